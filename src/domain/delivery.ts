@@ -1,0 +1,56 @@
+export const DELIVERY_STATES = [
+  "queued",
+  "delivered",
+  "seen",
+  "running",
+  "done",
+  "failed",
+  "cancelled",
+  "expired",
+  "uncertain",
+] as const
+
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
+
+/** Something still to be done for somebody. Lanes are served in order, and side by side. */
+export interface Delivery {
+  seq: number
+  key: string
+  lane: string
+  channel: string
+  payload: Record<string, unknown>
+  state: DeliveryState
+  /** False where doing it twice does harm: after a crash it is settled by evidence, never repeated blindly. */
+  repeatable: boolean
+  host: string | null
+  attempts: number
+  maxAttempts: number
+  dueAtMs: number
+  expiresAtMs: number | null
+  leaseOwner: string | null
+  leaseUntilMs: number | null
+  attemptStartedAtMs: number | null
+  outcome: string | null
+  createdAtMs: number
+  settledAtMs: number | null
+}
+
+export interface NewDelivery {
+  key: string
+  lane: string
+  channel: string
+  payload: Record<string, unknown>
+  repeatable: boolean
+  host?: string | null
+  maxAttempts?: number
+  dueAtMs?: number
+  expiresAtMs?: number | null
+}
+
+export interface LeaseRequest {
+  owner: string
+  host: string
+  leaseMs: number
+  limit: number
+  channels: string[]
+}

@@ -1,0 +1,134 @@
+import type { Delivery, DeliveryState, LeaseRequest, NewDelivery } from "./delivery.ts"
+import type { ProjectId, SessionId } from "./ids.ts"
+import type { JournalEntry, NewJournalEntry } from "./journal.ts"
+import type { Project } from "./project.ts"
+import type { NewSession, Session, SessionFilter } from "./session.ts"
+import type { NewThought, Thought } from "./thought.ts"
+
+/** Everything that is kept. One implementation, two dialects; test/contracts/store.ts is its meaning. */
+export interface Store {
+  readonly projects: Projects
+  readonly sessions: Sessions
+  readonly thoughts: Thoughts
+  readonly bindings: Bindings
+  readonly journal: Journal
+  readonly deliveries: Deliveries
+  readonly words: Words
+  /** All or nothing. The store handed in is the one to use inside; transactions do not nest. */
+  transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
+  /** A hint, after a commit, that the journal or the deliveries moved. Losing one costs seconds, never data. */
+  onWake(listener: () => void): () => void
+  facts(): Promise<StoreFacts>
+  close(): Promise<void>
+}
+
+export interface StoreFacts {
+  kind: string
+  place: string
+  sizeBytes: number
+  version: string
+  sessions: number
+  thoughts: number
+  journal: number
+}
+
+export interface Projects {
+  /** The project of a canonical root, made if it is new. */
+  ensure(rootUri: string, nowMs: number): Promise<Project>
+  byId(id: ProjectId): Promise<Project | undefined>
+  byRoot(rootUri: string): Promise<Project | undefined>
+  /** A path that once led to a project keeps leading to it, also after the folder is gone. */
+  remember(seenUri: string, projectId: ProjectId): Promise<void>
+  bySeen(seenUri: string): Promise<Project | undefined>
+  list(): Promise<Project[]>
+}
+
+export interface Sessions {
+  /** Returns the session that already has this key, if there is one, and false. */
+  create(session: NewSession): Promise<{ session: Session; created: boolean }>
+  byId(id: SessionId): Promise<Session | undefined>
+  /** At most two: enough to tell a unique prefix from an ambiguous one. */
+  byPrefix(prefix: string): Promise<Session[]>
+  /** Newest first. Sessions linked to the project count as its own. */
+  list(filter: SessionFilter): Promise<Session[]>
+  /** The one pinned last in this project, if any is. */
+  pinned(projectId: ProjectId): Promise<Session | undefined>
+  update(id: SessionId, change: Partial<Pick<Session, "title" | "tags" | "pinnedAtMs" | "archivedAtMs" | "updatedAtMs" | "projectId">>): Promise<void>
+  link(id: SessionId, projectId: ProjectId): Promise<void>
+  linkedRoots(id: SessionId): Promise<string[]>
+  /** Ids of those archived now: untouched since `beforeMs` and not pinned. */
+  archiveOlder(beforeMs: number, nowMs: number): Promise<SessionId[]>
+}
+
+export interface ThoughtPage {
+  /** Highest sequence number to return, exclusive; absent for the newest page. */
+  beforeSeq?: number
+  limit: number
+}
+
+export interface Thoughts {
+  /** Numbers are unique per branch; call inside a transaction that holds `lock`. */
+  add(thought: NewThought): Promise<Thought>
+  byKey(key: string): Promise<Thought | undefined>
+  /** Holds the session against other writers until the transaction ends. */
+  lock(sessionId: SessionId): Promise<void>
+  highest(sessionId: SessionId, branchId: string | null): Promise<number>
+  at(sessionId: SessionId, branchId: string | null, number: number): Promise<Thought | undefined>
+  branchOrigin(sessionId: SessionId, branchId: string): Promise<number | undefined>
+  /** Newest first, by the order in which they were recorded, main line and branches together. */
+  page(sessionId: SessionId, page: ThoughtPage): Promise<Thought[]>
+  all(sessionId: SessionId): Promise<Thought[]>
+  bySeqs(seqs: number[]): Promise<Thought[]>
+}
+
+/** What a caller chose last: survives its connection and the daemon. */
+export interface Bindings {
+  get(callerKey: string): Promise<Binding | undefined>
+  set(callerKey: string, change: Partial<Binding>, nowMs: number): Promise<void>
+}
+
+export interface Binding {
+  rootUri: string | null
+  sessionId: SessionId | null
+}
+
+export interface Journal {
+  append(entries: NewJournalEntry[]): Promise<void>
+  after(seq: number, limit: number): Promise<JournalEntry[]>
+  last(): Promise<number>
+  position(follower: string): Promise<number>
+  advance(follower: string, seq: number): Promise<void>
+}
+
+export interface Deliveries {
+  /** False when the key was there before; the first one stands. */
+  enqueue(delivery: NewDelivery, nowMs: number): Promise<boolean>
+  byKey(key: string): Promise<Delivery | undefined>
+  /** The heads of free lanes, leased to the owner. Expired leases come back; those without attempts left are settled first. */
+  lease(request: LeaseRequest, nowMs: number): Promise<Delivery[]>
+  /** Written before the act, so that a crash in between is known. False when the lease is no longer the owner's. */
+  startAttempt(seq: number, owner: string, nowMs: number): Promise<boolean>
+  renew(seq: number, owner: string, leaseMs: number, nowMs: number): Promise<boolean>
+  settle(seq: number, owner: string, state: Exclude<DeliveryState, "queued">, outcome: string | null, nowMs: number): Promise<boolean>
+  /** Gives a leased one back for another try. */
+  retry(seq: number, owner: string, dueAtMs: number, outcome: string): Promise<boolean>
+  pending(lane: string): Promise<Delivery[]>
+}
+
+/** Full text of thoughts. Written by a follower, so it may lag the archive by moments. */
+export interface Words {
+  index(thoughts: Thought[]): Promise<void>
+  match(query: WordsQuery): Promise<WordsHit[]>
+}
+
+export interface WordsQuery {
+  terms: string[]
+  projectId?: ProjectId
+  sessionId?: SessionId
+  limit: number
+}
+
+export interface WordsHit {
+  seq: number
+  score: number
+}

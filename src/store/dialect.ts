@@ -1,0 +1,31 @@
+import type { Dialect, Kysely, Transaction } from "kysely"
+import type { Failure } from "../domain/failure.ts"
+import type { WordsHit, WordsQuery } from "../domain/store.ts"
+import type { Tables } from "./tables.ts"
+
+export type Db = Kysely<Tables> | Transaction<Tables>
+
+/** Where the two databases differ. A query that must differ, differs here and nowhere else. */
+export interface StoreDialect {
+  kind: string
+  /** What a person is shown: a path, or a URL without its password. */
+  place: string
+  /** Column types for the migrations: a number that counts up, and a 64-bit integer. */
+  types: { counter: "integer" | "bigserial"; long: "integer" | "bigint" }
+  open(): Promise<Dialect>
+  /** Turns the driver's error into a Failure, or leaves it to be a bug. */
+  translate(error: unknown): Failure | undefined
+  /** Journal numbers must become visible in order, or a follower steps over one. */
+  lockJournal(db: Db): Promise<void>
+  lockSession(db: Db, sessionId: string): Promise<void>
+  /** Appended to the query that picks deliveries, so that two daemons never wait for each other. */
+  skipLocked: boolean
+  /** Creates what `indexWords` and `matchWords` use. */
+  migrateWords(db: Db): Promise<void>
+  indexWords(db: Db, rows: { seq: number; text: string }[]): Promise<void>
+  matchWords(db: Db, query: WordsQuery): Promise<WordsHit[]>
+  facts(db: Db): Promise<{ sizeBytes: number; version: string }>
+  /** Tells other daemons on the same store; part of the transaction it is called in. */
+  notify?(db: Db): Promise<void>
+  listen?(onWake: () => void): Promise<() => Promise<void>>
+}

@@ -1,0 +1,53 @@
+import type { Journal } from "../domain/store.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
+
+export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Journal {
+  return {
+    async append(entries) {
+      if (entries.length === 0) return
+      await dialect.lockJournal(db)
+      await db
+        .insertInto("journal")
+        .values(
+          entries.map((entry) => ({
+            kind: entry.kind,
+            session_id: entry.sessionId ?? null,
+            project_id: entry.projectId ?? null,
+            at_ms: entry.atMs,
+            data: JSON.stringify(entry.data ?? {}),
+            key: entry.key ?? null,
+          })),
+        )
+        .onConflict((c) => c.column("key").doNothing())
+        .execute()
+      await onMoved()
+    },
+    async after(seq, limit) {
+      const rows = await db.selectFrom("journal").selectAll().where("seq", ">", seq).orderBy("seq").limit(limit).execute()
+      return rows.map((row) => ({
+        seq: row.seq,
+        kind: row.kind,
+        sessionId: row.session_id,
+        projectId: row.project_id,
+        atMs: row.at_ms,
+        data: JSON.parse(row.data) as Record<string, unknown>,
+      }))
+    },
+    async last() {
+      const row = await db.selectFrom("journal").select((e) => e.fn.max("seq").as("last")).executeTakeFirst()
+      return Number(row?.last ?? 0)
+    },
+    async position(follower) {
+      const row = await db.selectFrom("followers").select("position").where("name", "=", follower).executeTakeFirst()
+      return row?.position ?? 0
+    },
+    async advance(follower, seq) {
+      await db
+        .insertInto("followers")
+        .values({ name: follower, position: seq })
+        // Never backwards: two daemons may both have handled the same entries.
+        .onConflict((c) => c.column("name").doUpdateSet({ position: seq }).where("followers.position", "<", seq))
+        .execute()
+    },
+  }
+}

@@ -1,0 +1,13 @@
+import type { Kysely } from "kysely"
+import type { StoreDialect } from "../dialect.ts"
+import type { Tables } from "../tables.ts"
+import * as house from "./0001_house.ts"
+
+export interface StoreMigration {
+  up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
+}
+
+/** Numbered and named for what they do; a released one is never edited. */
+export const migrations: Record<string, StoreMigration> = {
+  "0001_house": house,
+}

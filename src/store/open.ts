@@ -1,0 +1,98 @@
+import { EventEmitter } from "node:events"
+import { Kysely } from "kysely"
+import { Migrator } from "kysely/migration"
+import { Failure } from "../domain/failure.ts"
+import type { Store } from "../domain/store.ts"
+import { makeBindings } from "./bindings.ts"
+import { makeDeliveries } from "./deliveries.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
+import { makeJournal } from "./journal.ts"
+import { migrations } from "./migrations/list.ts"
+import { makeProjects } from "./projects.ts"
+import { makeSessionTable } from "./sessions.ts"
+import type { Tables } from "./tables.ts"
+import { makeThoughts } from "./thoughts.ts"
+
+/** Opens the one Store on either database and brings its tables up to date. */
+export async function openStore(dialect: StoreDialect): Promise<Store> {
+  const db = new Kysely<Tables>({ dialect: await dialect.open() })
+  const wakes = new EventEmitter().setMaxListeners(0)
+  const wake = () => wakes.emit("wake")
+  let stopListening: (() => Promise<void>) | undefined
+  try {
+    await migrate(db, dialect)
+    stopListening = await dialect.listen?.(wake)
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+
+  const build = (on: Db, inside: boolean): { store: Store; moved(): boolean } => {
+    let moved = false
+    const onMoved = async () => {
+      moved = true
+      if (!inside) wake()
+      await dialect.notify?.(on)
+    }
+    const journal = makeJournal(on, dialect, onMoved)
+    const store: Store = {
+      projects: makeProjects(on),
+      sessions: makeSessionTable(on),
+      thoughts: makeThoughts(on, dialect),
+      bindings: makeBindings(on),
+      journal: inside ? journal : { ...journal, append: (entries) => store.transaction((tx) => tx.journal.append(entries)) },
+      deliveries: makeDeliveries(on, dialect, onMoved),
+      words: {
+        index: (thoughts) => dialect.indexWords(on, thoughts),
+        match: (query) => dialect.matchWords(on, query),
+      },
+      async transaction(work) {
+        if (inside) throw new Error("transactions do not nest")
+        const { result, woke } = await db.transaction().execute(async (trx) => {
+          const tx = build(trx, true)
+          return { result: await work(tx.store), woke: tx.moved() }
+        })
+        if (woke) wake()
+        return result
+      },
+      onWake(listener) {
+        wakes.on("wake", listener)
+        return () => wakes.off("wake", listener)
+      },
+      facts: async () => ({ kind: dialect.kind, place: dialect.place, ...(await dialect.facts(on)), ...(await counts(on)) }),
+      async close() {
+        wakes.removeAllListeners()
+        await stopListening?.()
+        await db.destroy()
+      },
+    }
+    return { store, moved: () => moved }
+  }
+  return build(db, false).store
+}
+
+async function migrate(db: Kysely<Tables>, dialect: StoreDialect): Promise<void> {
+  const migrator = new Migrator({
+    db,
+    migrationTableName: "migrations",
+    migrationLockTableName: "migrations_lock",
+    provider: {
+      getMigrations: async () =>
+        Object.fromEntries(Object.entries(migrations).map(([name, { up }]) => [name, { up: (on: Kysely<Tables>) => up(on, dialect) }])),
+    },
+  })
+  const { error } = await migrator.migrateToLatest()
+  if (!error) return
+  if (error instanceof Error && /corrupted migrations: previously executed migration .* is missing/.test(error.message)) {
+    throw new Failure("store_newer", "the database was written by a newer Throughline", {}, { cause: error })
+  }
+  throw dialect.translate(error) ?? error
+}
+
+async function counts(db: Db): Promise<{ sessions: number; thoughts: number; journal: number }> {
+  const count = async (table: "sessions" | "thoughts" | "journal") => {
+    const row = await db.selectFrom(table).select((e) => e.fn.countAll<number>().as("n")).executeTakeFirstOrThrow()
+    return Number(row.n)
+  }
+  return { sessions: await count("sessions"), thoughts: await count("thoughts"), journal: await count("journal") }
+}

@@ -1,0 +1,166 @@
+import { PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from "kysely"
+import type { Pool, PoolClient } from "pg"
+import { Failure, type FailureCode } from "../domain/failure.ts"
+import type { WordsHit } from "../domain/store.ts"
+import type { StoreDialect } from "./dialect.ts"
+
+export interface PostgresOptions {
+  url: string
+  poolSize?: number
+  onError?(error: unknown): void
+}
+
+/** Any fixed number: all daemons on one store must agree on it. */
+const JOURNAL_LOCK = 7_409_001
+const CHANNEL = "throughline"
+
+export function postgres(options: PostgresOptions): StoreDialect {
+  let pool: Pool | undefined
+  return {
+    kind: "postgres",
+    place: withoutPassword(options.url),
+    types: { counter: "bigserial", long: "bigint" },
+    skipLocked: true,
+    async open() {
+      const pg = await loadPg()
+      pool = new pg.Pool({
+        connectionString: options.url,
+        max: options.poolSize ?? 8,
+        connectionTimeoutMillis: 5_000,
+        types: { getTypeParser: (oid: number, format?: "text" | "binary") => numberParser(oid) ?? pg.types.getTypeParser(oid, format as "text") },
+      } as ConstructorParameters<typeof pg.Pool>[0])
+      // Without a listener, an idle connection that the server closes would end the process.
+      pool.on("error", (error) => options.onError?.(error))
+      return new PostgresDialect({ pool: guardPool(pool) })
+    },
+    translate: translatePostgres,
+    async lockJournal(db) {
+      await sql`select pg_advisory_xact_lock(${sql.lit(JOURNAL_LOCK)})`.execute(db)
+    },
+    async lockSession(db, sessionId) {
+      await sql`select id from sessions where id = ${sessionId} for update`.execute(db)
+    },
+    async migrateWords(db) {
+      await sql`create table thought_words (seq bigint primary key references thoughts(seq) on delete cascade, words tsvector not null)`.execute(db)
+      await sql`create index thought_words_match on thought_words using gin (words)`.execute(db)
+    },
+    async indexWords(db, rows) {
+      for (const { seq, text } of rows) {
+        await sql`insert into thought_words(seq, words) values (${seq}, to_tsvector('english', ${text}))
+          on conflict (seq) do update set words = excluded.words`.execute(db)
+      }
+    },
+    async matchWords(db, { terms, projectId, sessionId, limit }) {
+      const query = terms.map((term) => sql`phraseto_tsquery('english', ${term})`)
+      const match = sql.join(query, sql` && `)
+      const { rows } = await sql<WordsHit>`
+        select t.seq as seq, ts_rank(w.words, ${match})::float8 as score
+        from thought_words w join thoughts t on t.seq = w.seq join sessions s on s.id = t.session_id
+        where w.words @@ (${match})
+          and (${sessionId ?? null}::text is null or t.session_id = ${sessionId ?? null})
+          and (${projectId ?? null}::text is null or s.project_id = ${projectId ?? null}
+            or exists (select 1 from session_projects l where l.session_id = s.id and l.project_id = ${projectId ?? null}))
+        order by score desc, t.seq desc limit ${limit}`.execute(db)
+      return rows
+    },
+    async facts(db) {
+      const { rows } = await sql<{ size: number; version: string }>`
+        select pg_database_size(current_database()) as size, current_setting('server_version') as version`.execute(db)
+      return { sizeBytes: rows[0]!.size, version: rows[0]!.version }
+    },
+    async notify(db) {
+      await sql`select pg_notify(${CHANNEL}, '')`.execute(db)
+    },
+    async listen(onWake) {
+      const pg = await loadPg()
+      const client = new pg.Client({ connectionString: options.url })
+      client.on("notification", onWake)
+      client.on("error", (error) => options.onError?.(error))
+      try {
+        await client.connect()
+        await client.query(`listen ${CHANNEL}`)
+      } catch (error) {
+        throw translatePostgres(error) ?? error
+      }
+      return () => client.end()
+    },
+  }
+}
+
+async function loadPg(): Promise<typeof import("pg")> {
+  try {
+    const module = await import("pg")
+    return module.default as unknown as typeof import("pg")
+  } catch (error) {
+    throw new Failure("dependency_missing", "PostgreSQL needs the package `pg`: npm install pg", { package: "pg" }, { cause: error })
+  }
+}
+
+/** 64-bit integers and sums arrive as text; every number that we store fits a JavaScript number. */
+function numberParser(oid: number): ((text: string) => number) | undefined {
+  const INT8 = 20
+  const NUMERIC = 1700
+  return oid === INT8 || oid === NUMERIC ? Number : undefined
+}
+
+function guardPool(pool: Pool): PostgresPool {
+  const guarded = new WeakMap<PoolClient, PostgresPoolClient>()
+  return {
+    end: () => pool.end(),
+    async connect() {
+      const client = await pool.connect().catch(rethrow)
+      const known = guarded.get(client)
+      if (known) return known
+      const wrapper = {
+        query: (text: string, parameters?: unknown[]) => client.query(text, parameters as unknown[]).catch(rethrow),
+        release: () => client.release(),
+      } as unknown as PostgresPoolClient
+      guarded.set(client, wrapper)
+      return wrapper
+    },
+  } as PostgresPool
+}
+
+function rethrow(error: unknown): never {
+  throw translatePostgres(error) ?? error
+}
+
+const CODES: Record<string, [code: FailureCode, message: string]> = {
+  "53100": ["store_full", "the database server's disk is full"],
+  "25006": ["store_readonly", "the database server accepts no writes"],
+  "42501": ["store_readonly", "this database user may not write"],
+  "28P01": ["store_unreachable", "the database server refused the password"],
+  "28000": ["store_unreachable", "the database server refused the user"],
+  "3D000": ["store_unreachable", "there is no database of that name"],
+  "53300": ["store_busy", "the database server has no connection free"],
+  ECONNREFUSED: ["store_unreachable", "the database server does not answer"],
+  ENOTFOUND: ["store_unreachable", "the database server's name is unknown"],
+  ECONNRESET: ["store_unreachable", "the database server closed the connection"],
+}
+
+function translatePostgres(error: unknown): Failure | undefined {
+  if (error instanceof Failure) return error
+  const code = (error as { code?: unknown } | null)?.code
+  const known = typeof code === "string" ? (CODES[code] ?? connectionLost(code)) : undefined
+  if (known) return new Failure(known[0], known[1], { postgres: code }, { cause: error })
+  const text = error instanceof Error ? error.message : ""
+  if (/Connection terminated|timeout exceeded when trying to connect/.test(text)) {
+    return new Failure("store_unreachable", "the database server does not answer", {}, { cause: error })
+  }
+  return undefined
+}
+
+/** SQLSTATE classes 08 (connection) and 57P (shutting down). */
+function connectionLost(code: string): [FailureCode, string] | undefined {
+  return /^(08|57P)/.test(code) ? ["store_unreachable", "the connection to the database server was lost"] : undefined
+}
+
+function withoutPassword(url: string): string {
+  try {
+    const parsed = new URL(url)
+    if (parsed.password) parsed.password = "***"
+    return parsed.href
+  } catch {
+    return "postgres"
+  }
+}

@@ -1,0 +1,158 @@
+import { chmodSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs"
+import { dirname } from "node:path"
+import Database from "better-sqlite3"
+import { type SqliteDatabase, SqliteDialect, sql } from "kysely"
+import { Failure, type FailureCode } from "../domain/failure.ts"
+import type { WordsHit } from "../domain/store.ts"
+import type { StoreDialect } from "./dialect.ts"
+
+export interface SqliteOptions {
+  path: string
+  /** Told where a damaged file was kept. */
+  onKeptAside?(path: string): void
+}
+
+/** Up to this size the file is checked whole at every start; a larger one only after a sign of damage. */
+const CHECK_AT_START_BYTES = 64 * 1024 * 1024
+
+export function sqlite(options: SqliteOptions): StoreDialect {
+  return {
+    kind: "sqlite",
+    place: options.path,
+    types: { counter: "integer", long: "integer" },
+    skipLocked: false,
+    open: async () => new SqliteDialect({ database: openChecked(options) }),
+    translate: translateSqlite,
+    lockJournal: async () => {},
+    lockSession: async () => {},
+    async migrateWords(db) {
+      await sql`create virtual table thought_words using fts5(text, content='', contentless_delete=1, tokenize='porter unicode61')`.execute(db)
+    },
+    async indexWords(db, rows) {
+      for (const { seq, text } of rows) {
+        await sql`insert or replace into thought_words(rowid, text) values (${seq}, ${text})`.execute(db)
+      }
+    },
+    async matchWords(db, { terms, projectId, sessionId, limit }) {
+      const match = terms.map((term) => `"${term.replaceAll('"', '""')}"`).join(" ")
+      const { rows } = await sql<WordsHit>`
+        select t.seq as seq, -bm25(thought_words) as score
+        from thought_words join thoughts t on t.seq = thought_words.rowid join sessions s on s.id = t.session_id
+        where thought_words match ${match}
+          and (${sessionId ?? null} is null or t.session_id = ${sessionId ?? null})
+          and (${projectId ?? null} is null or s.project_id = ${projectId ?? null}
+            or exists (select 1 from session_projects l where l.session_id = s.id and l.project_id = ${projectId ?? null}))
+        order by score desc, t.seq desc limit ${limit}`.execute(db)
+      return rows
+    },
+    async facts(db) {
+      const { rows } = await sql<{ version: string }>`select sqlite_version() as version`.execute(db)
+      const size = (path: string) => (existsSync(path) ? statSync(path).size : 0)
+      return { sizeBytes: size(options.path) + size(`${options.path}-wal`), version: rows[0]!.version }
+    },
+  }
+}
+
+function openChecked(options: SqliteOptions): SqliteDatabase {
+  const { path } = options
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    const checkPath = `${path}.check`
+    const suspect = existsSync(checkPath)
+    const db = openFile(path)
+    if (suspect || statSync(path).size <= CHECK_AT_START_BYTES) assertSound(db)
+    if (suspect) renameSync(checkPath, `${checkPath}ed`)
+    return withStatementCache(db)
+  } catch (error) {
+    const failure = translateSqlite(error)
+    if (failure?.code !== "store_corrupt") throw failure ?? error
+    options.onKeptAside?.(keepAside(path))
+    return withStatementCache(openFile(path))
+  }
+}
+
+function openFile(path: string): Database.Database {
+  const db = new Database(path)
+  try {
+    chmodSync(path, 0o600)
+    db.pragma("journal_mode = WAL")
+    // FULL: what was acknowledged survives a power cut, not only a killed process. See docs/adr/0003.
+    db.pragma("synchronous = FULL")
+    db.pragma("foreign_keys = ON")
+    db.pragma("busy_timeout = 5000")
+    db.pragma("cache_size = -16000")
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function assertSound(db: Database.Database): void {
+  const found = db.pragma("quick_check(1)", { simple: true })
+  if (found === "ok") return
+  db.close()
+  throw new Failure("store_corrupt", `the database is damaged: ${found}`)
+}
+
+function keepAside(path: string): string {
+  const aside = `${path}.damaged-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`
+  for (const suffix of ["", "-wal", "-shm"]) {
+    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix)
+  }
+  return aside
+}
+
+/** Kysely prepares each query anew; the same few dozen texts come again and again. */
+function withStatementCache(db: Database.Database): SqliteDatabase {
+  const cache = new Map<string, Database.Statement>()
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      throw translateSqlite(error) ?? error
+    }
+  }
+  return {
+    close: () => {
+      cache.clear()
+      db.close()
+    },
+    prepare(text) {
+      // A failed statement may have ended the transaction already; a second rollback would hide the real error.
+      if (text === "rollback" && !db.inTransaction) return { reader: false, all: () => [], run: () => ({ changes: 0, lastInsertRowid: 0 }), iterate: () => [][Symbol.iterator]() }
+      let statement = cache.get(text)
+      if (!statement) {
+        statement = guarded(() => db.prepare(text))
+        if (cache.size >= 500) cache.clear()
+        cache.set(text, statement)
+      }
+      const ready = statement
+      return {
+        reader: ready.reader,
+        all: (parameters) => guarded(() => ready.all(...parameters)),
+        run: (parameters) => guarded(() => ready.run(...parameters)),
+        iterate: (parameters) => guarded(() => ready.iterate(...parameters)),
+      }
+    },
+  }
+}
+
+const CODES: [prefix: string, code: FailureCode, message: string][] = [
+  ["SQLITE_FULL", "store_full", "the disk is full; the database could not be written"],
+  ["SQLITE_READONLY", "store_readonly", "the database cannot be written"],
+  ["SQLITE_CANTOPEN", "store_readonly", "the database cannot be opened"],
+  ["SQLITE_IOERR", "store_full", "the disk refused to write the database"],
+  ["SQLITE_CORRUPT", "store_corrupt", "the database is damaged"],
+  ["SQLITE_NOTADB", "store_corrupt", "the database file is not a database"],
+  ["SQLITE_BUSY", "store_busy", "another program holds the database"],
+]
+
+function translateSqlite(error: unknown): Failure | undefined {
+  if (error instanceof Failure) return error
+  const code = (error as { code?: unknown } | null)?.code
+  if (typeof code !== "string") return undefined
+  const known = CODES.find(([prefix]) => code.startsWith(prefix))
+  if (!known) return undefined
+  return new Failure(known[1], known[2], { sqlite: code }, { cause: error })
+}

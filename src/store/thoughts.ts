@@ -1,0 +1,85 @@
+import type { Selectable } from "kysely"
+import type { SessionId } from "../domain/ids.ts"
+import type { Thoughts } from "../domain/store.ts"
+import type { Thought } from "../domain/thought.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
+import type { Tables } from "./tables.ts"
+
+export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
+  const of = (sessionId: SessionId) => db.selectFrom("thoughts").selectAll().where("session_id", "=", sessionId)
+  return {
+    lock: (sessionId) => dialect.lockSession(db, sessionId),
+    async add(thought) {
+      const row = await db
+        .insertInto("thoughts")
+        .values({
+          session_id: thought.sessionId,
+          branch_id: thought.branchId ?? "",
+          number: thought.number,
+          text: thought.text,
+          total_thoughts: thought.totalThoughts,
+          next_needed: Number(thought.nextThoughtNeeded),
+          is_revision: Number(thought.isRevision),
+          revises_thought: thought.revisesThought,
+          branch_from: thought.branchFromThought,
+          renumbered_from: thought.renumberedFrom,
+          key: thought.key,
+          created_at_ms: thought.createdAtMs,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow()
+      return toThought(row)
+    },
+    async byKey(key) {
+      const row = await db.selectFrom("thoughts").selectAll().where("key", "=", key).executeTakeFirst()
+      return row && toThought(row)
+    },
+    async highest(sessionId, branchId) {
+      const row = await db
+        .selectFrom("thoughts")
+        .select((e) => e.fn.max("number").as("highest"))
+        .where("session_id", "=", sessionId)
+        .where("branch_id", "=", branchId ?? "")
+        .executeTakeFirst()
+      return Number(row?.highest ?? 0)
+    },
+    async at(sessionId, branchId, number) {
+      const row = await of(sessionId).where("branch_id", "=", branchId ?? "").where("number", "=", number).executeTakeFirst()
+      return row && toThought(row)
+    },
+    async branchOrigin(sessionId, branchId) {
+      const row = await of(sessionId).where("branch_id", "=", branchId).orderBy("seq").limit(1).executeTakeFirst()
+      return row?.branch_from ?? undefined
+    },
+    async page(sessionId, { beforeSeq, limit }) {
+      let query = of(sessionId).orderBy("seq", "desc").limit(limit)
+      if (beforeSeq !== undefined) query = query.where("seq", "<", beforeSeq)
+      return (await query.execute()).map(toThought)
+    },
+    async all(sessionId) {
+      return (await of(sessionId).orderBy("seq").execute()).map(toThought)
+    },
+    async bySeqs(seqs) {
+      if (seqs.length === 0) return []
+      const rows = await db.selectFrom("thoughts").selectAll().where("seq", "in", seqs).execute()
+      return rows.map(toThought)
+    },
+  }
+}
+
+function toThought(row: Selectable<Tables["thoughts"]>): Thought {
+  return {
+    seq: row.seq,
+    sessionId: row.session_id as SessionId,
+    branchId: row.branch_id || null,
+    number: row.number,
+    text: row.text,
+    totalThoughts: row.total_thoughts,
+    nextThoughtNeeded: row.next_needed === 1,
+    isRevision: row.is_revision === 1,
+    revisesThought: row.revises_thought,
+    branchFromThought: row.branch_from,
+    renumberedFrom: row.renumbered_from,
+    createdAtMs: row.created_at_ms,
+  }
+}
