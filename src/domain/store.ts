@@ -53,7 +53,10 @@ export interface Sessions {
   list(filter: SessionFilter): Promise<Session[]>
   /** The one pinned last in this project, if any is. */
   pinned(projectId: ProjectId): Promise<Session | undefined>
-  update(id: SessionId, change: Partial<Pick<Session, "title" | "tags" | "pinnedAtMs" | "archivedAtMs" | "updatedAtMs" | "projectId">>): Promise<void>
+  update(
+    id: SessionId,
+    change: Partial<Pick<Session, "title" | "tags" | "pinnedAtMs" | "archivedAtMs" | "updatedAtMs" | "projectId">>,
+  ): Promise<void>
   link(id: SessionId, projectId: ProjectId): Promise<void>
   linkedRoots(id: SessionId): Promise<string[]>
   /** Ids of those archived now: untouched since `beforeMs` and not pinned. */
@@ -109,7 +112,13 @@ export interface Deliveries {
   /** Written before the act, so that a crash in between is known. False when the lease is no longer the owner's. */
   startAttempt(seq: number, owner: string, nowMs: number): Promise<boolean>
   renew(seq: number, owner: string, leaseMs: number, nowMs: number): Promise<boolean>
-  settle(seq: number, owner: string, state: Exclude<DeliveryState, "queued">, outcome: string | null, nowMs: number): Promise<boolean>
+  settle(
+    seq: number,
+    owner: string,
+    state: Exclude<DeliveryState, "queued">,
+    outcome: string | null,
+    nowMs: number,
+  ): Promise<boolean>
   /** Gives a leased one back for another try. */
   retry(seq: number, owner: string, dueAtMs: number, outcome: string): Promise<boolean>
   pending(lane: string): Promise<Delivery[]>

@@ -16,7 +16,12 @@ export function makeBindings(db: Db): Bindings {
       }
       await db
         .insertInto("bindings")
-        .values({ caller_key: callerKey, root_uri: rootUri ?? null, session_id: sessionId ?? null, updated_at_ms: nowMs })
+        .values({
+          caller_key: callerKey,
+          root_uri: rootUri ?? null,
+          session_id: sessionId ?? null,
+          updated_at_ms: nowMs,
+        })
         .onConflict((c) => c.column("caller_key").doUpdateSet(change))
         .execute()
     },

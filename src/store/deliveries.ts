@@ -69,14 +69,25 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
         // A common table expression is evaluated once; PostgreSQL may run a locking subquery again and lease too many.
         .with("heads", () => heads)
         .updateTable("deliveries")
-        .set((e) => ({ lease_owner: owner, lease_until_ms: nowMs + leaseMs, attempts: e("attempts", "+", 1), attempt_started_at_ms: null }))
+        .set((e) => ({
+          lease_owner: owner,
+          lease_until_ms: nowMs + leaseMs,
+          attempts: e("attempts", "+", 1),
+          attempt_started_at_ms: null,
+        }))
         .where("seq", "in", (e) => e.selectFrom("heads").select("heads.seq"))
         .returningAll()
         .execute()
       return rows.map(toDelivery).sort((a, b) => a.seq - b.seq)
     },
-    startAttempt: async (seq, owner, nowMs) => changed(await held(seq, owner).set({ attempt_started_at_ms: nowMs }).executeTakeFirstOrThrow()),
-    renew: async (seq, owner, leaseMs, nowMs) => changed(await held(seq, owner).set({ lease_until_ms: nowMs + leaseMs }).executeTakeFirstOrThrow()),
+    startAttempt: async (seq, owner, nowMs) =>
+      changed(await held(seq, owner).set({ attempt_started_at_ms: nowMs }).executeTakeFirstOrThrow()),
+    renew: async (seq, owner, leaseMs, nowMs) =>
+      changed(
+        await held(seq, owner)
+          .set({ lease_until_ms: nowMs + leaseMs })
+          .executeTakeFirstOrThrow(),
+      ),
     async settle(seq, owner, state, outcome, nowMs) {
       const result = await held(seq, owner)
         .set({ state, outcome, settled_at_ms: nowMs, lease_owner: null, lease_until_ms: null })
@@ -92,7 +103,13 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       )
     },
     async pending(lane) {
-      const rows = await db.selectFrom("deliveries").selectAll().where("lane", "=", lane).where("state", "=", "queued").orderBy("seq").execute()
+      const rows = await db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("lane", "=", lane)
+        .where("state", "=", "queued")
+        .orderBy("seq")
+        .execute()
       return rows.map(toDelivery)
     },
   }

@@ -23,7 +23,13 @@ export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promis
       await onMoved()
     },
     async after(seq, limit) {
-      const rows = await db.selectFrom("journal").selectAll().where("seq", ">", seq).orderBy("seq").limit(limit).execute()
+      const rows = await db
+        .selectFrom("journal")
+        .selectAll()
+        .where("seq", ">", seq)
+        .orderBy("seq")
+        .limit(limit)
+        .execute()
       return rows.map((row) => ({
         seq: row.seq,
         kind: row.kind,
@@ -34,7 +40,10 @@ export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promis
       }))
     },
     async last() {
-      const row = await db.selectFrom("journal").select((e) => e.fn.max("seq").as("last")).executeTakeFirst()
+      const row = await db
+        .selectFrom("journal")
+        .select((e) => e.fn.max("seq").as("last"))
+        .executeTakeFirst()
       return Number(row?.last ?? 0)
     },
     async position(follower) {

@@ -40,7 +40,9 @@ export async function openStore(dialect: StoreDialect): Promise<Store> {
       sessions: makeSessionTable(on),
       thoughts: makeThoughts(on, dialect),
       bindings: makeBindings(on),
-      journal: inside ? journal : { ...journal, append: (entries) => store.transaction((tx) => tx.journal.append(entries)) },
+      journal: inside
+        ? journal
+        : { ...journal, append: (entries) => store.transaction((tx) => tx.journal.append(entries)) },
       deliveries: makeDeliveries(on, dialect, onMoved),
       words: {
         index: (thoughts) => dialect.indexWords(on, thoughts),
@@ -59,7 +61,12 @@ export async function openStore(dialect: StoreDialect): Promise<Store> {
         wakes.on("wake", listener)
         return () => wakes.off("wake", listener)
       },
-      facts: async () => ({ kind: dialect.kind, place: dialect.place, ...(await dialect.facts(on)), ...(await counts(on)) }),
+      facts: async () => ({
+        kind: dialect.kind,
+        place: dialect.place,
+        ...(await dialect.facts(on)),
+        ...(await counts(on)),
+      }),
       async close() {
         wakes.removeAllListeners()
         await stopListening?.()
@@ -78,12 +85,17 @@ async function migrate(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
     migrationLockTableName: "migrations_lock",
     provider: {
       getMigrations: async () =>
-        Object.fromEntries(Object.entries(migrations).map(([name, { up }]) => [name, { up: (on: Kysely<Tables>) => up(on, dialect) }])),
+        Object.fromEntries(
+          Object.entries(migrations).map(([name, { up }]) => [name, { up: (on: Kysely<Tables>) => up(on, dialect) }]),
+        ),
     },
   })
   const { error } = await migrator.migrateToLatest()
   if (!error) return
-  if (error instanceof Error && /corrupted migrations: previously executed migration .* is missing/.test(error.message)) {
+  if (
+    error instanceof Error &&
+    /corrupted migrations: previously executed migration .* is missing/.test(error.message)
+  ) {
     throw new Failure("store_newer", "the database was written by a newer Throughline", {}, { cause: error })
   }
   throw dialect.translate(error) ?? error
@@ -91,7 +103,10 @@ async function migrate(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
 
 async function counts(db: Db): Promise<{ sessions: number; thoughts: number; journal: number }> {
   const count = async (table: "sessions" | "thoughts" | "journal") => {
-    const row = await db.selectFrom(table).select((e) => e.fn.countAll<number>().as("n")).executeTakeFirstOrThrow()
+    const row = await db
+      .selectFrom(table)
+      .select((e) => e.fn.countAll<number>().as("n"))
+      .executeTakeFirstOrThrow()
     return Number(row.n)
   }
   return { sessions: await count("sessions"), thoughts: await count("thoughts"), journal: await count("journal") }

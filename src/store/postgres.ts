@@ -27,7 +27,10 @@ export function postgres(options: PostgresOptions): StoreDialect {
         connectionString: options.url,
         max: options.poolSize ?? 8,
         connectionTimeoutMillis: 5_000,
-        types: { getTypeParser: (oid: number, format?: "text" | "binary") => numberParser(oid) ?? pg.types.getTypeParser(oid, format as "text") },
+        types: {
+          getTypeParser: (oid: number, format?: "text" | "binary") =>
+            numberParser(oid) ?? pg.types.getTypeParser(oid, format as "text"),
+        },
       } as ConstructorParameters<typeof pg.Pool>[0])
       // Without a listener, an idle connection that the server closes would end the process.
       pool.on("error", (error) => options.onError?.(error))
@@ -41,7 +44,9 @@ export function postgres(options: PostgresOptions): StoreDialect {
       await sql`select id from sessions where id = ${sessionId} for update`.execute(db)
     },
     async migrateWords(db) {
-      await sql`create table thought_words (seq bigint primary key references thoughts(seq) on delete cascade, words tsvector not null)`.execute(db)
+      await sql`create table thought_words (seq bigint primary key references thoughts(seq) on delete cascade, words tsvector not null)`.execute(
+        db,
+      )
       await sql`create index thought_words_match on thought_words using gin (words)`.execute(db)
     },
     async indexWords(db, rows) {
@@ -92,7 +97,12 @@ async function loadPg(): Promise<typeof import("pg")> {
     const module = await import("pg")
     return module.default as unknown as typeof import("pg")
   } catch (error) {
-    throw new Failure("dependency_missing", "PostgreSQL needs the package `pg`: npm install pg", { package: "pg" }, { cause: error })
+    throw new Failure(
+      "dependency_missing",
+      "PostgreSQL needs the package `pg`: npm install pg",
+      { package: "pg" },
+      { cause: error },
+    )
   }
 }
 

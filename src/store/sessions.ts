@@ -13,7 +13,11 @@ export function makeSessionTable(db: Db): Sessions {
       .selectAll("s")
       .select("p.root_uri")
       .select((e) => [
-        e.selectFrom("thoughts as t").whereRef("t.session_id", "=", "s.id").select((x) => x.fn.countAll<number>().as("n")).as("thought_count"),
+        e
+          .selectFrom("thoughts as t")
+          .whereRef("t.session_id", "=", "s.id")
+          .select((x) => x.fn.countAll<number>().as("n"))
+          .as("thought_count"),
         e
           .selectFrom("thoughts as t")
           .whereRef("t.session_id", "=", "s.id")
@@ -26,7 +30,11 @@ export function makeSessionTable(db: Db): Sessions {
     select().where((e) =>
       e.or([
         e("s.project_id", "=", projectId),
-        e("s.id", "in", e.selectFrom("session_projects as l").where("l.project_id", "=", projectId).select("l.session_id")),
+        e(
+          "s.id",
+          "in",
+          e.selectFrom("session_projects as l").where("l.project_id", "=", projectId).select("l.session_id"),
+        ),
       ]),
     )
 
@@ -56,7 +64,9 @@ export function makeSessionTable(db: Db): Sessions {
         .executeTakeFirst()
       if (inserted) return { session: (await byId(id))!, created: true }
       const row = await select()
-        .where((e) => e.or([e("s.key", "=", key), e.and([e("s.platform", "=", platform), e("s.native_id", "=", nativeId)])]))
+        .where((e) =>
+          e.or([e("s.key", "=", key), e.and([e("s.platform", "=", platform), e("s.native_id", "=", nativeId)])]),
+        )
         .executeTakeFirstOrThrow()
       return { session: toSession(row), created: false }
     },
@@ -121,7 +131,11 @@ export function makeSessionTable(db: Db): Sessions {
   }
 }
 
-type Row = Selectable<Tables["sessions"]> & { root_uri: string | null; thought_count: number | null; branch_count: number | null }
+type Row = Selectable<Tables["sessions"]> & {
+  root_uri: string | null
+  thought_count: number | null
+  branch_count: number | null
+}
 
 function toSession(row: Row): Session {
   return {

@@ -26,7 +26,9 @@ export function sqlite(options: SqliteOptions): StoreDialect {
     lockJournal: async () => {},
     lockSession: async () => {},
     async migrateWords(db) {
-      await sql`create virtual table thought_words using fts5(text, content='', contentless_delete=1, tokenize='porter unicode61')`.execute(db)
+      await sql`create virtual table thought_words using fts5(text, content='', contentless_delete=1, tokenize='porter unicode61')`.execute(
+        db,
+      )
     },
     async indexWords(db, rows) {
       for (const { seq, text } of rows) {
@@ -120,7 +122,13 @@ function withStatementCache(db: Database.Database): SqliteDatabase {
     },
     prepare(text) {
       // A failed statement may have ended the transaction already; a second rollback would hide the real error.
-      if (text === "rollback" && !db.inTransaction) return { reader: false, all: () => [], run: () => ({ changes: 0, lastInsertRowid: 0 }), iterate: () => [][Symbol.iterator]() }
+      if (text === "rollback" && !db.inTransaction)
+        return {
+          reader: false,
+          all: () => [],
+          run: () => ({ changes: 0, lastInsertRowid: 0 }),
+          iterate: () => [][Symbol.iterator](),
+        }
       let statement = cache.get(text)
       if (!statement) {
         statement = guarded(() => db.prepare(text))

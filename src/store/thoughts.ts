@@ -44,7 +44,10 @@ export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
       return Number(row?.highest ?? 0)
     },
     async at(sessionId, branchId, number) {
-      const row = await of(sessionId).where("branch_id", "=", branchId ?? "").where("number", "=", number).executeTakeFirst()
+      const row = await of(sessionId)
+        .where("branch_id", "=", branchId ?? "")
+        .where("number", "=", number)
+        .executeTakeFirst()
       return row && toThought(row)
     },
     async branchOrigin(sessionId, branchId) {

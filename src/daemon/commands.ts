@@ -1,0 +1,186 @@
+import { existsSync, readFileSync, statSync, watchFile } from "node:fs"
+import { open } from "node:fs/promises"
+import { type Command, InvalidArgumentError } from "commander"
+import { Failure } from "../domain/failure.ts"
+import { newKey } from "../domain/ids.ts"
+import { operations } from "../operations/list.ts"
+import { TOOL_SETS, type ToolSet } from "../operations/operation.ts"
+import { table } from "../operations/text.ts"
+import { loadConfig } from "./config.ts"
+import { type DaemonCalls, ensureDaemon, stopDaemon } from "./connect.ts"
+import { examine, type Finding, verdict } from "./doctor.ts"
+import type { Environment } from "./environment.ts"
+import type { Home } from "./home.ts"
+import { VERSION } from "./version.ts"
+
+interface Context {
+  home: Home
+  environment: Environment
+  calls: DaemonCalls
+  write(text: string): void
+}
+
+const collect = (value: string, before: string[]) => [...before, value]
+
+/** The commands about the program itself: they work on processes and files, so no operation describes them. */
+export function addProcessCommands(program: Command, context: Context): void {
+  const { home, environment, calls, write } = context
+  const answer = (json: unknown, text: string, flags: { json?: boolean }) =>
+    write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+
+  program
+    .command("start")
+    .description("Start the daemon, or say that it runs")
+    .option("--set <key=value>", "a setting for this run, over file and environment", collect, [])
+    .option("--json", "print the answer as JSON")
+    .action(async (flags: { set: string[]; json?: boolean }) => {
+      const { registration, started } = await ensureDaemon(home, flags.set)
+      if (!started && flags.set.length > 0)
+        throw new Failure("bad_input", "it runs already: `throughline stop` first, then start it with --set", {
+          parameter: "set",
+        })
+      const lines = [
+        `Throughline ${registration.version} ${started ? "started" : "runs already"} (pid ${registration.pid})`,
+        `  socket  ${registration.socket}`,
+        `  http    ${registration.url ?? "off (see throughline doctor)"}`,
+        "",
+        "Next: give it to an agent, for example",
+        `  claude mcp add throughline -- ${process.execPath} ${process.argv[1]} mcp`,
+        "and look around with `throughline status`, `throughline sessions`, `throughline doctor`.",
+      ]
+      answer({ started, ...registration }, lines.join("\n"), flags)
+    })
+
+  program
+    .command("stop")
+    .description("Stop the daemon")
+    .option("--force", "end it also if it does not answer, once it is proved to be ours")
+    .option("--json", "print the answer as JSON")
+    .action(async (flags: { force?: boolean; json?: boolean }) => {
+      const stopped = await stopDaemon(home, flags.force)
+      answer({ stopped }, stopped ? "Throughline stopped." : "Throughline was not running.", flags)
+    })
+
+  program
+    .command("logs")
+    .description("Show the daemon's log")
+    .option("-n, --lines <n>", "how many lines", toCount, 50)
+    .option("-f, --follow", "go on as lines are written")
+    .option("--json", "the lines as they are in the file")
+    .action(async (flags: { lines: number; follow?: boolean; json?: boolean }) => {
+      if (!existsSync(home.log)) return write("No log yet: the daemon was not started.\n")
+      const show = (line: string) => (flags.json ? line : readable(line))
+      const lines = readFileSync(home.log, "utf8").trimEnd().split("\n")
+      write(`${lines.slice(-flags.lines).map(show).join("\n")}\n`)
+      if (flags.follow) followFile(home.log, (line) => write(`${show(line)}\n`))
+    })
+
+  program
+    .command("doctor")
+    .description("Say what is wrong, and how to mend it")
+    .option("--json", "print the findings as JSON")
+    .action(async (flags: { json?: boolean }) => {
+      const findings = await examine(home, environment, calls)
+      answer({ findings, verdict: verdict(findings) }, doctorText(findings), flags)
+      if (findings.some((finding) => finding.state === "wrong")) process.exitCode = 1
+    })
+
+  program
+    .command("config")
+    .description("Show the settings in force, and where each comes from")
+    .option("--set <key=value>", "as if it were given to start", collect, [])
+    .option("--json", "print them as JSON")
+    .action((flags: { set: string[]; json?: boolean }) => {
+      const { settings } = loadConfig({ path: home.config, environment: environment.settings, flags: flags.set })
+      const shown = settings.map(({ key, value, source, secret }) => ({
+        key,
+        value: secret && value !== undefined ? "***" : value,
+        source,
+      }))
+      answer(
+        { file: home.config, settings: shown },
+        `${table(
+          ["KEY", "VALUE", "SOURCE"],
+          shown.map(({ key, value, source }) => [key, value === undefined ? "-" : JSON.stringify(value), source]),
+        )}\n\nFile: ${home.config}`,
+        flags,
+      )
+    })
+
+  program
+    .command("mcp")
+    .description("Speak MCP on stdin and stdout, for an agent's configuration")
+    .option("--tools <sets>", `only these sets of tools: ${TOOL_SETS.join(", ")}`, toToolSets)
+    .action(async ({ tools }: { tools?: ToolSet[] }) => {
+      // So that the first tool call does not wait for a start; if it fails, that call says why.
+      void ensureDaemon(home).catch(() => {})
+      // Loaded here, because no other command needs the protocol's library.
+      const { mcpStdio } = await import("../surfaces/mcp-stdio.ts")
+      const { nativeSession, projectDir } = environment.agent
+      const key = nativeSession ? `${nativeSession.platform}:${nativeSession.id}` : `mcp:${newKey()}`
+      mcpStdio(
+        { operations, call: calls.call, version: VERSION, ...(tools ? { toolSets: tools } : {}) },
+        {
+          surface: "mcp",
+          key,
+          cwd: environment.cwd,
+          ...(nativeSession ? { nativeSession } : {}),
+          ...(projectDir ? { projectDir } : {}),
+        },
+      )
+      process.stdin.once("close", () => process.exit(0))
+    })
+}
+
+function doctorText(findings: Finding[]): string {
+  const mark = { good: "ok  ", warning: "warn", wrong: "FAIL" }
+  const width = Math.max(...findings.map((finding) => finding.check.length))
+  const lines = findings.flatMap(({ check, state, detail, remedy }) => [
+    `${mark[state]}  ${check.padEnd(width)}  ${detail}`,
+    ...(remedy === undefined ? [] : [`${" ".repeat(width + 8)}→ ${remedy}`]),
+  ])
+  return [...lines, "", verdict(findings)].join("\n")
+}
+
+function readable(line: string): string {
+  try {
+    const { level, time, msg, pid: _, err, ...rest } = JSON.parse(line) as Record<string, unknown>
+    const name = { 20: "debug", 30: "info ", 40: "warn ", 50: "error" }[level as number] ?? String(level)
+    const details = Object.entries(rest).map(
+      ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+    )
+    const trouble = err ? ` (${(err as { message?: string }).message})` : ""
+    return `${time} ${name} ${msg}${trouble}${details.length > 0 ? `  ${details.join(" ")}` : ""}`
+  } catch {
+    return line
+  }
+}
+
+function followFile(path: string, onLine: (line: string) => void): void {
+  let position = statSync(path).size
+  let rest = ""
+  watchFile(path, { interval: 250 }, async ({ size }) => {
+    if (size < position) position = 0
+    const file = await open(path)
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.max(0, size - position)), 0, undefined, position)
+    await file.close()
+    position += bytesRead
+    const lines = (rest + buffer.toString("utf8", 0, bytesRead)).split("\n")
+    rest = lines.pop() ?? ""
+    for (const line of lines) onLine(line)
+  })
+}
+
+function toCount(text: string): number {
+  const count = Number(text)
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError("It must be a whole number above 0.")
+  return count
+}
+
+function toToolSets(text: string): ToolSet[] {
+  const sets = text.split(",").map((name) => name.trim())
+  const unknown = sets.find((name) => !(TOOL_SETS as readonly string[]).includes(name))
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`${JSON.stringify(unknown)} is not one of ${TOOL_SETS.join(", ")}.`)
+  return sets as ToolSet[]
+}

@@ -1,0 +1,205 @@
+import { existsSync, readFileSync } from "node:fs"
+import { type ParseError, parse, printParseErrorCode } from "jsonc-parser"
+import * as z from "zod"
+import { Failure } from "../domain/failure.ts"
+
+/** The whole configuration. Every key can also be set as THROUGHLINE_<KEY> and by `--set key=value`. */
+export const ConfigSchema = z.strictObject({
+  database: z
+    .strictObject({
+      url: z
+        .string()
+        .regex(/^postgres(ql)?:\/\//, "must begin with postgres://")
+        .optional()
+        .meta({ secret: true })
+        .describe("PostgreSQL instead of the embedded SQLite"),
+    })
+    .prefault({}),
+  http: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe("Serve HTTP beside the unix socket"),
+      host: z.string().min(1).default("127.0.0.1").describe("Address to listen on"),
+      port: z.int().min(0).max(65535).default(4747).describe("Port to listen on; 0 takes a free one"),
+      behindTls: z
+        .boolean()
+        .default(false)
+        .describe("Confirms that TLS stands in front; needed for a host that is not loopback"),
+    })
+    .prefault({}),
+  log: z
+    .strictObject({
+      level: z.enum(["debug", "info", "warn", "error"]).default("info").describe("What the log file holds"),
+    })
+    .prefault({}),
+  sessions: z
+    .strictObject({
+      archiveAfterDays: z
+        .number()
+        .positive()
+        .max(100_000)
+        .default(180)
+        .describe("Sessions left alone for so long archive themselves"),
+    })
+    .prefault({}),
+})
+export type Config = z.output<typeof ConfigSchema>
+
+export interface Setting {
+  key: string
+  value: unknown
+  source: string
+  secret: boolean
+}
+
+export interface LoadedConfig {
+  config: Config
+  settings: Setting[]
+}
+
+/** Defaults < file < environment < flags. An error names the key, the value and where it came from. */
+export function loadConfig({
+  path,
+  environment,
+  flags,
+}: {
+  path: string
+  environment: Record<string, string>
+  flags: string[]
+}): LoadedConfig {
+  const leaves = leavesOf(ConfigSchema)
+  const given = new Map<string, { value: unknown; source: string }>()
+  for (const [key, value] of fileSettings(path)) given.set(key, { value, source: path })
+  for (const [name, text] of Object.entries(environment)) {
+    const leaf = leaves.find((candidate) => environmentName(candidate.key) === name)
+    if (!leaf)
+      throw invalid(
+        name,
+        text,
+        "the environment",
+        `is not a setting (known: ${leaves.map((l) => environmentName(l.key)).join(", ")})`,
+      )
+    given.set(leaf.key, { value: convert(text, leaf), source: `environment ${name}` })
+  }
+  for (const flag of flags) {
+    const [, key = flag, text = ""] = /^([^=]+)=(.*)$/s.exec(flag) ?? []
+    const leaf = leaves.find((candidate) => candidate.key === key)
+    if (!leaf) throw invalid(key, text, "--set", `is not a setting (known: ${leaves.map((l) => l.key).join(", ")})`)
+    given.set(key, { value: convert(text, leaf), source: "--set" })
+  }
+  const parsed = ConfigSchema.safeParse(nested(given))
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!
+    const key = [...issue.path, ...(issue.code === "unrecognized_keys" ? [issue.keys[0]!] : [])].join(".")
+    const cause = [...given].find(([name]) => name === key || name.startsWith(`${key}.`) || key.startsWith(`${name}.`))
+    const why =
+      issue.code === "unrecognized_keys"
+        ? `is not a setting (known: ${leaves.map((l) => l.key).join(", ")})`
+        : issue.message
+    throw invalid(key, shownValue(cause?.[1].value, isSecret(leaves, key)), cause?.[1].source ?? path, why)
+  }
+  const config = parsed.data
+  const settings = leaves.map(({ key, secret }) => ({
+    key,
+    value: at(config, key),
+    source: given.get(key)?.source ?? "default",
+    secret,
+  }))
+  return { config: Object.freeze(config), settings }
+}
+
+function invalid(key: string, value: unknown, source: string, why: string): Failure {
+  return new Failure("config_invalid", `${key} = ${JSON.stringify(value)} (${source}): ${why}`, { key, source })
+}
+
+interface Leaf {
+  key: string
+  schema: z.ZodType
+  secret: boolean
+}
+
+function leavesOf(schema: z.ZodType, prefix = ""): Leaf[] {
+  const bare = unwrap(schema)
+  if (bare instanceof z.ZodObject)
+    return Object.entries(bare.shape).flatMap(([name, inner]) =>
+      leavesOf(inner as z.ZodType, prefix ? `${prefix}.${name}` : name),
+    )
+  return [{ key: prefix, schema: bare, secret: metaOf(schema).secret === true }]
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional)
+    return unwrap(schema.unwrap() as z.ZodType)
+  return schema
+}
+
+function metaOf(schema: z.ZodType): { secret?: unknown } {
+  return (schema.meta() ??
+    (schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType).meta() : undefined) ??
+    {}) as { secret?: unknown }
+}
+
+const isSecret = (leaves: Leaf[], key: string) => leaves.some((leaf) => leaf.key === key && leaf.secret)
+const shownValue = (value: unknown, secret: boolean) => (secret && value !== undefined ? "***" : value)
+
+/** `http.behindTls` is THROUGHLINE_HTTP_BEHIND_TLS. */
+export function environmentName(key: string): string {
+  return `THROUGHLINE_${key
+    .replaceAll(/[A-Z]/g, (letter) => `_${letter}`)
+    .replaceAll(".", "_")
+    .toUpperCase()}`
+}
+
+/** A text that cannot be converted is passed on as it is: the schema then says what is wrong with it. */
+function convert(text: string, { schema }: Leaf): unknown {
+  if (schema instanceof z.ZodNumber) return text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text)
+  if (schema instanceof z.ZodBoolean)
+    return text === "true" || text === "1" ? true : text === "false" || text === "0" ? false : text
+  return text
+}
+
+function fileSettings(path: string): [string, unknown][] {
+  if (!existsSync(path)) return []
+  const text = readFileSync(path, "utf8")
+  const errors: ParseError[] = []
+  const value: unknown = parse(text, errors, { allowTrailingComma: true })
+  const error = errors[0]
+  if (error) {
+    const before = text.slice(0, error.offset).split("\n")
+    throw new Failure(
+      "config_invalid",
+      `${path}:${before.length}:${before.at(-1)!.length + 1}: ${printParseErrorCode(error.error)}`,
+      { path },
+    )
+  }
+  if (value === undefined) return []
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid("the file", value, path, "must hold an object")
+  return flat(value)
+}
+
+function flat(value: object, prefix = ""): [string, unknown][] {
+  return Object.entries(value).flatMap(([name, inner]: [string, unknown]) => {
+    const key = prefix ? `${prefix}.${name}` : name
+    const deeper = typeof inner === "object" && inner !== null && !Array.isArray(inner) && Object.keys(inner).length > 0
+    return deeper ? flat(inner, key) : [[key, inner] as [string, unknown]]
+  })
+}
+
+function nested(given: Map<string, { value: unknown }>): Record<string, unknown> {
+  const root: Record<string, unknown> = {}
+  for (const [key, { value }] of given) {
+    const names = key.split(".")
+    const last = names.pop()!
+    let at = root
+    for (const name of names) {
+      if (typeof at[name] !== "object" || at[name] === null) at[name] = {}
+      at = at[name] as Record<string, unknown>
+    }
+    at[last] = value
+  }
+  return root
+}
+
+function at(config: unknown, key: string): unknown {
+  return key.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], config)
+}

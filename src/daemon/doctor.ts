@@ -1,0 +1,159 @@
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs"
+import { Failure } from "../domain/failure.ts"
+import type { SystemStatus } from "../operations/services.ts"
+import { loadConfig } from "./config.ts"
+import { type DaemonCalls, runningDaemon } from "./connect.ts"
+import type { Environment } from "./environment.ts"
+import { damagedFiles, type Home } from "./home.ts"
+import { processStart } from "./process-identity.ts"
+import { readRegistration } from "./registration.ts"
+import { VERSION } from "./version.ts"
+
+export interface Finding {
+  check: string
+  state: "good" | "warning" | "wrong"
+  detail: string
+  remedy?: string
+}
+
+const LOW_DISK_BYTES = 500 * 1024 * 1024
+
+/** Looks at everything without changing or starting anything. */
+export async function examine(home: Home, environment: Environment, calls: DaemonCalls): Promise<Finding[]> {
+  const findings = [nodeVersion(), homeFolder(home), disk(home), configuration(home, environment)]
+  const registration = await runningDaemon(home)
+  if (!registration) return [...findings, absentDaemon(home), ...damaged(home)]
+  const status = (await calls.callIfRunning("status", {}, { surface: "cli" })) as unknown as SystemStatus
+  return [...findings, daemon(status), http(status), store(status), ...status.followers.map(follower), ...damaged(home)]
+}
+
+/** The last line of `doctor`: all good, or the first thing to do. */
+export function verdict(findings: Finding[]): string {
+  const first =
+    findings.find((finding) => finding.state === "wrong") ?? findings.find((finding) => finding.state === "warning")
+  return first ? `First: ${first.remedy ?? first.detail}` : "All good."
+}
+
+function nodeVersion(): Finding {
+  return { check: "node", state: "good", detail: `${process.version} at ${process.execPath}` }
+}
+
+function homeFolder({ dir }: Home): Finding {
+  const check = "home"
+  if (!existsSync(dir)) return { check, state: "good", detail: `${dir} (made at the first start)` }
+  try {
+    accessSync(dir, constants.W_OK)
+  } catch {
+    return {
+      check,
+      state: "wrong",
+      detail: `${dir} cannot be written`,
+      remedy: `Make ${dir} writable: chmod u+rwx ${dir}`,
+    }
+  }
+  const mode = statSync(dir).mode & 0o777
+  if ((mode & 0o077) !== 0)
+    return { check, state: "warning", detail: `${dir} can be read by others`, remedy: `chmod 700 ${dir}` }
+  return { check, state: "good", detail: dir }
+}
+
+function disk({ dir }: Home): Finding {
+  const folder = existsSync(dir) ? dir : "/"
+  const { bavail, bsize } = statfsSync(folder)
+  const free = bavail * bsize
+  const detail = `${(free / 1e9).toFixed(1)} GB free`
+  return free < LOW_DISK_BYTES
+    ? {
+        check: "disk",
+        state: "warning",
+        detail,
+        remedy: "Free some disk space: new messages cannot be kept when it is full.",
+      }
+    : { check: "disk", state: "good", detail }
+}
+
+function configuration(home: Home, environment: Environment): Finding {
+  try {
+    const { settings } = loadConfig({ path: home.config, environment: environment.settings, flags: [] })
+    const changed = settings.filter((setting) => setting.source !== "default").length
+    return { check: "config", state: "good", detail: changed === 0 ? "defaults" : `${changed} settings changed` }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return {
+      check: "config",
+      state: "wrong",
+      detail: error.message,
+      remedy: `Correct it in ${home.config} or where it was set: ${error.message}`,
+    }
+  }
+}
+
+function absentDaemon(home: Home): Finding {
+  const registration = readRegistration(home)
+  if (registration && processStart(registration.pid) === registration.processStart) {
+    return {
+      check: "daemon",
+      state: "wrong",
+      detail: `pid ${registration.pid} runs but does not answer`,
+      remedy: "throughline stop --force, then throughline start",
+    }
+  }
+  return {
+    check: "daemon",
+    state: "warning",
+    detail: "not running",
+    remedy: "throughline start (agents also start it by themselves)",
+  }
+}
+
+function daemon({ version, pid, startedAt, memoryMb }: SystemStatus): Finding {
+  const detail = `${version}, pid ${pid}, since ${startedAt}, ${memoryMb} MB`
+  return version === VERSION
+    ? { check: "daemon", state: "good", detail }
+    : {
+        check: "daemon",
+        state: "warning",
+        detail: `${detail}; this program is ${VERSION}`,
+        remedy: "throughline stop && throughline start",
+      }
+}
+
+function http({ http: { url, trouble } }: SystemStatus): Finding {
+  return trouble === undefined
+    ? { check: "http", state: "good", detail: url ?? "off" }
+    : {
+        check: "http",
+        state: "warning",
+        detail: trouble,
+        remedy: `Set http.port to a free port in config.json, then throughline stop && throughline start`,
+      }
+}
+
+function store({ store: { kind, version, sizeBytes, place, sessions } }: SystemStatus): Finding {
+  return {
+    check: "store",
+    state: "good",
+    detail: `${kind} ${version}, ${(sizeBytes / 1e6).toFixed(1)} MB, ${sessions} sessions, ${place}`,
+  }
+}
+
+function follower({ name, lag }: { name: string; lag: number }): Finding {
+  return lag > 10_000
+    ? {
+        check: name,
+        state: "warning",
+        detail: `${lag} entries behind`,
+        remedy: "It is catching up; if this does not shrink, see throughline logs.",
+      }
+    : { check: name, state: "good", detail: lag === 0 ? "up to date" : `${lag} entries behind` }
+}
+
+function damaged(home: Home): Finding[] {
+  if (!existsSync(home.dir)) return []
+  return damagedFiles(home).map((path) => ({
+    check: "damage",
+    state: "warning",
+    detail: `a damaged database was kept aside: ${path}`,
+    remedy: `A new database is in use. Restore what you need from ${path} (sqlite3 ${path} .recover), then delete it.`,
+  }))
+}

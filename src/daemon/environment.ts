@@ -1,0 +1,36 @@
+import { homedir, tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+
+/** The one place that reads the process's environment. */
+export interface Environment {
+  home: string
+  homeDir: string
+  tempDir: string
+  /** Settings given as THROUGHLINE_…, by their full name. */
+  settings: Record<string, string>
+  agent: { projectDir?: string; nativeSession?: { platform: string; id: string } }
+  cwd: string
+}
+
+const NOT_SETTINGS = new Set(["THROUGHLINE_HOME"])
+
+export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
+  const settings: Record<string, string> = {}
+  for (const [name, value] of Object.entries(env)) {
+    if (name.startsWith("THROUGHLINE_") && !NOT_SETTINGS.has(name) && value !== undefined) settings[name] = value
+  }
+  const homeDir = homedir()
+  return {
+    home: resolve(env.THROUGHLINE_HOME || join(homeDir, ".throughline")),
+    homeDir,
+    tempDir: tmpdir(),
+    settings,
+    agent: {
+      ...(env.CLAUDE_PROJECT_DIR ? { projectDir: env.CLAUDE_PROJECT_DIR } : {}),
+      ...(env.CLAUDE_CODE_SESSION_ID
+        ? { nativeSession: { platform: "claude-code", id: env.CLAUDE_CODE_SESSION_ID } }
+        : {}),
+    },
+    cwd: process.cwd(),
+  }
+}

@@ -1,0 +1,79 @@
+import { createHash, randomBytes } from "node:crypto"
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { Failure } from "../domain/failure.ts"
+
+/** Where everything lies. Nothing here is readable by other users. */
+export interface Home {
+  dir: string
+  config: string
+  database: string
+  lock: string
+  registration: string
+  token: string
+  logs: string
+  log: string
+  socket: string
+}
+
+/** The kernel refuses longer socket paths; macOS allows the least. */
+const MAX_SOCKET_PATH = 103
+
+export function homeAt(dir: string, tempDir: string): Home {
+  const logs = join(dir, "logs")
+  return {
+    dir,
+    config: join(dir, "config.json"),
+    database: join(dir, "throughline.db"),
+    lock: join(dir, "daemon.lock"),
+    registration: join(dir, "daemon.json"),
+    token: join(dir, "token"),
+    logs,
+    log: join(logs, "throughline.log"),
+    socket: socketPath(dir, tempDir),
+  }
+}
+
+export function prepareHome(home: Home): void {
+  try {
+    mkdirSync(home.logs, { recursive: true, mode: 0o700 })
+    chmodSync(home.dir, 0o700)
+    const socketDir = join(home.socket, "..")
+    mkdirSync(socketDir, { recursive: true, mode: 0o700 })
+    const owner = statSync(socketDir)
+    if (process.getuid && owner.uid !== process.getuid()) throw new Error(`${socketDir} belongs to another user`)
+    chmodSync(socketDir, 0o700)
+  } catch (error) {
+    throw new Failure(
+      "store_readonly",
+      `Throughline's home ${home.dir} cannot be written: ${(error as Error).message}`,
+      { home: home.dir },
+      { cause: error },
+    )
+  }
+}
+
+/** Made once, by whoever comes first; later ones read it. */
+export function tokenOf(home: Home): string {
+  try {
+    writeFileSync(home.token, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+  }
+  return readFileSync(home.token, "utf8").trim()
+}
+
+function socketPath(dir: string, tempDir: string): string {
+  const usual = join(dir, "daemon.sock")
+  if (Buffer.byteLength(usual) <= MAX_SOCKET_PATH) return usual
+  const short = createHash("sha256").update(dir).digest("hex").slice(0, 16)
+  return join(tempDir, `throughline-${process.getuid?.() ?? 0}`, `${short}.sock`)
+}
+
+/** The files themselves are the record: deleting one is how a person says that it is dealt with. */
+export function damagedFiles(home: Home): string[] {
+  const names = readdirSync(home.dir).filter(
+    (name) => name.startsWith(`${basename(home.database)}.damaged-`) && !/-(wal|shm)$/.test(name),
+  )
+  return names.map((name) => join(home.dir, name)).sort()
+}

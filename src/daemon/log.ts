@@ -1,0 +1,23 @@
+import { chmodSync, existsSync, renameSync, statSync } from "node:fs"
+import { type Logger, pino } from "pino"
+import type { Home } from "./home.ts"
+
+export type Log = Logger
+
+const ROTATE_AT_BYTES = 20 * 1024 * 1024
+
+/** JSON lines to a file, never to stdout: the MCP protocol speaks there. */
+export function openLog(home: Home, level: string): Log {
+  if (existsSync(home.log) && statSync(home.log).size > ROTATE_AT_BYTES) renameSync(home.log, `${home.log}.1`)
+  const destination = pino.destination({ dest: home.log, append: true, mkdir: true, sync: true })
+  chmodSync(home.log, 0o600)
+  return pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: { paths: ["token", "url", "*.token", "*.url", "authorization", "*.authorization"], censor: "***" },
+    },
+    destination,
+  )
+}

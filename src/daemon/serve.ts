@@ -1,0 +1,154 @@
+import { chmodSync, rmSync } from "node:fs"
+import type { Server } from "node:http"
+import { createAdaptorServer } from "@hono/node-server"
+import type { Hono } from "hono"
+import { Failure } from "../domain/failure.ts"
+import { newKey } from "../domain/ids.ts"
+import { operations } from "../operations/list.ts"
+import { httpApp } from "../surfaces/http.ts"
+import { type Config, loadConfig } from "./config.ts"
+import type { Environment } from "./environment.ts"
+import { homeAt, prepareHome, tokenOf } from "./home.ts"
+import { takeLock } from "./lock.ts"
+import { openLog } from "./log.ts"
+import { processStart } from "./process-identity.ts"
+import { type Registration, removeRegistration, writeRegistration } from "./registration.ts"
+import { shutdown } from "./shutdown.ts"
+import { VERSION } from "./version.ts"
+import { wire } from "./wire.ts"
+
+const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
+
+/** Runs the daemon in this process until it is told to stop. Resolves false when another one holds this home. */
+export async function serve(environment: Environment, flags: string[]): Promise<boolean> {
+  const home = homeAt(environment.home, environment.tempDir)
+  prepareHome(home)
+  const release = takeLock(home)
+  if (!release) return false
+  const { config } = loadConfig({ path: home.config, environment: environment.settings, flags })
+  refuseOpenHost(config)
+  const log = openLog(home, config.log.level)
+  log.info({ version: VERSION, node: process.version }, "starting")
+
+  const startedAt = new Date().toISOString()
+  let registration: Registration = {
+    id: newKey(),
+    version: VERSION,
+    pid: process.pid,
+    processStart: processStart(process.pid) ?? "",
+    socket: home.socket,
+    startedAt,
+  }
+  let httpTrouble: string | undefined
+  let stop = () => {}
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve
+  })
+  process.on("SIGTERM", stop)
+  process.on("SIGINT", stop)
+  process.on("SIGHUP", () => {})
+  process.on("unhandledRejection", (err) => log.error({ err }, "a promise failed unheard"))
+
+  const program = await wire({
+    config,
+    environment,
+    home,
+    log,
+    registration: () => registration,
+    httpTrouble: () => httpTrouble,
+  })
+  const shared = {
+    operations,
+    call: program.call,
+    mcp: program.mcp,
+    identity: { id: registration.id, version: VERSION, pid: process.pid },
+    onBug: (err: unknown, path: string) => log.error({ err, path }, "a request failed in a way it should not"),
+  }
+  const onSocket = await listenOnSocket(httpApp({ ...shared, onStop: stop }), home.socket)
+  let onHttp: Server | undefined
+  if (config.http.enabled) {
+    const hosts = LOOPBACK.includes(config.http.host) ? LOOPBACK : [...LOOPBACK, config.http.host]
+    try {
+      onHttp = await listenOnPort(httpApp({ ...shared, guard: { token: tokenOf(home), hosts } }), config)
+      registration = { ...registration, url: urlOf(onHttp, config) }
+    } catch (error) {
+      // The socket serves everything; a taken port must not keep people from their sessions.
+      httpTrouble = `port ${config.http.port} cannot be used (${(error as NodeJS.ErrnoException).code ?? error}); set http.port`
+      log.warn({ err: error }, "HTTP is off")
+    }
+  }
+  writeRegistration(home, registration)
+  log.info({ socket: home.socket, http: registration.url ?? httpTrouble ?? "off" }, "ready")
+
+  await stopped
+  log.info("stopping")
+  await shutdown(
+    [
+      { name: "registration", run: () => removeRegistration(home, registration.id) },
+      { name: "http", run: () => closeServer(onHttp) },
+      { name: "socket", run: () => closeServer(onSocket) },
+      ...program.stops,
+      { name: "socket file", run: () => rmSync(home.socket, { force: true }) },
+      { name: "lock", run: release },
+    ],
+    log,
+  )
+  log.info("stopped")
+  return true
+}
+
+function refuseOpenHost({ http }: Config): void {
+  if (!http.enabled || LOOPBACK.includes(http.host) || http.behindTls) return
+  throw new Failure(
+    "config_invalid",
+    `http.host = ${JSON.stringify(http.host)}: an address that others can reach needs TLS in front; set http.behindTls to true once it is`,
+    {
+      key: "http.host",
+    },
+  )
+}
+
+async function listenOnSocket(app: Hono, path: string): Promise<Server> {
+  // The lock is held, so whatever lies here was left behind.
+  rmSync(path, { force: true })
+  const before = process.umask(0o177)
+  try {
+    const server = await listening(app, (server) => server.listen(path))
+    chmodSync(path, 0o600)
+    return server
+  } finally {
+    process.umask(before)
+  }
+}
+
+function listenOnPort(app: Hono, { http }: Config): Promise<Server> {
+  return listening(app, (server) => server.listen(http.port, http.host.replace(/^\[|\]$/g, "")))
+}
+
+function listening(app: Hono, start: (server: Server) => void): Promise<Server> {
+  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server
+  server.requestTimeout = 0
+  server.keepAliveTimeout = 60_000
+  return new Promise((resolve, reject) => {
+    server.once("error", reject)
+    server.once("listening", () => {
+      server.off("error", reject)
+      resolve(server)
+    })
+    start(server)
+  })
+}
+
+function urlOf(server: Server, { http }: Config): string {
+  const address = server.address()
+  return `http://${http.host}:${typeof address === "object" && address ? address.port : http.port}`
+}
+
+async function closeServer(server: Server | undefined): Promise<void> {
+  if (!server) return
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const patience = setTimeout(() => server.closeAllConnections(), 2_000)
+  await closed
+  clearTimeout(patience)
+}

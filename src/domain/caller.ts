@@ -1,0 +1,18 @@
+/** Who asks, as far as the surface can tell. Everything is optional: a caller that says nothing can still be served. */
+export interface Caller {
+  surface: "mcp" | "http" | "cli" | "local"
+  /** What survives the connection: the agent's own session, or else the connection itself. */
+  key?: string
+  /** The agent's own name for its session, such as CLAUDE_CODE_SESSION_ID. */
+  nativeSession?: { platform: string; id: string }
+  client?: { name: string; version: string }
+  /** The project folder that the agent's environment names. */
+  projectDir?: string
+  /** What the client answered to roots/list; absent when it was not asked yet. */
+  roots?: string[]
+  /** True when the surface can ask the client for its roots and call again. */
+  canAskRoots?: boolean
+  cwd?: string
+  /** The sender's own key for this call; a write repeated under it is done once. */
+  idempotencyKey?: string
+}

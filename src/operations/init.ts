@@ -1,0 +1,254 @@
+import * as z from "zod"
+import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
+import { operation } from "./operation.ts"
+import type { Services } from "./services.ts"
+import { sessionLine, thoughtLines } from "./text.ts"
+import { SessionView, ThoughtView, viewSession, viewThoughts } from "./views.ts"
+
+const Input = z.strictObject({
+  operation: z
+    .enum([
+      "get_state",
+      "list_roots",
+      "bind_root",
+      "list_sessions",
+      "start_new",
+      "load_context",
+      "rename",
+      "pin",
+      "unpin",
+      "archive",
+      "unarchive",
+      "link_root",
+    ])
+    .describe("load_context without sessionId finds the newest session of this project"),
+  sessionId: z.string().min(1).optional().describe("Session id, or a unique beginning of it"),
+  mcpRootUri: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Project folder (file:// URI or path); "all" with list_sessions lists every project'),
+  title: z.string().trim().min(1).max(200).optional(),
+  tags: z.array(z.string().min(1).max(100)).max(50).optional(),
+  limit: z.int().min(1).max(500).optional().describe("Sessions listed (default 20) or thoughts per page"),
+  cursor: z.string().optional().describe("nextCursor of the last load_context: the page before it"),
+})
+
+const Output = z.object({
+  success: z.boolean(),
+  message: z.string(),
+  session: SessionView.optional(),
+  thoughts: z.array(ThoughtView).optional(),
+  branches: z.record(z.string(), z.array(ThoughtView)).optional(),
+  sessions: z.array(SessionView).optional(),
+  candidates: z.array(SessionView).optional(),
+  roots: z
+    .array(z.object({ uri: z.string(), bound: z.boolean().optional(), sessions: z.number().optional() }))
+    .optional(),
+  nextCursor: z.string().optional(),
+})
+type In = z.output<typeof Input>
+type Out = z.output<typeof Output>
+
+export const init = operation({
+  name: "init",
+  summary: "Recover this project's reasoning sessions after a restart or compaction, start new ones, and manage them.",
+  effect: "write",
+  on: ["mcp", "http"],
+  tool: { set: "recovery", alwaysLoad: true },
+  input: Input,
+  output: Output,
+  text: describe,
+  run: (services, input, caller) => handlers[input.operation](services, input, caller),
+})
+
+type Handler = (services: Services, input: In, caller: Caller) => Promise<Out>
+
+const LISTED = 20
+
+const handlers: Record<In["operation"], Handler> = {
+  async get_state({ sessions }, input, caller) {
+    const root = await sessions.recovery.callerRoot(caller, input.mcpRootUri)
+    const session = await sessions.recovery.boundSession(caller)
+    const known = root?.project
+      ? await sessions.recovery.list({ projectId: root.project.id, archived: false, limit: LISTED })
+      : []
+    return {
+      success: true,
+      message: [
+        root
+          ? `Project ${root.uri} (${rootSource[root.source]}), ${known.length === LISTED ? `${LISTED} or more` : known.length} sessions.`
+          : "No project root is known.",
+        session ? `Current session: ${session.title}.` : "No current session: load_context or start_new.",
+      ].join(" "),
+      ...(session ? { session: viewSession(session) } : {}),
+      roots: root ? [{ uri: root.uri, bound: root.source === "bound", sessions: known.length }] : [],
+    }
+  },
+  async list_roots({ sessions }, input, caller) {
+    const root = await sessions.recovery.callerRoot(caller, input.mcpRootUri)
+    const named = await Promise.all(
+      (caller.roots ?? []).map((uri) => sessions.projects.find(uri).catch(() => undefined)),
+    )
+    const uris = [...new Set([root?.uri, ...named.map((found) => found?.uri)].filter((uri) => uri !== undefined))]
+    return {
+      success: true,
+      message:
+        uris.length === 0
+          ? "No roots are known. Pass mcpRootUri, or bind_root to a folder."
+          : `${uris.length} known: ${uris.join(", ")}`,
+      roots: uris.map((uri) => ({ uri, bound: root?.source === "bound" && uri === root.uri })),
+    }
+  },
+  async bind_root({ sessions }, input, caller) {
+    const { uri, kept } = await sessions.recovery.bindRoot(caller, needed(input, "mcpRootUri"))
+    const message = kept
+      ? `Bound to ${uri}.`
+      : `${uri} is this project's root. This client cannot be told apart from others: pass mcpRootUri with each call.`
+    return { success: true, message, roots: [{ uri, bound: kept }] }
+  },
+  async list_sessions({ sessions }, input, caller) {
+    const all = input.mcpRootUri === "all"
+    const root = all ? undefined : await sessions.recovery.callerRoot(caller, input.mcpRootUri)
+    if (!all && !root)
+      return {
+        success: false,
+        message: 'No project root is known for this client: pass mcpRootUri, or "all".',
+        sessions: [],
+      }
+    if (!all && !root?.project)
+      return { success: true, message: `No sessions yet for ${root?.uri}. Use start_new to begin.`, sessions: [] }
+    const found = await sessions.recovery.list({ projectId: root?.project?.id, limit: input.limit ?? LISTED })
+    return {
+      success: true,
+      message: `${found.length} sessions ${all ? "of all projects" : `of ${root?.uri}`}, newest first.`,
+      sessions: found.map(viewSession),
+    }
+  },
+  async start_new({ sessions }, input, caller) {
+    const session = await sessions.recovery.startNew(caller, {
+      root: input.mcpRootUri,
+      title: input.title,
+      tags: input.tags,
+    })
+    const where =
+      session.rootUri === null
+        ? "No project root is known, so it can be found again by its id only."
+        : `Project ${session.rootUri}.`
+    return {
+      success: true,
+      message: `Started session ${session.id}. ${where}`,
+      session: viewSession(session),
+      thoughts: [],
+      branches: {},
+    }
+  },
+  async load_context({ sessions }, input, caller) {
+    const found = await sessions.recovery
+      .load(caller, { root: input.mcpRootUri, sessionId: input.sessionId, cursor: input.cursor, limit: input.limit })
+      .catch((error: unknown) => {
+        if (error instanceof Failure && error.code === "root_unknown") return error
+        throw error
+      })
+    if (found instanceof Failure) {
+      return {
+        success: false,
+        message: "No project root is known for this client. Pass sessionId, or mcpRootUri, or call bind_root first.",
+      }
+    }
+    if (!found.session)
+      return { success: false, message: `No sessions found for project ${found.rootUri}. Use start_new to begin.` }
+    const { session, page, rivals } = found
+    const message = [
+      `${howFound[found.by]} "${session.title}" (${session.id}): ${page.thoughts.length} of ${page.total} thoughts.`,
+      found.otherRoot ? `It belongs to another project: ${session.rootUri ?? "none"}.` : "",
+      session.archivedAtMs === null ? "" : "It is archived; the next thought brings it back.",
+      page.olderCursor === null ? "" : `Older thoughts: load_context with cursor "${page.olderCursor}".`,
+      rivals.length === 0
+        ? ""
+        : `${rivals.length} other session(s) of this project were active within 10 minutes of the newest: see candidates.`,
+    ]
+    return {
+      success: true,
+      message: message.filter((part) => part !== "").join(" "),
+      session: viewSession(session),
+      ...viewThoughts(page.thoughts),
+      ...(rivals.length === 0 ? {} : { candidates: rivals.map(viewSession) }),
+      ...(page.olderCursor === null ? {} : { nextCursor: page.olderCursor }),
+    }
+  },
+  async rename({ sessions }, input, caller) {
+    if (input.title === undefined && input.tags === undefined) throw missing("title", input)
+    const id = await target(sessions, input, caller)
+    const session = await sessions.keeping.rename(id, { title: input.title, tags: input.tags })
+    return { success: true, message: `Session ${session.id} is now "${session.title}".`, session: viewSession(session) }
+  },
+  pin: (services, input, caller) =>
+    kept(services, input, caller, "Pinned", (id) => services.sessions.keeping.pin(id, true)),
+  unpin: (services, input, caller) =>
+    kept(services, input, caller, "Unpinned", (id) => services.sessions.keeping.pin(id, false)),
+  archive: (services, input, caller) =>
+    kept(services, input, caller, "Archived", (id) => services.sessions.keeping.archive(id, true)),
+  unarchive: (services, input, caller) =>
+    kept(services, input, caller, "Back from the archive:", (id) => services.sessions.keeping.archive(id, false)),
+  async link_root({ sessions }, input, caller) {
+    const root = needed(input, "mcpRootUri")
+    const { session, rootUri } = await sessions.keeping.linkRoot(await target(sessions, input, caller), root)
+    return {
+      success: true,
+      message: `Session ${session.id} now also belongs to ${rootUri}.`,
+      session: viewSession(session),
+    }
+  },
+}
+
+const rootSource = {
+  argument: "as given",
+  bound: "bound",
+  environment: "from the environment",
+  client: "named by the client",
+  folder: "the process's folder",
+}
+const howFound = { id: "Loaded session", pinned: "Recovered pinned session", newest: "Auto-recovered session" }
+
+async function kept(
+  { sessions }: Services,
+  input: In,
+  caller: Caller,
+  done: string,
+  act: (id: string) => ReturnType<Services["sessions"]["keeping"]["pin"]>,
+): Promise<Out> {
+  const session = await act(await target(sessions, input, caller))
+  return { success: true, message: `${done} session ${session.id} "${session.title}".`, session: viewSession(session) }
+}
+
+/** The session named, or the caller's current one. */
+async function target(sessions: Services["sessions"], input: In, caller: Caller): Promise<string> {
+  if (input.sessionId !== undefined) return input.sessionId
+  const current = await sessions.recovery.boundSession(caller)
+  if (!current) throw missing("sessionId", input)
+  return current.id
+}
+
+function needed(input: In, parameter: "mcpRootUri"): string {
+  const value = input[parameter]
+  if (value === undefined) throw missing(parameter, input)
+  return value
+}
+
+function missing(parameter: string, input: In): Failure {
+  return new Failure("bad_input", `${parameter} is missing: ${input.operation} needs it`, { parameter })
+}
+
+/** Agents without structured content read this: it holds the thoughts, not only their number. */
+function describe(out: Out): string {
+  const lines = [out.message]
+  if (out.sessions) lines.push(...out.sessions.map(sessionLine))
+  if (out.candidates) lines.push("Candidates:", ...out.candidates.map(sessionLine))
+  if (out.thoughts && out.thoughts.length > 0) lines.push("", ...thoughtLines(out.thoughts))
+  for (const [id, thoughts] of Object.entries(out.branches ?? {})) {
+    lines.push("", `Branch ${id} (from thought ${thoughts[0]?.branchFromThought}):`, ...thoughtLines(thoughts))
+  }
+  return lines.join("\n")
+}

@@ -1,0 +1,74 @@
+import type * as z from "zod"
+import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Operation } from "./operation.ts"
+import type { Services } from "./services.ts"
+
+/** How a surface asks: by name, with raw input. Local inside the daemon, over the socket everywhere else. */
+export type Call = (name: string, input: unknown, caller: Caller) => Promise<Record<string, unknown>>
+
+/** Parse, run, check: the only place where an operation is run. */
+export function local(operations: readonly Operation[], services: Services): Call {
+  const byName = new Map(operations.map((op) => [op.name, op]))
+  return async (name, input, caller) => {
+    const op = byName.get(name)
+    if (!op) throw new Failure("unknown_operation", `there is no operation ${JSON.stringify(name)}`, { name })
+    const parsed = op.input.safeParse(input ?? {})
+    if (!parsed.success) throw badInput(op, parsed.error, input)
+    const output = op.output.safeParse(await op.run(services, parsed.data, caller))
+    if (!output.success) throw new Failure("internal", `${name} answered in a wrong shape`, {}, { cause: output.error })
+    return output.data
+  }
+}
+
+const SHOWN_VALUE_CHARS = 60
+
+/** One sentence that names each wrong parameter and the value it had. */
+function badInput(op: Operation, error: z.ZodError, input: unknown): Failure {
+  const problems = error.issues.map((issue) => explain(op, issue, input))
+  return new Failure(
+    "bad_input",
+    problems.join("; "),
+    { parameter: error.issues[0]?.path.join(".") ?? "" },
+    { cause: error },
+  )
+}
+
+function explain(op: Operation, issue: z.core.$ZodIssue, input: unknown): string {
+  const name = issue.path.join(".")
+  if (issue.code === "unrecognized_keys") {
+    const known = Object.keys(op.input.shape).join(", ")
+    return `unknown parameter ${issue.keys.map((key) => JSON.stringify(key)).join(", ")} (known: ${known})`
+  }
+  const value = issue.path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], input)
+  if (name === "") return `the input must be an object, got ${shown(value)}`
+  if (value === undefined) return `${name} is missing (${wanted(issue)})`
+  return `${name} ${wanted(issue)}, got ${shown(value)}`
+}
+
+function wanted(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${/^[aeiou]/.test(issue.expected) ? "an" : "a"} ${issue.expected === "int" ? "whole number" : issue.expected}`
+    case "invalid_value":
+      return `must be one of ${issue.values.map(String).join(", ")}`
+    case "too_big":
+      return `must be at most ${issue.maximum.toLocaleString("en")}${unit(issue.origin)}`
+    case "too_small":
+      return `must be at least ${issue.minimum.toLocaleString("en")}${unit(issue.origin)}`
+    default:
+      return issue.message.toLowerCase()
+  }
+}
+
+function unit(origin: string): string {
+  return origin === "string" ? " characters" : origin === "array" ? " items" : ""
+}
+
+function shown(value: unknown): string {
+  if (typeof value === "string" && value.length > SHOWN_VALUE_CHARS) {
+    return `${value.length.toLocaleString("en")} characters (${JSON.stringify(value.slice(0, SHOWN_VALUE_CHARS))}…)`
+  }
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length <= SHOWN_VALUE_CHARS ? text : `${text.slice(0, SHOWN_VALUE_CHARS)}…`
+}

@@ -1,0 +1,34 @@
+import { init } from "./init.ts"
+import type { Operation } from "./operation.ts"
+import { search } from "./search.ts"
+import {
+  sessionsArchive,
+  sessionsExport,
+  sessionsLink,
+  sessionsList,
+  sessionsPin,
+  sessionsRename,
+  sessionsShow,
+} from "./sessions.ts"
+import { status } from "./system.ts"
+import { thought } from "./thought.ts"
+
+/** To add an operation, write it in its noun's file and name it here. */
+const all = [
+  init,
+  thought,
+  search,
+  sessionsList,
+  sessionsShow,
+  sessionsRename,
+  sessionsPin,
+  sessionsArchive,
+  sessionsLink,
+  sessionsExport,
+  status,
+] as const
+
+/** The exact types, for the typed client. */
+export type Operations = { [Op in (typeof all)[number] as Op["name"]]: Op }
+
+export const operations = all as unknown as readonly Operation[]

@@ -1,0 +1,41 @@
+import type { z } from "zod"
+import type { Caller } from "../domain/caller.ts"
+import type { Services } from "./services.ts"
+
+export type Surface = "mcp" | "http" | "cli"
+
+/** The sets that `throughline mcp --tools` picks from. */
+export const TOOL_SETS = ["recovery", "recall", "queue", "teams"] as const
+export type ToolSet = (typeof TOOL_SETS)[number]
+
+/** Everything that can be asked of the program is one of these; tool, route, command and client derive from it. */
+export interface Operation<
+  Name extends string = string,
+  In extends z.ZodObject = z.ZodObject,
+  Out extends z.ZodObject = z.ZodObject,
+> {
+  name: Name
+  summary: string
+  /** `destroy` makes the command line ask and the tool warn. */
+  effect: "read" | "write" | "destroy"
+  on: readonly Surface[]
+  tool?: { set: ToolSet; alwaysLoad?: boolean }
+  /** The words on the command line; the operation's name with spaces if absent. */
+  command?: string
+  /** False where the command line must not start a daemon only to answer. */
+  startsDaemon?: false
+  /** Inputs that the command line takes by position. */
+  positional?: readonly (keyof z.input<In> & string)[]
+  input: In
+  output: Out
+  /** For people, and for agents that read no structured content. */
+  text(output: z.output<Out>, input: z.output<In>): string
+  run(services: Services, input: z.output<In>, caller: Caller): Promise<z.input<Out>>
+}
+
+/** Keeps the literal types, so that the client's inputs and outputs are inferred. */
+export function operation<Name extends string, In extends z.ZodObject, Out extends z.ZodObject>(
+  description: Operation<Name, In, Out>,
+): Operation<Name, In, Out> {
+  return description
+}

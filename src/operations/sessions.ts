@@ -1,0 +1,154 @@
+import * as z from "zod"
+import { operation } from "./operation.ts"
+import { sessionLine, sessionTable, thoughtLines } from "./text.ts"
+import { SessionView, ThoughtView, viewSession, viewThoughts } from "./views.ts"
+
+const sessionId = z.string().min(1).describe("Session id, or a unique beginning of it")
+const OneSession = z.object({ session: SessionView })
+
+export const sessionsList = operation({
+  name: "sessions.list",
+  summary: "List sessions, newest first",
+  effect: "read",
+  on: ["cli", "http"],
+  command: "sessions",
+  input: z.strictObject({
+    root: z.string().min(1).optional().describe("Only this project (folder or file:// URI)"),
+    archived: z.boolean().default(false).describe("Only those in the archive"),
+    limit: z.int().min(1).max(1000).default(50).describe("How many at the most"),
+  }),
+  output: z.object({ sessions: z.array(SessionView), more: z.boolean() }),
+  text: ({ sessions, more }, { archived }) =>
+    sessions.length === 0
+      ? archived
+        ? "Nothing is archived."
+        : "No sessions yet. An agent with `throughline mcp` configured starts one with its first thought."
+      : `${sessionTable(sessions)}${more ? "\n(there are more: raise --limit)" : ""}`,
+  async run({ sessions }, { root, archived, limit }) {
+    const project = root === undefined ? undefined : await sessions.projects.find(root)
+    if (project && !project.project) return { sessions: [], more: false }
+    const found = await sessions.recovery.list({ projectId: project?.project?.id, archived, limit: limit + 1 })
+    return { sessions: found.slice(0, limit).map(viewSession), more: found.length > limit }
+  },
+})
+
+export const sessionsShow = operation({
+  name: "sessions.show",
+  summary: "Show a session with all its thoughts and branches",
+  effect: "read",
+  on: ["cli", "http"],
+  positional: ["sessionId"],
+  input: z.strictObject({ sessionId }),
+  output: z.object({
+    session: SessionView,
+    linkedRoots: z.array(z.string()),
+    thoughts: z.array(ThoughtView),
+    branches: z.record(z.string(), z.array(ThoughtView)),
+  }),
+  text: ({ session, linkedRoots, thoughts, branches }) =>
+    [
+      sessionLine(session),
+      `Project: ${session.mcpRootUri ?? "-"}${linkedRoots.map((uri) => `, also ${uri}`).join("")}`,
+      "",
+      ...thoughtLines(thoughts),
+      ...Object.entries(branches).flatMap(([id, members]) => [
+        "",
+        `Branch ${id} (from thought ${members[0]?.branchFromThought}):`,
+        ...thoughtLines(members),
+      ]),
+    ].join("\n"),
+  async run({ sessions }, { sessionId }) {
+    const { session, linkedRoots, thoughts } = await sessions.whole(sessionId)
+    return { session: viewSession(session), linkedRoots, ...viewThoughts(thoughts) }
+  },
+})
+
+export const sessionsRename = operation({
+  name: "sessions.rename",
+  summary: "Give a session another title",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["sessionId", "title"],
+  input: z.strictObject({ sessionId, title: z.string().trim().min(1).max(200).describe("The new title") }),
+  output: OneSession,
+  text: ({ session }) => `Renamed: ${sessionLine(session)}`,
+  run: async ({ sessions }, { sessionId, title }) => ({
+    session: viewSession(await sessions.keeping.rename(sessionId, { title })),
+  }),
+})
+
+export const sessionsPin = operation({
+  name: "sessions.pin",
+  summary: "Make a session the one that its project recovers",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["sessionId"],
+  input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Unpin it") }),
+  output: OneSession,
+  text: ({ session }) => `${session.pinned ? "Pinned" : "Unpinned"}: ${sessionLine(session)}`,
+  run: async ({ sessions }, { sessionId, off }) => ({
+    session: viewSession(await sessions.keeping.pin(sessionId, !off)),
+  }),
+})
+
+export const sessionsArchive = operation({
+  name: "sessions.archive",
+  summary: "Put a session into the archive; it stays loadable by its id",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["sessionId"],
+  input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Bring it back") }),
+  output: OneSession,
+  text: ({ session }) => `${session.archived ? "Archived" : "Back from the archive"}: ${sessionLine(session)}`,
+  run: async ({ sessions }, { sessionId, off }) => ({
+    session: viewSession(await sessions.keeping.archive(sessionId, !off)),
+  }),
+})
+
+export const sessionsLink = operation({
+  name: "sessions.link",
+  summary: "Let a session belong to one more project",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["sessionId", "root"],
+  input: z.strictObject({ sessionId, root: z.string().min(1).describe("Folder or file:// URI") }),
+  output: z.object({ session: SessionView, rootUri: z.string() }),
+  text: ({ session, rootUri }) => `${sessionLine(session)} now also belongs to ${rootUri}`,
+  async run({ sessions }, { sessionId, root }) {
+    const linked = await sessions.keeping.linkRoot(sessionId, root)
+    return { session: viewSession(linked.session), rootUri: linked.rootUri }
+  },
+})
+
+export const sessionsExport = operation({
+  name: "sessions.export",
+  summary: "Print a whole session, branches included, as markdown or JSON",
+  effect: "read",
+  on: ["cli", "http"],
+  positional: ["sessionId"],
+  input: z.strictObject({
+    sessionId,
+    format: z.enum(["markdown", "json"]).default("markdown").describe("markdown or json"),
+  }),
+  output: z.object({ sessionId: z.string(), format: z.string(), content: z.string() }),
+  text: ({ content }) => content.trimEnd(),
+  async run({ sessions }, { sessionId, format }) {
+    const whole = await sessions.whole(sessionId)
+    const asJson = () =>
+      JSON.stringify(
+        {
+          version: 1,
+          session: viewSession(whole.session),
+          linkedRoots: whole.linkedRoots,
+          ...viewThoughts(whole.thoughts),
+        },
+        null,
+        2,
+      )
+    return {
+      sessionId: whole.session.id,
+      format,
+      content: format === "json" ? `${asJson()}\n` : sessions.markdown(whole),
+    }
+  },
+})

@@ -1,0 +1,59 @@
+import * as z from "zod"
+import { operation } from "./operation.ts"
+
+const MAX_THOUGHT_CHARS = 1_000_000
+
+export const thought = operation({
+  name: "thought",
+  summary:
+    "Record one step of reasoning so that it survives restarts. Number optional; a taken number is renumbered, never overwritten.",
+  effect: "write",
+  on: ["mcp", "http"],
+  tool: { set: "recovery", alwaysLoad: true },
+  input: z.strictObject({
+    thought: z.string().min(1).max(MAX_THOUGHT_CHARS),
+    nextThoughtNeeded: z.boolean(),
+    thoughtNumber: z.int().min(1).max(1_000_000).optional(),
+    totalThoughts: z.int().min(1).max(1_000_000).optional(),
+    isRevision: z.boolean().optional(),
+    revisesThought: z.int().min(1).optional(),
+    branchFromThought: z
+      .int()
+      .min(1)
+      .optional()
+      .describe("Thought of the main line that the branch leaves; needed with branchId"),
+    branchId: z.string().min(1).max(200).optional(),
+    sessionId: z.string().min(1).optional().describe("Default: the session last used here"),
+  }),
+  output: z.object({
+    sessionId: z.string(),
+    thoughtNumber: z.number(),
+    branchId: z.string().optional(),
+    renumberedFrom: z.number().optional(),
+    thoughtCount: z.number(),
+    message: z.string().optional(),
+  }),
+  text: (out) => {
+    const place =
+      out.branchId === undefined
+        ? `Thought ${out.thoughtNumber}`
+        : `Thought ${out.thoughtNumber} of branch ${out.branchId}`
+    const renumbered = out.renumberedFrom === undefined ? "" : ` (${out.renumberedFrom} was taken)`
+    return [`${place} kept${renumbered} in session ${out.sessionId}; ${out.thoughtCount} in all.`, out.message]
+      .filter(Boolean)
+      .join(" ")
+  },
+  async run({ sessions }, input, caller) {
+    const { thought, session, startedSession, thoughtCount } = await sessions.thinking.record(caller, input)
+    return {
+      sessionId: session.id,
+      thoughtNumber: thought.number,
+      ...(thought.branchId === null ? {} : { branchId: thought.branchId }),
+      ...(thought.renumberedFrom === null ? {} : { renumberedFrom: thought.renumberedFrom }),
+      thoughtCount,
+      ...(startedSession
+        ? { message: `Started session "${session.title}"; init load_context brings back an earlier one.` }
+        : {}),
+    }
+  },
+})

@@ -1,0 +1,52 @@
+import type { Session } from "../domain/session.ts"
+import type { Thought } from "../domain/thought.ts"
+
+export interface ExportedSession {
+  session: Session
+  linkedRoots: string[]
+  thoughts: Thought[]
+}
+
+/** The whole session for a person to read: the main line, each branch right after the thought it leaves. */
+export function toMarkdown({ session, linkedRoots, thoughts }: ExportedSession): string {
+  const main = thoughts.filter((thought) => thought.branchId === null).sort(byNumber)
+  const branches = Map.groupBy(
+    thoughts.filter((thought) => thought.branchId !== null),
+    (thought) => thought.branchId!,
+  )
+  const lines = [
+    `# ${session.title}`,
+    "",
+    `- Session: \`${session.id}\``,
+    ...(session.rootUri ? [`- Project: ${session.rootUri}`] : []),
+    ...linkedRoots.map((uri) => `- Also: ${uri}`),
+    ...(session.tags.length > 0 ? [`- Tags: ${session.tags.join(", ")}`] : []),
+    `- Started ${iso(session.createdAtMs)}, last touched ${iso(session.updatedAtMs)}`,
+    `- ${session.thoughtCount} thoughts, ${session.branchCount} branches`,
+  ]
+  const section = (branchId: string, members: Thought[]) => {
+    lines.push("", `## Branch \`${branchId}\` (from thought ${members[0]!.branchFromThought})`)
+    for (const thought of members.sort(byNumber)) lines.push("", ...rendered(thought, "###"))
+  }
+  for (const thought of main) {
+    lines.push("", ...rendered(thought, "##"))
+    for (const [branchId, members] of branches) {
+      if (members[0]!.branchFromThought !== thought.number) continue
+      section(branchId, members)
+      branches.delete(branchId)
+    }
+  }
+  for (const [branchId, members] of branches) section(branchId, members)
+  return `${lines.join("\n")}\n`
+}
+
+function rendered(thought: Thought, mark: string): string[] {
+  const notes = [
+    thought.isRevision && thought.revisesThought !== null ? `revises ${thought.revisesThought}` : undefined,
+    thought.renumberedFrom === null ? undefined : `sent as ${thought.renumberedFrom}`,
+  ].filter((note) => note !== undefined)
+  return [`${mark} Thought ${thought.number}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`, "", thought.text]
+}
+
+const byNumber = (a: Thought, b: Thought) => a.number - b.number
+const iso = (ms: number) => new Date(ms).toISOString()

@@ -1,0 +1,87 @@
+import type { Clock } from "../domain/clock.ts"
+import type { Session } from "../domain/session.ts"
+import type { Store } from "../domain/store.ts"
+import type { ProjectFinder } from "./projects.ts"
+import type { Recovery } from "./recovery.ts"
+
+/** What people do to sessions as a whole. Each change is one journal entry; a change to what is already so is none. */
+export interface Keeping {
+  rename(id: string, change: { title?: string | undefined; tags?: string[] | undefined }): Promise<Session>
+  pin(id: string, pinned: boolean): Promise<Session>
+  archive(id: string, archived: boolean): Promise<Session>
+  linkRoot(id: string, root: string): Promise<{ session: Session; rootUri: string }>
+  /** Archives what was left alone for so long; returns how many. */
+  archiveUntouched(sinceMs: number): Promise<number>
+}
+
+export function makeKeeping({
+  store,
+  clock,
+  projects,
+  recovery,
+}: {
+  store: Store
+  clock: Clock
+  projects: ProjectFinder
+  recovery: Recovery
+}): Keeping {
+  const change = async (
+    id: string,
+    kind: string,
+    act: (tx: Store, session: Session, nowMs: number) => Promise<boolean>,
+  ) => {
+    const session = await recovery.get(id)
+    const nowMs = clock.nowMs()
+    await store.transaction(async (tx) => {
+      if (!(await act(tx, session, nowMs))) return
+      await tx.journal.append([{ kind, sessionId: session.id, projectId: session.projectId, atMs: nowMs }])
+    })
+    return (await store.sessions.byId(session.id))!
+  }
+
+  return {
+    rename: (id, { title, tags }) =>
+      change(id, "session.renamed", async (tx, session) => {
+        await tx.sessions.update(session.id, {
+          ...(title === undefined ? {} : { title }),
+          ...(tags === undefined ? {} : { tags }),
+        })
+        return true
+      }),
+    pin: (id, pinned) =>
+      change(id, pinned ? "session.pinned" : "session.unpinned", async (tx, session, nowMs) => {
+        if (!pinned && session.pinnedAtMs === null) return false
+        await tx.sessions.update(session.id, { pinnedAtMs: pinned ? nowMs : null })
+        return true
+      }),
+    archive: (id, archived) =>
+      change(id, archived ? "session.archived" : "session.unarchived", async (tx, session, nowMs) => {
+        if ((session.archivedAtMs !== null) === archived) return false
+        // Back from the archive counts as touched, or the next sweep would archive it again.
+        await tx.sessions.update(
+          session.id,
+          archived ? { archivedAtMs: nowMs } : { archivedAtMs: null, updatedAtMs: nowMs },
+        )
+        return true
+      }),
+    async linkRoot(id, root) {
+      const project = await projects.ensure(root)
+      const session = await change(id, "session.linked", async (tx, session) => {
+        if (session.projectId === null) await tx.sessions.update(session.id, { projectId: project.id })
+        else if (session.projectId !== project.id) await tx.sessions.link(session.id, project.id)
+        return true
+      })
+      return { session, rootUri: project.rootUri }
+    },
+    async archiveUntouched(sinceMs) {
+      const nowMs = clock.nowMs()
+      return store.transaction(async (tx) => {
+        const ids = await tx.sessions.archiveOlder(nowMs - sinceMs, nowMs)
+        await tx.journal.append(
+          ids.map((sessionId) => ({ kind: "session.archived", sessionId, atMs: nowMs, data: { by: "age" } })),
+        )
+        return ids.length
+      })
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import type { Caller } from "../domain/caller.ts"
+import type { Clock } from "../domain/clock.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Project } from "../domain/project.ts"
+import type { Store } from "../domain/store.ts"
+import { ancestorsOf, canonicalRoot, parseRoot, rootUri } from "./roots.ts"
+
+export interface CallerRoot {
+  /** What was named, as a canonical URI. */
+  uri: string
+  /** Absent as long as nothing was kept for this root. */
+  project: Project | undefined
+  source: "argument" | "bound" | "environment" | "client" | "folder"
+}
+
+export interface ProjectFinder {
+  find(root: string): Promise<{ uri: string; project: Project | undefined }>
+  ensure(root: string): Promise<Project>
+  /** First that answers: argument, bound root, environment, the client's roots, the process's folder. */
+  ofCaller(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
+}
+
+export function makeProjectFinder({
+  store,
+  clock,
+  homeDir,
+  tempDir,
+}: {
+  store: Store
+  clock: Clock
+  homeDir: string
+  tempDir: string
+}): ProjectFinder {
+  const locate = async (given: string) => {
+    const path = parseRoot(given, homeDir)
+    try {
+      const root = canonicalRoot(path, homeDir)
+      return { seenUri: rootUri(root.realPath), ...(await knownProject(root.rootPath, root.inRepository)) }
+    } catch (error) {
+      const remembered = await store.projects.bySeen(rootUri(path))
+      const gone = remembered ?? (await store.projects.byRoot(rootUri(path)))
+      if (!gone) throw error
+      return { seenUri: rootUri(path), uri: gone.rootUri, project: gone }
+    }
+  }
+
+  const knownProject = async (rootPath: string, inRepository: boolean) => {
+    const uri = rootUri(rootPath)
+    const project = await store.projects.byRoot(uri)
+    if (project || inRepository) return { uri, project }
+    for (const above of ancestorsOf(rootPath, homeDir, tempDir)) {
+      const project = await store.projects.byRoot(rootUri(above))
+      if (project) return { uri: project.rootUri, project }
+    }
+    return { uri, project: undefined }
+  }
+
+  const find = async (root: string) => {
+    const { uri, project } = await locate(root)
+    return { uri, project }
+  }
+
+  return {
+    find,
+    async ensure(root) {
+      const { uri, seenUri, project } = await locate(root)
+      const kept = project ?? (await store.projects.ensure(uri, clock.nowMs()))
+      if (seenUri !== kept.rootUri && !(await store.projects.bySeen(seenUri)))
+        await store.projects.remember(seenUri, kept.id)
+      return kept
+    },
+    async ofCaller(caller, explicit) {
+      if (explicit !== undefined) return { ...(await find(explicit)), source: "argument" }
+      const bound = caller.key === undefined ? undefined : await store.bindings.get(caller.key)
+      const implied = (source: CallerRoot["source"], root: string | null | undefined) =>
+        root ? [{ source, root }] : []
+      const first = [...implied("bound", bound?.rootUri), ...implied("environment", caller.projectDir)]
+      const answered = await firstThatExists(first, find)
+      if (answered) return answered
+      if (caller.roots === undefined && caller.canAskRoots)
+        throw new Failure("root_needed", "the client has not named its roots yet")
+      return firstThatExists([...implied("client", caller.roots?.[0]), ...implied("folder", caller.cwd)], find)
+    },
+  }
+}
+
+/** What a client or an environment names by itself may be stale: then the next one answers. */
+async function firstThatExists(
+  candidates: { source: CallerRoot["source"]; root: string }[],
+  find: ProjectFinder["find"],
+): Promise<CallerRoot | undefined> {
+  for (const { source, root } of candidates) {
+    try {
+      return { ...(await find(root)), source }
+    } catch (error) {
+      if (!(error instanceof Failure) || (error.code !== "root_not_found" && error.code !== "root_invalid")) throw error
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,189 @@
+import type { Caller } from "../domain/caller.ts"
+import type { Clock } from "../domain/clock.ts"
+import { Failure } from "../domain/failure.ts"
+import { newSessionId, type ProjectId, type SessionId } from "../domain/ids.ts"
+import { REASONING_PLATFORM, type Session } from "../domain/session.ts"
+import type { Store } from "../domain/store.ts"
+import type { Thought } from "../domain/thought.ts"
+import type { CallerRoot, ProjectFinder } from "./projects.ts"
+
+/** Sessions this close to the newest one are named beside it: the caller may have meant them. */
+const RIVAL_MS = 10 * 60 * 1000
+/** A page of load_context stays below what agents accept from one tool call. */
+const PAGE_THOUGHTS = 500
+const PAGE_CHARS = 60_000
+
+export interface Recovered {
+  session: Session
+  /** How it was found. */
+  by: "id" | "pinned" | "newest"
+  /** Set when the session belongs to another root than the caller's. */
+  otherRoot: boolean
+  rivals: Session[]
+  page: ThoughtsPage
+}
+
+export interface ThoughtsPage {
+  /** In the order in which they were recorded. */
+  thoughts: Thought[]
+  total: number
+  /** Give it back to get the page before this one. */
+  olderCursor: string | null
+}
+
+export interface Recovery {
+  callerRoot(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
+  bindRoot(caller: Caller, root: string): Promise<{ uri: string; kept: boolean }>
+  boundSession(caller: Caller): Promise<Session | undefined>
+  startNew(
+    caller: Caller,
+    wish: { root?: string | undefined; title?: string | undefined; tags?: string[] | undefined },
+  ): Promise<Session>
+  load(
+    caller: Caller,
+    wish: {
+      root?: string | undefined
+      sessionId?: string | undefined
+      cursor?: string | undefined
+      limit?: number | undefined
+    },
+  ): Promise<Recovered | { session: undefined; rootUri: string | undefined }>
+  list(wish: { projectId?: ProjectId | undefined; archived?: boolean | undefined; limit: number }): Promise<Session[]>
+  /** By full id or unique prefix. */
+  get(idOrPrefix: string): Promise<Session>
+}
+
+interface Deps {
+  store: Store
+  clock: Clock
+  projects: ProjectFinder
+}
+
+export function makeRecovery({ store, clock, projects }: Deps): Recovery {
+  const bind = async (caller: Caller, sessionId: SessionId) => {
+    if (caller.key !== undefined) await store.bindings.set(caller.key, { sessionId }, clock.nowMs())
+  }
+
+  const get = async (idOrPrefix: string) => {
+    const exact = await store.sessions.byId(idOrPrefix as SessionId)
+    if (exact) return exact
+    const found = idOrPrefix.length >= 4 ? await store.sessions.byPrefix(idOrPrefix) : []
+    if (found.length > 1)
+      throw new Failure("session_ambiguous", `more than one session begins with ${idOrPrefix}`, {
+        sessionId: idOrPrefix,
+      })
+    if (!found[0]) throw new Failure("session_not_found", `Session ${idOrPrefix} not found`, { sessionId: idOrPrefix })
+    return found[0]
+  }
+
+  return {
+    callerRoot: (caller, explicit) => projects.ofCaller(caller, explicit),
+    get,
+    async bindRoot(caller, root) {
+      const project = await projects.ensure(root)
+      if (caller.key !== undefined) await store.bindings.set(caller.key, { rootUri: project.rootUri }, clock.nowMs())
+      return { uri: project.rootUri, kept: caller.key !== undefined }
+    },
+    async boundSession(caller) {
+      const bound = caller.key === undefined ? undefined : await store.bindings.get(caller.key)
+      return bound?.sessionId ? store.sessions.byId(bound.sessionId) : undefined
+    },
+    async startNew(caller, { root, title, tags }) {
+      const callerRoot = await projects.ofCaller(caller, root)
+      const project = callerRoot && (await projects.ensure(callerRoot.uri))
+      const nowMs = clock.nowMs()
+      const id = newSessionId()
+      const session = await store.transaction(async (tx) => {
+        const made = await tx.sessions.create({
+          id,
+          platform: REASONING_PLATFORM,
+          nativeId: id,
+          projectId: project?.id ?? null,
+          title: title ?? `Session of ${new Date(nowMs).toISOString().slice(0, 16).replace("T", " ")}`,
+          tags: tags ?? [],
+          key: caller.idempotencyKey ?? null,
+          createdAtMs: nowMs,
+        })
+        if (made.created)
+          await tx.journal.append([
+            { kind: "session.started", sessionId: id, projectId: project?.id ?? null, atMs: nowMs },
+          ])
+        return made.session
+      })
+      await bind(caller, session.id)
+      return session
+    },
+    async load(caller, { root, sessionId, cursor, limit }) {
+      if (sessionId !== undefined) {
+        const session = await get(sessionId)
+        const callerRoot = await projects.ofCaller(caller, root).catch(rootUnknown)
+        const roots = [session.rootUri, ...(await store.sessions.linkedRoots(session.id))]
+        await bind(caller, session.id)
+        const otherRoot = callerRoot !== undefined && !roots.includes(callerRoot.uri)
+        return { session, by: "id", otherRoot, rivals: [], page: await pageOf(store, session, cursor, limit) }
+      }
+      const callerRoot = await projects.ofCaller(caller, root)
+      if (!callerRoot)
+        throw new Failure("root_unknown", "no project root is known for this client, so a sessionId is needed")
+      if (!callerRoot.project) return { session: undefined, rootUri: callerRoot.uri }
+      const newest = await store.sessions.list({ projectId: callerRoot.project.id, archived: false, limit: 1 })
+      const pinned = await store.sessions.pinned(callerRoot.project.id)
+      const session = pinned ?? newest[0]
+      if (!session) return { session: undefined, rootUri: callerRoot.uri }
+      const near = await store.sessions.list({
+        projectId: callerRoot.project.id,
+        archived: false,
+        updatedSinceMs: newest[0]!.updatedAtMs - RIVAL_MS,
+        limit: 10,
+      })
+      await bind(caller, session.id)
+      return {
+        session,
+        by: pinned ? "pinned" : "newest",
+        otherRoot: false,
+        rivals: near.filter((other) => other.id !== session.id),
+        page: await pageOf(store, session, cursor, limit),
+      }
+    },
+    list: ({ projectId, archived, limit }) =>
+      store.sessions.list({
+        ...(projectId === undefined ? {} : { projectId }),
+        ...(archived === undefined ? {} : { archived }),
+        limit,
+      }),
+  }
+}
+
+/** The newest thoughts first, as many as fit; within the page in the order of recording. */
+async function pageOf(
+  store: Store,
+  session: Session,
+  cursor: string | undefined,
+  limit: number | undefined,
+): Promise<ThoughtsPage> {
+  const beforeSeq = cursor === undefined ? undefined : Number(cursor)
+  if (beforeSeq !== undefined && !Number.isSafeInteger(beforeSeq)) {
+    throw new Failure("bad_input", `cursor is not one that load_context returned: ${JSON.stringify(cursor)}`, {
+      parameter: "cursor",
+    })
+  }
+  const newest = await store.thoughts.page(session.id, {
+    limit: (limit ?? PAGE_THOUGHTS) + 1,
+    ...(beforeSeq === undefined ? {} : { beforeSeq }),
+  })
+  const thoughts: Thought[] = []
+  let chars = 0
+  for (const thought of newest.slice(0, limit ?? PAGE_THOUGHTS)) {
+    chars += thought.text.length
+    if (thoughts.length > 0 && chars > PAGE_CHARS) break
+    thoughts.push(thought)
+  }
+  const olderCursor = thoughts.length < newest.length ? String(thoughts.at(-1)!.seq) : null
+  return { thoughts: thoughts.reverse(), total: session.thoughtCount, olderCursor }
+}
+
+function rootUnknown(error: unknown): undefined {
+  // An id was given: where the caller stands is worth a note at most.
+  if (error instanceof Failure && error.code.startsWith("root_")) return undefined
+  throw error
+}

@@ -1,0 +1,167 @@
+import type { Caller } from "../domain/caller.ts"
+import type { Clock } from "../domain/clock.ts"
+import { Failure } from "../domain/failure.ts"
+import type { SessionId } from "../domain/ids.ts"
+import type { Session } from "../domain/session.ts"
+import type { Store } from "../domain/store.ts"
+import type { Thought } from "../domain/thought.ts"
+import type { Recovery } from "./recovery.ts"
+
+export interface ThoughtWish {
+  thought: string
+  nextThoughtNeeded: boolean
+  thoughtNumber?: number | undefined
+  totalThoughts?: number | undefined
+  isRevision?: boolean | undefined
+  revisesThought?: number | undefined
+  branchFromThought?: number | undefined
+  branchId?: string | undefined
+  sessionId?: string | undefined
+}
+
+export interface Thinking {
+  record(
+    caller: Caller,
+    wish: ThoughtWish,
+  ): Promise<{ thought: Thought; session: Session; startedSession: boolean; thoughtCount: number }>
+}
+
+export function makeThinking({ store, clock, recovery }: { store: Store; clock: Clock; recovery: Recovery }): Thinking {
+  /** The session named, the one this caller used last, or a new one for a caller that will be known again. */
+  const sessionFor = async (caller: Caller, wish: ThoughtWish) => {
+    if (wish.sessionId !== undefined) return { session: await recovery.get(wish.sessionId), started: false }
+    const bound = await recovery.boundSession(caller)
+    if (bound) return { session: bound, started: false }
+    if (caller.key === undefined) {
+      throw new Failure(
+        "session_needed",
+        "this client cannot be told apart from others, so sessionId is needed with every thought",
+      )
+    }
+    const key = caller.idempotencyKey === undefined ? {} : { idempotencyKey: `${caller.idempotencyKey}:session` }
+    return { session: await recovery.startNew({ ...caller, ...key }, { title: titleOf(wish.thought) }), started: true }
+  }
+
+  return {
+    async record(caller, wish) {
+      checkBranch(wish)
+      const { session, started } = await sessionFor(caller, wish)
+      const key = caller.idempotencyKey ?? null
+      const thought = await store.transaction(async (tx) => {
+        await tx.thoughts.lock(session.id)
+        const before = key === null ? undefined : await tx.thoughts.byKey(key)
+        if (before) return before
+        const thought = await tx.thoughts.add({
+          ...(await placed(tx, session.id, wish)),
+          key,
+          createdAtMs: clock.nowMs(),
+        })
+        await tx.sessions.update(session.id, { updatedAtMs: thought.createdAtMs, archivedAtMs: null })
+        await tx.journal.append([
+          {
+            kind: "thought.recorded",
+            sessionId: session.id,
+            projectId: session.projectId,
+            atMs: thought.createdAtMs,
+            data: { seq: thought.seq, number: thought.number, branchId: thought.branchId },
+          },
+        ])
+        return thought
+      })
+      if (caller.key !== undefined && wish.sessionId !== undefined)
+        await rememberSession(store, caller.key, session.id, clock)
+      const now = await store.sessions.byId(session.id)
+      return { thought, session, startedSession: started, thoughtCount: now?.thoughtCount ?? 0 }
+    },
+  }
+}
+
+function checkBranch(wish: ThoughtWish): void {
+  const missing = (parameter: string, message: string) => new Failure("bad_input", message, { parameter })
+  if (wish.branchId !== undefined && wish.branchFromThought === undefined) {
+    throw missing(
+      "branchFromThought",
+      `branchId "${wish.branchId}" needs branchFromThought: add the number of the thought that the branch leaves`,
+    )
+  }
+  if (wish.branchFromThought !== undefined && wish.branchId === undefined) {
+    throw missing("branchId", `branchFromThought ${wish.branchFromThought} needs branchId: add a name for the branch`)
+  }
+  if (wish.isRevision === true && wish.revisesThought === undefined) {
+    throw missing("revisesThought", "isRevision needs revisesThought: add the number of the thought that is revised")
+  }
+}
+
+/** Decides the number: the wished one if it is free on its branch, the next free one otherwise. */
+async function placed(
+  tx: Store,
+  sessionId: SessionId,
+  wish: ThoughtWish,
+): Promise<Omit<Thought, "seq" | "createdAtMs">> {
+  const branchId = wish.branchId ?? null
+  if (branchId !== null) await checkOrigin(tx, sessionId, branchId, wish.branchFromThought!)
+  if (wish.revisesThought !== undefined) await mustExist(tx, sessionId, branchId, wish.revisesThought, "revisesThought")
+  const highest = await tx.thoughts.highest(sessionId, branchId)
+  const next = highest === 0 && branchId !== null ? wish.branchFromThought! + 1 : highest + 1
+  const wished = wish.thoughtNumber ?? next
+  const taken = wished <= highest && (await tx.thoughts.at(sessionId, branchId, wished)) !== undefined
+  const number = taken ? next : wished
+  return {
+    sessionId,
+    branchId,
+    number,
+    text: wish.thought,
+    totalThoughts: Math.max(wish.totalThoughts ?? number, number),
+    nextThoughtNeeded: wish.nextThoughtNeeded,
+    isRevision: wish.isRevision ?? wish.revisesThought !== undefined,
+    revisesThought: wish.revisesThought ?? null,
+    branchFromThought: wish.branchFromThought ?? null,
+    renumberedFrom: taken ? wished : null,
+  }
+}
+
+async function checkOrigin(
+  tx: Store,
+  sessionId: SessionId,
+  branchId: string,
+  branchFromThought: number,
+): Promise<void> {
+  const origin = await tx.thoughts.branchOrigin(sessionId, branchId)
+  if (origin === undefined) return mustExist(tx, sessionId, null, branchFromThought, "branchFromThought")
+  if (origin === branchFromThought) return
+  throw new Failure(
+    "bad_input",
+    `branch "${branchId}" leaves thought ${origin}, not ${branchFromThought}: give that number, or another branchId`,
+    {
+      parameter: "branchFromThought",
+    },
+  )
+}
+
+/** A branch may revise its own thoughts and those of the main line. */
+async function mustExist(
+  tx: Store,
+  sessionId: SessionId,
+  branchId: string | null,
+  number: number,
+  parameter: string,
+): Promise<void> {
+  if (await tx.thoughts.at(sessionId, branchId, number)) return
+  if (branchId !== null && (await tx.thoughts.at(sessionId, null, number))) return
+  throw new Failure("thought_not_found", `${parameter} ${number} is not a thought of this session`, {
+    parameter,
+    value: number,
+  })
+}
+
+async function rememberSession(store: Store, callerKey: string, sessionId: SessionId, clock: Clock): Promise<void> {
+  const bound = await store.bindings.get(callerKey)
+  if (bound?.sessionId !== sessionId) await store.bindings.set(callerKey, { sessionId }, clock.nowMs())
+}
+
+/** The first sentence, for a session that was not named. */
+function titleOf(thought: string): string {
+  const sentence = /^[^\n.!?]+/.exec(thought.trim())?.[0]?.trim() ?? ""
+  const title = sentence === "" ? thought.trim() : sentence
+  return title.length <= 80 ? title : `${title.slice(0, 79).trimEnd()}…`
+}

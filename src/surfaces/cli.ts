@@ -1,0 +1,102 @@
+import { Command, InvalidArgumentError, Option } from "commander"
+import * as z from "zod"
+import type { Caller } from "../domain/caller.ts"
+import type { Failure } from "../domain/failure.ts"
+import type { Call } from "../operations/invoke.ts"
+import type { Operation } from "../operations/operation.ts"
+
+export interface CliOptions {
+  version: string
+  operations: readonly Operation[]
+  call: Call
+  /** For operations about the daemon itself, which must not start one. */
+  callIfRunning: Call
+  caller: Caller
+  write(text: string): void
+  /** Asks a person yes or no before something is destroyed. */
+  confirm(question: string): Promise<boolean>
+}
+
+/** The commands that operations describe. Those about the process itself are added by the daemon room. */
+export function cli(options: CliOptions): Command {
+  const program = new Command("throughline")
+    .description("Sessions of coding agents that outlive the process, the context window, the agent and the machine.")
+    .version(options.version)
+    .showHelpAfterError("(add --help for what is possible)")
+    .enablePositionalOptions()
+  for (const op of options.operations) {
+    if (op.on.includes("cli")) addCommand(program, op, options)
+  }
+  return program
+}
+
+function addCommand(program: Command, op: Operation, options: CliOptions): void {
+  const command = place(program, (op.command ?? op.name.replaceAll(".", " ")).split(" "))
+  command.description(op.summary)
+  const { properties = {}, required = [] } = z.toJSONSchema(op.input, { io: "input" }) as unknown as ObjectSchema
+  const positional = op.positional ?? []
+  for (const name of positional)
+    command.argument(required.includes(name) ? `<${name}>` : `[${name}]`, properties[name]?.description ?? "")
+  for (const [name, schema] of Object.entries(properties)) {
+    if (!positional.includes(name)) command.addOption(optionOf(name, schema, required.includes(name)))
+  }
+  command.option("--json", "print the answer as JSON")
+  command.action(async (...args: unknown[]) => {
+    const flags = command.opts<Record<string, unknown>>()
+    const given = Object.fromEntries(positional.map((name, index) => [name, args[index]]))
+    const { json, yes, ...rest } = { ...given, ...flags }
+    if (op.effect === "destroy" && !yes && !(await options.confirm(`${op.summary}?`))) return
+    const call = op.startsDaemon === false ? options.callIfRunning : options.call
+    const output = await call(op.name, rest, options.caller)
+    options.write(json ? `${JSON.stringify(output, null, 2)}\n` : `${op.text(output, op.input.parse(rest))}\n`)
+  })
+  if (op.effect === "destroy") command.option("--yes", "do not ask")
+}
+
+/** Walks to `sessions rename`, making what is not there yet. */
+function place(program: Command, words: string[]): Command {
+  let at = program
+  for (const word of words) {
+    at = at.commands.find((command) => command.name() === word) ?? at.command(word)
+  }
+  return at.enablePositionalOptions()
+}
+
+interface ObjectSchema {
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+}
+
+interface JsonSchema {
+  type?: string
+  description?: string
+  enum?: string[]
+  default?: unknown
+}
+
+function optionOf(name: string, schema: JsonSchema, required: boolean): Option {
+  const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  const described = `${schema.description ?? ""}${schema.default === undefined || schema.type === "boolean" ? "" : ` (default ${schema.default})`}`
+  if (schema.type === "boolean") return new Option(flag, described)
+  if (schema.type === "array") return new Option(`${flag} <values...>`, described)
+  const option = new Option(
+    `${flag} <${schema.type === "integer" || schema.type === "number" ? "n" : "value"}>`,
+    described,
+  )
+  if (schema.enum) option.choices(schema.enum)
+  if (schema.type === "integer" || schema.type === "number") option.argParser(toNumber)
+  return required ? option.makeOptionMandatory() : option
+}
+
+function toNumber(text: string): number {
+  const number = Number(text)
+  if (text.trim() === "" || Number.isNaN(number))
+    throw new InvalidArgumentError(`${JSON.stringify(text)} is not a number.`)
+  return number
+}
+
+/** What a person reads when something went wrong, and what a script gets. */
+export function failureText(failure: Failure, json: boolean): string {
+  if (json) return `${JSON.stringify({ error: failure.toJSON() }, null, 2)}\n`
+  return `${failure.message}\n${failure.kind.help}\n`
+}

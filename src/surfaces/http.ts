@@ -1,0 +1,107 @@
+import { createHash, timingSafeEqual } from "node:crypto"
+import { Hono, type MiddlewareHandler } from "hono"
+import { bodyLimit } from "hono/body-limit"
+import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Call } from "../operations/invoke.ts"
+import type { Operation } from "../operations/operation.ts"
+import { CALLER_HEADER } from "./client.ts"
+import { MAX_BODY_BYTES, type McpHttp } from "./mcp-http.ts"
+
+export interface HttpOptions {
+  operations: readonly Operation[]
+  call: Call
+  mcp: McpHttp
+  identity: { id: string; version: string; pid: number }
+  /** Told of what is thrown outside of operations, which can only be a bug. */
+  onBug(error: unknown, operation: string): void
+  /** Absent on the unix socket, whose file mode is the guard. */
+  guard?: { token: string; hosts: readonly string[] }
+  /** Only the socket's owner may end the daemon. */
+  onStop?(): void
+}
+
+export function httpApp({ operations, call, mcp, identity, onBug, guard, onStop }: HttpOptions): Hono {
+  const app = new Hono()
+  const offered = new Set(
+    operations.filter((op) => op.on.includes("http") || op.on.includes("cli")).map((op) => op.name),
+  )
+  app.onError((error, c) => {
+    if (!(error instanceof Failure)) onBug(error, c.req.path)
+    const failure = Failure.from(error)
+    return c.json({ error: failure.toJSON() }, failure.kind.http as 500)
+  })
+  app.notFound((c) =>
+    c.json({ error: new Failure("unknown_operation", `nothing answers at ${c.req.path}`).toJSON() }, 404),
+  )
+  if (guard) app.use(localOnly(guard.hosts), bearer(guard.token))
+
+  app.all("/health", (c) => c.json(identity))
+  if (onStop) {
+    app.post("/stop", (c) => {
+      setImmediate(onStop)
+      return c.json({ stopping: true })
+    })
+  }
+  const limit = bodyLimit({
+    maxSize: MAX_BODY_BYTES,
+    onError: () => {
+      throw new Failure("too_large", `a request may hold ${MAX_BODY_BYTES / 1024 / 1024} MB at the most`)
+    },
+  })
+  app.post("/api/:name", limit, async (c) => {
+    const name = c.req.param("name")
+    if (!offered.has(name))
+      throw new Failure("unknown_operation", `there is no operation ${JSON.stringify(name)}`, { name })
+    const input: unknown = await c.req.json().catch((error: unknown) => {
+      throw new Failure("bad_input", "the body is not JSON", {}, { cause: error })
+    })
+    return c.json(await call(name, input, callerOf(c.req.header(CALLER_HEADER))))
+  })
+  app.all("/mcp", (c) => mcp.fetch(c.req.raw))
+  return app
+}
+
+function callerOf(header: string | undefined): Caller {
+  if (header === undefined) return { surface: "http" }
+  try {
+    return JSON.parse(decodeURIComponent(header)) as Caller
+  } catch (error) {
+    throw new Failure("bad_input", `the header ${CALLER_HEADER} is not JSON`, {}, { cause: error })
+  }
+}
+
+/** Against DNS rebinding: a page on the web can make a browser call loopback, but not with a local Host and Origin. */
+function localOnly(hosts: readonly string[]): MiddlewareHandler {
+  const allowed = (name: string | undefined) => name !== undefined && hosts.includes(name.toLowerCase())
+  return async (c, next) => {
+    const host = c.req.header("host")
+    if (!allowed(hostName(host)))
+      throw new Failure("forbidden", `the host ${JSON.stringify(host ?? "")} is not served here`)
+    const origin = c.req.header("origin")
+    if (origin !== undefined && !allowed(URL.parse(origin)?.hostname)) {
+      throw new Failure("forbidden", `the origin ${JSON.stringify(origin)} may not call`)
+    }
+    await next()
+  }
+}
+
+function hostName(host: string | undefined): string | undefined {
+  return host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname
+}
+
+function bearer(token: string): MiddlewareHandler {
+  const digest = (text: string) => createHash("sha256").update(text).digest()
+  const expected = digest(token)
+  return async (c, next) => {
+    const given = /^Bearer (.+)$/i.exec(c.req.header("authorization") ?? "")?.[1]
+    if (given === undefined || !timingSafeEqual(digest(given), expected)) {
+      c.header("WWW-Authenticate", "Bearer")
+      throw new Failure(
+        "unauthorized",
+        given === undefined ? "a bearer token is needed" : "the bearer token is not the right one",
+      )
+    }
+    await next()
+  }
+}

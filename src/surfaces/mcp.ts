@@ -1,0 +1,154 @@
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  inputRequired,
+  Server,
+  type ServerContext,
+  type Tool,
+} from "@modelcontextprotocol/server"
+import * as z from "zod"
+import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Call } from "../operations/invoke.ts"
+import type { Operation, ToolSet } from "../operations/operation.ts"
+
+/** A client that never answers roots/list costs this much, once per connection. */
+const ROOTS_TIMEOUT_MS = 2_000
+
+const INSTRUCTIONS =
+  'Throughline keeps this project\'s reasoning across restarts. After a restart or compaction call init {operation:"load_context"}: no id is needed. Record steps worth keeping with thought.'
+
+export interface McpOptions {
+  operations: readonly Operation[]
+  call: Call
+  version: string
+  /** Only these sets of tools; all if absent. */
+  toolSets?: readonly ToolSet[]
+}
+
+export interface McpTools {
+  list: Tool[]
+  byName: Map<string, Operation>
+}
+
+/** Made once: every connection, and over HTTP every request, serves the same list. */
+export function mcpTools({ operations, toolSets }: Pick<McpOptions, "operations" | "toolSets">): McpTools {
+  const offered = operations.filter(
+    (op) => op.on.includes("mcp") && op.tool && (toolSets?.includes(op.tool.set) ?? true),
+  )
+  return { list: offered.map(describeTool), byName: new Map(offered.map((op) => [op.name, op])) }
+}
+
+/** One server for one connection (or one request of a 2026-era client), whichever era it speaks. */
+export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Caller): Server {
+  const server = new Server(
+    { name: "throughline", title: "Throughline", version: options.version },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  )
+  let knownRoots: string[] | undefined
+  server.setRequestHandler("tools/list", () => ({ tools: tools.list }))
+  server.setNotificationHandler("notifications/roots/list_changed", () => {
+    knownRoots = undefined
+  })
+  server.setRequestHandler("tools/call", async ({ params }, ctx) => {
+    const op = tools.byName.get(params.name)
+    if (!op)
+      return failed(
+        new Failure("unknown_operation", `there is no tool ${JSON.stringify(params.name)}`, { name: params.name }),
+      )
+    knownRoots ??= answeredRoots(ctx)
+    const caller = callerOf(baseCaller, ctx)
+    const attempt = (roots: string[] | undefined, canAskRoots: boolean) =>
+      options.call(op.name, params.arguments, { ...caller, canAskRoots, ...(roots === undefined ? {} : { roots }) })
+    try {
+      return succeeded(op, await attempt(knownRoots, true), params.arguments)
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== "root_needed") return failed(Failure.from(error))
+    }
+    if (asksInResult(ctx)) return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } })
+    knownRoots = await askRoots(server, ctx)
+    try {
+      return succeeded(op, await attempt(knownRoots, false), params.arguments)
+    } catch (error) {
+      return failed(Failure.from(error))
+    }
+  })
+  return server
+}
+
+function describeTool(op: Operation): Tool {
+  return {
+    name: op.name,
+    description: op.summary,
+    inputSchema: jsonSchema(op.input) as Tool["inputSchema"],
+    outputSchema: jsonSchema(op.output) as NonNullable<Tool["outputSchema"]>,
+    annotations: {
+      readOnlyHint: op.effect === "read",
+      destructiveHint: op.effect === "destroy",
+      openWorldHint: false,
+    },
+    ...(op.tool?.alwaysLoad ? { _meta: { "anthropic/alwaysLoad": true } } : {}),
+  }
+}
+
+/** The `input` view leaves outputs open, so that an older client accepts what a newer daemon adds. */
+function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input" })
+  return rest
+}
+
+function succeeded(op: Operation, output: Record<string, unknown>, input: unknown): CallToolResult {
+  return {
+    content: [{ type: "text", text: op.text(output, (input ?? {}) as Record<string, unknown>) }],
+    structuredContent: output,
+  }
+}
+
+function failed(failure: Failure): CallToolResult {
+  return {
+    isError: true,
+    content: [{ type: "text", text: `${failure.code}: ${failure.message}. ${failure.kind.help}` }],
+  }
+}
+
+/** What this very request tells about who asks: the agent's key for the call, and Codex's session. */
+function callerOf(base: Caller, ctx: ServerContext): Caller {
+  const meta = (ctx.mcpReq._meta ?? {}) as Record<string, unknown>
+  const text = (key: string) => (typeof meta[key] === "string" && meta[key] !== "" ? (meta[key] as string) : undefined)
+  const toolUseId = text("claudecode/toolUseId") ?? text("callId")
+  const codexSession = text("threadId") ?? text("sessionId")
+  return {
+    ...base,
+    ...(codexSession === undefined
+      ? {}
+      : { key: `codex:${codexSession}`, nativeSession: { platform: "codex", id: codexSession } }),
+    ...(toolUseId === undefined ? {} : { idempotencyKey: `tool:${toolUseId}` }),
+  }
+}
+
+/** In the 2026 era the server asks by its answer, and the client calls again with the roots inside. */
+function asksInResult(ctx: ServerContext): boolean {
+  const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined
+  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] as { roots?: unknown } | undefined
+  return capabilities?.roots !== undefined && ctx.mcpReq.inputResponses?.roots === undefined
+}
+
+function answeredRoots(ctx: ServerContext): string[] | undefined {
+  const answer = ctx.mcpReq.inputResponses?.roots
+  return answer === undefined ? undefined : rootUris(answer)
+}
+
+async function askRoots(server: Server, ctx: ServerContext): Promise<string[]> {
+  if (ctx.mcpReq.envelope !== undefined || server.getClientCapabilities()?.roots === undefined) return []
+  try {
+    return rootUris(await ctx.mcpReq.send({ method: "roots/list" }, { timeout: ROOTS_TIMEOUT_MS }))
+  } catch {
+    return []
+  }
+}
+
+function rootUris(answer: unknown): string[] {
+  const roots = (answer as { roots?: unknown } | null)?.roots
+  if (!Array.isArray(roots)) return []
+  return roots.map((root: { uri?: unknown } | null) => root?.uri).filter((uri) => typeof uri === "string")
+}

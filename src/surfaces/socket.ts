@@ -1,0 +1,38 @@
+import { Agent, request } from "node:http"
+import type { Carrier } from "./client.ts"
+
+/** A failure to connect: the request did not reach the daemon, or the daemon died over it. */
+export class ConnectionLost extends Error {
+  override readonly name = "ConnectionLost"
+}
+
+/** Carries requests over the daemon's unix socket, one kept connection per call at a time. */
+export function socketCarrier(socketPath: string, timeoutMs?: number): Carrier & { close(): void } {
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+  const carry: Carrier = ({ path, body, headers }) =>
+    new Promise((resolve, reject) => {
+      const lost = (cause: unknown) => reject(new ConnectionLost(`no answer at ${socketPath}`, { cause }))
+      const sent = request(
+        {
+          socketPath,
+          path,
+          agent,
+          method: "POST",
+          headers: { ...headers, host: "localhost", "content-length": Buffer.byteLength(body) },
+        },
+        (response) => {
+          const chunks: Buffer[] = []
+          response.on("data", (chunk: Buffer) => chunks.push(chunk))
+          response.on("end", () =>
+            resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8") }),
+          )
+          response.on("error", lost)
+        },
+      )
+      sent.on("error", lost)
+      if (timeoutMs !== undefined)
+        sent.setTimeout(timeoutMs, () => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)))
+      sent.end(body)
+    })
+  return Object.assign(carry, { close: () => agent.destroy() })
+}

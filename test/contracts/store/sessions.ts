@@ -1,0 +1,188 @@
+import { describe, expect, test } from "vitest"
+import { newSessionId, type SessionId } from "../../../src/domain/ids.ts"
+import type { SessionFilter } from "../../../src/domain/session.ts"
+import type { Store } from "../../../src/domain/store.ts"
+import { addProject, addSession, NOW, newSession, newThought, range } from "./examples.ts"
+
+export function sessionsContract(store: () => Store): void {
+  const titles = async (filter: SessionFilter = {}) => (await store().sessions.list(filter)).map((each) => each.title)
+
+  describe("create", () => {
+    test("a new session comes back whole, with the root of its project", async () => {
+      const projectId = await addProject(store(), "a")
+      const given = newSession({ nativeId: "n1", projectId, title: "Plan", tags: ["x", 'y "z"'], key: "k1" })
+      const { session, created } = await store().sessions.create(given)
+      expect(created).toBe(true)
+      expect(session).toEqual({
+        id: given.id,
+        platform: "throughline",
+        nativeId: "n1",
+        projectId,
+        rootUri: "file:///a",
+        title: "Plan",
+        tags: ["x", 'y "z"'],
+        pinnedAtMs: null,
+        archivedAtMs: null,
+        createdAtMs: NOW,
+        updatedAtMs: NOW,
+        thoughtCount: 0,
+        branchCount: 0,
+      })
+      expect(await store().sessions.byId(given.id)).toEqual(session)
+      expect(await store().sessions.byId(newSessionId())).toBeUndefined()
+    })
+
+    test("a second session under the same key is the first one", async () => {
+      const first = await addSession(store(), { key: "k1", title: "first" })
+      const second = await store().sessions.create(newSession({ key: "k1", title: "second" }))
+      expect(second).toEqual({ session: first, created: false })
+      expect(await titles()).toEqual(["first"])
+    })
+
+    test("a second session with the same platform and native id is the first one", async () => {
+      const first = await addSession(store(), { platform: "claude", nativeId: "n1" })
+      const second = await store().sessions.create(newSession({ platform: "claude", nativeId: "n1", key: "other" }))
+      expect(second).toEqual({ session: first, created: false })
+      expect((await store().sessions.create(newSession({ platform: "codex", nativeId: "n1" }))).created).toBe(true)
+    })
+
+    test("where the key and the native id name two sessions, the key decides", async () => {
+      await addSession(store(), { platform: "claude", nativeId: "n1" })
+      const byKey = await addSession(store(), { key: "k1" })
+      await addSession(store(), { platform: "codex", nativeId: "n2" })
+      for (const [platform, nativeId] of [
+        ["claude", "n1"],
+        ["codex", "n2"],
+      ] as const) {
+        const { session } = await store().sessions.create(newSession({ platform, nativeId, key: "k1" }))
+        expect(session.id).toBe(byKey.id)
+      }
+    })
+
+    test("many creations under one key at the same time make one session", async () => {
+      const results = await Promise.all(range(12).map(() => store().sessions.create(newSession({ key: "k1" }))))
+      expect(results.filter((result) => result.created)).toHaveLength(1)
+      expect(new Set(results.map((result) => result.session.id)).size).toBe(1)
+    })
+  })
+
+  describe("list", () => {
+    test("the one updated last comes first", async () => {
+      const oldest = await addSession(store(), { title: "oldest", createdAtMs: NOW })
+      await addSession(store(), { title: "middle", createdAtMs: NOW + 1 })
+      await addSession(store(), { title: "newest", createdAtMs: NOW + 2 })
+      expect(await titles()).toEqual(["newest", "middle", "oldest"])
+      await store().sessions.update(oldest.id, { updatedAtMs: NOW + 3 })
+      expect(await titles()).toEqual(["oldest", "newest", "middle"])
+      expect(await titles({ limit: 2 })).toEqual(["oldest", "newest"])
+      expect(await titles({ updatedSinceMs: NOW + 2 })).toEqual(["oldest", "newest"])
+    })
+
+    test("a project has its own sessions and those linked to it, each once", async () => {
+      const [a, b] = [await addProject(store(), "a"), await addProject(store(), "b")]
+      const own = await addSession(store(), { title: "own", projectId: a, createdAtMs: NOW + 2 })
+      const linked = await addSession(store(), { title: "linked", projectId: b, createdAtMs: NOW + 1 })
+      await addSession(store(), { title: "foreign", projectId: b })
+      await addSession(store(), { title: "homeless" })
+      for (const session of [linked, linked, own]) await store().sessions.link(session.id, a)
+      expect(await titles({ projectId: a })).toEqual(["own", "linked"])
+      expect(await titles({ projectId: b })).toEqual(["linked", "foreign"])
+      expect(await store().sessions.linkedRoots(linked.id)).toEqual(["file:///a"])
+    })
+
+    test("archived sessions can be asked for, left out or mixed in", async () => {
+      const projectId = await addProject(store(), "a")
+      const gone = await addSession(store(), { title: "gone", projectId })
+      await addSession(store(), { title: "here", projectId, createdAtMs: NOW + 1 })
+      await store().sessions.update(gone.id, { archivedAtMs: NOW + 9 })
+      expect(await titles({ projectId, archived: false })).toEqual(["here"])
+      expect(await titles({ projectId, archived: true })).toEqual(["gone"])
+      expect(await titles({ projectId })).toEqual(["here", "gone"])
+    })
+  })
+
+  describe("pinned", () => {
+    test("the one pinned last in the project is the pinned one", async () => {
+      const [a, b] = [await addProject(store(), "a"), await addProject(store(), "b")]
+      const first = await addSession(store(), { projectId: a })
+      const second = await addSession(store(), { projectId: a })
+      await addSession(store(), { projectId: a, createdAtMs: NOW + 99 })
+      expect(await store().sessions.pinned(a)).toBeUndefined()
+      await store().sessions.update(second.id, { pinnedAtMs: NOW + 1 })
+      await store().sessions.update(first.id, { pinnedAtMs: NOW + 2 })
+      expect((await store().sessions.pinned(a))?.id).toBe(first.id)
+      expect(await store().sessions.pinned(b)).toBeUndefined()
+    })
+
+    test("an archived or unpinned session is not the pinned one", async () => {
+      const projectId = await addProject(store(), "a")
+      const kept = await addSession(store(), { projectId })
+      const archived = await addSession(store(), { projectId })
+      await store().sessions.update(kept.id, { pinnedAtMs: NOW + 1 })
+      await store().sessions.update(archived.id, { pinnedAtMs: NOW + 2, archivedAtMs: NOW + 3 })
+      expect((await store().sessions.pinned(projectId))?.id).toBe(kept.id)
+      await store().sessions.update(kept.id, { pinnedAtMs: null })
+      expect(await store().sessions.pinned(projectId)).toBeUndefined()
+    })
+  })
+
+  test("a prefix finds its session, and never more than two", async () => {
+    const ids = ["abc1-0", "abc2-0", "abcf-0", "abd0-0", "ab00-0"] as SessionId[]
+    for (const id of ids) await addSession(store(), { id })
+    const found = async (prefix: string) => (await store().sessions.byPrefix(prefix)).map((session) => session.id)
+    for (const id of ids) {
+      expect(await found(id.slice(0, 4))).toEqual([id])
+      expect(await found(id)).toEqual([id])
+    }
+    const several = await found("abc")
+    expect(several).toHaveLength(2)
+    for (const id of several) expect(id).toMatch(/^abc/)
+    for (const none of ["abc3", "abc1-0-", "%", "ab_", "~"]) expect(await found(none)).toEqual([])
+  })
+
+  test("an update changes what it names and nothing else", async () => {
+    const projectId = await addProject(store(), "a")
+    const before = await addSession(store(), { title: "old", tags: ["t"] })
+    const bystander = await addSession(store())
+    await store().sessions.update(before.id, { title: "new", updatedAtMs: NOW + 1 })
+    await store().sessions.update(before.id, { tags: [], projectId })
+    const changed = { title: "new", updatedAtMs: NOW + 1, tags: [], projectId, rootUri: "file:///a" }
+    expect(await store().sessions.byId(before.id)).toEqual({ ...before, ...changed })
+    expect(await store().sessions.byId(bystander.id)).toEqual(bystander)
+  })
+
+  test("an update that names nothing changes nothing", async () => {
+    const session = await addSession(store())
+    await store().sessions.update(session.id, {})
+    expect(await store().sessions.byId(session.id)).toEqual(session)
+  })
+
+  test("only sessions untouched for long and not pinned are archived", async () => {
+    const old = await addSession(store(), { title: "old", createdAtMs: NOW - 10 })
+    const pinned = await addSession(store(), { createdAtMs: NOW - 10 })
+    const archived = await addSession(store(), { createdAtMs: NOW - 10 })
+    const young = await addSession(store(), { createdAtMs: NOW })
+    await store().sessions.update(pinned.id, { pinnedAtMs: NOW - 10 })
+    await store().sessions.update(archived.id, { archivedAtMs: NOW - 5 })
+    expect(await store().sessions.archiveOlder(NOW, NOW + 1)).toEqual([old.id])
+    const archivedAt = async (id: SessionId) => (await store().sessions.byId(id))?.archivedAtMs
+    expect(await archivedAt(old.id)).toBe(NOW + 1)
+    expect(await archivedAt(pinned.id)).toBeNull()
+    expect(await archivedAt(archived.id)).toBe(NOW - 5)
+    expect(await archivedAt(young.id)).toBeNull()
+    expect(await store().sessions.archiveOlder(NOW, NOW + 2)).toEqual([])
+  })
+
+  test("a session counts its thoughts and its branches", async () => {
+    const session = await addSession(store())
+    const other = await addSession(store())
+    for (const number of [1, 2]) await store().thoughts.add(newThought(session.id, number))
+    for (const number of [1, 2]) await store().thoughts.add(newThought(session.id, number, { branchId: "b" }))
+    await store().thoughts.add(newThought(session.id, 1, { branchId: "c" }))
+    await store().thoughts.add(newThought(other.id, 1))
+    const counts = (await store().sessions.list({})).map((each) => [each.id, each.thoughtCount, each.branchCount])
+    expect(counts).toHaveLength(2)
+    expect(counts).toContainEqual([session.id, 5, 2])
+    expect(counts).toContainEqual([other.id, 1, 0])
+  })
+}
