@@ -17,7 +17,7 @@ await build({
   sourcemap: true,
   sourcesContent: false,
   legalComments: "linked",
-  external: ["better-sqlite3", "pg", "pino"],
+  external: ["better-sqlite3", "pg", "pino", "@parcel/watcher"],
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
   },

@@ -31,6 +31,17 @@ export const ConfigSchema = z.strictObject({
       level: z.enum(["debug", "info", "warn", "error"]).default("info").describe("What the log file holds"),
     })
     .prefault({}),
+  capture: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe("Keep the conversations of the agents on this machine"),
+      exclude: z.array(z.string().min(1)).default([]).describe("Folders of which nothing is kept, with all below them"),
+      redactionOff: z
+        .array(z.string().min(1))
+        .default([])
+        .describe("Folders whose conversations are kept as they are, secrets included"),
+      redactionExtra: z.array(z.string().min(1)).default([]).describe("Further secrets: kind=regular expression"),
+    })
+    .prefault({}),
   sessions: z
     .strictObject({
       archiveAfterDays: z
@@ -107,8 +118,13 @@ export function loadConfig({
   return { config: Object.freeze(config), settings }
 }
 
+/** Also under a mistyped key, which nobody knows to be secret, a URL's password is not shown. */
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? "nothing").replaceAll(/:\/\/[^\s"/]*@/g, "://***@")
+}
+
 function invalid(key: string, value: unknown, source: string, why: string): Failure {
-  return new Failure("config_invalid", `${key} = ${JSON.stringify(value)} (${source}): ${why}`, { key, source })
+  return new Failure("config_invalid", `${key} = ${shown(value)} (${source}): ${why}`, { key, source })
 }
 
 interface Leaf {
@@ -154,12 +170,14 @@ function convert(text: string, { schema }: Leaf): unknown {
   if (schema instanceof z.ZodNumber) return text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text)
   if (schema instanceof z.ZodBoolean)
     return text === "true" || text === "1" ? true : text === "false" || text === "0" ? false : text
+  if (schema instanceof z.ZodArray) return text === "" ? [] : text.split(",").map((part) => part.trim())
   return text
 }
 
 function fileSettings(path: string): [string, unknown][] {
   if (!existsSync(path)) return []
   const text = readFileSync(path, "utf8")
+  if (text.trim() === "") return []
   const errors: ParseError[] = []
   const value: unknown = parse(text, errors, { allowTrailingComma: true })
   const error = errors[0]

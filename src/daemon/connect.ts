@@ -1,14 +1,16 @@
 import { spawn } from "node:child_process"
-import { closeSync, existsSync, openSync, readFileSync, rmSync } from "node:fs"
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
+import type { Duplex } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import type { Caller } from "../domain/caller.ts"
 import { Failure, type FailureBody } from "../domain/failure.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Call } from "../operations/invoke.ts"
-import { remote } from "../surfaces/client.ts"
-import { ConnectionLost, socketCarrier } from "../surfaces/socket.ts"
-import { type Home, prepareHome } from "./home.ts"
+import { CALLER_HEADER, remote, TOOLS_HEADER } from "../surfaces/client.ts"
+import { ConnectionLost, socketCarrier, upgrade } from "../surfaces/socket.ts"
+import { type Home, homeFailure, prepareHome } from "./home.ts"
 import { processStart } from "./process-identity.ts"
 import { type Registration, readRegistration } from "./registration.ts"
 import { compareVersions, VERSION } from "./version.ts"
@@ -17,6 +19,7 @@ const START_MS = 20_000
 const STOP_MS = 10_000
 const POLL_MS = 25
 const HEALTH_MS = 1_000
+const SPEECH_BYTES = 64 * 1024
 
 /** The daemon that answers behind the registration, or undefined. Nothing is started or signalled. */
 export async function runningDaemon(home: Home): Promise<Registration | undefined> {
@@ -138,6 +141,23 @@ export function daemonCalls(home: Home): DaemonCalls {
   }
 }
 
+/** A connection that carries an agent's MCP lines; the daemon is started if none answers. */
+export async function openStream(home: Home, caller: Caller, tools: readonly string[] = []): Promise<Duplex> {
+  for (let left = 3; ; left--) {
+    const { registration } = await ensureDaemon(home)
+    try {
+      return await upgrade(registration.socket, {
+        [CALLER_HEADER]: encodeURIComponent(JSON.stringify(caller)),
+        [TOOLS_HEADER]: tools.join(","),
+      })
+    } catch (error) {
+      if (left === 0) {
+        throw new Failure("daemon_unreachable", "the daemon was lost again and again", {}, { cause: error })
+      }
+    }
+  }
+}
+
 const health = (carry: ReturnType<typeof socketCarrier>) =>
   carry({ path: "/health", body: "{}", headers: { "content-type": "application/json" } })
 
@@ -163,7 +183,7 @@ interface Child {
 
 function launch(home: Home, flags: string[]): Child {
   const errors = join(home.logs, `start-${process.pid}-${newKey().slice(0, 8)}.err`)
-  const fd = openSync(errors, "w", 0o600)
+  const fd = roomToSpeak(home, errors)
   const entry = fileURLToPath(new URL("../../bin/throughline.js", import.meta.url))
   const child = spawn(process.execPath, [entry, "daemon", ...flags.flatMap((flag) => ["--set", flag])], {
     detached: true,
@@ -187,6 +207,19 @@ function launch(home: Home, flags: string[]): Child {
       throw failureFrom(said, exitCode)
     },
     forget: () => rmSync(errors, { force: true }),
+  }
+}
+
+/** A full disk would keep the daemon from starting, and from saying so. */
+function roomToSpeak(home: Home, path: string): number {
+  try {
+    const fd = openSync(path, "w", 0o600)
+    writeSync(fd, Buffer.alloc(SPEECH_BYTES), 0, SPEECH_BYTES, 0)
+    ftruncateSync(fd, 0)
+    return fd
+  } catch (error) {
+    rmSync(path, { force: true })
+    throw homeFailure(home, error) ?? error
   }
 }
 

@@ -1,6 +1,8 @@
 import { homedir, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 
+import type { Machine } from "../domain/platform.ts"
+
 /** The one place that reads the process's environment. */
 export interface Environment {
   home: string
@@ -8,6 +10,8 @@ export interface Environment {
   tempDir: string
   /** Settings given as THROUGHLINE_…, by their full name. */
   settings: Record<string, string>
+  /** What decides where agents keep their files. */
+  machine: Machine
   agent: { projectDir?: string; nativeSession?: { platform: string; id: string } }
   cwd: string
 }
@@ -25,6 +29,11 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     homeDir,
     tempDir: tmpdir(),
     settings,
+    machine: {
+      os: process.platform === "darwin" || process.platform === "win32" ? process.platform : "linux",
+      homeDir,
+      env,
+    },
     agent: {
       ...(env.CLAUDE_PROJECT_DIR ? { projectDir: env.CLAUDE_PROJECT_DIR } : {}),
       ...(env.CLAUDE_CODE_SESSION_ID

@@ -1,8 +1,12 @@
+import { setImmediate } from "node:timers/promises"
 import type { Follower } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
 import type { Log } from "./log.ts"
 
-const BATCH = 500
+/** Small enough that a call which waits for the store behind a batch waits for milliseconds. */
+const BATCH = 200
+/** Gathers what comes in a burst into one transaction. */
+const GATHER_MS = 50
 /** Wake-ups make it fast; this makes it right when one is lost. */
 const POLL_MS = 2_000
 const RETRY_MS = 1_000
@@ -12,8 +16,11 @@ export async function follow(store: Store, follower: Follower, log: Log, signal:
   const bell = makeBell(store, signal)
   while (!signal.aborted) {
     try {
-      const moved = await advance(store, follower, signal)
-      if (!moved) await bell.wait(POLL_MS)
+      const count = await advance(store, follower, signal)
+      if (count === 0) await bell.wait(POLL_MS)
+      // Requests get their turn between two batches: the embedded database works in this very thread.
+      if (count < BATCH) await bell.pause(GATHER_MS)
+      else await setImmediate()
     } catch (error) {
       log.error({ follower: follower.name, err: error }, "follower failed; it will try the same entries again")
       await bell.pause(RETRY_MS)
@@ -22,43 +29,48 @@ export async function follow(store: Store, follower: Follower, log: Log, signal:
   bell.close()
 }
 
-async function advance(store: Store, follower: Follower, signal: AbortSignal): Promise<boolean> {
+async function advance(store: Store, follower: Follower, signal: AbortSignal): Promise<number> {
   const entries = await store.journal.after(await store.journal.position(follower.name), BATCH)
   const last = entries.at(-1)
-  if (!last) return false
-  await follower.after(entries, signal)
-  await store.journal.advance(follower.name, last.seq)
-  return true
+  if (!last) return 0
+  await store.transaction(async (tx) => {
+    await follower.after(entries, tx, signal)
+    await tx.journal.advance(follower.name, last.seq)
+  })
+  return entries.length
 }
 
-/** A ring between two waits is not lost. */
+/** A ring between two waits is not lost; a pause ends early only when all ends. */
 function makeBell(store: Store, signal: AbortSignal) {
   let rung = false
-  let wake: (() => void) | undefined
-  const ring = () => {
+  let wake = () => {}
+  const off = store.onWake(() => {
     rung = true
-    wake?.()
-  }
-  const off = store.onWake(ring)
-  signal.addEventListener("abort", ring)
-  const pause = (ms: number) =>
+    wake()
+  })
+  const sleep = (ms: number, onArm: (finish: () => void) => void) =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => {
+      const finish = () => {
         clearTimeout(timer)
+        signal.removeEventListener("abort", finish)
+        wake = () => {}
         resolve()
       }
-      if (signal.aborted) wake()
+      const timer = setTimeout(finish, ms)
+      signal.addEventListener("abort", finish)
+      onArm(finish)
+      if (signal.aborted) finish()
     })
   return {
     async wait(ms: number) {
-      if (!rung) await pause(ms)
+      if (!rung) {
+        await sleep(ms, (finish) => {
+          wake = finish
+        })
+      }
       rung = false
     },
-    pause,
-    close() {
-      off()
-      signal.removeEventListener("abort", ring)
-    },
+    pause: (ms: number) => sleep(ms, () => {}),
+    close: off,
   }
 }

@@ -53,6 +53,18 @@ export function prepareHome(home: Home): void {
   }
 }
 
+/** What the system says about a home that cannot be written, as a Failure; undefined if it is something else. */
+export function homeFailure(home: Home, error: unknown): Failure | undefined {
+  const code = String((error as { code?: unknown } | null)?.code)
+  const is = (...prefixes: string[]) => prefixes.some((prefix) => code.startsWith(prefix))
+  const failure = (name: "store_full" | "store_readonly", why: string) =>
+    new Failure(name, `${why}: ${home.dir} (${code})`, { home: home.dir }, { cause: error })
+  if (is("ENOSPC", "EDQUOT", "SQLITE_FULL", "SQLITE_IOERR")) return failure("store_full", "the disk is full")
+  if (is("EROFS", "EACCES", "EPERM", "SQLITE_READONLY", "SQLITE_CANTOPEN"))
+    return failure("store_readonly", "Throughline's home cannot be written")
+  return undefined
+}
+
 /** Made once, by whoever comes first; later ones read it. */
 export function tokenOf(home: Home): string {
   try {

@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync } from "node:fs"
 import Database from "better-sqlite3"
 import type { Home } from "./home.ts"
 
@@ -6,6 +7,8 @@ import type { Home } from "./home.ts"
  * that ends, and needs no native module of its own.
  */
 export function takeLock(home: Home): (() => void) | undefined {
+  closeSync(openSync(home.lock, "a", 0o600))
+  chmodSync(home.lock, 0o600)
   const db = new Database(home.lock, { timeout: 0 })
   try {
     db.pragma("journal_mode = DELETE")

@@ -10,6 +10,8 @@ const ROTATE_AT_BYTES = 20 * 1024 * 1024
 export function openLog(home: Home, level: string): Log {
   if (existsSync(home.log) && statSync(home.log).size > ROTATE_AT_BYTES) renameSync(home.log, `${home.log}.1`)
   const destination = pino.destination({ dest: home.log, append: true, mkdir: true, sync: true })
+  // A disk that is full costs lines of the log, not the daemon.
+  destination.on("error", () => {})
   chmodSync(home.log, 0o600)
   return pino(
     {

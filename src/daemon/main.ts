@@ -6,7 +6,7 @@ import { cli, failureText } from "../surfaces/cli.ts"
 import { addProcessCommands } from "./commands.ts"
 import { daemonCalls } from "./connect.ts"
 import { type Environment, readEnvironment } from "./environment.ts"
-import { homeAt } from "./home.ts"
+import { homeAt, homeFailure } from "./home.ts"
 import { VERSION } from "./version.ts"
 
 /** What bin/throughline.js runs. */
@@ -28,7 +28,6 @@ export async function main(argv: string[]): Promise<void> {
     confirm,
   })
   addProcessCommands(program, { home, environment, calls, write })
-  program.exitOverride()
   // A pager that is closed early is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
   try {
@@ -55,7 +54,7 @@ async function daemon(environment: Environment, argv: string[]): Promise<void> {
     await serve(environment, flags)
     process.exit(0)
   } catch (error) {
-    const failure = Failure.from(error)
+    const failure = homeFailure(homeAt(environment.home, environment.tempDir), error) ?? Failure.from(error)
     const cause = failure.code === "internal" && error instanceof Error ? { stack: error.stack } : {}
     process.stderr.write(`${JSON.stringify({ ...failure.toJSON(), ...cause })}\n`)
     process.exit(failure.kind.exit)

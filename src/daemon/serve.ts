@@ -65,6 +65,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     onBug: (err: unknown, path: string) => log.error({ err, path }, "a request failed in a way it should not"),
   }
   const onSocket = await listenOnSocket(httpApp({ ...shared, onStop: stop }), home.socket)
+  onSocket.on("upgrade", program.streams.onUpgrade)
   let onHttp: Server | undefined
   if (config.http.enabled) {
     const hosts = LOOPBACK.includes(config.http.host) ? LOOPBACK : [...LOOPBACK, config.http.host]
@@ -86,7 +87,15 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     [
       { name: "registration", run: () => removeRegistration(home, registration.id) },
       { name: "http", run: () => closeServer(onHttp) },
-      { name: "socket", run: () => closeServer(onSocket) },
+      {
+        name: "socket",
+        run: () => {
+          const closed = closeServer(onSocket)
+          // A server is closed when its last connection is, and agents keep theirs for as long as they live.
+          program.streams.close()
+          return closed
+        },
+      },
       ...program.stops,
       { name: "socket file", run: () => rmSync(home.socket, { force: true }) },
       { name: "lock", run: release },

@@ -11,6 +11,7 @@ import { openStore } from "../store/open.ts"
 import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
+import { mcpStreams } from "../surfaces/mcp-stream.ts"
 import type { Config } from "./config.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
@@ -23,6 +24,7 @@ import { VERSION } from "./version.ts"
 export interface Program {
   call: Call
   mcp: McpHttp
+  streams: ReturnType<typeof mcpStreams>
   /** In the order in which they must run: nothing new, then what runs, then the store. */
   stops: Step[]
 }
@@ -75,9 +77,11 @@ export async function wire({
   const system = { status: () => statusOf({ store, followers, home, registration, httpTrouble }) }
   const call = reporting(local(operations, { sessions, recall, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
+  const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
     mcp,
+    streams,
     stops: [
       { name: "mcp connections", run: () => mcp.close() },
       { name: "sweeper", run: () => clearInterval(sweeper) },

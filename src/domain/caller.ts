@@ -13,6 +13,8 @@ export interface Caller {
   /** True when the surface can ask the client for its roots and call again. */
   canAskRoots?: boolean
   cwd?: string
+  /** Names a connection whose requests have ids of their own, so that each request has a key. */
+  connection?: string
   /** The sender's own key for this call; a write repeated under it is done once. */
   idempotencyKey?: string
 }

@@ -1,3 +1,5 @@
+import type { Store } from "./store.ts"
+
 /** What happened, append-only and numbered. `data` is small: ids and names, never whole texts. */
 export interface JournalEntry {
   seq: number
@@ -18,8 +20,11 @@ export interface NewJournalEntry {
   key?: string
 }
 
-/** Reads the journal from its own saved number. It may be handed an entry twice, and must then change nothing. */
+/**
+ * Reads the journal from its own saved number. What it writes to `store` commits with that number; it may still be
+ * handed an entry twice (a rebuild, two daemons), and must then change nothing.
+ */
 export interface Follower {
   name: string
-  after(entries: JournalEntry[], signal: AbortSignal): Promise<void>
+  after(entries: JournalEntry[], store: Store, signal: AbortSignal): Promise<void>
 }

@@ -1,3 +1,4 @@
+import type { LineageKind } from "./capture.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 
 /** One conversation, known by (platform, native id). */
@@ -15,6 +16,33 @@ export interface Session {
   updatedAtMs: number
   thoughtCount: number
   branchCount: number
+  turnCount: number
+  promptCount: number
+  model: string | null
+  gitBranch: string | null
+  agentVersion: string | null
+  /** The folder in which the agent worked, as it named it. */
+  projectPath: string | null
+  isSubagent: boolean
+}
+
+/** What a platform says of its own session. */
+export interface CapturedSession {
+  projectId?: ProjectId
+  projectPath?: string
+  title?: { text: string; rank: number }
+  model?: string
+  gitBranch?: string
+  agentVersion?: string
+  startedAtMs?: number
+  isSubagent?: boolean
+}
+
+export interface SessionEdge {
+  kind: LineageKind
+  parentPlatform: string
+  parentNativeId: string
+  atMs: number
 }
 
 /** The platform of sessions that an agent opens here on purpose, by `init` or `thought`. */
@@ -35,5 +63,7 @@ export interface SessionFilter {
   projectId?: ProjectId
   archived?: boolean
   updatedSinceMs?: number
+  platform?: string
+  subagents?: boolean
   limit?: number
 }

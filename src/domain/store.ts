@@ -2,14 +2,18 @@ import type { Delivery, DeliveryState, LeaseRequest, NewDelivery } from "./deliv
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
 import type { Project } from "./project.ts"
-import type { NewSession, Session, SessionFilter } from "./session.ts"
+import type { CapturedSession, NewSession, Session, SessionEdge, SessionFilter } from "./session.ts"
+import type { NewSource, Source, SourceSummary } from "./source.ts"
 import type { NewThought, Thought } from "./thought.ts"
+import type { Turn, TurnKind } from "./turn.ts"
 
 /** Everything that is kept. One implementation, two dialects; test/contracts/store.ts is its meaning. */
 export interface Store {
   readonly projects: Projects
   readonly sessions: Sessions
   readonly thoughts: Thoughts
+  readonly turns: Turns
+  readonly sources: Sources
   readonly bindings: Bindings
   readonly journal: Journal
   readonly deliveries: Deliveries
@@ -57,10 +61,49 @@ export interface Sessions {
     id: SessionId,
     change: Partial<Pick<Session, "title" | "tags" | "pinnedAtMs" | "archivedAtMs" | "updatedAtMs" | "projectId">>,
   ): Promise<void>
+  byNative(platform: string, nativeId: string): Promise<Session | undefined>
+  /** Writes what a platform says of its session; a title of lower rank does not replace one of higher. */
+  describe(id: SessionId, facts: CapturedSession): Promise<void>
+  /** Counts new turns in, and moves the time on. */
+  grow(id: SessionId, by: { turns: number; prompts: number; lastAtMs: number }): Promise<void>
+  /** True when the edge is new. */
+  addEdge(id: SessionId, edge: SessionEdge): Promise<boolean>
+  edges(id: SessionId): Promise<SessionEdge[]>
   link(id: SessionId, projectId: ProjectId): Promise<void>
   linkedRoots(id: SessionId): Promise<string[]>
   /** Ids of those archived now: untouched since `beforeMs` and not pinned. */
   archiveOlder(beforeMs: number, nowMs: number): Promise<SessionId[]>
+}
+
+export type NewTurn = Omit<Turn, "seq" | "supersededAtMs"> & { sourceId: number | null }
+
+export interface PutTurn {
+  seq: number
+  sessionId: SessionId
+  kind: TurnKind
+  atMs: number
+  inserted: boolean
+}
+
+export interface Turns {
+  /** Adds what is new and changes what reads differently now; what is as it was is left alone and not returned. */
+  put(turns: NewTurn[]): Promise<PutTurn[]>
+  /** In the order of the conversation. With `limit`, the last ones. */
+  ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number; beforeSeq?: number }): Promise<Turn[]>
+  bySeqs(seqs: number[]): Promise<Turn[]>
+  liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>
+  supersede(seqs: number[], atMs: number): Promise<void>
+  /** This one and all kept after it; all of the session when null. */
+  supersedeFrom(sessionId: SessionId, nativeId: string | null, atMs: number): Promise<void>
+  /** After something was superseded: the sessions' counts anew. */
+  recount(sessionIds: SessionId[]): Promise<void>
+}
+
+export interface Sources {
+  all(): Promise<Source[]>
+  byKey(platform: string, key: string): Promise<Source | undefined>
+  save(source: NewSource): Promise<number>
+  summaries(): Promise<SourceSummary[]>
 }
 
 export interface ThoughtPage {
@@ -70,7 +113,10 @@ export interface ThoughtPage {
 }
 
 export interface Thoughts {
-  /** Numbers are unique per branch; call inside a transaction that holds `lock`. */
+  /**
+   * Numbers are unique per branch; call inside a transaction that holds `lock`. The session is touched with it: its
+   * counts, its time, and out of the archive.
+   */
   add(thought: NewThought): Promise<Thought>
   byKey(key: string): Promise<Thought | undefined>
   /** Holds the session against other writers until the transaction ends. */

@@ -26,12 +26,11 @@ const SHOWN_VALUE_CHARS = 60
 /** One sentence that names each wrong parameter and the value it had. */
 function badInput(op: Operation, error: z.ZodError, input: unknown): Failure {
   const problems = error.issues.map((issue) => explain(op, issue, input))
-  return new Failure(
-    "bad_input",
-    problems.join("; "),
-    { parameter: error.issues[0]?.path.join(".") ?? "" },
-    { cause: error },
-  )
+  return new Failure("bad_input", problems.join("; "), { parameter: parameterOf(error.issues[0]) }, { cause: error })
+}
+
+function parameterOf(issue: z.core.$ZodIssue | undefined): string {
+  return (issue?.code === "unrecognized_keys" ? issue.keys[0] : issue?.path.join(".")) ?? ""
 }
 
 function explain(op: Operation, issue: z.core.$ZodIssue, input: unknown): string {
@@ -49,20 +48,23 @@ function explain(op: Operation, issue: z.core.$ZodIssue, input: unknown): string
 function wanted(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      return `must be ${/^[aeiou]/.test(issue.expected) ? "an" : "a"} ${issue.expected === "int" ? "whole number" : issue.expected}`
+      return `must be ${withArticle(issue.expected === "int" ? "whole number" : issue.expected)}`
     case "invalid_value":
       return `must be one of ${issue.values.map(String).join(", ")}`
     case "too_big":
-      return `must be at most ${issue.maximum.toLocaleString("en")}${unit(issue.origin)}`
+      return `must be at most ${issue.maximum.toLocaleString("en")}${unit(issue.origin, issue.maximum)}`
     case "too_small":
-      return `must be at least ${issue.minimum.toLocaleString("en")}${unit(issue.origin)}`
+      return `must be at least ${issue.minimum.toLocaleString("en")}${unit(issue.origin, issue.minimum)}`
     default:
       return issue.message.toLowerCase()
   }
 }
 
-function unit(origin: string): string {
-  return origin === "string" ? " characters" : origin === "array" ? " items" : ""
+const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`
+
+function unit(origin: string, count: number | bigint): string {
+  const one = { string: " character", array: " item" }[origin]
+  return one === undefined ? "" : Number(count) === 1 ? one : `${one}s`
 }
 
 function shown(value: unknown): string {

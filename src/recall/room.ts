@@ -1,6 +1,6 @@
 import type { Follower } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
-import { makeIndexer } from "./indexer.ts"
+import { indexer } from "./indexer.ts"
 import { searchThoughts, type ThoughtHit } from "./search.ts"
 
 export interface RecallRoom {
@@ -9,5 +9,5 @@ export interface RecallRoom {
 }
 
 export function makeRecall({ store }: { store: Store }): RecallRoom {
-  return { indexer: makeIndexer(store), thoughts: (wish) => searchThoughts(store, wish) }
+  return { indexer, thoughts: (wish) => searchThoughts(store, wish) }
 }

@@ -42,6 +42,8 @@ export function makeKeeping({
   return {
     rename: (id, { title, tags }) =>
       change(id, "session.renamed", async (tx, session) => {
+        const sameTags = tags === undefined || JSON.stringify(tags) === JSON.stringify(session.tags)
+        if ((title ?? session.title) === session.title && sameTags) return false
         await tx.sessions.update(session.id, {
           ...(title === undefined ? {} : { title }),
           ...(tags === undefined ? {} : { tags }),
@@ -67,8 +69,10 @@ export function makeKeeping({
     async linkRoot(id, root) {
       const project = await projects.ensure(root)
       const session = await change(id, "session.linked", async (tx, session) => {
+        if (session.projectId === project.id) return false
+        if ((await tx.sessions.linkedRoots(session.id)).includes(project.rootUri)) return false
         if (session.projectId === null) await tx.sessions.update(session.id, { projectId: project.id })
-        else if (session.projectId !== project.id) await tx.sessions.link(session.id, project.id)
+        else await tx.sessions.link(session.id, project.id)
         return true
       })
       return { session, rootUri: project.rootUri }

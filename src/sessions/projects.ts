@@ -6,7 +6,9 @@ import type { Store } from "../domain/store.ts"
 import { ancestorsOf, canonicalRoot, parseRoot, rootUri } from "./roots.ts"
 
 export interface CallerRoot {
-  /** What was named, as a canonical URI. */
+  /** As it was named: a subfolder, a worktree, a symlink. */
+  given: string
+  /** What it leads to, as a canonical URI. */
   uri: string
   /** Absent as long as nothing was kept for this root. */
   project: Project | undefined
@@ -35,12 +37,13 @@ export function makeProjectFinder({
     const path = parseRoot(given, homeDir)
     try {
       const root = canonicalRoot(path, homeDir)
-      return { seenUri: rootUri(root.realPath), ...(await knownProject(root.rootPath, root.inRepository)) }
+      const seenUris = [...new Set([rootUri(path), rootUri(root.realPath)])]
+      return { seenUris, ...(await knownProject(root.rootPath, root.inRepository)) }
     } catch (error) {
       const remembered = await store.projects.bySeen(rootUri(path))
       const gone = remembered ?? (await store.projects.byRoot(rootUri(path)))
       if (!gone) throw error
-      return { seenUri: rootUri(path), uri: gone.rootUri, project: gone }
+      return { seenUris: [], uri: gone.rootUri, project: gone }
     }
   }
 
@@ -63,14 +66,16 @@ export function makeProjectFinder({
   return {
     find,
     async ensure(root) {
-      const { uri, seenUri, project } = await locate(root)
+      const { uri, seenUris, project } = await locate(root)
       const kept = project ?? (await store.projects.ensure(uri, clock.nowMs()))
-      if (seenUri !== kept.rootUri && !(await store.projects.bySeen(seenUri)))
-        await store.projects.remember(seenUri, kept.id)
+      for (const seenUri of seenUris) {
+        if (seenUri !== kept.rootUri && (await store.projects.bySeen(seenUri))?.id !== kept.id)
+          await store.projects.remember(seenUri, kept.id)
+      }
       return kept
     },
     async ofCaller(caller, explicit) {
-      if (explicit !== undefined) return { ...(await find(explicit)), source: "argument" }
+      if (explicit !== undefined) return { given: explicit, ...(await find(explicit)), source: "argument" }
       const bound = caller.key === undefined ? undefined : await store.bindings.get(caller.key)
       const implied = (source: CallerRoot["source"], root: string | null | undefined) =>
         root ? [{ source, root }] : []
@@ -79,7 +84,8 @@ export function makeProjectFinder({
       if (answered) return answered
       if (caller.roots === undefined && caller.canAskRoots)
         throw new Failure("root_needed", "the client has not named its roots yet")
-      return firstThatExists([...implied("client", caller.roots?.[0]), ...implied("folder", caller.cwd)], find)
+      const named = (caller.roots ?? []).flatMap((root) => implied("client", root))
+      return firstThatExists([...named, ...implied("folder", caller.cwd)], find)
     },
   }
 }
@@ -91,7 +97,7 @@ async function firstThatExists(
 ): Promise<CallerRoot | undefined> {
   for (const { source, root } of candidates) {
     try {
-      return { ...(await find(root)), source }
+      return { given: root, ...(await find(root)), source }
     } catch (error) {
       if (!(error instanceof Failure) || (error.code !== "root_not_found" && error.code !== "root_invalid")) throw error
     }

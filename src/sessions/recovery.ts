@@ -90,7 +90,7 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
     },
     async startNew(caller, { root, title, tags }) {
       const callerRoot = await projects.ofCaller(caller, root)
-      const project = callerRoot && (await projects.ensure(callerRoot.uri))
+      const project = callerRoot && (await projects.ensure(callerRoot.given))
       const nowMs = clock.nowMs()
       const id = newSessionId()
       const session = await store.transaction(async (tx) => {
@@ -114,13 +114,15 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
       return session
     },
     async load(caller, { root, sessionId, cursor, limit }) {
-      if (sessionId !== undefined) {
-        const session = await get(sessionId)
+      const reading = cursor === undefined ? undefined : await cursorThought(store, cursor)
+      if (sessionId !== undefined || reading) {
+        const session = await get(sessionId ?? reading!.sessionId)
+        if (reading && reading.sessionId !== session.id) throw notOurCursor(cursor, `of session ${session.id}`)
         const callerRoot = await projects.ofCaller(caller, root).catch(rootUnknown)
         const roots = [session.rootUri, ...(await store.sessions.linkedRoots(session.id))]
         await bind(caller, session.id)
         const otherRoot = callerRoot !== undefined && !roots.includes(callerRoot.uri)
-        return { session, by: "id", otherRoot, rivals: [], page: await pageOf(store, session, cursor, limit) }
+        return { session, by: "id", otherRoot, rivals: [], page: await pageOf(store, session, reading?.seq, limit) }
       }
       const callerRoot = await projects.ofCaller(caller, root)
       if (!callerRoot)
@@ -142,7 +144,7 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
         by: pinned ? "pinned" : "newest",
         otherRoot: false,
         rivals: near.filter((other) => other.id !== session.id),
-        page: await pageOf(store, session, cursor, limit),
+        page: await pageOf(store, session, undefined, limit),
       }
     },
     list: ({ projectId, archived, limit }) =>
@@ -158,15 +160,9 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
 async function pageOf(
   store: Store,
   session: Session,
-  cursor: string | undefined,
+  beforeSeq: number | undefined,
   limit: number | undefined,
 ): Promise<ThoughtsPage> {
-  const beforeSeq = cursor === undefined ? undefined : Number(cursor)
-  if (beforeSeq !== undefined && !Number.isSafeInteger(beforeSeq)) {
-    throw new Failure("bad_input", `cursor is not one that load_context returned: ${JSON.stringify(cursor)}`, {
-      parameter: "cursor",
-    })
-  }
   const newest = await store.thoughts.page(session.id, {
     limit: (limit ?? PAGE_THOUGHTS) + 1,
     ...(beforeSeq === undefined ? {} : { beforeSeq }),
@@ -182,8 +178,23 @@ async function pageOf(
   return { thoughts: thoughts.reverse(), total: session.thoughtCount, olderCursor }
 }
 
+/**
+ * The oldest thought of the page before. It also tells which session is being read: another one may have become the
+ * newest of the project meanwhile.
+ */
+async function cursorThought(store: Store, cursor: string): Promise<Thought> {
+  const seq = /^\d{1,15}$/.test(cursor) ? Number(cursor) : undefined
+  const thought = seq === undefined ? undefined : (await store.thoughts.bySeqs([seq]))[0]
+  if (!thought) throw notOurCursor(cursor, "that load_context returned")
+  return thought
+}
+
+function notOurCursor(cursor: string | undefined, which: string): Failure {
+  return new Failure("bad_input", `cursor is not one ${which}: ${JSON.stringify(cursor)}`, { parameter: "cursor" })
+}
+
 function rootUnknown(error: unknown): undefined {
   // An id was given: where the caller stands is worth a note at most.
-  if (error instanceof Failure && error.code.startsWith("root_")) return undefined
+  if (error instanceof Failure && error.code.startsWith("root_") && error.code !== "root_needed") return undefined
   throw error
 }

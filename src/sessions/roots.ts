@@ -24,6 +24,7 @@ export function parseRoot(given: string, homeDir: string): string {
     throw invalid("it cannot be parsed", error)
   }
   if (url.protocol !== "file:") throw invalid(`its scheme is ${url.protocol.slice(0, -1)}`)
+  if (/%00/.test(url.pathname)) throw invalid("it holds a NUL byte")
   try {
     return normalize(fileURLToPath(url))
   } catch (error) {
@@ -49,7 +50,7 @@ export function canonicalRoot(path: string, homeDir: string): CanonicalRoot {
     if (error instanceof Failure) throw error
     throw new Failure("root_not_found", `no such folder: ${path}`, { path }, { cause: error })
   }
-  const repository = repositoryOf(realPath, homeDir)
+  const repository = repositoryOf(realPath, realOr(homeDir))
   return { realPath, rootPath: repository ?? realPath, inRepository: repository !== undefined }
 }
 
@@ -60,8 +61,9 @@ export function rootUri(path: string): string {
 /** Folders above this one that could be its project; never the home folder, a temporary folder or what is above them. */
 export function ancestorsOf(path: string, homeDir: string, tempDir: string): string[] {
   const found: string[] = []
+  const [home, temp] = [realOr(homeDir), realOr(tempDir)]
   for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
-    if (isSameOrAbove(at, homeDir) || isSameOrAbove(at, tempDir)) break
+    if (isSameOrAbove(at, home) || isSameOrAbove(at, temp)) break
     found.push(at)
   }
   return found
@@ -88,16 +90,22 @@ function mainFolder(at: string): string | undefined {
   const kind = statSync(dotGit, { throwIfNoEntry: false })
   if (!kind) return undefined
   if (kind.isDirectory()) return at
-  const gitDir = /^gitdir:\s*(.+)$/m.exec(readText(dotGit))?.[1]?.trim()
-  if (gitDir === undefined) return undefined
-  const gitPath = resolve(at, gitDir)
+  const gitPath = linkedGitDir(at)
+  if (gitPath === undefined) return undefined
   const common = readText(join(gitPath, "commondir")).trim()
   // Only a linked worktree has a commondir; a submodule or a separate git dir is a repository of its own.
   if (common === "") return at
   const commonPath = realOr(resolve(gitPath, common))
-  if (basename(commonPath) === ".git") return dirname(commonPath)
+  const holder = dirname(commonPath)
+  if (basename(commonPath) === ".git" || linkedGitDir(holder) === commonPath) return holder
   const worktree = /^\s*worktree\s*=\s*(.+)$/m.exec(readText(join(commonPath, "config")))?.[1]?.trim()
   return worktree === undefined ? commonPath : realOr(resolve(commonPath, worktree))
+}
+
+/** Where a `.git` that is a file points to. */
+function linkedGitDir(at: string): string | undefined {
+  const gitDir = /^gitdir:\s*(.+)$/m.exec(readText(join(at, ".git")))?.[1]?.trim()
+  return gitDir === undefined ? undefined : realOr(resolve(at, gitDir))
 }
 
 function readText(path: string): string {

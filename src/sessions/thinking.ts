@@ -38,8 +38,14 @@ export function makeThinking({ store, clock, recovery }: { store: Store; clock: 
         "this client cannot be told apart from others, so sessionId is needed with every thought",
       )
     }
+    // Refused before a session is made: an empty one would be the newest, and hide the one that was meant.
+    if (wish.branchFromThought !== undefined) throw noSuchThought("branchFromThought", wish.branchFromThought)
+    if (wish.revisesThought !== undefined) throw noSuchThought("revisesThought", wish.revisesThought)
     const key = caller.idempotencyKey === undefined ? {} : { idempotencyKey: `${caller.idempotencyKey}:session` }
-    return { session: await recovery.startNew({ ...caller, ...key }, { title: titleOf(wish.thought) }), started: true }
+    return {
+      session: await recovery.startNew({ ...caller, ...key }, { title: titleOf(wish.thought) || undefined }),
+      started: true,
+    }
   }
 
   return {
@@ -56,7 +62,6 @@ export function makeThinking({ store, clock, recovery }: { store: Store; clock: 
           key,
           createdAtMs: clock.nowMs(),
         })
-        await tx.sessions.update(session.id, { updatedAtMs: thought.createdAtMs, archivedAtMs: null })
         await tx.journal.append([
           {
             kind: "thought.recorded",
@@ -70,8 +75,9 @@ export function makeThinking({ store, clock, recovery }: { store: Store; clock: 
       })
       if (caller.key !== undefined && wish.sessionId !== undefined)
         await rememberSession(store, caller.key, session.id, clock)
-      const now = await store.sessions.byId(session.id)
-      return { thought, session, startedSession: started, thoughtCount: now?.thoughtCount ?? 0 }
+      // Under a key that was used before, the thought is the one kept then, and so is its session.
+      const now = (await store.sessions.byId(thought.sessionId))!
+      return { thought, session: now, startedSession: started, thoughtCount: now.thoughtCount }
     },
   }
 }
@@ -148,7 +154,11 @@ async function mustExist(
 ): Promise<void> {
   if (await tx.thoughts.at(sessionId, branchId, number)) return
   if (branchId !== null && (await tx.thoughts.at(sessionId, null, number))) return
-  throw new Failure("thought_not_found", `${parameter} ${number} is not a thought of this session`, {
+  throw noSuchThought(parameter, number)
+}
+
+function noSuchThought(parameter: string, number: number): Failure {
+  return new Failure("thought_not_found", `${parameter} ${number} is not a thought of this session`, {
     parameter,
     value: number,
   })
@@ -161,7 +171,6 @@ async function rememberSession(store: Store, callerKey: string, sessionId: Sessi
 
 /** The first sentence, for a session that was not named. */
 function titleOf(thought: string): string {
-  const sentence = /^[^\n.!?]+/.exec(thought.trim())?.[0]?.trim() ?? ""
-  const title = sentence === "" ? thought.trim() : sentence
+  const title = /^.+?(?=[.!?](?:\s|$)|\n|$)/.exec(thought.trim())?.[0] ?? thought.trim()
   return title.length <= 80 ? title : `${title.slice(0, 79).trimEnd()}…`
 }

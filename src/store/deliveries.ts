@@ -41,6 +41,7 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
     },
     async lease({ owner, host, leaseMs, limit, channels }, nowMs) {
       if (channels.length === 0) return []
+      await dialect.lockLeases(db)
       await settleOverdue(db, nowMs)
       let heads = db
         .selectFrom("deliveries as d")
@@ -54,11 +55,12 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
           e.not(
             e.exists(
               e
-                .selectFrom("deliveries as earlier")
-                .select("earlier.seq")
-                .whereRef("earlier.lane", "=", "d.lane")
-                .whereRef("earlier.seq", "<", "d.seq")
-                .where("earlier.state", "=", "queued"),
+                .selectFrom("deliveries as other")
+                .select("other.seq")
+                .whereRef("other.lane", "=", "d.lane")
+                .where("other.state", "=", "queued")
+                // A later one may be under way: it was leased before this one's transaction committed.
+                .where((o) => o.or([o("other.seq", "<", o.ref("d.seq")), o("other.lease_until_ms", ">", nowMs)])),
             ),
           ),
         )

@@ -1,7 +1,8 @@
 import type { Dialect, Kysely, Transaction } from "kysely"
 import type { Failure } from "../domain/failure.ts"
-import type { WordsHit, WordsQuery } from "../domain/store.ts"
+import type { PutTurn, WordsHit, WordsQuery } from "../domain/store.ts"
 import type { Tables } from "./tables.ts"
+import type { TurnRow } from "./turns.ts"
 
 export type Db = Kysely<Tables> | Transaction<Tables>
 
@@ -18,12 +19,17 @@ export interface StoreDialect {
   /** Journal numbers must become visible in order, or a follower steps over one. */
   lockJournal(db: Db): Promise<void>
   lockSession(db: Db, sessionId: string): Promise<void>
+  /** Two daemons that lease at the same moment must see each other's leases. */
+  lockLeases(db: Db): Promise<void>
   /** Appended to the query that picks deliveries, so that two daemons never wait for each other. */
   skipLocked: boolean
   /** Creates what `indexWords` and `matchWords` use. */
   migrateWords(db: Db): Promise<void>
+  /** Texts and terms are plain words. A thought never changes, so one that is there already is left alone. */
   indexWords(db: Db, rows: { seq: number; text: string }[]): Promise<void>
   matchWords(db: Db, query: WordsQuery): Promise<WordsHit[]>
+  /** Inserts, or updates where something reads differently; the fastest way there is, because imports wait for it. */
+  putTurns(db: Db, rows: TurnRow[]): Promise<PutTurn[]>
   facts(db: Db): Promise<{ sizeBytes: number; version: string }>
   /** Tells other daemons on the same store; part of the transaction it is called in. */
   notify?(db: Db): Promise<void>

@@ -10,8 +10,11 @@ import { makeJournal } from "./journal.ts"
 import { migrations } from "./migrations/list.ts"
 import { makeProjects } from "./projects.ts"
 import { makeSessionTable } from "./sessions.ts"
+import { makeSources } from "./sources.ts"
 import type { Tables } from "./tables.ts"
 import { makeThoughts } from "./thoughts.ts"
+import { makeTurns } from "./turns.ts"
+import { plainWords } from "./words.ts"
 
 /** Opens the one Store on either database and brings its tables up to date. */
 export async function openStore(dialect: StoreDialect): Promise<Store> {
@@ -35,18 +38,30 @@ export async function openStore(dialect: StoreDialect): Promise<Store> {
       await dialect.notify?.(on)
     }
     const journal = makeJournal(on, dialect, onMoved)
+    const deliveries = makeDeliveries(on, dialect, onMoved)
     const store: Store = {
       projects: makeProjects(on),
       sessions: makeSessionTable(on),
       thoughts: makeThoughts(on, dialect),
+      turns: makeTurns(on, dialect),
+      sources: makeSources(on),
       bindings: makeBindings(on),
       journal: inside
         ? journal
         : { ...journal, append: (entries) => store.transaction((tx) => tx.journal.append(entries)) },
-      deliveries: makeDeliveries(on, dialect, onMoved),
+      deliveries: inside
+        ? deliveries
+        : { ...deliveries, lease: (request, nowMs) => store.transaction((tx) => tx.deliveries.lease(request, nowMs)) },
       words: {
-        index: (thoughts) => dialect.indexWords(on, thoughts),
-        match: (query) => dialect.matchWords(on, query),
+        index: (thoughts) =>
+          dialect.indexWords(
+            on,
+            thoughts.map(({ seq, text }) => ({ seq, text: plainWords(text) })),
+          ),
+        async match(query) {
+          const terms = query.terms.map(plainWords).filter((term) => term !== "")
+          return terms.length === 0 ? [] : dialect.matchWords(on, { ...query, terms })
+        },
       },
       async transaction(work) {
         if (inside) throw new Error("transactions do not nest")

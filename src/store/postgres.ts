@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from "kysely"
-import type { Pool, PoolClient } from "pg"
+import type { Client, Pool, PoolClient } from "pg"
 import { Failure, type FailureCode } from "../domain/failure.ts"
-import type { WordsHit } from "../domain/store.ts"
+import type { PutTurn, WordsHit } from "../domain/store.ts"
 import type { StoreDialect } from "./dialect.ts"
+import { toPutTurn } from "./turns.ts"
 
 export interface PostgresOptions {
   url: string
@@ -12,7 +14,14 @@ export interface PostgresOptions {
 
 /** Any fixed number: all daemons on one store must agree on it. */
 const JOURNAL_LOCK = 7_409_001
+const LEASES_LOCK = 7_409_002
 const CHANNEL = "throughline"
+/** Parameters of one statement are limited to 65,535. */
+const TURNS_AT_ONCE = 2_000
+const CONNECT_MS = 5_000
+const LISTEN_AGAIN_MS = 1_000
+/** A tsvector holds a megabyte; no text of this length makes more. */
+const INDEXED_LENGTH = 250_000
 
 export function postgres(options: PostgresOptions): StoreDialect {
   let pool: Pool | undefined
@@ -26,14 +35,15 @@ export function postgres(options: PostgresOptions): StoreDialect {
       pool = new pg.Pool({
         connectionString: options.url,
         max: options.poolSize ?? 8,
-        connectionTimeoutMillis: 5_000,
+        connectionTimeoutMillis: CONNECT_MS,
         types: {
           getTypeParser: (oid: number, format?: "text" | "binary") =>
             numberParser(oid) ?? pg.types.getTypeParser(oid, format as "text"),
         },
       } as ConstructorParameters<typeof pg.Pool>[0])
-      // Without a listener, an idle connection that the server closes would end the process.
-      pool.on("error", (error) => options.onError?.(error))
+      // Without these listeners, a connection that the server closes would end the process: in use, or idle.
+      pool.on("connect", (client) => client.on("error", (error) => options.onError?.(error)))
+      pool.on("error", () => {})
       return new PostgresDialect({ pool: guardPool(pool) })
     },
     translate: translatePostgres,
@@ -43,7 +53,16 @@ export function postgres(options: PostgresOptions): StoreDialect {
     async lockSession(db, sessionId) {
       await sql`select id from sessions where id = ${sessionId} for update`.execute(db)
     },
+    async lockLeases(db) {
+      await sql`select pg_advisory_xact_lock(${sql.lit(LEASES_LOCK)})`.execute(db)
+    },
     async migrateWords(db) {
+      // English word stems, but no list of words to leave out: "not" and "the" are found like others.
+      await sql`create text search dictionary throughline_stem (template = snowball, language = english)`.execute(db)
+      await sql`create text search configuration throughline (copy = english)`.execute(db)
+      await sql`alter text search configuration throughline alter mapping replace english_stem with throughline_stem`.execute(
+        db,
+      )
       await sql`create table thought_words (seq bigint primary key references thoughts(seq) on delete cascade, words tsvector not null)`.execute(
         db,
       )
@@ -51,12 +70,12 @@ export function postgres(options: PostgresOptions): StoreDialect {
     },
     async indexWords(db, rows) {
       for (const { seq, text } of rows) {
-        await sql`insert into thought_words(seq, words) values (${seq}, to_tsvector('english', ${text}))
-          on conflict (seq) do update set words = excluded.words`.execute(db)
+        await sql`insert into thought_words(seq, words) values (${seq}, to_tsvector('throughline', ${text.slice(0, INDEXED_LENGTH)}))
+          on conflict (seq) do nothing`.execute(db)
       }
     },
     async matchWords(db, { terms, projectId, sessionId, limit }) {
-      const query = terms.map((term) => sql`phraseto_tsquery('english', ${term})`)
+      const query = terms.map((term) => sql`phraseto_tsquery('throughline', ${term})`)
       const match = sql.join(query, sql` && `)
       const { rows } = await sql<WordsHit>`
         select t.seq as seq, ts_rank(w.words, ${match})::float8 as score
@@ -68,6 +87,33 @@ export function postgres(options: PostgresOptions): StoreDialect {
         order by score desc, t.seq desc limit ${limit}`.execute(db)
       return rows
     },
+    async putTurns(db, rows) {
+      const put: PutTurn[] = []
+      for (let at = 0; at < rows.length; at += TURNS_AT_ONCE) {
+        const result = await db
+          .insertInto("turns")
+          // PostgreSQL refuses NUL in text; nothing that a person reads is lost with it.
+          .values(rows.slice(at, at + TURNS_AT_ONCE).map((row) => ({ ...row, text: row.text.replaceAll("\0", "") })))
+          .onConflict((c) =>
+            c
+              .columns(["session_id", "native_id"])
+              .doUpdateSet((e) => ({
+                kind: e.ref("excluded.kind"),
+                text: e.ref("excluded.text"),
+                is_error: e.ref("excluded.is_error"),
+                usage: e.ref("excluded.usage"),
+                source_id: e.ref("excluded.source_id"),
+                superseded_at_ms: null,
+              }))
+              .where(sql<boolean>`turns.text is distinct from excluded.text or turns.kind <> excluded.kind
+                or turns.usage is distinct from excluded.usage or turns.superseded_at_ms is not null`),
+          )
+          .returning(["seq", "session_id", "kind", "at_ms", sql<boolean>`xmax = 0`.as("inserted")])
+          .execute()
+        put.push(...result.map(toPutTurn))
+      }
+      return put
+    },
     async facts(db) {
       const { rows } = await sql<{ size: number; version: string }>`
         select pg_database_size(current_database()) as size, current_setting('server_version') as version`.execute(db)
@@ -77,18 +123,47 @@ export function postgres(options: PostgresOptions): StoreDialect {
       await sql`select pg_notify(${CHANNEL}, '')`.execute(db)
     },
     async listen(onWake) {
-      const pg = await loadPg()
-      const client = new pg.Client({ connectionString: options.url })
-      client.on("notification", onWake)
-      client.on("error", (error) => options.onError?.(error))
-      try {
-        await client.connect()
-        await client.query(`listen ${CHANNEL}`)
-      } catch (error) {
-        throw translatePostgres(error) ?? error
+      let stopped = false
+      let current = await startListening(options, onWake)
+      const stayListening = async () => {
+        for (;;) {
+          await current.ended
+          if (stopped) return
+          await sleep(LISTEN_AGAIN_MS, undefined, { ref: false })
+          if (stopped) return
+          const next = await startListening(options, onWake).catch((error) => options.onError?.(error))
+          if (!next) continue
+          current = next
+          if (stopped) return current.client.end()
+          // What was announced in between was missed.
+          onWake()
+        }
       }
-      return () => client.end()
+      void stayListening()
+      return async () => {
+        stopped = true
+        await current.client.end()
+      }
     },
+  }
+}
+
+async function startListening(
+  options: PostgresOptions,
+  onWake: () => void,
+): Promise<{ client: Client; ended: Promise<void> }> {
+  const pg = await loadPg()
+  const client = new pg.Client({ connectionString: options.url, connectionTimeoutMillis: CONNECT_MS, keepAlive: true })
+  client.on("notification", onWake)
+  client.on("error", (error) => options.onError?.(error))
+  const ended = new Promise<void>((resolve) => client.once("end", () => resolve()))
+  try {
+    await client.connect()
+    await client.query(`listen ${CHANNEL}`)
+    return { client, ended }
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw translatePostgres(error) ?? error
   }
 }
 
@@ -146,6 +221,11 @@ const CODES: Record<string, [code: FailureCode, message: string]> = {
   ECONNREFUSED: ["store_unreachable", "the database server does not answer"],
   ENOTFOUND: ["store_unreachable", "the database server's name is unknown"],
   ECONNRESET: ["store_unreachable", "the database server closed the connection"],
+  EPIPE: ["store_unreachable", "the database server closed the connection"],
+  ETIMEDOUT: ["store_unreachable", "the database server does not answer"],
+  EHOSTUNREACH: ["store_unreachable", "there is no way to the database server"],
+  ENETUNREACH: ["store_unreachable", "there is no way to the database server"],
+  EAI_AGAIN: ["store_unreachable", "the database server's name cannot be looked up"],
 }
 
 function translatePostgres(error: unknown): Failure | undefined {
@@ -154,7 +234,7 @@ function translatePostgres(error: unknown): Failure | undefined {
   const known = typeof code === "string" ? (CODES[code] ?? connectionLost(code)) : undefined
   if (known) return new Failure(known[0], known[1], { postgres: code }, { cause: error })
   const text = error instanceof Error ? error.message : ""
-  if (/Connection terminated|timeout exceeded when trying to connect/.test(text)) {
+  if (/Connection terminated|is not queryable|timeout exceeded when trying to connect|timeout expired/.test(text)) {
     return new Failure("store_unreachable", "the database server does not answer", {}, { cause: error })
   }
   return undefined
@@ -169,6 +249,7 @@ function withoutPassword(url: string): string {
   try {
     const parsed = new URL(url)
     if (parsed.password) parsed.password = "***"
+    if (parsed.searchParams.has("password")) parsed.searchParams.set("password", "***")
     return parsed.href
   } catch {
     return "postgres"

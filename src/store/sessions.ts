@@ -1,30 +1,13 @@
-import type { Selectable } from "kysely"
+import { type Selectable, sql } from "kysely"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
-import type { Session } from "../domain/session.ts"
+import type { Session, SessionEdge } from "../domain/session.ts"
 import type { Sessions } from "../domain/store.ts"
 import type { Db } from "./dialect.ts"
 import type { Tables } from "./tables.ts"
 
 export function makeSessionTable(db: Db): Sessions {
   const select = () =>
-    db
-      .selectFrom("sessions as s")
-      .leftJoin("projects as p", "p.id", "s.project_id")
-      .selectAll("s")
-      .select("p.root_uri")
-      .select((e) => [
-        e
-          .selectFrom("thoughts as t")
-          .whereRef("t.session_id", "=", "s.id")
-          .select((x) => x.fn.countAll<number>().as("n"))
-          .as("thought_count"),
-        e
-          .selectFrom("thoughts as t")
-          .whereRef("t.session_id", "=", "s.id")
-          .where("t.branch_id", "!=", "")
-          .select((x) => x.fn.count<number>("t.branch_id").distinct().as("n"))
-          .as("branch_count"),
-      ])
+    db.selectFrom("sessions as s").leftJoin("projects as p", "p.id", "s.project_id").selectAll("s").select("p.root_uri")
 
   const ofProject = (projectId: ProjectId) =>
     select().where((e) =>
@@ -63,20 +46,20 @@ export function makeSessionTable(db: Db): Sessions {
         .returning("id")
         .executeTakeFirst()
       if (inserted) return { session: (await byId(id))!, created: true }
-      const row = await select()
-        .where((e) =>
-          e.or([e("s.key", "=", key), e.and([e("s.platform", "=", platform), e("s.native_id", "=", nativeId)])]),
-        )
-        .executeTakeFirstOrThrow()
-      return { session: toSession(row), created: false }
+      const byKey = key === null ? undefined : await select().where("s.key", "=", key).executeTakeFirst()
+      const byNativeId = () => select().where("s.platform", "=", platform).where("s.native_id", "=", nativeId)
+      return { session: toSession(byKey ?? (await byNativeId().executeTakeFirstOrThrow())), created: false }
     },
     async byPrefix(prefix) {
-      const rows = await select().where("s.id", ">=", prefix).where("s.id", "<", `${prefix}~`).limit(2).execute()
+      // Not a range from prefix to prefix~: PostgreSQL sorts by the language of the database, and "~" before letters.
+      const rows = await select().where(sql`substr(s.id, 1, length(${prefix}))`, "=", prefix).limit(2).execute()
       return rows.map(toSession)
     },
-    async list({ projectId, archived, updatedSinceMs, limit }) {
+    async list({ projectId, archived, updatedSinceMs, platform, subagents, limit }) {
       let query = projectId === undefined ? select() : ofProject(projectId)
       if (archived !== undefined) query = query.where("s.archived_at_ms", archived ? "is not" : "is", null)
+      if (platform !== undefined) query = query.where("s.platform", "=", platform)
+      if (subagents !== undefined) query = query.where("s.is_subagent", "=", Number(subagents))
       if (updatedSinceMs !== undefined) query = query.where("s.updated_at_ms", ">=", updatedSinceMs)
       query = query.orderBy("s.updated_at_ms", "desc").orderBy("s.created_at_ms", "desc").orderBy("s.id")
       const rows = await (limit === undefined ? query : query.limit(limit)).execute()
@@ -98,7 +81,79 @@ export function makeSessionTable(db: Db): Sessions {
       if (change.archivedAtMs !== undefined) set.archived_at_ms = change.archivedAtMs
       if (change.updatedAtMs !== undefined) set.updated_at_ms = change.updatedAtMs
       if (change.projectId !== undefined) set.project_id = change.projectId
+      if (Object.keys(set).length === 0) return
       await db.updateTable("sessions").set(set).where("id", "=", id).execute()
+    },
+    async byNative(platform, nativeId) {
+      const row = await select()
+        .where("s.platform", "=", platform)
+        .where("s.native_id", "=", nativeId)
+        .executeTakeFirst()
+      return row && toSession(row)
+    },
+    async describe(id, facts) {
+      const set: Partial<Selectable<Tables["sessions"]>> = {}
+      if (facts.projectId !== undefined) set.project_id = facts.projectId
+      if (facts.projectPath !== undefined) set.project_path = facts.projectPath
+      if (facts.model !== undefined) set.model = facts.model
+      if (facts.gitBranch !== undefined) set.git_branch = facts.gitBranch
+      if (facts.agentVersion !== undefined) set.agent_version = facts.agentVersion
+      if (facts.startedAtMs !== undefined) set.created_at_ms = facts.startedAtMs
+      if (facts.isSubagent !== undefined) set.is_subagent = Number(facts.isSubagent)
+      if (Object.keys(set).length > 0) await db.updateTable("sessions").set(set).where("id", "=", id).execute()
+      if (!facts.title) return
+      const { text, rank } = facts.title
+      await db
+        .updateTable("sessions")
+        .set({ title: text, title_rank: rank })
+        .where("id", "=", id)
+        .where("title_rank", "<=", rank)
+        .execute()
+    },
+    async grow(id, { turns, prompts, lastAtMs }) {
+      await db
+        .updateTable("sessions")
+        .set((e) => ({
+          turn_count: e("turn_count", "+", turns),
+          prompt_count: e("prompt_count", "+", prompts),
+          updated_at_ms: e
+            .case()
+            .when("updated_at_ms", "<", lastAtMs)
+            .then(lastAtMs)
+            .else(e.ref("updated_at_ms"))
+            .end(),
+        }))
+        .where("id", "=", id)
+        .execute()
+    },
+    async addEdge(id, edge) {
+      const added = await db
+        .insertInto("session_edges")
+        .values({
+          session_id: id,
+          kind: edge.kind,
+          parent_platform: edge.parentPlatform,
+          parent_native_id: edge.parentNativeId,
+          at_ms: edge.atMs,
+        })
+        .onConflict((c) => c.doNothing())
+        .returning("session_id")
+        .executeTakeFirst()
+      return added !== undefined
+    },
+    async edges(id) {
+      const rows = await db
+        .selectFrom("session_edges")
+        .selectAll()
+        .where("session_id", "=", id)
+        .orderBy("at_ms")
+        .execute()
+      return rows.map((row) => ({
+        kind: row.kind as SessionEdge["kind"],
+        parentPlatform: row.parent_platform,
+        parentNativeId: row.parent_native_id,
+        atMs: row.at_ms,
+      }))
     },
     async link(id, projectId) {
       await db
@@ -131,11 +186,7 @@ export function makeSessionTable(db: Db): Sessions {
   }
 }
 
-type Row = Selectable<Tables["sessions"]> & {
-  root_uri: string | null
-  thought_count: number | null
-  branch_count: number | null
-}
+type Row = Selectable<Tables["sessions"]> & { root_uri: string | null }
 
 function toSession(row: Row): Session {
   return {
@@ -150,7 +201,14 @@ function toSession(row: Row): Session {
     archivedAtMs: row.archived_at_ms,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
-    thoughtCount: Number(row.thought_count ?? 0),
-    branchCount: Number(row.branch_count ?? 0),
+    thoughtCount: row.thought_count,
+    branchCount: row.branch_count,
+    turnCount: row.turn_count,
+    promptCount: row.prompt_count,
+    model: row.model,
+    gitBranch: row.git_branch,
+    agentVersion: row.agent_version,
+    projectPath: row.project_path,
+    isSubagent: row.is_subagent === 1,
   }
 }

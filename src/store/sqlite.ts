@@ -5,6 +5,7 @@ import { type SqliteDatabase, SqliteDialect, sql } from "kysely"
 import { Failure, type FailureCode } from "../domain/failure.ts"
 import type { WordsHit } from "../domain/store.ts"
 import type { StoreDialect } from "./dialect.ts"
+import { type PutRow, toPutTurn } from "./turns.ts"
 
 export interface SqliteOptions {
   path: string
@@ -16,15 +17,20 @@ export interface SqliteOptions {
 const CHECK_AT_START_BYTES = 64 * 1024 * 1024
 
 export function sqlite(options: SqliteOptions): StoreDialect {
+  let database: SqliteDatabase
   return {
     kind: "sqlite",
     place: options.path,
     types: { counter: "integer", long: "integer" },
     skipLocked: false,
-    open: async () => new SqliteDialect({ database: openChecked(options) }),
+    async open() {
+      database = openChecked(options)
+      return new SqliteDialect({ database })
+    },
     translate: translateSqlite,
     lockJournal: async () => {},
     lockSession: async () => {},
+    lockLeases: async () => {},
     async migrateWords(db) {
       await sql`create virtual table thought_words using fts5(text, content='', contentless_delete=1, tokenize='porter unicode61')`.execute(
         db,
@@ -32,11 +38,13 @@ export function sqlite(options: SqliteOptions): StoreDialect {
     },
     async indexWords(db, rows) {
       for (const { seq, text } of rows) {
-        await sql`insert or replace into thought_words(rowid, text) values (${seq}, ${text})`.execute(db)
+        // Not "insert or replace": that leaves the replaced row in the totals that bm25 ranks by.
+        await sql`insert into thought_words(rowid, text) select ${seq}, ${text}
+          where not exists (select 1 from thought_words where rowid = ${seq})`.execute(db)
       }
     },
     async matchWords(db, { terms, projectId, sessionId, limit }) {
-      const match = terms.map((term) => `"${term.replaceAll('"', '""')}"`).join(" ")
+      const match = terms.map((term) => `"${term}"`).join(" ")
       const { rows } = await sql<WordsHit>`
         select t.seq as seq, -bm25(thought_words) as score
         from thought_words join thoughts t on t.seq = thought_words.rowid join sessions s on s.id = t.session_id
@@ -47,6 +55,32 @@ export function sqlite(options: SqliteOptions): StoreDialect {
         order by score desc, t.seq desc limit ${limit}`.execute(db)
       return rows
     },
+    async putTurns(_db, rows) {
+      // Straight to the prepared statement: the caller's transaction is on this very connection, and an import spends
+      // its time here.
+      const newest = database.prepare("select coalesce(max(seq), 0) as seq from turns")
+      const before = (newest.all([]) as { seq: number }[])[0]!.seq
+      const put = database.prepare(PUT_TURN)
+      return rows.flatMap((row) => {
+        const { session_id, native_id, kind, text, at_ms, model, tool_name, tool_call_id, is_error, usage, source_id } =
+          row
+        const values = [
+          session_id,
+          native_id,
+          kind,
+          text,
+          at_ms,
+          model,
+          tool_name,
+          tool_call_id,
+          is_error,
+          usage,
+          source_id,
+        ]
+        const changed = put.all(values) as PutRow[]
+        return changed.map((found) => toPutTurn({ ...found, inserted: found.seq > before }))
+      })
+    },
     async facts(db) {
       const { rows } = await sql<{ version: string }>`select sqlite_version() as version`.execute(db)
       const size = (path: string) => (existsSync(path) ? statSync(path).size : 0)
@@ -55,25 +89,33 @@ export function sqlite(options: SqliteOptions): StoreDialect {
   }
 }
 
+const PUT_TURN = `
+  insert into turns (session_id, native_id, kind, text, at_ms, model, tool_name, tool_call_id, is_error, usage, source_id)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (session_id, native_id) do update set kind = excluded.kind, text = excluded.text,
+    is_error = excluded.is_error, usage = excluded.usage, source_id = excluded.source_id, superseded_at_ms = null
+  where turns.text is not excluded.text or turns.kind <> excluded.kind or turns.usage is not excluded.usage
+    or turns.superseded_at_ms is not null
+  returning seq, session_id, kind, at_ms`
+
 function openChecked(options: SqliteOptions): SqliteDatabase {
   const { path } = options
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     const checkPath = `${path}.check`
     const suspect = existsSync(checkPath)
-    const db = openFile(path)
-    if (suspect || statSync(path).size <= CHECK_AT_START_BYTES) assertSound(db)
+    const db = openFile(path, suspect)
     if (suspect) renameSync(checkPath, `${checkPath}ed`)
     return withStatementCache(db)
   } catch (error) {
     const failure = translateSqlite(error)
     if (failure?.code !== "store_corrupt") throw failure ?? error
     options.onKeptAside?.(keepAside(path))
-    return withStatementCache(openFile(path))
+    return withStatementCache(openFile(path, false))
   }
 }
 
-function openFile(path: string): Database.Database {
+function openFile(path: string, suspect: boolean): Database.Database {
   const db = new Database(path)
   try {
     chmodSync(path, 0o600)
@@ -83,8 +125,10 @@ function openFile(path: string): Database.Database {
     db.pragma("foreign_keys = ON")
     db.pragma("busy_timeout = 5000")
     db.pragma("cache_size = -16000")
+    if (suspect || statSync(path).size <= CHECK_AT_START_BYTES) assertSound(db)
     return db
   } catch (error) {
+    // Before the file is kept aside: closed later, SQLite would delete the -wal file of the new one by its name.
     db.close()
     throw error
   }
@@ -92,9 +136,7 @@ function openFile(path: string): Database.Database {
 
 function assertSound(db: Database.Database): void {
   const found = db.pragma("quick_check(1)", { simple: true })
-  if (found === "ok") return
-  db.close()
-  throw new Failure("store_corrupt", `the database is damaged: ${found}`)
+  if (found !== "ok") throw new Failure("store_corrupt", `the database is damaged: ${found}`)
 }
 
 function keepAside(path: string): string {
@@ -154,6 +196,10 @@ const CODES: [prefix: string, code: FailureCode, message: string][] = [
   ["SQLITE_CORRUPT", "store_corrupt", "the database is damaged"],
   ["SQLITE_NOTADB", "store_corrupt", "the database file is not a database"],
   ["SQLITE_BUSY", "store_busy", "another program holds the database"],
+  ["EACCES", "store_readonly", "the folder of the database cannot be written"],
+  ["EPERM", "store_readonly", "the database belongs to another user"],
+  ["EROFS", "store_readonly", "the database is on a disk that cannot be written"],
+  ["ENOSPC", "store_full", "the disk is full; the database could not be made"],
 ]
 
 function translateSqlite(error: unknown): Failure | undefined {

@@ -16,6 +16,18 @@ export interface Tables {
     archived_at_ms: number | null
     created_at_ms: number
     updated_at_ms: number
+    /** Kept with each thought, so that reading a session does not count them. */
+    thought_count: Generated<number>
+    branch_count: Generated<number>
+    turn_count: Generated<number>
+    prompt_count: Generated<number>
+    model: string | null
+    git_branch: string | null
+    agent_version: string | null
+    /** The folder as the agent named it: resuming needs it, also where the project's root is another. */
+    project_path: string | null
+    title_rank: Generated<number>
+    is_subagent: Generated<number>
   }
   session_projects: { session_id: string; project_id: string }
   thoughts: {
@@ -33,6 +45,48 @@ export interface Tables {
     renumbered_from: number | null
     key: string | null
     created_at_ms: number
+  }
+  sources: {
+    id: GeneratedAlways<number>
+    platform: string
+    key: string
+    path: string
+    mode: string
+    inode: string
+    size_bytes: number
+    mtime_ms: number
+    offset_bytes: number
+    head_hash: string
+    tail_hash: string
+    memory: string
+    read_at_ms: number
+    lines: number
+    skipped: string
+    unknown: number
+    unreadable: number
+    trouble: string | null
+  }
+  turns: {
+    seq: GeneratedAlways<number>
+    session_id: string
+    native_id: string
+    kind: string
+    text: string
+    at_ms: number
+    model: string | null
+    tool_name: string | null
+    tool_call_id: string | null
+    is_error: number
+    usage: string | null
+    source_id: number | null
+    superseded_at_ms: number | null
+  }
+  session_edges: {
+    session_id: string
+    kind: string
+    parent_platform: string
+    parent_native_id: string
+    at_ms: number
   }
   bindings: { caller_key: string; root_uri: string | null; session_id: string | null; updated_at_ms: number }
   journal: {

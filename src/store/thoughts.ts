@@ -7,9 +7,19 @@ import type { Tables } from "./tables.ts"
 
 export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
   const of = (sessionId: SessionId) => db.selectFrom("thoughts").selectAll().where("session_id", "=", sessionId)
+  const countOf = async (sessionId: SessionId, branchId: string) => {
+    const row = await db
+      .selectFrom("thoughts")
+      .select((e) => e.fn.countAll<number>().as("n"))
+      .where("session_id", "=", sessionId)
+      .where("branch_id", "=", branchId)
+      .executeTakeFirstOrThrow()
+    return Number(row.n)
+  }
   return {
     lock: (sessionId) => dialect.lockSession(db, sessionId),
     async add(thought) {
+      const opensBranch = thought.branchId !== null && (await countOf(thought.sessionId, thought.branchId)) === 0
       const row = await db
         .insertInto("thoughts")
         .values({
@@ -28,6 +38,16 @@ export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
         })
         .returningAll()
         .executeTakeFirstOrThrow()
+      await db
+        .updateTable("sessions")
+        .set((e) => ({
+          thought_count: e("thought_count", "+", 1),
+          branch_count: e("branch_count", "+", Number(opensBranch)),
+          updated_at_ms: thought.createdAtMs,
+          archived_at_ms: null,
+        }))
+        .where("id", "=", thought.sessionId)
+        .execute()
       return toThought(row)
     },
     async byKey(key) {

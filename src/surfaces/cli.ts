@@ -22,6 +22,8 @@ export function cli(options: CliOptions): Command {
   const program = new Command("throughline")
     .description("Sessions of coding agents that outlive the process, the context window, the agent and the machine.")
     .version(options.version)
+    // Before the commands are added, which inherit it: a wrong option must not end the process with a code of its own.
+    .exitOverride()
     .showHelpAfterError("(add --help for what is possible)")
     .enablePositionalOptions()
   for (const op of options.operations) {

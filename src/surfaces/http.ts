@@ -6,7 +6,8 @@ import { Failure } from "../domain/failure.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation } from "../operations/operation.ts"
 import { CALLER_HEADER } from "./client.ts"
-import { MAX_BODY_BYTES, type McpHttp } from "./mcp-http.ts"
+import { MAX_BODY_BYTES } from "./limits.ts"
+import type { McpHttp } from "./mcp-http.ts"
 
 export interface HttpOptions {
   operations: readonly Operation[]
@@ -56,19 +57,22 @@ export function httpApp({ operations, call, mcp, identity, onBug, guard, onStop 
     const input: unknown = await c.req.json().catch((error: unknown) => {
       throw new Failure("bad_input", "the body is not JSON", {}, { cause: error })
     })
-    return c.json(await call(name, input, callerOf(c.req.header(CALLER_HEADER))))
+    return c.json(await call(name, input, callerFrom(c.req.header(CALLER_HEADER))))
   })
   app.all("/mcp", (c) => mcp.fetch(c.req.raw))
   return app
 }
 
-function callerOf(header: string | undefined): Caller {
+/** What the caller says of itself; only those who hold the socket or the token can say it. */
+export function callerFrom(header: string | undefined): Caller {
   if (header === undefined) return { surface: "http" }
   try {
-    return JSON.parse(decodeURIComponent(header)) as Caller
-  } catch (error) {
-    throw new Failure("bad_input", `the header ${CALLER_HEADER} is not JSON`, {}, { cause: error })
+    const caller: unknown = JSON.parse(decodeURIComponent(header))
+    if (typeof caller === "object" && caller !== null && !Array.isArray(caller)) return caller as Caller
+  } catch {
+    // Said below, as for everything else that is no object.
   }
+  throw new Failure("bad_input", `the header ${CALLER_HEADER} is not an object in JSON`, { parameter: CALLER_HEADER })
 }
 
 /** Against DNS rebinding: a page on the web can make a browser call loopback, but not with a local Host and Origin. */

@@ -5,10 +5,8 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server"
 import { newKey } from "../domain/ids.ts"
+import { MAX_BODY_BYTES } from "./limits.ts"
 import { type McpOptions, mcpServer, mcpTools } from "./mcp.ts"
-
-/** Larger than any accepted input, so that too much gets an answer that names the parameter. */
-export const MAX_BODY_BYTES = 32 * 1024 * 1024
 
 const IDLE_MS = 60 * 60 * 1000
 const MAX_SESSIONS = 1000

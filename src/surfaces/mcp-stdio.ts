@@ -1,11 +1,104 @@
-import { type StdioServerHandle, StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
-import type { Caller } from "../domain/caller.ts"
-import { type McpOptions, mcpServer, mcpTools } from "./mcp.ts"
-import { MAX_BODY_BYTES } from "./mcp-http.ts"
+import type { Duplex, Readable, Writable } from "node:stream"
+import { Failure } from "../domain/failure.ts"
+import { MAX_BODY_BYTES } from "./limits.ts"
+import { lines } from "./lines.ts"
 
-/** The protocol is spoken here, in the agent's child process; the work is done by the daemon behind `call`. */
-export function mcpStdio(options: McpOptions, caller: Caller): StdioServerHandle {
-  const tools = mcpTools(options)
-  const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MAX_BODY_BYTES })
-  return serveStdio(() => mcpServer(options, tools, caller), { transport })
+export interface RelayOptions {
+  input: Readable
+  output: Writable
+  /** A fresh connection to the daemon, which it starts if need be. */
+  connect(): Promise<Duplex>
+}
+
+type RequestId = string | number
+
+interface Message {
+  id?: RequestId
+  method?: string
+  params?: { requestId?: RequestId }
+}
+
+/**
+ * Carries an agent's MCP lines to the daemon and back. The protocol itself is spoken by the daemon, so this stays small
+ * and quick to start. When the daemon dies, the agent does not notice: the relay connects again, repeats the handshake
+ * and the requests that are still unanswered. The daemon knows each by (connection, request id) and does none twice.
+ */
+export function relay({ input, output, connect }: RelayOptions): void {
+  const unanswered = new Map<RequestId, Buffer>()
+  const handshake: Buffer[] = []
+  const expectedTwice = new Set<RequestId>()
+  let link: Duplex | undefined
+  let connecting = false
+
+  const open = async () => {
+    if (connecting || link) return
+    connecting = true
+    try {
+      const fresh = await connect()
+      link = fresh
+      for (const line of handshake) fresh.write(line)
+      for (const line of unanswered.values()) if (!handshake.includes(line)) fresh.write(line)
+      lines(fresh, (line) => fromDaemon(line))
+      fresh.on("error", () => fresh.destroy())
+      fresh.once("close", () => {
+        if (link === fresh) link = undefined
+        // Waiting for the next request would leave the ones under way unanswered.
+        if (unanswered.size > 0) void open()
+      })
+    } catch (error) {
+      refuseAll(Failure.from(error))
+    } finally {
+      connecting = false
+    }
+  }
+
+  const fromAgent = (line: Buffer) => {
+    const { id, method, params } = peek(line)
+    if (line.length > MAX_BODY_BYTES) {
+      // The daemon would hang up on it, and on each repetition.
+      if (id !== undefined)
+        refuse(id, new Failure("too_large", `a message may hold ${MAX_BODY_BYTES / 1024 / 1024} MB at the most`))
+      return
+    }
+    if (method === "initialize" && id !== undefined) {
+      handshake.splice(0, Number.POSITIVE_INFINITY, line)
+    } else if (method === "notifications/initialized") handshake.push(line)
+    if (method === "notifications/cancelled" && params?.requestId !== undefined) unanswered.delete(params.requestId)
+    if (method !== undefined && id !== undefined) unanswered.set(id, line)
+    if (link) link.write(line)
+    else void open()
+  }
+
+  const fromDaemon = (line: Buffer) => {
+    const { id, method } = peek(line)
+    if (method === undefined && id !== undefined) {
+      // The answer to a repeated handshake is for us; the agent had its own.
+      if (!unanswered.delete(id) && expectedTwice.has(id)) return
+      if (handshake[0] !== undefined && peek(handshake[0]).id === id) expectedTwice.add(id)
+    }
+    output.write(line)
+  }
+
+  const refuse = (id: RequestId, { message, kind }: Failure) => {
+    const error = { code: -32_000, message: `${message}. ${kind.help}` }
+    output.write(`${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`)
+  }
+
+  const refuseAll = (failure: Failure) => {
+    for (const id of unanswered.keys()) refuse(id, failure)
+    unanswered.clear()
+  }
+
+  void open()
+  lines(input, fromAgent)
+}
+
+/** What the relay must know of a message; a line that is no JSON is passed on for the daemon to refuse. */
+function peek(line: Buffer): Message {
+  try {
+    const message: unknown = JSON.parse(line.toString("utf8"))
+    return typeof message === "object" && message !== null ? (message as Message) : {}
+  } catch {
+    return {}
+  }
 }

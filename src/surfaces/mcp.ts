@@ -15,6 +15,9 @@ import type { Operation, ToolSet } from "../operations/operation.ts"
 /** A client that never answers roots/list costs this much, once per connection. */
 const ROOTS_TIMEOUT_MS = 2_000
 
+/** Unless told so, Claude Code hides an answer above 50,000 characters in a file; this is the most it grants. */
+const MAX_RESULT_CHARS = 500_000
+
 const INSTRUCTIONS =
   'Throughline keeps this project\'s reasoning across restarts. After a restart or compaction call init {operation:"load_context"}: no id is needed. Record steps worth keeping with thought.'
 
@@ -87,7 +90,10 @@ function describeTool(op: Operation): Tool {
       destructiveHint: op.effect === "destroy",
       openWorldHint: false,
     },
-    ...(op.tool?.alwaysLoad ? { _meta: { "anthropic/alwaysLoad": true } } : {}),
+    _meta: {
+      "anthropic/maxResultSizeChars": MAX_RESULT_CHARS,
+      ...(op.tool?.alwaysLoad ? { "anthropic/alwaysLoad": true } : {}),
+    },
   }
 }
 
@@ -115,14 +121,18 @@ function failed(failure: Failure): CallToolResult {
 function callerOf(base: Caller, ctx: ServerContext): Caller {
   const meta = (ctx.mcpReq._meta ?? {}) as Record<string, unknown>
   const text = (key: string) => (typeof meta[key] === "string" && meta[key] !== "" ? (meta[key] as string) : undefined)
-  const toolUseId = text("claudecode/toolUseId") ?? text("callId")
   const codexSession = text("threadId") ?? text("sessionId")
+  const callId = text("callId")
+  // Claude Code's are unique in the world; Codex's are whatever the model's provider counts with.
+  const toolUseId = text("claudecode/toolUseId") ?? (callId && `${codexSession ?? base.key ?? ""}:${callId}`)
+  const requestKey = base.connection === undefined ? undefined : `${base.connection}:${ctx.mcpReq.id}`
+  const key = toolUseId === undefined ? requestKey : `tool:${toolUseId}`
   return {
     ...base,
     ...(codexSession === undefined
       ? {}
       : { key: `codex:${codexSession}`, nativeSession: { platform: "codex", id: codexSession } }),
-    ...(toolUseId === undefined ? {} : { idempotencyKey: `tool:${toolUseId}` }),
+    ...(key === undefined ? {} : { idempotencyKey: key }),
   }
 }
 

@@ -1,5 +1,7 @@
 import { Agent, request } from "node:http"
+import type { Duplex } from "node:stream"
 import type { Carrier } from "./client.ts"
+import { STREAM_PATH } from "./paths.ts"
 
 /** A failure to connect: the request did not reach the daemon, or the daemon died over it. */
 export class ConnectionLost extends Error {
@@ -35,4 +37,20 @@ export function socketCarrier(socketPath: string, timeoutMs?: number): Carrier &
       sent.end(body)
     })
   return Object.assign(carry, { close: () => agent.destroy() })
+}
+
+/** Turns a connection of the socket into a plain stream of MCP lines. */
+export function upgrade(socketPath: string, headers: Record<string, string>): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    const lost = (cause: unknown) => reject(new ConnectionLost(`no answer at ${socketPath}`, { cause }))
+    const sent = request({
+      socketPath,
+      path: STREAM_PATH,
+      headers: { ...headers, host: "localhost", connection: "Upgrade", upgrade: "mcp" },
+    })
+    sent.on("upgrade", (_response, socket) => resolve(socket))
+    sent.on("response", (response) => lost(new Error(`the daemon answered ${response.statusCode}`)))
+    sent.on("error", lost)
+    sent.end()
+  })
 }

@@ -1,21 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import type { Store } from "../../src/domain/store.ts"
 import { openStore } from "../../src/store/open.ts"
 import { postgres } from "../../src/store/postgres.ts"
 import { type PostgresServer, startPostgres } from "../fixtures/postgres.ts"
-import { addSession, leasedKeys, leaseFor, NOW, newDelivery, newThought, range } from "./store/examples.ts"
+import { addSession, LEASE_MS, leasedKeys, leaseFor, NOW, newDelivery, newThought, range } from "./store/examples.ts"
 import { storeContract } from "./store.ts"
 
 let server: PostgresServer
+let sharedUrl: string
 beforeAll(async () => {
   server = await startPostgres()
+  sharedUrl = await server.createDatabase()
 })
 afterAll(() => server?.stop())
 
 storeContract("the Store on PostgreSQL", async () => {
-  const url = await server.createDatabase()
-  const open = () => openStore(postgres({ url }))
+  const open = () => openStore(postgres({ url: sharedUrl }))
   const store = await open()
   let current = store
   return {
@@ -27,7 +29,7 @@ storeContract("the Store on PostgreSQL", async () => {
     },
     async dispose() {
       await current.close()
-      await server.dropDatabase(url)
+      await server.emptyDatabase(sharedUrl)
     },
   }
 })
@@ -92,20 +94,48 @@ describe("the PostgreSQL server", () => {
     expect(await leasedKeys(store, "you")).toEqual(["a1"])
   })
 
-  test("a lease does not wait for a transaction that holds another delivery", async () => {
+  test("a lane stays one at a time when two daemons lease in the same moment", async () => {
+    const store = await open()
+    const [enqueued, leased] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const [commitEnqueue, commitLease] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const early = store.transaction(async (tx) => {
+      await tx.deliveries.enqueue(newDelivery("a1"), NOW)
+      enqueued.resolve()
+      await commitEnqueue.promise
+    })
+    await enqueued.promise
+    await store.deliveries.enqueue(newDelivery("a2"), NOW)
+    const mine = store.transaction(async (tx) => {
+      const keys = await leasedKeys(tx, "me")
+      leased.resolve()
+      await commitLease.promise
+      return keys
+    })
+    await leased.promise
+    commitEnqueue.resolve()
+    await early
+    const yours = leasedKeys(store, "you")
+    await sleep(100)
+    commitLease.resolve()
+    expect([await mine, await yours]).toEqual([["a2"], []])
+  })
+
+  test("a lease neither waits for a delivery that is being settled nor takes it", async () => {
     const store = await open()
     for (const key of ["a1", "b1"]) await store.deliveries.enqueue(newDelivery(key), NOW)
     const [a1] = await store.deliveries.lease(leaseFor("me", { limit: 1 }), NOW)
     await store.transaction(async (tx) => {
-      await tx.deliveries.retry(a1!.seq, "me", NOW, "again")
-      expect(await leasedKeys(store, "you")).toEqual(["b1"])
+      await tx.deliveries.settle(a1!.seq, "me", "done", null, NOW)
+      expect(await leasedKeys(store, "you", NOW + LEASE_MS)).toEqual(["b1"])
     })
-    expect(await leasedKeys(store, "you")).toEqual(["a1"])
+    expect((await store.deliveries.byKey("a1"))?.state).toBe("done")
   })
 
   test("when the server cuts every connection, the transaction fails, the store goes on and wakes come again", async () => {
     const [store, other] = [await open(), await open()]
     const { id } = await addSession(store)
+    const listener = vi.fn()
+    other.onWake(listener)
     const admin = new pg.Client({ connectionString: url })
     await admin.connect()
     const cut = store.transaction(async (tx) => {
@@ -113,20 +143,17 @@ describe("the PostgreSQL server", () => {
       await admin.query(
         "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
       )
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await sleep(100)
       await tx.thoughts.add(newThought(id, 2))
     })
     await expect(cut).rejects.toMatchObject({ name: "Failure", code: "store_unreachable" })
     await admin.end()
     expect(await store.thoughts.all(id)).toEqual([])
 
-    const listener = vi.fn()
-    other.onWake(listener)
-    await vi.waitFor(async () => {
-      await store.journal.append([{ kind: "made", atMs: NOW }])
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      expect(listener).toHaveBeenCalled()
-    }, 10_000)
+    await vi.waitFor(() => expect(listener, "told that it may have missed something").toHaveBeenCalled(), 10_000)
+    listener.mockClear()
+    await store.journal.append([{ kind: "made", atMs: NOW }])
+    await vi.waitFor(() => expect(listener).toHaveBeenCalled(), 3000)
   })
 
   test("a wrong password is a store out of reach, and no place shows the right one", async () => {
@@ -137,25 +164,6 @@ describe("the PostgreSQL server", () => {
     expect(postgres({ url: "postgres://h/db?user=u&password=secret" }).place).not.toContain("secret")
   })
 
-  test.each([
-    ["no server", (right: string) => right.replace(/:\d+\//, ":1/")],
-    ["no such database", (right: string) => `${right}_none`],
-    ["no such host", (right: string) => right.replace("127.0.0.1", "nowhere.invalid")],
-  ])("%s is a store out of reach", async (_, wrong) => {
-    await expect(openStore(postgres({ url: wrong(url) }))).rejects.toMatchObject({
-      name: "Failure",
-      code: "store_unreachable",
-    })
-  })
-
-  test.each(["ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN", "EPIPE", "57P01", "08006"])(
-    "the error %s is a store out of reach",
-    (code) => {
-      const failure = postgres({ url }).translate(Object.assign(new Error("network"), { code }))
-      expect(failure?.code).toBe("store_unreachable")
-    },
-  )
-
   test("a database that a newer Throughline has written is left alone", async () => {
     await open()
     const admin = new pg.Client({ connectionString: url })
@@ -164,4 +172,25 @@ describe("the PostgreSQL server", () => {
     await admin.end()
     await expect(openStore(postgres({ url }))).rejects.toMatchObject({ name: "Failure", code: "store_newer" })
   })
+})
+
+describe("a PostgreSQL server out of reach", () => {
+  test.each([
+    ["no server", (right: string) => right.replace(/:\d+\//, ":1/")],
+    ["no such database", (right: string) => `${right}_none`],
+    ["no such host", (right: string) => right.replace("127.0.0.1", "nowhere.invalid")],
+  ])("%s is a Failure that says so", async (_, wrong) => {
+    await expect(openStore(postgres({ url: wrong(sharedUrl) }))).rejects.toMatchObject({
+      name: "Failure",
+      code: "store_unreachable",
+    })
+  })
+
+  test.each(["ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN", "EPIPE", "57P01", "08006"])(
+    "the error %s is a Failure that says so",
+    (code) => {
+      const failure = postgres({ url: sharedUrl }).translate(Object.assign(new Error("network"), { code }))
+      expect(failure?.code).toBe("store_unreachable")
+    },
+  )
 })

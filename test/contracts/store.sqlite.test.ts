@@ -114,11 +114,11 @@ describe("the SQLite file", () => {
     expect(readdirSync(folder)).toEqual(["throughline.db"])
   })
 
-  test.each([
-    ["a folder", "throughline.db"],
-    ["a folder that would hold its folder", "new/throughline.db"],
-  ])("in %s that cannot be written is a store that cannot be written", async (_, name) => {
-    if (asRoot) return
+  test.for([
+    ["its folder", "throughline.db"],
+    ["the folder of its folder", "new/throughline.db"],
+  ] as const)("where %s cannot be written, neither can the store", async ([_, name], { skip }) => {
+    skip(asRoot, "root may write everywhere")
     path = join(folder, name)
     chmodSync(folder, 0o500)
     await expect(open()).rejects.toMatchObject({ name: "Failure", code: "store_readonly" })

@@ -28,6 +28,8 @@ export async function up(db: Kysely<Tables>, { types, migrateWords }: StoreDiale
     .addColumn("archived_at_ms", types.long)
     .addColumn("created_at_ms", types.long, (c) => c.notNull())
     .addColumn("updated_at_ms", types.long, (c) => c.notNull())
+    .addColumn("thought_count", "integer", (c) => c.notNull().defaultTo(0))
+    .addColumn("branch_count", "integer", (c) => c.notNull().defaultTo(0))
     .addUniqueConstraint("sessions_native", ["platform", "native_id"])
     .execute()
   await db.schema.createIndex("sessions_by_project").on("sessions").columns(["project_id", "updated_at_ms"]).execute()

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely"
 import type { StoreDialect } from "../dialect.ts"
 import type { Tables } from "../tables.ts"
 import * as house from "./0001_house.ts"
+import * as archive from "./0002_archive.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -10,4 +11,5 @@ export interface StoreMigration {
 /** Numbered and named for what they do; a released one is never edited. */
 export const migrations: Record<string, StoreMigration> = {
   "0001_house": house,
+  "0002_archive": archive,
 }

@@ -27,6 +27,13 @@ export function sessionsContract(store: () => Store): void {
         updatedAtMs: NOW,
         thoughtCount: 0,
         branchCount: 0,
+        turnCount: 0,
+        promptCount: 0,
+        model: null,
+        gitBranch: null,
+        agentVersion: null,
+        projectPath: null,
+        isSubagent: false,
       })
       expect(await store().sessions.byId(given.id)).toEqual(session)
       expect(await store().sessions.byId(newSessionId())).toBeUndefined()

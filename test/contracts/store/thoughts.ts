@@ -22,6 +22,16 @@ export function thoughtsContract(store: () => Store): void {
     expect(await store().thoughts.at(id, "b", 3)).toEqual(added)
   })
 
+  test("a thought moves its session's time on and takes it out of the archive", async () => {
+    const { id } = await addSession(store())
+    const other = await addSession(store())
+    for (const each of [id, other.id]) await store().sessions.update(each, { archivedAtMs: NOW + 1 })
+    await store().thoughts.add(newThought(id, 1, { createdAtMs: NOW + 2 }))
+    expect(await store().sessions.byId(id)).toMatchObject({ updatedAtMs: NOW + 2, archivedAtMs: null, thoughtCount: 1 })
+    const untouched = { updatedAtMs: NOW, archivedAtMs: NOW + 1, thoughtCount: 0 }
+    expect(await store().sessions.byId(other.id)).toMatchObject(untouched)
+  })
+
   test("a number is used once per branch of a session", async () => {
     const { id } = await addSession(store())
     const other = await addSession(store())

@@ -110,7 +110,10 @@ export function transactionsContract(store: () => Store): void {
 
     test("comes when the entry can be read", async () => {
       const read = new Promise<string[]>((resolve) => {
-        store().onWake(async () => resolve((await store().journal.after(0, 9)).map((entry) => entry.kind)))
+        const leave = store().onWake(async () => {
+          leave()
+          resolve((await store().journal.after(0, 9)).map((entry) => entry.kind))
+        })
       })
       await store().journal.append([{ kind: "made", atMs: NOW }])
       expect(await read).toEqual(["made"])

@@ -1,0 +1,5 @@
+// The floor: one echo tool on the bare SDK.
+import { serveStdio } from "@modelcontextprotocol/server/stdio"
+import { echoServer } from "./echo.ts"
+
+serveStdio(echoServer)

@@ -1,0 +1,86 @@
+// What a tool call costs, against an echo tool on the bare SDK over the same transport, in the same run.
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { makeHome } from "../test/fixtures/daemon.ts"
+import { connect, type Era, type Transport } from "../test/fixtures/mcp.ts"
+import { type Row, report, round, summarize, timed } from "./lib.ts"
+
+const CALLS = Number(process.argv[2] ?? 1000)
+const ROUNDS = 10
+
+const home = makeHome()
+const project = `${home.env.HOME}/project`
+mkdirSync(project)
+await home.run("start")
+const rows: Row[] = []
+const details: Record<string, unknown> = {}
+try {
+  for (const transport of ["stdio", "http"] as const) {
+    for (const era of ["legacy", "modern"] as const) await compare(transport, era)
+  }
+} finally {
+  await home.dispose()
+}
+report("toolcall", rows, details)
+
+async function compare(transport: Transport, era: Era): Promise<void> {
+  const echo = await connectEcho(transport, era)
+  const ours = await connect(home, { transport, era, cwd: project })
+  const { session } = await ours.call<{ session: { id: string } }>("init", {
+    operation: "start_new",
+    mcpRootUri: project,
+  })
+  const calls = {
+    echo: () => echo.client.callTool({ name: "echo", arguments: { text: "x".repeat(100) } }),
+    read: () => ours.call("init", { operation: "get_state", mcpRootUri: project }),
+    write: () => ours.call("thought", { thought: "x".repeat(100), nextThoughtNeeded: true, sessionId: session.id }),
+  }
+  const times: Record<keyof typeof calls, number[]> = { echo: [], read: [], write: [] }
+  for (const call of Object.values(calls)) for (let i = 0; i < 50; i++) await call()
+  // Interleaved, so that whatever else the machine does falls on all alike.
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const name of ["echo", "read", "write"] as const) {
+      for (let i = 0; i < CALLS / ROUNDS; i++) times[name].push(await timed(calls[name]))
+    }
+  }
+  await ours.close()
+  await echo.close()
+  const [floor, read, write] = [summarize(times.echo), summarize(times.read), summarize(times.write)]
+  const name = `${transport} ${era === "legacy" ? "2025" : "2026"}`
+  details[name] = { echo: floor, read, write }
+  rows.push({ what: `${name} echo p50 ms`, value: floor.p50 })
+  for (const [kind, { p50 }] of [
+    ["init get_state", read],
+    ["thought", write],
+  ] as const) {
+    const ratio = round(p50 / floor.p50, 2)
+    rows.push({ what: `${name} ${kind} / echo`, value: ratio, bar: "≤ 1.5", holds: ratio <= 1.5 })
+  }
+}
+
+async function connectEcho(transport: Transport, era: Era): Promise<{ client: Client; close(): Promise<void> }> {
+  const file = fileURLToPath(new URL(`peers/echo-${transport}.ts`, import.meta.url))
+  const client = new Client(
+    { name: "bench", version: "1.0.0" },
+    { versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } } },
+  )
+  let server: ChildProcess | undefined
+  if (transport === "stdio")
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: [file], stderr: "inherit" }))
+  else {
+    server = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] })
+    const [port] = (await once(server.stdout!, "data")) as [Buffer]
+    await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port.toString().trim()}/mcp`)))
+  }
+  return {
+    client,
+    async close() {
+      await client.close()
+      server?.kill()
+    },
+  }
+}

@@ -1,0 +1,177 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { proves } from "../../test/promises.ts"
+import { Failure } from "../domain/failure.ts"
+import { environmentName, loadConfig } from "./config.ts"
+
+let folder: string
+let path: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "throughline-config-"))
+  path = join(folder, "config.json")
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Given {
+  file?: string
+  environment?: Record<string, string>
+  flags?: string[]
+}
+
+function load({ file, environment = {}, flags = [] }: Given) {
+  if (file !== undefined) writeFileSync(path, file)
+  return loadConfig({ path, environment, flags })
+}
+
+function refusal(given: Given): string {
+  try {
+    load(given)
+  } catch (error) {
+    if (error instanceof Failure && error.code === "config_invalid") return error.message
+    throw error
+  }
+  throw new Error("nothing was refused")
+}
+
+describe("where a setting comes from", () => {
+  const sourceOf = (given: Given) => {
+    const { config, settings } = load(given)
+    return [config.http.port, settings.find((setting) => setting.key === "http.port")?.source]
+  }
+  const file = '{ "http": { "port": 1001 } }'
+  const environment = { THROUGHLINE_HTTP_PORT: "1002" }
+
+  test("the default, when nobody says anything", () => {
+    expect(sourceOf({})).toEqual([4747, "default"])
+  })
+
+  test("the file, over the default", () => {
+    expect(sourceOf({ file })).toEqual([1001, path])
+  })
+
+  test("the environment, over the file", () => {
+    expect(sourceOf({ file, environment })).toEqual([1002, "environment THROUGHLINE_HTTP_PORT"])
+  })
+
+  test("a flag, over all", () => {
+    expect(sourceOf({ file, environment, flags: ["http.port=1003"] })).toEqual([1003, "--set"])
+    expect(sourceOf({ flags: ["http.port=1", "http.port=2"] })).toEqual([2, "--set"])
+  })
+
+  test("settings beside it are left alone", () => {
+    const { config } = load({
+      file: '{ "http": { "port": 1, "enabled": false }, "log": { "level": "warn" } }',
+      environment,
+    })
+    expect(config).toMatchObject({ http: { port: 1002, enabled: false, host: "127.0.0.1" }, log: { level: "warn" } })
+  })
+})
+
+describe("the file", () => {
+  test("may hold comments and trailing commas", () => {
+    const file = '// why\n{\n  "http": { /* busy */ "port": 5000, },\n}\n'
+    expect(load({ file }).config.http.port).toBe(5000)
+  })
+
+  test("may be empty", () => {
+    expect(load({ file: "" }).config).toEqual(load({ file: "{}" }).config)
+  })
+
+  test("that cannot be read is refused with line and column", () => {
+    expect(refusal({ file: '{\n  "http": { "port" 5000 }\n}' })).toBe(`${path}:2:20: ColonExpected`)
+  })
+
+  test("must hold an object", () => {
+    expect(refusal({ file: "[1]" })).toContain("must hold an object")
+  })
+})
+
+describe("texts from the environment and from flags", () => {
+  test.each([
+    ["true", true],
+    ["1", true],
+    ["false", false],
+    ["0", false],
+  ])("%s is %s for a yes or no", (text, value) => {
+    expect(load({ environment: { THROUGHLINE_HTTP_ENABLED: text } }).config.http.enabled).toBe(value)
+  })
+
+  test("a value may hold an equals sign", () => {
+    const url = "postgres://localhost/db?sslmode=require"
+    expect(load({ flags: [`database.url=${url}`] }).config.database.url).toBe(url)
+  })
+
+  test("a name is the key in capitals, its humps and dots underlined", () => {
+    expect(environmentName("http.behindTls")).toBe("THROUGHLINE_HTTP_BEHIND_TLS")
+    expect(environmentName("sessions.archiveAfterDays")).toBe("THROUGHLINE_SESSIONS_ARCHIVE_AFTER_DAYS")
+  })
+
+  test("every setting can be given by its name", () => {
+    for (const { key, value } of load({}).settings) {
+      const environment = { [environmentName(key)]: String(value ?? "postgres://localhost/db") }
+      const { settings } = load({ environment })
+      expect(settings.find((setting) => setting.key === key)?.source).toBe(`environment ${environmentName(key)}`)
+    }
+  })
+})
+
+describe(proves("config.named"), () => {
+  test.each<[name: string, given: Given, parts: string[]]>([
+    ["a wrong value in the file", { file: '{ "http": { "port": 99999 } }' }, ["http.port = 99999", "config.json"]],
+    [
+      "a wrong value in the environment",
+      { environment: { THROUGHLINE_HTTP_PORT: "http" } },
+      ['http.port = "http"', "environment THROUGHLINE_HTTP_PORT"],
+    ],
+    ["a wrong value in a flag", { flags: ["log.level=loud"] }, ['log.level = "loud"', "--set"]],
+    ["an empty number", { environment: { THROUGHLINE_HTTP_PORT: "" } }, ['http.port = ""']],
+    [
+      "an unknown key in the file",
+      { file: '{ "http": { "prot": 1 } }' },
+      ["http.prot = 1", "is not a setting", "http.port"],
+    ],
+    ["an unknown room in the file", { file: '{ "htpp": { "port": 1 } }' }, ["htpp = 1", "is not a setting"]],
+    [
+      "an unknown name in the environment",
+      { environment: { THROUGHLINE_HTTP_PROT: "1" } },
+      ["THROUGHLINE_HTTP_PROT", "the environment", "THROUGHLINE_HTTP_PORT"],
+    ],
+    ["an unknown key in a flag", { flags: ["http.prot=1"] }, ["http.prot", "--set", "http.port"]],
+    ["a flag without a value", { flags: ["http.port"] }, ['http.port = ""', "--set"]],
+    ["a value where a group belongs", { file: '{ "http": 5000 }' }, ["http = 5000", "config.json"]],
+  ])("%s", (_, given, parts) => {
+    const message = refusal(given)
+    for (const part of parts) expect(message).toContain(part)
+  })
+
+  const secret = "mysql://me:hunter2@localhost/db"
+  test.each<[name: string, given: Given]>([
+    ["in the file", { file: JSON.stringify({ database: { url: secret } }) }],
+    ["in the environment", { environment: { THROUGHLINE_DATABASE_URL: secret } }],
+    ["in a flag", { flags: [`database.url=${secret}`] }],
+    ["of a wrong type", { file: JSON.stringify({ database: { url: [secret] } }) }],
+    ["wrapped in an object", { file: JSON.stringify({ database: { url: { value: secret } } }) }],
+  ])("a secret %s is not shown", (_, given) => {
+    const message = refusal(given)
+    expect(message).toContain("database.url")
+    expect(message).not.toContain("hunter2")
+  })
+
+  test.each<[name: string, given: Given]>([
+    ["the group", { file: JSON.stringify({ database: secret }) }],
+    ["a mistyped key of the file", { file: JSON.stringify({ database: { uri: secret } }) }],
+    ["a mistyped name in the environment", { environment: { THROUGHLINE_DATABASE_URI: secret } }],
+    ["a mistyped flag", { flags: [`database.uri=${secret}`] }],
+  ])("nor is one that was given to %s", (_, given) => {
+    expect(refusal(given)).not.toContain("hunter2")
+  })
+})
+
+test("the settings in force are frozen and list every key", () => {
+  const { config, settings } = load({})
+  expect(Object.isFrozen(config)).toBe(true)
+  expect(settings.map((setting) => setting.key)).toContain("sessions.archiveAfterDays")
+  expect(settings.filter((setting) => setting.secret).map((setting) => setting.key)).toContain("database.url")
+})

@@ -1,0 +1,57 @@
+import type { TurnKind, Usage } from "./turn.ts"
+
+/** What a platform's adapter makes of the platform's own records. Ids are the platform's; nothing here is ours yet. */
+export type Capture = SessionCapture | TurnCapture | RewindCapture | SkippedCapture
+
+/** What is known of a session. Comes before its first turn, and again when something becomes known; absent fields leave what is there. */
+export interface SessionCapture {
+  type: "session"
+  sessionId: string
+  /** The folder in which the agent worked. */
+  projectPath?: string
+  title?: { text: string; from: TitleSource }
+  model?: string
+  gitBranch?: string
+  agentVersion?: string
+  startedAtMs?: number
+  /** Where it came from: an edge between sessions. */
+  parent?: { sessionId: string; kind: LineageKind }
+}
+
+/** Later ones win over earlier ones of the same or lower rank. */
+export const TITLE_SOURCES = ["prompt", "summary", "generated", "person"] as const
+export type TitleSource = (typeof TITLE_SOURCES)[number]
+
+export const LINEAGE_KINDS = ["resume", "clear", "compact", "fork", "subagent", "handover"] as const
+export type LineageKind = (typeof LINEAGE_KINDS)[number]
+
+export interface TurnCapture {
+  type: "turn"
+  sessionId: string
+  /** Unique within the session, and the same whenever and wherever the record is read again. */
+  nativeId: string
+  kind: TurnKind
+  text: string
+  /** Absent where the platform keeps no time; then the turn before it lends its own. */
+  atMs?: number
+  model?: string
+  toolName?: string
+  toolCallId?: string
+  isError?: boolean
+  usage?: Usage
+}
+
+/** The platform took turns back: this one and all that were captured after it, or all when `fromNativeId` is null. */
+export interface RewindCapture {
+  type: "rewind"
+  sessionId: string
+  fromNativeId: string | null
+}
+
+/** A record that is no turn. Counted by kind, so that `sources` can say what was left out and why. */
+export interface SkippedCapture {
+  type: "skipped"
+  kind: string
+  /** True where the adapter does not know the kind at all. */
+  unknown?: boolean
+}

@@ -1,0 +1,30 @@
+import type { SessionId } from "./ids.ts"
+
+/** `reasoning` is what a model thought by itself; a Thought is recorded on purpose and kept apart. */
+export const TURN_KINDS = ["prompt", "reply", "reasoning", "tool_call", "tool_result", "summary", "reset"] as const
+export type TurnKind = (typeof TURN_KINDS)[number]
+
+export interface Usage {
+  inputTokens?: number
+  outputTokens?: number
+  cachedTokens?: number
+  costUsd?: number
+}
+
+/** One thing said or done in a session, as it is kept. */
+export interface Turn {
+  seq: number
+  sessionId: SessionId
+  /** The platform's own id, unique within the session. */
+  nativeId: string
+  kind: TurnKind
+  text: string
+  atMs: number
+  model: string | null
+  toolName: string | null
+  toolCallId: string | null
+  isError: boolean
+  usage: Usage | null
+  /** Set when the platform took it back: rewound, rewritten, removed. It stays, and can be found. */
+  supersededAtMs: number | null
+}

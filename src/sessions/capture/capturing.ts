@@ -1,0 +1,191 @@
+import { dirname, sep } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Clock } from "../../domain/clock.ts"
+import type { Machine, Place, Platform } from "../../domain/platform.ts"
+import type { Source } from "../../domain/source.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Archive } from "./archive.ts"
+import { makeQueue } from "./queue.ts"
+import { readSource } from "./reading.ts"
+import { claimOf, type FoundSource, lookAtSource, placesOf, scanPlace } from "./scan.ts"
+
+export interface Capturing {
+  /** Imports what is there, newest first, and follows what comes, until the signal. */
+  run(signal: AbortSignal): Promise<void>
+  /** Looks at everything once more, and resolves when all of it is read. */
+  sync(platformId?: string): Promise<void>
+  /** Says that a file has changed: a hook or a watcher knows it before the next sweep does. */
+  nudge(path: string): Promise<void>
+  progress(): Progress
+}
+
+export interface Progress {
+  /** False once everything that was found at the start is read. */
+  importing: boolean
+  sourcesDone: number
+  sourcesLeft: number
+  bytesDone: number
+  bytesLeft: number
+  turns: number
+  startedAtMs: number
+  /** Agents of which something was found. */
+  platforms: string[]
+}
+
+export interface CapturingDeps {
+  store: Store
+  clock: Clock
+  archive: Archive
+  platforms: readonly Platform[]
+  machine: Machine
+  /** Calls back with paths that changed below the folder; absent where the system has no such thing. */
+  watch?(dir: string, onPaths: (paths: string[]) => void): Promise<() => Promise<void>>
+  onTrouble(source: { platform: string; path: string }, error: unknown): void
+}
+
+/** Watchers are hints; this makes it right where one is deaf: network folders, too many folders, a lost event. */
+const SWEEP_MS = 20_000
+/** A burst of writes is read once. */
+const GATHER_MS = 40
+
+export function makeCapturing(deps: CapturingDeps): Capturing {
+  const { store, clock, archive, platforms, machine } = deps
+  const looks = new Map<string, string>()
+  const watched = new Map<string, () => Promise<void>>()
+  const queue = makeQueue()
+  const progress: Progress = {
+    importing: true,
+    sourcesDone: 0,
+    sourcesLeft: 0,
+    bytesDone: 0,
+    bytesLeft: 0,
+    turns: 0,
+    startedAtMs: clock.nowMs(),
+    platforms: [],
+  }
+  let places: { platform: Platform; place: Place }[] = []
+
+  const offer = (found: FoundSource, live: boolean) => {
+    if (looks.get(keyOf(found)) === lookText(found)) return
+    queue.put(keyOf(found), found, live)
+  }
+
+  const sweep = async (platformId?: string) => {
+    const projectDirs = await knownProjects(store)
+    places = platforms.flatMap((platform) =>
+      placesOf(platform, machine, projectDirs).map((place) => ({ platform, place })),
+    )
+    for (const { platform, place } of places) {
+      if (platformId !== undefined && platform.id !== platformId) continue
+      const found = await scanPlace(platform, place)
+      if (found.length > 0 && !progress.platforms.includes(platform.id)) progress.platforms.push(platform.id)
+      for (const source of found) offer(source, false)
+      if (found.length > 0) await listen(place.dir)
+    }
+  }
+
+  const listen = async (dir: string) => {
+    if (watched.has(dir) || !deps.watch) return
+    watched.set(dir, async () => {})
+    try {
+      watched.set(dir, await deps.watch(dir, (paths) => void changed(paths)))
+    } catch (error) {
+      deps.onTrouble({ platform: "-", path: dir }, error)
+    }
+  }
+
+  const changed = async (paths: string[]) => {
+    await sleep(GATHER_MS)
+    for (const path of new Set(paths)) await nudge(path)
+  }
+
+  const nudge = async (path: string) => {
+    // A database moves in its write-ahead log first.
+    const main = path.replace(/-(wal|shm|journal)$/, "")
+    for (const { platform, place } of places) {
+      if (!main.startsWith(place.dir + sep)) continue
+      const claim = claimOf(platform, place, main)
+      const found = claim && (await lookAtSource(platform, claim, main))
+      if (found) offer(found, true)
+    }
+  }
+
+  const read = async (found: FoundSource) => {
+    const { platform, claim, path } = found
+    const before = await store.sources.byKey(platform.id, claim.key)
+    // Looked at before reading: what is written meanwhile shows as another look afterwards.
+    const look = (await lookAtSource(platform, claim, path))?.look
+    if (!look) return
+    const request = { platform: platform.id, key: claim.key, path, reader: claim.reader, look, before }
+    try {
+      const kept = await readSource(request, archive, clock, (bytes) => {
+        progress.bytesDone += bytes
+      })
+      progress.turns += kept.turns
+      looks.set(keyOf(found), lookText({ ...found, look }))
+    } catch (error) {
+      deps.onTrouble({ platform: platform.id, path }, error)
+      looks.set(keyOf(found), lookText({ ...found, look }))
+      await noteTrouble(store, request, error, clock).catch(() => {})
+    }
+    progress.sourcesDone++
+  }
+
+  return {
+    nudge,
+    async sync(platformId) {
+      await sweep(platformId)
+      await queue.whenEmpty()
+    },
+    progress: () => ({ ...progress, ...queue.left() }),
+    async run(signal) {
+      for (const source of await store.sources.all()) looks.set(`${source.platform}\n${source.key}`, sourceText(source))
+      const sweeping = (async () => {
+        while (!signal.aborted) {
+          await sweep().catch((error: unknown) => deps.onTrouble({ platform: "-", path: "the sweep" }, error))
+          await sleep(SWEEP_MS, undefined, { signal }).catch(() => {})
+        }
+      })()
+      for (let next = await queue.take(signal); next !== undefined; next = await queue.take(signal)) {
+        await read(next)
+        queue.done()
+        if (queue.left().sourcesLeft === 0) progress.importing = false
+      }
+      await sweeping
+      await Promise.allSettled([...watched.values()].map((stop) => stop()))
+    },
+  }
+}
+
+const keyOf = ({ platform, claim }: FoundSource) => `${platform.id}\n${claim.key}`
+const lookText = ({ look, path }: FoundSource) => `${path} ${look.inode} ${look.sizeBytes} ${look.mtimeMs}`
+const sourceText = (source: Source) => `${source.path} ${source.inode} ${source.sizeBytes} ${source.mtimeMs}`
+
+async function knownProjects(store: Store): Promise<string[]> {
+  const projects = await store.projects.list()
+  return projects
+    .flatMap(({ rootUri }) => (rootUri.startsWith("file://") ? [decodeURIComponent(new URL(rootUri).pathname)] : []))
+    .filter((dir) => dirname(dir) !== dir)
+}
+
+async function noteTrouble(
+  store: Store,
+  request: Parameters<typeof readSource>[0],
+  error: unknown,
+  clock: Clock,
+): Promise<void> {
+  const { platform, key, path, reader, look, before } = request
+  const empty = {
+    mode: reader.mode,
+    offset: 0,
+    headHash: "",
+    tailHash: "",
+    memory: null,
+    lines: 0,
+    skipped: {},
+    unknown: 0,
+    unreadable: 0,
+  }
+  const trouble = error instanceof Error ? error.message : String(error)
+  await store.sources.save({ ...empty, ...before, platform, key, path, ...look, readAtMs: clock.nowMs(), trouble })
+}

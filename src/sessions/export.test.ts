@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { proves } from "../../test/promises.ts"
+import type { Caller } from "../domain/caller.ts"
+import type { Store } from "../domain/store.ts"
+import { sessionsExport } from "../operations/sessions.ts"
+import { makeRecall } from "../recall/room.ts"
+import { openStore } from "../store/open.ts"
+import { sqlite } from "../store/sqlite.ts"
+import { makeSessions, type SessionsRoom } from "./room.ts"
+import { rootUri } from "./roots.ts"
+
+let top: string
+let store: Store
+let room: SessionsRoom
+let id: string
+let agent: Caller
+beforeAll(async () => {
+  top = realpathSync(mkdtempSync(join(tmpdir(), "throughline-export-")))
+  for (const name of ["app", "other"]) mkdirSync(join(top, name))
+  store = await openStore(sqlite({ path: join(top, "throughline.db") }))
+  room = makeSessions({ store, clock: { nowMs: () => 0 }, homeDir: join(top, "home"), tempDir: join(top, "temp") })
+  agent = { surface: "mcp", key: "agent", cwd: join(top, "app") }
+  id = (await room.recovery.startNew(agent, { title: "A plan", tags: ["x", "y"] })).id
+  const think = (thought: string, more: object = {}) =>
+    room.thinking.record(agent, { thought, nextThoughtNeeded: true, ...more })
+  await think("main one")
+  await think("main two")
+  await think("late two", { branchId: "late", branchFromThought: 2 })
+  await think("early two", { branchId: "early", branchFromThought: 1 })
+  await think("early three", { branchId: "early", branchFromThought: 1 })
+  await think("main two again", { thoughtNumber: 2 })
+  await think("main one, better", { revisesThought: 1 })
+  await room.keeping.linkRoot(id, join(top, "other"))
+})
+afterAll(async () => {
+  await store.close()
+  rmSync(top, { recursive: true, force: true })
+})
+
+const exported = async (format: "markdown" | "json") => {
+  const system = { status: () => Promise.reject(new Error("not asked")) }
+  const services = { sessions: room, recall: makeRecall({ store }), system }
+  return (await sessionsExport.run(services, { sessionId: id.slice(0, 8), format }, agent)).content
+}
+
+describe(proves("sessions.exported"), () => {
+  test("markdown has the main line in order, and each branch right after the thought it leaves", async () => {
+    const headings = (await exported("markdown")).split("\n").filter((line) => line.startsWith("#"))
+    expect(headings).toEqual([
+      "# A plan",
+      "## Thought 1",
+      "## Branch `early` (from thought 1)",
+      "### Thought 2",
+      "### Thought 3",
+      "## Thought 2",
+      "## Branch `late` (from thought 2)",
+      "### Thought 3",
+      "## Thought 3 (sent as 2)",
+      "## Thought 4 (revises 1)",
+    ])
+  })
+
+  test("markdown has every text, and what the session is", async () => {
+    const markdown = await exported("markdown")
+    for (const { text } of await store.thoughts.all(id as never)) expect(markdown).toContain(`\n${text}\n`)
+    expect(markdown).toContain(`- Session: \`${id}\``)
+    expect(markdown).toContain(`- Project: ${rootUri(join(top, "app"))}`)
+    expect(markdown).toContain(`- Also: ${rootUri(join(top, "other"))}`)
+    expect(markdown).toContain("- Tags: x, y")
+    expect(markdown).toContain("- 7 thoughts, 2 branches")
+  })
+
+  test("JSON has the main line, and every thought of every branch", async () => {
+    const { version, session, linkedRoots, thoughts, branches } = JSON.parse(await exported("json"))
+    expect({ version, title: session.title, linkedRoots }).toEqual({
+      version: 1,
+      title: "A plan",
+      linkedRoots: [rootUri(join(top, "other"))],
+    })
+    const texts = (list: { thought: string }[]) => list.map((thought) => thought.thought)
+    expect(texts(thoughts)).toEqual(["main one", "main two", "main two again", "main one, better"])
+    expect(Object.keys(branches).toSorted()).toEqual(["early", "late"])
+    expect(texts(branches.early)).toEqual(["early two", "early three"])
+    expect(texts(branches.late)).toEqual(["late two"])
+  })
+})
+
+test("a session without thoughts is exported as what it is", async () => {
+  const empty = await room.recovery.startNew({ surface: "mcp" }, { title: "Nothing yet" })
+  const markdown = room.markdown(await room.whole(empty.id))
+  expect(markdown).toContain("# Nothing yet")
+  expect(markdown).toContain("- 0 thoughts, 0 branches")
+  expect(markdown).not.toContain("- Project")
+})

@@ -1,0 +1,2 @@
+/** Where the daemon takes up an agent's stream of MCP lines. */
+export const STREAM_PATH = "/mcp-stream"

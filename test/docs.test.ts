@@ -1,0 +1,111 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { glob } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { describe, expect, test } from "vitest"
+import { type FailureCode, failures } from "../src/domain/failure.ts"
+
+const project = fileURLToPath(new URL("..", import.meta.url))
+const read = (path: string) => readFileSync(join(project, path), "utf8")
+
+/** The cells of every table row, without heads and rules. */
+function rows(markdown: string): string[][] {
+  const lines = markdown.split("\n")
+  const isRule = (line: string | undefined) => /^\|[-| ]+\|$/.test(line ?? "")
+  return lines
+    .filter((line, index) => line.startsWith("|") && !isRule(line) && !isRule(lines[index + 1]))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split("|")
+        .map((cell) => cell.trim()),
+    )
+}
+
+describe("docs/failures.md", () => {
+  const documented = new Map(rows(read("docs/failures.md")).map(([code, ...rest]) => [code!.replaceAll("`", ""), rest]))
+  const codes = Object.keys(failures) as FailureCode[]
+
+  test("has every code, in the order of the table, and no other", () => {
+    expect([...documented.keys()]).toEqual(codes)
+  })
+
+  test.each(codes)("says of %s what the table says", (code) => {
+    const { http, exit, retry, help } = failures[code]
+    const [when, todo, ...numbers] = documented.get(code) ?? []
+    expect([todo, ...numbers]).toEqual([help, String(http), String(exit), retry ? "yes" : "no"])
+    expect(when).toMatch(/^[A-Z].+\.$/)
+  })
+})
+
+describe("docs/glossary.md", () => {
+  const entries = rows(read("docs/glossary.md"))
+
+  test("gives each word one meaning, and the words to avoid", () => {
+    for (const [word, meaning, avoid] of entries) {
+      expect(meaning, word).toMatch(/^.+\.$/)
+      expect(avoid, word).not.toBe("")
+    }
+    const words = entries.map(([word]) => word)
+    expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([])
+  })
+
+  test("advises against no word that it defines", () => {
+    const words = new Set(entries.map(([word]) => word!.toLowerCase()))
+    const avoided = entries.flatMap(([word, , avoid]) =>
+      avoid!.split(", ").map((name) => ({ word, name: name.replace(/ \(.*/, "") })),
+    )
+    expect(avoided.filter(({ name }) => words.has(name.toLowerCase()))).toEqual([])
+  })
+
+  test.each([
+    "project",
+    "session",
+    "thought",
+    "journal",
+    "delivery",
+    "caller",
+    "platform",
+    "capture",
+    "source",
+    "turn",
+  ])("has the domain's %s", (noun) => {
+    expect(existsSync(join(project, `src/domain/${noun}.ts`))).toBe(true)
+    expect(entries.map(([word]) => word!.toLowerCase())).toContain(noun)
+  })
+})
+
+describe("docs/adr", () => {
+  const files = readdirSync(join(project, "docs/adr")).sort()
+
+  test("is numbered without a gap", () => {
+    expect(files.map((file) => Number(file.slice(0, 4)))).toEqual(files.map((_, index) => index + 1))
+  })
+
+  test.each(files)("%s is short: context, decision, consequences", (file) => {
+    const text = read(`docs/adr/${file}`)
+    expect(text.trimEnd().split("\n").length).toBeLessThanOrEqual(30)
+    expect(text.startsWith(`# ${file.slice(0, 4)} `)).toBe(true)
+    expect(text.match(/^## .*$/gm)).toEqual(["## Context", "## Decision", "## Consequences"])
+  })
+})
+
+test("links between documents lead somewhere", async () => {
+  const documents = await Array.fromAsync(glob(["*.md", "docs/**/*.md", "changes/*.md"], { cwd: project }))
+  const broken = documents.flatMap((document) =>
+    [...read(document).matchAll(/\]\((?!\w+:|#)([^)#]+)/g)]
+      .map((match) => match[1]!)
+      .filter((target) => !existsSync(join(project, dirname(document), target)))
+      .map((target) => `${document}: ${target}`),
+  )
+  expect(broken).toEqual([])
+})
+
+test("files and folders that the documents name exist", async () => {
+  const documents = ["CONTRIBUTING.md", ...(await Array.fromAsync(glob("docs/*.md", { cwd: project })))]
+  const named = documents.flatMap((document) =>
+    [...read(document).matchAll(/`((?:src|test|docs|scripts|bench)\/[\w./-]+)`/g)].map((match) => match[1]!),
+  )
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter((path) => !existsSync(join(project, path)))).toEqual([])
+})

@@ -1,0 +1,28 @@
+/** What the README promises. Each is proved by at least one test that names it; promises.test.ts looks. */
+export const promises = {
+  "recovery.by-root": "A fresh agent finds the newest session of its project by the project's root, with no id at all.",
+  "recovery.every-way":
+    "Symlinks, subfolders, worktrees, trailing slashes and file:// URIs all lead to the same project.",
+  "recovery.survives-kill": "What was acknowledged is there after the daemon was killed.",
+  "recovery.explicit-id": "A session's id always works: from another project, and out of the archive.",
+  "recovery.pinned": "A pinned session is the one that its project recovers.",
+  "recovery.candidates": "Sessions active within ten minutes of the newest are named beside it.",
+  "recovery.whole": "A session of any length comes back whole, page by page, branches included.",
+  "thought.never-overwritten": "A number that is taken is never overwritten: the thought gets the next free one.",
+  "thought.colliding-writers": "Agents that write to one session at the same moment each keep their thought.",
+  "thought.once-per-key": "A call repeated under the same key is done once.",
+  "sessions.archived-by-age": "A session left alone long enough archives itself, and a thought brings it back.",
+  "sessions.exported": "A whole session, every branch included, can be taken away as markdown or JSON.",
+  "search.by-words": "Thoughts are found again by the words in them.",
+  "daemon.one-per-home": "However many agents start at once, one daemon serves a home.",
+  "mcp.both-eras": "MCP clients of the 2025 and the 2026 era are served alike.",
+  "http.token-needed": "Over HTTP nobody is served without the token, nor from another site's page.",
+  "store.damaged-file-kept-aside": "A damaged database is kept aside, never deleted, and a new one begins.",
+  "bad-input.named": "An error about wrong input names the parameter and the value.",
+  "config.named": "An error about a setting names its key, its value and where it came from, and never shows a secret.",
+} as const
+
+/** The promise's sentence, for the name of the test that proves it. */
+export function proves(id: keyof typeof promises): string {
+  return promises[id]
+}
