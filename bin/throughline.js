@@ -3,21 +3,23 @@
 var major = Number(process.versions.node.split(".")[0])
 if (major < 22) {
   process.stderr.write(
-    "Throughline needs Node 22 or newer; this is " + process.version + " (" + process.execPath + ").\n" +
+    "Throughline needs Node 22 or newer; this is " +
+      process.version +
+      " (" +
+      process.execPath +
+      ").\n" +
       "Install a newer Node, or in a clone of the project use `npm start`, which brings its own.\n",
   )
   process.exit(6)
 }
 import("node:module")
-  .then(function (module) {
+  .then((module) => {
     if (module.enableCompileCache) module.enableCompileCache()
     return import("../dist/daemon/main.js")
   })
   .then(
-    function (entry) {
-      return entry.main(process.argv.slice(2))
-    },
-    function (error) {
+    (entry) => entry.main(process.argv.slice(2)),
+    (error) => {
       if (error && error.code === "ERR_MODULE_NOT_FOUND" && String(error.message).includes("dist")) {
         process.stderr.write("Throughline is not built yet: run `npm run build` first.\n")
         process.exit(1)

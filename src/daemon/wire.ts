@@ -1,3 +1,4 @@
+import { platforms } from "../adapters/platforms/list.ts"
 import { systemClock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Follower } from "../domain/journal.ts"
@@ -6,6 +7,7 @@ import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
 import type { SystemStatus } from "../operations/services.ts"
 import { makeRecall } from "../recall/room.ts"
+import { makeCapture } from "../sessions/capture/room.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { openStore } from "../store/open.ts"
 import { postgres } from "../store/postgres.ts"
@@ -20,6 +22,7 @@ import type { Log } from "./log.ts"
 import type { Registration } from "./registration.ts"
 import type { Step } from "./shutdown.ts"
 import { VERSION } from "./version.ts"
+import { watchFolder } from "./watch.ts"
 
 export interface Program {
   call: Call
@@ -58,6 +61,16 @@ export async function wire({
       : postgres({ url: config.database.url, onError: (err) => log.warn({ err }, "a database connection failed") }),
   )
   const sessions = makeSessions({ store, clock, homeDir: environment.homeDir, tempDir: environment.tempDir })
+  const capture = makeCapture({
+    store,
+    clock,
+    projects: sessions.projects,
+    platforms,
+    machine: environment.machine,
+    settings: config.capture,
+    watch: watchFolder,
+    onTrouble: (source, err) => log.warn({ ...source, err }, "a source could not be read"),
+  })
   const recall = makeRecall({ store })
 
   const followers: Follower[] = [recall.indexer]
@@ -65,6 +78,8 @@ export async function wire({
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
   )
+
+  if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -75,7 +90,7 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, followers, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, recall, system }), log)
+  const call = reporting(local(operations, { sessions, capture, recall, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
@@ -86,7 +101,7 @@ export async function wire({
       { name: "mcp connections", run: () => mcp.close() },
       { name: "sweeper", run: () => clearInterval(sweeper) },
       {
-        name: "followers",
+        name: "followers and capture",
         run: async () => {
           stopping.abort()
           await Promise.all(running)

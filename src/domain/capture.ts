@@ -39,6 +39,8 @@ export interface TurnCapture {
   toolCallId?: string
   isError?: boolean
   usage?: Usage
+  /** From a poorer record of the same conversation: kept only while the session has no turn from a fuller one. */
+  fallback?: true
 }
 
 /** The platform took turns back: this one and all that were captured after it, or all when `fromNativeId` is null. */

@@ -89,7 +89,6 @@ export const failures = {
     retry: false,
     help: "Throughline runs on Linux and macOS; on Windows, run it inside WSL.",
   },
-  stopping: { http: 503, exit: 5, retry: true, help: "The daemon is shutting down; call again in a moment." },
   internal: { http: 500, exit: 1, retry: false, help: "This is a bug. `throughline logs` has the details." },
 } as const satisfies Record<string, FailureKind>
 

@@ -30,7 +30,8 @@ export interface Session {
 export interface CapturedSession {
   projectId?: ProjectId
   projectPath?: string
-  title?: { text: string; rank: number }
+  /** A title of lower rank never replaces one of higher; among equals the first or the last one stands. */
+  title?: { text: string; rank: number; firstStands: boolean }
   model?: string
   gitBranch?: string
   agentVersion?: string

@@ -55,8 +55,8 @@ export interface Sessions {
   byPrefix(prefix: string): Promise<Session[]>
   /** Newest first. Sessions linked to the project count as its own. */
   list(filter: SessionFilter): Promise<Session[]>
-  /** The one pinned last in this project, if any is. */
-  pinned(projectId: ProjectId): Promise<Session | undefined>
+  /** The one of this platform that was pinned last in this project, if any is. */
+  pinned(projectId: ProjectId, platform: string): Promise<Session | undefined>
   update(
     id: SessionId,
     change: Partial<Pick<Session, "title" | "tags" | "pinnedAtMs" | "archivedAtMs" | "updatedAtMs" | "projectId">>,
@@ -91,6 +91,7 @@ export interface Turns {
   /** In the order of the conversation. With `limit`, the last ones. */
   ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number; beforeSeq?: number }): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
+  byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>
   liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>
   supersede(seqs: number[], atMs: number): Promise<void>
   /** This one and all kept after it; all of the session when null. */

@@ -1,3 +1,10 @@
+import {
+  extractSessionHistory,
+  importNow,
+  logConversationExchange,
+  sources,
+  syncConversationHistory,
+} from "./capture.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
 import { search } from "./search.ts"
@@ -18,6 +25,11 @@ const all = [
   init,
   thought,
   search,
+  logConversationExchange,
+  syncConversationHistory,
+  extractSessionHistory,
+  sources,
+  importNow,
   sessionsList,
   sessionsShow,
   sessionsRename,

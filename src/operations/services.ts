@@ -1,9 +1,11 @@
 import type { RecallRoom } from "../recall/room.ts"
+import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
 
 /** What operations run on; the daemon builds it once. */
 export interface Services {
   sessions: SessionsRoom
+  capture: CaptureRoom
   recall: RecallRoom
   system: SystemService
 }

@@ -1,55 +1,81 @@
 import * as z from "zod"
 import { operation } from "./operation.ts"
-import { sessionLine, sessionTable, thoughtLines } from "./text.ts"
-import { SessionView, ThoughtView, viewSession, viewThoughts } from "./views.ts"
+import { conversationLine, conversationTable, sessionLine, thoughtLines, turnLines } from "./text.ts"
+import {
+  ConversationView,
+  SessionView,
+  ThoughtView,
+  TurnView,
+  viewConversation,
+  viewSession,
+  viewThoughts,
+  viewTurn,
+} from "./views.ts"
 
 const sessionId = z.string().min(1).describe("Session id, or a unique beginning of it")
 const OneSession = z.object({ session: SessionView })
 
 export const sessionsList = operation({
   name: "sessions.list",
-  summary: "List sessions, newest first",
+  summary: "List the sessions of every agent, newest first",
   effect: "read",
   on: ["cli", "http"],
   command: "sessions",
   input: z.strictObject({
     root: z.string().min(1).optional().describe("Only this project (folder or file:// URI)"),
+    platform: z.string().min(1).optional().describe("Only this agent, such as claude-code or codex"),
+    subagents: z.boolean().default(false).describe("Sub-agents as well"),
     archived: z.boolean().default(false).describe("Only those in the archive"),
     limit: z.int().min(1).max(1000).default(50).describe("How many at the most"),
   }),
-  output: z.object({ sessions: z.array(SessionView), more: z.boolean() }),
+  output: z.object({ sessions: z.array(ConversationView), more: z.boolean() }),
   text: ({ sessions, more }, { archived }) =>
     sessions.length === 0
       ? archived
         ? "Nothing is archived."
-        : "No sessions yet. An agent with `throughline mcp` configured starts one with its first thought."
-      : `${sessionTable(sessions)}${more ? "\n(there are more: raise --limit)" : ""}`,
-  async run({ sessions }, { root, archived, limit }) {
+        : "No sessions yet. Conversations of the agents on this machine appear by themselves; `throughline sources` shows what is looked at."
+      : `${conversationTable(sessions)}${more ? "\n(there are more: raise --limit)" : ""}`,
+  async run({ sessions, capture }, { root, platform, subagents, archived, limit }) {
     const project = root === undefined ? undefined : await sessions.projects.find(root)
     if (project && !project.project) return { sessions: [], more: false }
-    const found = await sessions.recovery.list({ projectId: project?.project?.id, archived, limit: limit + 1 })
-    return { sessions: found.slice(0, limit).map(viewSession), more: found.length > limit }
+    const found = await sessions.list({
+      archived,
+      limit: limit + 1,
+      ...(project?.project ? { projectId: project.project.id } : {}),
+      ...(platform === undefined ? {} : { platform }),
+      ...(subagents ? {} : { subagents: false }),
+    })
+    const views = found.slice(0, limit).map((session) => viewConversation(session, capture.resumeCommand(session)))
+    return { sessions: views, more: found.length > limit }
   },
 })
 
 export const sessionsShow = operation({
   name: "sessions.show",
-  summary: "Show a session with all its thoughts and branches",
+  summary: "Show a session: its conversation, its thoughts and branches, and how to go on with it",
   effect: "read",
   on: ["cli", "http"],
   positional: ["sessionId"],
-  input: z.strictObject({ sessionId }),
+  input: z.strictObject({
+    sessionId,
+    superseded: z.boolean().default(false).describe("Also what the agent took back: rewound or rewritten turns"),
+  }),
   output: z.object({
-    session: SessionView,
+    session: ConversationView,
     linkedRoots: z.array(z.string()),
+    lineage: z.array(z.object({ kind: z.string(), parentNativeId: z.string() })),
+    turns: z.array(TurnView),
     thoughts: z.array(ThoughtView),
     branches: z.record(z.string(), z.array(ThoughtView)),
   }),
-  text: ({ session, linkedRoots, thoughts, branches }) =>
+  text: ({ session, linkedRoots, lineage, turns, thoughts, branches }) =>
     [
-      sessionLine(session),
+      conversationLine(session),
       `Project: ${session.mcpRootUri ?? "-"}${linkedRoots.map((uri) => `, also ${uri}`).join("")}`,
+      ...lineage.map(({ kind, parentNativeId }) => `Comes from: ${parentNativeId} (${kind})`),
+      ...(session.resumeCommand === undefined ? [] : [`Resume:  ${session.resumeCommand}`]),
       "",
+      ...turnLines(turns),
       ...thoughtLines(thoughts),
       ...Object.entries(branches).flatMap(([id, members]) => [
         "",
@@ -57,9 +83,15 @@ export const sessionsShow = operation({
         ...thoughtLines(members),
       ]),
     ].join("\n"),
-  async run({ sessions }, { sessionId }) {
-    const { session, linkedRoots, thoughts } = await sessions.whole(sessionId)
-    return { session: viewSession(session), linkedRoots, ...viewThoughts(thoughts) }
+  async run({ sessions, capture }, { sessionId, superseded }) {
+    const { session, linkedRoots, thoughts, turns, edges } = await sessions.whole(sessionId, { superseded })
+    return {
+      session: viewConversation(session, capture.resumeCommand(session)),
+      linkedRoots,
+      lineage: edges.map(({ kind, parentNativeId }) => ({ kind, parentNativeId })),
+      turns: turns.map(viewTurn),
+      ...viewThoughts(thoughts),
+    }
   },
 })
 

@@ -1,4 +1,4 @@
-import type { SessionView, ThoughtView } from "./views.ts"
+import type { ConversationView, SessionView, ThoughtView, TurnView } from "./views.ts"
 
 /** Plain text for people: a table whose columns are as wide as their widest cell. */
 export function table(head: string[], rows: string[][]): string {
@@ -8,19 +8,56 @@ export function table(head: string[], rows: string[][]): string {
   return [line(head), ...rows.map(line)].join("\n")
 }
 
-export function sessionTable(sessions: SessionView[]): string {
+export function conversationTable(sessions: ConversationView[]): string {
   return table(
-    ["ID", "UPDATED", "THOUGHTS", "PROJECT", "TITLE"],
+    ["ID", "UPDATED", "AGENT", "SAID", "PROJECT", "TITLE"],
     sessions.map((session) => [
       session.id.slice(0, 8),
       session.updatedAt.slice(0, 16).replace("T", " "),
-      session.branchCount > 0
-        ? `${session.thoughtCount} (+${session.branchCount} branches)`
-        : String(session.thoughtCount),
+      session.platform,
+      amount(session),
       projectName(session.mcpRootUri),
-      `${session.pinned ? "[pinned] " : ""}${session.archived ? "[archived] " : ""}${clip(session.title, 60)}`,
+      `${session.pinned ? "[pinned] " : ""}${session.archived ? "[archived] " : ""}${session.subagent ? "[sub-agent] " : ""}${clip(session.title, 60)}`,
     ]),
   )
+}
+
+export function conversationLine(session: ConversationView): string {
+  const about = [session.platform, session.model, session.gitBranch && `branch ${session.gitBranch}`]
+    .filter(Boolean)
+    .join(", ")
+  return `${session.id} "${session.title}" (${about}; ${amount(session)}, updated ${session.updatedAt})`
+}
+
+function amount({ promptCount, turnCount, thoughtCount, branchCount }: ConversationView): string {
+  const parts = [
+    turnCount > 0 ? `${promptCount} prompts, ${turnCount} turns` : "",
+    thoughtCount > 0 || turnCount === 0 ? `${thoughtCount} thoughts` : "",
+    branchCount > 0 ? `${branchCount} branches` : "",
+  ]
+  return parts.filter((part) => part !== "").join(", ")
+}
+
+const MARKS: Record<TurnView["kind"], string> = {
+  prompt: "> ",
+  reply: "",
+  reasoning: "(thinks) ",
+  tool_call: "→ ",
+  tool_result: "← ",
+  summary: "(summary) ",
+  reset: "--- context reset --- ",
+}
+/** Tool traffic is shown in brief; JSON and export have it whole. */
+const BRIEF_CHARS = 200
+
+export function turnLines(turns: TurnView[]): string[] {
+  return turns.flatMap((turn) => {
+    const isTool = turn.kind === "tool_call" || turn.kind === "tool_result"
+    const text = isTool ? clip(turn.text, BRIEF_CHARS) : turn.text
+    const tool = turn.toolName === undefined ? "" : `${turn.toolName} `
+    const gone = turn.superseded ? "[taken back] " : ""
+    return [`${gone}${MARKS[turn.kind]}${tool}${text}`, ...(isTool ? [] : [""])]
+  })
 }
 
 export function sessionLine(session: SessionView): string {

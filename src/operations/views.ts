@@ -1,6 +1,7 @@
 import * as z from "zod"
 import type { Session } from "../domain/session.ts"
 import type { Thought } from "../domain/thought.ts"
+import { TURN_KINDS, type Turn } from "../domain/turn.ts"
 
 /** How sessions and thoughts look from outside. Absent means no or none, which keeps answers short. */
 export const SessionView = z.object({
@@ -16,6 +17,32 @@ export const SessionView = z.object({
   archived: z.boolean(),
 })
 export type SessionView = z.output<typeof SessionView>
+
+/** A session of any agent, with what its conversation tells. */
+export const ConversationView = SessionView.extend({
+  platform: z.string(),
+  nativeId: z.string(),
+  turnCount: z.number(),
+  promptCount: z.number(),
+  model: z.string().optional(),
+  gitBranch: z.string().optional(),
+  projectPath: z.string().optional(),
+  subagent: z.boolean().optional(),
+  resumeCommand: z.string().optional(),
+})
+export type ConversationView = z.output<typeof ConversationView>
+
+export const TurnView = z.object({
+  id: z.number(),
+  kind: z.enum(TURN_KINDS),
+  text: z.string(),
+  at: z.string(),
+  model: z.string().optional(),
+  toolName: z.string().optional(),
+  isError: z.boolean().optional(),
+  superseded: z.boolean().optional(),
+})
+export type TurnView = z.output<typeof TurnView>
 
 export const ThoughtView = z.object({
   thoughtNumber: z.number(),
@@ -43,6 +70,34 @@ export function viewSession(session: Session): SessionView {
     ...(session.rootUri === null ? {} : { mcpRootUri: session.rootUri }),
     pinned: session.pinnedAtMs !== null,
     archived: session.archivedAtMs !== null,
+  }
+}
+
+export function viewConversation(session: Session, resumeCommand: string | undefined): ConversationView {
+  return {
+    ...viewSession(session),
+    platform: session.platform,
+    nativeId: session.nativeId,
+    turnCount: session.turnCount,
+    promptCount: session.promptCount,
+    ...(session.model === null ? {} : { model: session.model }),
+    ...(session.gitBranch === null ? {} : { gitBranch: session.gitBranch }),
+    ...(session.projectPath === null ? {} : { projectPath: session.projectPath }),
+    ...(session.isSubagent ? { subagent: true } : {}),
+    ...(resumeCommand === undefined ? {} : { resumeCommand }),
+  }
+}
+
+export function viewTurn(turn: Turn): TurnView {
+  return {
+    id: turn.seq,
+    kind: turn.kind,
+    text: turn.text,
+    at: iso(turn.atMs),
+    ...(turn.model === null ? {} : { model: turn.model }),
+    ...(turn.toolName === null ? {} : { toolName: turn.toolName }),
+    ...(turn.isError ? { isError: true } : {}),
+    ...(turn.supersededAtMs === null ? {} : { superseded: true }),
   }
 }
 

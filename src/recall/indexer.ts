@@ -1,6 +1,6 @@
 import type { Follower } from "../domain/journal.ts"
 
-/** Makes thoughts findable. Indexing a thought again replaces its words, so a repeated entry changes nothing. */
+/** Makes thoughts findable. A thought that is indexed already is left alone, so a repeated entry changes nothing. */
 export const indexer: Follower = {
   name: "recall.indexer",
   async after(entries, store) {

@@ -1,10 +1,13 @@
-import type { Session } from "../domain/session.ts"
+import type { Session, SessionEdge } from "../domain/session.ts"
 import type { Thought } from "../domain/thought.ts"
+import type { Turn } from "../domain/turn.ts"
 
 export interface ExportedSession {
   session: Session
   linkedRoots: string[]
   thoughts: Thought[]
+  turns: Turn[]
+  edges: SessionEdge[]
 }
 
 /** The whole session for a person to read: the main line, each branch right after the thought it leaves. */

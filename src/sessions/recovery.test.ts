@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { proves } from "../../test/promises.ts"
 import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { openStore } from "../store/open.ts"
@@ -229,7 +230,7 @@ describe("page by page", () => {
 
   test("a page holds no more characters than an agent accepts, and always one thought", async () => {
     const session = await start("wordy")
-    for (const letter of ["a", "b", "c"]) await think(session.id, letter.repeat(25_000))
+    for (const letter of ["a", "b", "c"]) await think(session.id, letter.repeat(20_000))
     await think(session.id, "d".repeat(200_000))
     const pages = (await allPages({})).map((page) => page.map((text) => text[0]).join(""))
     expect(pages).toEqual(["a", "bc", "d"])
@@ -294,6 +295,22 @@ describe("what a caller chose last", () => {
   test("cannot be kept for a caller that nothing tells apart", async () => {
     expect(await room.recovery.bindRoot({ surface: "mcp" }, folder("bound"))).toMatchObject({ kept: false })
     expect(await room.recovery.boundSession({ surface: "mcp" })).toBeUndefined()
+  })
+})
+
+test("on a full disk what was kept stays readable, although the choice cannot be noted", async () => {
+  const { id } = await start("kept")
+  const full = () => Promise.reject(new Failure("store_full", "the disk is full"))
+  const onFullDisk = makeSessions({
+    store: { ...store, bindings: { ...store.bindings, set: full } },
+    clock: { nowMs: () => nowMs },
+    homeDir: join(top, "home"),
+    tempDir: join(top, "temp"),
+  })
+  expect(await onFullDisk.recovery.load(agent("fresh"), {})).toMatchObject({ session: { id } })
+  expect(await onFullDisk.recovery.load(agent("fresh"), { sessionId: id })).toMatchObject({ session: { id } })
+  await expect(onFullDisk.recovery.bindRoot(agent("fresh"), folder("app"))).rejects.toMatchObject({
+    code: "store_full",
   })
 })
 

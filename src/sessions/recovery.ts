@@ -9,9 +9,10 @@ import type { CallerRoot, ProjectFinder } from "./projects.ts"
 
 /** Sessions this close to the newest one are named beside it: the caller may have meant them. */
 const RIVAL_MS = 10 * 60 * 1000
-/** A page of load_context stays below what agents accept from one tool call. */
+/** A page of load_context, written as JSON, stays below the 50,000 characters that Claude Code accepts from one call. */
 const PAGE_THOUGHTS = 500
-const PAGE_CHARS = 60_000
+const PAGE_CHARS = 45_000
+const CHARS_AROUND_A_THOUGHT = 180
 
 export interface Recovered {
   session: Session
@@ -48,6 +49,7 @@ export interface Recovery {
       limit?: number | undefined
     },
   ): Promise<Recovered | { session: undefined; rootUri: string | undefined }>
+  /** Reasoning sessions; captured conversations have their own list. */
   list(wish: { projectId?: ProjectId | undefined; archived?: boolean | undefined; limit: number }): Promise<Session[]>
   /** By full id or unique prefix. */
   get(idOrPrefix: string): Promise<Session>
@@ -62,6 +64,15 @@ interface Deps {
 export function makeRecovery({ store, clock, projects }: Deps): Recovery {
   const bind = async (caller: Caller, sessionId: SessionId) => {
     if (caller.key !== undefined) await store.bindings.set(caller.key, { sessionId }, clock.nowMs())
+  }
+
+  /** On a full disk what was kept stays readable: that the caller's choice cannot be noted must not stand in its way. */
+  const bindIfWritable = async (caller: Caller, sessionId: SessionId) => {
+    try {
+      await bind(caller, sessionId)
+    } catch (error) {
+      if (!(error instanceof Failure) || (error.code !== "store_full" && error.code !== "store_readonly")) throw error
+    }
   }
 
   const get = async (idOrPrefix: string) => {
@@ -120,7 +131,7 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
         if (reading && reading.sessionId !== session.id) throw notOurCursor(cursor, `of session ${session.id}`)
         const callerRoot = await projects.ofCaller(caller, root).catch(rootUnknown)
         const roots = [session.rootUri, ...(await store.sessions.linkedRoots(session.id))]
-        await bind(caller, session.id)
+        await bindIfWritable(caller, session.id)
         const otherRoot = callerRoot !== undefined && !roots.includes(callerRoot.uri)
         return { session, by: "id", otherRoot, rivals: [], page: await pageOf(store, session, reading?.seq, limit) }
       }
@@ -128,17 +139,23 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
       if (!callerRoot)
         throw new Failure("root_unknown", "no project root is known for this client, so a sessionId is needed")
       if (!callerRoot.project) return { session: undefined, rootUri: callerRoot.uri }
-      const newest = await store.sessions.list({ projectId: callerRoot.project.id, archived: false, limit: 1 })
-      const pinned = await store.sessions.pinned(callerRoot.project.id)
+      const newest = await store.sessions.list({
+        projectId: callerRoot.project.id,
+        archived: false,
+        platform: REASONING_PLATFORM,
+        limit: 1,
+      })
+      const pinned = await store.sessions.pinned(callerRoot.project.id, REASONING_PLATFORM)
       const session = pinned ?? newest[0]
       if (!session) return { session: undefined, rootUri: callerRoot.uri }
       const near = await store.sessions.list({
         projectId: callerRoot.project.id,
         archived: false,
+        platform: REASONING_PLATFORM,
         updatedSinceMs: newest[0]!.updatedAtMs - RIVAL_MS,
         limit: 10,
       })
-      await bind(caller, session.id)
+      await bindIfWritable(caller, session.id)
       return {
         session,
         by: pinned ? "pinned" : "newest",
@@ -149,6 +166,7 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
     },
     list: ({ projectId, archived, limit }) =>
       store.sessions.list({
+        platform: REASONING_PLATFORM,
         ...(projectId === undefined ? {} : { projectId }),
         ...(archived === undefined ? {} : { archived }),
         limit,
@@ -170,7 +188,7 @@ async function pageOf(
   const thoughts: Thought[] = []
   let chars = 0
   for (const thought of newest.slice(0, limit ?? PAGE_THOUGHTS)) {
-    chars += thought.text.length
+    chars += JSON.stringify(thought.text).length + CHARS_AROUND_A_THOUGHT
     if (thoughts.length > 0 && chars > PAGE_CHARS) break
     thoughts.push(thought)
   }

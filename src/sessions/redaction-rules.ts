@@ -7,8 +7,6 @@ export interface Rule {
   pattern: RegExp
   /** How many characters of the secret lie before the anchor. */
   back?: number
-  /** Found in the middle of a word, too. */
-  glued?: boolean
   holds?(secret: string): boolean
 }
 
@@ -24,7 +22,7 @@ const PREFIXED: readonly (readonly [kind: string, prefixes: string, rest: string
     "[\\w-]{20,}(?:\\.[\\w-]{2}\\.[\\w-]{7,})?",
   ],
   ["slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxe.xoxp- xoxe.xoxb- xapp-", "[A-Za-z0-9-]{16,}"],
-  ["slack-webhook", "hooks.slack.com/", "(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,}"],
+  ["slack-webhook", "https://hooks.slack.com/ hooks.slack.com/", "(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,}"],
   ["stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_", "[A-Za-z0-9]{16,}"],
   ["stripe-webhook-secret", "whsec_", "[A-Za-z0-9+/]{24,}={0,2}"],
   ["anthropic-key", "sk-ant-", "[\\w-]{20,}"],
@@ -45,7 +43,11 @@ const PREFIXED: readonly (readonly [kind: string, prefixes: string, rest: string
   ["azure-storage-key", "AccountKey=", "([A-Za-z0-9+/]{86}==)"],
   ["azure-shared-key", "SharedAccessKey=", "([A-Za-z0-9+/]{42,}={0,2})"],
   ["azure-sas", "sig= sig%3D", "([A-Za-z0-9%+/]{43,64}(?:%3D|%3d|=))"],
-  ["discord-webhook", "discord.com/api/webhooks/ discordapp.com/api/webhooks/", "\\d{17,20}/[\\w-]{60,}"],
+  [
+    "discord-webhook",
+    "https://discord.com/api/webhooks/ discord.com/api/webhooks/ discordapp.com/api/webhooks/",
+    "\\d{17,20}/[\\w-]{60,}",
+  ],
   ["sendgrid-key", "SG.", "[\\w-]{16,32}\\.[\\w-]{16,64}"],
   ["mailgun-key", "key- pubkey-", "[0-9a-f]{32}(?![0-9A-Za-z])"],
   ["npm-token", "npm_", "[A-Za-z0-9]{36,}"],
@@ -98,7 +100,7 @@ const snowflakeStarts = ["MD", "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "
 )
 const keyBlock = (name: string) =>
   new RegExp(
-    `-----BEGIN ${name}-----(?:[^-]{0,16000}(?:-(?!----)[^-]{0,16000}){0,20}-----END ${name}-----|(?:[\\s>|"'+\`→\\d]|\\\\+[nr])*(?:[A-Za-z0-9+/=]{16,}(?:[\\s>|"'+\`→\\d]|\\\\+[nr])*)*)`,
+    `-----BEGIN ${name}-----(?:[^-]{0,16000}(?:-(?!----)[^-]{0,16000}){0,20}-----END ${name}-----|(?:[\\s>|"'+\`→\\d]|\\\\+[nr])*(?:[A-Za-z0-9+/=]{30,}(?:[\\s>|"'+\`→\\d]|\\\\+[nr])*)+)`,
     "y",
   )
 
@@ -111,7 +113,9 @@ export const TOKEN_RULES: readonly Rule[] = [
   }),
   { kind: "openai-key", anchors: ["T3BlbkFJ"], back: 23, pattern: /sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20,}/y },
   { kind: "discord-bot-token", anchors: snowflakeStarts, pattern: /[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}/y },
-  { kind: "telegram-bot-token", anchors: [":AA"], glued: true, pattern: /(?<=(?<!\d)\d{8,10}):(AA[\w-]{32,})/y },
+  ...[8, 9, 10].map((back): Rule => {
+    return { kind: "telegram-bot-token", anchors: [":AA"], back, pattern: /\d{8,10}:AA[\w-]{32,}/y }
+  }),
   { kind: "twilio-key", anchors: hexStarts("SK"), pattern: /SK[0-9a-f]{32}(?![0-9A-Za-z])/y },
   { kind: "azure-client-secret", anchors: ["7Q~", "8Q~"], back: 3, pattern: /[\w~.]{3}[78]Q~[\w~.-]{31,34}/y },
   { kind: "azure-devops-token", anchors: ["AZDO"], back: 76, pattern: /[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}/y },
@@ -122,9 +126,24 @@ export const TOKEN_RULES: readonly Rule[] = [
     anchors: ["A3-"],
     pattern: /A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}/y,
   },
-  { kind: "ssh-private-key", anchors: ["-----BEGIN OPENSSH"], pattern: keyBlock("OPENSSH PRIVATE KEY") },
-  { kind: "pgp-private-key", anchors: ["-----BEGIN PGP"], pattern: keyBlock("PGP PRIVATE KEY BLOCK") },
-  { kind: "private-key", anchors: ["-----BEGIN "], pattern: keyBlock("(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY") },
+  {
+    kind: "ssh-private-key",
+    anchors: ["-----BEGIN OPENSSH"],
+    pattern: keyBlock("OPENSSH PRIVATE KEY"),
+    holds: hasKeyLine,
+  },
+  {
+    kind: "pgp-private-key",
+    anchors: ["-----BEGIN PGP"],
+    pattern: keyBlock("PGP PRIVATE KEY BLOCK"),
+    holds: hasKeyLine,
+  },
+  {
+    kind: "private-key",
+    anchors: ["-----BEGIN "],
+    pattern: keyBlock("(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY"),
+    holds: hasKeyLine,
+  },
   {
     kind: "ssh-private-key",
     anchors: ["Private-Lines: "],
@@ -133,7 +152,9 @@ export const TOKEN_RULES: readonly Rule[] = [
 ]
 
 const QUOTE = "[\"'`\\\\\\]]{0,4}"
-const LINK = `(?:${QUOTE}(?:\\?|!)?(?::\\s?(?:string|str|String|&str))?\\s{0,8}(?:=>|:=|={1,3}|:|,|>|\\sis)\\s{0,8}|${QUOTE},?(?:\\s|\\\\[nrt]){1,40}["'\\\\]{0,3}value["'\\\\]{0,3}\\s?[:=]\\s{0,4})`
+const TYPE = String.raw`[?!]?(?::\s?(?:string|str|String|&str))?`
+/** What may stand between a name and its value; a new line only where a quotation mark says that it goes on. */
+const LINK = String.raw`(?:${QUOTE}${TYPE}\s{0,8}(?:(?:=>|:=|={1,3}|:|\sis\s)(?:[ \t]{0,8}|\s{0,20}(?=[\\"'${"`"}]))|,\s?(?=\\*["'])|>)|${QUOTE},?(?:\s|\\[nrt]){1,40}["'\\]{0,3}value["'\\]{0,3}\s?[:=]\s{0,4})`
 const near = (kind: string, anchors: string, value: string): Rule => ({
   kind,
   anchors: anchors.split(" "),
@@ -143,12 +164,12 @@ const UUID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 const HEX = (length: string) => `[0-9a-f]{${length}}(?![0-9a-z])`
 
 const VALUE =
-  "(?:([\"'`])([^\"'`\\s\\\\]{8,256})(?=\\\\*\\1)|([\\w~!@#%^*+=/.?|:-](?:[\\w~!@#%^*+=/.?|:$-]|&(?!\\w{1,30}=)){7,255}))"
+  "(?:([\"'`])([^\"'`\\s\\\\]{8,256})(?=\\\\*\\1)|([\\w~!@#%^*+=/.?|:-](?:[\\w~!@#%^*+=/.?|:$-]|&(?!\\w{1,30}=)){7,255}(?![\\w$]*\\()))"
 const assigned = (kind: string, words: string, holds: (value: string) => boolean): Rule => ({
   kind,
   anchors: words.split(" "),
   pattern: new RegExp(
-    `(?:${words.replaceAll(" ", "|")})(?:[_-]?(?:key|value|base|salt|string|prod|dev|test|live|staging|\\d{1,2}))*(?:${LINK}|(?<=--[\\w-]{1,40})\\s{1,4})\\\\{0,3}${VALUE}`,
+    `(?:${words.replaceAll(" ", "|")})(?:[_-]?(?:key|value|base|salt|string|prod|dev|test|live|staging|\\d{1,2})){0,3}(?:${LINK}|(?<=--[\\w-]{1,40})\\s{1,4})\\\\{0,3}${VALUE}`,
     "iy",
   ),
   holds,
@@ -224,7 +245,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
 ]
 
 const PLACEHOLDER =
-  /example|your[-_ ]?|placeholder|change[-_]?me|redacted|dummy|sample|insert|replace|x{5,}|\*{3}|\.{3}|…|(.)\1{6,}|12345678|abcdefg|^[<${%[#@*]|^process\.|^os\.|^env\.|^(?:pass|password|passwd|pwd|secret|token|user|postgres|root|admin|test|guest|mysql|redis|mongo|changeit|none|null|undefined)$/i
+  /example|your[-_ ]?|placeholder|change[-_]?me|redacted|dummy|sample|insert|replace|x{5,}|\*{3}|\.{3}|…|(.)\1{6,}|12345678|abcdefg|^[<{[]|^\$[{(A-Za-z_]|^%[(a-z]|^#\{|^process\.|^os\.|^env\.|^\w{0,8}(?:pass(?:word|wd)?|pwd|secret|token)\d{0,3}$|^(?:user|postgres|root|admin|test|guest|mysql|redis|mongo|changeit|none|null|undefined)$/i
 
 export function isPlaceholder(value: string): boolean {
   return PLACEHOLDER.test(value)
@@ -232,7 +253,11 @@ export function isPlaceholder(value: string): boolean {
 
 /** What may stand where a password stands in an address; `postgres:postgres@` and `user:password@` hide nothing. */
 function isPassword(value: string): boolean {
-  return !isPlaceholder(value)
+  return value.length >= 5 && !isPlaceholder(value)
+}
+
+function hasKeyLine(value: string): boolean {
+  return /[A-Za-z0-9+/=]{30}/.test(value)
 }
 
 function isUserAndPassword(value: string): boolean {
@@ -242,26 +267,34 @@ function isUserAndPassword(value: string): boolean {
 /** A password that a person made up: three of the four sorts of characters. */
 function isStrong(value: string): boolean {
   if (isRandom(value)) return true
+  // The name of something, or the thing itself in code.
+  if (/^[\w$.]*(?:password|passwd|token|secret|auth|credential)[\w$.]*$/i.test(value)) return false
   const sorts = [/[a-z]/, /[A-Z]/, /\d/, /[^\w.:/-]/].filter((sort) => sort.test(value)).length
-  return sorts >= 3 && /\d/.test(value) && !/[a-z][.:][A-Za-z]|[(){}]|\/\//.test(value)
+  return sorts >= 3 && !/[a-z][.:][A-Za-z]|[(){}[\]]|\/\//.test(value)
 }
 
 /** Drawn by a machine, rather than a word, a name, a path, a version or an expression. */
 function isRandom(value: string): boolean {
   if (value.length < 12 || isPlaceholder(value)) return false
   if (/^[0-9a-f]+$/i.test(value)) return value.length >= 20 && /\d/.test(value) && /[a-f]/i.test(value)
-  let [changes, digits, run, longest] = [0, 0, 0, 0]
-  for (let i = 0; i < value.length; i++) {
-    const [sort, before] = [sortOf(value, i), i > 0 ? sortOf(value, i - 1) : OTHER]
-    if (sort === DIGIT) digits++
-    if (sort !== before && sort !== OTHER && before !== OTHER) changes++
-    run = sort === LOWER ? run + 1 : 0
-    longest = Math.max(longest, run)
+  let [changes, pairs, common] = [0, 0, 0]
+  for (let i = 1; i < value.length; i++) {
+    const [before, sort] = [sortOf(value, i - 1), sortOf(value, i)]
+    if (sort === OTHER || before === OTHER) continue
+    if (sort !== before) changes++
+    if (sort !== LOWER || before === DIGIT) continue
+    pairs++
+    if (FOLLOWERS[(value.charCodeAt(i - 1) | 32) - 97]!.includes(value[i]!)) common++
   }
-  if (digits === 0) return value.length >= 16 && changes >= value.length * 0.4 && longest < 5
-  return changes >= Math.max(4, value.length * 0.2) && longest < 9
+  const [rate, wordiness] = [changes / value.length, pairs === 0 ? 0 : common / pairs]
+  return rate >= 0.4 ? wordiness < 0.8 : changes >= 3 && wordiness < 0.5
 }
 
+/** For each letter, those that often follow it in words: 87 of 100 pairs in names and prose, 27 in random letters. */
+const FOLLOWERS =
+  "bcdgilmnprstuvy aelou aehiklortu aeios acdefglmnprstvx aefioru ehir aeio acdefglmnorstvz . ei adeilostuy aeiop acdegiost bcdilmnoprstuvw aeiloprt u acdeimnorstuy acehiopstu aehiorstuy celmnprst aei aeio . . e".split(
+    " ",
+  )
 const [OTHER, DIGIT, UPPER, LOWER] = [0, 1, 2, 3]
 
 function sortOf(text: string, at: number): number {

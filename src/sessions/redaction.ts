@@ -59,7 +59,9 @@ function makeScan(all: Finders[], anyCase: boolean): (text: string) => string {
       buckets[slots[hash]!]!.push({ anchor, find })
     }
   }
-  const startsWith = anyCase ? startsWithAnyCase : (text: string, anchor: string, at: number) => text.startsWith(anchor, at)
+  const startsWith = anyCase
+    ? startsWithAnyCase
+    : (text: string, anchor: string, at: number) => text.startsWith(anchor, at)
   return (text) => {
     let clean = ""
     let done = 0
@@ -96,8 +98,8 @@ function startsWithAnyCase(text: string, anchor: string, at: number): boolean {
 }
 
 function plain(rule: Rule): Finders {
-  const { anchors, back = 0, glued = false } = rule
-  const fits = (text: string, at: number) => at >= 0 && (glued || startsFresh(text, at))
+  const { anchors, back = 0 } = rule
+  const fits = (text: string, at: number) => at >= 0 && startsFresh(text, at)
   return { anchors, find: (text, at) => (fits(text, at - back) ? match(rule, text, at - back) : undefined) }
 }
 
@@ -107,7 +109,7 @@ function inContext(rule: Rule): Finders {
 
 /** A whole secret in base64 begins with its prefix in base64, so it is found by that, and decoded to be sure. */
 function wrapped(rule: Rule): Finders[] {
-  if (rule.back || rule.glued) return []
+  if (rule.back !== undefined) return []
   const anchors = rule.anchors.map((anchor) => btoa(anchor).slice(0, Math.floor((anchor.length * 4) / 3)))
   const run = /[A-Za-z0-9+/]{20,22000}={0,2}/y
   return [
@@ -136,17 +138,23 @@ function match(rule: Rule, text: string, at: number): Hit | undefined {
   return { kind: rule.kind, start: end - secret.length, end }
 }
 
+const ESCAPE = String.raw`\\[nrtbfv]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9A-Fa-f]{2}`
+const COLOUR = String.raw`(?:\x1b|\\u001b|\\x1b|\\e|\\033)\[[\d;]{0,12}m`
+const ESCAPE_BEFORE = new RegExp(`(?:${ESCAPE}|${COLOUR})$`)
+
 /** Not in the middle of a word; but an escape such as `\n` or `%3D` or a colour before it is no word. */
 function startsFresh(text: string, at: number): boolean {
-  if (at === 0 || !/[A-Za-z0-9]/.test(text[at - 1]!)) return true
-  return /(?:\\[nrtbfv]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9A-Fa-f]{2}|(?:\x1b|\\u001b|\\x1b|\\e|\\033)\[[\d;]{0,12}m)$/.test(
-    text.slice(Math.max(0, at - 20), at),
-  )
+  return at === 0 || !/[A-Za-z0-9]/.test(text[at - 1]!) || ESCAPE_BEFORE.test(text.slice(Math.max(0, at - 20), at))
 }
 
 function compileExtra({ kind, pattern }: { kind: string; pattern: string }): (text: string) => string {
   const invalid = (why: string, cause?: unknown) =>
-    new Failure("config_invalid", `redaction: the pattern "${pattern}" of "${kind}" ${why}`, { kind, pattern }, { cause })
+    new Failure(
+      "config_invalid",
+      `redaction: the pattern "${pattern}" of "${kind}" ${why}`,
+      { kind, pattern },
+      { cause },
+    )
   if (!/^[A-Za-z0-9][\w-]{0,40}$/.test(kind)) throw invalid("needs a kind of letters, digits and hyphens")
   let expression: RegExp
   try {
@@ -157,5 +165,6 @@ function compileExtra({ kind, pattern }: { kind: string; pattern: string }): (te
     throw invalid(`is no regular expression: ${(error as Error).message}`, error)
   }
   if (new RegExp(`^(?:${pattern})$`).test("")) throw invalid("matches nothing at all, that is, everywhere")
-  return (text) => text.replace(expression, (found) => (/^\[redacted:[\w-]+\]$/.test(found) ? found : `[redacted:${kind}]`))
+  return (text) =>
+    text.replace(expression, (found) => (/^\[redacted:[\w-]+\]$/.test(found) ? found : `[redacted:${kind}]`))
 }

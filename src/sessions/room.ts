@@ -1,4 +1,5 @@
 import type { Clock } from "../domain/clock.ts"
+import type { Session, SessionFilter } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { type ExportedSession, toMarkdown } from "./export.ts"
 import { type Keeping, makeKeeping } from "./keeping.ts"
@@ -12,7 +13,9 @@ export interface SessionsRoom {
   recovery: Recovery
   thinking: Thinking
   keeping: Keeping
-  whole(id: string): Promise<ExportedSession>
+  /** Of any platform, newest first. */
+  list(filter: SessionFilter): Promise<Session[]>
+  whole(id: string, wish?: { superseded?: boolean }): Promise<ExportedSession>
   markdown(exported: ExportedSession): string
 }
 
@@ -24,13 +27,16 @@ export function makeSessions(deps: { store: Store; clock: Clock; homeDir: string
     recovery,
     thinking: makeThinking({ ...deps, recovery }),
     keeping: makeKeeping({ ...deps, projects, recovery }),
-    async whole(id) {
+    list: (filter) => deps.store.sessions.list(filter),
+    async whole(id, wish) {
       const session = await recovery.get(id)
-      const [linkedRoots, thoughts] = [
-        await deps.store.sessions.linkedRoots(session.id),
-        await deps.store.thoughts.all(session.id),
-      ]
-      return { session, linkedRoots, thoughts }
+      return {
+        session,
+        linkedRoots: await deps.store.sessions.linkedRoots(session.id),
+        thoughts: await deps.store.thoughts.all(session.id),
+        turns: await deps.store.turns.ofSession(session.id, wish),
+        edges: await deps.store.sessions.edges(session.id),
+      }
     },
     markdown: toMarkdown,
   }

@@ -48,11 +48,20 @@ export function makeThinking({ store, clock, recovery }: { store: Store; clock: 
     }
   }
 
+  /** Under a key that was used before, the thought is the one kept then, and so is its session. */
+  const answer = async (thought: Thought, startedSession: boolean) => {
+    const session = (await store.sessions.byId(thought.sessionId))!
+    return { thought, session, startedSession, thoughtCount: session.thoughtCount }
+  }
+
   return {
     async record(caller, wish) {
       checkBranch(wish)
-      const { session, started } = await sessionFor(caller, wish)
       const key = caller.idempotencyKey ?? null
+      // Before a session is chosen: a repeated call must not start another one.
+      const done = key === null ? undefined : await store.thoughts.byKey(key)
+      if (done) return answer(done, false)
+      const { session, started } = await sessionFor(caller, wish)
       const thought = await store.transaction(async (tx) => {
         await tx.thoughts.lock(session.id)
         const before = key === null ? undefined : await tx.thoughts.byKey(key)
@@ -75,9 +84,7 @@ export function makeThinking({ store, clock, recovery }: { store: Store; clock: 
       })
       if (caller.key !== undefined && wish.sessionId !== undefined)
         await rememberSession(store, caller.key, session.id, clock)
-      // Under a key that was used before, the thought is the one kept then, and so is its session.
-      const now = (await store.sessions.byId(thought.sessionId))!
-      return { thought, session: now, startedSession: started, thoughtCount: now.thoughtCount }
+      return answer(thought, started)
     },
   }
 }

@@ -65,8 +65,9 @@ export function makeSessionTable(db: Db): Sessions {
       const rows = await (limit === undefined ? query : query.limit(limit)).execute()
       return rows.map(toSession)
     },
-    async pinned(projectId) {
+    async pinned(projectId, platform) {
       const row = await ofProject(projectId)
+        .where("s.platform", "=", platform)
         .where("s.pinned_at_ms", "is not", null)
         .where("s.archived_at_ms", "is", null)
         .orderBy("s.pinned_at_ms", "desc")
@@ -102,12 +103,12 @@ export function makeSessionTable(db: Db): Sessions {
       if (facts.isSubagent !== undefined) set.is_subagent = Number(facts.isSubagent)
       if (Object.keys(set).length > 0) await db.updateTable("sessions").set(set).where("id", "=", id).execute()
       if (!facts.title) return
-      const { text, rank } = facts.title
+      const { text, rank, firstStands } = facts.title
       await db
         .updateTable("sessions")
         .set({ title: text, title_rank: rank })
         .where("id", "=", id)
-        .where("title_rank", "<=", rank)
+        .where("title_rank", firstStands ? "<" : "<=", rank)
         .execute()
     },
     async grow(id, { turns, prompts, lastAtMs }) {

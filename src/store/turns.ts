@@ -39,6 +39,15 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       }
       return found
     },
+    async byNative(sessionId, nativeId) {
+      const row = await db
+        .selectFrom("turns")
+        .selectAll()
+        .where("session_id", "=", sessionId)
+        .where("native_id", "=", nativeId)
+        .executeTakeFirst()
+      return row && toTurn(row)
+    },
     async liveOfSource(sourceId) {
       return db
         .selectFrom("turns")

@@ -124,6 +124,28 @@ describe("the SQLite file", () => {
     await expect(open()).rejects.toMatchObject({ name: "Failure", code: "store_readonly" })
   })
 
+  test("a statement that ended the transaction itself is told as it was, and the next one works", async () => {
+    const store = await open()
+    const db = new Database(path)
+    db.exec("create trigger stop before insert on journal begin select raise(rollback, 'the disk said no'); end")
+    await expect(store.journal.append([{ kind: "made", atMs: NOW }])).rejects.toThrow("the disk said no")
+    db.exec("drop trigger stop")
+    db.close()
+    await store.journal.append([{ kind: "made", atMs: NOW }])
+    expect(await store.journal.after(0, 9)).toHaveLength(1)
+    await store.close()
+  })
+
+  test.each([
+    ["SQLITE_FULL", "store_full"],
+    ["SQLITE_READONLY_DBMOVED", "store_readonly"],
+    ["SQLITE_CORRUPT_VTAB", "store_corrupt"],
+    ["SQLITE_BUSY_SNAPSHOT", "store_busy"],
+    ["SQLITE_CONSTRAINT_UNIQUE", undefined],
+  ])("the error %s is the Failure %s", (code, failure) => {
+    expect(sqlite({ path }).translate(Object.assign(new Error("disk"), { code }))?.code).toBe(failure)
+  })
+
   test("one that a newer Throughline has written is left as it is", async () => {
     const store = await open()
     await addSession(store)

@@ -19,6 +19,7 @@ import { processStart } from "../../src/daemon/process-identity.ts"
 import { ask, BIN, makeHome, spawnCli, type TestHome } from "../fixtures/daemon.ts"
 import { connect, type McpClient } from "../fixtures/mcp.ts"
 import { startPostgres } from "../fixtures/postgres.ts"
+import { proves } from "../promises.ts"
 
 const VERSION = (JSON.parse(readFileSync(join(dirname(BIN), "../package.json"), "utf8")) as { version: string }).version
 
@@ -57,7 +58,7 @@ async function freePort(): Promise<string> {
   return String(port)
 }
 
-describe("one daemon for one home", () => {
+describe(proves("daemon.one-per-home"), () => {
   test("ten clients that come at once, and again after it is killed, find the same one", async () => {
     const at = home()
     for (const round of [1, 2]) {
@@ -245,7 +246,7 @@ test("a daemon that hangs is named by stop and doctor, and ended by stop --force
   expect((await at.run("start")).code).toBe(0)
 })
 
-describe("a damaged database", () => {
+describe(proves("store.damaged-file-kept-aside"), () => {
   const PAGE = 4096
   test.each<[string, (size: number) => { at: number; bytes: Buffer }]>([
     ["whose header is garbage", () => ({ at: 0, bytes: Buffer.from("no database at all".repeat(10)) })],
@@ -349,7 +350,9 @@ describe("a configuration", () => {
     expect(await said(wrong, "config")).toContain('http.enabled = "maybe" (environment THROUGHLINE_HTTP_ENABLED): ')
     expect(await said(unknown, "start")).toMatch(/^THROUGHLINE_HTTP_PROT = "1" \(the environment\): is not a setting/)
     expect(await said(at, "start", "--set", "log.level=loud")).toContain('log.level = "loud" (--set): ')
-    expect(await said(at, "config", "--set", "log.levle=info")).toContain(`log.levle = "info" (--set): ${NOT_A_SETTING}`)
+    expect(await said(at, "config", "--set", "log.levle=info")).toContain(
+      `log.levle = "info" (--set): ${NOT_A_SETTING}`,
+    )
     await Promise.all([wrong.dispose(), unknown.dispose()])
   })
 
@@ -398,7 +401,10 @@ test("on PostgreSQL reasoning survives the daemon as well, and the password is n
   await agent.call("thought", { ...thought("aside"), branchId: "b", branchFromThought: 1 })
   await at.kill()
   const found = await (await agentOf(at)).call<Loaded>("init", { operation: "load_context" })
-  expect(found).toMatchObject({ session: { title: "in PostgreSQL", thoughtCount: 3 }, branches: { b: [{ thought: "aside" }] } })
+  expect(found).toMatchObject({
+    session: { title: "in PostgreSQL", thoughtCount: 3 },
+    branches: { b: [{ thought: "aside" }] },
+  })
   expect(found.thoughts?.map((kept) => kept.thought)).toEqual(["one", "two"])
   const status = await at.run("status")
   expect(status.stdout).toMatch(/store +postgres/)

@@ -180,7 +180,11 @@ describe("where HTTP is served", () => {
     const refused = await open.run("start", "--json")
     expect(refused.code).toBe(2)
     expect(JSON.parse(refused.stdout)).toMatchObject({
-      error: { code: "config_invalid", message: expect.stringContaining('http.host = "0.0.0.0"'), data: { key: "http.host" } },
+      error: {
+        code: "config_invalid",
+        message: expect.stringContaining('http.host = "0.0.0.0"'),
+        data: { key: "http.host" },
+      },
     })
     expect((await open.run("start", "--set", "http.behindTls=true")).code).toBe(0)
     expect((await ask(open, { path: "/api/status", body: "{}" })).status).toBe(200)

@@ -46,7 +46,8 @@ function folder(name: string): string {
   return path
 }
 const uriOf = (path: string) => pathToFileURL(path).href
-const init = (operation: string, more: Record<string, unknown> = {}) => agent.call<Answer>("init", { operation, ...more })
+const init = (operation: string, more: Record<string, unknown> = {}) =>
+  agent.call<Answer>("init", { operation, ...more })
 const start = async (title: string, more: Record<string, unknown> = {}) =>
   (await init("start_new", { title, ...more })).session!
 const titles = (sessions: Listed[] | undefined) => sessions?.map((session) => session.title)
@@ -171,23 +172,26 @@ describe("a session of 700 thoughts", () => {
     await writer.close()
   })
 
-  test.each([undefined, 300, 99])("comes in pages, the newest first, and together they are all (limit %s)", async (limit) => {
-    const seen: number[] = []
-    let cursor: string | undefined
-    do {
-      const page: Answer = await init("load_context", {
-        sessionId: id,
-        ...(limit === undefined ? {} : { limit }),
-        ...(cursor === undefined ? {} : { cursor }),
-      })
-      const numbers = page.thoughts!.map((thought) => thought.thoughtNumber)
-      const newest = COUNT - seen.length
-      expect(numbers).toEqual(range(Math.max(1, newest - (limit ?? 500) + 1), newest))
-      seen.unshift(...numbers)
-      cursor = page.nextCursor
-    } while (cursor !== undefined)
-    expect(seen).toEqual(range(1, COUNT))
-  })
+  test.each([undefined, 300, 99])(
+    "comes in pages, the newest first, and together they are all (limit %s)",
+    async (limit) => {
+      const seen: number[] = []
+      let cursor: string | undefined
+      do {
+        const page: Answer = await init("load_context", {
+          sessionId: id,
+          ...(limit === undefined ? {} : { limit }),
+          ...(cursor === undefined ? {} : { cursor }),
+        })
+        const numbers = page.thoughts!.map((thought) => thought.thoughtNumber)
+        const newest = COUNT - seen.length
+        expect(numbers).toEqual(range(Math.max(1, newest - (limit ?? 500) + 1), newest))
+        seen.unshift(...numbers)
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+      expect(seen).toEqual(range(1, COUNT))
+    },
+  )
 })
 
 function range(from: number, to: number): number[] {

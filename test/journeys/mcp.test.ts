@@ -5,6 +5,7 @@ import { operations } from "../../src/operations/list.ts"
 import { TOOL_SETS } from "../../src/operations/operation.ts"
 import { makeHome, spawnCli, type TestHome } from "../fixtures/daemon.ts"
 import { connect, type Era, type McpClient, type Transport } from "../fixtures/mcp.ts"
+import { proves } from "../promises.ts"
 
 /** What a list of tools may cost every agent in every conversation. */
 const LIST_BYTES = 14 * 1024
@@ -25,7 +26,7 @@ const combinations: [Transport, Era][] = [
   ["http", "modern"],
 ]
 
-describe.each(combinations)("an MCP client over %s, %s era", (transport, era) => {
+describe.each(combinations)(`${proves("mcp.both-eras")} A client over %s, %s era`, (transport, era) => {
   let agent: McpClient
   beforeAll(async () => {
     agent = await connect(home, { transport, era })

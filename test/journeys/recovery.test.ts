@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { connect, type Era, type Transport } from "../fixtures/mcp.ts"
+import { proves } from "../promises.ts"
 
 interface Loaded {
   success: boolean
@@ -37,7 +38,7 @@ function repository(name: string): string {
   return root
 }
 
-describe("reasoning is found again by its project's root", () => {
+describe(`${proves("recovery.by-root")} ${proves("recovery.survives-kill")}`, () => {
   test("three roots, five sessions each, 67 thoughts and 3 branches in the newest; the daemon is killed; every way to the root leads there", async () => {
     const roots = { x: repository("x"), y: repository("y"), z: repository("z") }
     let newestOfX = ""
@@ -81,7 +82,7 @@ describe("reasoning is found again by its project's root", () => {
       ["a symlink", "legacy", "stdio", { cwd: join(folders, "x-link") }],
       ["a subfolder of a worktree", "modern", "stdio", { cwd: join(folders, "x-tree/src/deep") }],
       ["a trailing slash", "legacy", "stdio", { env: { CLAUDE_PROJECT_DIR: `${roots.x}/` } }],
-      ["dots in the path", "legacy", "stdio", { env: { CLAUDE_PROJECT_DIR: join(folders, "y") + "/../x" } }],
+      ["dots in the path", "legacy", "stdio", { env: { CLAUDE_PROJECT_DIR: `${join(folders, "y")}/../x` } }],
       ["roots/list over stdio", "legacy", "stdio", { roots: [pathToFileURL(join(folders, "x-link")).href] }],
       ["roots by a second round, 2026", "modern", "stdio", { roots: [`${pathToFileURL(roots.x).href}/`] }],
       ["roots/list over HTTP", "legacy", "http", { roots: [pathToFileURL(join(folders, "x-tree")).href] }],

@@ -38,19 +38,27 @@ const MAX_KNOWN = 5_000
 
 export function makeArchive({ store, clock, rules }: { store: Store; clock: Clock; rules: ArchiveRules }): Archive {
   const known = new Map<string, KnownSession>()
+  let last: Promise<unknown> = Promise.resolve()
+
+  const keep = async (batch: Batch) => {
+    // Resolved before the transaction: it looks at folders, and the embedded database has one connection.
+    const projects = await projectsOf(batch.captures, rules)
+    if (known.size > MAX_KNOWN) known.clear()
+    try {
+      return await store.transaction((tx) => new Keeper(tx, batch, projects, known, rules, clock).run())
+    } catch (error) {
+      // What the cache says may have been rolled back.
+      known.clear()
+      throw error
+    }
+  }
 
   return {
-    async keep(batch) {
-      // Resolved before the transaction: it looks at folders, and the embedded database has one connection.
-      const projects = await projectsOf(batch.captures, rules)
-      if (known.size > MAX_KNOWN) known.clear()
-      try {
-        return await store.transaction((tx) => new Keeper(tx, batch, projects, known, rules, clock).run())
-      } catch (error) {
-        // What the cache says may have been rolled back.
-        known.clear()
-        throw error
-      }
+    keep(batch) {
+      // One after the other: the cache must not hold what another transaction has not committed yet.
+      const kept = last.then(() => keep(batch))
+      last = kept.catch(() => {})
+      return kept
     },
   }
 }
@@ -164,6 +172,7 @@ class Keeper {
             title: {
               text: this.#rules.redact(title.text, session.projectPath),
               rank: TITLE_SOURCES.indexOf(title.from) + 1,
+              firstStands: title.from === "prompt",
             },
           }
         : {}),

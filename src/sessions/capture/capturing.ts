@@ -16,6 +16,8 @@ export interface Capturing {
   sync(platformId?: string): Promise<void>
   /** Says that a file has changed: a hook or a watcher knows it before the next sweep does. */
   nudge(path: string): Promise<void>
+  /** Reads one file now, beside whatever else is being read. */
+  readNow(platformId: string, path: string): Promise<void>
   progress(): Progress
 }
 
@@ -133,6 +135,13 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
 
   return {
     nudge,
+    async readNow(platformId, path) {
+      const platform = platforms.find(({ id }) => id === platformId)
+      const place = { dir: dirname(path), depth: 0 }
+      const claim = platform && claimOf(platform, place, path)
+      const found = claim && (await lookAtSource(platform, claim, path))
+      if (found) await read(found)
+    },
     async sync(platformId) {
       await sweep(platformId)
       await queue.whenEmpty()

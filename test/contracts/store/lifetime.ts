@@ -28,7 +28,7 @@ export function lifetimeContract(opened: () => OpenedStore): void {
       projects,
       sessions,
       seen: await store.projects.bySeen("file:///link"),
-      pinned: await store.sessions.pinned(projects[0]!.id),
+      pinned: await store.sessions.pinned(projects[0]!.id, "throughline"),
       linked: await store.sessions.linkedRoots(sessions[0]!.id),
       thoughts: await store.thoughts.all(sessions[0]!.id),
       words: await store.words.match({ terms: ["zebra"], limit: 9 }),

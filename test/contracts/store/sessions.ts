@@ -114,11 +114,11 @@ export function sessionsContract(store: () => Store): void {
       const first = await addSession(store(), { projectId: a })
       const second = await addSession(store(), { projectId: a })
       await addSession(store(), { projectId: a, createdAtMs: NOW + 99 })
-      expect(await store().sessions.pinned(a)).toBeUndefined()
+      expect(await store().sessions.pinned(a, "throughline")).toBeUndefined()
       await store().sessions.update(second.id, { pinnedAtMs: NOW + 1 })
       await store().sessions.update(first.id, { pinnedAtMs: NOW + 2 })
-      expect((await store().sessions.pinned(a))?.id).toBe(first.id)
-      expect(await store().sessions.pinned(b)).toBeUndefined()
+      expect((await store().sessions.pinned(a, "throughline"))?.id).toBe(first.id)
+      expect(await store().sessions.pinned(b, "throughline")).toBeUndefined()
     })
 
     test("an archived or unpinned session is not the pinned one", async () => {
@@ -127,9 +127,9 @@ export function sessionsContract(store: () => Store): void {
       const archived = await addSession(store(), { projectId })
       await store().sessions.update(kept.id, { pinnedAtMs: NOW + 1 })
       await store().sessions.update(archived.id, { pinnedAtMs: NOW + 2, archivedAtMs: NOW + 3 })
-      expect((await store().sessions.pinned(projectId))?.id).toBe(kept.id)
+      expect((await store().sessions.pinned(projectId, "throughline"))?.id).toBe(kept.id)
       await store().sessions.update(kept.id, { pinnedAtMs: null })
-      expect(await store().sessions.pinned(projectId)).toBeUndefined()
+      expect(await store().sessions.pinned(projectId, "throughline")).toBeUndefined()
     })
   })
 

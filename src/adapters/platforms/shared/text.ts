@@ -1,16 +1,27 @@
 import { createHash } from "node:crypto"
+import { asArray, asObject, asString } from "./jsonl.ts"
 
 /** Lone surrogates, which agents do write, can be neither stored nor embedded. */
 export function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
 }
 
+/** The text of a string, or of a list of parts as the model APIs have them. */
+export function textOf(content: unknown): string {
+  if (typeof content === "string") return content
+  const texts = asArray(content).map((value) => {
+    const part = asObject(value)
+    return asString(part?.text) ?? (asString(part?.type)?.endsWith("image") ? "[image]" : "")
+  })
+  return texts.filter(Boolean).join("\n")
+}
+
 /** The first line that says something, cut to what fits a list; undefined where there is none. */
 export function titleOf(text: string): string | undefined {
-  const line = /\S.*/.exec(text)?.[0].trim().replace(/\s+/g, " ")
+  const line = /\S.*/.exec(text)?.[0].slice(0, 400).replace(/\s+/g, " ").trim()
   if (!line) return undefined
-  const characters = [...line.slice(0, 240)]
-  return wellFormed(characters.length <= 80 ? line : `${characters.slice(0, 79).join("").trimEnd()}…`)
+  const characters = [...wellFormed(line)]
+  return characters.length <= 80 ? characters.join("") : `${characters.slice(0, 79).join("").trimEnd()}…`
 }
 
 /** Milliseconds of an ISO time; undefined where it is none. */
@@ -20,8 +31,6 @@ export function timeOf(iso: unknown): number | undefined {
 }
 
 /** Short name of a text, for records that have no id of their own. */
-export function digest(...parts: string[]): string {
-  const hash = createHash("sha1")
-  for (const part of parts) hash.update(part).update("\0")
-  return hash.digest("base64url").slice(0, 16)
+export function digest(text: string): string {
+  return createHash("sha1").update(text).digest("base64url").slice(0, 16)
 }

@@ -1,0 +1,301 @@
+// How fast secrets are taken out of text, how many are missed and how often something else is taken for one.
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { makeRedactor } from "../src/sessions/redaction.ts"
+import { type Row, report, round } from "./lib.ts"
+
+function main(): void {
+  const redact = makeRedactor()
+  const texts = [...generatedTexts(2_000_000), ...filesOf(["node_modules", "docs", "src"], 40_000_000)]
+  const megabytes = texts.reduce((sum, text) => sum + text.length, 0) / 1e6
+  const rates: number[] = []
+  for (let round = 0; round < 5; round++) {
+    const start = performance.now()
+    for (const text of texts) redact(text)
+    rates.push(megabytes / ((performance.now() - start) / 1000))
+  }
+  const rate = round(rates.toSorted((a, b) => a - b)[2]!, 1)
+  const hits = new Set(texts.flatMap((text) => falseHits(text, redact(text))))
+  const perFive = round((hits.size / megabytes) * 5, 2)
+  const planted = plantedSecrets(40)
+  const missed = planted.filter((secret) => isMissed(secret, redact(secret.text)))
+  const rows: Row[] = [
+    { what: "MB/s on one core", value: rate, bar: "≥ 40", holds: rate >= 40 },
+    { what: `false hits per 5 MB (of ${Math.round(megabytes)})`, value: perFive, bar: "≤ 1", holds: perFive <= 1 },
+    { what: `misses of ${planted.length} planted`, value: missed.length, bar: "0", holds: missed.length === 0 },
+    { what: "kinds planted", value: new Set(planted.map(({ kind }) => kind)).size },
+  ]
+  report("redaction", rows, { hits: [...hits], missed: missed.map(({ kind, text }) => ({ kind, text })) })
+}
+
+export interface Planted {
+  kind: string
+  /** What must not be seen afterwards, as it stands in `text`. */
+  secret: string
+  text: string
+}
+
+/** The same ones each time: every kind in every way in which it is met, `each` times. */
+export function plantedSecrets(each: number): Planted[] {
+  const random = seeded(20_260_801)
+  const planted: Planted[] = []
+  for (let i = 0; i < each; i++) {
+    for (const [kind, make] of Object.entries(TOKENS)) {
+      for (const wrap of [...BY_ITSELF, ...BY_NAME])
+        planted.push({ kind, ...wrap(make(random), "SERVICE_CREDS", random) })
+    }
+    for (const [kind, [names, make]] of Object.entries(NAMED)) {
+      for (const wrap of BY_NAME)
+        planted.push({ kind, ...wrap(make(random), names[Math.floor(random() * names.length)]!, random) })
+    }
+    for (const [kind, template] of TEMPLATES) planted.push({ kind, ...template(random) })
+  }
+  return planted
+}
+
+/** A part of ten characters is as good as a secret to whoever looks for one. */
+export function isMissed({ secret }: Planted, redacted: string): boolean {
+  for (let i = 0; i + 10 <= secret.length; i++) if (redacted.includes(secret.slice(i, i + 10))) return true
+  return !redacted.includes("[redacted:") || redacted.includes(secret)
+}
+
+/** Lock files, logs, ids, hashes, pictures and prose, which hold no secret. */
+export function generatedTexts(bytes: number): string[] {
+  const random = seeded(7)
+  const from = (alphabet: string, length: number) => pick(random, alphabet, length)
+  const uuid = () => [8, 4, 4, 4, 12].map((length) => from(HEX, length)).join("-")
+  const lines: (() => string)[] = [
+    () => `      "integrity": "sha512-${from(BASE64, 86)}==",`,
+    () => `commit ${from(HEX, 40)}\nAuthor: Ann <ann@host.dev>\n\n    Refresh the token when the api key changes\n`,
+    () =>
+      `2026-08-01T08:00:0${from("0123456789", 1)}.123Z INFO [req-${uuid()}] GET /v1/items/${uuid()} 200 tokens=${from("123456789", 5)}`,
+    () => `![shot](data:image/png;base64,iVBORw0KGgo${from(BASE64, 800)}=)`,
+    () => `{"type":"tool_result","tool_use_id":"toolu_01${from(WORD, 22)}","uuid":"${uuid()}","content":"ok"}`,
+    () => `sha256:${from(HEX, 64)}  image@sha256:${from(HEX, 64)}  layer-${from(HEX, 12)}`,
+    () => `const password = process.env.DB_PASSWORD ?? config.get("database.password"); // token: string | undefined`,
+    () => `h1:${from(BASE64, 43)}= golang.org/x/crypto v0.31.0/go.mod h1:${from(BASE64, 43)}=`,
+    () => "The secret is kept in the vault; the token expires after an hour, so ask for a new api key before that.",
+    () =>
+      `Basic authentication, Bearer authentication and https://host.dev:8443/a@b are described in /docs/${from(LOWER, 12)}.md`,
+    () =>
+      `index ${from(HEX, 7)}..${from(HEX, 7)} 100644  blob ${from(HEX, 40)} etag="${from(HEX, 32)}" id=${from(WORD, 21)}`,
+    () => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${from(BASE64, 43)} ann@laptop  SHA256:${from(BASE64, 43)}`,
+    () =>
+      `export API_KEY=$(pass show api) TOKEN=\${TOKEN:-none} PASSWORD=changeme SECRET_KEY=<your-secret-key> // <token>`,
+  ]
+  const texts: string[] = []
+  for (let size = 0; size < bytes; ) {
+    const text = Array.from({ length: 40 }, () => lines[Math.floor(random() * lines.length)]!()).join("\n")
+    texts.push(text)
+    size += text.length
+  }
+  return texts
+}
+
+function falseHits(text: string, redacted: string): string[] {
+  if (text === redacted) return []
+  const around = redacted.split(/(\[redacted:[\w-]+\])/)
+  return around.flatMap((part, i) => (i % 2 === 1 ? [`${around[i - 1]!.slice(-60)}${part}`] : []))
+}
+
+/** What agents read all day: code, type declarations and documents, as they lie here. */
+function filesOf(dirs: string[], bytes: number): string[] {
+  const texts: string[] = []
+  let size = 0
+  const walk = (dir: string): void => {
+    for (const entry of readdirSync(dir, { withFileTypes: true })) {
+      if (size >= bytes) return
+      const path = join(dir, entry.name)
+      if (entry.isDirectory()) walk(path)
+      else if (entry.isFile() && /\.(?:[cm]?[jt]s|md|json|ya?ml|c|h|css|html|sql|txt)$/.test(entry.name)) {
+        const text = readFileSync(path, "utf8")
+        if (text.length > 2_000_000) continue
+        texts.push(text)
+        size += text.length
+      }
+    }
+  }
+  for (const dir of dirs) walk(fileURLToPath(new URL(`../${dir}`, import.meta.url)))
+  return texts
+}
+
+type Random = () => number
+const HEX = "0123456789abcdef"
+const LOWER = "abcdefghijklmnopqrstuvwxyz"
+const UPPER = LOWER.toUpperCase()
+const WORD = `${LOWER}${UPPER}0123456789`
+const BASE64 = `${WORD}+/`
+const URLSAFE = `${WORD}-_`
+
+/** Own knowledge of what the tokens look like, so that a mistake in the rules is not repeated here. */
+const TOKENS: Record<string, (random: Random) => string> = {
+  aws: (r) => `AKIA${pick(r, `${UPPER}234567`, 16)}`,
+  githubClassic: (r) => `ghp_${pick(r, WORD, 36)}`,
+  githubFine: (r) => `github_pat_${pick(r, WORD, 22)}_${pick(r, WORD, 59)}`,
+  githubApp: (r) => `ghs_${pick(r, WORD, 36)}`,
+  githubOauth: (r) => `gho_${pick(r, WORD, 36)}`,
+  gitlab: (r) => `glpat-${pick(r, URLSAFE, 20)}`,
+  slackBot: (r) => `xoxb-${pick(r, "123456789", 12)}-${pick(r, "123456789", 13)}-${pick(r, WORD, 24)}`,
+  slackHook: (r) =>
+    `https://hooks.slack.com/services/T${pick(r, UPPER, 8)}/B${pick(r, UPPER, 10)}/${pick(r, WORD, 24)}`,
+  stripeLive: (r) => `sk_live_${pick(r, WORD, 24)}`,
+  stripeTest: (r) => `rk_test_${pick(r, WORD, 99)}`,
+  openai: (r) => `sk-${pick(r, WORD, 20)}T3BlbkFJ${pick(r, WORD, 20)}`,
+  openaiProject: (r) => `sk-proj-${pick(r, URLSAFE, 74)}T3BlbkFJ${pick(r, URLSAFE, 74)}`,
+  anthropic: (r) => `sk-ant-api03-${pick(r, URLSAFE, 93)}AA`,
+  google: (r) => `AIzaSy${pick(r, URLSAFE, 33)}`,
+  googleOauth: (r) => `ya29.a0${pick(r, URLSAFE, 120)}`,
+  telegram: (r) => `${pick(r, "123456789", 10)}:AA${pick(r, URLSAFE, 33)}`,
+  discord: (r) => `${btoa(pick(r, "123456789", 18))}.G${pick(r, WORD, 5)}.${pick(r, URLSAFE, 38)}`,
+  discordHook: (r) => `https://discord.com/api/webhooks/${pick(r, "123456789", 18)}/${pick(r, URLSAFE, 68)}`,
+  twilio: (r) => `SK${pick(r, HEX, 32)}`,
+  sendgrid: (r) => `SG.${pick(r, URLSAFE, 22)}.${pick(r, URLSAFE, 43)}`,
+  mailgun: (r) => `key-${pick(r, HEX, 32)}`,
+  npm: (r) => `npm_${pick(r, WORD, 36)}`,
+  pypi: (r) => `pypi-AgEIcHlwaS5vcmc${pick(r, URLSAFE, 150)}`,
+  docker: (r) => `dckr_pat_${pick(r, URLSAFE, 27)}`,
+  digitalocean: (r) => `dop_v1_${pick(r, HEX, 64)}`,
+  huggingface: (r) => `hf_${pick(r, LOWER + UPPER, 34)}`,
+  groq: (r) => `gsk_${pick(r, WORD, 52)}`,
+  replicate: (r) => `r8_${pick(r, WORD, 37)}`,
+  newrelic: (r) => `NRAK-${pick(r, `${UPPER}0123456789`, 27)}`,
+  shopify: (r) => `shpat_${pick(r, HEX, 32)}`,
+  square: (r) => `sq0csp-${pick(r, URLSAFE, 43)}`,
+  jwt: (r) =>
+    `${url64('{"alg":"HS256","typ":"JWT"}')}.${url64(`{"sub":"${pick(r, WORD, 9)}"}`)}.${pick(r, URLSAFE, 43)}`,
+  age: (r) => `AGE-SECRET-KEY-1${pick(r, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58)}`,
+  vault: (r) => `hvs.CAESI${pick(r, URLSAFE, 90)}`,
+  terraform: (r) => `${pick(r, WORD, 14)}.atlasv1.${pick(r, URLSAFE, 67)}`,
+  linear: (r) => `lin_api_${pick(r, WORD, 40)}`,
+  notion: (r) => `ntn_${pick(r, WORD, 46)}`,
+  atlassian: (r) => `ATATT3xFfGF0${pick(r, URLSAFE, 170)}=${pick(r, `${UPPER}0123456789`, 8)}`,
+  figma: (r) => `figd_${pick(r, URLSAFE, 40)}`,
+  supabase: (r) => `sbp_${pick(r, HEX, 40)}`,
+  onepassword: (r) => `ops_eyJ${pick(r, URLSAFE, 400)}`,
+  azureAd: (r) => `${pick(r, WORD, 3)}8Q~${pick(r, WORD, 34)}`,
+}
+
+/** Known only by the name before them. */
+const NAMED: Record<string, [names: string[], make: (random: Random) => string]> = {
+  awsSecret: [["AWS_SECRET_ACCESS_KEY", "aws_secret_access_key", "SecretAccessKey"], (r) => pick(r, BASE64, 40)],
+  heroku: [["HEROKU_API_KEY", "heroku_token"], (r) => [8, 4, 4, 4, 12].map((n) => pick(r, HEX, n)).join("-")],
+  cloudflare: [["CLOUDFLARE_API_TOKEN", "CF_API_TOKEN"], (r) => pick(r, URLSAFE, 40)],
+  datadog: [["DD_API_KEY", "datadog_app_key"], (r) => pick(r, HEX, 32)],
+  paypal: [["PAYPAL_CLIENT_SECRET", "paypal.secret"], (r) => pick(r, URLSAFE, 80)],
+  twilioToken: [["TWILIO_AUTH_TOKEN", "twilioAuthToken"], (r) => pick(r, HEX, 32)],
+  password: [
+    ["DB_PASSWORD", "password", "SMTP_PASSWD", "adminPassword"],
+    (r) => pick(r, `${WORD}!#%^*+_.-`, 16 + r() * 16),
+  ],
+  secret: [["CLIENT_SECRET", "client_secret", "SECRET_KEY", "jwtSecret"], (r) => pick(r, WORD, 24 + r() * 24)],
+  apiKey: [["MISTRAL_API_KEY", "apiKey", "x-api-key", "api_key"], (r) => pick(r, r() < 0.5 ? HEX : WORD, 32)],
+  token: [["ACCESS_TOKEN", "auth_token", "refreshToken"], (r) => pick(r, WORD, 40)],
+}
+
+type Wrap = (secret: string, name: string, random: Random) => { secret: string; text: string }
+const BY_ITSELF: Wrap[] = [
+  (secret) => ({ secret, text: secret }),
+  (secret) => ({ secret, text: `I found ${secret} in the history, so rotate it.` }),
+  (secret) => ({ secret, text: JSON.stringify({ content: `first line\n${secret}\nlast` }) }),
+  (secret) => ({ secret, text: `GET https://api.host.dev/v1?x=1&q=${secret}&y=2 HTTP/1.1` }),
+  (secret) => ({ secret, text: `callback?state%3D${secret}` }),
+  (secret) => ({ secret, text: `\u001b[32m${secret}\u001b[0m` }),
+  (secret) => ({ secret, text: `     7→${secret}\n` }),
+  (secret) => ({ secret, text: `2026-08-01 08:00:00 WARN sent header X-Auth: ${secret} (401)` }),
+  (secret) =>
+    /^\d|8Q~|atlasv1/.test(secret)
+      ? { secret, text: secret }
+      : { secret: btoa(secret), text: `data: ${btoa(secret)}\n` },
+]
+const BY_NAME: Wrap[] = [
+  (secret, name) => ({ secret, text: `PORT=3000\n${name}=${secret}\nDEBUG=1` }),
+  (secret, name) => ({ secret, text: `export ${name}="${secret}" && npm run deploy` }),
+  (secret, name) => ({ secret, text: `env:\n  ${name}: ${secret}\n  region: eu` }),
+  (secret, name) => ({ secret, text: JSON.stringify({ [name]: secret, region: "eu" }, null, 2) }),
+  (secret, name) => ({ secret, text: JSON.stringify(JSON.stringify({ [name]: secret })) }),
+  (secret, name) => ({ secret, text: `const config = { ${name}: '${secret}', retries: 3 }` }),
+  (secret, name) => ({ secret, text: `os.environ["${name}"] = "${secret}"` }),
+  (secret, name) => ({ secret, text: `- name: ${name}\n  value: "${secret}"` }),
+  (secret, name) => ({ secret, text: `[deploy] ${name}=${secret} exit=0` }),
+]
+
+const TEMPLATES: [kind: string, template: (random: Random) => { secret: string; text: string }][] = [
+  [
+    "databaseUrl",
+    (r) => with_(pick(r, WORD, 16), (s) => `DATABASE_URL=postgres://app:${s}@db.host.dev:5432/app?ssl=true`),
+  ],
+  ["mongoUrl", (r) => with_(pick(r, WORD, 16), (s) => `mongodb+srv://root:${s}@cluster0.host.dev/x`)],
+  ["urlPassword", (r) => with_(pick(r, WORD, 14), (s) => `git clone https://ann:${s}@git.host.dev/app.git`)],
+  ["bearer", (r) => with_(pick(r, URLSAFE, 40), (s) => `curl -H "Authorization: Bearer ${s}" https://api.host.dev`)],
+  ["basic", (r) => with_(btoa(`ann:${pick(r, WORD, 14)}`), (s) => `Authorization: Basic ${s}`)],
+  ["curlUser", (r) => with_(pick(r, WORD, 14), (s) => `curl -s -u ann:${s} https://api.host.dev`)],
+  ["flag", (r) => with_(pick(r, WORD, 24), (s) => `deploy --api-key ${s} --region eu`)],
+  [
+    "azureStorage",
+    (r) =>
+      with_(
+        `${pick(r, BASE64, 86)}==`,
+        (s) => `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${s};EndpointSuffix=x`,
+      ),
+  ],
+  [
+    "azureSas",
+    (r) => with_(pick(r, WORD, 43), (s) => `https://a.blob.core.windows.net/c?sv=2024-11-04&se=2026&sig=${s}%3D`),
+  ],
+  [
+    "azureBus",
+    (r) => with_(`${pick(r, BASE64, 43)}=`, (s) => `Endpoint=sb://x/;SharedAccessKeyName=k;SharedAccessKey=${s}`),
+  ],
+  ["pem", (r) => with_(keyLines(r), (s) => `-----BEGIN RSA PRIVATE KEY-----\n${s}\n-----END RSA PRIVATE KEY-----\n`)],
+  [
+    "ssh",
+    (r) => with_(keyLines(r), (s) => `-----BEGIN OPENSSH PRIVATE KEY-----\n${s}\n-----END OPENSSH PRIVATE KEY-----`),
+  ],
+  [
+    "gcp",
+    (r) =>
+      with_(pick(r, BASE64, 64), (s) =>
+        JSON.stringify({ private_key: `-----BEGIN PRIVATE KEY-----\n${s}\n${s}\n-----END PRIVATE KEY-----\n` }),
+      ),
+  ],
+  ["pemCut", (r) => with_(pick(r, BASE64, 64), (s) => `     1→-----BEGIN PRIVATE KEY-----\n     2→${s}\n     3→${s}`)],
+  [
+    "pemBase64",
+    (r) =>
+      with_(
+        btoa(`-----BEGIN EC PRIVATE KEY-----\n${keyLines(r)}\n-----END EC PRIVATE KEY-----\n`),
+        (s) => `  tls.key: ${s}\n`,
+      ),
+  ],
+  ["npmrc", (r) => with_(pick(r, HEX, 36), (s) => `//registry.host.dev/:_authToken=${s}`)],
+]
+
+function with_(secret: string, text: (secret: string) => string): { secret: string; text: string } {
+  return { secret, text: text(secret) }
+}
+
+function keyLines(random: Random): string {
+  return Array.from({ length: 12 }, () => pick(random, BASE64, 64)).join("\n")
+}
+
+function url64(text: string): string {
+  return Buffer.from(text).toString("base64url")
+}
+
+function pick(random: Random, alphabet: string, length: number): string {
+  return Array.from({ length }, () => alphabet[Math.floor(random() * alphabet.length)]).join("")
+}
+
+function seeded(seed: number): Random {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+// Last, when everything above is there: the test uses the same secrets and texts.
+if (import.meta.main) main()

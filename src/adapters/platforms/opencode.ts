@@ -1,0 +1,384 @@
+import { readdir, readFile } from "node:fs/promises"
+import { basename, dirname, join, posix, win32 } from "node:path"
+import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
+import type { DatabaseReader, Machine, Place, Platform, WholeReader } from "../../domain/platform.ts"
+import type { Usage } from "../../domain/turn.ts"
+import { type ForeignDb, withForeignDb } from "./shared/foreign-sqlite.ts"
+import { asNumber, asObject, asString, type Json } from "./shared/jsonl.ts"
+import { titleOf, wellFormed } from "./shared/text.ts"
+
+export const opencode: Platform = opencodeLike({
+  id: "opencode",
+  label: "opencode",
+  command: "opencode",
+  databaseVariable: "OPENCODE_DB",
+  databases: /^opencode[^/]*\.db$/,
+})
+
+/** opencode and the programs made of it: they differ in names only. */
+export function opencodeLike(program: {
+  id: string
+  label: string
+  /** Also the name of its folder. */
+  command: string
+  databaseVariable: string
+  databases: RegExp
+}): Platform {
+  return {
+    id: program.id,
+    label: program.label,
+    can: { hooks: false, resume: true, times: true },
+    places(machine) {
+      const { join } = machine.os === "win32" ? win32 : posix
+      const dir = join(machine.env.XDG_DATA_HOME || join(machine.homeDir, ".local", "share"), program.command)
+      return [
+        { dir, depth: 0 },
+        ...namedPlace(machine, dir, machine.env[program.databaseVariable]),
+        { dir: join(dir, "storage", "session"), depth: 1 },
+      ]
+    },
+    claim({ path, relative, place }) {
+      const named = "database" in place ? place.database === relative : program.databases.test(relative)
+      if (named) return { key: path, reader: database }
+      const sessionId = /^[^/]+\/(ses_[^/]+)\.json$/.exec(relative)?.[1]
+      if (!sessionId) return undefined
+      return { key: path, files: [path, join(storageOf(path), "message", sessionId)], reader: legacyTree }
+    },
+    resume: ({ nativeId, projectPath }) => ({ argv: [program.command, "-s", nativeId], cwd: projectPath }),
+  }
+}
+
+function namedPlace(machine: Machine, dataDir: string, named: string | undefined): Place[] {
+  if (!named || named === ":memory:") return []
+  const { isAbsolute, join, dirname, basename } = machine.os === "win32" ? win32 : posix
+  const path = isAbsolute(named) ? named : join(dataDir, named)
+  return [{ dir: dirname(path), depth: 0, database: basename(path) } as Place]
+}
+
+interface Cursor {
+  /** The latest change that was seen. */
+  at: number
+  /** From which message on a session is taken back; that can be taken back too. */
+  reverted: Record<string, string>
+}
+
+interface SessionRow {
+  id: string
+  parentId: string | undefined
+  directory: string | undefined
+  title: string | undefined
+  version: string | undefined
+  revert: { messageId: string; partId: string | undefined } | undefined
+  createdAt: number | undefined
+  updatedAt: number
+}
+
+interface Message {
+  id: string
+  data: Json
+  createdAt: number | undefined
+  parts: { id: string; data: Json; createdAt: number | undefined }[]
+}
+
+/** A change gets its time before it is committed, so that one can come to light behind the cursor. */
+const OVERLAP_MS = 5_000
+/** A prompt touches its session's row, and what follows need not. No index leads to changed parts but through sessions. */
+const LONGEST_RUN_MS = 24 * 60 * 60 * 1000
+const MESSAGES_AT_ONCE = 50
+
+const database: DatabaseReader = {
+  mode: "database",
+  watch: (path) => [`${path}-wal`],
+  async read(path, cursor) {
+    const before = (cursor ?? undefined) as Cursor | undefined
+    const { at, sessions } = withForeignDb(path, (db) => changedSessions(db, before))
+    const reverted = Object.fromEntries(sessions.flatMap(({ id, revert }) => (revert ? [[id, revert.messageId]] : [])))
+    const old = Object.entries(before?.reverted ?? {}).filter(([id]) => !sessions.some((session) => session.id === id))
+    const next: Cursor = { at, reverted: { ...Object.fromEntries(old), ...reverted } }
+    return { captures: sessionsFrom(path, sessions, before), cursor: next }
+  },
+}
+
+function changedSessions(db: ForeignDb, before: Cursor | undefined): { at: number; sessions: SessionRow[] } {
+  const at = before?.at ?? 0
+  if (db.all("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name IN ('session','message','part')").length < 3)
+    return { at, sessions: [] }
+  const since = before ? at - OVERLAP_MS - LONGEST_RUN_MS : 0
+  const rows = db.all(
+    `SELECT id, parent_id, directory, title, version, revert, time_created, time_updated FROM session
+     WHERE time_updated >= ? ORDER BY time_updated DESC, id`,
+    since,
+  )
+  const latest = db.all(
+    `SELECT max(t) AS at FROM (
+       SELECT max(time_updated) AS t FROM session
+       UNION ALL SELECT max(m.time_updated) FROM session s JOIN message m ON m.session_id = s.id WHERE s.time_updated >= ?1
+       UNION ALL SELECT max(p.time_updated) FROM session s JOIN part p ON p.session_id = s.id WHERE s.time_updated >= ?1)`,
+    since,
+  )[0]?.at
+  const sessions = rows.map(
+    (row): SessionRow => ({
+      id: String(row.id),
+      parentId: asString(row.parent_id),
+      directory: asString(row.directory),
+      title: asString(row.title),
+      version: asString(row.version),
+      revert: revertOf(parsed(row.revert)),
+      createdAt: asNumber(row.time_created),
+      updatedAt: asNumber(row.time_updated) ?? 0,
+    }),
+  )
+  return { at: Math.max(at, asNumber(latest) ?? 0), sessions }
+}
+
+/** The database is opened for a few messages at a time: the whole may not fit, and a long reading holds up its owner. */
+function* sessionsFrom(path: string, sessions: SessionRow[], before: Cursor | undefined): Generator<Capture> {
+  const since = before ? before.at - OVERLAP_MS : 0
+  for (const session of sessions) {
+    const marks = [before?.reverted[session.id], session.revert?.messageId]
+    // Undone, done again, or undone further: everything from the earlier mark on comes again.
+    const moved = before && marks[0] !== marks[1] ? marks.filter((mark) => mark !== undefined).toSorted()[0] : undefined
+    const ids = withForeignDb(path, (db) =>
+      db.all(
+        `SELECT m.id FROM message m WHERE m.session_id = ?1 AND (m.time_updated >= ?2 OR m.id >= ?3 OR EXISTS (
+           SELECT 1 FROM part p WHERE p.message_id = m.id AND p.time_updated >= ?2)) ORDER BY m.time_created, m.id`,
+        session.id,
+        since,
+        moved ?? "~",
+      ),
+    ).map(({ id }) => String(id))
+    if (ids.length === 0 && session.updatedAt < since) continue
+    yield described(session)
+    const reading = new SessionReading(session, before?.at ?? 0)
+    for (let from = 0; from < ids.length; from += MESSAGES_AT_ONCE) {
+      const some = JSON.stringify(ids.slice(from, from + MESSAGES_AT_ONCE))
+      for (const message of withForeignDb(path, (db) => messagesOf(db, some))) yield* reading.captures(message)
+    }
+    yield* reading.end()
+  }
+}
+
+function messagesOf(db: ForeignDb, ids: string): Message[] {
+  const parts = Map.groupBy(
+    db.all(
+      `SELECT id, message_id, data, time_created FROM part
+       WHERE message_id IN (SELECT value FROM json_each(?)) ORDER BY message_id, id`,
+      ids,
+    ),
+    (row) => row.message_id,
+  )
+  const rows = db.all(
+    `SELECT id, data, time_created FROM message
+     WHERE id IN (SELECT value FROM json_each(?)) ORDER BY time_created, id`,
+    ids,
+  )
+  const withData = (row: (typeof rows)[number]) => ({
+    id: String(row.id),
+    data: parsed(row.data) ?? {},
+    createdAt: asNumber(row.time_created),
+  })
+  return rows.map((row) => ({ ...withData(row), parts: (parts.get(row.id) ?? []).map(withData) }))
+}
+
+/** Before February 2026 each row was a file. The ids are the same, so that a tree which was taken over adds nothing. */
+const legacyTree: WholeReader = {
+  mode: "whole",
+  async read(path) {
+    const info = await jsonFile(path)
+    const id = asString(info.id) ?? basename(path, ".json")
+    const project = asString(info.directory) ? {} : await jsonFile(projectFileOf(path)).catch((): Json => ({}))
+    const session: SessionRow = {
+      id,
+      parentId: asString(info.parentID),
+      directory: asString(info.directory) ?? asString(project.worktree),
+      title: asString(info.title),
+      version: asString(info.version),
+      revert: revertOf(asObject(info.revert)),
+      createdAt: asNumber(asObject(info.time)?.created),
+      updatedAt: 0,
+    }
+    const reading = new SessionReading(session, 0)
+    const captures: Capture[] = [described(session)]
+    for (const data of await jsonFiles(join(storageOf(path), "message", id))) {
+      const messageId = asString(data.id) ?? ""
+      const parts = await jsonFiles(join(storageOf(path), "part", messageId))
+      captures.push(
+        ...reading.captures({
+          id: messageId,
+          data,
+          createdAt: asNumber(asObject(data.time)?.created),
+          parts: parts.map((part) => ({ id: asString(part.id) ?? "", data: part, createdAt: undefined })),
+        }),
+      )
+    }
+    return [...captures, ...reading.end()]
+  },
+}
+
+function described(session: SessionRow): SessionCapture {
+  const title = /^(New|Child) session - \d{4}-/.test(session.title ?? "") ? undefined : titleOf(session.title ?? "")
+  return {
+    type: "session",
+    sessionId: session.id,
+    ...(session.directory && { projectPath: session.directory }),
+    ...(title !== undefined && { title: { text: title, from: "generated" } }),
+    ...(session.version && { agentVersion: session.version }),
+    ...(session.createdAt !== undefined && { startedAtMs: session.createdAt }),
+    ...(session.parentId && { parent: { sessionId: session.parentId, kind: "subagent" } }),
+  }
+}
+
+class SessionReading {
+  readonly #session: SessionRow
+  /** What was left out before this is counted already. */
+  readonly #countedUntil: number
+  #model: string | undefined
+  #firstHidden: string | undefined
+
+  constructor(session: SessionRow, countedUntil: number) {
+    this.#session = session
+    this.#countedUntil = countedUntil
+  }
+
+  captures(message: Message): Capture[] {
+    const isUser = message.data.role === "user"
+    const model = isUser ? undefined : asString(message.data.modelID)
+    this.#model = model ?? this.#model
+    const captures = message.parts.flatMap((part) => {
+      const found = partCaptures(part.data, part.id, message.data)
+      const turns = found.flatMap((capture): TurnCapture[] => {
+        if (capture.type === "skipped") return []
+        const at = capture.atMs ?? part.createdAt ?? message.createdAt
+        return [
+          {
+            ...capture,
+            sessionId: this.#session.id,
+            text: wellFormed(capture.text),
+            ...(at !== undefined && { atMs: isUser ? (message.createdAt ?? at) : at }),
+            ...(model !== undefined && capture.kind !== "tool_result" && { model }),
+          },
+        ]
+      })
+      if (turns[0] && this.#isHidden(message.id, part.id)) this.#firstHidden ??= turns[0].nativeId
+      const isCounted = (part.createdAt ?? 1) <= this.#countedUntil
+      return [...turns, ...(isCounted ? [] : found.filter((capture) => capture.type === "skipped"))]
+    })
+    const turns = captures.filter((capture) => capture.type === "turn")
+    const usage = usageOf(message.data)
+    const counted = turns.findLast(({ kind }) => kind === "reply" || kind === "summary") ?? turns.at(-1)
+    if (usage && counted) counted.usage = usage
+    return captures
+  }
+
+  end(): Capture[] {
+    const sessionId = this.#session.id
+    const captures: Capture[] = this.#model === undefined ? [] : [{ type: "session", sessionId, model: this.#model }]
+    if (this.#firstHidden !== undefined) captures.push({ type: "rewind", sessionId, fromNativeId: this.#firstHidden })
+    return captures
+  }
+
+  #isHidden(messageId: string, partId: string): boolean {
+    const { revert } = this.#session
+    if (!revert || messageId < revert.messageId) return false
+    return messageId > revert.messageId || revert.partId === undefined || partId >= revert.partId
+  }
+}
+
+type PartCapture = Omit<TurnCapture, "sessionId"> | { type: "skipped"; kind: string; unknown?: true }
+
+const SIDE_DATA = new Set(["file", "patch", "snapshot", "step-start", "step-finish", "agent", "retry"])
+
+function partCaptures(part: Json, nativeId: string, message: Json): PartCapture[] {
+  const type = asString(part.type) ?? "part"
+  const atMs = asNumber(asObject(part.time)?.start)
+  const text = asString(part.text) ?? ""
+  const time = atMs === undefined ? {} : { atMs }
+  if (type === "tool") return toolCaptures(part, nativeId)
+  if (type === "text") {
+    if (part.synthetic === true || part.ignored === true) return [{ type: "skipped", kind: "synthetic text" }]
+    const kind = message.role === "user" ? "prompt" : message.summary === true ? "summary" : "reply"
+    return text.trim() === "" ? [] : [{ type: "turn", nativeId, kind, text, ...time }]
+  }
+  if (type === "reasoning")
+    return text.trim() === "" ? [] : [{ type: "turn", nativeId, kind: "reasoning", text, ...time }]
+  if (type === "subtask") return [{ type: "turn", nativeId, kind: "prompt", text: asString(part.prompt) ?? "" }]
+  if (type === "compaction")
+    return [{ type: "turn", nativeId, kind: "reset", text: part.auto === true ? "Compacted by itself" : "Compacted" }]
+  return [{ type: "skipped", kind: type, ...(!SIDE_DATA.has(type) && { unknown: true as const }) }]
+}
+
+function toolCaptures(part: Json, nativeId: string): PartCapture[] {
+  const state = asObject(part.state) ?? {}
+  // The input is still being written.
+  if (state.status === "pending") return []
+  const time = asObject(state.time)
+  const [start, end] = [asNumber(time?.start), asNumber(time?.end)]
+  const common = { type: "turn" as const, toolName: asString(part.tool) ?? "", toolCallId: asString(part.callID) ?? "" }
+  const call: PartCapture = {
+    ...common,
+    nativeId,
+    kind: "tool_call",
+    text: JSON.stringify(state.input ?? {}),
+    ...(start !== undefined && { atMs: start }),
+  }
+  if (state.status !== "completed" && state.status !== "error") return [call]
+  const failed = state.status === "error"
+  return [
+    call,
+    {
+      ...common,
+      nativeId: `${nativeId}:result`,
+      kind: "tool_result",
+      text: asString(failed ? state.error : state.output) ?? "",
+      ...(end !== undefined && { atMs: end }),
+      ...(failed && { isError: true }),
+    },
+  ]
+}
+
+/** Zeros until the message is complete. */
+function usageOf({ time, tokens, cost }: Json): Usage | undefined {
+  const counts = asObject(tokens)
+  if (!counts || asObject(time)?.completed === undefined) return undefined
+  const costUsd = asNumber(cost)
+  return {
+    inputTokens: asNumber(counts.input) ?? 0,
+    outputTokens: (asNumber(counts.output) ?? 0) + (asNumber(counts.reasoning) ?? 0),
+    cachedTokens: asNumber(asObject(counts.cache)?.read) ?? 0,
+    ...(costUsd !== undefined && { costUsd }),
+  }
+}
+
+function revertOf(revert: Json | undefined): SessionRow["revert"] {
+  const messageId = asString(revert?.messageID)
+  return messageId === undefined ? undefined : { messageId, partId: asString(revert?.partID) }
+}
+
+function parsed(value: unknown): Json | undefined {
+  try {
+    return asObject(JSON.parse(String(value)))
+  } catch {
+    return undefined
+  }
+}
+
+const storageOf = (sessionFile: string) => dirname(dirname(dirname(sessionFile)))
+const projectFileOf = (sessionFile: string) =>
+  join(storageOf(sessionFile), "project", `${basename(dirname(sessionFile))}.json`)
+
+async function jsonFile(path: string): Promise<Json> {
+  const value = asObject(JSON.parse(await readFile(path, "utf8")))
+  if (!value) throw new TypeError(`${path} holds no object`)
+  return value
+}
+
+/** In the order of their names, which are ids that rise with time. */
+async function jsonFiles(dir: string): Promise<Json[]> {
+  const names = await readdir(dir).catch((): string[] => [])
+  return Promise.all(
+    names
+      .filter((name) => name.endsWith(".json"))
+      .sort()
+      .map((name) => jsonFile(join(dir, name))),
+  )
+}

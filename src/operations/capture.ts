@@ -1,0 +1,322 @@
+import * as z from "zod"
+import { exchangesOf } from "../domain/exchange.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Session } from "../domain/session.ts"
+import { operation } from "./operation.ts"
+import type { Services } from "./services.ts"
+import { clip, table } from "./text.ts"
+
+const SourceView = z.object({
+  platform: z.string(),
+  label: z.string(),
+  found: z.boolean(),
+  sources: z.number(),
+  sessions: z.number(),
+  turns: z.number(),
+  sizeBytes: z.number(),
+  lastReadAt: z.string().optional(),
+  skipped: z.record(z.string(), z.number()),
+  unknown: z.number(),
+  unreadable: z.number(),
+  troubles: z.array(z.object({ path: z.string(), trouble: z.string() })),
+})
+
+const ProgressView = z.object({
+  importing: z.boolean(),
+  sourcesDone: z.number(),
+  sourcesLeft: z.number(),
+  bytesDone: z.number(),
+  bytesLeft: z.number(),
+  turns: z.number(),
+  startedAt: z.string(),
+  platforms: z.array(z.string()),
+})
+
+export const sources = operation({
+  name: "sources",
+  summary: "Show every agent that is captured: what was found, kept and skipped",
+  effect: "read",
+  on: ["cli", "http"],
+  input: z.strictObject({}),
+  output: z.object({ sources: z.array(SourceView), progress: ProgressView }),
+  text: ({ sources, progress }) => {
+    const rows = sources.map((s) => [
+      s.label,
+      s.found ? String(s.sources) : "-",
+      String(s.sessions),
+      String(s.turns),
+      s.found ? `${(s.sizeBytes / 1e6).toFixed(1)} MB` : "-",
+      s.lastReadAt?.slice(0, 19).replace("T", " ") ?? "-",
+      [
+        s.unreadable > 0 ? `${s.unreadable} unreadable lines` : "",
+        s.unknown > 0 ? `${s.unknown} of unknown kind` : "",
+        ...s.troubles.map((t) => `${t.path}: ${t.trouble}`),
+      ]
+        .filter((part) => part !== "")
+        .join("; ") || "-",
+    ])
+    const importing = progress.importing
+      ? `\n\nImporting: ${progress.sourcesLeft} sources left, ${(progress.bytesLeft / 1e6).toFixed(0)} MB.`
+      : ""
+    return `${table(["AGENT", "FILES", "SESSIONS", "TURNS", "SIZE", "LAST READ", "SKIPPED"], rows)}${importing}`
+  },
+  run: async ({ capture }) => ({ sources: await sourceViews(capture), progress: progressView(capture) }),
+})
+
+export const importNow = operation({
+  name: "import",
+  summary: "Look at every agent's files now, and wait until all is kept",
+  effect: "write",
+  on: ["cli", "http"],
+  input: z.strictObject({ platform: z.string().min(1).optional().describe("Only this agent") }),
+  output: z.object({ sources: z.array(SourceView), progress: ProgressView }),
+  text: ({ sources }) => {
+    const total = (pick: (s: z.output<typeof SourceView>) => number) => sources.reduce((sum, s) => sum + pick(s), 0)
+    return `Kept: ${total((s) => s.sessions)} sessions, ${total((s) => s.turns)} turns of ${sources.filter((s) => s.found).length} agents. \`throughline sources\` has the details.`
+  },
+  async run({ capture }, { platform }) {
+    checkPlatform(capture, platform)
+    await capture.capturing.sync(platform)
+    return { sources: await sourceViews(capture), progress: progressView(capture) }
+  },
+})
+
+export const logConversationExchange = operation({
+  name: "log_conversation_exchange",
+  summary:
+    "Keep one exchange of this conversation. Only for agents whose conversations Throughline cannot read by itself.",
+  effect: "write",
+  on: ["mcp", "http"],
+  tool: { set: "recall" },
+  input: z.strictObject({
+    user_message: z.string().min(1).max(1_000_000),
+    ai_response: z.string().min(1).max(1_000_000),
+    session_id: z.string().min(1).max(200).describe("The same for the whole conversation"),
+    timestamp: z.iso.datetime({ offset: true }).optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+  }),
+  output: z.object({
+    status: z.enum(["logged", "duplicate"]),
+    exchange_id: z.string(),
+    log_file: z.string(),
+    exchange_count: z.number(),
+  }),
+  text: ({ status, exchange_count }) =>
+    `${status === "logged" ? "Kept" : "Was kept before"}; ${exchange_count} exchanges in this session.`,
+  async run({ capture }, input, caller) {
+    const { isNew, exchangeId, logFile, exchangeCount } = await capture.push.log(caller, {
+      user: input.user_message,
+      ai: input.ai_response,
+      sessionId: input.session_id,
+      atMs: input.timestamp === undefined ? undefined : Date.parse(input.timestamp),
+      metadata: input.metadata,
+    })
+    return {
+      status: isNew ? ("logged" as const) : ("duplicate" as const),
+      exchange_id: exchangeId,
+      log_file: logFile,
+      exchange_count: exchangeCount,
+    }
+  },
+})
+
+export const syncConversationHistory = operation({
+  name: "sync_conversation_history",
+  summary: "Bring the archive up to date with an agent's own files, or say that exchanges must be logged by hand.",
+  effect: "write",
+  on: ["mcp", "http"],
+  tool: { set: "recall" },
+  input: z.strictObject({
+    session_id: z.string().min(1).optional(),
+    mode: z.enum(["auto", "pull", "push"]).default("auto"),
+    platform: z.string().min(1).optional().describe("Default: the calling agent"),
+  }),
+  output: z.object({
+    status: z.enum(["synced", "push_required", "ready"]),
+    message: z.string(),
+    platform: z.string().optional(),
+    sources: z.array(SourceView),
+  }),
+  text: ({ message }) => message,
+  async run({ capture }, { mode, platform, session_id }, caller) {
+    if (mode === "push")
+      return { status: "ready" as const, message: "Use log_conversation_exchange to keep each exchange.", sources: [] }
+    const named = platform ?? caller.nativeSession?.platform ?? platformOfClient(capture, caller.client?.name)
+    checkPlatform(capture, named)
+    if (named !== undefined || mode === "pull") await capture.capturing.sync(named)
+    const views = (await sourceViews(capture)).filter((view) =>
+      named === undefined ? view.found : view.platform === named,
+    )
+    if (mode === "auto" && !views.some((view) => view.found)) {
+      const who = named === undefined ? "This agent is not known here" : `Nothing of ${named} was found on this machine`
+      return {
+        status: "push_required" as const,
+        message: `${who}. Use log_conversation_exchange to keep each exchange.`,
+        ...(named === undefined ? {} : { platform: named }),
+        sources: views,
+      }
+    }
+    const about =
+      session_id === undefined
+        ? ""
+        : ` Session ${session_id} is ${(await isKept(capture, named, session_id)) ? "kept" : "not among them"}.`
+    return {
+      status: "synced" as const,
+      message: `${views.map((view) => `${view.label}: ${view.sessions} sessions, ${view.turns} turns`).join("; ")}.${about}`,
+      ...(named === undefined ? {} : { platform: named }),
+      sources: views,
+    }
+  },
+})
+
+export const extractSessionHistory = operation({
+  name: "extract_session_history",
+  summary: "Return an agent's kept sessions with their exchanges, newest first.",
+  effect: "read",
+  on: ["mcp", "http"],
+  tool: { set: "recall" },
+  input: z.strictObject({
+    platform: z.string().min(1),
+    workspace_id: z.string().min(1).optional().describe("Project folder or file:// URI"),
+    session_id: z.string().min(1).optional().describe("The agent's own id, or ours"),
+    limit: z.int().min(1).max(50).default(5).describe("How many sessions"),
+  }),
+  output: z.object({
+    sessions: z.array(
+      z.object({
+        session_id: z.string(),
+        native_id: z.string(),
+        title: z.string(),
+        project: z.string().optional(),
+        updated_at: z.string(),
+        exchange_count: z.number(),
+        exchanges: z.array(
+          z.object({
+            exchange_id: z.string(),
+            user: z.string(),
+            ai: z.string(),
+            timestamp: z.string(),
+            tools: z.array(z.string()),
+          }),
+        ),
+        note: z.string().optional(),
+      }),
+    ),
+  }),
+  text: ({ sessions }) =>
+    sessions.length === 0
+      ? "Nothing kept of that."
+      : sessions.map((s) => `${s.session_id} "${clip(s.title, 60)}" ${s.exchange_count} exchanges`).join("\n"),
+  async run({ sessions, capture }, { platform, workspace_id, session_id, limit }) {
+    checkPlatform(capture, platform)
+    const found =
+      session_id === undefined
+        ? await listed(sessions, platform, workspace_id, limit)
+        : await one(sessions, capture, platform, session_id)
+    return { sessions: await Promise.all(found.map((session) => extracted(sessions, session))) }
+  },
+})
+
+type Capture = Services["capture"]
+
+/** Together with what surrounds it, an answer stays below what agents accept from one call. */
+const EXTRACT_CHARS = 40_000
+
+async function extracted(sessions: Services["sessions"], session: Session) {
+  const all = exchangesOf((await sessions.whole(session.id)).turns)
+  const shown: ReturnType<typeof exchangesOf> = []
+  let chars = 0
+  for (const exchange of all.toReversed()) {
+    chars += exchange.user.length + exchange.ai.length
+    if (shown.length > 0 && chars > EXTRACT_CHARS) break
+    shown.unshift(exchange)
+  }
+  return {
+    session_id: session.id,
+    native_id: session.nativeId,
+    title: session.title,
+    ...(session.rootUri === null ? {} : { project: session.rootUri }),
+    updated_at: new Date(session.updatedAtMs).toISOString(),
+    exchange_count: all.length,
+    exchanges: shown.map(({ id, user, ai, tools, atMs }) => ({
+      exchange_id: id,
+      user,
+      ai,
+      tools,
+      timestamp: new Date(atMs).toISOString(),
+    })),
+    ...(shown.length < all.length
+      ? {
+          note: `The last ${shown.length} of ${all.length} exchanges; \`throughline sessions show ${session.id.slice(0, 8)}\` has all.`,
+        }
+      : {}),
+  }
+}
+
+async function listed(
+  sessions: Services["sessions"],
+  platform: string,
+  workspace: string | undefined,
+  limit: number,
+): Promise<Session[]> {
+  const found = workspace === undefined ? undefined : await sessions.projects.find(workspace)
+  if (found && !found.project) return []
+  return sessions.list({
+    platform,
+    subagents: false,
+    limit,
+    ...(found?.project ? { projectId: found.project.id } : {}),
+  })
+}
+
+async function one(sessions: Services["sessions"], capture: Capture, platform: string, id: string): Promise<Session[]> {
+  const session = (await capture.byNative(platform, id)) ?? (await sessions.recovery.get(id))
+  return session.platform === platform ? [session] : []
+}
+
+async function isKept(capture: Capture, platform: string | undefined, nativeId: string): Promise<boolean> {
+  return platform !== undefined && (await capture.byNative(platform, nativeId)) !== undefined
+}
+
+function checkPlatform(capture: Capture, platform: string | undefined): void {
+  if (platform === undefined || capture.platforms.some(({ id }) => id === platform)) return
+  const known = capture.platforms.map(({ id }) => id).join(", ")
+  throw new Failure("bad_input", `platform must be one of ${known}, got ${JSON.stringify(platform)}`, {
+    parameter: "platform",
+  })
+}
+
+/** Clients introduce themselves by names such as "claude-code" or "gemini-cli-mcp-client". */
+function platformOfClient({ platforms }: Capture, client: string | undefined): string | undefined {
+  return client === undefined ? undefined : platforms.find(({ id }) => client.startsWith(id))?.id
+}
+
+async function sourceViews(capture: Capture): Promise<z.output<typeof SourceView>[]> {
+  const summaries = new Map((await capture.sources()).map((summary) => [summary.platform, summary]))
+  return capture.platforms.map(({ id, label }) => {
+    const { lastReadAtMs, ...summary } = summaries.get(id) ?? { ...NOTHING, platform: id }
+    return {
+      ...summary,
+      label,
+      found: summary.sources > 0,
+      ...(lastReadAtMs === null ? {} : { lastReadAt: new Date(lastReadAtMs).toISOString() }),
+    }
+  })
+}
+
+const NOTHING = {
+  lastReadAtMs: null,
+  sources: 0,
+  sessions: 0,
+  turns: 0,
+  sizeBytes: 0,
+  skipped: {},
+  unknown: 0,
+  unreadable: 0,
+  troubles: [],
+}
+
+function progressView({ capturing }: Capture): z.output<typeof ProgressView> {
+  const { startedAtMs, ...progress } = capturing.progress()
+  return { ...progress, startedAt: new Date(startedAtMs).toISOString() }
+}

@@ -1,0 +1,54 @@
+import type { Clock } from "../../domain/clock.ts"
+import type { Machine, Platform } from "../../domain/platform.ts"
+import type { Session } from "../../domain/session.ts"
+import type { SourceSummary } from "../../domain/source.ts"
+import type { Store } from "../../domain/store.ts"
+import type { ProjectFinder } from "../projects.ts"
+import { makeArchive } from "./archive.ts"
+import { type Capturing, type CapturingDeps, makeCapturing } from "./capturing.ts"
+import { makePush, type Push } from "./push.ts"
+import { type CaptureSettings, makeRules } from "./rules.ts"
+
+/** Capture's own door: conversations come in here, whoever brings them. */
+export interface CaptureRoom {
+  platforms: readonly Platform[]
+  capturing: Capturing
+  push: Push
+  sources(): Promise<SourceSummary[]>
+  byNative(platform: string, nativeId: string): Promise<Session | undefined>
+  /** What a person types to go on with a session in its own agent. */
+  resumeCommand(session: Session): string | undefined
+}
+
+export interface CaptureDeps extends Pick<CapturingDeps, "watch" | "onTrouble"> {
+  store: Store
+  clock: Clock
+  projects: ProjectFinder
+  platforms: readonly Platform[]
+  machine: Machine
+  settings: CaptureSettings
+}
+
+export function makeCapture(deps: CaptureDeps): CaptureRoom {
+  const rules = makeRules({ ...deps, homeDir: deps.machine.homeDir, capture: deps.settings })
+  const archive = makeArchive({ ...deps, rules })
+  const capturing = makeCapturing({ ...deps, archive })
+  return {
+    platforms: deps.platforms,
+    capturing,
+    push: makePush({ ...deps, rules, capturing }),
+    sources: () => deps.store.sources.summaries(),
+    byNative: (platform, nativeId) => deps.store.sessions.byNative(platform, nativeId),
+    resumeCommand({ platform, nativeId, projectPath, isSubagent }) {
+      if (isSubagent) return undefined
+      const command = deps.platforms.find(({ id }) => id === platform)?.resume?.({ nativeId, projectPath })
+      if (!command) return undefined
+      const words = command.argv.map(shellWord).join(" ")
+      return command.cwd === null ? words : `cd ${shellWord(command.cwd)} && ${words}`
+    },
+  }
+}
+
+function shellWord(word: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
