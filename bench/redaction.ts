@@ -7,7 +7,7 @@ import { type Row, report, round } from "./lib.ts"
 
 function main(): void {
   const redact = makeRedactor()
-  const texts = [...generatedTexts(2_000_000), ...filesOf(["node_modules", "docs", "src"], 40_000_000)]
+  const texts = [...generatedTexts(2_000_000), ...filesOf(["node_modules", "docs"], 40_000_000)]
   const megabytes = texts.reduce((sum, text) => sum + text.length, 0) / 1e6
   const rates: number[] = []
   for (let round = 0; round < 5; round++) {
@@ -16,7 +16,7 @@ function main(): void {
     rates.push(megabytes / ((performance.now() - start) / 1000))
   }
   const rate = round(rates.toSorted((a, b) => a - b)[2]!, 1)
-  const hits = new Set(texts.flatMap((text) => falseHits(text, redact(text))))
+  const hits = new Set(texts.flatMap((text) => takenFrom(text, redact(text))))
   const perFive = round((hits.size / megabytes) * 5, 2)
   const planted = plantedSecrets(40)
   const missed = planted.filter((secret) => isMissed(secret, redact(secret.text)))
@@ -42,14 +42,23 @@ export function plantedSecrets(each: number): Planted[] {
   const planted: Planted[] = []
   for (let i = 0; i < each; i++) {
     for (const [kind, make] of Object.entries(TOKENS)) {
-      for (const wrap of [...BY_ITSELF, ...BY_NAME])
-        planted.push({ kind, ...wrap(make(random), "SERVICE_CREDS", random) })
+      for (const wrap of [...BY_ITSELF, ...BY_NAME]) {
+        const secret = make(random)
+        planted.push({ kind, secret, text: wrap(secret, "SERVICE_CREDS") })
+      }
+      const wrapped = btoa(make(random))
+      if (!NO_PREFIX.includes(kind)) planted.push({ kind, secret: wrapped, text: `data: ${wrapped}\n` })
     }
     for (const [kind, [names, make]] of Object.entries(NAMED)) {
-      for (const wrap of BY_NAME)
-        planted.push({ kind, ...wrap(make(random), names[Math.floor(random() * names.length)]!, random) })
+      for (const wrap of BY_NAME) {
+        const secret = make(random)
+        planted.push({ kind, secret, text: wrap(secret, names[i % names.length]!) })
+      }
     }
-    for (const [kind, template] of TEMPLATES) planted.push({ kind, ...template(random) })
+    for (const [kind, [make, text]] of Object.entries(PLACED)) {
+      const secret = make(random)
+      planted.push({ kind, secret, text: text(secret) })
+    }
   }
   return planted
 }
@@ -93,10 +102,19 @@ export function generatedTexts(bytes: number): string[] {
   return texts
 }
 
-function falseHits(text: string, redacted: string): string[] {
-  if (text === redacted) return []
-  const around = redacted.split(/(\[redacted:[\w-]+\])/)
-  return around.flatMap((part, i) => (i % 2 === 1 ? [`${around[i - 1]!.slice(-60)}${part}`] : []))
+/** What was taken out of the text, by its kind. */
+function takenFrom(text: string, redacted: string): string[] {
+  const taken: string[] = []
+  let at = 0
+  const parts = redacted.split(/\[redacted:([\w-]+)\]/)
+  for (let i = 1; i < parts.length; i += 2) {
+    at += parts[i - 1]!.length
+    const after = parts[i + 1]!.slice(0, 40)
+    const end = after === "" ? text.length : text.indexOf(after, at + 1)
+    taken.push(`${parts[i]}: ${text.slice(at, end)}`)
+    at = end
+  }
+  return taken
 }
 
 /** What agents read all day: code, type declarations and documents, as they lie here. */
@@ -133,8 +151,7 @@ const TOKENS: Record<string, (random: Random) => string> = {
   aws: (r) => `AKIA${pick(r, `${UPPER}234567`, 16)}`,
   githubClassic: (r) => `ghp_${pick(r, WORD, 36)}`,
   githubFine: (r) => `github_pat_${pick(r, WORD, 22)}_${pick(r, WORD, 59)}`,
-  githubApp: (r) => `ghs_${pick(r, WORD, 36)}`,
-  githubOauth: (r) => `gho_${pick(r, WORD, 36)}`,
+  githubApp: (r) => `gh${pick(r, "osu", 1)}_${pick(r, WORD, 36)}`,
   gitlab: (r) => `glpat-${pick(r, URLSAFE, 20)}`,
   slackBot: (r) => `xoxb-${pick(r, "123456789", 12)}-${pick(r, "123456789", 13)}-${pick(r, WORD, 24)}`,
   slackHook: (r) =>
@@ -176,6 +193,9 @@ const TOKENS: Record<string, (random: Random) => string> = {
   azureAd: (r) => `${pick(r, WORD, 3)}8Q~${pick(r, WORD, 34)}`,
 }
 
+/** These do not begin with what they are known by, so that nothing tells them apart once they are in base64. */
+const NO_PREFIX = ["telegram", "terraform", "azureAd"]
+
 /** Known only by the name before them. */
 const NAMED: Record<string, [names: string[], make: (random: Random) => string]> = {
   awsSecret: [["AWS_SECRET_ACCESS_KEY", "aws_secret_access_key", "SecretAccessKey"], (r) => pick(r, BASE64, 40)],
@@ -193,95 +213,60 @@ const NAMED: Record<string, [names: string[], make: (random: Random) => string]>
   token: [["ACCESS_TOKEN", "auth_token", "refreshToken"], (r) => pick(r, WORD, 40)],
 }
 
-type Wrap = (secret: string, name: string, random: Random) => { secret: string; text: string }
+type Wrap = (secret: string, name: string) => string
 const BY_ITSELF: Wrap[] = [
-  (secret) => ({ secret, text: secret }),
-  (secret) => ({ secret, text: `I found ${secret} in the history, so rotate it.` }),
-  (secret) => ({ secret, text: JSON.stringify({ content: `first line\n${secret}\nlast` }) }),
-  (secret) => ({ secret, text: `GET https://api.host.dev/v1?x=1&q=${secret}&y=2 HTTP/1.1` }),
-  (secret) => ({ secret, text: `callback?state%3D${secret}` }),
-  (secret) => ({ secret, text: `\u001b[32m${secret}\u001b[0m` }),
-  (secret) => ({ secret, text: `     7→${secret}\n` }),
-  (secret) => ({ secret, text: `2026-08-01 08:00:00 WARN sent header X-Auth: ${secret} (401)` }),
-  (secret) =>
-    /^\d|8Q~|atlasv1/.test(secret)
-      ? { secret, text: secret }
-      : { secret: btoa(secret), text: `data: ${btoa(secret)}\n` },
+  (secret) => secret,
+  (secret) => `I found ${secret} in the history, so rotate it.`,
+  (secret) => JSON.stringify({ content: `first line\n${secret}\nlast` }),
+  (secret) => `GET https://api.host.dev/v1?x=1&q=${secret}&y=2 HTTP/1.1`,
+  (secret) => `callback?state%3D${secret}`,
+  (secret) => `\u001b[32m${secret}\u001b[0m`,
+  (secret) => `     7→${secret}\n`,
+  (secret) => `2026-08-01 08:00:00 WARN sent header X-Auth: ${secret} (401)`,
 ]
 const BY_NAME: Wrap[] = [
-  (secret, name) => ({ secret, text: `PORT=3000\n${name}=${secret}\nDEBUG=1` }),
-  (secret, name) => ({ secret, text: `export ${name}="${secret}" && npm run deploy` }),
-  (secret, name) => ({ secret, text: `env:\n  ${name}: ${secret}\n  region: eu` }),
-  (secret, name) => ({ secret, text: JSON.stringify({ [name]: secret, region: "eu" }, null, 2) }),
-  (secret, name) => ({ secret, text: JSON.stringify(JSON.stringify({ [name]: secret })) }),
-  (secret, name) => ({ secret, text: `const config = { ${name}: '${secret}', retries: 3 }` }),
-  (secret, name) => ({ secret, text: `os.environ["${name}"] = "${secret}"` }),
-  (secret, name) => ({ secret, text: `- name: ${name}\n  value: "${secret}"` }),
-  (secret, name) => ({ secret, text: `[deploy] ${name}=${secret} exit=0` }),
+  (secret, name) => `PORT=3000\n${name}=${secret}\nDEBUG=1`,
+  (secret, name) => `export ${name}="${secret}" && npm run deploy`,
+  (secret, name) => `env:\n  ${name}: ${secret}\n  region: eu`,
+  (secret, name) => JSON.stringify({ [name]: secret, region: "eu" }, null, 2),
+  (secret, name) => JSON.stringify(JSON.stringify({ [name]: secret })),
+  (secret, name) => `const config = { ${name}: '${secret}', retries: 3 }`,
+  (secret, name) => `os.environ["${name}"] = "${secret}"`,
+  (secret, name) => `- name: ${name}\n  value: "${secret}"`,
+  (secret, name) => `[deploy] ${name}=${secret} exit=0`,
 ]
 
-const TEMPLATES: [kind: string, template: (random: Random) => { secret: string; text: string }][] = [
-  [
-    "databaseUrl",
-    (r) => with_(pick(r, WORD, 16), (s) => `DATABASE_URL=postgres://app:${s}@db.host.dev:5432/app?ssl=true`),
-  ],
-  ["mongoUrl", (r) => with_(pick(r, WORD, 16), (s) => `mongodb+srv://root:${s}@cluster0.host.dev/x`)],
-  ["urlPassword", (r) => with_(pick(r, WORD, 14), (s) => `git clone https://ann:${s}@git.host.dev/app.git`)],
-  ["bearer", (r) => with_(pick(r, URLSAFE, 40), (s) => `curl -H "Authorization: Bearer ${s}" https://api.host.dev`)],
-  ["basic", (r) => with_(btoa(`ann:${pick(r, WORD, 14)}`), (s) => `Authorization: Basic ${s}`)],
-  ["curlUser", (r) => with_(pick(r, WORD, 14), (s) => `curl -s -u ann:${s} https://api.host.dev`)],
-  ["flag", (r) => with_(pick(r, WORD, 24), (s) => `deploy --api-key ${s} --region eu`)],
-  [
-    "azureStorage",
-    (r) =>
-      with_(
-        `${pick(r, BASE64, 86)}==`,
-        (s) => `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${s};EndpointSuffix=x`,
-      ),
-  ],
-  [
-    "azureSas",
-    (r) => with_(pick(r, WORD, 43), (s) => `https://a.blob.core.windows.net/c?sv=2024-11-04&se=2026&sig=${s}%3D`),
-  ],
-  [
-    "azureBus",
-    (r) => with_(`${pick(r, BASE64, 43)}=`, (s) => `Endpoint=sb://x/;SharedAccessKeyName=k;SharedAccessKey=${s}`),
-  ],
-  ["pem", (r) => with_(keyLines(r), (s) => `-----BEGIN RSA PRIVATE KEY-----\n${s}\n-----END RSA PRIVATE KEY-----\n`)],
-  [
-    "ssh",
-    (r) => with_(keyLines(r), (s) => `-----BEGIN OPENSSH PRIVATE KEY-----\n${s}\n-----END OPENSSH PRIVATE KEY-----`),
-  ],
-  [
-    "gcp",
-    (r) =>
-      with_(pick(r, BASE64, 64), (s) =>
-        JSON.stringify({ private_key: `-----BEGIN PRIVATE KEY-----\n${s}\n${s}\n-----END PRIVATE KEY-----\n` }),
-      ),
-  ],
-  ["pemCut", (r) => with_(pick(r, BASE64, 64), (s) => `     1→-----BEGIN PRIVATE KEY-----\n     2→${s}\n     3→${s}`)],
-  [
-    "pemBase64",
-    (r) =>
-      with_(
-        btoa(`-----BEGIN EC PRIVATE KEY-----\n${keyLines(r)}\n-----END EC PRIVATE KEY-----\n`),
-        (s) => `  tls.key: ${s}\n`,
-      ),
-  ],
-  ["npmrc", (r) => with_(pick(r, HEX, 36), (s) => `//registry.host.dev/:_authToken=${s}`)],
-]
+const begin = (name: string) => `-----BEGIN ${name}-----`
+const end = (name: string) => `-----END ${name}-----`
+/** Known only by what is around them. */
+const PLACED: Record<string, [make: (random: Random) => string, text: (secret: string) => string]> = {
+  databaseUrl: [(r) => pick(r, WORD, 16), (s) => `DATABASE_URL=postgres://app:${s}@db.host.dev:5432/app?ssl=true`],
+  mongoUrl: [(r) => pick(r, WORD, 16), (s) => `mongodb+srv://root:${s}@cluster0.host.dev/x`],
+  urlPassword: [(r) => pick(r, WORD, 14), (s) => `git clone https://ann:${s}@git.host.dev/app.git`],
+  bearer: [(r) => pick(r, URLSAFE, 40), (s) => `curl -H "Authorization: Bearer ${s}" https://api.host.dev`],
+  basic: [(r) => btoa(`ann:${pick(r, WORD, 14)}`), (s) => `Authorization: Basic ${s}`],
+  curlUser: [(r) => pick(r, WORD, 14), (s) => `curl -s -u ann:${s} https://api.host.dev`],
+  flag: [(r) => pick(r, WORD, 24), (s) => `deploy --api-key ${s} --region eu`],
+  azureStorage: [(r) => `${pick(r, BASE64, 86)}==`, (s) => `AccountName=a;AccountKey=${s};EndpointSuffix=x`],
+  azureSas: [(r) => pick(r, WORD, 43), (s) => `https://a.blob.core.windows.net/c?sv=2024-11-04&sig=${s}%3D`],
+  azureBus: [(r) => `${pick(r, BASE64, 43)}=`, (s) => `Endpoint=sb://x/;SharedAccessKey=${s};EntityPath=q`],
+  pem: [keyLines, (s) => `${begin("RSA PRIVATE KEY")}\n${s}\n${end("RSA PRIVATE KEY")}\n`],
+  ssh: [keyLines, (s) => `${begin("OPENSSH PRIVATE KEY")}\n${s}\n${end("OPENSSH PRIVATE KEY")}\n`],
+  gcp: [keyLine, (s) => JSON.stringify({ private_key: `${begin("PRIVATE KEY")}\n${s}\n${end("PRIVATE KEY")}\n` })],
+  pemCut: [keyLine, (s) => `     1→${begin("PRIVATE KEY")}\n     2→${s}\n     3→${s}`],
+  pemWrapped: [(r) => btoa(`${begin("EC PRIVATE KEY")}\n${keyLines(r)}\n`), (s) => `  tls.key: ${s}\n`],
+  npmrc: [(r) => pick(r, HEX, 36), (s) => `//registry.host.dev/:_authToken=${s}`],
+}
 
-function with_(secret: string, text: (secret: string) => string): { secret: string; text: string } {
-  return { secret, text: text(secret) }
+function keyLine(random: Random): string {
+  return pick(random, BASE64, 64)
 }
 
 function keyLines(random: Random): string {
-  return Array.from({ length: 12 }, () => pick(random, BASE64, 64)).join("\n")
+  return Array.from({ length: 12 }, () => keyLine(random)).join("\n")
 }
 
-function url64(text: string): string {
-  return Buffer.from(text).toString("base64url")
-}
+const url64 = (text: string) => Buffer.from(text).toString("base64url")
 
 function pick(random: Random, alphabet: string, length: number): string {
   return Array.from({ length }, () => alphabet[Math.floor(random() * alphabet.length)]).join("")

@@ -14,6 +14,7 @@ export interface Store {
   readonly thoughts: Thoughts
   readonly turns: Turns
   readonly sources: Sources
+  readonly forgetting: Forgetting
   readonly bindings: Bindings
   readonly journal: Journal
   readonly deliveries: Deliveries
@@ -23,6 +24,8 @@ export interface Store {
   /** A hint, after a commit, that the journal or the deliveries moved. Losing one costs seconds, never data. */
   onWake(listener: () => void): () => void
   facts(): Promise<StoreFacts>
+  /** Makes sure that nothing deleted is left in any of the store's files. Outside of transactions. */
+  purge(): Promise<void>
   close(): Promise<void>
 }
 
@@ -105,6 +108,26 @@ export interface Sources {
   byKey(platform: string, key: string): Promise<Source | undefined>
   save(source: NewSource): Promise<number>
   summaries(): Promise<SourceSummary[]>
+}
+
+/** Deletes for good, and remembers by hash that it must not come back when the agent's file is read again. */
+export interface Forgetting {
+  of(platform: string, nativeSessionId: string): Promise<{ whole: boolean; turn(nativeTurnId: string): boolean }>
+  session(id: SessionId, atMs: number): Promise<void>
+  turns(seqs: number[], atMs: number): Promise<void>
+  thoughts(seqs: number[]): Promise<void>
+  matching(
+    wish: ForgetWish,
+  ): Promise<{ turns: { seq: number; sessionId: SessionId }[]; thoughts: { seq: number; sessionId: SessionId }[] }>
+  /** Those of them in which nothing is left. */
+  emptied(sessionIds: SessionId[]): Promise<SessionId[]>
+}
+
+export interface ForgetWish {
+  containing?: string
+  sinceMs?: number
+  untilMs?: number
+  projectId?: ProjectId
 }
 
 export interface ThoughtPage {

@@ -5,6 +5,7 @@ import {
   sources,
   syncConversationHistory,
 } from "./capture.ts"
+import { forget } from "./forget.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
 import { search } from "./search.ts"
@@ -30,6 +31,7 @@ const all = [
   extractSessionHistory,
   sources,
   importNow,
+  forget,
   sessionsList,
   sessionsShow,
   sessionsRename,

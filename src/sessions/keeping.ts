@@ -1,6 +1,7 @@
 import type { Clock } from "../domain/clock.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
+import { plainText } from "../domain/text.ts"
 import type { ProjectFinder } from "./projects.ts"
 import type { Recovery } from "./recovery.ts"
 
@@ -40,8 +41,9 @@ export function makeKeeping({
   }
 
   return {
-    rename: (id, { title, tags }) =>
+    rename: (id, wish) =>
       change(id, "session.renamed", async (tx, session) => {
+        const [title, tags] = [wish.title && plainText(wish.title), wish.tags?.map(plainText)]
         const sameTags = tags === undefined || JSON.stringify(tags) === JSON.stringify(session.tags)
         if ((title ?? session.title) === session.title && sameTags) return false
         await tx.sessions.update(session.id, {

@@ -4,6 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import { newSessionId, type ProjectId, type SessionId } from "../domain/ids.ts"
 import { REASONING_PLATFORM, type Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
+import { plainText } from "../domain/text.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { CallerRoot, ProjectFinder } from "./projects.ts"
 
@@ -110,8 +111,9 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
           platform: REASONING_PLATFORM,
           nativeId: id,
           projectId: project?.id ?? null,
-          title: title ?? `Session of ${new Date(nowMs).toISOString().slice(0, 16).replace("T", " ")}`,
-          tags: tags ?? [],
+          title:
+            (title && plainText(title)) ?? `Session of ${new Date(nowMs).toISOString().slice(0, 16).replace("T", " ")}`,
+          tags: (tags ?? []).map(plainText),
           key: caller.idempotencyKey ?? null,
           createdAtMs: nowMs,
         })

@@ -7,8 +7,11 @@ export interface Rule {
   pattern: RegExp
   /** How many characters of the secret lie before the anchor. */
   back?: number
-  holds?(secret: string): boolean
+  /** What the secret itself must look like; without one it must only not be a placeholder. */
+  looks?: Look
 }
+
+export type Look = "password" | "strong" | "random" | "userAndPassword" | "keyLines"
 
 /** Tokens that are known by a prefix: kind, prefixes, and what follows. */
 const PREFIXED: readonly (readonly [kind: string, prefixes: string, rest: string])[] = [
@@ -130,19 +133,19 @@ export const TOKEN_RULES: readonly Rule[] = [
     kind: "ssh-private-key",
     anchors: ["-----BEGIN OPENSSH"],
     pattern: keyBlock("OPENSSH PRIVATE KEY"),
-    holds: hasKeyLine,
+    looks: "keyLines",
   },
   {
     kind: "pgp-private-key",
     anchors: ["-----BEGIN PGP"],
     pattern: keyBlock("PGP PRIVATE KEY BLOCK"),
-    holds: hasKeyLine,
+    looks: "keyLines",
   },
   {
     kind: "private-key",
     anchors: ["-----BEGIN "],
     pattern: keyBlock("(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY"),
-    holds: hasKeyLine,
+    looks: "keyLines",
   },
   {
     kind: "ssh-private-key",
@@ -165,14 +168,14 @@ const HEX = (length: string) => `[0-9a-f]{${length}}(?![0-9a-z])`
 
 const VALUE =
   "(?:([\"'`])([^\"'`\\s\\\\]{8,256})(?=\\\\*\\1)|([\\w~!@#%^*+=/.?|:-](?:[\\w~!@#%^*+=/.?|:$-]|&(?!\\w{1,30}=)){7,255}(?![\\w$]*\\()))"
-const assigned = (kind: string, words: string, holds: (value: string) => boolean): Rule => ({
+const assigned = (kind: string, words: string, looks: Look): Rule => ({
   kind,
   anchors: words.split(" "),
   pattern: new RegExp(
     `(?:${words.replaceAll(" ", "|")})(?:[_-]?(?:key|value|base|salt|string|prod|dev|test|live|staging|\\d{1,2})){0,3}(?:${LINK}|(?<=--[\\w-]{1,40})\\s{1,4})\\\\{0,3}${VALUE}`,
     "iy",
   ),
-  holds,
+  looks,
 })
 
 const DATABASES =
@@ -185,32 +188,32 @@ export const CONTEXT_RULES: readonly Rule[] = [
     kind: "database-url",
     anchors: ["://"],
     pattern: new RegExp(`(?<=${DATABASES})${URL_PASSWORD}`, "iy"),
-    holds: isPassword,
+    looks: "password",
   },
-  { kind: "url-password", anchors: ["://"], pattern: new RegExp(URL_PASSWORD, "y"), holds: isPassword },
+  { kind: "url-password", anchors: ["://"], pattern: new RegExp(URL_PASSWORD, "y"), looks: "password" },
   {
     kind: "basic-auth",
     anchors: ["basic "],
     pattern: /basic\s{1,3}([A-Za-z0-9+/_-]{8,}={0,2})/iy,
-    holds: isUserAndPassword,
+    looks: "userAndPassword",
   },
   {
     kind: "basic-auth",
     anchors: ["curl "],
     pattern: /curl [^\n]{0,300}?(?:-u|--user)[ =]?["'\\]{0,3}[^\s:"'\\]{1,64}:([^\s"'\\]{4,200})/iy,
-    holds: isPassword,
+    looks: "password",
   },
   {
     kind: "bearer-token",
     anchors: ["bearer"],
     pattern: /bearer["'`\\]{0,3}(?:\s|%20|:|=|,){1,3}["'`\\]{0,3}([\w.~+/=-]{16,})/iy,
-    holds: isRandom,
+    looks: "random",
   },
   {
     kind: "authorization",
     anchors: ["authorization"],
     pattern: new RegExp(`authorization${LINK}${QUOTE}(?:[A-Za-z-]{3,20}\\s{1,2})?([\\w.~+/=:-]{16,})`, "iy"),
-    holds: isRandom,
+    looks: "random",
   },
   near(
     "aws-secret-key",
@@ -234,72 +237,12 @@ export const CONTEXT_RULES: readonly Rule[] = [
   near("okta-token", "okta", "00[\\w-]{40}(?![\\w-])"),
   near("algolia-key", "algolia", HEX("32")),
   near("fastly-token", "fastly", "[\\w-]{32}(?![\\w-])"),
-  assigned("password", "password passwd passphrase pwd passwort", (value) => isPassword(value) && isStrong(value)),
+  assigned("password", "password passwd passphrase pwd passwort", "strong"),
   assigned(
     "api-key",
     "api_key apikey api-key access_key accesskey access-key private_key privatekey encryption_key signing_key auth_key authkey master_key account_key",
-    isRandom,
+    "random",
   ),
-  assigned("secret", "secret credential", isRandom),
-  assigned("token", "token", isRandom),
+  assigned("secret", "secret credential", "random"),
+  assigned("token", "token", "random"),
 ]
-
-const PLACEHOLDER =
-  /example|your[-_ ]?|placeholder|change[-_]?me|redacted|dummy|sample|insert|replace|x{5,}|\*{3}|\.{3}|…|(.)\1{6,}|12345678|abcdefg|^[<{[]|^\$[{(A-Za-z_]|^%[(a-z]|^#\{|^process\.|^os\.|^env\.|^\w{0,8}(?:pass(?:word|wd)?|pwd|secret|token)\d{0,3}$|^(?:user|postgres|root|admin|test|guest|mysql|redis|mongo|changeit|none|null|undefined)$/i
-
-export function isPlaceholder(value: string): boolean {
-  return PLACEHOLDER.test(value)
-}
-
-/** What may stand where a password stands in an address; `postgres:postgres@` and `user:password@` hide nothing. */
-function isPassword(value: string): boolean {
-  return value.length >= 5 && !isPlaceholder(value)
-}
-
-function hasKeyLine(value: string): boolean {
-  return /[A-Za-z0-9+/=]{30}/.test(value)
-}
-
-function isUserAndPassword(value: string): boolean {
-  return /^[\x20-\x7e]*:[\x20-\x7e]+$/.test(Buffer.from(value, "base64").toString("latin1"))
-}
-
-/** A password that a person made up: three of the four sorts of characters. */
-function isStrong(value: string): boolean {
-  if (isRandom(value)) return true
-  // The name of something, or the thing itself in code.
-  if (/^[\w$.]*(?:password|passwd|token|secret|auth|credential)[\w$.]*$/i.test(value)) return false
-  const sorts = [/[a-z]/, /[A-Z]/, /\d/, /[^\w.:/-]/].filter((sort) => sort.test(value)).length
-  return sorts >= 3 && !/[a-z][.:][A-Za-z]|[(){}[\]]|\/\//.test(value)
-}
-
-/** Drawn by a machine, rather than a word, a name, a path, a version or an expression. */
-function isRandom(value: string): boolean {
-  if (value.length < 12 || isPlaceholder(value)) return false
-  if (/^[0-9a-f]+$/i.test(value)) return value.length >= 20 && /\d/.test(value) && /[a-f]/i.test(value)
-  let [changes, pairs, common] = [0, 0, 0]
-  for (let i = 1; i < value.length; i++) {
-    const [before, sort] = [sortOf(value, i - 1), sortOf(value, i)]
-    if (sort === OTHER || before === OTHER) continue
-    if (sort !== before) changes++
-    if (sort !== LOWER || before === DIGIT) continue
-    pairs++
-    if (FOLLOWERS[(value.charCodeAt(i - 1) | 32) - 97]!.includes(value[i]!)) common++
-  }
-  const [rate, wordiness] = [changes / value.length, pairs === 0 ? 0 : common / pairs]
-  return rate >= 0.4 ? wordiness < 0.8 : changes >= 3 && wordiness < 0.5
-}
-
-/** For each letter, those that often follow it in words: 87 of 100 pairs in names and prose, 27 in random letters. */
-const FOLLOWERS =
-  "bcdgilmnprstuvy aelou aehiklortu aeios acdefglmnprstvx aefioru ehir aeio acdefglmnorstvz . ei adeilostuy aeiop acdegiost bcdilmnoprstuvw aeiloprt u acdeimnorstuy acehiopstu aehiorstuy celmnprst aei aeio . . e".split(
-    " ",
-  )
-const [OTHER, DIGIT, UPPER, LOWER] = [0, 1, 2, 3]
-
-function sortOf(text: string, at: number): number {
-  const code = text.charCodeAt(at)
-  if (code >= 97) return code <= 122 ? LOWER : OTHER
-  if (code >= 65) return code <= 90 ? UPPER : OTHER
-  return code >= 48 && code <= 57 ? DIGIT : OTHER
-}

@@ -2,6 +2,7 @@ import type { Clock } from "../domain/clock.ts"
 import type { Session, SessionFilter } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { type ExportedSession, toMarkdown } from "./export.ts"
+import { type Forget, makeForget } from "./forget.ts"
 import { type Keeping, makeKeeping } from "./keeping.ts"
 import { makeProjectFinder, type ProjectFinder } from "./projects.ts"
 import { makeRecovery, type Recovery } from "./recovery.ts"
@@ -13,6 +14,7 @@ export interface SessionsRoom {
   recovery: Recovery
   thinking: Thinking
   keeping: Keeping
+  forget: Forget
   /** Of any platform, newest first. */
   list(filter: SessionFilter): Promise<Session[]>
   whole(id: string, wish?: { superseded?: boolean }): Promise<ExportedSession>
@@ -27,6 +29,7 @@ export function makeSessions(deps: { store: Store; clock: Clock; homeDir: string
     recovery,
     thinking: makeThinking({ ...deps, recovery }),
     keeping: makeKeeping({ ...deps, projects, recovery }),
+    forget: makeForget({ ...deps, recovery }),
     list: (filter) => deps.store.sessions.list(filter),
     async whole(id, wish) {
       const session = await recovery.get(id)

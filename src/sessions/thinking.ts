@@ -4,6 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
+import { plainText } from "../domain/text.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { Recovery } from "./recovery.ts"
 
@@ -123,7 +124,7 @@ async function placed(
     sessionId,
     branchId,
     number,
-    text: wish.thought,
+    text: plainText(wish.thought),
     totalThoughts: Math.max(wish.totalThoughts ?? number, number),
     nextThoughtNeeded: wish.nextThoughtNeeded,
     isRevision: wish.isRevision ?? wish.revisesThought !== undefined,

@@ -1,4 +1,4 @@
-import type { Dialect, Kysely, Transaction } from "kysely"
+import type { Dialect, Kysely, RawBuilder, SqlBool, Transaction } from "kysely"
 import type { Failure } from "../domain/failure.ts"
 import type { PutTurn, WordsHit, WordsQuery } from "../domain/store.ts"
 import type { Tables } from "./tables.ts"
@@ -27,6 +27,11 @@ export interface StoreDialect {
   migrateWords(db: Db): Promise<void>
   /** Texts and terms are plain words. A thought never changes, so one that is there already is left alone. */
   indexWords(db: Db, rows: { seq: number; text: string }[]): Promise<void>
+  unindexWords(db: Db, seqs: number[]): Promise<void>
+  /** A substring, by its exact characters. */
+  contains(column: string, text: string): RawBuilder<SqlBool>
+  /** Overwrites what deleted rows left behind. */
+  purge(db: Db): Promise<void>
   matchWords(db: Db, query: WordsQuery): Promise<WordsHit[]>
   /** Inserts, or updates where something reads differently; the fastest way there is, because imports wait for it. */
   putTurns(db: Db, rows: TurnRow[]): Promise<PutTurn[]>

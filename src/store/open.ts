@@ -6,6 +6,7 @@ import type { Store } from "../domain/store.ts"
 import { makeBindings } from "./bindings.ts"
 import { makeDeliveries } from "./deliveries.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
+import { makeForgetting } from "./forgetting.ts"
 import { makeJournal } from "./journal.ts"
 import { migrations } from "./migrations/list.ts"
 import { makeProjects } from "./projects.ts"
@@ -45,6 +46,8 @@ export async function openStore(dialect: StoreDialect): Promise<Store> {
       thoughts: makeThoughts(on, dialect),
       turns: makeTurns(on, dialect),
       sources: makeSources(on),
+      forgetting: makeForgetting(on, dialect),
+      purge: () => dialect.purge(on),
       bindings: makeBindings(on),
       journal: inside
         ? journal

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from "kysely"
+import { PostgresDialect, type PostgresPool, type PostgresPoolClient, type SqlBool, sql } from "kysely"
 import type { Client, Pool, PoolClient } from "pg"
 import { Failure, type FailureCode } from "../domain/failure.ts"
 import type { PutTurn, WordsHit } from "../domain/store.ts"
@@ -72,6 +72,15 @@ export function postgres(options: PostgresOptions): StoreDialect {
       for (const { seq, text } of rows) {
         await sql`insert into thought_words(seq, words) values (${seq}, to_tsvector('throughline', ${text.slice(0, INDEXED_LENGTH)}))
           on conflict (seq) do nothing`.execute(db)
+      }
+    },
+    async unindexWords(db, seqs) {
+      if (seqs.length > 0) await sql`delete from thought_words where seq in (${sql.join(seqs)})`.execute(db)
+    },
+    contains: (column, text) => sql<SqlBool>`position(${text} in ${sql.ref(column)}) > 0`,
+    async purge(db) {
+      for (const table of ["thought_words", "thoughts", "turns", "sessions", "session_edges"]) {
+        await sql`vacuum full ${sql.table(table)}`.execute(db)
       }
     },
     async matchWords(db, { terms, projectId, sessionId, limit }) {

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import Database from "better-sqlite3"
-import { type SqliteDatabase, SqliteDialect, sql } from "kysely"
+import { type SqlBool, type SqliteDatabase, SqliteDialect, sql } from "kysely"
 import { Failure, type FailureCode } from "../domain/failure.ts"
 import type { WordsHit } from "../domain/store.ts"
 import type { StoreDialect } from "./dialect.ts"
@@ -42,6 +42,16 @@ export function sqlite(options: SqliteOptions): StoreDialect {
         await sql`insert into thought_words(rowid, text) select ${seq}, ${text}
           where not exists (select 1 from thought_words where rowid = ${seq})`.execute(db)
       }
+    },
+    async unindexWords(db, seqs) {
+      for (const seq of seqs) await sql`delete from thought_words where rowid = ${seq}`.execute(db)
+    },
+    contains: (column, text) => sql<SqlBool>`instr(${sql.ref(column)}, ${text}) > 0`,
+    async purge(db) {
+      // Deleted words stay in the index's segments until these are merged.
+      await sql`insert into thought_words(thought_words) values ('optimize')`.execute(db)
+      await sql`vacuum`.execute(db)
+      await sql`pragma wal_checkpoint(truncate)`.execute(db)
     },
     async matchWords(db, { terms, projectId, sessionId, limit }) {
       const match = terms.map((term) => `"${term}"`).join(" ")
@@ -123,6 +133,7 @@ function openFile(path: string, suspect: boolean): Database.Database {
     // FULL: what was acknowledged survives a power cut, not only a killed process. See docs/adr/0003.
     db.pragma("synchronous = FULL")
     db.pragma("foreign_keys = ON")
+    db.pragma("secure_delete = ON")
     db.pragma("busy_timeout = 5000")
     db.pragma("cache_size = -16000")
     if (suspect || statSync(path).size <= CHECK_AT_START_BYTES) assertSound(db)

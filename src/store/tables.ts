@@ -81,6 +81,7 @@ export interface Tables {
     source_id: number | null
     superseded_at_ms: number | null
   }
+  forgotten: { session_hash: string; turn_hash: string; at_ms: number }
   session_edges: {
     session_id: string
     kind: string

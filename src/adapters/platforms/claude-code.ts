@@ -1,17 +1,9 @@
 import { readFile, stat } from "node:fs/promises"
 import { posix, win32 } from "node:path"
-import type {
-  Capture,
-  LineageKind,
-  SessionCapture,
-  SkippedCapture,
-  TitleSource,
-  TurnCapture,
-} from "../../domain/capture.ts"
-import type { Claim, LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
-import type { Usage } from "../../domain/turn.ts"
-import { asArray, asNumber, asObject, asString, type Json, parseLine, peekString } from "./shared/jsonl.ts"
-import { digest, timeOf, titleOf, wellFormed } from "./shared/text.ts"
+import type { Capture, LineageKind, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
+import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
+import { asArray, asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "./shared/jsonl.ts"
+import { digest, textOf, timeOf, titleOf, wellFormed } from "./shared/text.ts"
 
 export const claudeCode: Platform = {
   id: "claude-code",
@@ -24,24 +16,25 @@ export const claudeCode: Platform = {
       ...named.split(",").map((dir) => dir.trim()),
       join(machine.homeDir, ".claude"),
       join(xdg || join(machine.homeDir, ".config"), "claude"),
-    ].filter((dir) => isAbsolute(dir))
-    return [...new Set(homes)].flatMap((dir) => [
+    ]
+    return [...new Set(homes.filter((dir) => isAbsolute(dir)))].flatMap((dir) => [
       { dir: join(dir, "projects"), depth: 8 },
       { dir, depth: 0 },
     ])
   },
-  claim({ path, relative }): Claim | undefined {
-    if (relative === "history.jsonl") return { key: path, reader: typedPrompts }
-    const [, session = "", folder] = relative.split("/")
+  claim({ path: key, relative }) {
+    if (relative === "history.jsonl") return { key, reader: typedPrompts }
+    const [, main = "", folder] = relative.split("/")
     const name = relative.slice(relative.lastIndexOf("/") + 1)
+    const sessionId = UUID.exec(main)?.[0]
     const agentId = /^agent-(.+)\.jsonl$/.exec(name)?.[1]
     if (folder === undefined) {
-      const sessionId = name.endsWith(".jsonl") && UUID.test(name.slice(0, -6)) ? name.slice(0, -6) : undefined
-      return sessionId || agentId ? { key: path, reader: transcript({ sessionId, agentId }) } : undefined
+      const isSession = sessionId !== undefined && name === `${sessionId}.jsonl`
+      return isSession || agentId ? { key, reader: transcript({ sessionId, agentId }) } : undefined
     }
-    if (!UUID.test(session)) return undefined
-    if (folder === "subagents" && agentId) return { key: path, reader: transcript({ sessionId: session, agentId }) }
-    return folder === "tool-results" ? { key: path, reader: savedOutput(session, name) } : undefined
+    if (sessionId === undefined) return undefined
+    if (folder === "tool-results") return { key, reader: savedOutput(sessionId, name) }
+    return folder === "subagents" && agentId ? { key, reader: transcript({ sessionId, agentId }) } : undefined
   },
   resume: ({ nativeId, projectPath }) => ({
     argv: ["claude", "--resume", nativeId.split("/")[0]!],
@@ -49,7 +42,7 @@ export const claudeCode: Platform = {
   }),
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 
 /** What the file's path says, for records that do not say it themselves. */
 interface Origin {
@@ -58,17 +51,15 @@ interface Origin {
 }
 
 type State = {
-  sessions: Record<string, Known>
+  /** Often one; old versions also wrote sub-agents, and what was resumed, into the same file. */
+  sessions: Known[]
   /** What came before the first turn. A file may hold nothing but a title, and then there is no session. */
   waiting: SessionCapture[]
   message?: { id: string; counted: Counted }
 }
-type Known = Pick<SessionCapture, "projectPath" | "gitBranch" | "agentVersion" | "model"> & {
-  parentId?: string
-  titled?: true
-}
-type Counted = Required<Pick<Usage, "inputTokens" | "outputTokens" | "cachedTokens">>
-type Draft = Omit<TurnCapture, "type" | "sessionId" | "nativeId" | "atMs"> & { nativeId?: string; type?: never }
+type Known = { id: string; parentId?: string; titled?: true; about: Record<string, string> }
+type Counted = { inputTokens: number; outputTokens: number; cachedTokens: number }
+type Draft = Omit<TurnCapture, "type" | "sessionId" | "nativeId"> & { nativeId?: string; type?: never }
 
 /** Below this, parsing costs less than looking for the type in the first bytes. */
 const PEEK_FROM = 4096
@@ -77,43 +68,16 @@ const QUEUED = Buffer.from('"queued_command"')
 function transcript(origin: Origin): LinesReader {
   return {
     mode: "lines",
-    begin: () => ({ sessions: {}, waiting: [] }) satisfies State,
+    begin: () => ({ sessions: [], waiting: [] }) satisfies State,
     line(line, state) {
-      // Requests with all tool schemas, and snapshots of files, make up most bytes of a new transcript.
+      // Requests with all their tool schemas, and snapshots of files, make up most bytes of a new transcript.
       const type = line.length < PEEK_FROM ? undefined : peekString(line, "type")
-      if (type !== undefined && isSideData(type) && !(type === "attachment" && line.includes(QUEUED)))
-        return [skipped(type)]
+      if (type !== undefined && isSideData(type) && !line.includes(QUEUED)) return [skipped(type)]
       return read(parseLine(line), origin, state as State)
     },
   }
 }
 
-function read(record: Json, origin: Origin, state: State): Capture[] {
-  const type = asString(record.type)
-  if (type === undefined) throw new TypeError("a record without a type")
-  const attachment = type === "attachment" ? asObject(record.attachment) : undefined
-  if (isSideData(type) && attachment?.type !== "queued_command") return [skipped(type)]
-  if (record.isMeta === true) return [skipped("meta")]
-  const title = TITLES[type]
-  if (title || type === "relocated" || type === "derived-from") return aboutSession(record, type, origin, state)
-  const message = asObject(record.message)
-  if (type === "user" || type === "assistant") {
-    if (!message) throw new TypeError(`${type} without a message`)
-    if (message.model === "<synthetic>") return [skipped("synthetic")]
-    const drafts = type === "user" ? said(record, message) : answered(message)
-    return withSession(record, drafts, origin, state, message)
-  }
-  if (attachment) return withSession(record, queued(attachment), origin, state)
-  if (type !== "system") return [skipped(type, true)]
-  if (record.subtype !== "compact_boundary") return [skipped(`system:${asString(record.subtype) ?? ""}`)]
-  return withSession(record, [{ kind: "reset", text: asString(record.content) ?? "" }], origin, state)
-}
-
-const TITLES: Record<string, { field: string; from: TitleSource } | undefined> = {
-  summary: { field: "summary", from: "summary" },
-  "ai-title": { field: "aiTitle", from: "generated" },
-  "custom-title": { field: "customTitle", from: "person" },
-}
 const SIDE_DATA = new Set(
   `attachment progress queue-operation file-history-snapshot file-history-delta attribution-snapshot content-replacement
   mode permission-mode memory-mode repl-mode dev-mods last-prompt tools-used cost-state atis-latch isolation-latch tag
@@ -122,80 +86,86 @@ const SIDE_DATA = new Set(
   artifact-comment-monitor artifact-autoreact-ledger`.split(/\s+/),
 )
 const isSideData = (type: string) => SIDE_DATA.has(type) || type.startsWith("api-request")
-const skipped = (kind: string, unknown?: true): SkippedCapture => ({
-  type: "skipped",
-  kind,
-  ...(unknown && { unknown }),
-})
+
+function read(record: Json, origin: Origin, state: State): Capture[] {
+  const type = asString(record.type)
+  if (type === undefined) throw new TypeError("a record without a type")
+  const queued = type === "attachment" ? queuedPrompt(asObject(record.attachment)) : undefined
+  if (queued) return withSession(record, [queued], origin, state)
+  if (isSideData(type)) return [skipped(type)]
+  if (record.isMeta === true) return [skipped("meta")]
+  if (type === "user" || type === "assistant") {
+    const message = asObject(record.message)
+    if (!message) throw new TypeError(`${type} without a message`)
+    if (message.model === "<synthetic>") return [skipped("synthetic")]
+    return withSession(record, type === "user" ? said(record, message) : answered(message), origin, state, message)
+  }
+  const about = aboutSession(record, type)
+  if (about) return later({ type: "session", sessionId: mainIdOf(record, origin), ...about }, state)
+  if (type !== "system") return [skipped(type, true)]
+  if (record.subtype !== "compact_boundary") return [skipped(`system:${record.subtype}`)]
+  return withSession(record, [{ kind: "reset", text: asString(record.content) ?? "" }], origin, state)
+}
 
 function said(record: Json, message: Json): (Draft | SkippedCapture)[] {
   if (record.isCompactSummary === true) return [{ kind: "summary", text: textOf(message.content) }]
-  const origin = asString(asObject(record.origin)?.kind)
-  if (origin && UNSAID.has(origin)) return [skipped(`origin:${origin}`)]
+  if (isUnsaid(record.origin)) return [skipped("unsaid")]
   return blocksOf(message).map((block) => {
     if (block.type === "tool_result") return toolResult(block)
     return block.type === "text" ? typed(asString(block.text) ?? "") : skipped(`block:${block.type}`)
   })
 }
 
-const UNSAID = new Set(["task-notification", "auto-continuation", "plugin", "unclassified"])
+/** A prompt that was handed over in the middle of a turn has no record of its own but this. */
+function queuedPrompt(attachment: Json | undefined): Draft | undefined {
+  if (attachment?.type !== "queued_command" || attachment.isMeta === true || isUnsaid(attachment.origin))
+    return undefined
+  if (attachment.carriedByCompaction === true || (attachment.commandMode ?? "prompt") !== "prompt") return undefined
+  const draft = typed(textOf(attachment.prompt))
+  const nativeId = asString(attachment.source_uuid)
+  return draft.type ? undefined : { ...draft, ...(nativeId && { nativeId }) }
+}
+
+function isUnsaid(origin: unknown): boolean {
+  return /^(task-notification|auto-continuation|plugin|unclassified)$/.test(asString(asObject(origin)?.kind) ?? "")
+}
 
 /** What a person typed, freed from the marks that the client puts around commands. */
 function typed(text: string): Draft | SkippedCapture {
   const mark = /^\s*<([a-z][a-z_-]*)>/.exec(text)?.[1] ?? ""
+  const inside = (name: string) => text.split(`<${name}>`)[1]?.split(`</${name}>`)[0] ?? ""
   if (mark === "bash-stdout" || mark === "bash-stderr") return { kind: "tool_result", text, toolName: "bash" }
-  if (mark === "bash-input") return { kind: "prompt", text: `! ${inside(text, mark)}` }
+  if (mark === "bash-input") return { kind: "prompt", text: `! ${inside(mark)}` }
   if (mark.startsWith("command-"))
-    return { kind: "prompt", text: `${inside(text, "command-name")} ${inside(text, "command-args")}`.trim() }
-  if (/^(local-command-|ide_|task-notification|system-reminder)/.test(mark)) return skipped(`mark:${mark}`)
+    return { kind: "prompt", text: `${inside("command-name")} ${inside("command-args")}`.trim() }
+  if (/^(local-command-|ide_|task-notification$|system-reminder$)/.test(mark)) return skipped(`mark:${mark}`)
   if (text.startsWith("[Request interrupted by user")) return skipped("interrupted")
   return text.trim() === "" ? skipped("empty") : { kind: "prompt", text }
 }
 
-const inside = (text: string, mark: string) => text.split(`<${mark}>`)[1]?.split(`</${mark}>`)[0] ?? ""
-
 function answered(message: Json): (Draft | SkippedCapture)[] {
-  const model = asString(message.model)
+  const model = typeof message.model === "string" ? { model: message.model } : {}
   return blocksOf(message).map((block) => {
     const type = asString(block.type) ?? ""
-    const text = asString(type === "thinking" ? block.thinking : block.text) ?? ""
-    if (type === "text" || type === "thinking") {
-      if (text.trim() === "") return skipped(`empty ${type}`)
-      return { kind: type === "text" ? "reply" : "reasoning", text, ...(model && { model }) }
+    if (type.endsWith("tool_use")) {
+      const [toolName, toolCallId] = [asString(block.name) ?? "", asString(block.id) ?? ""]
+      return { kind: "tool_call", text: JSON.stringify(block.input ?? {}), toolName, toolCallId, ...model }
     }
-    if (type.endsWith("tool_use")) return toolCall(block, model)
     if (type.endsWith("tool_result")) return toolResult(block)
-    return skipped(`block:${type}`, type === "redacted_thinking" ? undefined : true)
+    const text = asString(type === "thinking" ? block.thinking : block.text)
+    if (type !== "text" && type !== "thinking") return skipped(`block:${type}`, type !== "redacted_thinking")
+    return text ? { kind: type === "text" ? "reply" : "reasoning", text, ...model } : skipped(`empty ${type}`)
   })
 }
 
-function toolCall({ id, name, input }: Json, model: string | undefined): Draft {
-  return {
-    kind: "tool_call",
-    text: JSON.stringify(input ?? {}),
-    ...(typeof name === "string" && { toolName: name }),
-    ...(typeof id === "string" && { toolCallId: id }),
-    ...(model && { model }),
-  }
-}
-
 function toolResult({ tool_use_id: id, content, is_error: isError }: Json): Draft {
+  const toolCallId = asString(id)
   return {
     kind: "tool_result",
     text: textOf(content),
-    ...(typeof id === "string" && { toolCallId: id }),
+    ...(toolCallId && { toolCallId }),
     ...(isError === true && { isError }),
   }
-}
-
-/** A prompt that was handed over in the middle of a turn has no record of its own but this. */
-function queued(attachment: Json): (Draft | SkippedCapture)[] {
-  const from = asString(attachment.commandMode) ?? asString(asObject(attachment.origin)?.kind) ?? "prompt"
-  const repeated = attachment.isMeta === true || attachment.carriedByCompaction === true
-  if (repeated || UNSAID.has(from)) return [skipped("attachment")]
-  const draft = typed(textOf(attachment.prompt))
-  const nativeId = asString(attachment.source_uuid)
-  return [draft.type || !nativeId ? draft : { ...draft, nativeId }]
 }
 
 function blocksOf({ content }: Json): Json[] {
@@ -203,144 +173,141 @@ function blocksOf({ content }: Json): Json[] {
   return asArray(content).map((block) => asObject(block) ?? {})
 }
 
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content
-  const texts = asArray(content).map((part) => {
-    const block = asObject(part)
-    return asString(block?.text) ?? asString(block?.tool_name) ?? (block?.type === "image" ? "[image]" : "")
-  })
-  return texts.filter(Boolean).join("\n")
-}
-
 function withSession(
   record: Json,
   drafts: (Draft | SkippedCapture)[],
   origin: Origin,
   state: State,
-  message?: Json,
+  message: Json = {},
 ): Capture[] {
-  const { sessionId, mainId } = sessionOf(record, origin)
+  const mainId = mainIdOf(record, origin)
+  const agentId =
+    origin.agentId ?? (record.isSidechain === true ? (asString(record.agentId) ?? "sidechain") : undefined)
+  const sessionId = agentId === undefined ? mainId : `${mainId}/${agentId}`
   const atMs = timeOf(record.timestamp)
-  const id = asString(record.uuid) ?? digest(String(record.timestamp), JSON.stringify(message))
+  const time = atMs === undefined ? {} : { atMs }
+  const id = asString(record.uuid) ?? digest(`${record.timestamp} ${JSON.stringify(message)}`)
   const captures = drafts.map((draft, index): TurnCapture | SkippedCapture => {
     if (draft.type) return draft
     const nativeId = draft.nativeId ?? (drafts.length > 1 ? `${id}:${index}` : id)
-    const text = wellFormed(draft.text)
-    return { type: "turn", sessionId, ...draft, nativeId, text, ...(atMs !== undefined && { atMs }) }
+    return { type: "turn", sessionId, ...time, ...draft, nativeId, text: wellFormed(draft.text) }
   })
   const turns = captures.filter((capture) => capture.type === "turn")
   if (turns.length === 0) return captures
-  const usage = message && usageOf(message, state)
+  const usage = usageOf(message, state)
   if (usage) turns[0]!.usage = usage
 
-  const first = state.sessions[sessionId] === undefined
-  const known = (state.sessions[sessionId] ??= {})
+  const before = state.sessions.find((session) => session.id === sessionId)
+  const known: Known = before ?? { id: sessionId, about: {} }
   const found: SessionCapture = { type: "session", sessionId, ...changed(known, record, message) }
-  const forkedFrom = asString(asObject(record.forkedFrom)?.sessionId)
-  const parentId = mainId ?? forkedFrom
+  const parentId = agentId === undefined ? asString(asObject(record.forkedFrom)?.sessionId) : mainId
   if (parentId && known.parentId !== parentId) {
     known.parentId = parentId
-    found.parent = { sessionId: parentId, kind: mainId ? "subagent" : "fork" }
+    found.parent = { sessionId: parentId, kind: agentId === undefined ? "fork" : "subagent" }
   }
-  if (first && atMs !== undefined) found.startedAtMs = atMs
   const prompt = known.titled ? undefined : turns.find(({ kind, text }) => kind === "prompt" && !/^[/!]/.test(text))
   const title = prompt && titleOf(prompt.text)
   if (title) {
     known.titled = true
     found.title = { text: title, from: "prompt" }
   }
-  if (!first && Object.keys(found).length === 2) return captures
-  const waited = first ? state.waiting.filter((capture) => capture.sessionId === sessionId) : []
-  if (waited.length > 0) state.waiting = state.waiting.filter((capture) => capture.sessionId !== sessionId)
-  return [found, ...waited, ...captures]
+  if (before) return Object.keys(found).length > 2 ? [found, ...captures] : captures
+  state.sessions.push(known)
+  const waiting = Object.groupBy(state.waiting, (capture) => (capture.sessionId === sessionId ? "now" : "later"))
+  state.waiting = waiting.later ?? []
+  return [atMs === undefined ? found : { ...found, startedAtMs: atMs }, ...(waiting.now ?? []), ...captures]
 }
 
-function sessionOf(record: Json, origin: Origin): { sessionId: string; mainId: string | undefined } {
-  const mainId = asString(record.sessionId) ?? origin.sessionId
-  if (mainId === undefined) throw new TypeError("a record without a session")
-  const agentId =
-    origin.agentId ?? (record.isSidechain === true ? (asString(record.agentId) ?? "sidechain") : undefined)
-  return agentId === undefined
-    ? { sessionId: mainId, mainId: undefined }
-    : { sessionId: `${mainId}/${agentId}`, mainId }
+function mainIdOf(record: Json, origin: Origin): string {
+  const id = asString(record.sessionId) ?? origin.sessionId
+  if (id === undefined) throw new TypeError("a record without a session")
+  return id
 }
 
-function changed(known: Known, record: Json, message: Json | undefined): Partial<SessionCapture> {
-  const now: Record<string, unknown> = {
-    projectPath: record.cwd,
-    gitBranch: record.gitBranch,
-    agentVersion: record.version,
-    model: message?.model,
-  }
+function changed(known: Known, record: Json, message: Json): Partial<SessionCapture> {
+  const { cwd: projectPath, gitBranch, version: agentVersion } = record
   const fresh: Record<string, string> = {}
-  for (const [field, value] of Object.entries(now))
-    if (typeof value === "string" && value !== "" && known[field as keyof Known] !== value) fresh[field] = value
-  Object.assign(known, fresh)
+  for (const [field, value] of Object.entries({ projectPath, gitBranch, agentVersion, model: message.model }))
+    if (typeof value === "string" && value !== "" && known.about[field] !== value) fresh[field] = value
+  Object.assign(known.about, fresh)
   return fresh
 }
 
 /** Each line of a message repeats its usage, and old versions only know all of it on the last line: what is new counts. */
-function usageOf(message: Json, state: State): Usage | undefined {
-  const usage = asObject(message.usage)
-  const id = asString(message.id)
-  if (!usage || id === undefined) return undefined
-  const tokens = (name: string) => asNumber(usage[name]) ?? 0
-  const counted: Counted = {
-    inputTokens: tokens("input_tokens") + tokens("cache_creation_input_tokens"),
-    outputTokens: tokens("output_tokens"),
-    cachedTokens: tokens("cache_read_input_tokens"),
-  }
+function usageOf({ id, usage }: Json, state: State): Counted | undefined {
+  const tokens = asObject(usage)
+  if (!tokens || typeof id !== "string") return undefined
+  const [input = 0, written = 0, outputTokens = 0, cachedTokens = 0] = [
+    asNumber(tokens.input_tokens),
+    asNumber(tokens.cache_creation_input_tokens),
+    asNumber(tokens.output_tokens),
+    asNumber(tokens.cache_read_input_tokens),
+  ]
+  const counted = { inputTokens: input + written, outputTokens, cachedTokens }
   const before = state.message?.id === id ? state.message.counted : undefined
   state.message = { id, counted }
   if (!before) return counted
-  const added: Counted = {
+  const added = {
     inputTokens: counted.inputTokens - before.inputTokens,
-    outputTokens: counted.outputTokens - before.outputTokens,
-    cachedTokens: counted.cachedTokens - before.cachedTokens,
+    outputTokens: outputTokens - before.outputTokens,
+    cachedTokens: cachedTokens - before.cachedTokens,
   }
-  return Object.values(added).some((tokens) => tokens !== 0) ? added : undefined
+  return Object.values(added).some((count) => count !== 0) ? added : undefined
 }
 
-function aboutSession(record: Json, type: string, origin: Origin, state: State): Capture[] {
-  const { sessionId } = sessionOf({ sessionId: record.sessionId }, origin)
-  const found: SessionCapture = { type: "session", sessionId }
-  const title = TITLES[type]
-  const named = title && titleOf(asString(record[title.field]) ?? "")
-  if (title && named) found.title = { text: named, from: title.from }
-  if (type === "relocated" && typeof record.relocatedCwd === "string") found.projectPath = record.relocatedCwd
-  const source = asObject(asArray(record.sessions).findLast((from) => VIA[String(asObject(from)?.via)]))
-  if (source && typeof source.id === "string") found.parent = { sessionId: source.id, kind: VIA[String(source.via)]! }
-  if (Object.keys(found).length === 2) return [skipped(type)]
-  if (state.sessions[sessionId]) return [found]
+function aboutSession(record: Json, type: string): Partial<SessionCapture> | undefined {
+  const titled = (field: unknown, from: "summary" | "generated" | "person") => {
+    const text = titleOf(asString(field) ?? "")
+    return text === undefined ? undefined : { title: { text, from } }
+  }
+  if (type === "summary") return titled(record.summary, "summary")
+  if (type === "ai-title") return titled(record.aiTitle, "generated")
+  if (type === "custom-title") return titled(record.customTitle, "person")
+  if (type === "relocated" && typeof record.relocatedCwd === "string") return { projectPath: record.relocatedCwd }
+  if (type !== "derived-from") return undefined
+  const source = asObject(asArray(record.sessions).findLast((from) => VIA.has(asObject(from)?.via)))
+  const sessionId = asString(source?.id)
+  return sessionId === undefined ? undefined : { parent: { sessionId, kind: VIA.get(source?.via)! } }
+}
+
+const VIA = new Map<unknown, LineageKind>(
+  Object.entries({ branch: "fork", fork: "fork", clear: "clear", resume: "resume" } as const),
+)
+
+function later(found: SessionCapture, state: State): Capture[] {
+  if (state.sessions.some(({ id }) => id === found.sessionId)) return [found]
   state.waiting.push(found)
   return []
 }
 
-const VIA: Record<string, LineageKind | undefined> = { branch: "fork", fork: "fork", clear: "clear", resume: "resume" }
-
 /** All prompts ever typed. Claude Code deletes transcripts after 30 days, but not these. */
 const typedPrompts: LinesReader = {
   mode: "lines",
-  begin: () => ({ sessions: [] }),
+  begin: () => ({ titled: [] }),
   line(line, state) {
-    const { sessionId, display, timestamp, project, pastedContents } = parseLine(line)
+    const { sessionId, display, timestamp: atMs, project: projectPath, pastedContents } = parseLine(line)
     if (typeof sessionId !== "string" || typeof display !== "string") return [skipped("history without a session")]
     const pasted = asObject(pastedContents) ?? {}
-    const text = wellFormed(
-      display.replace(/\[Pasted text #(\d+)[^\]]*\]/g, (mark, id) => asString(asObject(pasted[id])?.content) || mark),
+    const expanded = display.replace(
+      /\[Pasted text #(\d+)[^\]]*\]/g,
+      (mark, number) => asString(asObject(pasted[number])?.content) || mark,
     )
+    const text = wellFormed(expanded)
     if (text.trim() === "" || /^\/[\w:-]+\s*$/.test(text)) return [skipped("command")]
-    const atMs = asNumber(timestamp)
-    const found: SessionCapture = { type: "session", sessionId }
-    if (typeof project === "string") found.projectPath = project
-    const sessions = state.sessions as string[]
-    const title = sessions.includes(sessionId) ? undefined : titleOf(text)
-    if (title) found.title = { text: title, from: "prompt" }
-    if (title && atMs !== undefined) found.startedAtMs = atMs
-    if (title) state.sessions = [...sessions.slice(-255), sessionId]
-    const nativeId = `typed:${digest(text)}:${atMs ?? ""}`
-    const turn: TurnCapture = { type: "turn", sessionId, nativeId, kind: "prompt", text, fallback: true }
-    return [found, atMs === undefined ? turn : { ...turn, atMs }]
+    const time = typeof atMs === "number" ? { atMs } : {}
+    const found: SessionCapture = {
+      type: "session",
+      sessionId,
+      ...(typeof projectPath === "string" && { projectPath }),
+    }
+    const titled = state.titled as string[]
+    const title = titled.includes(sessionId) ? undefined : titleOf(text)
+    if (title) {
+      found.title = { text: title, from: "prompt" }
+      state.titled = [...titled.slice(-255), sessionId]
+    }
+    const nativeId = `typed:${digest(text)}:${atMs}`
+    return [found, { type: "turn", sessionId, nativeId, kind: "prompt", text, ...time, fallback: true }]
   },
 }
 
@@ -351,12 +318,10 @@ function savedOutput(sessionId: string, name: string): WholeReader {
     async read(path) {
       const [bytes, { mtimeMs }] = await Promise.all([readFile(path), stat(path)])
       if (bytes.includes(0)) return [skipped("binary output")]
-      const callId = /^toolu_\w+/.exec(name)?.[0]
-      const text = wellFormed(bytes.toString("utf8"))
-      const turn: TurnCapture = { type: "turn", sessionId, nativeId: `tool-results:${name}`, kind: "tool_result", text }
-      turn.atMs = Math.round(mtimeMs)
-      if (callId) turn.toolCallId = callId
-      return [{ type: "session", sessionId }, turn]
+      const toolCallId = /^toolu_\w+/.exec(name)?.[0]
+      const [text, nativeId, atMs] = [wellFormed(bytes.toString("utf8")), `tool-results:${name}`, Math.round(mtimeMs)]
+      const turn = { type: "turn", sessionId, nativeId, kind: "tool_result", text, atMs } as const
+      return [{ type: "session", sessionId }, toolCallId ? { ...turn, toolCallId } : turn]
     },
   }
 }

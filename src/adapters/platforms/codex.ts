@@ -1,9 +1,8 @@
 import { posix, win32 } from "node:path"
 import type { Capture, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
-import type { Usage } from "../../domain/turn.ts"
-import { asArray, asNumber, asObject, asString, type Json, parseLine, peekString } from "./shared/jsonl.ts"
-import { digest, timeOf, titleOf, wellFormed } from "./shared/text.ts"
+import { asArray, asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "./shared/jsonl.ts"
+import { digest, textOf, timeOf, titleOf, wellFormed } from "./shared/text.ts"
 
 export const codex: Platform = {
   id: "codex",
@@ -11,8 +10,8 @@ export const codex: Platform = {
   can: { hooks: true, resume: true, times: true },
   places(machine) {
     const { join, isAbsolute } = machine.os === "win32" ? win32 : posix
-    const homes = [machine.env.CODEX_HOME ?? "", join(machine.homeDir, ".codex")].filter((dir) => isAbsolute(dir))
-    return [...new Set(homes)].flatMap((dir) => [
+    const homes = [machine.env.CODEX_HOME ?? "", join(machine.homeDir, ".codex")]
+    return [...new Set(homes.filter((dir) => isAbsolute(dir)))].flatMap((dir) => [
       { dir: join(dir, "sessions"), depth: 4 },
       { dir: join(dir, "archived_sessions"), depth: 4 },
       { dir, depth: 0 },
@@ -31,43 +30,40 @@ export const codex: Platform = {
 type State = {
   id?: string
   announced?: true
-  /** Written for Codex itself: nobody talked in it. */
-  internal?: true
-  subagent?: boolean
-  /** A sub-agent's file may begin with what its parent said: up to this ordinal, or, in old files, up to its own first turn. */
-  ownFrom?: number
-  inherited?: boolean
+  titled?: true
   projectPath?: string
   model?: string
-  titled?: true
-  /** Of files older than the envelope, whose items have no times. */
+  /** Written by Codex for itself: nobody talked in it. */
+  internal?: true
+  /** A sub-agent's file may begin with what its parent said: up to an ordinal or, in old files, to its own first turn. */
+  subagent?: boolean
+  ownFrom?: number
+  inherited?: boolean
+  /** In files older than the envelope, whose items have no times. */
   bareItems: number
   moment: string
   idsOfMoment: string[]
   prompts: string[]
-  /** The model's last turn, until it is known what it used. */
-  last?: TurnCapture
+  /** The model's latest turn, until it is told what it used. */
+  latest?: TurnCapture
   total?: Counted
 }
-type Counted = Required<Pick<Usage, "inputTokens" | "outputTokens" | "cachedTokens">>
-type Draft = Pick<TurnCapture, "kind" | "text" | "toolName" | "toolCallId" | "isError">
+type Counted = { inputTokens: number; outputTokens: number; cachedTokens: number }
+type Draft = Pick<TurnCapture, "kind" | "text" | "toolName" | "toolCallId" | "isError"> & { type?: never }
 
-/** More turns than this are never taken back at once. */
+/** More turns than these are not taken back at once. */
 const MOST_PROMPTS = 500
-const LONGEST_LAST = 16_384
+/** A longer turn is not kept in the state; what it used is counted with the next. */
+const LONGEST_LATEST = 16_384
 /** Below this, parsing costs less than looking for the type in the first bytes. */
 const PEEK_FROM = 4096
 
 function rollout(name: string): LinesReader {
+  const id = /^rollout-[\dT-]{19}-([^_.]+)/.exec(name)?.[1]
   return {
     mode: "lines",
-    begin() {
-      const state: State = { bareItems: 0, moment: "", idsOfMoment: [], prompts: [] }
-      const id = /^rollout-[\dT-]{19}-([^_.]+)/.exec(name)?.[1]
-      return id === undefined ? state : { ...state, id }
-    },
-    line(line, lineState) {
-      const state = lineState as State
+    begin: (): State => ({ ...(id && { id }), bareItems: 0, moment: "", idsOfMoment: [], prompts: [] }),
+    line(line, state: State) {
       if (state.internal) return [skipped("internal")]
       // The events that matter here are short; the long ones repeat what response items say.
       if (line.length >= PEEK_FROM && peekString(line, "type") === "event_msg") return [skipped("event_msg")]
@@ -79,128 +75,147 @@ function rollout(name: string): LinesReader {
 function read(record: Json, state: State): Capture[] {
   if (record.record_type !== undefined) return [skipped("state")]
   const type = asString(record.type)
-  if (type === undefined) return typeof record.id === "string" ? begun(record, state) : [skipped("untyped", true)]
+  if (type === undefined) return begun(record, state)
   const payload = asObject(record.payload)
-  if (!payload) return bareItem(record, type, state)
+  if (!payload) {
+    state.bareItems++
+    return turn(draftOf(record), {}, record, state)
+  }
   if (type === "session_meta") return begun(payload, state)
   if (isInherited(record, payload, state)) return [skipped("inherited")]
-  if (type === "turn_context") return changed(payload, state)
-  if (type === "event_msg") return happened(payload, state)
-  if (type === "compacted") {
-    const message = asString(payload.message) ?? ""
-    const reset = turn({ kind: "reset", text: "Conversation compacted" }, record, payload, state)
-    return message === "" ? reset : [...reset, ...turn({ kind: "summary", text: message }, record, payload, state)]
+  switch (type) {
+    case "response_item":
+      return turn(draftOf(payload), record, payload, state)
+    case "inter_agent_communication":
+      return turn({ kind: "prompt", text: textOf(payload.content) }, record, payload, state)
+    case "compacted": {
+      const reset = turn({ kind: "reset", text: "Conversation compacted" }, record, payload, state)
+      const message = textOf(payload.message)
+      return message ? [...reset, ...turn({ kind: "summary", text: message }, record, payload, state)] : reset
+    }
+    case "turn_context":
+      return changed(payload, state)
+    case "event_msg":
+      return happened(payload, state)
+    default:
+      return [skipped(type, !/^(world_state|security_risk_score|inter_agent_communication_metadata)$/.test(type))]
   }
-  if (type === "inter_agent_communication")
-    return turn({ kind: "prompt", text: asString(payload.content) ?? "" }, record, payload, state)
-  if (type !== "response_item") return [skipped(type, SIDE_DATA.has(type) ? undefined : true)]
-  return turn(draftOf(payload), record, payload, state)
-}
-
-const SIDE_DATA = new Set(["world_state", "security_risk_score", "inter_agent_communication_metadata"])
-const skipped = (kind: string, unknown?: true): SkippedCapture => ({
-  type: "skipped",
-  kind,
-  ...(unknown && { unknown }),
-})
-
-function bareItem(record: Json, type: string, state: State): Capture[] {
-  const draft = draftOf({ ...record, type })
-  if ("type" in draft && draft.unknown) return [draft]
-  state.bareItems++
-  return turn(draft, {}, record, state)
 }
 
 function begun(meta: Json, state: State): Capture[] {
   const id = asString(meta.id)
   if (id === undefined) throw new TypeError("a session without an id")
   if (state.id !== undefined && id !== state.id) {
-    // The copy of the parent's history begins with the parent's own first record.
+    // A copy of the parent's history begins with the parent's own first record.
     if (state.subagent) state.inherited = true
     return [skipped("inherited")]
   }
   state.id = id
   const source = asObject(meta.source)
-  const agent =
-    asObject(source?.subagent) ?? (typeof source?.subagent === "string" ? { [source.subagent]: {} } : undefined)
-  const isInternal = source?.internal !== undefined || agent?.memory_consolidation || agent?.other === "guardian"
+  const agent = asObject(source?.subagent) ?? { [asString(source?.subagent) ?? "none"]: true }
+  const isInternal = source?.internal !== undefined || agent.memory_consolidation || agent.other === "guardian"
   if (isInternal || meta.thread_source === "memory_consolidation") {
     state.internal = true
     return [skipped("internal")]
   }
-  state.subagent = agent !== undefined || meta.thread_source === "subagent"
+  state.subagent = source?.subagent !== undefined || meta.thread_source === "subagent"
   const ownFrom = asNumber(meta.subagent_history_start_ordinal)
   if (ownFrom !== undefined) state.ownFrom = ownFrom
 
-  const found: SessionCapture = { type: "session", sessionId: id }
-  const startedAtMs = timeOf(meta.timestamp)
-  const branch = asString(asObject(meta.git)?.branch)
-  const version = asString(meta.cli_version)
-  if (startedAtMs !== undefined) found.startedAtMs = startedAtMs
-  if (branch) found.gitBranch = branch
-  if (version) found.agentVersion = version
-  const spawner = asString(asObject(agent?.thread_spawn)?.parent_thread_id) ?? asString(meta.parent_thread_id)
+  const [startedAtMs, agentVersion] = [timeOf(meta.timestamp), asString(meta.cli_version)]
+  const gitBranch = asString(asObject(meta.git)?.branch)
+  const spawner = asString(asObject(agent.thread_spawn)?.parent_thread_id) ?? asString(meta.parent_thread_id)
   const forkedFrom = asString(meta.forked_from_id) ?? asString(asObject(meta.history_base)?.thread_id)
-  if (state.subagent && spawner) found.parent = { sessionId: spawner, kind: "subagent" }
-  else if (forkedFrom && forkedFrom !== id) found.parent = { sessionId: forkedFrom, kind: "fork" }
+  const parentId = state.subagent ? spawner : forkedFrom
   state.announced = true
-  return [Object.assign(found, ...changed(meta, state))]
+  const found: SessionCapture = {
+    type: "session",
+    sessionId: id,
+    ...(startedAtMs !== undefined && { startedAtMs }),
+    ...(agentVersion && { agentVersion }),
+    ...(gitBranch && { gitBranch }),
+    ...(parentId && parentId !== id && { parent: { sessionId: parentId, kind: state.subagent ? "subagent" : "fork" } }),
+  }
+  return [Object.assign(found, ...changed(meta, state).filter(({ type }) => type === "session"))]
 }
 
-/** Ids of turns are UUIDv7, as the session's own is: what was begun before the session is not its own. */
-function isInherited(record: Json, payload: Json, state: State): boolean {
-  if (state.ownFrom !== undefined) return (asNumber(record.ordinal) ?? state.ownFrom) < state.ownFrom
-  if (state.inherited && typeof payload.turn_id === "string" && payload.turn_id > (state.id ?? ""))
-    state.inherited = false
+/** Ids of turns are UUIDv7, as the session's own is: a turn that was begun before the session is not its own. */
+function isInherited({ ordinal }: Json, { turn_id: turnId }: Json, state: State): boolean {
+  if (state.ownFrom !== undefined) return typeof ordinal === "number" && ordinal < state.ownFrom
+  if (state.inherited && typeof turnId === "string" && turnId > sessionIdOf(state)) state.inherited = false
   return state.inherited === true
 }
 
 function changed({ cwd, model }: Json, state: State): Capture[] {
-  const fresh: { projectPath?: string; model?: string } = {}
-  if (typeof cwd === "string" && cwd !== state.projectPath) fresh.projectPath = cwd
-  if (typeof model === "string" && model !== state.model) fresh.model = model
+  const fresh = {
+    ...(typeof cwd === "string" && cwd !== state.projectPath && { projectPath: cwd }),
+    ...(typeof model === "string" && model !== state.model && { model }),
+  }
   Object.assign(state, fresh)
-  if (Object.keys(fresh).length === 0) return [skipped("turn_context")]
-  return [{ type: "session", sessionId: sessionIdOf(state), ...fresh }]
+  const isFresh = Object.keys(fresh).length > 0
+  return [isFresh ? { type: "session", sessionId: sessionIdOf(state), ...fresh } : skipped("turn_context")]
 }
 
 function happened(event: Json, state: State): Capture[] {
-  if (event.type === "token_count") return used(asObject(event.info), state)
-  const name = event.type === "thread_name_updated" ? titleOf(asString(event.thread_name) ?? "") : undefined
-  if (name) return [{ type: "session", sessionId: sessionIdOf(state), title: { text: name, from: "person" } }]
-  const turns = event.type === "thread_rolled_back" ? asNumber(event.num_turns) : undefined
-  if (!turns) return [skipped(`event_msg:${asString(event.type) ?? ""}`)]
-  const [fromNativeId] = state.prompts.splice(-turns)
-  if (fromNativeId === undefined) return [skipped("event_msg:thread_rolled_back")]
-  return [{ type: "rewind", sessionId: sessionIdOf(state), fromNativeId }]
+  const nothing = [skipped(`event_msg:${event.type}`)]
+  if (event.type === "token_count") return used(asObject(event.info), state) ?? nothing
+  if (event.type === "thread_name_updated") return named(state.id, event.thread_name) ?? nothing
+  const count = event.type === "thread_rolled_back" ? asNumber(event.num_turns) : undefined
+  const fromNativeId = count ? state.prompts.splice(-count)[0] : undefined
+  return fromNativeId === undefined ? nothing : [{ type: "rewind", sessionId: sessionIdOf(state), fromNativeId }]
 }
 
 /** The same totals are told many times, and a fork goes on from its parent's: what was added to them counts. */
-function used(info: Json | undefined, state: State): Capture[] {
-  const [total, latest] = [countedOf(info?.total_token_usage), countedOf(info?.last_token_usage)]
-  const { last, total: before } = state
-  if (!total || !last) return [skipped("event_msg:token_count")]
-  const added = before && total.inputTokens >= before.inputTokens ? less(total, before) : (latest ?? total)
+function used(info: Json | undefined, state: State): Capture[] | undefined {
+  const { latest, total: before } = state
+  const [total, last] = [countedOf(info?.total_token_usage), countedOf(info?.last_token_usage)]
+  if (!total || !latest) return undefined
   state.total = total
-  delete state.last
-  if (added.inputTokens + added.outputTokens + added.cachedTokens === 0) return [skipped("event_msg:token_count")]
-  return [{ ...last, usage: added }]
-}
-
-function countedOf(value: unknown): Counted | undefined {
-  const usage = asObject(value)
-  if (!usage) return undefined
-  const cachedTokens = asNumber(usage.cached_input_tokens) ?? 0
-  const inputTokens = (asNumber(usage.input_tokens) ?? 0) - cachedTokens
-  return { inputTokens, outputTokens: asNumber(usage.output_tokens) ?? 0, cachedTokens }
-}
-
-function less(total: Counted, before: Counted): Counted {
-  return {
+  delete state.latest
+  const hasGrown = before && total.outputTokens >= before.outputTokens && total.inputTokens >= before.inputTokens
+  if (!hasGrown) return [{ ...latest, usage: last ?? total }]
+  const usage = {
     inputTokens: total.inputTokens - before.inputTokens,
     outputTokens: total.outputTokens - before.outputTokens,
     cachedTokens: total.cachedTokens - before.cachedTokens,
   }
+  return Object.values(usage).some((count) => count !== 0) ? [{ ...latest, usage }] : undefined
+}
+
+function countedOf(value: unknown): Counted | undefined {
+  const usage = asObject(value)
+  const [input = 0, cachedTokens = 0, outputTokens = 0] = [
+    asNumber(usage?.input_tokens),
+    asNumber(usage?.cached_input_tokens),
+    asNumber(usage?.output_tokens),
+  ]
+  return usage && { inputTokens: input - cachedTokens, outputTokens, cachedTokens }
+}
+
+function turn(draft: Draft | SkippedCapture, record: Json, payload: Json, state: State): Capture[] {
+  if (draft.type) return [draft]
+  const [sessionId, atMs, text] = [sessionIdOf(state), timeOf(record.timestamp), wellFormed(draft.text)]
+  const isModels = draft.kind === "reply" || draft.kind === "reasoning" || draft.kind === "tool_call"
+  const made: TurnCapture = {
+    type: "turn",
+    sessionId,
+    ...draft,
+    text,
+    nativeId: nativeIdOf(draft, record, payload, state),
+    ...(atMs !== undefined && { atMs }),
+    ...(isModels && state.model && { model: state.model }),
+  }
+  if (isModels && text.length <= LONGEST_LATEST) state.latest = made
+  const found: SessionCapture = { type: "session", sessionId }
+  if (draft.kind === "prompt") {
+    state.prompts = [...state.prompts.slice(1 - MOST_PROMPTS), made.nativeId]
+    const title = state.titled ? undefined : titleOf(text)
+    if (title) found.title = { text: title, from: "prompt" }
+    state.titled = true
+  }
+  if (state.announced && !found.title) return [made]
+  state.announced = true
+  return [found, made]
 }
 
 function sessionIdOf({ id }: State): string {
@@ -208,55 +223,30 @@ function sessionIdOf({ id }: State): string {
   return id
 }
 
-function turn(draft: Draft | SkippedCapture, record: Json, payload: Json, state: State): Capture[] {
-  if ("type" in draft) return [draft]
-  const sessionId = sessionIdOf(state)
-  const text = wellFormed(draft.text)
-  const atMs = timeOf(record.timestamp)
-  const made: TurnCapture = {
-    type: "turn",
-    sessionId,
-    ...draft,
-    text,
-    nativeId: nativeIdOf(draft, record, payload, state),
-  }
-  if (atMs !== undefined) made.atMs = atMs
-  const isModels = draft.kind === "reply" || draft.kind === "reasoning" || draft.kind === "tool_call"
-  if (isModels && state.model !== undefined) made.model = state.model
-  if (isModels && text.length <= LONGEST_LAST) state.last = made
-  if (draft.kind !== "prompt") return state.announced ? [made] : [announced(state), made]
-  state.prompts = [...state.prompts.slice(1 - MOST_PROMPTS), made.nativeId]
-  const title = state.titled ? undefined : titleOf(text)
-  if (title === undefined) return state.announced ? [made] : [announced(state), made]
-  state.titled = true
-  return [{ ...announced(state), title: { text: title, from: "prompt" } }, made]
-}
-
-function announced(state: State): SessionCapture {
-  state.announced = true
-  return { type: "session", sessionId: sessionIdOf(state) }
-}
-
 /**
  * Times and contents stay when a file is migrated to pages, archived or compressed; ordinals and offsets do not. An id
  * alone is not enough: some providers count theirs from one again in each answer.
  */
-function nativeIdOf(draft: Draft, record: Json, payload: Json, state: State): string {
-  const moment = asString(record.timestamp)
-  if (moment === undefined) return `item:${state.bareItems}`
-  const own = asString(payload.id) || asString(payload.call_id) || digest(draft.text)
-  const id = `${moment}:${draft.kind}:${own}`
-  if (moment !== state.moment) state.idsOfMoment = []
-  state.moment = moment
-  const equal = state.idsOfMoment.filter((other) => other === id).length
+function nativeIdOf({ kind, text }: Draft, { timestamp }: Json, payload: Json, state: State): string {
+  if (typeof timestamp !== "string") return `item:${state.bareItems}`
+  const id = `${timestamp}:${kind}:${asString(payload.id) || asString(payload.call_id) || digest(text)}`
+  if (timestamp !== state.moment) state.idsOfMoment = []
+  state.moment = timestamp
   state.idsOfMoment.push(id)
-  return equal === 0 ? id : `${id}:${equal + 1}`
+  const equal = state.idsOfMoment.filter((other) => other === id).length
+  return equal === 1 ? id : `${id}:${equal}`
 }
 
 function draftOf(item: Json): Draft | SkippedCapture {
   const type = asString(item.type) ?? ""
-  const name = [asString(item.namespace), asString(item.name)].filter(Boolean).join(".")
   const call = typeof item.call_id === "string" ? { toolCallId: item.call_id } : {}
+  const calls = (toolName: string, text: unknown): Draft => ({
+    kind: "tool_call",
+    text: typeof text === "string" ? text : JSON.stringify(text ?? {}),
+    toolName,
+    ...call,
+  })
+  const name = [asString(item.namespace), asString(item.name)].filter(Boolean).join(".")
   switch (type) {
     case "message":
       return message(item)
@@ -264,79 +254,63 @@ function draftOf(item: Json): Draft | SkippedCapture {
       return { kind: "prompt", text: textOf(item.content) }
     case "reasoning": {
       const text = [textOf(item.summary), textOf(item.content)].filter(Boolean).join("\n\n")
-      return text === "" ? skipped("encrypted reasoning") : { kind: "reasoning", text }
+      return text ? { kind: "reasoning", text } : skipped("encrypted reasoning")
     }
     case "function_call":
-      return { kind: "tool_call", text: asString(item.arguments) ?? "", toolName: name, ...call }
+      return calls(name, item.arguments)
     case "custom_tool_call":
-      return { kind: "tool_call", text: asString(item.input) ?? "", toolName: name, ...call }
+      return calls(name, item.input)
     case "local_shell_call":
     case "web_search_call":
-      return { kind: "tool_call", text: JSON.stringify(item.action ?? {}), toolName: type.slice(0, -5), ...call }
+      return calls(type.slice(0, -"_call".length), item.action)
     case "tool_search_call":
-      return { kind: "tool_call", text: JSON.stringify(item.arguments ?? {}), toolName: "tool_search", ...call }
+      return calls("tool_search", item.arguments)
     case "image_generation_call":
-      return { kind: "tool_call", text: asString(item.revised_prompt) ?? "", toolName: "image_generation" }
+      return calls("image_generation", item.revised_prompt)
     case "function_call_output":
     case "custom_tool_call_output":
       return { kind: "tool_result", ...outputOf(item.output), ...call }
     default:
-      return skipped(`item:${type}`, WITHOUT_TEXT.has(type) ? undefined : true)
+      return skipped(`item:${type}`, !/^(tool_search_output|.*compaction.*|ghost_snapshot)$/.test(type))
   }
 }
 
-const WITHOUT_TEXT = new Set(
-  "tool_search_output compaction compaction_summary context_compaction ghost_snapshot additional_tools".split(" "),
-)
-
 function message({ role, content }: Json): Draft | SkippedCapture {
-  if (role === "assistant") {
-    const text = textOf(content)
-    return text.trim() === "" ? skipped("empty") : { kind: "reply", text }
-  }
-  if (role !== "user") return skipped(`role:${asString(role) ?? ""}`)
-  const text = textOf(asArray(content).filter((part) => !isContext(asString(asObject(part)?.text))))
-  return text.trim() === "" ? skipped("context") : { kind: "prompt", text }
+  if (role !== "user" && role !== "assistant") return skipped(`role:${role}`)
+  const parts = role === "user" ? asArray(content).filter((part) => !isContext(textOf([part]))) : content
+  const text = textOf(parts)
+  if (text.trim() === "") return skipped(role === "user" ? "context" : "empty")
+  return { kind: role === "user" ? "prompt" : "reply", text }
 }
 
 /** What the client tells the model in a user's name; also the marks around an attached image. */
-function isContext(text: string | undefined): boolean {
-  const trimmed = text?.trim() ?? ""
-  const mark = /^<(\/?[a-z_]+)[^>]*>/i.exec(trimmed)?.[1] ?? ""
-  if (/^\/?(image|audio)$/.test(mark)) return !trimmed.includes("\n")
-  if (CONTEXT.has(mark) || mark.startsWith("external_")) return trimmed.endsWith(`</${mark}>`)
+function isContext(text: string): boolean {
+  const trimmed = text.trim()
+  const mark = /^<(\/?[A-Za-z_]+)[^>]*>/.exec(trimmed)?.[1] ?? ""
+  if (/^\/?(image|audio)$/.test(mark)) return trimmed.indexOf(">") === trimmed.length - 1
+  if (CONTEXT.test(mark)) return trimmed.endsWith(`</${mark}>`)
   return trimmed.startsWith("# AGENTS.md instructions") && trimmed.endsWith("</INSTRUCTIONS>")
 }
 
-const CONTEXT = new Set(
-  `environment_context user_instructions INSTRUCTIONS skill user_shell_command turn_aborted subagent_notification
-  recommended_plugins goal_context codex_internal_context hook_prompt user_action`.split(/\s+/),
+const CONTEXT = new RegExp(
+  `^(environment_context|user_instructions|INSTRUCTIONS|skill|user_shell_command|user_action|turn_aborted|hook_prompt|${[
+    "subagent_notification|recommended_plugins|goal_context|codex_internal_context|external_.*",
+  ]})$`,
 )
-
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content
-  const texts = asArray(content).map((part) => {
-    const block = asObject(part)
-    return asString(block?.text) ?? (block?.type === "input_image" ? "[image]" : "")
-  })
-  return texts.filter(Boolean).join("\n")
-}
 
 function outputOf(output: unknown): Pick<Draft, "text" | "isError"> {
   const text = textOf(asObject(output)?.content ?? output)
-  // Old versions put the output of a command into JSON.
-  const wrapped = text.startsWith('{"output":') ? asObject(parsed(text)) : undefined
-  const told = /^(?:Exit code: |[^]{0,200}?\nProcess exited with code )(\d+)/.exec(text)?.[1]
-  const exitCode = asNumber(asObject(wrapped?.metadata)?.exit_code) ?? Number(told ?? 0)
-  return { text: asString(wrapped?.output) ?? text, ...(exitCode !== 0 && { isError: true }) }
+  const told = /^(?:Exit code: |[\s\S]{0,200}?\nProcess exited with code )(\d+)/.exec(text)?.[1]
+  // Old versions put a command's output into JSON.
+  const wrapped = /^\{"output":("(?:[^"\\]|\\.)*"),"metadata":\{"exit_code":(-?\d+)/.exec(text)
+  const isError = Number(wrapped?.[2] ?? told ?? 0) !== 0
+  return { text: wrapped ? JSON.parse(wrapped[1]!) : text, ...(isError && { isError }) }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+function named(sessionId: unknown, name: unknown): Capture[] | undefined {
+  const text = titleOf(asString(name) ?? "")
+  if (typeof sessionId !== "string" || text === undefined) return undefined
+  return [{ type: "session", sessionId, title: { text, from: "person" } }]
 }
 
 const names: LinesReader = {
@@ -344,8 +318,6 @@ const names: LinesReader = {
   begin: () => ({}),
   line(line) {
     const { id, thread_name: name } = parseLine(line)
-    const title = titleOf(asString(name) ?? "")
-    if (typeof id !== "string" || title === undefined) return [skipped("unnamed")]
-    return [{ type: "session", sessionId: id, title: { text: title, from: "person" } }]
+    return named(id, name) ?? [skipped("unnamed")]
   },
 }

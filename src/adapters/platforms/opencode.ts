@@ -62,14 +62,9 @@ interface Cursor {
   reverted: Record<string, string>
 }
 
-interface SessionRow {
-  id: string
-  parentId: string | undefined
-  directory: string | undefined
-  title: string | undefined
-  version: string | undefined
+interface FoundSession {
+  capture: SessionCapture
   revert: { messageId: string; partId: string | undefined } | undefined
-  createdAt: number | undefined
   updatedAt: number
 }
 
@@ -92,63 +87,70 @@ const database: DatabaseReader = {
   async read(path, cursor) {
     const before = (cursor ?? undefined) as Cursor | undefined
     const { at, sessions } = withForeignDb(path, (db) => changedSessions(db, before))
-    const reverted = Object.fromEntries(sessions.flatMap(({ id, revert }) => (revert ? [[id, revert.messageId]] : [])))
-    const old = Object.entries(before?.reverted ?? {}).filter(([id]) => !sessions.some((session) => session.id === id))
-    const next: Cursor = { at, reverted: { ...Object.fromEntries(old), ...reverted } }
+    const reverted = { ...before?.reverted }
+    for (const { capture, revert } of sessions) {
+      if (revert) reverted[capture.sessionId] = revert.messageId
+      else delete reverted[capture.sessionId]
+    }
+    const next: Cursor = { at, reverted }
     return { captures: sessionsFrom(path, sessions, before), cursor: next }
   },
 }
 
-function changedSessions(db: ForeignDb, before: Cursor | undefined): { at: number; sessions: SessionRow[] } {
-  const at = before?.at ?? 0
-  if (db.all("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name IN ('session','message','part')").length < 3)
-    return { at, sessions: [] }
-  const since = before ? at - OVERLAP_MS - LONGEST_RUN_MS : 0
-  const rows = db.all(
-    `SELECT id, parent_id, directory, title, version, revert, time_created, time_updated FROM session
-     WHERE time_updated >= ? ORDER BY time_updated DESC, id`,
-    since,
-  )
-  const latest = db.all(
-    `SELECT max(t) AS at FROM (
-       SELECT max(time_updated) AS t FROM session
-       UNION ALL SELECT max(m.time_updated) FROM session s JOIN message m ON m.session_id = s.id WHERE s.time_updated >= ?1
-       UNION ALL SELECT max(p.time_updated) FROM session s JOIN part p ON p.session_id = s.id WHERE s.time_updated >= ?1)`,
-    since,
-  )[0]?.at
-  const sessions = rows.map(
-    (row): SessionRow => ({
-      id: String(row.id),
-      parentId: asString(row.parent_id),
-      directory: asString(row.directory),
-      title: asString(row.title),
-      version: asString(row.version),
+function changedSessions(db: ForeignDb, before: Cursor | undefined): { at: number; sessions: FoundSession[] } {
+  const tables = db.all("SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('session','message','part')")
+  if (tables.length < 3) return { at: before?.at ?? 0, sessions: [] }
+  const since = before ? before.at - OVERLAP_MS - LONGEST_RUN_MS : 0
+  const sessions = db
+    .all(
+      `SELECT id, parent_id, directory, title, version, revert, time_created, time_updated FROM session
+       WHERE time_updated >= ? ORDER BY time_updated DESC, id`,
+      since,
+    )
+    .map((row) => ({
+      capture: described(String(row.id), {
+        parent: row.parent_id,
+        directory: row.directory,
+        title: row.title,
+        version: row.version,
+        created: row.time_created,
+      }),
       revert: revertOf(parsed(row.revert)),
-      createdAt: asNumber(row.time_created),
       updatedAt: asNumber(row.time_updated) ?? 0,
-    }),
+    }))
+  // The first time the sessions' own times do: looking at every part would take long, and reading some again does no harm.
+  const latest = ["message", "part"].map((table) =>
+    before
+      ? db.all(
+          `SELECT max(t.time_updated) AS at FROM session s JOIN ${table} t ON t.session_id = s.id WHERE s.time_updated >= ?`,
+          since,
+        )[0]?.at
+      : 0,
   )
-  return { at: Math.max(at, asNumber(latest) ?? 0), sessions }
+  const at = Math.max(before?.at ?? 0, sessions[0]?.updatedAt ?? 0, ...latest.map((time) => asNumber(time) ?? 0))
+  // A clock that was wrong once must not make everything later look old.
+  return { at: Math.min(at, Date.now()), sessions }
 }
 
 /** The database is opened for a few messages at a time: the whole may not fit, and a long reading holds up its owner. */
-function* sessionsFrom(path: string, sessions: SessionRow[], before: Cursor | undefined): Generator<Capture> {
+function* sessionsFrom(path: string, sessions: FoundSession[], before: Cursor | undefined): Generator<Capture> {
   const since = before ? before.at - OVERLAP_MS : 0
   for (const session of sessions) {
-    const marks = [before?.reverted[session.id], session.revert?.messageId]
+    const { sessionId } = session.capture
+    const marks = [before?.reverted[sessionId], session.revert?.messageId]
     // Undone, done again, or undone further: everything from the earlier mark on comes again.
     const moved = before && marks[0] !== marks[1] ? marks.filter((mark) => mark !== undefined).toSorted()[0] : undefined
     const ids = withForeignDb(path, (db) =>
       db.all(
         `SELECT m.id FROM message m WHERE m.session_id = ?1 AND (m.time_updated >= ?2 OR m.id >= ?3 OR EXISTS (
            SELECT 1 FROM part p WHERE p.message_id = m.id AND p.time_updated >= ?2)) ORDER BY m.time_created, m.id`,
-        session.id,
+        sessionId,
         since,
         moved ?? "~",
       ),
     ).map(({ id }) => String(id))
     if (ids.length === 0 && session.updatedAt < since) continue
-    yield described(session)
+    yield session.capture
     const reading = new SessionReading(session, before?.at ?? 0)
     for (let from = 0; from < ids.length; from += MESSAGES_AT_ONCE) {
       const some = JSON.stringify(ids.slice(from, from + MESSAGES_AT_ONCE))
@@ -187,18 +189,15 @@ const legacyTree: WholeReader = {
     const info = await jsonFile(path)
     const id = asString(info.id) ?? basename(path, ".json")
     const project = asString(info.directory) ? {} : await jsonFile(projectFileOf(path)).catch((): Json => ({}))
-    const session: SessionRow = {
-      id,
-      parentId: asString(info.parentID),
-      directory: asString(info.directory) ?? asString(project.worktree),
-      title: asString(info.title),
-      version: asString(info.version),
-      revert: revertOf(asObject(info.revert)),
-      createdAt: asNumber(asObject(info.time)?.created),
-      updatedAt: 0,
-    }
-    const reading = new SessionReading(session, 0)
-    const captures: Capture[] = [described(session)]
+    const capture = described(id, {
+      parent: info.parentID,
+      directory: info.directory ?? project.worktree,
+      title: info.title,
+      version: info.version,
+      created: asObject(info.time)?.created,
+    })
+    const reading = new SessionReading({ capture, revert: revertOf(asObject(info.revert)), updatedAt: 0 }, 0)
+    const captures: Capture[] = [capture]
     for (const data of await jsonFiles(join(storageOf(path), "message", id))) {
       const messageId = asString(data.id) ?? ""
       const parts = await jsonFiles(join(storageOf(path), "part", messageId))
@@ -215,27 +214,34 @@ const legacyTree: WholeReader = {
   },
 }
 
-function described(session: SessionRow): SessionCapture {
-  const title = /^(New|Child) session - \d{4}-/.test(session.title ?? "") ? undefined : titleOf(session.title ?? "")
+function described(
+  sessionId: string,
+  info: Record<"parent" | "directory" | "title" | "version" | "created", unknown>,
+): SessionCapture {
+  const [parent, directory, version] = [info.parent, info.directory, info.version].map(asString)
+  const named = asString(info.title) ?? ""
+  // Until a title is thought of, the time stands for it.
+  const title = /^(New|Child) session - \d{4}-/.test(named) ? undefined : titleOf(named)
+  const startedAtMs = asNumber(info.created)
   return {
     type: "session",
-    sessionId: session.id,
-    ...(session.directory && { projectPath: session.directory }),
+    sessionId,
+    ...(directory && { projectPath: directory }),
     ...(title !== undefined && { title: { text: title, from: "generated" } }),
-    ...(session.version && { agentVersion: session.version }),
-    ...(session.createdAt !== undefined && { startedAtMs: session.createdAt }),
-    ...(session.parentId && { parent: { sessionId: session.parentId, kind: "subagent" } }),
+    ...(version && { agentVersion: version }),
+    ...(startedAtMs !== undefined && { startedAtMs }),
+    ...(parent && { parent: { sessionId: parent, kind: "subagent" } }),
   }
 }
 
 class SessionReading {
-  readonly #session: SessionRow
+  readonly #session: FoundSession
   /** What was left out before this is counted already. */
   readonly #countedUntil: number
   #model: string | undefined
   #firstHidden: string | undefined
 
-  constructor(session: SessionRow, countedUntil: number) {
+  constructor(session: FoundSession, countedUntil: number) {
     this.#session = session
     this.#countedUntil = countedUntil
   }
@@ -252,7 +258,7 @@ class SessionReading {
         return [
           {
             ...capture,
-            sessionId: this.#session.id,
+            sessionId: this.#session.capture.sessionId,
             text: wellFormed(capture.text),
             ...(at !== undefined && { atMs: isUser ? (message.createdAt ?? at) : at }),
             ...(model !== undefined && capture.kind !== "tool_result" && { model }),
@@ -265,13 +271,15 @@ class SessionReading {
     })
     const turns = captures.filter((capture) => capture.type === "turn")
     const usage = usageOf(message.data)
-    const counted = turns.findLast(({ kind }) => kind === "reply" || kind === "summary") ?? turns.at(-1)
+    const counted =
+      turns.findLast(({ kind }) => kind === "reply" || kind === "summary") ??
+      turns.findLast(({ kind }) => kind !== "tool_result")
     if (usage && counted) counted.usage = usage
     return captures
   }
 
   end(): Capture[] {
-    const sessionId = this.#session.id
+    const { sessionId } = this.#session.capture
     const captures: Capture[] = this.#model === undefined ? [] : [{ type: "session", sessionId, model: this.#model }]
     if (this.#firstHidden !== undefined) captures.push({ type: "rewind", sessionId, fromNativeId: this.#firstHidden })
     return captures
@@ -349,7 +357,7 @@ function usageOf({ time, tokens, cost }: Json): Usage | undefined {
   }
 }
 
-function revertOf(revert: Json | undefined): SessionRow["revert"] {
+function revertOf(revert: Json | undefined): FoundSession["revert"] {
   const messageId = asString(revert?.messageID)
   return messageId === undefined ? undefined : { messageId, partId: asString(revert?.partID) }
 }

@@ -16,6 +16,8 @@ export interface Batch {
 export interface Archive {
   /** One transaction: sessions, turns, the source's position, journal. Doing it twice changes nothing. */
   keep(batch: Batch): Promise<{ turns: number }>
+  /** Drops what is remembered of sessions from batch to batch. */
+  reset(): void
 }
 
 export interface ArchiveRules {
@@ -32,6 +34,7 @@ interface KnownSession {
   lastAtMs: number
   /** What was written of it last, to leave out what says nothing new. */
   described: string
+  isForgotten(nativeTurnId: string): boolean
 }
 
 const MAX_KNOWN = 5_000
@@ -54,6 +57,7 @@ export function makeArchive({ store, clock, rules }: { store: Store; clock: Cloc
   }
 
   return {
+    reset: () => known.clear(),
     keep(batch) {
       // One after the other: the cache must not hold what another transaction has not committed yet.
       const kept = last.then(() => keep(batch))
@@ -119,6 +123,8 @@ class Keeper {
     const key = `${platform} ${nativeId}`
     const cached = this.#known.get(key)
     if (cached) return cached
+    const forgotten = await this.#tx.forgetting.of(platform, nativeId)
+    if (forgotten.whole) return this.#leaveOut(nativeId)
     const found = await this.#tx.sessions.byNative(platform, nativeId)
     const session = found ?? (await this.#create(platform, nativeId, atMs))
     const fresh = {
@@ -127,9 +133,24 @@ class Keeper {
       excluded: false,
       lastAtMs: session.updatedAtMs,
       described: "",
+      isForgotten: forgotten.turn,
     }
     this.#known.set(key, fresh)
     return fresh
+  }
+
+  /** Remembered as a session of which nothing is kept. */
+  #leaveOut(nativeId: string): KnownSession {
+    const none = {
+      id: "" as SessionId,
+      projectPath: null,
+      excluded: true,
+      lastAtMs: 0,
+      described: "",
+      isForgotten: () => true,
+    }
+    this.#known.set(`${this.#batch.source.platform} ${nativeId}`, none)
+    return none
   }
 
   async #create(platform: string, nativeId: string, atMs: number) {
@@ -153,8 +174,7 @@ class Keeper {
   async #describe(capture: SessionCapture): Promise<void> {
     const path = capture.projectPath
     if (path !== undefined && this.#rules.excluded(path)) {
-      const key = `${this.#batch.source.platform} ${capture.sessionId}`
-      this.#known.set(key, { id: "" as SessionId, projectPath: path, excluded: true, lastAtMs: 0, described: "" })
+      this.#leaveOut(capture.sessionId)
       return
     }
     const session = await this.#session(capture.sessionId, capture.startedAtMs ?? this.#batch.source.mtimeMs)
@@ -203,7 +223,7 @@ class Keeper {
 
   async #turn(capture: TurnCapture): Promise<void> {
     const session = await this.#session(capture.sessionId, capture.atMs ?? this.#batch.source.mtimeMs)
-    if (session.excluded) return
+    if (session.excluded || session.isForgotten(capture.nativeId)) return
     const atMs = capture.atMs ?? Math.max(session.lastAtMs, 0)
     session.lastAtMs = atMs
     this.#pending.push({

@@ -15,6 +15,8 @@ export interface CaptureRoom {
   capturing: Capturing
   push: Push
   sources(): Promise<SourceSummary[]>
+  /** Something was forgotten: what is remembered of sessions is no longer true. */
+  forgotten(): void
   byNative(platform: string, nativeId: string): Promise<Session | undefined>
   /** What a person types to go on with a session in its own agent. */
   resumeCommand(session: Session): string | undefined
@@ -38,6 +40,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
     capturing,
     push: makePush({ ...deps, rules, capturing }),
     sources: () => deps.store.sources.summaries(),
+    forgotten: () => archive.reset(),
     byNative: (platform, nativeId) => deps.store.sessions.byNative(platform, nativeId),
     resumeCommand({ platform, nativeId, projectPath, isSubagent }) {
       if (isSubagent) return undefined

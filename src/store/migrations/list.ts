@@ -3,6 +3,7 @@ import type { StoreDialect } from "../dialect.ts"
 import type { Tables } from "../tables.ts"
 import * as house from "./0001_house.ts"
 import * as archive from "./0002_archive.ts"
+import * as forgotten from "./0004_forgotten.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -12,4 +13,5 @@ export interface StoreMigration {
 export const migrations: Record<string, StoreMigration> = {
   "0001_house": house,
   "0002_archive": archive,
+  "0004_forgotten": forgotten,
 }

@@ -1,0 +1,99 @@
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import type { Capture } from "../domain/capture.ts"
+import type { Store } from "../domain/store.ts"
+import { indexer } from "../recall/indexer.ts"
+import { openStore } from "../store/open.ts"
+import { sqlite } from "../store/sqlite.ts"
+import { makeArchive } from "./capture/archive.ts"
+import { makeSessions, type SessionsRoom } from "./room.ts"
+
+const caller = { surface: "local", key: "me" } as const
+let dir: string
+let store: Store
+let room: SessionsRoom
+beforeEach(async () => {
+  dir = realpathSync(mkdtempSync(join(tmpdir(), "forget-")))
+  store = await openStore(sqlite({ path: join(dir, "t.db") }))
+  room = makeSessions({ store, clock: { nowMs: () => 1_000 }, homeDir: dir, tempDir: join(dir, "temp") })
+})
+afterEach(async () => {
+  await store.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const source = {
+  platform: "claude-code",
+  key: "k",
+  path: "k",
+  mode: "lines",
+  inode: "",
+  sizeBytes: 0,
+  mtimeMs: 5,
+  offset: 0,
+  headHash: "",
+  tailHash: "",
+  memory: null,
+  readAtMs: 0,
+  lines: 0,
+  skipped: {},
+  unknown: 0,
+  unreadable: 0,
+  trouble: null,
+} as const
+const turn = (sessionId: string, nativeId: string, text: string, atMs: number): Capture => ({
+  type: "turn",
+  sessionId,
+  nativeId,
+  kind: "prompt",
+  text,
+  atMs,
+})
+const archive = () =>
+  makeArchive({
+    store,
+    clock: { nowMs: () => 1_000 },
+    rules: { redact: (text) => text, excluded: () => false, projectOf: async () => undefined },
+  })
+const bytes = () =>
+  Buffer.concat(
+    readdirSync(dir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name))),
+  )
+
+describe("what is forgotten is gone", () => {
+  test("a session leaves nothing behind in any file, the write-ahead log included, and reading it again brings nothing back", async () => {
+    const captures = Array.from({ length: 300 }, (_, n) =>
+      turn("s1", `t${n}`, `zebrasecret number ${n} ${"x".repeat(500)}`, n),
+    )
+    await archive().keep({ captures: [...captures, turn("s2", "u1", "giraffestays", 1)], source })
+    await room.thinking.record(caller, { thought: "zebrasecret in a thought", nextThoughtNeeded: true })
+    await indexer.after(await store.journal.after(0, 1000), store, AbortSignal.timeout(1000))
+    expect(bytes().includes("zebrasecret")).toBe(true)
+
+    const session = (await store.sessions.byNative("claude-code", "s1"))!
+    expect(await room.forget.plan({ sessionId: session.id })).toEqual({ sessions: 1, turns: 300, thoughts: 0 })
+    expect(await room.forget.forget({ sessionId: session.id })).toEqual({ sessions: 1, turns: 300, thoughts: 0 })
+    expect(await room.forget.forget({ containing: "zebrasecret" })).toEqual({ sessions: 1, turns: 0, thoughts: 1 })
+    expect(bytes().includes("zebrasecret")).toBe(false)
+    expect(bytes().includes("giraffestays")).toBe(true)
+
+    await archive().keep({ captures, source })
+    expect(await store.sessions.byNative("claude-code", "s1")).toBeUndefined()
+    expect(bytes().includes("zebrasecret")).toBe(false)
+  })
+
+  test("a time takes its turns only, and they stay away", async () => {
+    const captures = [turn("s", "a", "monday", 10), turn("s", "b", "tuesday", 20), turn("s", "c", "wednesday", 30)]
+    await archive().keep({ captures, source })
+    expect(await room.forget.forget({ sinceMs: 15, untilMs: 25 })).toEqual({ sessions: 0, turns: 1, thoughts: 0 })
+    await archive().keep({ captures, source })
+    const session = (await store.sessions.byNative("claude-code", "s"))!
+    expect((await store.turns.ofSession(session.id)).map(({ text }) => text)).toEqual(["monday", "wednesday"])
+    expect(session).toMatchObject({ turnCount: 2, promptCount: 2 })
+    expect(bytes().includes("tuesday")).toBe(false)
+  })
+})

@@ -1,0 +1,86 @@
+import type { Clock } from "../domain/clock.ts"
+import type { ProjectId, SessionId } from "../domain/ids.ts"
+import type { Session } from "../domain/session.ts"
+import type { ForgetWish, Store } from "../domain/store.ts"
+import type { Recovery } from "./recovery.ts"
+
+export interface ForgetPlan {
+  sessions: number
+  turns: number
+  thoughts: number
+}
+
+/** What is to go: whole sessions, or the turns and thoughts that a time or a text picks. */
+export interface ForgetScope {
+  sessionId?: string | undefined
+  projectId?: ProjectId | undefined
+  sinceMs?: number | undefined
+  untilMs?: number | undefined
+  containing?: string | undefined
+}
+
+export interface Forget {
+  plan(scope: ForgetScope): Promise<ForgetPlan>
+  /** For good: from the archive, the index and every file of the store. The agents' own files are not ours to touch. */
+  forget(scope: ForgetScope): Promise<ForgetPlan>
+}
+
+export function makeForget({ store, clock, recovery }: { store: Store; clock: Clock; recovery: Recovery }): Forget {
+  const find = async (scope: ForgetScope) => {
+    const whole: Session[] =
+      scope.sessionId !== undefined
+        ? [await recovery.get(scope.sessionId)]
+        : scope.projectId !== undefined && !picksParts(scope)
+          ? await store.sessions.list({ projectId: scope.projectId })
+          : []
+    const parts =
+      picksParts(scope) && scope.sessionId === undefined
+        ? await store.forgetting.matching(wishOf(scope))
+        : { turns: [], thoughts: [] }
+    return { whole, parts }
+  }
+  const planOf = ({ whole, parts }: Awaited<ReturnType<typeof find>>): ForgetPlan => ({
+    sessions: whole.length,
+    turns: parts.turns.length + whole.reduce((sum, session) => sum + session.turnCount, 0),
+    thoughts: parts.thoughts.length + whole.reduce((sum, session) => sum + session.thoughtCount, 0),
+  })
+
+  return {
+    plan: async (scope) => planOf(await find(scope)),
+    async forget(scope) {
+      const found = await find(scope)
+      const { whole, parts } = found
+      const plan = planOf(found)
+      const nowMs = clock.nowMs()
+      await store.transaction(async (tx) => {
+        await tx.forgetting.turns(
+          parts.turns.map(({ seq }) => seq),
+          nowMs,
+        )
+        await tx.forgetting.thoughts(parts.thoughts.map(({ seq }) => seq))
+        const touched = [...new Set([...parts.turns, ...parts.thoughts].map(({ sessionId }) => sessionId))]
+        const empty = await tx.forgetting.emptied(touched)
+        await tx.turns.recount(touched.filter((id) => !empty.includes(id)))
+        const gone: SessionId[] = [...whole.map(({ id }) => id), ...empty]
+        for (const id of gone) await tx.forgetting.session(id, nowMs)
+        plan.sessions = gone.length
+        // The journal says that something was forgotten, and not what.
+        await tx.journal.append([{ kind: "forgotten", atMs: nowMs, data: { ...plan } }])
+      })
+      await store.purge()
+      return plan
+    },
+  }
+}
+
+const picksParts = ({ sinceMs, untilMs, containing }: ForgetScope) =>
+  sinceMs !== undefined || untilMs !== undefined || containing !== undefined
+
+function wishOf({ projectId, sinceMs, untilMs, containing }: ForgetScope): ForgetWish {
+  return {
+    ...(projectId === undefined ? {} : { projectId }),
+    ...(sinceMs === undefined ? {} : { sinceMs }),
+    ...(untilMs === undefined ? {} : { untilMs }),
+    ...(containing === undefined ? {} : { containing }),
+  }
+}

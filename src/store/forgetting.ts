@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto"
+import { type SqlBool, sql } from "kysely"
+import type { SessionId } from "../domain/ids.ts"
+import type { Forgetting } from "../domain/store.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
+
+const WHOLE_SESSION = ""
+const IDS_AT_ONCE = 500
+
+/** Only hashes of the platform's ids are kept, so that what is read again stays forgotten and nothing can be read from them. */
+export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
+  const sessionHash = (platform: string, nativeId: string) => hash(`${platform}\n${nativeId}`)
+  const mark = async (session: string, turn: string, atMs: number) => {
+    await db
+      .insertInto("forgotten")
+      .values({ session_hash: session, turn_hash: turn, at_ms: atMs })
+      .onConflict((c) => c.doNothing())
+      .execute()
+  }
+  return {
+    async of(platform, nativeId) {
+      const rows = await db
+        .selectFrom("forgotten")
+        .select("turn_hash")
+        .where("session_hash", "=", sessionHash(platform, nativeId))
+        .execute()
+      const turns = new Set(rows.map((row) => row.turn_hash))
+      return {
+        whole: turns.has(WHOLE_SESSION),
+        turn: (nativeTurnId) => turns.size > 0 && turns.has(hash(nativeTurnId)),
+      }
+    },
+    async session(id, atMs) {
+      const session = await db
+        .selectFrom("sessions")
+        .select(["platform", "native_id"])
+        .where("id", "=", id)
+        .executeTakeFirst()
+      if (!session) return
+      await mark(sessionHash(session.platform, session.native_id), WHOLE_SESSION, atMs)
+      const thoughts = await db.selectFrom("thoughts").select("seq").where("session_id", "=", id).execute()
+      await dialect.unindexWords(
+        db,
+        thoughts.map((thought) => thought.seq),
+      )
+      await db.deleteFrom("thoughts").where("session_id", "=", id).execute()
+      await db.deleteFrom("turns").where("session_id", "=", id).execute()
+      await db.deleteFrom("sessions").where("id", "=", id).execute()
+    },
+    async turns(seqs, atMs) {
+      for (let at = 0; at < seqs.length; at += IDS_AT_ONCE) {
+        const chunk = seqs.slice(at, at + IDS_AT_ONCE)
+        const rows = await db
+          .selectFrom("turns as t")
+          .innerJoin("sessions as s", "s.id", "t.session_id")
+          .select(["s.platform", "s.native_id as session", "t.native_id as turn"])
+          .where("t.seq", "in", chunk)
+          .execute()
+        for (const row of rows) await mark(sessionHash(row.platform, row.session), hash(row.turn), atMs)
+        await db.deleteFrom("turns").where("seq", "in", chunk).execute()
+      }
+    },
+    async thoughts(seqs) {
+      for (let at = 0; at < seqs.length; at += IDS_AT_ONCE) {
+        const chunk = seqs.slice(at, at + IDS_AT_ONCE)
+        await dialect.unindexWords(db, chunk)
+        const rows = await db
+          .selectFrom("thoughts")
+          .select((e) => ["session_id", e.fn.countAll<number>().as("n")])
+          .where("seq", "in", chunk)
+          .groupBy("session_id")
+          .execute()
+        await db.deleteFrom("thoughts").where("seq", "in", chunk).execute()
+        for (const { session_id, n } of rows) {
+          await db
+            .updateTable("sessions")
+            .set((e) => ({ thought_count: e("thought_count", "-", Number(n)) }))
+            .where("id", "=", session_id)
+            .execute()
+        }
+      }
+    },
+    async matching({ containing, sinceMs, untilMs, projectId }) {
+      const conditions = (time: string) => {
+        const parts = [
+          ...(sinceMs === undefined ? [] : [sql<SqlBool>`${sql.ref(time)} >= ${sinceMs}`]),
+          ...(untilMs === undefined ? [] : [sql<SqlBool>`${sql.ref(time)} < ${untilMs}`]),
+          ...(projectId === undefined ? [] : [sql<SqlBool>`s.project_id = ${projectId}`]),
+          ...(containing === undefined ? [] : [dialect.contains("t.text", containing)]),
+        ]
+        return sql.join(parts, sql` and `)
+      }
+      const pick = async (table: string, time: string) => {
+        const { rows } = await sql<{ seq: number; session_id: string }>`
+          select t.seq, t.session_id from ${sql.table(table)} t join sessions s on s.id = t.session_id
+          where ${conditions(time)}`.execute(db)
+        return rows.map((row) => ({ seq: row.seq, sessionId: row.session_id as SessionId }))
+      }
+      return { turns: await pick("turns", "t.at_ms"), thoughts: await pick("thoughts", "t.created_at_ms") }
+    },
+    async emptied(sessionIds) {
+      const left: SessionId[] = []
+      for (const id of sessionIds) {
+        const turn = await db.selectFrom("turns").select("seq").where("session_id", "=", id).limit(1).executeTakeFirst()
+        const thought = await db
+          .selectFrom("thoughts")
+          .select("seq")
+          .where("session_id", "=", id)
+          .limit(1)
+          .executeTakeFirst()
+        if (!turn && !thought) left.push(id)
+      }
+      return left
+    },
+  }
+}
+
+const hash = (text: string) => createHash("sha256").update(text).digest("base64url")
