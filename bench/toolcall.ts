@@ -36,29 +36,32 @@ async function compare(transport: Transport, era: Era): Promise<void> {
   })
   const calls = {
     echo: () => echo.client.callTool({ name: "echo", arguments: { text: "x".repeat(100) } }),
+    keep: () => echo.client.callTool({ name: "keep", arguments: { text: "x".repeat(100) } }),
     read: () => ours.call("init", { operation: "get_state", mcpRootUri: project }),
     write: () => ours.call("thought", { thought: "x".repeat(100), nextThoughtNeeded: true, sessionId: session.id }),
   }
-  const times: Record<keyof typeof calls, number[]> = { echo: [], read: [], write: [] }
+  const times: Record<keyof typeof calls, number[]> = { echo: [], keep: [], read: [], write: [] }
   for (const call of Object.values(calls)) for (let i = 0; i < 50; i++) await call()
   // Interleaved, so that whatever else the machine does falls on all alike.
   for (let round = 0; round < ROUNDS; round++) {
-    for (const name of ["echo", "read", "write"] as const) {
+    for (const name of ["echo", "read", "keep", "write"] as const) {
       for (let i = 0; i < CALLS / ROUNDS; i++) times[name].push(await timed(calls[name]))
     }
   }
   await ours.close()
   await echo.close()
-  const [floor, read, write] = [summarize(times.echo), summarize(times.read), summarize(times.write)]
   const name = `${transport} ${era === "legacy" ? "2025" : "2026"}`
-  details[name] = { echo: floor, read, write }
-  rows.push({ what: `${name} echo p50 ms`, value: floor.p50 })
-  for (const [kind, { p50 }] of [
-    ["init get_state", read],
-    ["thought", write],
+  const summary = Object.fromEntries(
+    Object.entries(times).map(([call, values]) => [call, summarize(values)]),
+  ) as Record<keyof typeof calls, ReturnType<typeof summarize>>
+  details[name] = summary
+  rows.push({ what: `${name} echo p50 ms`, value: summary.echo.p50 })
+  for (const [what, ours, floor] of [
+    ["init get_state / echo", summary.read, summary.echo],
+    ["thought / echo that is kept on disk", summary.write, summary.keep],
   ] as const) {
-    const ratio = round(p50 / floor.p50, 2)
-    rows.push({ what: `${name} ${kind} / echo`, value: ratio, bar: "≤ 1.5", holds: ratio <= 1.5 })
+    const ratio = round(ours.p50 / floor.p50, 2)
+    rows.push({ what: `${name} ${what}`, value: ratio, bar: "≤ 1.5", holds: ratio <= 1.5 })
   }
 }
 

@@ -1,3 +1,6 @@
+import { fdatasyncSync, mkdtempSync, openSync, writeSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { McpServer } from "@modelcontextprotocol/server"
 import * as z from "zod"
 
@@ -12,5 +15,13 @@ export function echoServer(): McpServer {
     content: [{ type: "text", text }],
     structuredContent: { text },
   }))
+  // The floor of a write that is acknowledged only when it is on the disk.
+  server.registerTool("keep", config, async ({ text }) => {
+    writeSync(file, text)
+    fdatasyncSync(file)
+    return { content: [{ type: "text", text }], structuredContent: { text } }
+  })
   return server
 }
+
+const file = openSync(join(mkdtempSync(join(tmpdir(), "echo-")), "kept"), "a")

@@ -194,7 +194,8 @@ function launch(home: Home, flags: string[]): Child {
   child.unref()
   let exitCode: number | null = null
   child.once("exit", (code) => {
-    exitCode = code ?? 1
+    // One that was killed had no reason of its own to end: the next may live.
+    exitCode = code ?? 0
   })
   child.once("error", () => {
     exitCode = 1

@@ -58,6 +58,8 @@ export interface Sessions {
   byPrefix(prefix: string): Promise<Session[]>
   /** Newest first. Sessions linked to the project count as its own. */
   list(filter: SessionFilter): Promise<Session[]>
+  /** How many of this platform are not archived. */
+  count(projectId: ProjectId, platform: string): Promise<number>
   /** The one of this platform that was pinned last in this project, if any is. */
   pinned(projectId: ProjectId, platform: string): Promise<Session | undefined>
   update(

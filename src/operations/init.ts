@@ -71,19 +71,15 @@ const handlers: Record<In["operation"], Handler> = {
   async get_state({ sessions }, input, caller) {
     const root = await sessions.recovery.callerRoot(caller, input.mcpRootUri)
     const session = await sessions.recovery.boundSession(caller)
-    const known = root?.project
-      ? await sessions.recovery.list({ projectId: root.project.id, archived: false, limit: LISTED })
-      : []
+    const known = root?.project ? await sessions.recovery.count(root.project.id) : 0
     return {
       success: true,
       message: [
-        root
-          ? `Project ${root.uri} (${rootSource[root.source]}), ${known.length === LISTED ? `${LISTED} or more` : known.length} sessions.`
-          : "No project root is known.",
+        root ? `Project ${root.uri} (${rootSource[root.source]}), ${known} sessions.` : "No project root is known.",
         session ? `Current session: ${session.title}.` : "No current session: load_context or start_new.",
       ].join(" "),
       ...(session ? { session: viewSession(session) } : {}),
-      roots: root ? [{ uri: root.uri, bound: root.source === "bound", sessions: known.length }] : [],
+      roots: root ? [{ uri: root.uri, bound: root.source === "bound", sessions: known }] : [],
     }
   },
   async list_roots({ sessions }, input, caller) {

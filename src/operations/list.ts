@@ -1,10 +1,4 @@
-import {
-  extractSessionHistory,
-  importNow,
-  logConversationExchange,
-  sources,
-  syncConversationHistory,
-} from "./capture.ts"
+import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
@@ -18,6 +12,7 @@ import {
   sessionsRename,
   sessionsShow,
 } from "./sessions.ts"
+import { importNow, sources } from "./sources.ts"
 import { status } from "./system.ts"
 import { thought } from "./thought.ts"
 

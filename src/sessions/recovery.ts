@@ -50,6 +50,7 @@ export interface Recovery {
       limit?: number | undefined
     },
   ): Promise<Recovered | { session: undefined; rootUri: string | undefined }>
+  count(projectId: ProjectId): Promise<number>
   /** Reasoning sessions; captured conversations have their own list. */
   list(wish: { projectId?: ProjectId | undefined; archived?: boolean | undefined; limit: number }): Promise<Session[]>
   /** By full id or unique prefix. */
@@ -166,6 +167,7 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
         page: await pageOf(store, session, undefined, limit),
       }
     },
+    count: (projectId) => store.sessions.count(projectId, REASONING_PLATFORM),
     list: ({ projectId, archived, limit }) =>
       store.sessions.list({
         platform: REASONING_PLATFORM,

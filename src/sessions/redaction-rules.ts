@@ -161,13 +161,14 @@ const LINK = String.raw`(?:${QUOTE}${TYPE}\s{0,8}(?:(?:=>|:=|={1,3}|:|\sis\s)(?:
 const near = (kind: string, anchors: string, value: string): Rule => ({
   kind,
   anchors: anchors.split(" "),
-  pattern: new RegExp(`(?:${anchors.replaceAll(" ", "|")})[\\w .-]{0,30}${LINK}${QUOTE}(${value})`, "iy"),
+  pattern: new RegExp(`(?:${anchors.replaceAll(" ", "|")})(?=([\\w .-]{0,40}))\\1${LINK}${QUOTE}(${value})`, "iy"),
 })
 const UUID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 const HEX = (length: string) => `[0-9a-f]{${length}}(?![0-9a-z])`
 
-const VALUE =
-  "(?:([\"'`])([^\"'`\\s\\\\]{8,256})(?=\\\\*\\1)|([\\w~!@#%^*+=/.?|:-](?:[\\w~!@#%^*+=/.?|:$-]|&(?!\\w{1,30}=)){7,255}(?![\\w$]*\\()))"
+/** What separates a name from its value is rare in a value: with few of them, no value is read more than a few times. */
+const PLAIN = "[\\w~!@#%^*+/.?|$-]"
+const VALUE = `(?:(["'\`])([^"'\`\\s\\\\]{8,})(?=\\\\*\\1)|((?!\\$)${PLAIN}+(?:(?:[=:]|&(?!\\w{1,30}=))${PLAIN}+){0,4}={0,2}))`
 const assigned = (kind: string, words: string, looks: Look): Rule => ({
   kind,
   anchors: words.split(" "),
@@ -206,13 +207,13 @@ export const CONTEXT_RULES: readonly Rule[] = [
   {
     kind: "bearer-token",
     anchors: ["bearer"],
-    pattern: /bearer["'`\\]{0,3}(?:\s|%20|:|=|,){1,3}["'`\\]{0,3}([\w.~+/=-]{16,})/iy,
+    pattern: /bearer["'`\\]{0,3}(?:\s|%20|:|=|,){1,3}["'`\\]{0,3}([\w.~+/-]{16,}={0,2})/iy,
     looks: "random",
   },
   {
     kind: "authorization",
     anchors: ["authorization"],
-    pattern: new RegExp(`authorization${LINK}${QUOTE}(?:[A-Za-z-]{3,20}\\s{1,2})?([\\w.~+/=:-]{16,})`, "iy"),
+    pattern: new RegExp(`authorization${LINK}${QUOTE}(?:[A-Za-z-]{3,20}\\s{1,2})?([\\w.~+/-]{16,}={0,2})`, "iy"),
     looks: "random",
   },
   near(
@@ -232,7 +233,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
   near("mailgun-key", "mailgun", "[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}"),
   near("gcp-service-account", "private_key_id", HEX("40")),
   near("vault-token", "vault_token vault-token", "s\\.[A-Za-z0-9]{24}"),
-  near("npm-token", "_authtoken", "[\\w+/=-]{16,}"),
+  near("npm-token", "_authtoken", "[\\w+/-]{16,}={0,2}"),
   near("mailchimp-key", "mailchimp", "[0-9a-f]{32}-us\\d{1,2}"),
   near("okta-token", "okta", "00[\\w-]{40}(?![\\w-])"),
   near("algolia-key", "algolia", HEX("32")),

@@ -143,9 +143,16 @@ function match(rule: Rule, text: string, at: number): Hit | undefined {
   const secret = found.findLast((group) => group !== undefined)!
   const end = at + found[0].length
   const start = end - secret.length
-  if (rule.looks ? !LOOKS[rule.looks](secret, /["'`]/.test(text[start - 1] ?? "")) : isPlaceholder(secret))
-    return undefined
-  return { kind: rule.kind, start, end }
+  return looksRight(rule, secret, text[start - 1], text[end]) ? { kind: rule.kind, start, end } : undefined
+}
+
+function looksRight(rule: Rule, secret: string, before = "", after = ""): boolean {
+  // What is longer is judged by its beginning, and is no placeholder.
+  const beginning = secret.slice(0, 400)
+  if (rule.looks === undefined) return beginning !== secret || !isPlaceholder(secret)
+  // A function of that name.
+  if (after === "(") return false
+  return LOOKS[rule.looks](beginning, /["'`]/.test(before))
 }
 
 const ESCAPE = String.raw`\\[nrtbfv]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9A-Fa-f]{2}`
@@ -178,7 +185,7 @@ function isPlaceholder(value: string): boolean {
 
 /** A password of a person: three of the four sorts of characters, and neither a name nor an expression of code. */
 function isMadeUp(value: string): boolean {
-  if (/^[\w$.]*(?:password|passwd|token|secret|auth|credential)[\w$.]*$/i.test(value)) return false
+  if (value.length < 8 || /^[\w$.]*(?:password|passwd|token|secret|auth|credential)[\w$.]*$/i.test(value)) return false
   if (/:\/\/|^[\w$.*:()[\]{}]*(?:[a-z][.:][A-Za-z]|[()[\]{}])[\w$.*:()[\]{}]*$/.test(value)) return false
   return [/[a-z]/, /[A-Z]/, /\d/, /[^\w.:/-]/].filter((sort) => sort.test(value)).length >= 3
 }

@@ -1,11 +1,16 @@
 import type { SessionId } from "../domain/ids.ts"
 import type { Bindings } from "../domain/store.ts"
-import type { Db } from "./dialect.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
+import { prepared } from "./prepared.ts"
 
-export function makeBindings(db: Db): Bindings {
+const bindingOf = prepared((db, callerKey: string) =>
+  db.selectFrom("bindings").selectAll().where("caller_key", "=", callerKey),
+)
+
+export function makeBindings(db: Db, dialect: StoreDialect): Bindings {
   return {
     async get(callerKey) {
-      const row = await db.selectFrom("bindings").selectAll().where("caller_key", "=", callerKey).executeTakeFirst()
+      const [row] = await bindingOf(db, dialect, callerKey)
       return row && { rootUri: row.root_uri, sessionId: row.session_id as SessionId | null }
     },
     async set(callerKey, { rootUri, sessionId }, nowMs) {

@@ -41,14 +41,14 @@ export async function openStore(dialect: StoreDialect): Promise<Store> {
     const journal = makeJournal(on, dialect, onMoved)
     const deliveries = makeDeliveries(on, dialect, onMoved)
     const store: Store = {
-      projects: makeProjects(on),
-      sessions: makeSessionTable(on),
+      projects: makeProjects(on, dialect),
+      sessions: makeSessionTable(on, dialect),
       thoughts: makeThoughts(on, dialect),
       turns: makeTurns(on, dialect),
-      sources: makeSources(on),
+      sources: makeSources(on, dialect),
       forgetting: makeForgetting(on, dialect),
       purge: () => dialect.purge(on),
-      bindings: makeBindings(on),
+      bindings: makeBindings(on, dialect),
       journal: inside
         ? journal
         : { ...journal, append: (entries) => store.transaction((tx) => tx.journal.append(entries)) },

@@ -1,11 +1,16 @@
 import { newProjectId, type ProjectId } from "../domain/ids.ts"
 import type { Project } from "../domain/project.ts"
 import type { Projects } from "../domain/store.ts"
-import type { Db } from "./dialect.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
+import { prepared } from "./prepared.ts"
 
-export function makeProjects(db: Db): Projects {
+const projectByRoot = prepared((db, rootUri: string) =>
+  db.selectFrom("projects").selectAll().where("root_uri", "=", rootUri),
+)
+
+export function makeProjects(db: Db, dialect: StoreDialect): Projects {
   const byRoot = async (rootUri: string) => {
-    const row = await db.selectFrom("projects").selectAll().where("root_uri", "=", rootUri).executeTakeFirst()
+    const [row] = await projectByRoot(db, dialect, rootUri)
     return row && toProject(row)
   }
   return {

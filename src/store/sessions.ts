@@ -2,12 +2,37 @@ import { type Selectable, sql } from "kysely"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
 import type { Session, SessionEdge } from "../domain/session.ts"
 import type { Sessions } from "../domain/store.ts"
-import type { Db } from "./dialect.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
+import { prepared } from "./prepared.ts"
 import type { Tables } from "./tables.ts"
 
-export function makeSessionTable(db: Db): Sessions {
-  const select = () =>
-    db.selectFrom("sessions as s").leftJoin("projects as p", "p.id", "s.project_id").selectAll("s").select("p.root_uri")
+const withRoot = (db: Db) =>
+  db.selectFrom("sessions as s").leftJoin("projects as p", "p.id", "s.project_id").selectAll("s").select("p.root_uri")
+const sessionById = prepared((db, id: string) => withRoot(db).where("s.id", "=", id))
+const sessionByNative = prepared((db, platform: string, nativeId: string) =>
+  withRoot(db).where("s.platform", "=", platform).where("s.native_id", "=", nativeId),
+)
+
+const openSessions = prepared((db, platform: string, projectId: string, linkedProjectId: string) =>
+  db
+    .selectFrom("sessions as s")
+    .select((e) => e.fn.countAll<number>().as("n"))
+    .where("s.archived_at_ms", "is", null)
+    .where("s.platform", "=", platform)
+    .where((e) =>
+      e.or([
+        e("s.project_id", "=", projectId),
+        e(
+          "s.id",
+          "in",
+          e.selectFrom("session_projects as l").where("l.project_id", "=", linkedProjectId).select("l.session_id"),
+        ),
+      ]),
+    ),
+)
+
+export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
+  const select = () => withRoot(db)
 
   const ofProject = (projectId: ProjectId) =>
     select().where((e) =>
@@ -22,7 +47,7 @@ export function makeSessionTable(db: Db): Sessions {
     )
 
   const byId = async (id: SessionId) => {
-    const row = await select().where("s.id", "=", id).executeTakeFirst()
+    const [row] = await sessionById(db, dialect, id)
     return row && toSession(row)
   }
 
@@ -65,6 +90,10 @@ export function makeSessionTable(db: Db): Sessions {
       const rows = await (limit === undefined ? query : query.limit(limit)).execute()
       return rows.map(toSession)
     },
+    async count(projectId, platform) {
+      const [row] = await openSessions(db, dialect, platform, projectId, projectId)
+      return Number(row?.n ?? 0)
+    },
     async pinned(projectId, platform) {
       const row = await ofProject(projectId)
         .where("s.platform", "=", platform)
@@ -86,10 +115,7 @@ export function makeSessionTable(db: Db): Sessions {
       await db.updateTable("sessions").set(set).where("id", "=", id).execute()
     },
     async byNative(platform, nativeId) {
-      const row = await select()
-        .where("s.platform", "=", platform)
-        .where("s.native_id", "=", nativeId)
-        .executeTakeFirst()
+      const [row] = await sessionByNative(db, dialect, platform, nativeId)
       return row && toSession(row)
     },
     async describe(id, facts) {

@@ -1,22 +1,22 @@
 import type { Selectable } from "kysely"
 import type { NewSource, Source, SourceSummary } from "../domain/source.ts"
 import type { Sources } from "../domain/store.ts"
-import type { Db } from "./dialect.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
+import { prepared } from "./prepared.ts"
 import type { Tables } from "./tables.ts"
 
-export function makeSources(db: Db): Sources {
+const sourceByKey = prepared((db, platform: string, key: string) =>
+  db.selectFrom("sources").selectAll().where("platform", "=", platform).where("key", "=", key),
+)
+
+export function makeSources(db: Db, dialect: StoreDialect): Sources {
   return {
     async all() {
       const rows = await db.selectFrom("sources").selectAll().execute()
       return rows.map(toSource)
     },
     async byKey(platform, key) {
-      const row = await db
-        .selectFrom("sources")
-        .selectAll()
-        .where("platform", "=", platform)
-        .where("key", "=", key)
-        .executeTakeFirst()
+      const [row] = await sourceByKey(db, dialect, platform, key)
       return row && toSource(row)
     },
     async save(source) {

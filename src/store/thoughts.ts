@@ -3,7 +3,17 @@ import type { SessionId } from "../domain/ids.ts"
 import type { Thoughts } from "../domain/store.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
+import { prepared } from "./prepared.ts"
 import type { Tables } from "./tables.ts"
+
+const thoughtByKey = prepared((db, key: string) => db.selectFrom("thoughts").selectAll().where("key", "=", key))
+const highestNumber = prepared((db, sessionId: string, branchId: string) =>
+  db
+    .selectFrom("thoughts")
+    .select((e) => e.fn.max("number").as("highest"))
+    .where("session_id", "=", sessionId)
+    .where("branch_id", "=", branchId),
+)
 
 export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
   const of = (sessionId: SessionId) => db.selectFrom("thoughts").selectAll().where("session_id", "=", sessionId)
@@ -51,16 +61,11 @@ export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
       return toThought(row)
     },
     async byKey(key) {
-      const row = await db.selectFrom("thoughts").selectAll().where("key", "=", key).executeTakeFirst()
+      const [row] = await thoughtByKey(db, dialect, key)
       return row && toThought(row)
     },
     async highest(sessionId, branchId) {
-      const row = await db
-        .selectFrom("thoughts")
-        .select((e) => e.fn.max("number").as("highest"))
-        .where("session_id", "=", sessionId)
-        .where("branch_id", "=", branchId ?? "")
-        .executeTakeFirst()
+      const [row] = await highestNumber(db, dialect, sessionId, branchId ?? "")
       return Number(row?.highest ?? 0)
     },
     async at(sessionId, branchId, number) {

@@ -231,7 +231,7 @@ describe("input that is wrong", () => {
     const [agent] = agents as [McpClient]
     const { session } = await agent.call<Loaded>("init", { operation: "start_new" })
     const texts = [
-      "\u0000 between",
+      "no \u0000 between",
       "👩‍👩‍👧 \u202e عربي",
       "'; drop table thoughts; --",
       "\r\n\t",
@@ -249,7 +249,9 @@ describe("input that is wrong", () => {
       seen.unshift(...page.thoughts.map((kept) => kept.thought))
       cursor = page.nextCursor
     } while (cursor !== undefined)
-    expect(seen).toEqual(texts)
+    // PostgreSQL cannot keep a NUL, so none is kept anywhere.
+    expect(seen.slice(0, -1)).toEqual(texts.slice(0, -1).map((text) => text.replaceAll("\0", "")))
+    expect(seen.at(-1) === texts.at(-1)).toBe(true)
   })
 
   test("a line on stdin that is no JSON does not end the conversation", async () => {
@@ -335,31 +337,27 @@ describe("a disk that refuses to write", () => {
   }
   afterEach(() => rmSync(join(disk, "filler"), { force: true }))
 
-  test.skipIf(noMount !== undefined)(
-    "a full one: what was kept stays readable, and with space again the same daemon goes on",
-    async () => {
-      for (let number = 1; number <= 5; number++) expect(await record(`before ${number}`)).toBe("kept")
-      const { pid } = home.registration()
-      fill()
-      let answer = "kept"
-      for (let number = 1; answer === "kept" && number < 500; number++)
-        answer = await record(`${number} ${"x".repeat(20_000)}`)
-      expect(answer).toMatch(/^store_full: .*Free some disk space/)
-      expect(await readable()).toEqual(kept)
-      // Each is worth a line in the log, for which there is no room either.
-      for (let number = 1; number <= 60; number++)
-        expect(await record("still full".repeat(1000))).toMatch(/^store_full/)
-      expect((await home.run("doctor")).stdout).toMatch(/warn +disk +0\.0 GB free/)
-      rmSync(join(disk, "filler"))
-      expect(await record("after")).toBe("kept")
-      expect(await readable()).toEqual(kept)
-      expect(home.registration().pid).toBe(pid)
-    },
-  )
+  test("a full one: what was kept stays readable, and with space again the same daemon goes on", async ({ skip }) => {
+    skip(noMount !== undefined, noMount)
+    for (let number = 1; number <= 5; number++) expect(await record(`before ${number}`)).toBe("kept")
+    const { pid } = home.registration()
+    fill()
+    let answer = "kept"
+    for (let number = 1; answer === "kept" && number < 500; number++)
+      answer = await record(`${number} ${"x".repeat(20_000)}`)
+    expect(answer).toMatch(/^store_full: .*Free some disk space/)
+    expect(await readable()).toEqual(kept)
+    // Each is worth a line in the log, for which there is no room either.
+    for (let number = 1; number <= 60; number++) expect(await record("still full".repeat(1000))).toMatch(/^store_full/)
+    expect((await home.run("doctor")).stdout).toMatch(/warn +disk +0\.0 GB free/)
+    rmSync(join(disk, "filler"))
+    expect(await record("after")).toBe("kept")
+    expect(await readable()).toEqual(kept)
+    expect(home.registration().pid).toBe(pid)
+  })
 
-  // FIXME in sessions/recovery.ts: load_context fails when it cannot note which session the agent uses now.
-  const failing = noMount === undefined ? test.fails : test.skip
-  failing("a full one: a fresh agent still recovers what was kept", async () => {
+  test("a full one: a fresh agent still recovers what was kept", async ({ skip }) => {
+    skip(noMount !== undefined, noMount)
     const fresh = await connect(home)
     onTestFinished(() => fresh.close())
     fill()
@@ -369,19 +367,18 @@ describe("a disk that refuses to write", () => {
     expect(await fresh.call("init", { operation: "load_context" })).toMatchObject({ session: { id: sessionId } })
   })
 
-  test.skipIf(noMount !== undefined)(
-    "a full one at the start is named, and with space again everything is there",
-    async () => {
-      await home.kill()
-      fill()
-      const refused = await home.run("start")
-      expect([refused.code, refused.stderr]).toEqual([7, expect.stringMatching(/disk|space/)])
-      rmSync(join(disk, "filler"))
-      expect(await readable()).toEqual(kept)
-    },
-  )
+  test("a full one at the start is named, and with space again everything is there", async ({ skip }) => {
+    skip(noMount !== undefined, noMount)
+    await home.kill()
+    fill()
+    const refused = await home.run("start")
+    expect([refused.code, refused.stderr]).toEqual([7, expect.stringMatching(/disk|space/)])
+    rmSync(join(disk, "filler"))
+    expect(await readable()).toEqual(kept)
+  })
 
-  test.skipIf(noMount !== undefined)("a read-only one at the start is named, and mended it works", async () => {
+  test("a read-only one at the start is named, and mended it works", async ({ skip }) => {
+    skip(noMount !== undefined, noMount)
     await home.run("stop")
     mount("-o", "remount,ro", disk)
     const refused = await home.run("start", "--json")
@@ -395,7 +392,8 @@ describe("a disk that refuses to write", () => {
   })
 
   // A mount cannot be made read-only while the daemon writes there, so the files themselves are.
-  test.skipIf(noFlags !== undefined)("files that cannot be written any more under a running daemon", async () => {
+  test("files that cannot be written any more under a running daemon", async ({ skip }) => {
+    skip(noFlags !== undefined, noFlags)
     const at = makeHome()
     const other = await connect(at)
     const files = ["throughline.db", "throughline.db-wal"].map((name) => join(at.dir, name))

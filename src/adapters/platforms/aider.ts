@@ -39,6 +39,7 @@ interface Block {
   /** In bytes, from the session's beginning: a growing file moves nothing that is in it. */
   offset: number
   lines: string[]
+  closed?: true
 }
 
 interface HistorySession {
@@ -70,8 +71,10 @@ function add(session: HistorySession, line: string, offset: number, strict: bool
   const kind = isPrompt ? "prompt" : line.startsWith(">") ? "tool_result" : "reply"
   const text = kind === "prompt" ? line.slice(5) : kind === "tool_result" ? line.replace(/^> ?/, "") : line
   const open = session.blocks.at(-1)
+  // Two prompts with nothing in between are two.
+  if (open?.kind === "prompt" && line.trim() === "") open.closed = true
   if (!open && kind === "tool_result") session.banner.push(text.trim())
-  else if (open?.kind === kind) open.lines.push(kind === "reply" ? text : text.trimEnd())
+  else if (open?.kind === kind && !open.closed) open.lines.push(kind === "reply" ? text : text.trimEnd())
   else if (kind !== "reply" || text.trim() !== "")
     session.blocks.push({ kind, offset, lines: [kind === "reply" ? text : text.trimEnd()] })
 }

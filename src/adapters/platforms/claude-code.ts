@@ -136,7 +136,7 @@ function typed(text: string): Draft | SkippedCapture {
   const inside = (name: string) => text.split(`<${name}>`)[1]?.split(`</${name}>`)[0] ?? ""
   if (mark === "bash-stdout" || mark === "bash-stderr") return { kind: "tool_result", text, toolName: "bash" }
   if (mark === "bash-input") return { kind: "prompt", text: `! ${inside(mark)}` }
-  if (mark.startsWith("command-"))
+  if (mark.startsWith("command-") && inside("command-name"))
     return { kind: "prompt", text: `${inside("command-name")} ${inside("command-args")}`.trim() }
   if (/^(local-command-|ide_|task-notification$|system-reminder$)/.test(mark)) return skipped(`mark:${mark}`)
   if (text.startsWith("[Request interrupted by user")) return skipped("interrupted")
@@ -225,7 +225,9 @@ function mainIdOf(record: Json, origin: Origin): string {
 }
 
 function changed(known: Known, record: Json, message: Json): Partial<SessionCapture> {
-  const { cwd: projectPath, gitBranch, version: agentVersion } = record
+  const { cwd: projectPath, version: agentVersion } = record
+  // Claude Code says HEAD where there is no repository.
+  const gitBranch = record.gitBranch === "HEAD" ? undefined : record.gitBranch
   const fresh: Record<string, string> = {}
   for (const [field, value] of Object.entries({ projectPath, gitBranch, agentVersion, model: message.model }))
     if (typeof value === "string" && value !== "" && known.about[field] !== value) fresh[field] = value
@@ -246,11 +248,10 @@ function usageOf({ id, usage }: Json, state: State): Counted | undefined {
   const counted = { inputTokens: input + written, outputTokens, cachedTokens }
   const before = state.message?.id === id ? state.message.counted : undefined
   state.message = { id, counted }
-  if (!before) return counted
   const added = {
-    inputTokens: counted.inputTokens - before.inputTokens,
-    outputTokens: outputTokens - before.outputTokens,
-    cachedTokens: cachedTokens - before.cachedTokens,
+    inputTokens: counted.inputTokens - (before?.inputTokens ?? 0),
+    outputTokens: counted.outputTokens - (before?.outputTokens ?? 0),
+    cachedTokens: counted.cachedTokens - (before?.cachedTokens ?? 0),
   }
   return Object.values(added).some((count) => count !== 0) ? added : undefined
 }

@@ -29,6 +29,8 @@ export const codex: Platform = {
 
 type State = {
   id?: string
+  /** What was taken back stays in another file of the same session; this one goes on from there. */
+  isReverted?: true
   announced?: true
   titled?: true
   projectPath?: string
@@ -59,10 +61,13 @@ const LONGEST_LATEST = 16_384
 const PEEK_FROM = 4096
 
 function rollout(name: string): LinesReader {
-  const id = /^rollout-[\dT-]{19}-([^_.]+)/.exec(name)?.[1]
+  const [, id, isReverted] = /^rollout-[\dT-]{19}-([^_.]+)(_)?/.exec(name) ?? []
   return {
     mode: "lines",
-    begin: (): State => ({ ...(id && { id }), bareItems: 0, moment: "", idsOfMoment: [], prompts: [] }),
+    begin(): State {
+      const state: State = { bareItems: 0, moment: "", idsOfMoment: [], prompts: [] }
+      return { ...state, ...(id && { id }), ...(isReverted && { isReverted: true }) }
+    },
     line(line, state: State) {
       if (state.internal) return [skipped("internal")]
       // The events that matter here are short; the long ones repeat what response items say.
@@ -98,9 +103,13 @@ function read(record: Json, state: State): Capture[] {
     case "event_msg":
       return happened(payload, state)
     default:
-      return [skipped(type, !/^(world_state|security_risk_score|inter_agent_communication_metadata)$/.test(type))]
+      return [skipped(type, !SIDE_DATA.has(type))]
   }
 }
+
+const SIDE_DATA = new Set(
+  "world_state security_risk_score token_usage_record inter_agent_communication_metadata".split(" "),
+)
 
 function begun(meta: Json, state: State): Capture[] {
   const id = asString(meta.id)
@@ -125,7 +134,8 @@ function begun(meta: Json, state: State): Capture[] {
   const [startedAtMs, agentVersion] = [timeOf(meta.timestamp), asString(meta.cli_version)]
   const gitBranch = asString(asObject(meta.git)?.branch)
   const spawner = asString(asObject(agent.thread_spawn)?.parent_thread_id) ?? asString(meta.parent_thread_id)
-  const forkedFrom = asString(meta.forked_from_id) ?? asString(asObject(meta.history_base)?.thread_id)
+  const base = state.isReverted ? undefined : asString(asObject(meta.history_base)?.thread_id)
+  const forkedFrom = asString(meta.forked_from_id) ?? base
   const parentId = state.subagent ? spawner : forkedFrom
   state.announced = true
   const found: SessionCapture = {
@@ -142,7 +152,8 @@ function begun(meta: Json, state: State): Capture[] {
 /** Ids of turns are UUIDv7, as the session's own is: a turn that was begun before the session is not its own. */
 function isInherited({ ordinal }: Json, { turn_id: turnId }: Json, state: State): boolean {
   if (state.ownFrom !== undefined) return typeof ordinal === "number" && ordinal < state.ownFrom
-  if (state.inherited && typeof turnId === "string" && turnId > sessionIdOf(state)) state.inherited = false
+  const id = sessionIdOf(state)
+  if (typeof turnId === "string" && (turnId > id || turnId.length !== id.length)) state.inherited = false
   return state.inherited === true
 }
 
@@ -240,9 +251,10 @@ function nativeIdOf({ kind, text }: Draft, { timestamp }: Json, payload: Json, s
 function draftOf(item: Json): Draft | SkippedCapture {
   const type = asString(item.type) ?? ""
   const call = typeof item.call_id === "string" ? { toolCallId: item.call_id } : {}
+  // A migrated file has nulls where the old one had nothing.
   const calls = (toolName: string, text: unknown): Draft => ({
     kind: "tool_call",
-    text: typeof text === "string" ? text : JSON.stringify(text ?? {}),
+    text: typeof text === "string" ? text : JSON.stringify(text ?? {}, (_, value) => value ?? undefined),
     toolName,
     ...call,
   })
@@ -277,8 +289,8 @@ function draftOf(item: Json): Draft | SkippedCapture {
 
 function message({ role, content }: Json): Draft | SkippedCapture {
   if (role !== "user" && role !== "assistant") return skipped(`role:${role}`)
-  const parts = role === "user" ? asArray(content).filter((part) => !isContext(textOf([part]))) : content
-  const text = textOf(parts)
+  const parts = typeof content === "string" ? [{ text: content }] : asArray(content)
+  const text = textOf(role === "user" ? parts.filter((part) => !isContext(textOf([part]))) : parts)
   if (text.trim() === "") return skipped(role === "user" ? "context" : "empty")
   return { kind: role === "user" ? "prompt" : "reply", text }
 }
@@ -288,23 +300,30 @@ function isContext(text: string): boolean {
   const trimmed = text.trim()
   const mark = /^<(\/?[A-Za-z_]+)[^>]*>/.exec(trimmed)?.[1] ?? ""
   if (/^\/?(image|audio)$/.test(mark)) return trimmed.indexOf(">") === trimmed.length - 1
-  if (CONTEXT.test(mark)) return trimmed.endsWith(`</${mark}>`)
+  if (CONTEXT.has(mark) || mark.startsWith("external_")) return trimmed.endsWith(`</${mark}>`)
   return trimmed.startsWith("# AGENTS.md instructions") && trimmed.endsWith("</INSTRUCTIONS>")
 }
 
-const CONTEXT = new RegExp(
-  `^(environment_context|user_instructions|INSTRUCTIONS|skill|user_shell_command|user_action|turn_aborted|hook_prompt|${[
-    "subagent_notification|recommended_plugins|goal_context|codex_internal_context|external_.*",
-  ]})$`,
+const CONTEXT = new Set(
+  `environment_context user_instructions INSTRUCTIONS skill user_shell_command user_action turn_aborted hook_prompt
+  subagent_notification recommended_plugins goal_context codex_internal_context`.split(/\s+/),
 )
 
 function outputOf(output: unknown): Pick<Draft, "text" | "isError"> {
   const text = textOf(asObject(output)?.content ?? output)
   const told = /^(?:Exit code: |[\s\S]{0,200}?\nProcess exited with code )(\d+)/.exec(text)?.[1]
-  // Old versions put a command's output into JSON.
-  const wrapped = /^\{"output":("(?:[^"\\]|\\.)*"),"metadata":\{"exit_code":(-?\d+)/.exec(text)
-  const isError = Number(wrapped?.[2] ?? told ?? 0) !== 0
-  return { text: wrapped ? JSON.parse(wrapped[1]!) : text, ...(isError && { isError }) }
+  const wrapped = unwrapped(text)
+  const isError = (asNumber(asObject(wrapped?.metadata)?.exit_code) ?? Number(told ?? 0)) !== 0
+  return { text: asString(wrapped?.output) ?? text, ...(isError && { isError }) }
+}
+
+/** Old versions put a command's output into JSON. */
+function unwrapped(text: string): Json | undefined {
+  try {
+    return text.startsWith('{"output":') ? asObject(JSON.parse(text)) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function named(sessionId: unknown, name: unknown): Capture[] | undefined {

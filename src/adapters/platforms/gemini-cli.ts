@@ -36,6 +36,7 @@ type State = {
   /** Held back until something is said: each resuming leaves a file that holds a beginning and nothing else. */
   waiting: SessionCapture | null
   titled: boolean
+  model: string | null
   /** What the conversation consists of now: each message's id and its first turn, null where it has none. */
   messages: [id: string, firstTurn: string | null][]
 }
@@ -59,7 +60,7 @@ const rewritten: WholeReader = {
 }
 
 function begin(projectPath: string | null): State {
-  return { projectPath, sessionId: null, waiting: null, titled: false, messages: [] }
+  return { projectPath, sessionId: null, waiting: null, titled: false, model: null, messages: [] }
 }
 
 function apply(record: Json, state: State, parent: string | undefined): Capture[] {
@@ -112,6 +113,9 @@ function message(record: Json, state: State): Capture[] {
   state.titled ||= title !== undefined
   if (title !== undefined)
     before.push({ type: "session", sessionId: state.sessionId, title: { text: title, from: "prompt" } })
+  if (first.model !== undefined && first.model !== state.model)
+    before.push({ type: "session", sessionId: state.sessionId, model: first.model })
+  state.model = first.model ?? state.model
   return [...before, ...captures]
 }
 

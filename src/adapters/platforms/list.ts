@@ -1,4 +1,23 @@
 import type { Platform } from "../../domain/platform.ts"
+import { aider } from "./aider.ts"
+import { claudeCode } from "./claude-code.ts"
+import { codex } from "./codex.ts"
+import { conversationLog } from "./conversation-log.ts"
+import { copilotCli } from "./copilot-cli.ts"
+import { copilotVscode } from "./copilot-vscode.ts"
+import { geminiCli } from "./gemini-cli.ts"
+import { kilo } from "./kilo.ts"
+import { opencode } from "./opencode.ts"
 
 /** Every platform that is captured. To add one, write its file and name it here. */
-export const platforms: readonly Platform[] = []
+export const platforms: readonly Platform[] = [
+  claudeCode,
+  codex,
+  geminiCli,
+  opencode,
+  kilo,
+  copilotVscode,
+  copilotCli,
+  aider,
+  conversationLog,
+]

@@ -7,7 +7,8 @@ import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { DatabaseReader, LineState, LinesReader, SourceReader, WholeReader } from "../../domain/platform.ts"
 import type { NewSource, Source } from "../../domain/source.ts"
-import { type Archive, seenKey } from "./archive.ts"
+import type { Archive } from "./archive.ts"
+import { seenKey } from "./keeper.ts"
 
 export interface Look {
   inode: string

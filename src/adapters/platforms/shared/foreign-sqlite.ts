@@ -38,7 +38,9 @@ export function withForeignDb<T>(path: string, read: (db: ForeignDb) => T): T {
   try {
     return readCopy(path, stampOf(path), read)
   } catch (error) {
-    throw new ForeignDbBusy(`${path} is being written; it is read at its next change`, { cause: last ?? error })
+    throw new ForeignDbBusy(`${path} cannot be read now; it is tried again at its next change`, {
+      cause: last ?? error,
+    })
   }
 }
 
@@ -75,6 +77,29 @@ function uri(path: string, way: Exclude<Way, "copy">): string {
 }
 
 function readCopy<T>(path: string, before: string, read: (db: ForeignDb) => T): T {
+  if (kept?.path !== path || kept.stamp !== before) {
+    dropCopy()
+    kept = copyOf(path, before)
+    process.once("exit", dropCopy)
+  }
+  clearTimeout(kept.end)
+  kept.end = setTimeout(dropCopy, COPY_KEPT_MS).unref()
+  return readAt(pathToFileURL(join(kept.folder, "copy.db")).href, read, false)
+}
+
+/** Kept for a moment: a database is read in many short readings. */
+const COPY_KEPT_MS = 5_000
+let kept: { path: string; stamp: string; folder: string; end?: NodeJS.Timeout } | undefined
+
+function dropCopy(): void {
+  if (!kept) return
+  clearTimeout(kept.end)
+  process.off("exit", dropCopy)
+  rmSync(kept.folder, { recursive: true, force: true })
+  kept = undefined
+}
+
+function copyOf(path: string, before: string): NonNullable<typeof kept> {
   const parts = ["", "-wal", "-journal"].filter((suffix) => sizeOf(path + suffix))
   const bytes = parts.reduce((sum, suffix) => sum + (sizeOf(path + suffix) ?? 0), 0)
   if (bytes > COPY_LIMIT_BYTES)
@@ -83,17 +108,17 @@ function readCopy<T>(path: string, before: string, read: (db: ForeignDb) => T): 
   try {
     for (const suffix of parts) copyFileSync(path + suffix, join(folder, `copy.db${suffix}`))
     if (stampOf(path) !== before) throw new ForeignDbBusy(`${path} changed while it was copied`)
-    return readAt(pathToFileURL(join(folder, "copy.db")).href, read, false)
-  } finally {
+    return { path, stamp: before, folder }
+  } catch (error) {
     rmSync(folder, { recursive: true, force: true })
+    throw error
   }
 }
 
 function readAt<T>(location: string, read: (db: ForeignDb) => T, readOnly = true): T {
   const db = openAt(location, readOnly)
   try {
-    db.exec("PRAGMA busy_timeout = 2000")
-    db.exec("BEGIN")
+    db.exec("PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; BEGIN")
     return read({
       all: (sql, ...params) => db.prepare(sql).all(...params) as ForeignRow[],
       iterate: (sql, ...params) => db.prepare(sql).iterate(...params) as Iterable<ForeignRow>,

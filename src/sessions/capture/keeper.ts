@@ -1,0 +1,240 @@
+import { type SessionCapture, TITLE_SOURCES, type TurnCapture } from "../../domain/capture.ts"
+import type { Clock } from "../../domain/clock.ts"
+import { newSessionId, type SessionId } from "../../domain/ids.ts"
+import type { Project } from "../../domain/project.ts"
+import type { NewTurn, Store } from "../../domain/store.ts"
+import type { ArchiveRules, Batch } from "./archive.ts"
+
+/** One run through a batch, inside its transaction. */
+export class Keeper {
+  readonly #tx: Store
+  readonly #batch: Batch
+  readonly #projects: Map<string, Project | undefined>
+  readonly #known: Map<string, KnownSession>
+  readonly #rules: ArchiveRules
+  readonly #nowMs: number
+  #sourceId = 0
+  #pending: NewTurn[] = []
+  #kept = 0
+
+  constructor(
+    tx: Store,
+    batch: Batch,
+    projects: Map<string, Project | undefined>,
+    known: Map<string, KnownSession>,
+    rules: ArchiveRules,
+    clock: Clock,
+  ) {
+    this.#tx = tx
+    this.#batch = batch
+    this.#projects = projects
+    this.#known = known
+    this.#rules = rules
+    this.#nowMs = clock.nowMs()
+  }
+
+  async run(): Promise<{ turns: number }> {
+    this.#sourceId = await this.#tx.sources.save(this.#batch.source)
+    for (const capture of this.#batch.captures) {
+      if (capture.type === "session") await this.#describe(capture)
+      else if (capture.type === "turn") await this.#turn(capture)
+      else if (capture.type === "rewind") await this.#rewind(capture.sessionId, capture.fromNativeId)
+    }
+    await this.#flush()
+    if (this.#batch.seen) await this.#supersedeUnseen(this.#batch.seen)
+    return { turns: this.#kept }
+  }
+
+  async #session(nativeId: string, atMs: number): Promise<KnownSession> {
+    const { platform } = this.#batch.source
+    const key = `${platform} ${nativeId}`
+    const cached = this.#known.get(key)
+    if (cached) return cached
+    const forgotten = await this.#tx.forgetting.of(platform, nativeId)
+    if (forgotten.whole) return this.#leaveOut(nativeId)
+    const found = await this.#tx.sessions.byNative(platform, nativeId)
+    const session = found ?? (await this.#create(platform, nativeId, atMs))
+    const fresh = {
+      id: session.id,
+      projectPath: session.projectPath,
+      excluded: false,
+      lastAtMs: session.updatedAtMs,
+      described: "",
+      isForgotten: forgotten.turn,
+    }
+    this.#known.set(key, fresh)
+    return fresh
+  }
+
+  /** Remembered as a session of which nothing is kept. */
+  #leaveOut(nativeId: string): KnownSession {
+    const none = { ...NOTHING_KEPT }
+    this.#known.set(`${this.#batch.source.platform} ${nativeId}`, none)
+    return none
+  }
+
+  async #create(platform: string, nativeId: string, atMs: number) {
+    const id = newSessionId()
+    const { session } = await this.#tx.sessions.create({
+      id,
+      platform,
+      nativeId,
+      projectId: null,
+      title: "Untitled",
+      tags: [],
+      key: null,
+      createdAtMs: atMs,
+    })
+    await this.#tx.journal.append([
+      { kind: "session.started", sessionId: session.id, atMs: this.#nowMs, data: { platform } },
+    ])
+    return session
+  }
+
+  async #describe(capture: SessionCapture): Promise<void> {
+    const path = capture.projectPath
+    if (path !== undefined && this.#rules.excluded(path)) {
+      this.#leaveOut(capture.sessionId)
+      return
+    }
+    const session = await this.#session(capture.sessionId, capture.startedAtMs ?? this.#batch.source.mtimeMs)
+    const described = JSON.stringify(capture)
+    if (session.excluded || session.described === described) return
+    session.described = described
+    if (path !== undefined) session.projectPath = path
+    const project = path === undefined ? undefined : this.#projects.get(path)
+    const { title, model, gitBranch, agentVersion, startedAtMs, parent } = capture
+    await this.#tx.sessions.describe(session.id, {
+      ...(project ? { projectId: project.id } : {}),
+      ...(path === undefined ? {} : { projectPath: path }),
+      ...(title
+        ? {
+            title: {
+              text: this.#rules.redact(title.text, session.projectPath),
+              rank: TITLE_SOURCES.indexOf(title.from) + 1,
+              firstStands: title.from === "prompt",
+            },
+          }
+        : {}),
+      ...(model === undefined ? {} : { model }),
+      ...(gitBranch === undefined ? {} : { gitBranch }),
+      ...(agentVersion === undefined ? {} : { agentVersion }),
+      ...(startedAtMs === undefined ? {} : { startedAtMs }),
+      ...(parent?.kind === "subagent" ? { isSubagent: true } : {}),
+    })
+    if (!parent) return
+    const edge = {
+      kind: parent.kind,
+      parentPlatform: this.#batch.source.platform,
+      parentNativeId: parent.sessionId,
+      atMs: startedAtMs ?? this.#nowMs,
+    }
+    if (await this.#tx.sessions.addEdge(session.id, edge)) {
+      await this.#tx.journal.append([
+        {
+          kind: "session.edge",
+          sessionId: session.id,
+          atMs: this.#nowMs,
+          data: { edge: parent.kind, parent: parent.sessionId },
+        },
+      ])
+    }
+  }
+
+  async #turn(capture: TurnCapture): Promise<void> {
+    const session = await this.#session(capture.sessionId, capture.atMs ?? this.#batch.source.mtimeMs)
+    if (session.excluded || session.isForgotten(capture.nativeId)) return
+    const atMs = capture.atMs ?? Math.max(session.lastAtMs, 0)
+    session.lastAtMs = atMs
+    this.#pending.push({
+      sessionId: session.id,
+      nativeId: capture.nativeId,
+      kind: capture.kind,
+      text: this.#rules.redact(capture.text, session.projectPath),
+      atMs,
+      model: capture.model ?? null,
+      toolName: capture.toolName ?? null,
+      toolCallId: capture.toolCallId ?? null,
+      isError: capture.isError ?? false,
+      usage: capture.usage ?? null,
+      sourceId: this.#sourceId,
+    })
+  }
+
+  async #rewind(nativeSessionId: string, fromNativeId: string | null): Promise<void> {
+    await this.#flush()
+    const session = await this.#session(nativeSessionId, this.#batch.source.mtimeMs)
+    if (session.excluded) return
+    await this.#tx.turns.supersedeFrom(session.id, fromNativeId, this.#nowMs)
+    await this.#tx.turns.recount([session.id])
+  }
+
+  async #flush(): Promise<void> {
+    const pending = this.#pending
+    this.#pending = []
+    const put = await this.#tx.turns.put(pending)
+    if (put.length === 0) return
+    this.#kept += put.length
+    for (const [sessionId, turns] of Map.groupBy(put, (turn) => turn.sessionId)) {
+      const fresh = turns.filter((turn) => turn.inserted)
+      await this.#tx.sessions.grow(sessionId, {
+        turns: fresh.length,
+        prompts: fresh.filter(({ kind }) => kind === "prompt").length,
+        lastAtMs: Math.max(...turns.map(({ atMs }) => atMs)),
+      })
+      await this.#tx.journal.append([
+        { kind: "turns.kept", sessionId, atMs: this.#nowMs, data: { seqs: turns.map(({ seq }) => seq) } },
+      ])
+    }
+  }
+
+  async #supersedeUnseen(seen: ReadonlySet<string>): Promise<void> {
+    const live = await this.#tx.turns.liveOfSource(this.#sourceId)
+    const natives = new Map(
+      [...this.#known].map(([key, session]) => [session.id as string, key.slice(key.indexOf(" ") + 1)]),
+    )
+    const gone: typeof live = []
+    for (const turn of live) {
+      const native = natives.get(turn.sessionId) ?? (await this.#tx.sessions.byId(turn.sessionId))?.nativeId
+      if (native !== undefined && !seen.has(seenKey(native, turn.nativeId))) gone.push(turn)
+    }
+    if (gone.length === 0) return
+    await this.#tx.turns.supersede(
+      gone.map(({ seq }) => seq),
+      this.#nowMs,
+    )
+    const sessionIds = [...new Set(gone.map(({ sessionId }) => sessionId))]
+    await this.#tx.turns.recount(sessionIds)
+    await this.#tx.journal.append(
+      sessionIds.map((sessionId) => ({
+        kind: "turns.superseded",
+        sessionId,
+        atMs: this.#nowMs,
+        data: { seqs: gone.filter((turn) => turn.sessionId === sessionId).map(({ seq }) => seq) },
+      })),
+    )
+  }
+}
+
+export interface KnownSession {
+  id: SessionId
+  projectPath: string | null
+  excluded: boolean
+  lastAtMs: number
+  /** What was written of it last, to leave out what says nothing new. */
+  described: string
+  isForgotten(nativeTurnId: string): boolean
+}
+
+const NOTHING_KEPT = {
+  id: "" as SessionId,
+  projectPath: null,
+  excluded: true,
+  lastAtMs: 0,
+  described: "",
+  isForgotten: () => true,
+}
+
+export function seenKey(nativeSessionId: string, nativeTurnId: string): string {
+  return `${nativeSessionId}\n${nativeTurnId}`
+}
