@@ -25,6 +25,7 @@ export async function main(argv: string[]): Promise<void> {
     callIfRunning: calls.callIfRunning,
     caller: { surface: "cli", cwd: environment.cwd },
     write,
+    ...(process.stderr.isTTY ? { draw } : {}),
     confirm,
   })
   addProcessCommands(program, { home, environment, calls, write })
@@ -38,6 +39,11 @@ export async function main(argv: string[]): Promise<void> {
   } finally {
     calls.close()
   }
+}
+
+/** On stderr, so that what is printed can still be piped. */
+function draw(line: string): void {
+  process.stderr.write(`\r\x1b[2K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`)
 }
 
 function fail(failure: Failure, json: boolean): void {

@@ -44,6 +44,12 @@ export const failures = {
     retry: false,
     help: "`throughline config` shows what is in force and where it comes from.",
   },
+  setup_file_malformed: {
+    http: 422,
+    exit: 2,
+    retry: false,
+    help: "Correct the file at the named place and run it again; it was left as it is.",
+  },
   dependency_missing: { http: 500, exit: 6, retry: false, help: "Install the named package and start again." },
   daemon_unreachable: {
     http: 503,

@@ -2,6 +2,7 @@ import type { Delivery, DeliveryState, LeaseRequest, NewDelivery } from "./deliv
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
 import type { Project } from "./project.ts"
+import type { Run } from "./run.ts"
 import type { CapturedSession, NewSession, Session, SessionEdge, SessionFilter } from "./session.ts"
 import type { NewSource, Source, SourceSummary } from "./source.ts"
 import type { NewThought, Thought } from "./thought.ts"
@@ -11,6 +12,7 @@ import type { Turn, TurnKind } from "./turn.ts"
 export interface Store {
   readonly projects: Projects
   readonly sessions: Sessions
+  readonly runs: Runs
   readonly thoughts: Thoughts
   readonly turns: Turns
   readonly sources: Sources
@@ -78,6 +80,30 @@ export interface Sessions {
   linkedRoots(id: SessionId): Promise<string[]>
   /** Ids of those archived now: untouched since `beforeMs` and not pinned. */
   archiveOlder(beforeMs: number, nowMs: number): Promise<SessionId[]>
+}
+
+export interface Runs {
+  /** Hears of a process on a session: it goes on, unless `end` says how it ended. */
+  seen(run: {
+    sessionId: SessionId
+    host: string
+    pid: number
+    pane: string | null
+    start?: string
+    end?: string
+    atMs: number
+  }): Promise<void>
+  /** What the same process, or else the same pane, ran last before this session. */
+  before(place: {
+    platform: string
+    nativeId: string
+    host: string
+    pid: number
+    pane: string | null
+    atMs: number
+  }): Promise<Run | undefined>
+  /** Oldest first. */
+  ofSession(sessionId: SessionId): Promise<Run[]>
 }
 
 export type NewTurn = Omit<Turn, "seq" | "supersededAtMs"> & { sourceId: number | null }
@@ -168,7 +194,8 @@ export interface Binding {
 }
 
 export interface Journal {
-  append(entries: NewJournalEntry[]): Promise<void>
+  /** How many were written; those under a key that was there are not. */
+  append(entries: NewJournalEntry[]): Promise<number>
   after(seq: number, limit: number): Promise<JournalEntry[]>
   last(): Promise<number>
   position(follower: string): Promise<number>

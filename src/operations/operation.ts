@@ -26,6 +26,8 @@ export interface Operation<
   startsDaemon?: false
   /** Inputs that the command line takes by position. */
   positional?: readonly (keyof z.input<In> & string)[]
+  /** For work that takes long: which operation tells how far it is, and how that reads on one line. */
+  progress?: { from: string; line(output: Record<string, unknown>): string }
   input: In
   output: Out
   /** For people, and for agents that read no structured content. */

@@ -66,6 +66,7 @@ export const importNow = operation({
   summary: "Look at every agent's files now, and wait until all is kept",
   effect: "write",
   on: ["cli", "http"],
+  progress: { from: "sources", line: (output) => progressLine(output.progress as z.output<typeof ProgressView>) },
   input: z.strictObject({ platform: z.string().min(1).optional().describe("Only this agent") }),
   output: z.object({ sources: z.array(SourceView), progress: ProgressView }),
   text: ({ sources }) => {
@@ -117,4 +118,34 @@ const NOTHING = {
 function progressView({ capturing }: Capture): z.output<typeof ProgressView> {
   const { startedAtMs, ...progress } = capturing.progress()
   return { ...progress, startedAt: new Date(startedAtMs).toISOString() }
+}
+
+const BAR_CHARS = 24
+
+/** `[######------]  52 %  claude-code, codex  310 of 600 MB  28 MB/s  10 s left` */
+export function progressLine({
+  bytesDone,
+  bytesLeft,
+  sourcesDone,
+  sourcesLeft,
+  startedAt,
+  platforms,
+}: z.output<typeof ProgressView>): string {
+  const total = bytesDone + bytesLeft
+  const share = total === 0 ? 1 : bytesDone / total
+  const filled = Math.round(share * BAR_CHARS)
+  const seconds = Math.max(0.001, (Date.now() - Date.parse(startedAt)) / 1000)
+  const perSecond = bytesDone / seconds
+  const mb = (bytes: number) => Math.round(bytes / 1e6)
+  return [
+    `[${"#".repeat(filled)}${"-".repeat(BAR_CHARS - filled)}]`,
+    `${Math.floor(share * 100)} %`,
+    platforms.join(", ") || "looking",
+    `${sourcesDone} of ${sourcesDone + sourcesLeft} files`,
+    `${mb(bytesDone)} of ${mb(total)} MB`,
+    `${mb(perSecond)} MB/s`,
+    bytesLeft > 0 && perSecond > 0 ? `${Math.ceil(bytesLeft / perSecond)} s left` : "",
+  ]
+    .filter((part) => part !== "")
+    .join("  ")
 }

@@ -4,9 +4,9 @@ import type { Db, StoreDialect } from "./dialect.ts"
 export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Journal {
   return {
     async append(entries) {
-      if (entries.length === 0) return
+      if (entries.length === 0) return 0
       await dialect.lockJournal(db)
-      await db
+      const written = await db
         .insertInto("journal")
         .values(
           entries.map((entry) => ({
@@ -19,8 +19,10 @@ export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promis
           })),
         )
         .onConflict((c) => c.column("key").doNothing())
+        .returning("seq")
         .execute()
       await onMoved()
+      return written.length
     },
     async after(seq, limit) {
       const rows = await db

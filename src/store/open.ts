@@ -10,6 +10,7 @@ import { makeForgetting } from "./forgetting.ts"
 import { makeJournal } from "./journal.ts"
 import { migrations } from "./migrations/list.ts"
 import { makeProjects } from "./projects.ts"
+import { makeRuns } from "./runs.ts"
 import { makeSessionTable } from "./sessions.ts"
 import { makeSources } from "./sources.ts"
 import type { Tables } from "./tables.ts"
@@ -43,6 +44,7 @@ export async function openStore(dialect: StoreDialect): Promise<Store> {
     const store: Store = {
       projects: makeProjects(on, dialect),
       sessions: makeSessionTable(on, dialect),
+      runs: makeRuns(on),
       thoughts: makeThoughts(on, dialect),
       turns: makeTurns(on, dialect),
       sources: makeSources(on, dialect),

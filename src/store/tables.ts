@@ -89,6 +89,17 @@ export interface Tables {
     parent_native_id: string
     at_ms: number
   }
+  runs: {
+    session_id: string
+    host: string
+    pid: number
+    pane: string | null
+    start: string
+    started_at_ms: number
+    seen_at_ms: number
+    ended_at_ms: number | null
+    end_reason: string | null
+  }
   bindings: { caller_key: string; root_uri: string | null; session_id: string | null; updated_at_ms: number }
   journal: {
     seq: GeneratedAlways<number>

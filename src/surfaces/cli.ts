@@ -13,6 +13,8 @@ export interface CliOptions {
   callIfRunning: Call
   caller: Caller
   write(text: string): void
+  /** Draws over the current line of the terminal; absent where there is none. */
+  draw?(line: string): void
   /** Asks a person yes or no before something is destroyed. */
   confirm(question: string): Promise<boolean>
 }
@@ -49,10 +51,31 @@ function addCommand(program: Command, op: Operation, options: CliOptions): void 
     const { json, yes, ...rest } = { ...given, ...flags }
     if (op.effect === "destroy" && !yes && !(await options.confirm(`${op.summary}?`))) return
     const call = op.startsDaemon === false ? options.callIfRunning : options.call
-    const output = await call(op.name, rest, options.caller)
+    const stop = json || !op.progress ? () => {} : showProgress(op.progress, options)
+    const output = await call(op.name, rest, options.caller).finally(stop)
     options.write(json ? `${JSON.stringify(output, null, 2)}\n` : `${op.text(output, op.input.parse(rest))}\n`)
   })
   if (op.effect === "destroy") command.option("--yes", "do not ask")
+}
+
+const DRAW_MS = 200
+
+function showProgress(
+  { from, line }: NonNullable<Operation["progress"]>,
+  { call, caller, draw }: CliOptions,
+): () => void {
+  if (!draw) return () => {}
+  const timer = setInterval(() => {
+    // A drawing that fails is no reason to stop the work.
+    call(from, {}, caller).then(
+      (output) => draw(line(output)),
+      () => {},
+    )
+  }, DRAW_MS)
+  return () => {
+    clearInterval(timer)
+    draw("")
+  }
 }
 
 /** Walks to `sessions rename`, making what is not there yet. */

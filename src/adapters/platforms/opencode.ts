@@ -118,11 +118,12 @@ function changedSessions(db: ForeignDb, before: Cursor | undefined): { at: numbe
       revert: revertOf(parsed(row.revert)),
       updatedAt: asNumber(row.time_updated) ?? 0,
     }))
-  // The first time the sessions' own times do: looking at every part would take long, and reading some again does no harm.
+  // At first the sessions' own times must do: to look at every part takes long, and some read twice do no harm.
+  // CROSS keeps the order: sessions are few, and nothing else leads to the rows that belong to them.
   const latest = ["message", "part"].map((table) =>
     before
       ? db.all(
-          `SELECT max(t.time_updated) AS at FROM session s JOIN ${table} t ON t.session_id = s.id WHERE s.time_updated >= ?`,
+          `SELECT max(t.time_updated) AS at FROM session s CROSS JOIN ${table} t ON t.session_id = s.id WHERE s.time_updated >= ?`,
           since,
         )[0]?.at
       : 0,

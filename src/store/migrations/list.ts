@@ -3,6 +3,7 @@ import type { StoreDialect } from "../dialect.ts"
 import type { Tables } from "../tables.ts"
 import * as house from "./0001_house.ts"
 import * as archive from "./0002_archive.ts"
+import * as runs from "./0003_runs.ts"
 import * as forgotten from "./0004_forgotten.ts"
 
 export interface StoreMigration {
@@ -13,5 +14,6 @@ export interface StoreMigration {
 export const migrations: Record<string, StoreMigration> = {
   "0001_house": house,
   "0002_archive": archive,
+  "0003_runs": runs,
   "0004_forgotten": forgotten,
 }

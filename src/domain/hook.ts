@@ -1,0 +1,75 @@
+/** What an agent's hook said, as it came: by the socket, or by the spool when the daemon was away. */
+export interface SentHook {
+  platform: string
+  /** The sender's own; the same event may come by both ways. */
+  key: string
+  atMs: number
+  /** A few variables of the agent's environment, and PPID: the process that ran the hook. */
+  env: Record<string, string>
+  /** The agent's payload. */
+  body: string
+}
+
+/** What one event means. Names and ids only; what was said stands in the agent's own records. */
+export interface HookEvent {
+  /** The agent's own name for it. */
+  name: string
+  sessionId?: string
+  /** The folder in which the agent works. */
+  cwd?: string
+  /** Files in which there may be something new. */
+  transcripts: string[]
+  /** The agent's process. */
+  pid?: number
+  /** Set when a session begins or goes on: startup, resume, clear, compact, fork, or what the agent calls it. */
+  start?: string
+  /** Set when the session ends: why. */
+  end?: string
+  /** The session it was made from, where the agent says so. */
+  parentId?: string
+  /** Other small words of it: trigger, tool, sub-agent. */
+  details: Record<string, string>
+}
+
+export const HOOK_PATH = "/hook"
+const KEY = "throughline-key"
+const AT = "throughline-at"
+const ENV = "throughline-env-"
+
+/** From the lines that hook.sh sends as headers, and writes into the spool. `throughline-at` is in nanoseconds. */
+export function sentHook(
+  platform: string,
+  headers: Iterable<[string, string]>,
+  body: string,
+  otherwise: { key: string; atMs: number },
+): SentHook {
+  const sent: SentHook = { platform, ...otherwise, env: {}, body }
+  for (const [name, value] of headers) {
+    const lower = name.toLowerCase()
+    const atMs = Math.trunc(Number(value) / 1e6)
+    if (lower === KEY && value !== "") sent.key = value
+    else if (lower === AT && atMs > 0) sent.atMs = atMs
+    else if (lower.startsWith(ENV)) sent.env[lower.slice(ENV.length).toUpperCase()] = value
+  }
+  return sent
+}
+
+/** Those lines, for senders that are not hook.sh. */
+export function hookHeaders({ key, atNs, env }: { key: string; atNs: bigint; env: Record<string, string> }) {
+  return {
+    [KEY]: key,
+    [AT]: String(atNs),
+    ...Object.fromEntries(Object.entries(env).map(([name, value]) => [ENV + name, value])),
+  }
+}
+
+/** The variables that are handed on, where they are set. */
+export const HOOK_ENV = [
+  "TMUX",
+  "TMUX_PANE",
+  "CLAUDE_PID",
+  "CLAUDE_PROJECT_DIR",
+  "CLAUDE_CODE_SESSION_ID",
+  "GEMINI_SESSION_ID",
+  "CURSOR_PROJECT_DIR",
+] as const

@@ -1,0 +1,37 @@
+import type { HookEvent } from "./hook.ts"
+import type { Machine } from "./platform.ts"
+
+/** What it takes to set up one agent: which of its files name our hooks and our tools, and what its hooks say. */
+export interface AgentSetup {
+  platform: string
+  label: string
+  /** Where the agent keeps its settings; it is there once the agent was used on this machine. */
+  folder(machine: Machine): string
+  /** What is still to be changed; nothing when all of it is there. Reads files, never writes one. */
+  plan(machine: Machine, program: Program): FileEdit[]
+  /** Takes out what is ours, and leaves everything else as it is. */
+  remove(machine: Machine, program: Program): FileEdit[]
+  /** What a person must still do. */
+  afterwards?: string
+  /** Forgiving: what it does not know is an event with a name. */
+  read(payload: Record<string, unknown>, env: Record<string, string>): HookEvent
+}
+
+export interface FileEdit {
+  path: string
+  /** The whole text; null where there is no file. */
+  before: string | null
+  after: string | null
+  /** What it does, in a few words. */
+  summary: string
+}
+
+/** How agents call the program: by absolute paths, because the Node that a shell finds may be another one. */
+export interface Program {
+  node: string
+  entry: string
+  /** The script that agents' hooks run. */
+  hook: string
+  /** What the program needs in its environment to find this home; empty for the usual one. */
+  env: Record<string, string>
+}
