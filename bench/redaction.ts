@@ -11,9 +11,11 @@ function main(): void {
   const megabytes = texts.reduce((sum, text) => sum + text.length, 0) / 1e6
   const rates: number[] = []
   for (let round = 0; round < 5; round++) {
-    const start = performance.now()
+    // The processor's time, not the clock's: other work on the machine is none of this one's.
+    const start = process.cpuUsage()
     for (const text of texts) redact(text)
-    rates.push(megabytes / ((performance.now() - start) / 1000))
+    const { user, system } = process.cpuUsage(start)
+    rates.push(megabytes / ((user + system) / 1e6))
   }
   const rate = round(rates.toSorted((a, b) => a - b)[2]!, 1)
   const hits = new Set(texts.flatMap((text) => takenFrom(text, redact(text))))

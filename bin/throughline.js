@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node can read, so that an old one gets a sentence and not a stack trace.
-var major = Number(process.versions.node.split(".")[0])
-if (major < 22) {
+var version = process.versions.node.split(".").map(Number)
+if (version[0] < 22 || (version[0] === 22 && version[1] < 15)) {
   process.stderr.write(
-    "Throughline needs Node 22 or newer; this is " +
+    "Throughline needs Node 22.15 or newer; this is " +
       process.version +
       " (" +
       process.execPath +

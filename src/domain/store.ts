@@ -127,7 +127,10 @@ export interface Turns {
   supersede(seqs: number[], atMs: number): Promise<void>
   /** This one and all kept after it; all of the session when null. */
   supersedeFrom(sessionId: SessionId, nativeId: string | null, atMs: number): Promise<void>
-  /** After something was superseded: the sessions' counts anew. */
+  /** Whether the session has a turn that is no fallback. */
+  hasReal(sessionId: SessionId): Promise<boolean>
+  dropFallbacks(sessionId: SessionId): Promise<void>
+  /** After something was superseded or dropped: the sessions' counts anew. */
   recount(sessionIds: SessionId[]): Promise<void>
 }
 

@@ -24,6 +24,8 @@ export interface Turn {
   toolName: string | null
   toolCallId: string | null
   isError: boolean
+  /** From a poorer source, kept only while the session has no turn from a fuller one. */
+  isFallback: boolean
   usage: Usage | null
   /** Set when the platform took it back: rewound, rewritten, removed. It stays, and can be found. */
   supersededAtMs: number | null

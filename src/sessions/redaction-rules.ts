@@ -92,8 +92,8 @@ const PREFIXED: readonly (readonly [kind: string, prefixes: string, rest: string
   ["dynatrace-token", "dt0c01. dt0s16. dt0s08.", "[A-Z2-7]{8,24}\\.[A-Z2-7]{64}"],
   ["contentful-token", "CFPAT-", "[\\w-]{43}"],
   ["razorpay-key", "rzp_live_ rzp_test_", "[A-Za-z0-9]{14,}"],
-  ["jwt", "eyJ", "[\\w-]{8,600}\\.eyJ[\\w-]{8,}\\.(?:[\\w-]{16,})?"],
-  ["jwe", "eyJ", "[\\w-]{8,600}\\.[\\w-]{0,2000}\\.[\\w-]{8,64}\\.[\\w-]{8,}\\.[\\w-]{16,64}"],
+  ["jwt", "eyJ", "[\\w-]{8,300}\\.eyJ[\\w-]{8,}\\.(?:[\\w-]{16,})?"],
+  ["jwt", "eyJ", "[\\w-]{8,300}\\.[\\w-]{0,2000}\\.[\\w-]{8,64}\\.[\\w-]{8,}\\.[\\w-]{16,64}"],
 ]
 
 const hexStarts = (prefix: string) => [..."0123456789abcdef"].map((digit) => prefix + digit)

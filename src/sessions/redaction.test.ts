@@ -113,9 +113,10 @@ describe("hostile text takes time in proportion to its length", () => {
   ]
   test.each(pieces)("%j", (piece) => {
     const text = piece.repeat(1_000_000 / piece.length)
-    const start = performance.now()
+    const start = process.cpuUsage()
     redact(text)
-    expect(performance.now() - start).toBeLessThan(2000)
+    const { user, system } = process.cpuUsage(start)
+    expect((user + system) / 1000).toBeLessThan(2000)
   })
 })
 
@@ -144,7 +145,7 @@ describe("settings", () => {
   test("a kind can be turned off, and only one that there is", () => {
     const jwt = `${btoa('{"alg":"HS256"}')}.${btoa('{"sub":"ann.l"}')}.k9Lq2vXz7pQwErTyUiOpAsDf`
     expect(redact(jwt)).toBe("[redacted:jwt]")
-    expect(makeRedactor({ off: ["jwt", "jwe"] })(jwt)).toBe(jwt)
+    expect(makeRedactor({ off: ["jwt"] })(jwt)).toBe(jwt)
     expect(() => makeRedactor({ off: ["jwtt"] })).toThrowError(Failure)
     expect(REDACTION_KINDS.length).toBeGreaterThanOrEqual(40)
   })

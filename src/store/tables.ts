@@ -77,6 +77,7 @@ export interface Tables {
     tool_name: string | null
     tool_call_id: string | null
     is_error: number
+    is_fallback: number
     usage: string | null
     source_id: number | null
     superseded_at_ms: number | null

@@ -83,6 +83,19 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       }
       await query.execute()
     },
+    async hasReal(sessionId) {
+      const row = await db
+        .selectFrom("turns")
+        .select("seq")
+        .where("session_id", "=", sessionId)
+        .where("is_fallback", "=", 0)
+        .limit(1)
+        .executeTakeFirst()
+      return row !== undefined
+    },
+    async dropFallbacks(sessionId) {
+      await db.deleteFrom("turns").where("session_id", "=", sessionId).where("is_fallback", "=", 1).execute()
+    },
     async recount(sessionIds) {
       for (const id of sessionIds) {
         const row = await db
@@ -137,6 +150,7 @@ function fromTurn(turn: Omit<Turn, "seq" | "supersededAtMs"> & { sourceId: numbe
     tool_name: turn.toolName,
     tool_call_id: turn.toolCallId,
     is_error: Number(turn.isError),
+    is_fallback: Number(turn.isFallback),
     usage: turn.usage === null ? null : JSON.stringify(turn.usage),
     source_id: turn.sourceId,
   }
@@ -154,6 +168,7 @@ function toTurn(row: Selectable<Tables["turns"]>): Turn {
     toolName: row.tool_name,
     toolCallId: row.tool_call_id,
     isError: row.is_error === 1,
+    isFallback: row.is_fallback === 1,
     usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage),
     supersededAtMs: row.superseded_at_ms,
   }

@@ -54,8 +54,10 @@ export class Keeper {
     if (forgotten.whole) return this.#leaveOut(nativeId)
     const found = await this.#tx.sessions.byNative(platform, nativeId)
     const session = found ?? (await this.#create(platform, nativeId, atMs))
+    const hasReal = session.turnCount > 0 && (await this.#tx.turns.hasReal(session.id))
     const fresh = {
       id: session.id,
+      hasReal,
       projectPath: session.projectPath,
       excluded: false,
       lastAtMs: session.updatedAtMs,
@@ -92,8 +94,9 @@ export class Keeper {
   }
 
   async #describe(capture: SessionCapture): Promise<void> {
-    const path = capture.projectPath
-    if (path !== undefined && this.#rules.excluded(path)) {
+    const first = capture.projectPath
+    const known = this.#known.get(`${this.#batch.source.platform} ${capture.sessionId}`)
+    if (first !== undefined && !known?.projectPath && this.#rules.excluded(first)) {
       this.#leaveOut(capture.sessionId)
       return
     }
@@ -101,6 +104,8 @@ export class Keeper {
     const described = JSON.stringify(capture)
     if (session.excluded || session.described === described) return
     session.described = described
+    // An agent may change folders as it works; the session stays with the project in which it began.
+    const path = session.projectPath === null ? first : undefined
     if (path !== undefined) session.projectPath = path
     const project = path === undefined ? undefined : this.#projects.get(path)
     const { title, model, gitBranch, agentVersion, startedAtMs, parent } = capture
@@ -144,6 +149,8 @@ export class Keeper {
   async #turn(capture: TurnCapture): Promise<void> {
     const session = await this.#session(capture.sessionId, capture.atMs ?? this.#batch.source.mtimeMs)
     if (session.excluded || session.isForgotten(capture.nativeId)) return
+    if (capture.fallback && session.hasReal) return
+    if (!capture.fallback && !session.hasReal) await this.#replaceFallbacks(session)
     const atMs = capture.atMs ?? Math.max(session.lastAtMs, 0)
     session.lastAtMs = atMs
     this.#pending.push({
@@ -156,9 +163,17 @@ export class Keeper {
       toolName: capture.toolName ?? null,
       toolCallId: capture.toolCallId ?? null,
       isError: capture.isError ?? false,
+      isFallback: capture.fallback ?? false,
       usage: capture.usage ?? null,
       sourceId: this.#sourceId,
     })
+  }
+
+  async #replaceFallbacks(session: KnownSession): Promise<void> {
+    await this.#flush()
+    await this.#tx.turns.dropFallbacks(session.id)
+    await this.#tx.turns.recount([session.id])
+    session.hasReal = true
   }
 
   async #rewind(nativeSessionId: string, fromNativeId: string | null): Promise<void> {
@@ -224,6 +239,8 @@ export interface KnownSession {
   /** What was written of it last, to leave out what says nothing new. */
   described: string
   isForgotten(nativeTurnId: string): boolean
+  /** True once it has turns from more than a poor source. */
+  hasReal: boolean
 }
 
 const NOTHING_KEPT = {
@@ -233,6 +250,7 @@ const NOTHING_KEPT = {
   lastAtMs: 0,
   described: "",
   isForgotten: () => true,
+  hasReal: true,
 }
 
 export function seenKey(nativeSessionId: string, nativeTurnId: string): string {

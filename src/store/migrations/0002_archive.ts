@@ -47,6 +47,7 @@ export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<v
     .addColumn("tool_name", "text")
     .addColumn("tool_call_id", "text")
     .addColumn("is_error", "integer", (c) => c.notNull())
+    .addColumn("is_fallback", "integer", (c) => c.notNull())
     .addColumn("usage", "text")
     .addColumn("source_id", types.long)
     .addColumn("superseded_at_ms", types.long)
