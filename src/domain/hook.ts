@@ -1,3 +1,5 @@
+import type { LineageKind } from "./capture.ts"
+
 /** What an agent's hook said, as it came: by the socket, or by the spool when the daemon was away. */
 export interface SentHook {
   platform: string
@@ -25,8 +27,8 @@ export interface HookEvent {
   start?: string
   /** Set when the session ends: why. */
   end?: string
-  /** The session it was made from, where the agent says so. */
-  parentId?: string
+  /** Where the session comes from, when the agent says so. */
+  parent?: { sessionId: string; kind: LineageKind }
   /** Other small words of it: trigger, tool, sub-agent. */
   details: Record<string, string>
 }

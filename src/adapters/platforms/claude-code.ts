@@ -2,8 +2,9 @@ import { readFile, stat } from "node:fs/promises"
 import { posix, win32 } from "node:path"
 import type { Capture, LineageKind, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
+import { answered, type Draft, queuedPrompt, said } from "./parts/claude-messages.ts"
 import { asArray, asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "./shared/jsonl.ts"
-import { digest, textOf, timeOf, titleOf, wellFormed } from "./shared/text.ts"
+import { digest, timeOf, titleOf, wellFormed } from "./shared/text.ts"
 
 export const claudeCode: Platform = {
   id: "claude-code",
@@ -59,7 +60,6 @@ type State = {
 }
 type Known = { id: string; parentId?: string; titled?: true; about: Record<string, string> }
 type Counted = { inputTokens: number; outputTokens: number; cachedTokens: number }
-type Draft = Omit<TurnCapture, "type" | "sessionId" | "nativeId"> & { nativeId?: string; type?: never }
 
 /** Below this, parsing costs less than looking for the type in the first bytes. */
 const PEEK_FROM = 4096
@@ -105,72 +105,6 @@ function read(record: Json, origin: Origin, state: State): Capture[] {
   if (type !== "system") return [skipped(type, true)]
   if (record.subtype !== "compact_boundary") return [skipped(`system:${record.subtype}`)]
   return withSession(record, [{ kind: "reset", text: asString(record.content) ?? "" }], origin, state)
-}
-
-function said(record: Json, message: Json): (Draft | SkippedCapture)[] {
-  if (record.isCompactSummary === true) return [{ kind: "summary", text: textOf(message.content) }]
-  if (isUnsaid(record.origin)) return [skipped("unsaid")]
-  return blocksOf(message).map((block) => {
-    if (block.type === "tool_result") return toolResult(block)
-    return block.type === "text" ? typed(asString(block.text) ?? "") : skipped(`block:${block.type}`)
-  })
-}
-
-/** A prompt that was handed over in the middle of a turn has no record of its own but this. */
-function queuedPrompt(attachment: Json | undefined): Draft | undefined {
-  if (attachment?.type !== "queued_command" || attachment.isMeta === true || isUnsaid(attachment.origin))
-    return undefined
-  if (attachment.carriedByCompaction === true || (attachment.commandMode ?? "prompt") !== "prompt") return undefined
-  const draft = typed(textOf(attachment.prompt))
-  const nativeId = asString(attachment.source_uuid)
-  return draft.type ? undefined : { ...draft, ...(nativeId && { nativeId }) }
-}
-
-function isUnsaid(origin: unknown): boolean {
-  return /^(task-notification|auto-continuation|plugin|unclassified)$/.test(asString(asObject(origin)?.kind) ?? "")
-}
-
-/** What a person typed, freed from the marks that the client puts around commands. */
-function typed(text: string): Draft | SkippedCapture {
-  const mark = /^\s*<([a-z][a-z_-]*)>/.exec(text)?.[1] ?? ""
-  const inside = (name: string) => text.split(`<${name}>`)[1]?.split(`</${name}>`)[0] ?? ""
-  if (mark === "bash-stdout" || mark === "bash-stderr") return { kind: "tool_result", text, toolName: "bash" }
-  if (mark === "bash-input") return { kind: "prompt", text: `! ${inside(mark)}` }
-  if (mark.startsWith("command-") && inside("command-name"))
-    return { kind: "prompt", text: `${inside("command-name")} ${inside("command-args")}`.trim() }
-  if (/^(local-command-|ide_|task-notification$|system-reminder$)/.test(mark)) return skipped(`mark:${mark}`)
-  if (text.startsWith("[Request interrupted by user")) return skipped("interrupted")
-  return text.trim() === "" ? skipped("empty") : { kind: "prompt", text }
-}
-
-function answered(message: Json): (Draft | SkippedCapture)[] {
-  const model = typeof message.model === "string" ? { model: message.model } : {}
-  return blocksOf(message).map((block) => {
-    const type = asString(block.type) ?? ""
-    if (type.endsWith("tool_use")) {
-      const [toolName, toolCallId] = [asString(block.name) ?? "", asString(block.id) ?? ""]
-      return { kind: "tool_call", text: JSON.stringify(block.input ?? {}), toolName, toolCallId, ...model }
-    }
-    if (type.endsWith("tool_result")) return toolResult(block)
-    const text = asString(type === "thinking" ? block.thinking : block.text)
-    if (type !== "text" && type !== "thinking") return skipped(`block:${type}`, type !== "redacted_thinking")
-    return text ? { kind: type === "text" ? "reply" : "reasoning", text, ...model } : skipped(`empty ${type}`)
-  })
-}
-
-function toolResult({ tool_use_id: id, content, is_error: isError }: Json): Draft {
-  const toolCallId = asString(id)
-  return {
-    kind: "tool_result",
-    text: textOf(content),
-    ...(toolCallId && { toolCallId }),
-    ...(isError === true && { isError }),
-  }
-}
-
-function blocksOf({ content }: Json): Json[] {
-  if (typeof content === "string") return [{ type: "text", text: content }]
-  return asArray(content).map((block) => asObject(block) ?? {})
 }
 
 function withSession(

@@ -6,6 +6,7 @@ import type { Store } from "../../domain/store.ts"
 import type { ProjectFinder } from "../projects.ts"
 import { makeArchive } from "./archive.ts"
 import { type Capturing, type CapturingDeps, makeCapturing } from "./capturing.ts"
+import { type HookSettings, type Intake, makeIntake } from "./intake.ts"
 import { makePush, type Push } from "./push.ts"
 import { type CaptureSettings, makeRules } from "./rules.ts"
 
@@ -14,6 +15,7 @@ export interface CaptureRoom {
   platforms: readonly Platform[]
   capturing: Capturing
   push: Push
+  intake: Intake
   sources(): Promise<SourceSummary[]>
   /** Something was forgotten: what is remembered of sessions is no longer true. */
   forgotten(): void
@@ -29,6 +31,7 @@ export interface CaptureDeps extends Pick<CapturingDeps, "watch" | "onTrouble"> 
   platforms: readonly Platform[]
   machine: Machine
   settings: CaptureSettings
+  hooks: HookSettings
 }
 
 export function makeCapture(deps: CaptureDeps): CaptureRoom {
@@ -39,6 +42,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
     platforms: deps.platforms,
     capturing,
     push: makePush({ ...deps, rules, capturing }),
+    intake: makeIntake({ ...deps, ...deps.hooks, rules, capturing }),
     sources: () => deps.store.sources.summaries(),
     forgotten: () => archive.reset(),
     byNative: (platform, nativeId) => deps.store.sessions.byNative(platform, nativeId),

@@ -467,7 +467,11 @@ describe("another program's database is read without a trace", () => {
       writer.kill("SIGKILL")
       await once(writer, "exit")
       rmSync(`${path()}-shm`)
+      const temporary = () => readdirSync(tmpdir()).filter((name) => name.startsWith("throughline-"))
+      const before = temporary()
       untouched([1, 2], ["agent.db", "agent.db-wal"])
+      untouched([1, 2], ["agent.db", "agent.db-wal"])
+      if (process.platform !== "win32") expect(temporary()).toEqual(before)
     })
     test("where the copy would be too big, it waits for the next change and says so", async () => {
       writer.kill("SIGKILL")

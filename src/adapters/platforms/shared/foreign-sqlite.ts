@@ -79,27 +79,26 @@ function uri(path: string, way: Exclude<Way, "copy">): string {
 function readCopy<T>(path: string, before: string, read: (db: ForeignDb) => T): T {
   if (kept?.path !== path || kept.stamp !== before) {
     dropCopy()
-    kept = copyOf(path, before)
-    process.once("exit", dropCopy)
+    kept = { path, stamp: before, ...openCopy(path, before) }
   }
   clearTimeout(kept.end)
   kept.end = setTimeout(dropCopy, COPY_KEPT_MS).unref()
-  return readAt(pathToFileURL(join(kept.folder, "copy.db")).href, read, false)
+  return inTransaction(kept.db, read)
 }
 
 /** Kept for a moment: a database is read in many short readings. */
 const COPY_KEPT_MS = 5_000
-let kept: { path: string; stamp: string; folder: string; end?: NodeJS.Timeout } | undefined
+let kept: { path: string; stamp: string; db: DatabaseSync; folder: string; end?: NodeJS.Timeout } | undefined
 
 function dropCopy(): void {
   if (!kept) return
   clearTimeout(kept.end)
-  process.off("exit", dropCopy)
+  kept.db.close()
   rmSync(kept.folder, { recursive: true, force: true })
   kept = undefined
 }
 
-function copyOf(path: string, before: string): NonNullable<typeof kept> {
+function openCopy(path: string, before: string): { db: DatabaseSync; folder: string } {
   const parts = ["", "-wal", "-journal"].filter((suffix) => sizeOf(path + suffix))
   const bytes = parts.reduce((sum, suffix) => sum + (sizeOf(path + suffix) ?? 0), 0)
   if (bytes > COPY_LIMIT_BYTES)
@@ -108,23 +107,40 @@ function copyOf(path: string, before: string): NonNullable<typeof kept> {
   try {
     for (const suffix of parts) copyFileSync(path + suffix, join(folder, `copy.db${suffix}`))
     if (stampOf(path) !== before) throw new ForeignDbBusy(`${path} changed while it was copied`)
-    return { path, stamp: before, folder }
+    const db = openAt(pathToFileURL(join(folder, "copy.db")).href, false)
+    db.exec("PRAGMA journal_mode = DELETE")
+    // Open, it can be read without its name, and nothing is left however this process ends; not so on Windows.
+    if (process.platform !== "win32") rmSync(folder, { recursive: true, force: true })
+    return { db, folder }
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
   }
 }
 
-function readAt<T>(location: string, read: (db: ForeignDb) => T, readOnly = true): T {
-  const db = openAt(location, readOnly)
+function readAt<T>(location: string, read: (db: ForeignDb) => T): T {
+  const db = openAt(location, true)
   try {
-    db.exec("PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; BEGIN")
+    db.exec("PRAGMA busy_timeout = 2000")
+    return inTransaction(db, read)
+  } finally {
+    db.close()
+  }
+}
+
+function inTransaction<T>(db: DatabaseSync, read: (db: ForeignDb) => T): T {
+  db.exec("PRAGMA query_only = ON; BEGIN")
+  try {
     return read({
       all: (sql, ...params) => db.prepare(sql).all(...params) as ForeignRow[],
       iterate: (sql, ...params) => db.prepare(sql).iterate(...params) as Iterable<ForeignRow>,
     })
   } finally {
-    db.close()
+    try {
+      db.exec("ROLLBACK")
+    } catch {
+      // Some errors have rolled it back already.
+    }
   }
 }
 

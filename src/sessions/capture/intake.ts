@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { LineageKind } from "../../domain/capture.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { HookEvent, SentHook } from "../../domain/hook.ts"
+import { newSessionId } from "../../domain/ids.ts"
+import type { Project } from "../../domain/project.ts"
+import type { Session } from "../../domain/session.ts"
+import type { AgentSetup } from "../../domain/setup.ts"
+import type { Store } from "../../domain/store.ts"
+import type { ArchiveRules } from "./archive.ts"
+import type { Capturing } from "./capturing.ts"
+import { makeSpool, sweepSpool } from "./spool.ts"
+
+/** Where agents' hooks come in: admitted under the sender's key, then acted upon. */
+export interface Intake {
+  /** Resolves when the event is kept, and everything that was spooled before it. */
+  receive(sent: SentHook): Promise<void>
+  /** Takes what hooks left in the spool, now and as it comes, until the signal. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface HookSettings {
+  agents: readonly Pick<AgentSetup, "platform" | "read">[]
+  spoolDir: string
+  /** This machine's name: panes and processes are its own. */
+  host: string
+  onTrouble(error: unknown, what: string): void
+}
+
+interface Deps extends HookSettings {
+  store: Store
+  clock: Clock
+  rules: Pick<ArchiveRules, "excluded" | "projectOf">
+  capturing: Pick<Capturing, "nudge">
+}
+
+interface Heard {
+  sent: SentHook
+  event: HookEvent
+  project: Project | undefined
+}
+
+const POLL_MS = 1_000
+const SWEEP_EVERY = 600
+/** One commit for many: the embedded database waits for the disk at each. */
+const BATCH = 50
+/** A pane's session that ended by clear so long ago is not the one that was cleared now. */
+const CLEARED_MS = 60_000
+
+export function makeIntake(deps: Deps): Intake {
+  const { store, clock, rules, capturing, agents, spoolDir, onTrouble } = deps
+  const spool = makeSpool(spoolDir)
+  let last: Promise<unknown> = Promise.resolve()
+  /** One after the other: the order in which agents spoke is the order in which they are kept. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
+  }
+
+  const hear = async (sent: SentHook): Promise<Heard | undefined> => {
+    const agent = agents.find(({ platform }) => platform === sent.platform)
+    if (!agent) return undefined
+    const event = agent.read(parsed(sent.body), sent.env)
+    if (event.cwd !== undefined && rules.excluded(event.cwd)) return undefined
+    if (event.sessionId !== undefined && (await store.forgetting.of(sent.platform, event.sessionId)).whole)
+      return undefined
+    return { sent, event, project: event.cwd === undefined ? undefined : await rules.projectOf(event.cwd) }
+  }
+
+  const admit = async (all: SentHook[]) => {
+    // Looked up before the transaction: it looks at folders, and the embedded database has one connection.
+    const heard = (await Promise.all(all.map(hear))).filter((one) => one !== undefined)
+    if (heard.length === 0) return
+    await store.transaction(async (tx) => {
+      for (const one of heard) await keep(tx, one, deps.host, clock)
+    })
+    for (const path of new Set(heard.flatMap(({ event }) => event.transcripts)))
+      void capturing.nudge(path).catch((error: unknown) => onTrouble(error, path))
+  }
+
+  const takeSpool = async () => {
+    const names = await spool.names()
+    for (let at = 0; at < names.length; at += BATCH) {
+      const some = names.slice(at, at + BATCH)
+      const read = await Promise.all(some.map((name) => spool.read(name)))
+      await admit(read.filter((sent) => sent !== undefined))
+      // Only now: until the commit the file is all there is.
+      for (const [index, name] of some.entries()) if (read[index]) await spool.remove(name)
+    }
+  }
+
+  return {
+    receive: (sent) =>
+      inTurn(async () => {
+        await takeSpool()
+        await admit([sent])
+      }),
+    async run(signal) {
+      for (let round = 0; !signal.aborted; round++) {
+        if (round % SWEEP_EVERY === 0) await sweepSpool(spoolDir, clock.nowMs()).catch(() => {})
+        await inTurn(takeSpool).catch((error: unknown) => onTrouble(error, spoolDir))
+        await sleep(POLL_MS, undefined, { signal }).catch(() => {})
+      }
+    },
+  }
+}
+
+function parsed(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body)
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // An event without a name is kept all the same: that something happened is all that is known.
+  }
+  return {}
+}
+
+async function keep(tx: Store, { sent, event, project }: Heard, host: string, clock: Clock): Promise<void> {
+  const session = event.sessionId === undefined ? undefined : await ensure(tx, sent, event.sessionId, clock)
+  const { name, transcripts, details, sessionId, parent: _, ...words } = event
+  const written = await tx.journal.append([
+    {
+      kind: "hook.received",
+      key: `hook:${sent.key}`,
+      atMs: sent.atMs,
+      sessionId: session?.id ?? null,
+      projectId: project?.id ?? session?.projectId ?? null,
+      data: {
+        platform: sent.platform,
+        event: name,
+        ...(sessionId === undefined ? {} : { session: sessionId }),
+        ...words,
+        ...(transcripts[0] === undefined ? {} : { transcript: transcripts[0] }),
+        ...details,
+        env: sent.env,
+      },
+    },
+  ])
+  if (written === 0 || !session) return
+  if (session.projectId === null && project)
+    await tx.sessions.describe(session.id, { projectId: project.id, projectPath: event.cwd! })
+  const place = { host, pid: event.pid ?? 0, pane: paneOf(sent.env), atMs: sent.atMs }
+  await recordOrigin(tx, { ...session, projectId: session.projectId ?? project?.id ?? null }, event, place)
+  await tx.runs.seen({
+    sessionId: session.id,
+    ...place,
+    ...(event.start === undefined ? {} : { start: event.start }),
+    ...(event.end === undefined ? {} : { end: event.end }),
+  })
+}
+
+async function ensure(tx: Store, sent: SentHook, nativeId: string, clock: Clock): Promise<Session> {
+  const found = await tx.sessions.byNative(sent.platform, nativeId)
+  if (found) return found
+  const { session, created } = await tx.sessions.create({
+    id: newSessionId(),
+    platform: sent.platform,
+    nativeId,
+    projectId: null,
+    title: "Untitled",
+    tags: [],
+    key: null,
+    createdAtMs: sent.atMs,
+  })
+  if (created)
+    await tx.journal.append([
+      { kind: "session.started", sessionId: session.id, atMs: clock.nowMs(), data: { platform: sent.platform } },
+    ])
+  return session
+}
+
+interface RunPlace {
+  host: string
+  pid: number
+  pane: string | null
+  atMs: number
+}
+
+/** An edge between two sessions; a session that goes on under its own id has none. */
+async function recordOrigin(tx: Store, session: Session, event: HookEvent, place: RunPlace): Promise<void> {
+  const parent = event.parent ?? (await origin(tx, session, event, place))
+  if (!parent || parent.sessionId === session.nativeId) return
+  const { platform, nativeId: _, ...rest } = session
+  const edge = { kind: parent.kind, parentPlatform: platform, parentNativeId: parent.sessionId, atMs: place.atMs }
+  if (!(await tx.sessions.addEdge(rest.id, edge))) return
+  const data = { edge: parent.kind, parent: parent.sessionId }
+  await tx.journal.append([{ kind: "session.edge", sessionId: rest.id, atMs: place.atMs, data }])
+}
+
+const IN_PLACE: Record<string, LineageKind> = { clear: "clear", compact: "compact", fork: "fork" }
+
+/** A new id in a process that ran another session before comes from that one. */
+async function origin(tx: Store, session: Session, event: HookEvent, place: RunPlace): Promise<HookEvent["parent"]> {
+  const kind = event.start === undefined ? undefined : IN_PLACE[event.start]
+  if (!kind) return undefined
+  const before = await tx.runs.before({ platform: session.platform, nativeId: session.nativeId, ...place })
+  if (!before || before.projectId !== session.projectId) return undefined
+  const sameProcess = place.pid !== 0 && before.pid === place.pid
+  // A pane outlives processes: there only the session that was cleared a moment ago is believed.
+  const justCleared =
+    kind === "clear" && before.end === "clear" && place.atMs - (before.endedAtMs ?? 0) < CLEARED_MS
+  return sameProcess || justCleared ? { sessionId: before.nativeId, kind } : undefined
+}
+
+/** The socket names the tmux server: panes of two servers have the same numbers. */
+function paneOf({ TMUX, TMUX_PANE }: Record<string, string>): string | null {
+  return TMUX_PANE === undefined ? null : `${TMUX?.split(",")[0] ?? ""} ${TMUX_PANE}`
+}
