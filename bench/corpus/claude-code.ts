@@ -13,7 +13,7 @@ export const claudeCode: CorpusPlatform = {
     const sessionId = random.uuid()
     const folder = join(homeDir, ".claude/projects", project.replaceAll(/[^A-Za-z0-9]/g, "-"))
     const withAgent = random.chance(0.15) && wish.bytes > 50_000
-    const isNew = random.chance(0.4)
+    const isNew = random.chance(0.4) && wish.bytes > 200_000
     const main = { ...wish, bytes: wish.bytes * (withAgent ? 0.7 : 1) - (isNew ? 130_000 : 0) }
     const log = new LineFile(join(folder, `${sessionId}.jsonl`))
     if (isNew) requests(log, wish, sessionId)

@@ -1,14 +1,11 @@
 import { existsSync, readFileSync, statSync, watchFile } from "node:fs"
 import { open } from "node:fs/promises"
 import { type Command, InvalidArgumentError } from "commander"
-import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
-import { newKey } from "../domain/ids.ts"
 import { TOOL_SETS, type ToolSet } from "../operations/operation.ts"
 import { table } from "../operations/text.ts"
-import { relay } from "../surfaces/mcp-stdio.ts"
 import { loadConfig } from "./config.ts"
-import { type DaemonCalls, ensureDaemon, openStream, stopDaemon } from "./connect.ts"
+import { type DaemonCalls, ensureDaemon, stopDaemon } from "./connect.ts"
 import { examine, type Finding, verdict } from "./doctor.ts"
 import type { Environment } from "./environment.ts"
 import type { Home } from "./home.ts"
@@ -111,20 +108,6 @@ export function addProcessCommands(program: Command, context: Context): void {
     .command("mcp")
     .description("Speak MCP on stdin and stdout, for an agent's configuration")
     .option("--tools <sets>", `only these sets of tools: ${TOOL_SETS.join(", ")}`, toToolSets)
-    .action(({ tools }: { tools?: ToolSet[] }) => {
-      const { nativeSession, projectDir } = environment.agent
-      const connection = newKey()
-      const caller: Caller = {
-        surface: "mcp",
-        key: nativeSession ? `${nativeSession.platform}:${nativeSession.id}` : `mcp:${connection}`,
-        connection,
-        cwd: environment.cwd,
-        ...(nativeSession ? { nativeSession } : {}),
-        ...(projectDir ? { projectDir } : {}),
-      }
-      relay({ input: process.stdin, output: process.stdout, connect: () => openStream(home, caller, tools) })
-      process.stdin.once("close", () => process.exit(0))
-    })
 }
 
 function doctorText(findings: Finding[]): string {

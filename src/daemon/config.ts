@@ -20,6 +20,10 @@ export const ConfigSchema = z.strictObject({
       enabled: z.boolean().default(true).describe("Serve HTTP beside the unix socket"),
       host: z.string().min(1).default("127.0.0.1").describe("Address to listen on"),
       port: z.int().min(0).max(65535).default(4747).describe("Port to listen on; 0 takes a free one"),
+      hosts: z
+        .array(z.string().min(1))
+        .default([])
+        .describe("Further names under which it may be called, such as a proxy's"),
       behindTls: z
         .boolean()
         .default(false)
@@ -96,6 +100,11 @@ export function loadConfig({
     const leaf = leaves.find((candidate) => candidate.key === key)
     if (!leaf) throw invalid(key, text, "--set", `is not a setting (known: ${leaves.map((l) => l.key).join(", ")})`)
     given.set(key, { value: convert(text, leaf), source: "--set" })
+  }
+  for (const [key, { value, source }] of given) {
+    const isGroup = leaves.some((leaf) => leaf.key.startsWith(`${key}.`))
+    // Checked here: a setting of the group from elsewhere would take its place unseen.
+    if (isGroup && (typeof value !== "object" || value === null)) throw invalid(key, value, source, "must be an object")
   }
   const parsed = ConfigSchema.safeParse(nested(given))
   if (!parsed.success) {

@@ -14,6 +14,12 @@ export interface Home {
   logs: string
   log: string
   socket: string
+  /** The script that agents' hooks run, and where it leaves what it cannot hand over. */
+  hook: string
+  spool: string
+  /** What `setup` did to agents' files, and the files as they were. */
+  setup: string
+  backups: string
 }
 
 /** The kernel refuses longer socket paths; macOS allows the least. */
@@ -31,6 +37,10 @@ export function homeAt(dir: string, tempDir: string): Home {
     logs,
     log: join(logs, "throughline.log"),
     socket: socketPath(dir, tempDir),
+    hook: join(dir, "hook.sh"),
+    spool: join(dir, "spool"),
+    setup: join(dir, "setup.json"),
+    backups: join(dir, "backups"),
   }
 }
 

@@ -1,23 +1,22 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import * as z from "zod"
 import type { Home } from "./home.ts"
 
 /** What a running daemon says of itself, for clients to find it. */
-const Registration = z.object({
-  id: z.string(),
-  version: z.string(),
-  pid: z.int().positive(),
-  processStart: z.string(),
-  socket: z.string(),
-  url: z.string().optional(),
-  startedAt: z.string(),
-})
-export type Registration = z.output<typeof Registration>
+export interface Registration {
+  id: string
+  version: string
+  pid: number
+  processStart: string
+  socket: string
+  url?: string
+  startedAt: string
+}
 
 /** A half-written or foreign file counts as none. */
 export function readRegistration(home: Home): Registration | undefined {
   try {
-    return Registration.parse(JSON.parse(readFileSync(home.registration, "utf8")))
+    const found: unknown = JSON.parse(readFileSync(home.registration, "utf8"))
+    return isRegistration(found) ? found : undefined
   } catch {
     return undefined
   }
@@ -31,4 +30,11 @@ export function writeRegistration(home: Home, registration: Registration): void 
 
 export function removeRegistration(home: Home, id: string): void {
   if (readRegistration(home)?.id === id) rmSync(home.registration, { force: true })
+}
+
+/** By hand, because every client reads one and most need no schema library otherwise. */
+function isRegistration(found: unknown): found is Registration {
+  const { pid, ...texts } = (found ?? {}) as Partial<Registration>
+  const needed = [texts.id, texts.version, texts.processStart, texts.socket, texts.startedAt]
+  return Number.isInteger(pid) && pid! > 0 && needed.every((text) => typeof text === "string")
 }

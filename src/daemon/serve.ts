@@ -1,10 +1,11 @@
-import { chmodSync, rmSync } from "node:fs"
+import { chmodSync, existsSync, rmSync } from "node:fs"
 import type { Server } from "node:http"
 import { createAdaptorServer } from "@hono/node-server"
 import type { Hono } from "hono"
 import { Failure } from "../domain/failure.ts"
 import { newKey } from "../domain/ids.ts"
 import { operations } from "../operations/list.ts"
+import { writeHookScript } from "../sessions/setup/room.ts"
 import { httpApp } from "../surfaces/http.ts"
 import { type Config, loadConfig } from "./config.ts"
 import type { Environment } from "./environment.ts"
@@ -64,11 +65,11 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     identity: { id: registration.id, version: VERSION, pid: process.pid },
     onBug: (err: unknown, path: string) => log.error({ err, path }, "a request failed in a way it should not"),
   }
-  const onSocket = await listenOnSocket(httpApp({ ...shared, onStop: stop }), home.socket)
+  const onSocket = await listenOnSocket(httpApp({ ...shared, onStop: stop, onHook: program.onHook }), home.socket)
   onSocket.on("upgrade", program.streams.onUpgrade)
   let onHttp: Server | undefined
   if (config.http.enabled) {
-    const hosts = LOOPBACK.includes(config.http.host) ? LOOPBACK : [...LOOPBACK, config.http.host]
+    const hosts = [...LOOPBACK, config.http.host, ...config.http.hosts].map((name) => name.toLowerCase())
     try {
       onHttp = await listenOnPort(httpApp({ ...shared, guard: { token: tokenOf(home), hosts } }), config)
       registration = { ...registration, url: urlOf(onHttp, config) }
@@ -78,6 +79,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
       log.warn({ err: error }, "HTTP is off")
     }
   }
+  if (existsSync(home.hook)) writeHookScript({ hook: home.hook, socket: home.socket, spoolDir: home.spool })
   writeRegistration(home, registration)
   log.info({ socket: home.socket, http: registration.url ?? httpTrouble ?? "off" }, "ready")
 

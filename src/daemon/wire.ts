@@ -1,6 +1,9 @@
+import { hostname } from "node:os"
 import { platforms } from "../adapters/platforms/list.ts"
+import { agents } from "../adapters/setup/list.ts"
 import { systemClock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
+import type { SentHook } from "../domain/hook.ts"
 import type { Follower } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
@@ -26,6 +29,7 @@ import { watchFolder } from "./watch.ts"
 
 export interface Program {
   call: Call
+  onHook(sent: SentHook): Promise<void>
   mcp: McpHttp
   streams: ReturnType<typeof mcpStreams>
   /** In the order in which they must run: nothing new, then what runs, then the store. */
@@ -68,6 +72,13 @@ export async function wire({
     platforms,
     machine: environment.machine,
     settings: config.capture,
+    hooks: {
+      // With capture off, what hooks say is taken and not kept.
+      agents: config.capture.enabled ? agents : [],
+      spoolDir: home.spool,
+      host: hostname(),
+      onTrouble: (err, what) => log.warn({ err, what }, "what a hook said could not be taken"),
+    },
     watch: watchFolder,
     onTrouble: (source, err) => log.warn({ ...source, err }, "a source could not be read"),
   })
@@ -80,6 +91,7 @@ export async function wire({
   )
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
+  running.push(capture.intake.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -95,6 +107,7 @@ export async function wire({
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
+    onHook: capture.intake.receive,
     mcp,
     streams,
     stops: [

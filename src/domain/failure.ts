@@ -70,6 +70,12 @@ export const failures = {
     retry: false,
     help: "Free some disk space; nothing that was acknowledged is lost.",
   },
+  store_failing: {
+    http: 507,
+    exit: 7,
+    retry: false,
+    help: "Check the disk and the rights on the database's folder; nothing that was acknowledged is lost.",
+  },
   store_readonly: {
     http: 507,
     exit: 7,

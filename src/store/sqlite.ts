@@ -216,7 +216,7 @@ const CODES: [prefix: string, code: FailureCode, message: string][] = [
   ["SQLITE_FULL", "store_full", "the disk is full; the database could not be written"],
   ["SQLITE_READONLY", "store_readonly", "the database cannot be written"],
   ["SQLITE_CANTOPEN", "store_readonly", "the database cannot be opened"],
-  ["SQLITE_IOERR", "store_full", "the disk refused to write the database"],
+  ["SQLITE_IOERR", "store_failing", "the disk refuses the database"],
   ["SQLITE_CORRUPT", "store_corrupt", "the database is damaged"],
   ["SQLITE_NOTADB", "store_corrupt", "the database file is not a database"],
   ["SQLITE_BUSY", "store_busy", "another program holds the database"],

@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, test } from "vitest"
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import { type Operation, operation } from "../operations/operation.ts"
-import { cli, failureText } from "./cli.ts"
+import { cli } from "./cli.ts"
+import { failureText } from "./failure-text.ts"
 
 const garden = operation({
   name: "garden.plant",

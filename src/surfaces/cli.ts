@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander"
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
-import type { Failure } from "../domain/failure.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation } from "../operations/operation.ts"
 
@@ -118,10 +117,4 @@ function toNumber(text: string): number {
   if (text.trim() === "" || Number.isNaN(number))
     throw new InvalidArgumentError(`${JSON.stringify(text)} is not a number.`)
   return number
-}
-
-/** What a person reads when something went wrong, and what a script gets. */
-export function failureText(failure: Failure, json: boolean): string {
-  if (json) return `${JSON.stringify({ error: failure.toJSON() }, null, 2)}\n`
-  return `${failure.message}\n${failure.kind.help}\n`
 }

@@ -3,6 +3,8 @@ import { Hono, type MiddlewareHandler } from "hono"
 import { bodyLimit } from "hono/body-limit"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
+import { HOOK_PATH, type SentHook, sentHook } from "../domain/hook.ts"
+import { newKey } from "../domain/ids.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation } from "../operations/operation.ts"
 import { CALLER_HEADER } from "./client.ts"
@@ -20,9 +22,11 @@ export interface HttpOptions {
   guard?: { token: string; hosts: readonly string[] }
   /** Only the socket's owner may end the daemon. */
   onStop?(): void
+  /** Agents' hooks come over the socket only. Answered when what they say is kept. */
+  onHook?(sent: SentHook): Promise<void>
 }
 
-export function httpApp({ operations, call, mcp, identity, onBug, guard, onStop }: HttpOptions): Hono {
+export function httpApp({ operations, call, mcp, identity, onBug, guard, onStop, onHook }: HttpOptions): Hono {
   const app = new Hono()
   const offered = new Set(
     operations.filter((op) => op.on.includes("http") || op.on.includes("cli")).map((op) => op.name),
@@ -50,6 +54,18 @@ export function httpApp({ operations, call, mcp, identity, onBug, guard, onStop 
       throw new Failure("too_large", `a request may hold ${MAX_BODY_BYTES / 1024 / 1024} MB at the most`)
     },
   })
+  if (onHook) {
+    app.post(`${HOOK_PATH}/:platform`, limit, async (c) => {
+      // Header values are bytes; these were written as UTF-8.
+      const headers = [...c.req.raw.headers].map(([name, value]): [string, string] => [
+        name,
+        Buffer.from(value, "latin1").toString("utf8"),
+      ])
+      const otherwise = { key: newKey(), atMs: Date.now() }
+      await onHook(sentHook(c.req.param("platform"), headers, await c.req.text(), otherwise))
+      return c.body(null, 204)
+    })
+  }
   app.post("/api/:name", limit, async (c) => {
     const name = c.req.param("name")
     if (!offered.has(name))

@@ -10,6 +10,8 @@ export interface RelayOptions {
   connect(): Promise<Duplex>
 }
 
+const MOST_SENDS = 3
+
 type RequestId = string | number
 
 interface Message {
@@ -24,7 +26,7 @@ interface Message {
  * and the requests that are still unanswered. The daemon knows each by (connection, request id) and does none twice.
  */
 export function relay({ input, output, connect }: RelayOptions): void {
-  const unanswered = new Map<RequestId, Buffer>()
+  const unanswered = new Map<RequestId, { line: Buffer; sent: number }>()
   const handshake: Buffer[] = []
   const expectedTwice = new Set<RequestId>()
   let link: Duplex | undefined
@@ -37,7 +39,11 @@ export function relay({ input, output, connect }: RelayOptions): void {
       const fresh = await connect()
       link = fresh
       for (const line of handshake) fresh.write(line)
-      for (const line of unanswered.values()) if (!handshake.includes(line)) fresh.write(line)
+      for (const [id, request] of unanswered) {
+        if (handshake.includes(request.line)) continue
+        if (++request.sent > MOST_SENDS) giveUp(id)
+        else fresh.write(request.line)
+      }
       lines(fresh, (line) => fromDaemon(line))
       fresh.on("error", () => fresh.destroy())
       fresh.once("close", () => {
@@ -64,7 +70,7 @@ export function relay({ input, output, connect }: RelayOptions): void {
       handshake.splice(0, Number.POSITIVE_INFINITY, line)
     } else if (method === "notifications/initialized") handshake.push(line)
     if (method === "notifications/cancelled" && params?.requestId !== undefined) unanswered.delete(params.requestId)
-    if (method !== undefined && id !== undefined) unanswered.set(id, line)
+    if (method !== undefined && id !== undefined) unanswered.set(id, { line, sent: link ? 1 : 0 })
     if (link) link.write(line)
     else void open()
   }
@@ -82,6 +88,12 @@ export function relay({ input, output, connect }: RelayOptions): void {
   const refuse = (id: RequestId, { message, kind }: Failure) => {
     const error = { code: -32_000, message: `${message}. ${kind.help}` }
     output.write(`${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`)
+  }
+
+  /** A request over which the daemon dies each time must not keep it from the others. */
+  const giveUp = (id: RequestId) => {
+    unanswered.delete(id)
+    refuse(id, new Failure("daemon_unreachable", `the daemon was lost ${MOST_SENDS} times over this request`))
   }
 
   const refuseAll = (failure: Failure) => {

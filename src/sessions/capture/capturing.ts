@@ -6,7 +6,7 @@ import type { Source } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Archive } from "./archive.ts"
 import { makeQueue } from "./queue.ts"
-import { readSource } from "./reading.ts"
+import { lookAt, readSource } from "./reading.ts"
 import { claimOf, type FoundSource, lookAtSource, placesOf, scanPlace } from "./scan.ts"
 
 export interface Capturing {
@@ -47,6 +47,9 @@ export interface CapturingDeps {
 
 /** Watchers are hints; this makes it right where one is deaf: network folders, too many folders, a lost event. */
 const SWEEP_MS = 20_000
+/** An agent's first session makes the folder that could have been watched; so folders that just came are looked for. */
+const APPEAR_MS = 1_000
+const JUST_MS = 5_000
 /** A burst of writes is read once. */
 const GATHER_MS = 40
 
@@ -66,6 +69,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     platforms: [],
   }
   let places: { platform: Platform; place: Place }[] = []
+  let hasSwept = false
 
   const offer = (found: FoundSource, live: boolean) => {
     if (looks.get(keyOf(found)) === lookText(found)) return
@@ -77,12 +81,35 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     places = platforms.flatMap((platform) =>
       placesOf(platform, machine, projectDirs).map((place) => ({ platform, place })),
     )
-    for (const { platform, place } of places) {
-      if (platformId !== undefined && platform.id !== platformId) continue
-      const found = await scanPlace(platform, place)
-      if (found.length > 0 && !progress.platforms.includes(platform.id)) progress.platforms.push(platform.id)
-      for (const source of found) offer(source, false)
-      if (found.length > 0) await listen(place.dir)
+    for (const { platform, place } of places)
+      if (platformId === undefined || platform.id === platformId) await lookInto(platform, place)
+    hasSwept ||= platformId === undefined
+    settle()
+  }
+
+  const settle = () => {
+    if (hasSwept && queue.left().sourcesLeft === 0) progress.importing = false
+  }
+
+  const lookInto = async (platform: Platform, place: Place) => {
+    const isNew = !watched.has(place.dir)
+    let found = await scanPlace(platform, place)
+    if (found.length > 0 && isNew) {
+      await listen(place.dir)
+      // What was written before the watcher was there has told nobody.
+      found = await scanPlace(platform, place)
+    }
+    if (found.length > 0 && !progress.platforms.includes(platform.id)) progress.platforms.push(platform.id)
+    for (const source of found) offer(source, false)
+  }
+
+  const lookForNew = async () => {
+    for (const platform of platforms) {
+      for (const place of platform.places(machine)) {
+        if (watched.has(place.dir)) continue
+        const look = await lookAt(place.dir)
+        if (look && clock.nowMs() - look.mtimeMs < JUST_MS) await lookInto(platform, place)
+      }
     }
   }
 
@@ -109,6 +136,8 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       const claim = claimOf(platform, place, main)
       const found = claim && (await lookAtSource(platform, claim, main))
       if (found) offer(found, true)
+      // Of files that lie in a new folder from its first moment on, watchers tell nothing.
+      if (!claim) for (const inside of await scanPlace(platform, place, path)) offer(inside, true)
     }
   }
 
@@ -149,16 +178,17 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     progress: () => ({ ...progress, ...queue.left() }),
     async run(signal) {
       for (const source of await store.sources.all()) looks.set(`${source.platform}\n${source.key}`, sourceText(source))
-      const sweeping = (async () => {
+      const again = async (work: () => Promise<void>, pauseMs: number) => {
         while (!signal.aborted) {
-          await sweep().catch((error: unknown) => deps.onTrouble({ platform: "-", path: "the sweep" }, error))
-          await sleep(SWEEP_MS, undefined, { signal }).catch(() => {})
+          await work().catch((error: unknown) => deps.onTrouble({ platform: "-", path: "the sweep" }, error))
+          await sleep(pauseMs, undefined, { signal }).catch(() => {})
         }
-      })()
+      }
+      const sweeping = Promise.all([again(() => sweep(), SWEEP_MS), again(lookForNew, APPEAR_MS)])
       for (let next = await queue.take(signal); next !== undefined; next = await queue.take(signal)) {
         await read(next)
         queue.done()
-        if (queue.left().sourcesLeft === 0) progress.importing = false
+        settle()
       }
       await sweeping
       await Promise.allSettled([...watched.values()].map((stop) => stop()))

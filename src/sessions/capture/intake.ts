@@ -70,7 +70,11 @@ export function makeIntake(deps: Deps): Intake {
 
   const admit = async (all: SentHook[]) => {
     // Looked up before the transaction: it looks at folders, and the embedded database has one connection.
-    const heard = (await Promise.all(all.map(hear))).filter((one) => one !== undefined)
+    const heard: Heard[] = []
+    for (const sent of all) {
+      const one = await hear(sent)
+      if (one) heard.push(one)
+    }
     if (heard.length === 0) return
     await store.transaction(async (tx) => {
       for (const one of heard) await keep(tx, one, deps.host, clock)
@@ -181,11 +185,12 @@ interface RunPlace {
 async function recordOrigin(tx: Store, session: Session, event: HookEvent, place: RunPlace): Promise<void> {
   const parent = event.parent ?? (await origin(tx, session, event, place))
   if (!parent || parent.sessionId === session.nativeId) return
-  const { platform, nativeId: _, ...rest } = session
-  const edge = { kind: parent.kind, parentPlatform: platform, parentNativeId: parent.sessionId, atMs: place.atMs }
-  if (!(await tx.sessions.addEdge(rest.id, edge))) return
-  const data = { edge: parent.kind, parent: parent.sessionId }
-  await tx.journal.append([{ kind: "session.edge", sessionId: rest.id, atMs: place.atMs, data }])
+  const { kind, sessionId } = parent
+  const edge = { kind, parentPlatform: session.platform, parentNativeId: sessionId, atMs: place.atMs }
+  if (!(await tx.sessions.addEdge(session.id, edge))) return
+  await tx.journal.append([
+    { kind: "session.edge", sessionId: session.id, atMs: place.atMs, data: { edge: kind, parent: sessionId } },
+  ])
 }
 
 const IN_PLACE: Record<string, LineageKind> = { clear: "clear", compact: "compact", fork: "fork" }
@@ -198,8 +203,7 @@ async function origin(tx: Store, session: Session, event: HookEvent, place: RunP
   if (!before || before.projectId !== session.projectId) return undefined
   const sameProcess = place.pid !== 0 && before.pid === place.pid
   // A pane outlives processes: there only the session that was cleared a moment ago is believed.
-  const justCleared =
-    kind === "clear" && before.end === "clear" && place.atMs - (before.endedAtMs ?? 0) < CLEARED_MS
+  const justCleared = kind === "clear" && before.end === "clear" && place.atMs - (before.endedAtMs ?? 0) < CLEARED_MS
   return sameProcess || justCleared ? { sessionId: before.nativeId, kind } : undefined
 }
 

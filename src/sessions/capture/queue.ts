@@ -13,37 +13,48 @@ export interface SourceQueue {
 export function makeQueue(): SourceQueue {
   const live = new Map<string, FoundSource>()
   const old = new Map<string, FoundSource>()
+  let bytesLeft = 0
   let order: string[] = []
   let sorted = true
   let busy = false
   let wake = () => {}
   let empty: (() => void)[] = []
 
+  const add = (to: Map<string, FoundSource>, key: string, found: FoundSource) => {
+    take(to, key)
+    to.set(key, found)
+    bytesLeft += found.look.sizeBytes
+  }
+  const take = (from: Map<string, FoundSource>, key: string): FoundSource | undefined => {
+    const found = from.get(key)
+    if (found) bytesLeft -= found.look.sizeBytes
+    from.delete(key)
+    return found
+  }
   const nextOld = (): FoundSource | undefined => {
     if (!sorted) {
       order = [...old].sort(([, a], [, b]) => a.look.mtimeMs - b.look.mtimeMs).map(([key]) => key)
       sorted = true
     }
     for (let key = order.pop(); key !== undefined; key = order.pop()) {
-      const found = old.get(key)
-      if (found && old.delete(key)) return found
+      const found = take(old, key)
+      if (found) return found
     }
     return undefined
   }
   const nextLive = (): FoundSource | undefined => {
-    const [first] = live
-    if (first) live.delete(first[0])
-    return first?.[1]
+    const [first] = live.keys()
+    return first === undefined ? undefined : take(live, first)
   }
   const isEmpty = () => live.size === 0 && old.size === 0 && !busy
 
   return {
     put(key, found, isLive) {
       if (isLive) {
-        old.delete(key)
-        live.set(key, found)
+        take(old, key)
+        add(live, key, found)
       } else if (!live.has(key)) {
-        old.set(key, found)
+        add(old, key, found)
         sorted = false
       }
       wake()
@@ -70,10 +81,6 @@ export function makeQueue(): SourceQueue {
       empty = []
     },
     whenEmpty: () => (isEmpty() ? Promise.resolve() : new Promise((resolve) => empty.push(resolve))),
-    left() {
-      let bytesLeft = 0
-      for (const { look } of [...live.values(), ...old.values()]) bytesLeft += look.sizeBytes
-      return { sourcesLeft: live.size + old.size + Number(busy), bytesLeft }
-    },
+    left: () => ({ sourcesLeft: live.size + old.size + Number(busy), bytesLeft }),
   }
 }

@@ -1,6 +1,6 @@
 import type { Dirent } from "node:fs"
 import { readdir } from "node:fs/promises"
-import { join } from "node:path"
+import { join, sep } from "node:path"
 import type { Claim, FoundFile, Machine, Place, Platform } from "../../domain/platform.ts"
 import { type Look, lookAt } from "./reading.ts"
 
@@ -19,10 +19,11 @@ export function placesOf(platform: Platform, machine: Machine, projectDirs: read
   return [...platform.places(machine), ...inProjects]
 }
 
-/** Everything that the platform keeps in a place. */
-export async function scanPlace(platform: Platform, place: Place): Promise<FoundSource[]> {
+/** Everything that the platform keeps in a place, or in one folder of it. */
+export async function scanPlace(platform: Platform, place: Place, folder = place.dir): Promise<FoundSource[]> {
   const claims = new Map<string, { claim: Claim; path: string }>()
-  for await (const path of filesIn(place.dir, place.depth)) {
+  const depth = place.depth - (folder.slice(place.dir.length).split(sep).length - 1)
+  for await (const path of filesIn(folder, depth)) {
     const claim = claimOf(platform, place, path)
     if (claim && !claims.has(claim.key)) claims.set(claim.key, { claim, path })
   }
@@ -51,6 +52,7 @@ export async function lookAtSource(platform: Platform, claim: Claim, path: strin
 }
 
 async function* filesIn(dir: string, depth: number): AsyncGenerator<string> {
+  if (depth < 0) return
   let entries: Dirent[]
   try {
     entries = await readdir(dir, { withFileTypes: true })
@@ -60,6 +62,6 @@ async function* filesIn(dir: string, depth: number): AsyncGenerator<string> {
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(dir, entry.name)
     if (entry.isFile()) yield path
-    else if (entry.isDirectory() && depth > 0) yield* filesIn(path, depth - 1)
+    else if (entry.isDirectory()) yield* filesIn(path, depth - 1)
   }
 }

@@ -11,3 +11,15 @@ export function vscodeUserDirs({ os, homeDir, env }: Machine, products: readonly
   }[os]
   return products.map((product) => join(base, product, "User"))
 }
+
+/** The folders in which an extension keeps its files, in every editor that can run it, here or at the far end. */
+export function extensionDirs(machine: Machine, extension: string): string[] {
+  const { join } = machine.os === "win32" ? win32 : posix
+  const users = [
+    ...vscodeUserDirs(machine, ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"]),
+    ...[".vscode-server", ".vscode-server-insiders", ".cursor-server", ".windsurf-server"].map((server) =>
+      join(machine.homeDir, server, "data", "User"),
+    ),
+  ]
+  return users.map((user) => join(user, "globalStorage", extension))
+}

@@ -1,0 +1,54 @@
+import { join } from "node:path"
+import type { Machine } from "../../domain/platform.ts"
+import type { AgentSetup, Program } from "../../domain/setup.ts"
+import { addGrouped, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
+import { editJson } from "./shared/json.ts"
+import { addServer, removeServer } from "./shared/mcp.ts"
+
+const PLATFORM = "claude-code"
+const EVENTS = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PostToolUse",
+  "Stop",
+  "SubagentStop",
+  "PreCompact",
+  "PostCompact",
+  "SessionEnd",
+  "Notification",
+]
+const TIMEOUT_S = 5
+
+const folder = ({ homeDir, env }: Machine) => env.CLAUDE_CONFIG_DIR || join(homeDir, ".claude")
+const settings = (machine: Machine) => join(folder(machine), "settings.json")
+/** Beside the folder, but inside of it when the folder was chosen. */
+const state = ({ homeDir, env }: Machine) => join(env.CLAUDE_CONFIG_DIR || homeDir, ".claude.json")
+
+const handler = (program: Program) => ({
+  type: "command",
+  command: hookCommand(program, PLATFORM),
+  timeout: TIMEOUT_S,
+})
+
+export const claudeCode: AgentSetup = {
+  platform: PLATFORM,
+  label: "Claude Code",
+  folder,
+  plan: (machine, program) => [
+    ...editJson(settings(machine), `hooks for ${EVENTS.length} events`, (file) =>
+      addGrouped(file, EVENTS, handler(program), program),
+    ),
+    ...editJson(state(machine), "MCP server throughline, for all projects", (file) =>
+      addServer(file, "mcpServers", program, { type: "stdio" }),
+    ),
+  ],
+  remove: (machine, program) => [
+    ...editJson(settings(machine), "without our hooks", (file) => removeGrouped(file, program)),
+    ...editJson(state(machine), "without the MCP server", (file) => removeServer(file, "mcpServers")),
+  ],
+  read(payload, env) {
+    const event = readCommon(payload, env)
+    const pid = Number(env.CLAUDE_PID)
+    return pid > 0 ? { ...event, pid } : event
+  },
+}

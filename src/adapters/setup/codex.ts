@@ -1,0 +1,62 @@
+import { join } from "node:path"
+import type { Machine } from "../../domain/platform.ts"
+import type { AgentSetup, Program } from "../../domain/setup.ts"
+import { addGrouped, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
+import { editJson } from "./shared/json.ts"
+import { SERVER } from "./shared/mcp.ts"
+import { removeTable, setTable, type TomlTable } from "./shared/toml.ts"
+
+const PLATFORM = "codex"
+const EVENTS = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PostToolUse",
+  "Stop",
+  "SubagentStop",
+  "PreCompact",
+  "PostCompact",
+  "SessionEnd",
+]
+const TIMEOUT_S = 3
+
+const folder = ({ homeDir, env }: Machine) => env.CODEX_HOME || join(homeDir, ".codex")
+const hooks = (machine: Machine) => join(folder(machine), "hooks.json")
+const config = (machine: Machine) => join(folder(machine), "config.toml")
+const server: TomlTable = {
+  path: ["mcp_servers", SERVER],
+  comment: "Added by `throughline setup`; `throughline unsetup codex` takes it out.",
+}
+
+export const codex: AgentSetup = {
+  platform: PLATFORM,
+  label: "Codex",
+  folder,
+  plan: (machine, program) => [
+    ...editJson(hooks(machine), `hooks for ${EVENTS.length} events, which Codex runs once you trust them`, (file) =>
+      addGrouped(
+        file,
+        EVENTS,
+        { type: "command", command: hookCommand(program, PLATFORM), timeout: TIMEOUT_S },
+        program,
+      ),
+    ),
+    ...setTable(config(machine), server, (there) => serverOf(program, there), "MCP server throughline"),
+  ],
+  remove: (machine, program) => [
+    ...editJson(hooks(machine), "without our hooks", (file) => removeGrouped(file, program)),
+    ...removeTable(config(machine), server, "without the MCP server"),
+  ],
+  afterwards:
+    "Codex runs no hook that you have not trusted, and says nothing about it when it runs without a terminal. " +
+    "Start `codex` once and trust Throughline's hooks in the review that it opens (later: /hooks).",
+  read: readCommon,
+}
+
+function serverOf({ node, entry, env }: Program, { args, env: given }: Record<string, unknown>) {
+  const words = Array.isArray(args) ? (args as unknown[]) : []
+  return {
+    command: node,
+    args: [entry, ...(words[1] === "mcp" ? words.slice(1) : ["mcp"])],
+    ...(Object.keys(env).length === 0 ? {} : { env: { ...(given as object | undefined), ...env } }),
+  }
+}

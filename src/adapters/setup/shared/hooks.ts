@@ -1,0 +1,121 @@
+import type { HookEvent } from "../../../domain/hook.ts"
+import type { Program } from "../../../domain/setup.ts"
+import { shellWord } from "./files.ts"
+import type { JsonFile } from "./json.ts"
+
+/** The hook does nothing once the script is gone, and its parent is the agent itself, because of the exec. */
+export function hookCommand({ hook }: Program, platform: string): string {
+  const script = shellWord(hook)
+  return `[ ! -x ${script} ] || exec ${script} ${platform}`
+}
+
+interface Handler extends Record<string, unknown> {
+  command: string
+}
+
+/** Files of the form that Claude Code has made common: hooks.<Event>[] = { matcher?, hooks: [handler] }. */
+export function addGrouped(file: JsonFile, events: readonly string[], handler: Handler, { hook }: Program): void {
+  file.object(["hooks"])
+  for (const event of events) {
+    const groups = file.array(["hooks", event])
+    const mine = groups.flatMap((group, at) =>
+      handlersOf(group).flatMap((one, index) => (isOurs(one, hook) ? [{ path: [at, "hooks", index], one }] : [])),
+    )
+    if (mine.length === 0) file.append(["hooks", event], { hooks: [handler] })
+    for (const { path, one } of mine) {
+      if ((one as Handler).command !== handler.command) file.set(["hooks", event, ...path, "command"], handler.command)
+    }
+  }
+}
+
+export function removeGrouped(file: JsonFile, { hook }: Program): void {
+  for (const event of Object.keys(file.object(["hooks"]))) {
+    const groups = file.at(["hooks", event])
+    if (!Array.isArray(groups)) continue
+    for (const at of groups.keys().toArray().toReversed()) {
+      const handlers = handlersOf(groups[at])
+      const mine = handlers
+        .keys()
+        .toArray()
+        .filter((index) => isOurs(handlers[index], hook))
+      if (mine.length === 0) continue
+      if (mine.length === handlers.length) file.remove(["hooks", event, at])
+      else for (const index of mine.toReversed()) file.remove(["hooks", event, at, "hooks", index])
+    }
+    dropEmpty(file, event, groups)
+  }
+}
+
+/** Cursor's form: hooks.<event>[] = handler. */
+export function addFlat(file: JsonFile, events: readonly string[], handler: Handler, { hook }: Program): void {
+  file.object(["hooks"])
+  for (const event of events) {
+    const handlers = file.array(["hooks", event])
+    const at = handlers.findIndex((one) => isOurs(one, hook))
+    if (at < 0) file.append(["hooks", event], handler)
+    else if ((handlers[at] as Handler).command !== handler.command)
+      file.set(["hooks", event, at, "command"], handler.command)
+  }
+}
+
+export function removeFlat(file: JsonFile, { hook }: Program): void {
+  for (const event of Object.keys(file.object(["hooks"]))) {
+    const handlers = file.at(["hooks", event])
+    if (!Array.isArray(handlers)) continue
+    for (const at of handlers.keys().toArray().toReversed())
+      if (isOurs(handlers[at], hook)) file.remove(["hooks", event, at])
+    dropEmpty(file, event, handlers)
+  }
+}
+
+/** Only what our own removal has emptied. */
+function dropEmpty(file: JsonFile, event: string, before: unknown[]): void {
+  const left = file.at(["hooks", event])
+  if (before.length === 0 || !Array.isArray(left) || left.length > 0) return
+  file.remove(["hooks", event])
+  if (Object.keys(file.object(["hooks"])).length === 0) file.remove(["hooks"])
+}
+
+function handlersOf(group: unknown): unknown[] {
+  const { hooks } = (typeof group === "object" && group !== null ? group : {}) as { hooks?: unknown }
+  return Array.isArray(hooks) ? hooks : []
+}
+
+function isOurs(handler: unknown, hook: string): boolean {
+  const { command } = (typeof handler === "object" && handler !== null ? handler : {}) as { command?: unknown }
+  return typeof command === "string" && command.includes(shellWord(hook))
+}
+
+/** The fields that Claude Code's, Codex's and Gemini's hooks have in common. */
+export function readCommon(payload: Record<string, unknown>, env: Record<string, string>): HookEvent {
+  const word = (key: string) => {
+    const value = payload[key]
+    return typeof value === "string" && value !== "" ? value : undefined
+  }
+  const name = word("hook_event_name") ?? ""
+  const pid = Number(env.PPID)
+  const [sessionId, cwd, source, reason] = [word("session_id"), word("cwd"), word("source"), word("reason")]
+  return {
+    name,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(pid > 0 ? { pid } : {}),
+    ...(/^sessionStart$/i.test(name) ? { start: source ?? "startup" } : {}),
+    ...(/^sessionEnd$/i.test(name) ? { end: reason ?? "other" } : {}),
+    transcripts: ["transcript_path", "agent_transcript_path"].flatMap((key) => word(key) ?? []),
+    details: Object.fromEntries(DETAILS.flatMap((key) => (word(key) === undefined ? [] : [[key, word(key)!]]))),
+  }
+}
+
+/** Short words that say what an event is about, never what was said. */
+const DETAILS = [
+  "trigger",
+  "tool_name",
+  "tool_use_id",
+  "agent_id",
+  "agent_type",
+  "prompt_id",
+  "turn_id",
+  "model",
+  "notification_type",
+]

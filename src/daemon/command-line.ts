@@ -1,0 +1,55 @@
+import { createInterface } from "node:readline/promises"
+import { CommanderError } from "commander"
+import { Failure } from "../domain/failure.ts"
+import { operations } from "../operations/list.ts"
+import { cli } from "../surfaces/cli.ts"
+import { addProcessCommands } from "./commands.ts"
+import { daemonCalls } from "./connect.ts"
+import type { Environment } from "./environment.ts"
+import { homeAt } from "./home.ts"
+import { fail } from "./main.ts"
+import { addSetupCommands } from "./setup-commands.ts"
+import { VERSION } from "./version.ts"
+
+/** Everything that people type. */
+export async function commandLine(environment: Environment, argv: string[]): Promise<void> {
+  const home = homeAt(environment.home, environment.tempDir)
+  const calls = daemonCalls(home)
+  const write = (text: string) => void process.stdout.write(text)
+  const program = cli({
+    version: VERSION,
+    operations,
+    call: calls.call,
+    callIfRunning: calls.callIfRunning,
+    caller: { surface: "cli", cwd: environment.cwd },
+    write,
+    ...(process.stderr.isTTY ? { draw } : {}),
+    confirm,
+  })
+  addProcessCommands(program, { home, environment, calls, write })
+  addSetupCommands(program, { home, environment, write, confirm })
+  // A pager that is closed early is no error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
+  try {
+    await program.parseAsync(argv, { from: "user" })
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
+    else fail(Failure.from(error), argv.includes("--json"))
+  } finally {
+    calls.close()
+  }
+}
+
+/** On stderr, so that what is printed can still be piped. */
+function draw(line: string): void {
+  process.stderr.write(`\r\x1b[2K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`)
+}
+
+async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new Failure("bad_input", `${question} Add --yes: there is no terminal to ask on`, { parameter: "yes" })
+  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await reader.question(`${question} [y/N] `)
+  reader.close()
+  return /^y(es)?$/i.test(answer.trim())
+}

@@ -1,0 +1,46 @@
+import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
+import { newKey } from "../domain/ids.ts"
+import { TOOL_SETS } from "../operations/operation.ts"
+import { relay } from "../surfaces/mcp-stdio.ts"
+import { openStream } from "./connect.ts"
+import type { Environment } from "./environment.ts"
+import { homeAt } from "./home.ts"
+import { fail } from "./main.ts"
+
+/** `throughline mcp`: an agent's own child, which carries its MCP lines to the daemon. */
+export function mcp(environment: Environment, argv: string[]): void {
+  const tools = toolSets(argv)
+  if (tools instanceof Failure) {
+    fail(tools, false)
+    return
+  }
+  const home = homeAt(environment.home, environment.tempDir)
+  const { nativeSession, projectDir } = environment.agent
+  const connection = newKey()
+  const caller: Caller = {
+    surface: "mcp",
+    key: nativeSession ? `${nativeSession.platform}:${nativeSession.id}` : `mcp:${connection}`,
+    connection,
+    cwd: environment.cwd,
+    ...(nativeSession ? { nativeSession } : {}),
+    ...(projectDir ? { projectDir } : {}),
+  }
+  relay({ input: process.stdin, output: process.stdout, connect: () => openStream(home, caller, tools) })
+  // A pipe closes; a file or /dev/null only ends.
+  for (const over of ["end", "close"]) process.stdin.once(over, () => process.exit(0))
+}
+
+/** `--tools a,b` or `--tools=a,b`; nothing else is an option here. */
+function toolSets(argv: string[]): string[] | Failure {
+  const [flag, value, ...rest] = argv.flatMap((word) =>
+    word.startsWith("--tools=") ? ["--tools", word.slice(8)] : [word],
+  )
+  if (flag === undefined) return []
+  const refuse = (message: string) => new Failure("bad_input", message, { parameter: "tools" })
+  if (flag !== "--tools") return refuse(`unknown option ${JSON.stringify(flag)}: throughline mcp takes --tools only`)
+  if (value === undefined || rest.length > 0) return refuse("--tools takes one list, such as --tools recovery,recall")
+  const sets = value.split(",").map((name) => name.trim())
+  const unknown = sets.find((name) => !(TOOL_SETS as readonly string[]).includes(name))
+  return unknown === undefined ? sets : refuse(`${JSON.stringify(unknown)} is not one of ${TOOL_SETS.join(", ")}`)
+}

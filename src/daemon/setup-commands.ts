@@ -1,0 +1,156 @@
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Command } from "commander"
+import { systemClock } from "../domain/clock.ts"
+import { Failure } from "../domain/failure.ts"
+import { table } from "../operations/text.ts"
+import type { AgentState, Change, Setup } from "../sessions/setup/room.ts"
+import type { Environment } from "./environment.ts"
+import type { Home } from "./home.ts"
+
+interface Context {
+  home: Home
+  environment: Environment
+  write(text: string): void
+  confirm(question: string): Promise<boolean>
+}
+
+interface Flags {
+  all?: boolean
+  yes?: boolean
+  json?: boolean
+}
+
+interface Work {
+  agent: AgentState
+  changes: Change[]
+}
+
+/**
+ * Commands, not operations: they change files by the environment of the shell they are typed in, which decides where
+ * agents keep their settings, and they need no daemon.
+ */
+export function addSetupCommands(program: Command, context: Context): void {
+  const command = (name: string, description: string) =>
+    program
+      .command(`${name} [agent]`)
+      .description(description)
+      .option("--all", "every agent that is found here")
+      .option("--yes", "do not ask")
+      .option("--json", "print what changes as JSON; with --yes, what was changed")
+
+  command("setup", "Let an agent run Throughline's hooks and offer its tools").action(
+    async (agent: string | undefined, flags: Flags) => {
+      const setup = await load(context)
+      const states = setup.agents()
+      const chosen = choose(states, agent, flags, ({ found, state }) => found && state !== "ready")
+      if (!chosen) return context.write(overview(states, flags))
+      const works = chosen.map((one) => ({ agent: one, changes: setup.plan(one.platform) }))
+      const apply = ({ platform }: AgentState) => setup.apply(platform)
+      await carryOut(works, flags, context, { question: "Change these files?", apply, done: setUpText })
+    },
+  )
+
+  command("unsetup", "Take back what setup changed").action(async (agent: string | undefined, flags: Flags) => {
+    const setup = await load(context)
+    const states = setup.agents()
+    const chosen = choose(states, agent, flags, ({ state }) => state === "ready" || state === "partly")
+    if (!chosen) return context.write(overview(states, flags))
+    const works = chosen.map((one) => ({ agent: one, changes: setup.planUndo(one.platform) }))
+    const apply = ({ platform }: AgentState) => setup.undo(platform)
+    await carryOut(works, flags, context, { question: "Change these files back?", apply, done: undoneText })
+  })
+}
+
+/** Undefined when a person named nobody: then they are shown who there is. */
+function choose(
+  states: AgentState[],
+  agent: string | undefined,
+  { all }: Flags,
+  isMeant: (state: AgentState) => boolean,
+): AgentState[] | undefined {
+  if (agent === undefined) return all ? states.filter(isMeant) : undefined
+  const named = states.find(({ platform }) => platform === agent)
+  if (named) return [named]
+  const known = states.map(({ platform }) => platform).join(", ")
+  throw new Failure("bad_input", `agent must be one of ${known}, got ${JSON.stringify(agent)}`, { parameter: "agent" })
+}
+
+async function carryOut(
+  works: Work[],
+  { yes, json }: Flags,
+  { write, confirm }: Context,
+  act: { question: string; apply(agent: AgentState): Change[]; done(work: Work): string },
+): Promise<void> {
+  const todo = works.filter(({ changes }) => changes.length > 0)
+  const isAnswered = json || todo.length === 0
+  if (!isAnswered) write(`${todo.map(planText).join("\n\n")}\n\n`)
+  const goesAhead = yes || (!isAnswered && (await confirm(act.question)))
+  // Also where nothing is to be changed: the script that the hooks run may be an old one.
+  const done = goesAhead ? works.map(({ agent }) => ({ agent, changes: act.apply(agent) })) : works
+  if (json)
+    write(
+      `${JSON.stringify(
+        done.map((work) => view(work, goesAhead === true)),
+        null,
+        2,
+      )}\n`,
+    )
+  else if (todo.length === 0) write(`${works.length === 0 ? "No agent was found." : "Nothing to change."}\n`)
+  else write(goesAhead ? `${done.map(act.done).join("\n")}\n` : "Nothing was changed.\n")
+}
+
+function view({ agent, changes }: Work, applied: boolean) {
+  const { platform, label, afterwards } = agent
+  return { platform, label, applied, changes, ...(afterwards === undefined ? {} : { afterwards }) }
+}
+
+function planText({ agent, changes }: Work): string {
+  const parts = changes.map(({ path, summary, kind, diff }) => `${kind} ${path}: ${summary}\n${indented(diff)}`)
+  return [`# ${agent.label}`, ...parts].join("\n")
+}
+
+function setUpText({ agent }: Work): string {
+  const after = agent.afterwards === undefined ? "" : `\n  ${agent.afterwards}`
+  return `${agent.label} is set up; sessions that run already may need a restart. Undo: throughline unsetup ${agent.platform}${after}`
+}
+
+function undoneText({ agent, changes }: Work): string {
+  const restored = changes.filter(({ kind }) => kind === "restore" || kind === "delete").length
+  return `${agent.label}: ${restored} files are as they were, ${changes.length - restored} without our entries.`
+}
+
+function overview(states: AgentState[], { json }: Flags): string {
+  if (json) return `${JSON.stringify(states, null, 2)}\n`
+  const rows = states.map(({ platform, label, found, state }) => [platform, label, found ? "yes" : "no", state])
+  return `${table(["NAME", "AGENT", "FOUND HERE", "STATE"], rows)}\n\nName one, or --all: throughline setup claude-code\n`
+}
+
+const indented = (text: string) => text.replaceAll(/^/gm, "    ")
+
+/** Loaded when it is asked for: other commands start faster without. */
+async function load({ home, environment }: Context): Promise<Setup> {
+  const [{ agents }, { makeSetup }] = await Promise.all([
+    import("../adapters/setup/list.ts"),
+    import("../sessions/setup/room.ts"),
+  ])
+  const usual = join(environment.homeDir, ".throughline")
+  return makeSetup({
+    agents,
+    machine: environment.machine,
+    clock: systemClock,
+    program: {
+      node: process.execPath,
+      entry: fileURLToPath(new URL("../../bin/throughline.js", import.meta.url)),
+      hook: home.hook,
+      env: home.dir === usual ? {} : { THROUGHLINE_HOME: home.dir },
+    },
+    places: {
+      hook: home.hook,
+      spoolDir: home.spool,
+      socket: home.socket,
+      backupsDir: home.backups,
+      record: home.setup,
+    },
+  })
+}

@@ -1,0 +1,163 @@
+import { existsSync } from "node:fs"
+import { basename, join } from "node:path"
+import type { Clock } from "../../domain/clock.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { Machine } from "../../domain/platform.ts"
+import type { AgentSetup, FileEdit, Program } from "../../domain/setup.ts"
+import { diffText } from "./diff.ts"
+import { hashOf, readBytes, removeFile, writeWhole } from "./files.ts"
+import { type AgentRecord, type FileRecord, readRecord, writeRecord } from "./record.ts"
+import { hookScript } from "./script.ts"
+
+/** Makes agents run our hooks and offer our tools, and takes it back. */
+export interface Setup {
+  agents(): AgentState[]
+  /** What would change. Nothing is written. */
+  plan(platform: string): Change[]
+  planUndo(platform: string): Change[]
+  apply(platform: string): Change[]
+  undo(platform: string): Change[]
+}
+
+export interface AgentState {
+  platform: string
+  label: string
+  /** Whether the agent was used on this machine. */
+  found: boolean
+  state: "ready" | "partly" | "not set up" | "unreadable"
+  afterwards?: string
+}
+
+export interface Change {
+  path: string
+  summary: string
+  /** `restore` puts back the bytes that were there before setup. */
+  kind: "create" | "change" | "delete" | "restore"
+  diff: string
+}
+
+export interface SetupPlaces {
+  hook: string
+  spoolDir: string
+  socket: string
+  backupsDir: string
+  record: string
+}
+
+interface Deps {
+  agents: readonly AgentSetup[]
+  machine: Machine
+  program: Program
+  places: SetupPlaces
+  clock: Clock
+}
+
+export function makeSetup({ agents, machine, program, places, clock }: Deps): Setup {
+  const agentOf = (platform: string) => {
+    const agent = agents.find((one) => one.platform === platform)
+    if (agent) return agent
+    const known = agents.map((one) => one.platform).join(", ")
+    throw new Failure("bad_input", `agent must be one of ${known}, got ${JSON.stringify(platform)}`, {
+      parameter: "agent",
+    })
+  }
+  const recordOf = (platform: string): AgentRecord | undefined => readRecord(places.record).agents[platform]
+  const undoSteps = (platform: string) => stepsOf(agentOf(platform).remove(machine, program), recordOf(platform))
+
+  return {
+    agents: () => agents.map((agent) => stateOf(agent, machine, program)),
+    plan: (platform) => agentOf(platform).plan(machine, program).map(changeOf),
+    planUndo: (platform) => undoSteps(platform).map(({ change }) => change),
+
+    apply(platform) {
+      // Planned anew: agents write some of these files themselves while a person reads what would change.
+      const edits = agentOf(platform).plan(machine, program)
+      writeHookScript(places)
+      if (edits.length === 0) return []
+      const record = readRecord(places.record)
+      const at = new Date(clock.nowMs()).toISOString()
+      const files = new Map((record.agents[platform]?.files ?? []).map((file) => [file.path, file]))
+      for (const [index, edit] of edits.entries()) {
+        const name = `${index + 1}-${basename(edit.path)}`
+        const backup = join(places.backupsDir, `${at.replaceAll(":", "-")}-${platform}`, name)
+        files.set(edit.path, keepOriginal(edit, backup, files.get(edit.path)))
+        // Known before it is done: a crash in between is undone by taking out what is ours.
+        record.agents[platform] = { at, files: [...files.values()] }
+        writeRecord(places.record, record)
+        write(edit.path, edit.after)
+      }
+      return edits.map(changeOf)
+    },
+
+    undo(platform) {
+      const steps = undoSteps(platform)
+      for (const { change, content } of steps) write(change.path, content)
+      const record = readRecord(places.record)
+      const { [platform]: _, ...rest } = record.agents
+      writeRecord(places.record, { ...record, agents: rest })
+      return steps.map(({ change }) => change)
+    },
+  }
+}
+
+/** Also at every start of the daemon, once it is there: a newer version may have another. */
+export function writeHookScript({ hook, socket, spoolDir }: Pick<SetupPlaces, "hook" | "socket" | "spoolDir">): void {
+  const script = hookScript({ socket, spoolDir })
+  if (readBytes(hook)?.toString("utf8") !== script) writeWhole(hook, script, 0o700)
+}
+
+function stateOf(agent: AgentSetup, machine: Machine, program: Program): AgentState {
+  const { platform, label, afterwards } = agent
+  const found = existsSync(agent.folder(machine))
+  const common = { platform, label, found, ...(afterwards === undefined ? {} : { afterwards }) }
+  try {
+    const isReady = agent.plan(machine, program).length === 0
+    const isBare = agent.remove(machine, program).length === 0
+    return { ...common, state: isReady ? "ready" : isBare ? "not set up" : "partly" }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { ...common, state: "unreadable" }
+  }
+}
+
+/** The bytes from before our first edit are the ones to go back to, as long as nobody else wrote in between. */
+function keepOriginal(edit: FileEdit, backup: string, before: FileRecord | undefined): FileRecord {
+  const { path, after } = edit
+  const original = readBytes(path)
+  const afterHash = hashOf(after ?? "")
+  const isOurs = before !== undefined && original !== null && hashOf(original) === before.afterHash
+  if (before && isOurs) return { ...before, afterHash }
+  if (original !== null) writeWhole(backup, original)
+  return { path, backup: original === null ? null : backup, afterHash, restorable: before === undefined }
+}
+
+interface Step {
+  change: Change
+  content: Buffer | string | null
+}
+
+function stepsOf(edits: FileEdit[], record: AgentRecord | undefined): Step[] {
+  const restored = (record?.files ?? []).flatMap((file) => restoring(file) ?? [])
+  const others = edits.filter(({ path }) => !restored.some(({ change }) => change.path === path))
+  return [...restored, ...others.map((edit) => ({ change: changeOf(edit), content: edit.after }))]
+}
+
+function restoring({ path, backup, afterHash, restorable }: FileRecord): Step | undefined {
+  const now = readBytes(path)
+  if (!restorable || now === null || hashOf(now) !== afterHash) return undefined
+  const original = backup === null ? null : readBytes(backup)
+  if (backup !== null && original === null) return undefined
+  const diff = diffText(now.toString("utf8"), original?.toString("utf8") ?? null)
+  const change: Change = { path, summary: "as it was before setup", kind: original ? "restore" : "delete", diff }
+  return { change, content: original }
+}
+
+function changeOf({ path, before, after, summary }: FileEdit): Change {
+  const kind = before === null ? "create" : after === null ? "delete" : "change"
+  return { path, summary, kind, diff: diffText(before, after) }
+}
+
+function write(path: string, content: Buffer | string | null): void {
+  if (content === null) removeFile(path)
+  else writeWhole(path, content)
+}
