@@ -31,9 +31,9 @@ export function conversationLine(session: ConversationView): string {
 
 function amount({ promptCount, turnCount, thoughtCount, branchCount }: ConversationView): string {
   const parts = [
-    turnCount > 0 ? `${promptCount} prompts, ${turnCount} turns` : "",
-    thoughtCount > 0 || turnCount === 0 ? `${thoughtCount} thoughts` : "",
-    branchCount > 0 ? `${branchCount} branches` : "",
+    turnCount > 0 ? `${counted(promptCount, "prompt")}, ${counted(turnCount, "turn")}` : "",
+    thoughtCount > 0 || turnCount === 0 ? counted(thoughtCount, "thought") : "",
+    branchCount > 0 ? counted(branchCount, "branch", "branches") : "",
   ]
   return parts.filter((part) => part !== "").join(", ")
 }
@@ -61,7 +61,7 @@ export function turnLines(turns: TurnView[]): string[] {
 }
 
 export function sessionLine(session: SessionView): string {
-  return `${session.id} "${session.title}" (${session.thoughtCount} thoughts, ${session.branchCount} branches, updated ${session.updatedAt})`
+  return `${session.id} "${session.title}" (${counted(session.thoughtCount, "thought")}, ${counted(session.branchCount, "branch", "branches")}, updated ${session.updatedAt})`
 }
 
 export function thoughtLines(thoughts: ThoughtView[]): string[] {
@@ -83,4 +83,8 @@ export function projectName(rootUri: string | undefined): string {
 export function clip(text: string, chars: number): string {
   const line = text.replaceAll(/\s+/g, " ").trim()
   return line.length <= chars ? line : `${line.slice(0, chars - 1)}…`
+}
+
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
 }

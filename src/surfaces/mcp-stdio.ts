@@ -29,6 +29,7 @@ export function relay({ input, output, connect }: RelayOptions): void {
   const unanswered = new Map<RequestId, { line: Buffer; sent: number }>()
   const handshake: Buffer[] = []
   const expectedTwice = new Set<RequestId>()
+  let handshakeId: RequestId | undefined
   let link: Duplex | undefined
   let connecting = false
 
@@ -68,6 +69,7 @@ export function relay({ input, output, connect }: RelayOptions): void {
     }
     if (method === "initialize" && id !== undefined) {
       handshake.splice(0, Number.POSITIVE_INFINITY, line)
+      handshakeId = id
     } else if (method === "notifications/initialized") handshake.push(line)
     if (method === "notifications/cancelled" && params?.requestId !== undefined) unanswered.delete(params.requestId)
     if (method !== undefined && id !== undefined) unanswered.set(id, { line, sent: link ? 1 : 0 })
@@ -80,7 +82,7 @@ export function relay({ input, output, connect }: RelayOptions): void {
     if (method === undefined && id !== undefined) {
       // The answer to a repeated handshake is for us; the agent had its own.
       if (!unanswered.delete(id) && expectedTwice.has(id)) return
-      if (handshake[0] !== undefined && peek(handshake[0]).id === id) expectedTwice.add(id)
+      if (id === handshakeId) expectedTwice.add(id)
     }
     output.write(line)
   }

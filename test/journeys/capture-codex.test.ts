@@ -1,5 +1,5 @@
 import { describe } from "vitest"
-import { MODEL, runCodex } from "../fixtures/agents.ts"
+import { runCodex } from "../fixtures/agents.ts"
 import { isCaptured } from "../fixtures/captured.ts"
 import { toolUse } from "../fixtures/model-api.ts"
 import { openaiResponses } from "../fixtures/model-api-responses.ts"
@@ -11,7 +11,6 @@ describe("a conversation with Codex", () => {
     folder: ".codex",
     run: runCodex,
     reads: (path) => toolUse("exec_command", { cmd: `cat '${path}'` }),
-    model: MODEL,
     resumeCommand: (id) => `codex resume ${id}`,
   })
 })

@@ -1,5 +1,5 @@
 import { describe } from "vitest"
-import { MODEL, runOpencode } from "../fixtures/agents.ts"
+import { runOpencode } from "../fixtures/agents.ts"
 import { isCaptured } from "../fixtures/captured.ts"
 import { toolUse } from "../fixtures/model-api.ts"
 import { openaiChat } from "../fixtures/model-api-chat.ts"
@@ -11,7 +11,6 @@ describe("a conversation with opencode", () => {
     folder: ".local/share/opencode",
     run: runOpencode,
     reads: (path) => toolUse("read", { filePath: path }),
-    model: MODEL,
     title: "ok",
     resumeCommand: (id) => `opencode -s ${id}`,
   })

@@ -57,6 +57,8 @@ type State = {
   /** What came before the first turn. A file may hold nothing but a title, and then there is no session. */
   waiting: SessionCapture[]
   message?: { id: string; counted: Counted }
+  /** When the conversation was compacted last. */
+  resetAtMs?: number | undefined
 }
 type Known = { id: string; parentId?: string; titled?: true; about: Record<string, string> }
 type Counted = { inputTokens: number; outputTokens: number; cachedTokens: number }
@@ -104,6 +106,7 @@ function read(record: Json, origin: Origin, state: State): Capture[] {
   if (about) return later({ type: "session", sessionId: mainIdOf(record, origin), ...about }, state)
   if (type !== "system") return [skipped(type, true)]
   if (record.subtype !== "compact_boundary") return [skipped(`system:${record.subtype}`)]
+  state.resetAtMs = timeOf(record.timestamp)
   return withSession(record, [{ kind: "reset", text: asString(record.content) ?? "" }], origin, state)
 }
 
@@ -118,7 +121,9 @@ function withSession(
   const agentId =
     origin.agentId ?? (record.isSidechain === true ? (asString(record.agentId) ?? "sidechain") : undefined)
   const sessionId = agentId === undefined ? mainId : `${mainId}/${agentId}`
-  const atMs = timeOf(record.timestamp)
+  const toldMs = timeOf(record.timestamp)
+  // A summary is made a moment before the mark that it belongs behind.
+  const atMs = record.isCompactSummary === true && toldMs ? Math.max(toldMs, state.resetAtMs ?? 0) : toldMs
   const time = atMs === undefined ? {} : { atMs }
   const id = asString(record.uuid) ?? digest(`${record.timestamp} ${JSON.stringify(message)}`)
   const captures = drafts.map((draft, index): TurnCapture | SkippedCapture => {

@@ -241,7 +241,10 @@ platformContract(claudeCode, [
           content: "Conversation compacted",
           compactMetadata: { trigger: "auto", preTokens: 150000 },
         },
-        user("u2", 3, "Summary: tailer uses byte offsets", { isCompactSummary: true, isVisibleInTranscriptOnly: true }),
+        user("u2", 1.9, "Summary: tailer uses byte offsets", {
+          isCompactSummary: true,
+          isVisibleInTranscriptOnly: true,
+        }),
         { ...common("b2", 4), type: "system", subtype: "microcompact_boundary", content: "" },
         user("u3", 5, "go on"),
       ),
@@ -252,7 +255,7 @@ platformContract(claudeCode, [
         turns: [
           { kind: "prompt", text: "/compact is broken" },
           { nativeId: "b1", kind: "reset", text: "Conversation compacted" },
-          { nativeId: "u2", kind: "summary", text: "Summary: tailer uses byte offsets" },
+          { nativeId: "u2", kind: "summary", text: "Summary: tailer uses byte offsets", atMs: AT + 2000 },
           { kind: "prompt", text: "go on" },
         ],
       },

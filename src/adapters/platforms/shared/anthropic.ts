@@ -1,4 +1,4 @@
-import type { SkippedCapture, TurnCapture } from "../../../domain/capture.ts"
+import type { Capture, SkippedCapture, TurnCapture } from "../../../domain/capture.ts"
 import { asArray, asObject, asString, type Json, skipped } from "./jsonl.ts"
 import { digest, textOf, wellFormed } from "./text.ts"
 
@@ -69,21 +69,31 @@ export function makeNaming(): (turn: BlockTurn) => string {
   }
 }
 
+/** A result says which call it answers, and only the call says of which tool. */
+export function withToolNames(captures: Capture[]): Capture[] {
+  const names = new Map<string, string>()
+  return captures.map((capture) => {
+    if (capture.type !== "turn" || capture.toolCallId === undefined) return capture
+    if (capture.toolName !== undefined) names.set(capture.toolCallId, capture.toolName)
+    const toolName = names.get(capture.toolCallId)
+    return toolName === undefined ? capture : { ...capture, toolName }
+  })
+}
+
 /**
  * The same for Cline and the programs made of it. They tell the model in tags what a person said and what the editor
  * shows, and models without tools of their own write their calls as tags and get the results as text.
  */
 export function turnsOfTaggedMessage(role: unknown, content: unknown): (BlockTurn | SkippedCapture)[] {
   const turns = turnsOfMessage(role, content)
-  return role === "user"
-    ? saidByPerson(turns)
-    : turns.flatMap((turn) => (isReply(turn) ? saidByModel(turn.text) : [turn]))
+  if (role === "user") return saidByPerson(turns)
+  return turns.flatMap((turn): (BlockTurn | SkippedCapture)[] =>
+    turn.type === "turn" && turn.kind === "reply" ? saidByModel(turn.text) : [turn],
+  )
 }
 
-const isReply = (turn: BlockTurn | SkippedCapture): turn is BlockTurn => turn.type === "turn" && turn.kind === "reply"
-
 const NOTICE = /^\s*(?:\[ERROR\]|\[TASK RESUMPTION\]|# (?:task_progress|todo))/i
-const RESULT = /^\[(\w+)[^\n]*?\] Result:\s*/
+const RESULT = /^\[(\w+)(?: [\s\S]{0,4000}?)?\] Result:\s*/
 /** Around what a person said. */
 const PERSON = /^<(task|feedback|answer|user_message|user_input)(?: [^>\n]*)?>/gm
 /** In a result only where it is announced: a file that was read may hold such tags, too. */

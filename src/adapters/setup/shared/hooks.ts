@@ -70,10 +70,9 @@ export function removeFlat(file: JsonFile, { hook }: Program): void {
 
 /** Only what our own removal has emptied. */
 function dropEmpty(file: JsonFile, event: string, before: unknown[]): void {
-  const left = file.at(["hooks", event])
-  if (before.length === 0 || !Array.isArray(left) || left.length > 0) return
-  file.remove(["hooks", event])
-  if (Object.keys(file.object(["hooks"])).length === 0) file.remove(["hooks"])
+  if (before.length === 0) return
+  file.removeIfEmpty(["hooks", event])
+  file.removeIfEmpty(["hooks"])
 }
 
 function handlersOf(group: unknown): unknown[] {

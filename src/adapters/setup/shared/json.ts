@@ -1,16 +1,7 @@
-import {
-  applyEdits,
-  type FormattingOptions,
-  findNodeAtLocation,
-  type JSONPath,
-  modify,
-  type ParseError,
-  parse,
-  parseTree,
-  printParseErrorCode,
-} from "jsonc-parser"
+import { type JSONPath, type ParseError, parse, printParseErrorCode } from "jsonc-parser"
 import type { FileEdit } from "../../../domain/setup.ts"
 import { malformed, readText } from "./files.ts"
+import { cut, insertInto, nodeAt, replace } from "./json-text.ts"
 
 const BOM = "\uFEFF"
 
@@ -47,28 +38,36 @@ export class JsonFile {
   }
 
   set(path: JSONPath, value: unknown): void {
-    this.#apply(path, value, false)
+    const there = nodeAt(this.text, path)
+    if (there) this.text = replace(this.text, there, value)
+    else {
+      const [parents, name] = [path.slice(0, -1), String(path.at(-1))]
+      const container = nodeAt(this.text, parents)
+      if (container) this.text = insertInto(this.text, container, name, value)
+      else this.set(parents, { [name]: value })
+    }
   }
 
   append(path: JSONPath, value: unknown): void {
-    if (this.at(path) === undefined) this.set(path, [value])
-    else this.#apply([...path, -1], value, true)
+    const container = nodeAt(this.text, path)
+    if (container) this.text = insertInto(this.text, container, undefined, value)
+    else this.set(path, [value])
   }
 
   remove(path: JSONPath): void {
-    this.#apply(path, undefined, false)
+    const there = nodeAt(this.text, path)
+    if (there) this.text = cut(this.text, there)
   }
 
-  #apply(path: JSONPath, value: unknown, isArrayInsertion: boolean): void {
-    const layout = layoutOf(this.text)
-    const options = { isArrayInsertion, ...(layout ? { formattingOptions: layout } : {}) }
-    this.text = applyEdits(this.text, modify(this.text, path, value, options))
+  /** Not where a comment is left in it. */
+  removeIfEmpty(path: JSONPath): void {
+    const there = nodeAt(this.text, path)
+    if (there && /^(\{\s*\}|\[\s*\])$/.test(this.text.slice(there.offset, there.offset + there.length)))
+      this.remove(path)
   }
 
   #wrong(path: JSONPath, why: string) {
-    const tree = parseTree(this.text, [], { allowTrailingComma: true })
-    const node = tree && findNodeAtLocation(tree, path)
-    return malformed(this.path, this.text, node?.offset ?? 0, `${path.join(".")} ${why}`)
+    return malformed(this.path, this.text, nodeAt(this.text, path)?.offset ?? 0, `${path.join(".")} ${why}`)
   }
 }
 
@@ -83,6 +82,7 @@ export function editJson(path: string, summary: string, change: (file: JsonFile)
   change(file)
   if (file.text === start) return []
   const after = file.text
+  check(path, after)
   // Done again it must change nothing; a key that is there twice is read from one place and written at the other.
   change(file)
   if (file.text !== after) throw malformed(path, start, 0, "a key stands in it more than once")
@@ -96,15 +96,4 @@ function check(path: string, text: string): void {
   if (error) throw malformed(path, text, error.offset, printParseErrorCode(error.error))
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw malformed(path, text, 0, "it must hold an object")
-}
-
-/** As the file does it itself; a file on one line stays on one line. */
-function layoutOf(text: string): FormattingOptions | undefined {
-  if (text.trim() !== "{}" && !text.trim().includes("\n")) return undefined
-  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? "  "
-  return {
-    insertSpaces: !indent.startsWith("\t"),
-    tabSize: indent.startsWith("\t") ? 1 : indent.length,
-    eol: text.includes("\r\n") ? "\r\n" : "\n",
-  }
 }

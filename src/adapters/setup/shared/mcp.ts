@@ -26,5 +26,5 @@ export function setVariables(file: JsonFile, path: string[], env: Record<string,
 export function removeServer(file: JsonFile, key: string): void {
   if (file.at([key, SERVER]) === undefined) return
   file.remove([key, SERVER])
-  if (Object.keys(file.object([key])).length === 0) file.remove([key])
+  file.removeIfEmpty([key])
 }

@@ -1,0 +1,357 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { parse } from "jsonc-parser"
+import { parse as parseToml } from "smol-toml"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import type { Failure } from "../../domain/failure.ts"
+import type { Machine } from "../../domain/platform.ts"
+import type { AgentSetup, FileEdit, Program } from "../../domain/setup.ts"
+import { agents } from "./list.ts"
+
+interface Example {
+  /** The file with the hooks or the server, as somebody has it who uses more than us. */
+  file: string
+  before: string
+  /** What must still be there. */
+  kept: string[]
+  malformed: { text: string; place: string }
+}
+
+const examples: Record<string, Example[]> = {
+  "claude-code": [
+    {
+      file: ".claude/settings.json",
+      before: `{
+  // which model
+  "model": "opus", /* the big one */
+  "permissions": {"allow": ["Bash(ls:*)"], "deny": []},
+  "hooks": {
+    "Stop": [
+      { "matcher": "", "hooks": [{"type": "command", "command": "say done"}] } // mine
+    ],
+    "PreToolUse": [] // none yet
+  }
+}
+`,
+      kept: ["// which model", "/* the big one */", '{"allow": ["Bash(ls:*)"], "deny": []}', "say done", "// mine"],
+      malformed: { text: '{\n  "model": "opus"\n  "hooks": {}\n}\n', place: "3:3" },
+    },
+    {
+      file: ".claude.json",
+      before: '{"numStartups":3,"mcpServers":{"other":{"type":"http","url":"http://localhost:1"}},"userID":"x"}',
+      kept: ['{"other":{"type":"http","url":"http://localhost:1"}', '"userID":"x"}'],
+      malformed: { text: '{"mcpServers":[]}', place: "1:15" },
+    },
+  ],
+  codex: [
+    {
+      file: ".codex/hooks.json",
+      before: '{\n\t"hooks": {\n\t\t"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}],\n\t},\n}\n',
+      kept: ['[{"hooks": [{"type": "command", "command": "beep"}]}', "\t},\n}"],
+      malformed: { text: '{"hooks": {"Stop": {}}}', place: "1:20" },
+    },
+    {
+      file: ".codex/config.toml",
+      before: `# mine
+model = "gpt-5" # the good one
+
+[mcp_servers.other]
+command = "other"
+args = ["a", "b"]
+
+[projects."/w/app"]
+trust_level = "trusted"
+`,
+      kept: ["# mine", "# the good one", "[mcp_servers.other]", '[projects."/w/app"]\ntrust_level = "trusted"\n'],
+      malformed: { text: 'model = "x"\n[broken\n', place: "2:8" },
+    },
+  ],
+  "gemini-cli": [
+    {
+      file: ".gemini/settings.json",
+      before:
+        '{\r\n    "security": {"auth": {"selectedType": "gemini-api-key"}},\r\n    "mcpServers": {\r\n        "a": {"command": "a"} // first\r\n    }\r\n}\r\n',
+      kept: ['"security": {"auth": {"selectedType": "gemini-api-key"}},\r\n', '"a": {"command": "a"}, // first\r\n'],
+      malformed: { text: "[]", place: "1:1" },
+    },
+  ],
+  cursor: [
+    {
+      file: ".cursor/hooks.json",
+      before: '{ "version": 1, "hooks": { "stop": [ { "command": "./audit.sh" } ] } }\n',
+      kept: ['"stop": [ { "command": "./audit.sh" }'],
+      malformed: { text: '{ "version": 1,\n  "hooks": { "stop": [ }\n', place: "2:24" },
+    },
+    {
+      file: ".cursor/mcp.json",
+      before: '{\n  "mcpServers": {\n    // nothing yet\n  }\n}\n',
+      kept: ["// nothing yet"],
+      malformed: { text: '{"mcpServers": {"throughline": "?"}}', place: "1:32" },
+    },
+  ],
+  opencode: [
+    {
+      file: ".config/opencode/opencode.jsonc",
+      before:
+        '{\n  "$schema": "https://opencode.ai/config.json",\n  "mcp": { "x": { "type": "remote", "url": "u" }, }, // trailing\n}\n',
+      kept: ['{ "x": { "type": "remote", "url": "u" },', "// trailing"],
+      malformed: { text: "", place: "" },
+    },
+  ],
+}
+
+let homeDir: string
+beforeEach(() => {
+  homeDir = mkdtempSync(join(tmpdir(), "setup-"))
+})
+afterEach(() => rmSync(homeDir, { recursive: true }))
+
+const machine = (env: Machine["env"] = {}): Machine => ({ os: "linux", homeDir, env })
+const program: Program = {
+  node: "/opt/node/bin/node",
+  entry: "/opt/tl/bin/throughline.js",
+  hook: "/h/a b/hook.sh",
+  env: {},
+}
+const put = (path: string, text: string) => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+const write = (edits: FileEdit[]) => {
+  for (const { path, after } of edits) {
+    if (after === null) rmSync(path)
+    else put(path, after)
+  }
+}
+const byPath = (edits: FileEdit[], path: string) => edits.find((edit) => edit.path === path)
+
+describe.each(agents.map((agent) => ({ platform: agent.platform, agent })))("$platform", ({ platform, agent }) => {
+  test("on a machine without its files, makes them; done again, changes nothing", () => {
+    const edits = agent.plan(machine(), program)
+    expect(edits.length).toBeGreaterThan(0)
+    for (const edit of edits) {
+      expect(edit).toMatchObject({ before: null, after: expect.any(String), summary: expect.any(String) })
+      expect(edit.path.startsWith(homeDir)).toBe(true)
+      expect(edit.after).toMatch(/\n$/)
+    }
+    const all = edits.map((edit) => edit.after).join("\n")
+    expect(all).toContain("/h/a b/hook.sh")
+    expect(all).toContain(program.node)
+    write(edits)
+    expect(agent.plan(machine(), program)).toEqual([])
+  })
+
+  test("takes out all that it put in", () => {
+    write(agent.plan(machine(), program))
+    const removed = agent.remove(machine(), program)
+    expect(removed.map(({ after }) => after?.trim() ?? null).filter((left) => left !== null && left !== "")).toEqual(
+      removed.flatMap(({ path }) => (/(\.json|\.jsonc)$/.test(path) ? [expect.stringMatching(/^\{[^{}]*\}$/)] : [])),
+    )
+    write(removed)
+    expect(agent.remove(machine(), program)).toEqual([])
+  })
+
+  test("brings a program that has moved up to date, and keeps what a person added", () => {
+    write(agent.plan(machine(), program))
+    const moved = { ...program, node: "/usr/bin/node", env: { THROUGHLINE_HOME: "/elsewhere" } }
+    const edits = agent.plan(machine(), moved)
+    expect(edits).toHaveLength(1)
+    expect(edits[0]!.after).toContain("/usr/bin/node")
+    expect(edits[0]!.after).toContain("/elsewhere")
+    expect(edits[0]!.after).not.toContain(program.node)
+    write(edits)
+    expect(agent.plan(machine(), moved)).toEqual([])
+  })
+
+  describe.each(examples[platform]!)("$file", ({ file, before, kept, malformed }) => {
+    test("keeps the words, comments and layout that it finds", () => {
+      const path = join(homeDir, file)
+      put(path, before)
+      const edits = agent.plan(machine(), program)
+      const edit = byPath(edits, path)
+      expect(edit?.before).toBe(before)
+      for (const words of kept) expect(edit?.after).toContain(words)
+      expect(isWithin(before, edit!.after!)).toBe(true)
+      const [was, is] = [parsedFile(path, before), parsedFile(path, edit!.after!)]
+      expect(is).toMatchObject(JSON.parse(JSON.stringify(was), withoutLists) as object)
+      write(edits)
+      expect(agent.plan(machine(), program)).toEqual([])
+    })
+
+    test("and taken out again, the file is what it was", () => {
+      const path = join(homeDir, file)
+      put(path, before)
+      write(agent.plan(machine(), program))
+      write(agent.remove(machine(), program))
+      expect(readFileSync(path, "utf8")).toBe(before)
+    })
+
+    test.skipIf(malformed.text === "")("leaves a malformed one alone, and says where it is wrong", () => {
+      const path = join(homeDir, file)
+      put(path, malformed.text)
+      const failure = caught(() => agent.plan(machine(), program))
+      expect(failure).toMatchObject({ code: "setup_file_malformed" })
+      expect(failure.message).toMatch(new RegExp(`^${path.replaceAll(".", "\\.")}:${malformed.place}: `))
+      expect(readFileSync(path, "utf8")).toBe(malformed.text)
+    })
+  })
+})
+
+describe("where files are", () => {
+  test.each([
+    ["claude-code", { CLAUDE_CONFIG_DIR: "/c" }, ["/c/settings.json", "/c/.claude.json"]],
+    ["codex", { CODEX_HOME: "/x" }, ["/x/hooks.json", "/x/config.toml"]],
+    ["gemini-cli", { GEMINI_CLI_HOME: "/g" }, ["/g/.gemini/settings.json"]],
+    ["cursor", { CURSOR_CONFIG_DIR: "/k" }, ["/k/hooks.json", "/k/mcp.json"]],
+    ["opencode", { XDG_CONFIG_HOME: "/o" }, ["/o/opencode/opencode.json", "/o/opencode/plugins/throughline.js"]],
+  ])("%s follows %j", (platform, env, paths) => {
+    const agent = agents.find((one) => one.platform === platform)!
+    expect(agent.plan(machine(env), program).map(({ path }) => path)).toEqual(paths)
+  })
+})
+
+describe("what hooks say", () => {
+  const read = (platform: string, payload: object, env: Record<string, string> = {}) =>
+    agents.find((one) => one.platform === platform)!.read(payload as Record<string, unknown>, env)
+
+  test("a start, an end, and the files to look at", () => {
+    const common = { session_id: "s1", transcript_path: "/t/s1.jsonl", cwd: "/w" }
+    expect(
+      read(
+        "claude-code",
+        { ...common, hook_event_name: "SessionStart", source: "clear" },
+        { PPID: "7", CLAUDE_PID: "9" },
+      ),
+    ).toEqual({
+      name: "SessionStart",
+      sessionId: "s1",
+      cwd: "/w",
+      pid: 9,
+      start: "clear",
+      transcripts: ["/t/s1.jsonl"],
+      details: {},
+    })
+    expect(
+      read("gemini-cli", { ...common, hook_event_name: "SessionEnd", reason: "exit" }, { PPID: "7" }),
+    ).toMatchObject({
+      pid: 7,
+      end: "exit",
+    })
+    expect(
+      read("claude-code", {
+        ...common,
+        hook_event_name: "SubagentStop",
+        agent_transcript_path: "/t/a.jsonl",
+        agent_id: "a",
+      }),
+    ).toMatchObject({ transcripts: ["/t/s1.jsonl", "/t/a.jsonl"], details: { agent_id: "a" } })
+  })
+
+  test("nothing of what was said", () => {
+    const payload = {
+      hook_event_name: "PostToolUse",
+      session_id: "s",
+      prompt: "secret",
+      tool_name: "Bash",
+      tool_input: { command: "secret" },
+      tool_response: "secret",
+      last_assistant_message: "secret",
+      message: "secret",
+    }
+    for (const agent of agents) expect(JSON.stringify(agent.read(payload, {}))).not.toContain("secret")
+  })
+
+  test("Cursor's conversation and open folder", () => {
+    const payload = { hook_event_name: "stop", conversation_id: "c1", workspace_roots: ["/w/app"], cwd: "/x" }
+    expect(read("cursor", payload)).toMatchObject({ name: "stop", sessionId: "c1", cwd: "/w/app" })
+  })
+
+  test("opencode's child sessions", () => {
+    const payload = { hook_event_name: "session.created", session_id: "ses_2", parent_id: "ses_1", cwd: "/w" }
+    expect(read("opencode", payload)).toMatchObject({
+      start: "startup",
+      parent: { sessionId: "ses_1", kind: "subagent" },
+    })
+  })
+
+  test("anything at all", () => {
+    for (const agent of agents)
+      for (const payload of [{}, { session_id: 5, cwd: null, hook_event_name: [] }])
+        expect(agent.read(payload, { PPID: "no" })).toMatchObject({ name: "", transcripts: [] })
+  })
+})
+
+test("a key that stands twice in a file is refused, not guessed at", () => {
+  const path = join(homeDir, ".claude/settings.json")
+  put(path, '{"hooks": {}, "hooks": {"Stop": []}}')
+  const { plan } = agents.find((one) => one.platform === "claude-code") as AgentSetup
+  expect(caught(() => plan(machine(), program)).code).toBe("setup_file_malformed")
+})
+
+test("what is not UTF-8 is refused, because it could not be written back", () => {
+  const path = join(homeDir, ".cursor/mcp.json")
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))
+  const { plan } = agents.find((one) => one.platform === "cursor") as AgentSetup
+  expect(caught(() => plan(machine(), program)).message).toContain("not UTF-8")
+})
+
+test("a byte order mark stays in front", () => {
+  const path = join(homeDir, ".cursor/mcp.json")
+  put(path, '\uFEFF{\n  "a": 1\n}\n')
+  const { plan } = agents.find((one) => one.platform === "cursor") as AgentSetup
+  expect(byPath(plan(machine(), program), path)?.after).toMatch(/^\uFEFF\{\n {2}"a": 1,\n {2}"mcpServers": \{/)
+})
+
+test("Codex's own table of ours is brought up to date with what a person wrote into it", () => {
+  const path = join(homeDir, ".codex/config.toml")
+  put(
+    path,
+    '[mcp_servers.throughline]\ncommand = "old"\nargs = ["old.js", "mcp", "--tools", "recall"]\nstartup_timeout_sec = 30\n\n[x]\ny = 1\n',
+  )
+  const { plan } = agents.find((one) => one.platform === "codex") as AgentSetup
+  const edit = byPath(plan(machine(), program), path)!
+  expect(parseToml(edit.after!)).toEqual({
+    x: { y: 1 },
+    mcp_servers: {
+      throughline: {
+        command: program.node,
+        args: [program.entry, "mcp", "--tools", "recall"],
+        startup_timeout_sec: 30,
+      },
+    },
+  })
+})
+
+test("TOML that cannot be added to without touching the rest is refused", () => {
+  const path = join(homeDir, ".codex/config.toml")
+  put(path, 'mcp_servers = { a = { command = "a" } }\n')
+  const { plan } = agents.find((one) => one.platform === "codex") as AgentSetup
+  expect(caught(() => plan(machine(), program)).code).toBe("setup_file_malformed")
+})
+
+function caught(work: () => unknown): Failure {
+  try {
+    work()
+  } catch (error) {
+    return error as Failure
+  }
+  throw new Error("nothing was thrown")
+}
+
+/** Every character of one is in the other, in order. */
+function isWithin(part: string, whole: string): boolean {
+  let at = 0
+  for (const character of whole) if (character === part[at]) at++
+  return at === part.length
+}
+
+function parsedFile(path: string, text: string): unknown {
+  return path.endsWith(".toml") ? parseToml(text) : parse(text, [], { allowTrailingComma: true })
+}
+
+/** Lists grow, which toMatchObject does not forgive. */
+function withoutLists(_: string, value: unknown): unknown {
+  return Array.isArray(value) ? undefined : value
+}
