@@ -21,8 +21,12 @@ export interface Store {
   readonly journal: Journal
   readonly deliveries: Deliveries
   readonly words: Words
-  /** All or nothing. The store handed in is the one to use inside; transactions do not nest. */
-  transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
+  /**
+   * All or nothing. The store handed in is the one to use inside; transactions do not nest. `readAgain` is for what can be
+   * read again from where it came: a power cut may undo the last of them, a crash of ours never does, and no disk is
+   * waited for.
+   */
+  transaction<T>(work: (tx: Store) => Promise<T>, options?: { readAgain?: boolean }): Promise<T>
   /** A hint, after a commit, that the journal or the deliveries moved. Losing one costs seconds, never data. */
   onWake(listener: () => void): () => void
   facts(): Promise<StoreFacts>

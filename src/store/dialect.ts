@@ -16,6 +16,9 @@ export interface StoreDialect {
   open(): Promise<Dialect>
   /** Turns the driver's error into a Failure, or leaves it to be a bug. */
   translate(error: unknown): Failure | undefined
+  /** Stops waiting for the disk at commits: around a transaction, or inside one. */
+  relaxAround?(db: Db, relaxed: boolean): Promise<void>
+  relaxInside?(db: Db): Promise<void>
   /** Journal numbers must become visible in order, or a follower steps over one. */
   lockJournal(db: Db): Promise<void>
   lockSession(db: Db, sessionId: string): Promise<void>

@@ -68,12 +68,16 @@ export async function openStore(dialect: StoreDialect): Promise<Store> {
           return terms.length === 0 ? [] : dialect.matchWords(on, { ...query, terms })
         },
       },
-      async transaction(work) {
+      async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")
-        const { result, woke } = await db.transaction().execute(async (trx) => {
-          const tx = build(trx, true)
-          return { result: await work(tx.store), woke: tx.moved() }
-        })
+        const run = (on: Kysely<Tables>) =>
+          on.transaction().execute(async (trx) => {
+            if (readAgain) await dialect.relaxInside?.(trx)
+            const tx = build(trx, true)
+            return { result: await work(tx.store), woke: tx.moved() }
+          })
+        const { result, woke } =
+          readAgain && dialect.relaxAround ? await relaxed(db, dialect.relaxAround, run) : await run(db)
         if (woke) wake()
         return result
       },
@@ -96,6 +100,22 @@ export async function openStore(dialect: StoreDialect): Promise<Store> {
     return { store, moved: () => moved }
   }
   return build(db, false).store
+}
+
+/** The setting is the connection's, so nobody else may use the connection meanwhile. */
+function relaxed<T>(
+  db: Kysely<Tables>,
+  set: (on: Db, relaxed: boolean) => Promise<void>,
+  run: (on: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  return db.connection().execute(async (on) => {
+    await set(on, true)
+    try {
+      return await run(on)
+    } finally {
+      await set(on, false)
+    }
+  })
 }
 
 async function migrate(db: Kysely<Tables>, dialect: StoreDialect): Promise<void> {

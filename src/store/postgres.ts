@@ -47,6 +47,9 @@ export function postgres(options: PostgresOptions): StoreDialect {
       return new PostgresDialect({ pool: guardPool(pool) })
     },
     translate: translatePostgres,
+    async relaxInside(db) {
+      await sql`set local synchronous_commit = off`.execute(db)
+    },
     async lockJournal(db) {
       await sql`select pg_advisory_xact_lock(${sql.lit(JOURNAL_LOCK)})`.execute(db)
     },

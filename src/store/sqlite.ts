@@ -28,6 +28,9 @@ export function sqlite(options: SqliteOptions): StoreDialect {
       return new SqliteDialect({ database })
     },
     translate: translateSqlite,
+    async relaxAround(_db, relaxed) {
+      database.prepare(relaxed ? "pragma synchronous = normal" : "pragma synchronous = full").run([])
+    },
     lockJournal: async () => {},
     lockSession: async () => {},
     lockLeases: async () => {},

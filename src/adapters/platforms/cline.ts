@@ -3,7 +3,7 @@ import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture } from "../../domain/capture.ts"
 import type { Platform, WholeReader } from "../../domain/platform.ts"
 import type { Usage } from "../../domain/turn.ts"
-import { jsonAt, optional, readTask, TASK_FILE, taskFiles } from "./roo.ts"
+import { absent, jsonAt, optional, readTask, TASK_FILE, taskFiles } from "./roo.ts"
 import { type BlockTurn, makeNaming, turnsOfTaggedMessage, withToolNames } from "./shared/anthropic.ts"
 import { asArray, asNumber, asObject, asString, type Json } from "./shared/jsonl.ts"
 import { textOf, timeOf, titleOf, wellFormed } from "./shared/text.ts"
@@ -102,7 +102,8 @@ const subagent: WholeReader = {
   mode: "whole",
   async read(path) {
     const root = basename(dirname(path))
-    const sessionId = `${root}:${basename(path, ".messages.json")}`
+    const stem = basename(path, ".messages.json")
+    const sessionId = stem.includes("__") ? `${root}__teamtask__${stem}` : `${root}__${stem}`
     const turns = withToolNames(sessionTurns(await messagesAt(path), sessionId, makeNaming()))
     if (turns.length === 0) return []
     const manifest = asObject(await jsonAt(join(dirname(path), `${root}.json`)).catch(() => undefined)) ?? {}
@@ -130,7 +131,7 @@ function describedBy(manifest: Json, sessionId: string, found: Capture[]): Sessi
 }
 
 async function messagesAt(path: string): Promise<Json[]> {
-  const content = await jsonAt(path)
+  const content = await jsonAt(path).catch(absent)
   return asArray(asObject(content)?.messages ?? content).map((message) => asObject(message) ?? {})
 }
 
@@ -140,6 +141,7 @@ function sessionTurns(messages: Json[], sessionId: string, nameOf: (turn: BlockT
     const model = message.role === "assistant" ? asString(info?.id) : undefined
     const captures = turnsOfTaggedMessage(message.role, message.content).map((turn, block): Capture => {
       if (turn.type === "skipped") return turn
+      if (isSummary(message)) turn.kind = "summary"
       const nativeId = id === undefined ? nameOf(turn) : block === 0 ? id : `${id}:${block}`
       return { ...turn, sessionId, nativeId, ...optional("atMs", asNumber(message.ts)), ...optional("model", model) }
     })
@@ -148,6 +150,10 @@ function sessionTurns(messages: Json[], sessionId: string, nameOf: (turn: BlockT
     if (usage && last?.type === "turn" && message.role === "assistant") last.usage = usage
     return captures
   })
+}
+
+function isSummary({ metadata }: Json): boolean {
+  return asObject(metadata)?.kind === "compaction_summary"
 }
 
 function usageOf(metrics: Json | undefined): Usage | undefined {
@@ -165,6 +171,7 @@ function summaryOf(compacted: unknown[], messages: Json[], sessionId: string): C
   const known = new Set(messages.flatMap(({ id, content }) => [id, textOf(content)]))
   const text = compacted
     .map((message) => asObject(message) ?? {})
+    .filter((message, _, all) => isSummary(message) || !all.some(isSummary))
     .filter(({ id, role, content }) => role !== "system" && !known.has(id ?? textOf(content)))
     .map(({ content }) => textOf(content).trim())
     .filter(Boolean)

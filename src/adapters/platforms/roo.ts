@@ -3,6 +3,7 @@ import { basename, dirname, join, posix, win32 } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { Platform, WholeReader } from "../../domain/platform.ts"
+import type { Usage } from "../../domain/turn.ts"
 import { makeNaming, turnsOfTaggedMessage, withToolNames } from "./shared/anthropic.ts"
 import { asArray, asNumber, asObject, asString, type Json, skipped } from "./shared/jsonl.ts"
 import { textOf, titleOf, wellFormed } from "./shared/text.ts"
@@ -107,11 +108,15 @@ function sentTurns(messages: Json[], shown: Json[], sessionId: string): Capture[
     const atMs = asNumber(message.ts) ?? timeAt(index, message.role)
     const info = asObject(message.modelInfo)
     const model = message.role === "assistant" ? (asString(info?.modelId) ?? asString(info?.id)) : undefined
-    const thinking = message.reasoning_content ?? textOf(message.summary)
-    return [
+    const usage = message.role === "assistant" ? usageOf(asObject(message.metrics)) : undefined
+    const thinking = message.reasoning_content ?? message.text ?? textOf(message.summary)
+    const found = [
       ...turnsOfTaggedMessage("assistant", [{ type: "thinking", thinking }]),
       ...turnsOfTaggedMessage(message.role, message.content),
-    ].map((turn): Capture => {
+    ]
+    const last = found.findLast(({ type }) => type === "turn")
+    if (usage && last?.type === "turn") last.usage = usage
+    return found.map((turn): Capture => {
       if (turn.type === "skipped") return turn
       const kind = message.isSummary === true && turn.kind !== "reasoning" ? "summary" : turn.kind
       const named = { ...turn, kind, sessionId, nativeId: nameOf({ ...turn, kind }) }
@@ -119,6 +124,17 @@ function sentTurns(messages: Json[], shown: Json[], sessionId: string): Capture[
     })
   })
   return withToolNames(captures)
+}
+
+function usageOf(metrics: Json | undefined): Usage | undefined {
+  const tokens = asObject(metrics?.tokens)
+  if (!metrics || !tokens) return undefined
+  return {
+    ...optional("inputTokens", asNumber(tokens.prompt)),
+    ...optional("outputTokens", asNumber(tokens.completion)),
+    ...optional("cachedTokens", asNumber(tokens.cached)),
+    ...optional("costUsd", asNumber(metrics.cost)),
+  }
 }
 
 function shownSummaries(shown: Json[], sessionId: string): Capture[] {
@@ -197,7 +213,7 @@ export async function jsonAt(path: string): Promise<unknown> {
   return JSON.parse(await readFile(path, "utf8"))
 }
 
-function absent(error: NodeJS.ErrnoException): undefined {
+export function absent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== "ENOENT") throw error
 }
 

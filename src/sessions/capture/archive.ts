@@ -11,6 +11,8 @@ export interface Batch {
   source: NewSource
   /** Set on the last batch of a whole reading: turns of this source that it did not hold are gone from the platform. */
   seen?: ReadonlySet<string>
+  /** True where its reader has taken the secrets out already. */
+  isRedacted?: true
 }
 
 export interface Archive {
@@ -27,42 +29,84 @@ export interface ArchiveRules {
   projectOf(path: string): Promise<Project | undefined>
 }
 
+interface Waiting {
+  batch: Batch
+  resolve(kept: { turns: number }): void
+  reject(error: unknown): void
+}
+
 const MAX_KNOWN = 5_000
+/** As much as one transaction may hold when it holds several batches. */
+const GROUP_CAPTURES = 400
+const GROUP_CHARS = 1_000_000
+
 export function makeArchive({ store, clock, rules }: { store: Store; clock: Clock; rules: ArchiveRules }): Archive {
   const known = new Map<string, KnownSession>()
-  let last: Promise<unknown> = Promise.resolve()
+  const waiting: Waiting[] = []
+  let isWorking = false
 
-  const keep = async (batch: Batch) => {
+  const keepAll = async (batches: Batch[]) => {
     // Resolved before the transaction: it looks at folders, and the embedded database has one connection.
-    const projects = await projectsOf(batch.captures, rules)
+    const projects = await projectsOf(batches, rules)
     if (known.size > MAX_KNOWN) known.clear()
     try {
-      return await store.transaction((tx) => new Keeper(tx, batch, projects, known, rules, clock).run())
+      return await store.transaction(async (tx) => {
+        const kept: { turns: number }[] = []
+        for (const batch of batches) kept.push(await new Keeper(tx, batch, projects, known, rules, clock).run())
+        return kept
+      })
     } catch (error) {
       // What the cache says may have been rolled back.
       known.clear()
       throw error
     }
   }
+  const settle = async (group: Waiting[]): Promise<void> => {
+    try {
+      const kept = await keepAll(group.map(({ batch }) => batch))
+      for (const [index, { resolve }] of group.entries()) resolve(kept[index]!)
+    } catch (error) {
+      if (group.length === 1) return group[0]!.reject(error)
+      // One that cannot be kept must not take the others with it.
+      for (const one of group) await settle([one])
+    }
+  }
+  /** One after the other: the cache must not hold what another transaction has not committed yet. */
+  const work = async () => {
+    isWorking = true
+    while (waiting.length > 0) await settle(waiting.splice(0, groupSize(waiting)))
+    isWorking = false
+  }
 
   return {
     reset: () => known.clear(),
-    keep(batch) {
-      // One after the other: the cache must not hold what another transaction has not committed yet.
-      const kept = last.then(() => keep(batch))
-      last = kept.catch(() => {})
-      return kept
-    },
+    keep: (batch) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ batch, resolve, reject })
+        if (!isWorking) void work()
+      }),
   }
 }
 
-async function projectsOf(captures: Capture[], rules: ArchiveRules): Promise<Map<string, Project | undefined>> {
-  const paths = new Set(
-    captures.flatMap((capture) =>
-      capture.type === "session" && capture.projectPath !== undefined ? [capture.projectPath] : [],
-    ),
-  )
+/** What waits is kept together, because every commit waits for the disk; but a call must not wait long behind it. */
+function groupSize(waiting: readonly Waiting[]): number {
+  let [captures, chars] = [0, 0]
+  const tooMany = waiting.findIndex(({ batch }, index) => {
+    captures += batch.captures.length
+    for (const capture of batch.captures) if (capture.type === "turn") chars += capture.text.length
+    return index > 0 && (captures > GROUP_CAPTURES || chars > GROUP_CHARS)
+  })
+  return tooMany < 0 ? waiting.length : tooMany
+}
+
+async function projectsOf(batches: Batch[], rules: ArchiveRules): Promise<Map<string, Project | undefined>> {
   const found = new Map<string, Project | undefined>()
-  for (const path of paths) found.set(path, rules.excluded(path) ? undefined : await rules.projectOf(path))
+  for (const { captures } of batches) {
+    for (const capture of captures) {
+      const path = capture.type === "session" ? capture.projectPath : undefined
+      if (path === undefined || found.has(path)) continue
+      found.set(path, rules.excluded(path) ? undefined : await rules.projectOf(path))
+    }
+  }
   return found
 }

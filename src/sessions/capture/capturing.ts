@@ -1,3 +1,4 @@
+import { realpath } from "node:fs/promises"
 import { dirname, sep } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
@@ -56,7 +57,7 @@ const GATHER_MS = 40
 export function makeCapturing(deps: CapturingDeps): Capturing {
   const { store, clock, archive, platforms, machine } = deps
   const looks = new Map<string, string>()
-  const watched = new Map<string, () => Promise<void>>()
+  const watched = new Map<string, { inode: string | undefined; stop(): Promise<void> }>()
   const queue = makeQueue()
   const progress: Progress = {
     importing: true,
@@ -92,6 +93,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
 
   const lookInto = async (platform: Platform, place: Place) => {
+    await forgetReplaced(place.dir)
     const isNew = !watched.has(place.dir)
     let found = await scanPlace(platform, place)
     if (found.length > 0 && isNew) {
@@ -106,21 +108,33 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   const lookForNew = async () => {
     for (const platform of platforms) {
       for (const place of platform.places(machine)) {
-        if (watched.has(place.dir)) continue
         const look = await lookAt(place.dir)
-        if (look && clock.nowMs() - look.mtimeMs < JUST_MS) await lookInto(platform, place)
+        if (!look || look.inode === watched.get(place.dir)?.inode) continue
+        if (clock.nowMs() - look.mtimeMs < JUST_MS) await lookInto(platform, place)
       }
     }
   }
 
   const listen = async (dir: string) => {
     if (watched.has(dir) || !deps.watch) return
-    watched.set(dir, async () => {})
+    const inode = (await lookAt(dir))?.inode
+    watched.set(dir, { inode, stop: async () => {} })
     try {
-      watched.set(dir, await deps.watch(dir, (paths) => void changed(paths)))
+      // Watchers refuse a link, or tell of the folder behind it.
+      const real = await realpath(dir)
+      const told = (paths: string[]) => void changed(paths.map((path) => dir + path.slice(real.length)))
+      watched.set(dir, { inode, stop: await deps.watch(real, told) })
     } catch (error) {
       deps.onTrouble({ platform: "-", path: dir }, error)
     }
+  }
+
+  /** A watcher stays with its folder when that is deleted, and knows nothing of the one made in its place. */
+  const forgetReplaced = async (dir: string) => {
+    const before = watched.get(dir)
+    if (!before || before.inode === (await lookAt(dir))?.inode) return
+    watched.delete(dir)
+    await before.stop().catch(() => {})
   }
 
   const changed = async (paths: string[]) => {
@@ -191,7 +205,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
         settle()
       }
       await sweeping
-      await Promise.allSettled([...watched.values()].map((stop) => stop()))
+      await Promise.allSettled([...watched.values()].map(({ stop }) => stop()))
     },
   }
 }

@@ -3,84 +3,104 @@ import type { FoundSource } from "./scan.ts"
 /** Sources to be read: what lives now before what is old, and of the old the newest first. */
 export interface SourceQueue {
   put(key: string, found: FoundSource, live: boolean): void
-  /** The next one, when there is one; undefined when the signal ends the waiting. */
-  take(signal: AbortSignal): Promise<FoundSource | undefined>
-  done(): void
+  /** The next one that nobody reads, when there is one; undefined when the signal ends the waiting. */
+  take(signal: AbortSignal, wish?: { liveOnly: boolean }): Promise<Taken | undefined>
   whenEmpty(): Promise<void>
   left(): { sourcesLeft: number; bytesLeft: number }
 }
 
-export function makeQueue(): SourceQueue {
-  const live = new Map<string, FoundSource>()
-  const old = new Map<string, FoundSource>()
-  let bytesLeft = 0
-  let order: string[] = []
-  let sorted = true
-  let busy = false
-  let wake = () => {}
-  let empty: (() => void)[] = []
+export interface Taken {
+  found: FoundSource
+  done(): void
+}
 
-  const add = (to: Map<string, FoundSource>, key: string, found: FoundSource) => {
-    take(to, key)
-    to.set(key, found)
-    bytesLeft += found.look.sizeBytes
+interface Entry {
+  found: FoundSource
+  live: boolean
+}
+
+export function makeQueue(): SourceQueue {
+  const entries = new Map<string, Entry>()
+  const live = new Set<string>()
+  const busy = new Set<string>()
+  /** What changed while it was being read; it is put again when that has ended. */
+  const again = new Map<string, Entry>()
+  let order: string[] = []
+  let isSorted = true
+  let bytesLeft = 0
+  let wakes: (() => void)[] = []
+  let empties: (() => void)[] = []
+
+  const isEmpty = () => entries.size === 0 && busy.size === 0
+  const ring = (bells: (() => void)[]) => {
+    for (const bell of bells) bell()
   }
-  const take = (from: Map<string, FoundSource>, key: string): FoundSource | undefined => {
-    const found = from.get(key)
-    if (found) bytesLeft -= found.look.sizeBytes
-    from.delete(key)
-    return found
+  const put = (key: string, entry: Entry) => {
+    if (busy.has(key)) {
+      again.set(key, entry)
+      return
+    }
+    const before = remove(key)
+    const isLive = entry.live || (before?.live ?? false)
+    entries.set(key, { ...entry, live: isLive })
+    bytesLeft += entry.found.look.sizeBytes
+    if (isLive) live.add(key)
+    else {
+      order.push(key)
+      isSorted = false
+    }
+    const bells = wakes
+    wakes = []
+    ring(bells)
   }
-  const nextOld = (): FoundSource | undefined => {
-    if (!sorted) {
-      order = [...old].sort(([, a], [, b]) => a.look.mtimeMs - b.look.mtimeMs).map(([key]) => key)
-      sorted = true
+  const remove = (key: string): Entry | undefined => {
+    const entry = entries.get(key)
+    if (!entry) return undefined
+    bytesLeft -= entry.found.look.sizeBytes
+    entries.delete(key)
+    live.delete(key)
+    return entry
+  }
+  const next = (liveOnly: boolean): string | undefined => {
+    const [first] = live
+    if (first !== undefined || liveOnly) return first
+    if (!isSorted) {
+      const times = new Map(order.map((key) => [key, entries.get(key)?.found.look.mtimeMs ?? 0]))
+      order = [...times].toSorted((a, b) => a[1] - b[1]).map(([key]) => key)
+      isSorted = true
     }
-    for (let key = order.pop(); key !== undefined; key = order.pop()) {
-      const found = take(old, key)
-      if (found) return found
-    }
+    for (let key = order.pop(); key !== undefined; key = order.pop()) if (entries.has(key)) return key
     return undefined
   }
-  const nextLive = (): FoundSource | undefined => {
-    const [first] = live.keys()
-    return first === undefined ? undefined : take(live, first)
+  const done = (key: string) => {
+    busy.delete(key)
+    const entry = again.get(key)
+    again.delete(key)
+    if (entry) put(key, entry)
+    if (!isEmpty()) return
+    const bells = empties
+    empties = []
+    ring(bells)
   }
-  const isEmpty = () => live.size === 0 && old.size === 0 && !busy
 
   return {
-    put(key, found, isLive) {
-      if (isLive) {
-        take(old, key)
-        add(live, key, found)
-      } else if (!live.has(key)) {
-        add(old, key, found)
-        sorted = false
-      }
-      wake()
-    },
-    async take(signal) {
+    put: (key, found, live) => put(key, { found, live }),
+    async take(signal, { liveOnly } = { liveOnly: false }) {
       while (!signal.aborted) {
-        const next = nextLive() ?? nextOld()
-        if (next) {
-          busy = true
-          return next
+        const key = next(liveOnly)
+        const entry = key === undefined ? undefined : remove(key)
+        if (key !== undefined && entry) {
+          busy.add(key)
+          return { found: entry.found, done: () => done(key) }
         }
         await new Promise<void>((resolve) => {
-          wake = resolve
-          signal.addEventListener("abort", wake, { once: true })
+          wakes.push(resolve)
+          signal.addEventListener("abort", () => resolve(), { once: true })
         })
-        signal.removeEventListener("abort", wake)
       }
       return undefined
     },
-    done() {
-      busy = false
-      if (!isEmpty()) return
-      for (const tell of empty) tell()
-      empty = []
-    },
-    whenEmpty: () => (isEmpty() ? Promise.resolve() : new Promise((resolve) => empty.push(resolve))),
-    left: () => ({ sourcesLeft: live.size + old.size + Number(busy), bytesLeft }),
+    whenEmpty: () => (isEmpty() ? Promise.resolve() : new Promise((resolve) => empties.push(resolve))),
+    left: () => ({ sourcesLeft: entries.size + busy.size, bytesLeft }),
   }
 }

@@ -76,6 +76,21 @@ export function transactionsContract(store: () => Store): void {
     expect(inside).toBe(4)
   })
 
+  test("one that can be read again is all or nothing too, and the next one is as durable as ever", async () => {
+    const entry = (kind: string) => ({ kind, atMs: 1 })
+    const failing = store().transaction(
+      async (tx) => {
+        await tx.journal.append([entry("lost")])
+        throw new Error("on purpose")
+      },
+      { readAgain: true },
+    )
+    await expect(failing).rejects.toThrow("on purpose")
+    await store().transaction((tx) => tx.journal.append([entry("kept")]), { readAgain: true })
+    await store().transaction((tx) => tx.journal.append([entry("durable")]))
+    expect((await store().journal.after(0, 10)).map(({ kind }) => kind)).toEqual(["kept", "durable"])
+  })
+
   test("transactions do not nest", async () => {
     await expect(store().transaction((tx) => tx.transaction(async () => {}))).rejects.toThrow("do not nest")
   })

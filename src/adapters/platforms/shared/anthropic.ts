@@ -108,7 +108,8 @@ function saidByPerson(turns: (BlockTurn | SkippedCapture)[]): (BlockTurn | Skipp
       said.push(turn)
       continue
     }
-    const bare = takeTags(turn.text, /<(environment_details)>/g).rest
+    const bare = takeTags(turn.text, /<(environment_details|mode_notice)>/g).rest
+    if (NOTICE.test(bare) || /^<user_(?:message|input)\b/.test(bare)) result = undefined
     const [header, named] = turn.kind === "prompt" ? (RESULT.exec(bare) ?? []) : []
     const toolName = named ?? turn.toolName ?? result?.toolName
     const inResult = result !== undefined || header !== undefined || turn.kind === "tool_result"

@@ -1,5 +1,8 @@
-import { posix, win32 } from "node:path"
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join, posix, win32 } from "node:path"
+import { fileURLToPath } from "node:url"
 import type { Machine } from "../../../domain/platform.ts"
+import { asObject, asString } from "./jsonl.ts"
 
 /** The folders in which VS Code, or what is made of it, keeps a person's data. They need not exist. */
 export function vscodeUserDirs({ os, homeDir, env }: Machine, products: readonly string[]): string[] {
@@ -22,4 +25,36 @@ export function extensionDirs(machine: Machine, extension: string): string[] {
     ),
   ]
   return users.map((user) => join(user, "globalStorage", extension))
+}
+
+/** The names that VS Code gave to workspaces, in the folder where it keeps what belongs to each. */
+export function workspaceIds(storage: string): string[] {
+  try {
+    return readdirSync(storage)
+  } catch {
+    return []
+  }
+}
+
+/** The folder that was open in a workspace; undefined where none was, or where it is not known any more. */
+export function workspaceFolder(storage: string, id: string): string | undefined {
+  try {
+    const about = asObject(JSON.parse(readFileSync(join(storage, id, "workspace.json"), "utf8")))
+    const file = folderIn(about?.workspace)
+    return folderIn(about?.folder) ?? (file && dirname(file))
+  } catch {
+    return undefined
+  }
+}
+
+/** Folders at the far end of a connection are none of this machine's, but those of its own Linux within Windows are. */
+export function folderIn(uri: unknown): string | undefined {
+  const text = asString(uri) ?? ""
+  try {
+    if (text.startsWith("file://")) return fileURLToPath(text)
+    const path = /^vscode-remote:\/\/wsl(?:\+|%2B)[^/]+(\/.*)$/i.exec(text)?.[1]
+    return path && decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
 }

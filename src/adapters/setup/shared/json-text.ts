@@ -26,10 +26,16 @@ export function insertInto(text: string, container: Node, key: string | undefine
   const written = isOneLine ? JSON.stringify(value) : pretty(value, layout, indent)
   const line = `${layout.eol}${indent}${name}${written}`
   if (!last) {
-    const inside = text.slice(container.offset + 1, close)
-    const end = inside.trim() === "" ? `${layout.eol}${indentAt(text, container.offset)}` : inside
-    const start = container.offset + 1
-    return splice(text, start, close, isOneLine ? ` ${name}${written}${inside.trimEnd()} ` : line + end)
+    // A comment may stand in it all the same.
+    const inside = text.slice(container.offset + 1, close).trimEnd()
+    const start = container.offset + 1 + inside.length
+    if (isOneLine) return splice(text, start, close, ` ${name}${written} `)
+    return splice(
+      text,
+      start,
+      inside === "" ? close : start,
+      line + (inside === "" ? layout.eol + indentAt(text, container.offset) : ""),
+    )
   }
   const lastEnd = last.offset + last.length
   const comma = tokenAfter(text, lastEnd, close)
@@ -39,9 +45,9 @@ export function insertInto(text: string, container: Node, key: string | undefine
     return splice(text, at, at, `${hasTrailingComma ? "" : ","} ${name}${written}${hasTrailingComma ? "," : ""}`)
   }
   // After what else stands on the last one's line: a comment there belongs to it.
-  const eol = text.indexOf("\n", lastEnd)
-  const lineEnd = text[eol - 1] === "\r" ? eol - 1 : eol
-  const at = eol >= 0 && eol < close ? lineEnd : Math.max(lastEnd, (comma ?? -1) + 1)
+  const end = hasTrailingComma ? comma + 1 : lastEnd
+  const eol = text.indexOf("\n", end)
+  const at = eol < 0 || eol > close ? end : text[eol - 1] === "\r" ? eol - 1 : eol
   const added = splice(text, at, at, line + (hasTrailingComma ? "," : ""))
   return hasTrailingComma ? added : splice(added, lastEnd, lastEnd, ",")
 }
@@ -74,7 +80,8 @@ export function cut(text: string, value: Node): string {
     text.slice(end, lineEnd).trim() === "" &&
     lineStart > 0
   if (isAlone) [start, end] = [lineStart, lineEnd + 1]
-  else if (text[end] === " " && after !== undefined) end++
+  else if (after !== undefined && previous && text[start - 1] === " ") start--
+  else if (after !== undefined && text[end] === " ") end++
   let left = splice(text, start, end, "")
   if (after === undefined && previous) {
     const before = tokenAfter(text, previous.offset + previous.length, start) ?? start
