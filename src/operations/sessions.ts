@@ -1,12 +1,14 @@
 import * as z from "zod"
 import { operation } from "./operation.ts"
-import { conversationLine, conversationTable, sessionLine, thoughtLines, turnLines } from "./text.ts"
+import { conversationLine, conversationTable, runLine, sessionLine, thoughtLines, turnLines } from "./text.ts"
 import {
   ConversationView,
+  RunView,
   SessionView,
   ThoughtView,
   TurnView,
   viewConversation,
+  viewRun,
   viewSession,
   viewThoughts,
   viewTurn,
@@ -64,15 +66,17 @@ export const sessionsShow = operation({
     session: ConversationView,
     linkedRoots: z.array(z.string()),
     lineage: z.array(z.object({ kind: z.string(), parentNativeId: z.string() })),
+    runs: z.array(RunView),
     turns: z.array(TurnView),
     thoughts: z.array(ThoughtView),
     branches: z.record(z.string(), z.array(ThoughtView)),
   }),
-  text: ({ session, linkedRoots, lineage, turns, thoughts, branches }) =>
+  text: ({ session, linkedRoots, lineage, runs, turns, thoughts, branches }) =>
     [
       conversationLine(session),
       `Project: ${session.mcpRootUri ?? "-"}${linkedRoots.map((uri) => `, also ${uri}`).join("")}`,
       ...lineage.map(({ kind, parentNativeId }) => `Comes from: ${parentNativeId} (${kind})`),
+      ...runs.map(runLine),
       ...(session.resumeCommand === undefined ? [] : [`Resume:  ${session.resumeCommand}`]),
       "",
       ...turnLines(turns),
@@ -84,11 +88,12 @@ export const sessionsShow = operation({
       ]),
     ].join("\n"),
   async run({ sessions, capture }, { sessionId, superseded }) {
-    const { session, linkedRoots, thoughts, turns, edges } = await sessions.whole(sessionId, { superseded })
+    const { session, linkedRoots, thoughts, turns, edges, runs } = await sessions.whole(sessionId, { superseded })
     return {
       session: viewConversation(session, capture.resumeCommand(session)),
       linkedRoots,
       lineage: edges.map(({ kind, parentNativeId }) => ({ kind, parentNativeId })),
+      runs: runs.map(viewRun),
       turns: turns.map(viewTurn),
       ...viewThoughts(thoughts),
     }

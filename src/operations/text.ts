@@ -1,4 +1,4 @@
-import type { ConversationView, SessionView, ThoughtView, TurnView } from "./views.ts"
+import type { ConversationView, RunView, SessionView, ThoughtView, TurnView } from "./views.ts"
 
 /** Plain text for people: a table whose columns are as wide as their widest cell. */
 export function table(head: string[], rows: string[][]): string {
@@ -58,6 +58,12 @@ export function turnLines(turns: TurnView[]): string[] {
     const gone = turn.superseded ? "[taken back] " : ""
     return [`${gone}${MARKS[turn.kind]}${tool}${text}`, ...(isTool ? [] : [""])]
   })
+}
+
+export function runLine({ pid, pane, start, startedAt, seenAt, endedAt, end }: RunView): string {
+  const until = endedAt === undefined ? `last heard of ${seenAt}` : `ended ${endedAt} (${end})`
+  const where = `${pid === undefined ? "" : `, pid ${pid}`}${pane === undefined ? "" : `, pane ${pane.split(" ").at(-1)}`}`
+  return `Ran:     from ${startedAt}${start === undefined ? "" : ` (${start})`}, ${until}${where}`
 }
 
 export function sessionLine(session: SessionView): string {

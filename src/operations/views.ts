@@ -1,4 +1,5 @@
 import * as z from "zod"
+import type { Run } from "../domain/run.ts"
 import type { Session } from "../domain/session.ts"
 import type { Thought } from "../domain/thought.ts"
 import { TURN_KINDS, type Turn } from "../domain/turn.ts"
@@ -43,6 +44,19 @@ export const TurnView = z.object({
   superseded: z.boolean().optional(),
 })
 export type TurnView = z.output<typeof TurnView>
+
+/** A life of the agent's process on the session, as its hooks told it. */
+export const RunView = z.object({
+  host: z.string(),
+  pid: z.number().optional(),
+  pane: z.string().optional(),
+  start: z.string().optional(),
+  startedAt: z.string(),
+  seenAt: z.string(),
+  endedAt: z.string().optional(),
+  end: z.string().optional(),
+})
+export type RunView = z.output<typeof RunView>
 
 export const ThoughtView = z.object({
   thoughtNumber: z.number(),
@@ -98,6 +112,19 @@ export function viewTurn(turn: Turn): TurnView {
     ...(turn.toolName === null ? {} : { toolName: turn.toolName }),
     ...(turn.isError ? { isError: true } : {}),
     ...(turn.supersededAtMs === null ? {} : { superseded: true }),
+  }
+}
+
+export function viewRun(run: Run): RunView {
+  return {
+    host: run.host,
+    ...(run.pid === 0 ? {} : { pid: run.pid }),
+    ...(run.pane === null ? {} : { pane: run.pane }),
+    ...(run.start === "" ? {} : { start: run.start }),
+    startedAt: iso(run.startedAtMs),
+    seenAt: iso(run.seenAtMs),
+    ...(run.endedAtMs === null ? {} : { endedAt: iso(run.endedAtMs) }),
+    ...(run.end === null ? {} : { end: run.end }),
   }
 }
 

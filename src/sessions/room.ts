@@ -1,4 +1,5 @@
 import type { Clock } from "../domain/clock.ts"
+import type { Run } from "../domain/run.ts"
 import type { Session, SessionFilter } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { type ExportedSession, toMarkdown } from "./export.ts"
@@ -17,7 +18,7 @@ export interface SessionsRoom {
   forget: Forget
   /** Of any platform, newest first. */
   list(filter: SessionFilter): Promise<Session[]>
-  whole(id: string, wish?: { superseded?: boolean }): Promise<ExportedSession>
+  whole(id: string, wish?: { superseded?: boolean }): Promise<ExportedSession & { runs: Run[] }>
   markdown(exported: ExportedSession): string
 }
 
@@ -39,6 +40,7 @@ export function makeSessions(deps: { store: Store; clock: Clock; homeDir: string
         thoughts: await deps.store.thoughts.all(session.id),
         turns: await deps.store.turns.ofSession(session.id, wish),
         edges: await deps.store.sessions.edges(session.id),
+        runs: await deps.store.runs.ofSession(session.id),
       }
     },
     markdown: toMarkdown,

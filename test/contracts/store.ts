@@ -6,6 +6,7 @@ import { journalContract } from "./store/journal.ts"
 import { leasesContract } from "./store/leases.ts"
 import { lifetimeContract } from "./store/lifetime.ts"
 import { projectsContract } from "./store/projects.ts"
+import { runsContract } from "./store/runs.ts"
 import { sessionsContract } from "./store/sessions.ts"
 import { thoughtsContract } from "./store/thoughts.ts"
 import { transactionsContract } from "./store/transactions.ts"
@@ -33,6 +34,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
 
     describe("projects", () => projectsContract(store))
     describe("sessions", () => sessionsContract(store))
+    describe("runs", () => runsContract(store))
     describe("thoughts", () => thoughtsContract(store))
     describe("bindings", () => bindingsContract(store))
     describe("journal", () => journalContract(store))

@@ -7,6 +7,7 @@ import type { Source } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Archive } from "./archive.ts"
 import { makeQueue } from "./queue.ts"
+import type { Reading } from "./reader-thread.ts"
 import { lookAt, readSource } from "./reading.ts"
 import { claimOf, type FoundSource, lookAtSource, placesOf, scanPlace } from "./scan.ts"
 
@@ -39,6 +40,8 @@ export interface CapturingDeps {
   store: Store
   clock: Clock
   archive: Archive
+  /** Absent: in this thread. */
+  reading?: Reading | undefined
   platforms: readonly Platform[]
   machine: Machine
   /** Calls back with paths that changed below the folder; absent where the system has no such thing. */
@@ -55,7 +58,7 @@ const JUST_MS = 5_000
 const GATHER_MS = 40
 
 export function makeCapturing(deps: CapturingDeps): Capturing {
-  const { store, clock, archive, platforms, machine } = deps
+  const { store, clock, archive, reading, platforms, machine } = deps
   const looks = new Map<string, string>()
   const watched = new Map<string, { inode: string | undefined; stop(): Promise<void> }>()
   const queue = makeQueue()
@@ -148,7 +151,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     for (const { platform, place } of places) {
       if (!main.startsWith(place.dir + sep)) continue
       const claim = claimOf(platform, place, main)
-      const found = claim && (await lookAtSource(platform, claim, main))
+      const found = claim && (await lookAtSource({ platform, place, claim, path: main }))
       if (found) offer(found, true)
       // Of files that lie in a new folder from its first moment on, watchers tell nothing.
       if (!claim) for (const inside of await scanPlace(platform, place, path)) offer(inside, true)
@@ -156,16 +159,19 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
 
   const read = async (found: FoundSource) => {
-    const { platform, claim, path } = found
+    const { platform, place, claim, path } = found
     const before = await store.sources.byKey(platform.id, claim.key)
     // Looked at before reading: what is written meanwhile shows as another look afterwards.
-    const look = (await lookAtSource(platform, claim, path))?.look
+    const look = (await lookAtSource(found))?.look
     if (!look) return
     const request = { platform: platform.id, key: claim.key, path, reader: claim.reader, look, before }
+    const onBytes = (bytes: number) => {
+      progress.bytesDone += bytes
+    }
     try {
-      const kept = await readSource(request, archive, clock, (bytes) => {
-        progress.bytesDone += bytes
-      })
+      const kept = await (reading
+        ? reading.read({ platform: platform.id, place, path, look, before }, onBytes)
+        : readSource(request, archive, clock, onBytes))
       progress.turns += kept.turns
       looks.set(keyOf(found), lookText({ ...found, look }))
     } catch (error) {
@@ -182,7 +188,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       const platform = platforms.find(({ id }) => id === platformId)
       const place = { dir: dirname(path), depth: 0 }
       const claim = platform && claimOf(platform, place, path)
-      const found = claim && (await lookAtSource(platform, claim, path))
+      const found = claim && (await lookAtSource({ platform, place, claim, path }))
       if (found) await read(found)
     },
     async sync(platformId) {

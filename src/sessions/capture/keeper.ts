@@ -115,7 +115,7 @@ export class Keeper {
       ...(title
         ? {
             title: {
-              text: this.#rules.redact(title.text, session.projectPath),
+              text: this.#redact(title.text, session),
               rank: TITLE_SOURCES.indexOf(title.from) + 1,
               firstStands: title.from === "prompt",
             },
@@ -157,7 +157,7 @@ export class Keeper {
       sessionId: session.id,
       nativeId: capture.nativeId,
       kind: capture.kind,
-      text: this.#rules.redact(capture.text, session.projectPath),
+      text: this.#redact(capture.text, session),
       atMs,
       model: capture.model ?? null,
       toolName: capture.toolName ?? null,
@@ -167,6 +167,10 @@ export class Keeper {
       usage: capture.usage ?? null,
       sourceId: this.#sourceId,
     })
+  }
+
+  #redact(text: string, { projectPath }: KnownSession): string {
+    return this.#batch.isRedacted ? text : this.#rules.redact(text, projectPath)
   }
 
   async #replaceFallbacks(session: KnownSession): Promise<void> {

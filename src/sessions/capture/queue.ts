@@ -93,10 +93,12 @@ export function makeQueue(): SourceQueue {
           busy.add(key)
           return { found: entry.found, done: () => done(key) }
         }
-        await new Promise<void>((resolve) => {
-          wakes.push(resolve)
-          signal.addEventListener("abort", () => resolve(), { once: true })
-        })
+        const { promise, resolve } = Promise.withResolvers<void>()
+        wakes.push(resolve)
+        const onAbort = () => resolve()
+        signal.addEventListener("abort", onAbort)
+        await promise
+        signal.removeEventListener("abort", onAbort)
       }
       return undefined
     },

@@ -7,6 +7,7 @@ import { type Look, lookAt } from "./reading.ts"
 /** A source as it lies on the disk now. */
 export interface FoundSource {
   platform: Platform
+  place: Place
   claim: Claim
   /** The file that the reader is given. */
   path: string
@@ -27,7 +28,7 @@ export async function scanPlace(platform: Platform, place: Place, folder = place
     const claim = claimOf(platform, place, path)
     if (claim && !claims.has(claim.key)) claims.set(claim.key, { claim, path })
   }
-  const found = await Promise.all([...claims.values()].map(({ claim, path }) => lookAtSource(platform, claim, path)))
+  const found = await Promise.all([...claims.values()].map(({ claim, path }) => lookAtSource({ platform, place, claim, path })))
   return found.filter((source) => source !== undefined)
 }
 
@@ -37,7 +38,8 @@ export function claimOf(platform: Platform, place: Place, path: string): Claim |
 }
 
 /** One look at all the files of a source: any of them changing changes it. */
-export async function lookAtSource(platform: Platform, claim: Claim, path: string): Promise<FoundSource | undefined> {
+export async function lookAtSource(source: Omit<FoundSource, "look">): Promise<FoundSource | undefined> {
+  const { claim, path } = source
   const beside = claim.reader.mode === "database" ? claim.reader.watch(path) : []
   const looks = (await Promise.all([...(claim.files ?? [path]), ...beside].map(lookAt))).filter(
     (look) => look !== undefined,
@@ -48,7 +50,7 @@ export async function lookAtSource(platform: Platform, claim: Claim, path: strin
     sizeBytes: looks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     mtimeMs: Math.max(...looks.map(({ mtimeMs }) => mtimeMs)),
   }
-  return { platform, claim, path, look }
+  return { ...source, look }
 }
 
 async function* filesIn(dir: string, depth: number): AsyncGenerator<string> {

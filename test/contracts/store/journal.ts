@@ -36,14 +36,15 @@ export function journalContract(store: () => Store): void {
   })
 
   test("a key is written once; entries beside it are written all the same", async () => {
-    await store().journal.append([{ kind: "first", atMs: NOW, key: "k1" }])
-    await store().journal.append([
+    expect(await store().journal.append([{ kind: "first", atMs: NOW, key: "k1" }])).toBe(1)
+    const written = await store().journal.append([
       { kind: "second", atMs: NOW, key: "k1" },
       { kind: "third", atMs: NOW, key: "k2" },
       { kind: "fourth", atMs: NOW, key: "k2" },
       { kind: "fifth", atMs: NOW },
       { kind: "sixth", atMs: NOW },
     ])
+    expect(written).toBe(3)
     expect(await kinds()).toEqual(["first", "third", "fifth", "sixth"])
   })
 
