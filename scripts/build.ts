@@ -5,7 +5,7 @@ import { build } from "esbuild"
 
 rmSync("dist", { recursive: true, force: true })
 await build({
-  entryPoints: { "daemon/main": "src/daemon/main.ts" },
+  entryPoints: { "daemon/main": "src/daemon/main.ts", "daemon/reader": "src/daemon/reader.ts" },
   outdir: "dist",
   chunkNames: "chunks/[name]-[hash]",
   bundle: true,

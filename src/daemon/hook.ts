@@ -40,6 +40,7 @@ function post(socketPath: string, path: string, headers: Record<string, string>,
     )
     sent.on("error", () => resolve(false))
     setTimeout(() => sent.destroy(), MAX_MS).unref()
-    sent.end(body)
+    // As bytes: a text would make Node write the headers as UTF-8 too.
+    sent.end(Buffer.from(body))
   })
 }

@@ -1,4 +1,5 @@
 import { hostname } from "node:os"
+import { Worker } from "node:worker_threads"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { systemClock } from "../domain/clock.ts"
@@ -80,6 +81,7 @@ export async function wire({
       onTrouble: (err, what) => log.warn({ err, what }, "what a hook said could not be taken"),
     },
     watch: watchFolder,
+    startReader: () => new Worker(new URL("../daemon/reader.js", import.meta.url), { workerData: config.capture }),
     onTrouble: (source, err) => log.warn({ ...source, err }, "a source could not be read"),
   })
   const recall = makeRecall({ store })

@@ -75,34 +75,7 @@ export function sqlite(options: SqliteOptions): StoreDialect {
       const before = (newest.all([]) as { seq: number }[])[0]!.seq
       const put = database.prepare(PUT_TURN)
       return rows.flatMap((row) => {
-        const {
-          session_id,
-          native_id,
-          kind,
-          text,
-          at_ms,
-          model,
-          tool_name,
-          tool_call_id,
-          is_error,
-          is_fallback,
-          usage,
-          source_id,
-        } = row
-        const values = [
-          session_id,
-          native_id,
-          kind,
-          text,
-          at_ms,
-          model,
-          tool_name,
-          tool_call_id,
-          is_error,
-          is_fallback,
-          usage,
-          source_id,
-        ]
+        const values = TURN_COLUMNS.map((column) => row[column])
         const changed = put.all(values) as PutRow[]
         return changed.map((found) => toPutTurn({ ...found, inserted: found.seq > before }))
       })
@@ -115,9 +88,23 @@ export function sqlite(options: SqliteOptions): StoreDialect {
   }
 }
 
+const TURN_COLUMNS = [
+  "session_id",
+  "native_id",
+  "kind",
+  "text",
+  "at_ms",
+  "model",
+  "tool_name",
+  "tool_call_id",
+  "is_error",
+  "is_fallback",
+  "usage",
+  "source_id",
+] as const
+
 const PUT_TURN = `
-  insert into turns (session_id, native_id, kind, text, at_ms, model, tool_name, tool_call_id, is_error, is_fallback, usage, source_id)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  insert into turns (${TURN_COLUMNS.join(", ")}) values (${TURN_COLUMNS.map(() => "?").join(", ")})
   on conflict (session_id, native_id) do update set kind = excluded.kind, text = excluded.text,
     is_error = excluded.is_error, usage = excluded.usage, source_id = excluded.source_id, superseded_at_ms = null
   where turns.text is not excluded.text or turns.kind <> excluded.kind or turns.usage is not excluded.usage

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Project } from "../../domain/project.ts"
@@ -36,9 +37,10 @@ interface Waiting {
 }
 
 const MAX_KNOWN = 5_000
-/** As much as one transaction may hold when it holds several batches. */
+/** As much as one transaction may hold when it holds several batches, and how long it waits for more. */
 const GROUP_CAPTURES = 400
 const GROUP_CHARS = 1_000_000
+const GATHER_MS = 15
 
 export function makeArchive({ store, clock, rules }: { store: Store; clock: Clock; rules: ArchiveRules }): Archive {
   const known = new Map<string, KnownSession>()
@@ -74,7 +76,11 @@ export function makeArchive({ store, clock, rules }: { store: Store; clock: Cloc
   /** One after the other: the cache must not hold what another transaction has not committed yet. */
   const work = async () => {
     isWorking = true
-    while (waiting.length > 0) await settle(waiting.splice(0, groupSize(waiting)))
+    while (waiting.length > 0) {
+      // Every commit waits for the disk, and what comes within a moment can share one.
+      if (!groupOf(waiting).isFull) await sleep(GATHER_MS)
+      await settle(waiting.splice(0, groupOf(waiting).count))
+    }
     isWorking = false
   }
 
@@ -88,15 +94,15 @@ export function makeArchive({ store, clock, rules }: { store: Store; clock: Cloc
   }
 }
 
-/** What waits is kept together, because every commit waits for the disk; but a call must not wait long behind it. */
-function groupSize(waiting: readonly Waiting[]): number {
+/** How many of those that wait are kept together: a call must not wait long behind them. */
+function groupOf(waiting: readonly Waiting[]): { count: number; isFull: boolean } {
   let [captures, chars] = [0, 0]
-  const tooMany = waiting.findIndex(({ batch }, index) => {
+  for (const [index, { batch }] of waiting.entries()) {
     captures += batch.captures.length
     for (const capture of batch.captures) if (capture.type === "turn") chars += capture.text.length
-    return index > 0 && (captures > GROUP_CAPTURES || chars > GROUP_CHARS)
-  })
-  return tooMany < 0 ? waiting.length : tooMany
+    if (captures > GROUP_CAPTURES || chars > GROUP_CHARS) return { count: Math.max(1, index), isFull: true }
+  }
+  return { count: waiting.length, isFull: captures === GROUP_CAPTURES }
 }
 
 async function projectsOf(batches: Batch[], rules: ArchiveRules): Promise<Map<string, Project | undefined>> {

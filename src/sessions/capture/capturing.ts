@@ -2,13 +2,14 @@ import { realpath } from "node:fs/promises"
 import { dirname, sep } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
+import { Failure } from "../../domain/failure.ts"
 import type { Machine, Place, Platform } from "../../domain/platform.ts"
 import type { Source } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Archive } from "./archive.ts"
 import { makeQueue } from "./queue.ts"
-import type { Reading } from "./reader-thread.ts"
-import { lookAt, readSource } from "./reading.ts"
+import { type Reading, ReadingStopped } from "./reader-thread.ts"
+import { type Look, lookAt, readSource } from "./reading.ts"
 import { claimOf, type FoundSource, lookAtSource, placesOf, scanPlace } from "./scan.ts"
 
 export interface Capturing {
@@ -54,12 +55,17 @@ const SWEEP_MS = 20_000
 /** An agent's first session makes the folder that could have been watched; so folders that just came are looked for. */
 const APPEAR_MS = 1_000
 const JUST_MS = 5_000
+/** Side by side, so that many small files are kept with one commit. One of them reads only what lives. */
+const READERS = 12
+/** How often a source that cannot be read is tried again, sweep by sweep, although it has not changed. */
+const MAX_TRIES = 5
 /** A burst of writes is read once. */
 const GATHER_MS = 40
 
 export function makeCapturing(deps: CapturingDeps): Capturing {
   const { store, clock, archive, reading, platforms, machine } = deps
   const looks = new Map<string, string>()
+  const troubled = new Map<string, { look: string; tries: number }>()
   const watched = new Map<string, { inode: string | undefined; stop(): Promise<void> }>()
   const queue = makeQueue()
   const progress: Progress = {
@@ -174,12 +180,22 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
         : readSource(request, archive, clock, onBytes))
       progress.turns += kept.turns
       looks.set(keyOf(found), lookText({ ...found, look }))
+      troubled.delete(keyOf(found))
     } catch (error) {
+      if (error instanceof ReadingStopped) return
       deps.onTrouble({ platform: platform.id, path }, error)
-      looks.set(keyOf(found), lookText({ ...found, look }))
+      if (!isWorthAnotherTry(found, look, error)) looks.set(keyOf(found), lookText({ ...found, look }))
       await noteTrouble(store, request, error, clock).catch(() => {})
     }
     progress.sourcesDone++
+  }
+
+  /** What is being written may be readable in a moment, and a full disk is no fault of the file. */
+  const isWorthAnotherTry = (found: FoundSource, look: Look, error: unknown): boolean => {
+    const before = troubled.get(keyOf(found))
+    const tries = before?.look === lookText({ ...found, look }) ? before.tries + 1 : 1
+    troubled.set(keyOf(found), { look: lookText({ ...found, look }), tries })
+    return error instanceof Failure || tries < MAX_TRIES
   }
 
   return {
@@ -198,19 +214,31 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     progress: () => ({ ...progress, ...queue.left() }),
     async run(signal) {
       for (const source of await store.sources.all()) looks.set(`${source.platform}\n${source.key}`, sourceText(source))
+      const attempt = (work: () => Promise<void>) =>
+        work().catch((error: unknown) => deps.onTrouble({ platform: "-", path: "the sweep" }, error))
       const again = async (work: () => Promise<void>, pauseMs: number) => {
-        while (!signal.aborted) {
-          await work().catch((error: unknown) => deps.onTrouble({ platform: "-", path: "the sweep" }, error))
+        for (;;) {
           await sleep(pauseMs, undefined, { signal }).catch(() => {})
+          if (signal.aborted) return
+          await attempt(work)
         }
       }
-      const sweeping = Promise.all([again(() => sweep(), SWEEP_MS), again(lookForNew, APPEAR_MS)])
-      for (let next = await queue.take(signal); next !== undefined; next = await queue.take(signal)) {
-        await read(next)
-        queue.done()
-        settle()
+      const readAll = async (wish: { liveOnly: boolean }) => {
+        for (let next = await queue.take(signal, wish); next; next = await queue.take(signal, wish)) {
+          await read(next.found)
+          next.done()
+          settle()
+        }
       }
-      await sweeping
+      const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
+      const running = [readAll({ liveOnly: true }), again(lookForNew, APPEAR_MS)]
+      // Of the old the newest comes first, so that all must be known before.
+      await attempt(() => sweep())
+      running.push(again(() => sweep(), SWEEP_MS))
+      for (let reader = 1; reader < READERS; reader++) running.push(readAll({ liveOnly: false }))
+      if (!signal.aborted) await stopped
+      await reading?.stop()
+      await Promise.all(running)
       await Promise.allSettled([...watched.values()].map(({ stop }) => stop()))
     },
   }
@@ -233,9 +261,13 @@ async function noteTrouble(
   error: unknown,
   clock: Clock,
 ): Promise<void> {
-  const { platform, key, path, reader, look, before } = request
+  const { platform, key, path, reader, before } = request
+  // Without its look: it is tried again at the next start.
   const empty = {
     mode: reader.mode,
+    inode: "",
+    sizeBytes: 0,
+    mtimeMs: 0,
     offset: 0,
     headHash: "",
     tailHash: "",
@@ -246,5 +278,5 @@ async function noteTrouble(
     unreadable: 0,
   }
   const trouble = error instanceof Error ? error.message : String(error)
-  await store.sources.save({ ...empty, ...before, platform, key, path, ...look, readAtMs: clock.nowMs(), trouble })
+  await store.sources.save({ ...empty, ...before, platform, key, path, readAtMs: clock.nowMs(), trouble })
 }

@@ -23,7 +23,18 @@ export interface Reading {
   stop(): Promise<void>
 }
 
+/** The thread has ended before the source was read. Nothing is known of the source. */
+export class ReadingStopped extends Error {}
+
 type ToThread = { type: "read"; id: number; wish: ReadWish } | { type: "kept"; id: number; turns?: number; error?: string }
+interface Ongoing {
+  onBytes(bytes: number): void
+  resolve(kept: { turns: number }): void
+  reject(error: unknown): void
+  /** Why it could not be kept: no fault of the source. */
+  failure?: unknown
+}
+
 type FromThread =
   | { type: "keep"; id: number; batch: Batch }
   | { type: "bytes"; id: number; bytes: number }
@@ -36,12 +47,16 @@ const IDLE_MS = 10_000
  * Reading, parsing and redacting in a thread of their own: a line of 20 MB must not keep agents waiting for an answer.
  * Keeping stays here, beside the embedded database's only connection.
  */
-export function makeReaderThread({ start, archive }: { start(): Worker; archive: Pick<Archive, "keep"> }): Reading {
-  interface Ongoing {
-    onBytes(bytes: number): void
-    resolve(kept: { turns: number }): void
-    reject(error: unknown): void
-  }
+export function makeReaderThread({
+  start,
+  archive,
+  onTrouble,
+}: {
+  start(): Worker
+  archive: Pick<Archive, "keep">
+  /** Told why the thread has ended by itself. The sources that it was reading are found again by the next sweep. */
+  onTrouble(error: unknown): void
+}): Reading {
   const ongoing = new Map<number, Ongoing>()
   const keeping = new Set<Promise<void>>()
   let thread: Worker | undefined
@@ -52,33 +67,36 @@ export function makeReaderThread({ start, archive }: { start(): Worker; archive:
     const started = start()
     started.on("message", (message: FromThread) => hear(message, started))
     started.on("error", (error) => lose(started, error))
-    started.on("exit", () => lose(started, new Error("the reading thread has ended")))
+    started.on("exit", () => lose(started))
     started.unref()
     return started
   }
-  /** With everything it was about; the sources are found again by the next sweep. */
-  const lose = (lost: Worker, error: unknown) => {
+  const lose = (lost: Worker, cause?: unknown) => {
     if (lost !== thread) return
     thread = undefined
-    for (const { reject } of ongoing.values()) reject(error)
+    if (cause !== undefined) onTrouble(cause)
+    for (const { reject } of ongoing.values()) reject(new ReadingStopped())
     ongoing.clear()
   }
   const hear = (message: FromThread, from: Worker) => {
     const reading = ongoing.get(message.id)
     if (!reading || from !== thread) return
     if (message.type === "bytes") reading.onBytes(message.bytes)
-    else if (message.type === "keep") keep(message.id, message.batch, from)
+    else if (message.type === "keep") keep(message.id, message.batch, reading, from)
     else {
       ongoing.delete(message.id)
       if (message.error === undefined) reading.resolve({ turns: message.turns ?? 0 })
-      else reading.reject(new Error(message.error))
+      else reading.reject(reading.failure ?? new Error(message.error))
       if (ongoing.size === 0) idle = setTimeout(end, IDLE_MS).unref()
     }
   }
-  const keep = (id: number, batch: Batch, from: Worker) => {
+  const keep = (id: number, batch: Batch, reading: Ongoing, from: Worker) => {
     const kept = archive.keep(batch).then(
       ({ turns }) => from.postMessage({ type: "kept", id, turns } satisfies ToThread),
-      (error: unknown) => from.postMessage({ type: "kept", id, error: messageOf(error) } satisfies ToThread),
+      (error: unknown) => {
+        reading.failure = error
+        from.postMessage({ type: "kept", id, error: messageOf(error) } satisfies ToThread)
+      },
     )
     keeping.add(kept)
     void kept.finally(() => keeping.delete(kept))
@@ -86,7 +104,7 @@ export function makeReaderThread({ start, archive }: { start(): Worker; archive:
   const end = async () => {
     const ended = thread
     if (!ended) return
-    lose(ended, new Error("reading was stopped"))
+    lose(ended)
     await ended.terminate()
   }
 

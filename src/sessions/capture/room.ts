@@ -1,3 +1,4 @@
+import type { Worker } from "node:worker_threads"
 import type { Clock } from "../../domain/clock.ts"
 import type { Machine, Platform } from "../../domain/platform.ts"
 import type { Session } from "../../domain/session.ts"
@@ -8,6 +9,7 @@ import { makeArchive } from "./archive.ts"
 import { type Capturing, type CapturingDeps, makeCapturing } from "./capturing.ts"
 import { type HookSettings, type Intake, makeIntake } from "./intake.ts"
 import { makePush, type Push } from "./push.ts"
+import { makeReaderThread } from "./reader-thread.ts"
 import { type CaptureSettings, makeRules } from "./rules.ts"
 
 /** Capture's own door: conversations come in here, whoever brings them. */
@@ -32,12 +34,22 @@ export interface CaptureDeps extends Pick<CapturingDeps, "watch" | "onTrouble"> 
   machine: Machine
   settings: CaptureSettings
   hooks: HookSettings
+  /** Starts the thread that reads, if it is not to be this one; it runs `serveReading`. */
+  startReader?(): Worker
 }
 
 export function makeCapture(deps: CaptureDeps): CaptureRoom {
   const rules = makeRules({ ...deps, homeDir: deps.machine.homeDir, capture: deps.settings })
   const archive = makeArchive({ ...deps, rules })
-  const capturing = makeCapturing({ ...deps, archive })
+  const { startReader, onTrouble } = deps
+  const reading =
+    startReader &&
+    makeReaderThread({
+      start: startReader,
+      archive,
+      onTrouble: (error) => onTrouble({ platform: "-", path: "the reading thread" }, error),
+    })
+  const capturing = makeCapturing({ ...deps, archive, reading })
   return {
     platforms: deps.platforms,
     capturing,

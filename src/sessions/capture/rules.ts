@@ -31,7 +31,7 @@ export function makeRules({
   homeDir: string
   capture: CaptureSettings
 }): ArchiveRules {
-  const redact = makeRedactor({ extra: capture.redactionExtra.map(extraRule) })
+  const redact = redactorOf(capture)
   const excluded = below(capture.exclude, homeDir)
   const unredacted = below(capture.redactionOff, homeDir)
   const remembered = new Map<string, Project | undefined>()
@@ -46,6 +46,10 @@ export function makeRules({
       return project
     },
   }
+}
+
+export function redactorOf({ redactionExtra }: Pick<CaptureSettings, "redactionExtra">): (text: string) => string {
+  return makeRedactor({ extra: redactionExtra.map(extraRule) })
 }
 
 /** A folder that is gone is still a project: its conversations are what is left of it. */
