@@ -38,6 +38,12 @@ export const failures = {
     retry: true,
     help: "The client is asked for its roots and the call is made again.",
   },
+  project_excluded: {
+    http: 403,
+    exit: 4,
+    retry: false,
+    help: "The setting capture.exclude names this folder: take it out if conversations there are to be kept.",
+  },
   config_invalid: {
     http: 500,
     exit: 2,

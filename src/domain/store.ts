@@ -154,6 +154,8 @@ export interface Forgetting {
   matching(
     wish: ForgetWish,
   ): Promise<{ turns: { seq: number; sessionId: SessionId }[]; thoughts: { seq: number; sessionId: SessionId }[] }>
+  /** Titles made of what is gone, or holding the text, are made of what is left. */
+  retitle(sessionIds: SessionId[], containing: string | undefined): Promise<void>
   /** Those of them in which nothing is left. */
   emptied(sessionIds: SessionId[]): Promise<SessionId[]>
 }

@@ -75,7 +75,7 @@ export const syncConversationHistory = operation({
     const views = (await sourceViews(capture)).filter((view) =>
       named === undefined ? view.found : view.platform === named,
     )
-    if (mode === "auto" && !views.some((view) => view.found)) {
+    if (mode === "auto" && (named === undefined || !views.some((view) => view.found))) {
       const who = named === undefined ? "This agent is not known here" : `Nothing of ${named} was found on this machine`
       return {
         status: "push_required" as const,

@@ -60,7 +60,9 @@ export function makeForget({ store, clock, recovery }: { store: Store; clock: Cl
         await tx.forgetting.thoughts(parts.thoughts.map(({ seq }) => seq))
         const touched = [...new Set([...parts.turns, ...parts.thoughts].map(({ sessionId }) => sessionId))]
         const empty = await tx.forgetting.emptied(touched)
-        await tx.turns.recount(touched.filter((id) => !empty.includes(id)))
+        const left = touched.filter((id) => !empty.includes(id))
+        await tx.turns.recount(left)
+        await tx.forgetting.retitle(left, scope.containing)
         const gone: SessionId[] = [...whole.map(({ id }) => id), ...empty]
         for (const id of gone) await tx.forgetting.session(id, nowMs)
         plan.sessions = gone.length

@@ -98,6 +98,30 @@ export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
       }
       return { turns: await pick("turns", "t.at_ms"), thoughts: await pick("thoughts", "t.created_at_ms") }
     },
+    async retitle(sessionIds, containing) {
+      const PROMPT_RANK = 1
+      for (const id of sessionIds) {
+        const session = await db
+          .selectFrom("sessions")
+          .select(["title", "title_rank"])
+          .where("id", "=", id)
+          .executeTakeFirst()
+        const holds = containing !== undefined && (session?.title.includes(containing) ?? false)
+        if (!session || (session.title_rank !== PROMPT_RANK && !holds)) continue
+        const first = await db
+          .selectFrom("turns")
+          .select("text")
+          .where("session_id", "=", id)
+          .where("kind", "=", "prompt")
+          .orderBy("at_ms")
+          .orderBy("seq")
+          .limit(1)
+          .executeTakeFirst()
+        const title = first?.text.trim().split("\n")[0]?.slice(0, 80)
+        const change = title ? { title, title_rank: PROMPT_RANK } : { title: "Untitled", title_rank: 0 }
+        await db.updateTable("sessions").set(change).where("id", "=", id).execute()
+      }
+    },
     async emptied(sessionIds) {
       const left: SessionId[] = []
       for (const id of sessionIds) {

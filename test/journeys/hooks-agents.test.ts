@@ -56,7 +56,8 @@ function prepared(wire: Wire) {
 describe.each(CLAUDES)("Claude Code $version, set up", ({ name }) => {
   const made = prepared(anthropicMessages)
   const settings = () => join(made.home.env.HOME!, ".claude", "settings.json")
-  const MINE = '{\n  // mine\n  "includeCoAuthoredBy": false\n}\n'
+  const MINE =
+    '{\n\t"includeCoAuthoredBy": false, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}\n}'
 
   beforeAll(async () => {
     mkdirSync(join(made.home.env.HOME!, ".claude"))
@@ -186,7 +187,8 @@ describe("Codex, set up", () => {
     expect(model.requests.at(-1)!.tools.map((tool) => tool.name)).toContain("mcp__throughline")
     expect((await show(home, nativeSession)).runs).toMatchObject([{ start: "startup", end: "other" }])
     await home.json("unsetup", "codex", "--yes")
-    expect(readFileSync(join(home.env.HOME!, ".codex", "config.toml"), "utf8")).not.toContain("throughline")
+    for (const file of ["config.toml", "hooks.json"])
+      expect(existsSync(join(home.env.HOME!, ".codex", file))).toBe(false)
   })
 })
 

@@ -4,7 +4,7 @@ import type { DatabaseReader, Platform } from "../../domain/platform.ts"
 import { type ForeignDb, withForeignDb } from "./shared/foreign-sqlite.ts"
 import { asArray, asNumber, asObject, asString, type Json, skipped } from "./shared/jsonl.ts"
 import { timeOf, titleOf, wellFormed } from "./shared/text.ts"
-import { folderIn, vscodeUserDirs, workspaceFolder, workspaceIds } from "./shared/vscode.ts"
+import { folderIn, foldersByItem, vscodeUserDirs, workspaceFolder } from "./shared/vscode.ts"
 
 export const cursor: Platform = {
   id: "cursor",
@@ -38,7 +38,7 @@ const MAX_REMEMBERED = 300
 const MAX_REUSED_ROWS = 2_000
 /** The database is opened for a few rows at a time: a long reading holds up its owner. */
 const COMPOSERS_AT_ONCE = 200
-const BUBBLES_AT_ONCE = 50
+const BUBBLES_AT_ONCE = 100
 
 const database: DatabaseReader = {
   mode: "database",
@@ -103,22 +103,30 @@ function* capturesOf(
 ): Generator<Capture> {
   const projectOf = makeProjects(path)
   for (const { id } of changed) {
-    const [data = {}] = withForeignDb(path, (db) => valuesOf(db, [`composerData:${id}`], 0)).values()
-    const ids = bubbleIdsOf(data)
-    // One that was opened and never used.
-    if (ids.length === 0) continue
     const known = before?.composers[id]
-    const read = known ? ids.indexOf(known.last) + 1 : 0
-    let isFirst = true
-    for (const { some, from } of portions(ids, read, since)) {
-      const bubbles = withForeignDb(path, (db) => bubblesOf(db, id, data, some, from))
-      if (isFirst) yield described(id, data, bubbles, known ? undefined : projectOf(id, data, bubbles))
-      if (isFirst && known?.last && read === 0) yield { type: "rewind", sessionId: id, fromNativeId: null }
-      for (const bubble of bubbles) yield* bubbleCaptures(bubble, id)
-      isFirst = false
-    }
-    yield* withForeignDb(path, (db) => childrenOf(db, id, data))
+    const begun = withForeignDb(path, (db) => beginningOf(db, id, known?.last, since))
+    // One that was opened and never used.
+    if (!begun) continue
+    const { data, bubbles, rest, children, isRewound } = begun
+    yield described(id, data, bubbles, known ? undefined : projectOf(id, data, bubbles))
+    if (isRewound) yield { type: "rewind", sessionId: id, fromNativeId: null }
+    for (const bubble of bubbles) yield* bubbleCaptures(bubble, id)
+    for (const { some, from } of rest)
+      for (const bubble of withForeignDb(path, (db) => bubblesOf(db, id, data, some, from)))
+        yield* bubbleCaptures(bubble, id)
+    yield* children
   }
+}
+
+/** All that is needed of most composers, in one go. */
+function beginningOf(db: ForeignDb, id: string, last: string | undefined, since: number) {
+  const [data = {}] = valuesOf(db, [`composerData:${id}`], 0).values()
+  const ids = bubbleIdsOf(data)
+  const read = last === undefined ? 0 : ids.indexOf(last) + 1
+  const [first, ...rest] = portions(ids, read, since)
+  if (!first) return undefined
+  const bubbles = bubblesOf(db, id, data, first.some, first.from)
+  return { data, bubbles, rest, children: childrenOf(db, id, data), isRewound: Boolean(last) && read === 0 }
 }
 
 /** Of what was read before, only what was written since; a bubble can be written long before the composer names it. */
@@ -135,8 +143,11 @@ function portions(ids: string[], read: number, since: number): { some: string[];
 function childrenOf(db: ForeignDb, id: string, data: Json): SessionCapture[] {
   const keys = asArray(data.subComposerIds).map((child) => `composerData:${child}`)
   const used = [...valuesOf(db, keys, 0)].filter(([, child]) => bubbleIdsOf(child).length > 0)
-  const parent = { sessionId: id, kind: "subagent" as const }
-  return used.map(([key]) => ({ type: "session", sessionId: key.slice(key.indexOf(":") + 1), parent }))
+  return used.map(([key]) => ({
+    type: "session",
+    sessionId: key.slice("composerData:".length),
+    parent: { sessionId: id, kind: "subagent" },
+  }))
 }
 
 function valuesOf(db: ForeignDb, keys: string[], since: number): Map<string, Json> {
@@ -176,8 +187,10 @@ function bubblesOf(db: ForeignDb, id: string, data: Json, ids: string[], since: 
 
 /** Where tools were kept before each had a bubble. */
 function oldToolsOf(data: Json): Json {
-  const tools = asArray(data.capabilities).find((capability) => asObject(capability)?.type === TOOLS)
-  const map = asObject(asObject(tools)?.data)?.bubbleDataMap
+  const tools = asArray(data.capabilities)
+    .map(asObject)
+    .find((capability) => capability?.type === TOOLS)
+  const map = asObject(tools?.data)?.bubbleDataMap
   return asObject(map) ?? parsed(map) ?? {}
 }
 
@@ -266,21 +279,10 @@ function makeProjects(path: string): (composerId: string, data: Json, bubbles: J
     const named = asString(asObject(workspace?.uri)?.fsPath) ?? workspaceFolder(storage, asString(workspace?.id) ?? "")
     const open = bubbles.flatMap(({ workspaceUris }) => asArray(workspaceUris))[0]
     if (named ?? folderIn(open)) return named ?? folderIn(open)
-    listed ??= new Map(workspaceIds(storage).flatMap((id) => composersListedIn(storage, id)))
-    return listed.get(composerId)
-  }
-}
-
-function composersListedIn(storage: string, workspaceId: string): [composerId: string, folder: string][] {
-  const folder = workspaceFolder(storage, workspaceId)
-  if (folder === undefined) return []
-  try {
-    const [row] = withForeignDb(join(storage, workspaceId, "state.vscdb"), (db) =>
-      db.all("SELECT CAST(value AS TEXT) AS text FROM ItemTable WHERE key = 'composer.composerData'"),
+    listed ??= foldersByItem(storage, "composer.composerData", ({ allComposers }) =>
+      asArray(allComposers).map((composer) => String(asObject(composer)?.composerId)),
     )
-    return asArray(parsed(row?.text)?.allComposers).map((composer) => [String(asObject(composer)?.composerId), folder])
-  } catch {
-    return []
+    return listed.get(composerId)
   }
 }
 

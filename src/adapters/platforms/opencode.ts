@@ -1,11 +1,11 @@
 import { readdir, readFile } from "node:fs/promises"
 import { basename, dirname, join, posix, win32 } from "node:path"
-import type { Capture, SessionCapture, } from "../../domain/capture.ts"
+import type { Capture, SessionCapture } from "../../domain/capture.ts"
 import type { DatabaseReader, Machine, Place, Platform, WholeReader } from "../../domain/platform.ts"
 import { type FoundSession, type Message, SessionReading } from "./parts/opencode-session.ts"
 import { type ForeignDb, withForeignDb } from "./shared/foreign-sqlite.ts"
 import { asNumber, asObject, asString, type Json } from "./shared/jsonl.ts"
-import { titleOf, } from "./shared/text.ts"
+import { titleOf } from "./shared/text.ts"
 
 export const opencode: Platform = opencodeLike({
   id: "opencode",

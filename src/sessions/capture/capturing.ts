@@ -205,7 +205,11 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       const place = { dir: dirname(path), depth: 0 }
       const claim = platform && claimOf(platform, place, path)
       const found = claim && (await lookAtSource({ platform, place, claim, path }))
-      if (found) await read(found)
+      if (!found) return
+      await read(found)
+      // A folder that was not there at the last sweep is followed from now on.
+      if (!places.some(({ place: known }) => known.dir === place.dir)) places.push({ platform, place })
+      await listen(place.dir)
     },
     async sync(platformId) {
       await sweep(platformId)

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Caller } from "../../domain/caller.ts"
 import type { Clock } from "../../domain/clock.ts"
+import { Failure } from "../../domain/failure.ts"
 import { exchangeKey } from "../../domain/ids.ts"
 import type { Machine } from "../../domain/platform.ts"
 import type { Store } from "../../domain/store.ts"
@@ -41,9 +42,12 @@ interface Deps {
 
 export function makePush({ store, clock, projects, machine, rules, capturing }: Deps): Push {
   const folderFor = async (caller: Caller) => {
-    const root = await projects.ofCaller(caller).catch(() => undefined)
+    const root = await projects.ofCaller(caller)
     const project = root && (await projects.ensure(root.uri))
     const dir = project ? fileURLToPath(project.rootUri) : undefined
+    if (dir !== undefined && rules.excluded(dir)) {
+      throw new Failure("project_excluded", `nothing is kept of ${dir}`, { path: dir })
+    }
     return dir !== undefined && existsSync(dir)
       ? { folder: join(dir, ".throughline", "conversations"), projectPath: dir }
       : { folder: join(machine.homeDir, ".throughline", "conversations"), projectPath: null }

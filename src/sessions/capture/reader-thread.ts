@@ -26,7 +26,9 @@ export interface Reading {
 /** The thread has ended before the source was read. Nothing is known of the source. */
 export class ReadingStopped extends Error {}
 
-type ToThread = { type: "read"; id: number; wish: ReadWish } | { type: "kept"; id: number; turns?: number; error?: string }
+type ToThread =
+  | { type: "read"; id: number; wish: ReadWish }
+  | { type: "kept"; id: number; turns?: number; error?: string }
 interface Ongoing {
   onBytes(bytes: number): void
   resolve(kept: { turns: number }): void

@@ -28,7 +28,9 @@ export async function scanPlace(platform: Platform, place: Place, folder = place
     const claim = claimOf(platform, place, path)
     if (claim && !claims.has(claim.key)) claims.set(claim.key, { claim, path })
   }
-  const found = await Promise.all([...claims.values()].map(({ claim, path }) => lookAtSource({ platform, place, claim, path })))
+  const found = await Promise.all(
+    [...claims.values()].map(({ claim, path }) => lookAtSource({ platform, place, claim, path })),
+  )
   return found.filter((source) => source !== undefined)
 }
 

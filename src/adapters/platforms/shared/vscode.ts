@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, posix, win32 } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Machine } from "../../../domain/platform.ts"
-import { asObject, asString } from "./jsonl.ts"
+import { withForeignDb } from "./foreign-sqlite.ts"
+import { asObject, asString, type Json } from "./jsonl.ts"
 
 /** The folders in which VS Code, or what is made of it, keeps a person's data. They need not exist. */
 export function vscodeUserDirs({ os, homeDir, env }: Machine, products: readonly string[]): string[] {
@@ -27,15 +28,6 @@ export function extensionDirs(machine: Machine, extension: string): string[] {
   return users.map((user) => join(user, "globalStorage", extension))
 }
 
-/** The names that VS Code gave to workspaces, in the folder where it keeps what belongs to each. */
-export function workspaceIds(storage: string): string[] {
-  try {
-    return readdirSync(storage)
-  } catch {
-    return []
-  }
-}
-
 /** The folder that was open in a workspace; undefined where none was, or where it is not known any more. */
 export function workspaceFolder(storage: string, id: string): string | undefined {
   try {
@@ -45,6 +37,25 @@ export function workspaceFolder(storage: string, id: string): string | undefined
   } catch {
     return undefined
   }
+}
+
+/** Which folder each of the things belongs to that the workspaces name under a key; no other key is read. */
+export function foldersByItem(storage: string, key: string, namesIn: (value: Json) => string[]): Map<string, string> {
+  const folders = new Map<string, string>()
+  for (const id of existsSync(storage) ? readdirSync(storage) : []) {
+    const folder = workspaceFolder(storage, id)
+    if (folder === undefined) continue
+    try {
+      const [row] = withForeignDb(join(storage, id, "state.vscdb"), (db) =>
+        db.all("SELECT CAST(value AS TEXT) AS text FROM ItemTable WHERE key = ?", key),
+      )
+      const value = asObject(JSON.parse(String(row?.text ?? "{}")))
+      for (const name of namesIn(value ?? {})) folders.set(name, folder)
+    } catch {
+      // A workspace that cannot be read now leaves its things without a folder, and no more.
+    }
+  }
+  return folders
 }
 
 /** Folders at the far end of a connection are none of this machine's, but those of its own Linux within Windows are. */
