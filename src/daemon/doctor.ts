@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs"
+import type * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import type { SystemStatus } from "../operations/services.ts"
+import type { SourceView } from "../operations/sources.ts"
 import { loadConfig } from "./config.ts"
 import { type DaemonCalls, runningDaemon } from "./connect.ts"
 import type { Environment } from "./environment.ts"
@@ -24,7 +26,16 @@ export async function examine(home: Home, environment: Environment, calls: Daemo
   const registration = await runningDaemon(home)
   if (!registration) return [...findings, absentDaemon(home), ...damaged(home)]
   const status = (await calls.callIfRunning("status", {}, { surface: "cli" })) as unknown as SystemStatus
-  return [...findings, daemon(status), http(status), store(status), ...status.followers.map(follower), ...damaged(home)]
+  const { sources } = (await calls.callIfRunning("sources", {}, { surface: "cli" })) as unknown as SourcesAnswer
+  return [
+    ...findings,
+    daemon(status),
+    http(status),
+    store(status),
+    ...status.followers.map(follower),
+    ...agents(sources),
+    ...damaged(home),
+  ]
 }
 
 /** The last line of `doctor`: all good, or the first thing to do. */
@@ -146,6 +157,28 @@ function follower({ name, lag }: { name: string; lag: number }): Finding {
         remedy: "It is catching up; if this does not shrink, see throughline logs.",
       }
     : { check: name, state: "good", detail: lag === 0 ? "up to date" : `${lag} entries behind` }
+}
+
+type SourcesAnswer = { sources: z.output<typeof SourceView>[] }
+
+/** Every agent that was found; what could not be read is worth a look, not an alarm. */
+function agents(sources: SourcesAnswer["sources"]): Finding[] {
+  const found = sources.filter((source) => source.found)
+  if (found.length === 0) {
+    const detail = "no agent's conversations were found on this machine"
+    return [{ check: "agents", state: "good", detail: `${detail} (looked for ${sources.length})` }]
+  }
+  return found.map(({ label, sessions, turns, lastReadAt, unreadable, unknown, troubles }) => {
+    const detail = `${sessions} sessions, ${turns} turns, last read ${lastReadAt ?? "never"}`
+    const odd = [
+      ...troubles.map(({ path, trouble }) => `${path}: ${trouble}`),
+      ...(unreadable > 0 ? [`${unreadable} unreadable lines`] : []),
+      ...(unknown > 0 ? [`${unknown} records of unknown kind`] : []),
+    ]
+    if (troubles.length === 0) return { check: label, state: "good", detail: [detail, ...odd].join("; ") }
+    const remedy = "See throughline logs; what can be read is kept, and the file is tried again when it changes."
+    return { check: label, state: "warning", detail: [detail, ...odd].join("; "), remedy }
+  })
 }
 
 function damaged(home: Home): Finding[] {

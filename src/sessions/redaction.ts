@@ -208,7 +208,8 @@ function isRandom(value: string, quoted: boolean): boolean {
   if (!/\d/.test(value)) return value.length >= 16 && changes >= 3 && wordiness < (isMember ? 0.35 : 0.6)
   // In code a name without quotation marks may well look strange; what stands between them is meant as it is.
   if (rate >= (quoted ? 0.33 : 0.5)) return true
-  return rate >= 0.4 ? wordiness < 0.8 : changes >= 3 && wordiness < 0.5
+  const digitRuns = value.match(/\d+/g)!.length
+  return rate >= 0.4 ? wordiness < 0.8 : changes >= 3 && wordiness < (digitRuns > 1 ? 0.67 : 0.5)
 }
 
 /** For each letter, those that often follow it in words: 87 of 100 pairs in names and prose, 27 in random letters. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { connect, type McpClient } from "../fixtures/mcp.ts"
+import { proves } from "../promises.ts"
 
 interface Logged {
   status: string
@@ -57,7 +58,7 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
   throw new Error("it did not come")
 }
 
-describe("agents whose files cannot be read bring their conversations themselves", () => {
+describe(proves("capture.pushed"), () => {
   test("an exchange is in the log and in the archive when it is acknowledged, and the same one again is a duplicate", async () => {
     const first = await log({ timestamp: "2026-01-31T12:00:00Z", metadata: { topic: "speed" } })
     expect(first).toMatchObject({ status: "logged", exchange_count: 1 })
@@ -168,7 +169,7 @@ describe("what may not be kept", () => {
         .map((entry) => readFileSync(join(entry.parentPath, entry.name))),
     )
 
-  test("a secret reaches neither the archive, nor a log, nor the file", async () => {
+  test(`${proves("capture.redacted")} A log file is no exception.`, async () => {
     const { log_file } = await log({
       user_message: `Use ${secret} please`,
       ai_response: `I will use ${secret}.`,
@@ -179,7 +180,7 @@ describe("what may not be kept", () => {
     expect(bytes(project).includes(secret)).toBe(false)
   })
 
-  test("nothing is kept of a folder that is excluded", async () => {
+  test(proves("capture.excluded"), async () => {
     const dir = join(home.env.HOME!, "private")
     mkdirSync(dir)
     const outsider = await connect(home, { cwd: dir })
@@ -206,7 +207,7 @@ describe("what may not be kept", () => {
     expect(bytes(home.dir).includes("unspeakable")).toBe(false)
   })
 
-  test("what is forgotten is gone from every file, and does not come back with the agent's own", async () => {
+  test(proves("forget.for-good"), async () => {
     const transcripts = join(home.env.HOME!, ".claude/projects/-shop")
     mkdirSync(transcripts, { recursive: true })
     const id = "11111111-2222-4333-8444-555555555555"
