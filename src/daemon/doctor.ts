@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs"
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs"
 import type * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import type { SystemStatus } from "../operations/services.ts"
@@ -18,13 +18,14 @@ export interface Finding {
   remedy?: string
 }
 
+const MANY_WAITING = 100
 const LOW_DISK_BYTES = 500 * 1024 * 1024
 
 /** Looks at everything without changing or starting anything. */
 export async function examine(home: Home, environment: Environment, calls: DaemonCalls): Promise<Finding[]> {
   const findings = [nodeVersion(), homeFolder(home), disk(home), configuration(home, environment)]
   const registration = await runningDaemon(home)
-  if (!registration) return [...findings, absentDaemon(home), ...damaged(home)]
+  if (!registration) return [...findings, absentDaemon(home), ...waiting(home, 0), ...damaged(home)]
   const status = (await calls.callIfRunning("status", {}, { surface: "cli" })) as unknown as SystemStatus
   const { sources } = (await calls.callIfRunning("sources", {}, { surface: "cli" })) as unknown as SourcesAnswer
   return [
@@ -34,6 +35,7 @@ export async function examine(home: Home, environment: Environment, calls: Daemo
     store(status),
     ...status.followers.map(follower),
     ...agents(sources),
+    ...waiting(home, MANY_WAITING),
     ...damaged(home),
   ]
 }
@@ -179,6 +181,21 @@ function agents(sources: SourcesAnswer["sources"]): Finding[] {
     const remedy = "See throughline logs; what can be read is kept, and the file is tried again when it changes."
     return { check: label, state: "warning", detail: [detail, ...odd].join("; "), remedy }
   })
+}
+
+/** A running daemon takes them within a second, so that few are no news. */
+function waiting(home: Home, few: number): Finding[] {
+  const names = existsSync(home.spool) ? readdirSync(home.spool).filter((name) => name.endsWith(".hook")) : []
+  if (names.length <= few) return []
+  return [
+    {
+      check: "hooks",
+      state: "warning",
+      detail: `${names.length} events of agents wait in ${home.spool}`,
+      remedy:
+        few === 0 ? "throughline start: it takes them" : "See throughline logs for what keeps them from being taken.",
+    },
+  ]
 }
 
 function damaged(home: Home): Finding[] {

@@ -1,7 +1,25 @@
+import { watch } from "node:fs"
+import { join } from "node:path"
 import type { AsyncSubscription } from "@parcel/watcher"
+import type { Place } from "../domain/platform.ts"
 
-/** Tells of changes below a folder through the system's own means. Loaded only when there is a folder to watch. */
-export async function watchFolder(dir: string, onPaths: (paths: string[]) => void): Promise<() => Promise<void>> {
+/** Tells of changes in a place through the system's own means. */
+export async function watchPlace(
+  { dir, depth }: Place,
+  onPaths: (paths: string[]) => void,
+): Promise<() => Promise<void>> {
+  // Of a folder alone the recursive watcher would watch everything below it: a project's root is such a place.
+  return depth === 0 ? watchFolder(dir, onPaths) : watchTree(dir, onPaths)
+}
+
+function watchFolder(dir: string, onPaths: (paths: string[]) => void): () => Promise<void> {
+  const watcher = watch(dir, { persistent: false }, (_event, name) => onPaths(name === null ? [] : [join(dir, name)]))
+  // A folder that is removed ends its watcher; the sweep notices when it comes back.
+  watcher.on("error", () => watcher.close())
+  return async () => watcher.close()
+}
+
+async function watchTree(dir: string, onPaths: (paths: string[]) => void): Promise<() => Promise<void>> {
   const { default: watcher } = await import("@parcel/watcher")
   const subscription: AsyncSubscription = await watcher.subscribe(dir, (error, events) => {
     // An error means lost events; the sweep finds what they would have told.

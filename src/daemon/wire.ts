@@ -26,7 +26,7 @@ import type { Log } from "./log.ts"
 import type { Registration } from "./registration.ts"
 import type { Step } from "./shutdown.ts"
 import { VERSION } from "./version.ts"
-import { watchFolder } from "./watch.ts"
+import { watchPlace } from "./watch.ts"
 
 export interface Program {
   call: Call
@@ -80,7 +80,7 @@ export async function wire({
       host: hostname(),
       onTrouble: (err, what) => log.warn({ err, what }, "what a hook said could not be taken"),
     },
-    watch: watchFolder,
+    watch: watchPlace,
     startReader: () => new Worker(new URL("../daemon/reader.js", import.meta.url), { workerData: config.capture }),
     onTrouble: (source, err) => log.warn({ ...source, err }, "a source could not be read"),
   })

@@ -405,7 +405,7 @@ describe("a disk that refuses to write", () => {
     await other.call("thought", thought("before"))
     const { pid } = at.registration()
     execFileSync("chattr", ["+i", ...files])
-    expect(await other.refused("thought", thought("during"))).toMatch(/^store_(readonly|full): /)
+    expect(await other.refused("thought", thought("during"))).toMatch(/^store_(readonly|failing): /)
     execFileSync("chattr", ["-i", ...files])
     expect(await other.call("thought", thought("after"))).toMatchObject({ thoughtNumber: 2, thoughtCount: 2 })
     expect(at.registration().pid).toBe(pid)

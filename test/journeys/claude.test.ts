@@ -53,7 +53,7 @@ describe.each(CLAUDES)("Claude Code $version", ({ name, version }) => {
     return { run, requests: [...model.requests] }
   }
   const newestSession = async () => {
-    const { sessions } = await home.json<{ sessions: { id: string }[] }>("sessions")
+    const { sessions } = await home.json<{ sessions: { id: string }[] }>("sessions", "--platform", "throughline")
     return home.json<Shown>("sessions", "show", sessions[0]!.id)
   }
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFile
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest"
-import { makeHome, spawnCli, type TestHome } from "../fixtures/daemon.ts"
+import { ask, makeHome, spawnCli, type TestHome } from "../fixtures/daemon.ts"
 import { receivedHooks, runHook, spooled } from "../fixtures/hooks.ts"
 
 /** Twice hook.sh's own limit: the machine is busy with other tests. */
@@ -54,6 +54,11 @@ describe("while the daemon is down", () => {
     expect(new Set(numbers()).size).toBe(60)
   })
 
+  test("doctor says that something waits", async () => {
+    await runHook(home, event(1))
+    expect((await home.run("doctor")).stdout).toContain("1 events of agents wait")
+  })
+
   test("nobody else can read what waits", async () => {
     await runHook(home, event(1))
     const modes = execFileSync("stat", ["-c", "%a", "spool", `spool/${spooled(home)[0]}`], { cwd: home.dir })
@@ -71,6 +76,13 @@ describe("while the daemon runs", () => {
     expect(receivedHooks(home)).toMatchObject([{ env: { ...env, PPID: String(process.pid) }, pid: process.pid }])
     const { sessions } = await home.json<{ sessions: { id: string }[] }>("sessions")
     expect((await home.run("sessions", "show", sessions[0]!.id)).stdout).toMatch(/Ran: .* pane %5/)
+  })
+
+  test("hooks come in over the socket only, and get an empty answer", async () => {
+    const request = { path: "/hook/claude-code", body: JSON.stringify(event(1)) }
+    expect(await ask(home, { ...request, socket: true })).toMatchObject({ status: 204, body: "" })
+    expect((await ask(home, request)).status).toBe(404)
+    expect(numbers()).toEqual([1])
   })
 
   test("a daemon that hangs costs a moment and no event", async () => {

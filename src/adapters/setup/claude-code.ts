@@ -2,7 +2,7 @@ import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
 import { addGrouped, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
-import { editJson } from "./shared/json.ts"
+import { editStrictJson } from "./shared/json.ts"
 import { addServer, removeServer } from "./shared/mcp.ts"
 
 const PLATFORM = "claude-code"
@@ -35,16 +35,16 @@ export const claudeCode: AgentSetup = {
   label: "Claude Code",
   folder,
   plan: (machine, program) => [
-    ...editJson(settings(machine), `hooks for ${EVENTS.length} events`, (file) =>
+    ...editStrictJson(settings(machine), `hooks for ${EVENTS.length} events`, (file) =>
       addGrouped(file, EVENTS, handler(program), program),
     ),
-    ...editJson(state(machine), "MCP server throughline, for all projects", (file) =>
+    ...editStrictJson(state(machine), "MCP server throughline, for all projects", (file) =>
       addServer(file, "mcpServers", program, { type: "stdio" }),
     ),
   ],
   remove: (machine, program) => [
-    ...editJson(settings(machine), "without our hooks", (file) => removeGrouped(file, program)),
-    ...editJson(state(machine), "without the MCP server", (file) => removeServer(file, "mcpServers")),
+    ...editStrictJson(settings(machine), "without our hooks", (file) => removeGrouped(file, program)),
+    ...editStrictJson(state(machine), "without the MCP server", (file) => removeServer(file, "mcpServers")),
   ],
   read(payload, env) {
     const event = readCommon(payload, env)

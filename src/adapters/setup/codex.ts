@@ -2,7 +2,7 @@ import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
 import { addGrouped, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
-import { editJson } from "./shared/json.ts"
+import { editStrictJson } from "./shared/json.ts"
 import { SERVER } from "./shared/mcp.ts"
 import { removeTable, setTable, type TomlTable } from "./shared/toml.ts"
 
@@ -32,18 +32,21 @@ export const codex: AgentSetup = {
   label: "Codex",
   folder,
   plan: (machine, program) => [
-    ...editJson(hooks(machine), `hooks for ${EVENTS.length} events, which Codex runs once you trust them`, (file) =>
-      addGrouped(
-        file,
-        EVENTS,
-        { type: "command", command: hookCommand(program, PLATFORM), timeout: TIMEOUT_S },
-        program,
-      ),
+    ...editStrictJson(
+      hooks(machine),
+      `hooks for ${EVENTS.length} events, which Codex runs once you trust them`,
+      (file) =>
+        addGrouped(
+          file,
+          EVENTS,
+          { type: "command", command: hookCommand(program, PLATFORM), timeout: TIMEOUT_S },
+          program,
+        ),
     ),
     ...setTable(config(machine), server, (there) => serverOf(program, there), "MCP server throughline"),
   ],
   remove: (machine, program) => [
-    ...editJson(hooks(machine), "without our hooks", (file) => removeGrouped(file, program)),
+    ...editStrictJson(hooks(machine), "without our hooks", (file) => removeGrouped(file, program)),
     ...removeTable(config(machine), server, "without the MCP server"),
   ],
   afterwards:

@@ -45,8 +45,8 @@ export interface CapturingDeps {
   reading?: Reading | undefined
   platforms: readonly Platform[]
   machine: Machine
-  /** Calls back with paths that changed below the folder; absent where the system has no such thing. */
-  watch?(dir: string, onPaths: (paths: string[]) => void): Promise<() => Promise<void>>
+  /** Calls back with paths that changed in the place; absent where the system has no such thing. */
+  watch?(place: Place, onPaths: (paths: string[]) => void): Promise<() => Promise<void>>
   onTrouble(source: { platform: string; path: string }, error: unknown): void
 }
 
@@ -106,7 +106,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     const isNew = !watched.has(place.dir)
     let found = await scanPlace(platform, place)
     if (found.length > 0 && isNew) {
-      await listen(place.dir)
+      await listen(place)
       // What was written before the watcher was there has told nobody.
       found = await scanPlace(platform, place)
     }
@@ -124,7 +124,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     }
   }
 
-  const listen = async (dir: string) => {
+  const listen = async ({ dir, depth }: Place) => {
     if (watched.has(dir) || !deps.watch) return
     const inode = (await lookAt(dir))?.inode
     watched.set(dir, { inode, stop: async () => {} })
@@ -132,7 +132,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       // Watchers refuse a link, or tell of the folder behind it.
       const real = await realpath(dir)
       const told = (paths: string[]) => void changed(paths.map((path) => dir + path.slice(real.length)))
-      watched.set(dir, { inode, stop: await deps.watch(real, told) })
+      watched.set(dir, { inode, stop: await deps.watch({ dir: real, depth }, told) })
     } catch (error) {
       deps.onTrouble({ platform: "-", path: dir }, error)
     }
@@ -209,7 +209,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       await read(found)
       // A folder that was not there at the last sweep is followed from now on.
       if (!places.some(({ place: known }) => known.dir === place.dir)) places.push({ platform, place })
-      await listen(place.dir)
+      await listen(place)
     },
     async sync(platformId) {
       await sweep(platformId)

@@ -148,6 +148,13 @@ describe("where a session comes from", () => {
     ])
   })
 
+  test("not from one that ended long ago in a process of the same number", async () => {
+    const { receive } = intake()
+    for (const sent of [start("a", "startup"), end("a", "other")]) await receive(sent)
+    await receive({ ...start("b", "clear"), atMs: NOW + 86_400_000 })
+    expect(await lineage("b")).toEqual([])
+  })
+
   test("a session that goes on under its own id has no edge", async () => {
     const { receive } = intake()
     for (const source of ["startup", "compact", "resume", "clear"]) await receive(start("a", source))

@@ -44,7 +44,7 @@ const POLL_MS = 1_000
 const SWEEP_EVERY = 600
 /** One commit for many: the embedded database waits for the disk at each. */
 const BATCH = 50
-/** A pane's session that ended by clear so long ago is not the one that was cleared now. */
+/** What ended so long ago is not what was cleared now: numbers of processes and panes are given again. */
 const CLEARED_MS = 60_000
 
 export function makeIntake(deps: Deps): Intake {
@@ -201,9 +201,10 @@ async function origin(tx: Store, session: Session, event: HookEvent, place: RunP
   if (!kind) return undefined
   const before = await tx.runs.before({ platform: session.platform, nativeId: session.nativeId, ...place })
   if (!before || before.projectId !== session.projectId) return undefined
-  const sameProcess = place.pid !== 0 && before.pid === place.pid
+  const endedMs = before.endedAtMs === null ? 0 : place.atMs - before.endedAtMs
+  const sameProcess = place.pid !== 0 && before.pid === place.pid && endedMs < CLEARED_MS
   // A pane outlives processes: there only the session that was cleared a moment ago is believed.
-  const justCleared = kind === "clear" && before.end === "clear" && place.atMs - (before.endedAtMs ?? 0) < CLEARED_MS
+  const justCleared = kind === "clear" && before.end === "clear" && endedMs < CLEARED_MS
   return sameProcess || justCleared ? { sessionId: before.nativeId, kind } : undefined
 }
 

@@ -12,6 +12,7 @@ export function hookScript({ socket, spoolDir }: { socket: string; spoolDir: str
 # It hands that to Throughline's daemon, or leaves it in the spool, where the daemon finds it.
 # It never disturbs the agent: no output, no failure, and never longer than a moment.
 exec >/dev/null 2>&1
+[ -t 0 ] && exit 0
 trap '' HUP INT TERM PIPE
 umask 077
 socket=${quoted(socket)}

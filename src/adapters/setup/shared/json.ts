@@ -71,6 +71,15 @@ export class JsonFile {
   }
 }
 
+/** For agents that read their file as strict JSON: comments stay, but a person should know that the agent objects. */
+export function editStrictJson(path: string, summary: string, change: (file: JsonFile) => void): FileEdit[] {
+  return editJson(path, summary, change).map((edit) =>
+    isStrict(edit.after!) ? edit : { ...edit, summary: `${summary}; ${NOT_READ}` },
+  )
+}
+
+const NOT_READ = "but the agent does not read this file while it has comments or trailing commas"
+
 /** What the change makes of the file; nothing when it changes nothing. */
 export function editJson(path: string, summary: string, change: (file: JsonFile) => void): FileEdit[] {
   const before = readText(path)
@@ -87,6 +96,15 @@ export function editJson(path: string, summary: string, change: (file: JsonFile)
   change(file)
   if (file.text !== after) throw malformed(path, start, 0, "a key stands in it more than once")
   return [{ path, before, after: mark + after, summary }]
+}
+
+function isStrict(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function check(path: string, text: string): void {
