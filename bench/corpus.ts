@@ -58,7 +58,8 @@ export function writeCorpus(homeDir: string, wish: CorpusWish): Corpus {
   let [newestMs, sinceHuge] = [0, 0]
   for (const [index, plan] of plans.entries()) {
     const startMs = untilMs - SPAN_MS + Math.round((index / plans.length) * SPAN_MS)
-    const isHuge = (sinceHuge += plan.bytes) > HUGE_EVERY_BYTES && plan.platform.share > 10
+    sinceHuge += plan.bytes
+    const isHuge = sinceHuge > HUGE_EVERY_BYTES && plan.platform.share > 10
     if (isHuge) sinceHuge = 0
     const written = plan.platform.write({
       homeDir,
@@ -71,7 +72,8 @@ export function writeCorpus(homeDir: string, wish: CorpusWish): Corpus {
     })
     corpus.bytes += written.bytes
     corpus.files += written.files
-    const sum = (corpus.byPlatform[plan.platform.id] ??= { bytes: 0, sessions: 0 })
+    corpus.byPlatform[plan.platform.id] ??= { bytes: 0, sessions: 0 }
+    const sum = corpus.byPlatform[plan.platform.id]!
     sum.bytes += written.bytes
     sum.sessions++
     if (written.endMs <= newestMs) continue
@@ -99,7 +101,10 @@ function planned(
     const sum = sizes.reduce((total, size) => total + size, 0)
     return sizes.map((size) => ({ platform, bytes: (((bytes * platform.share) / shares) * size) / sum }))
   })
-  return plans.map((plan) => ({ plan, at: random.next() })).toSorted((a, b) => a.at - b.at).map(({ plan }) => plan)
+  return plans
+    .map((plan) => ({ plan, at: random.next() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ plan }) => plan)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

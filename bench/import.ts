@@ -122,10 +122,11 @@ function floorMbs(homeDir: string): number {
     bytes += raw.length
     const content = path.endsWith(".zst") ? zstdDecompressSync(raw) : raw
     if (path.endsWith(".json")) JSON.parse(content.toString())
-    else for (let at = 0, end = content.indexOf(10); end >= 0; end = content.indexOf(10, at)) {
-      JSON.parse(content.toString("utf8", at, end))
-      at = end + 1
-    }
+    else
+      for (let at = 0, end = content.indexOf(10); end >= 0; end = content.indexOf(10, at)) {
+        JSON.parse(content.toString("utf8", at, end))
+        at = end + 1
+      }
   }
   return round(bytes / 1e6 / ((performance.now() - start) / 1000), 0)
 }

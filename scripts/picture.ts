@@ -57,10 +57,10 @@ function draw(): string {
   const [size, height, left, top] = [13, 19, 18, 52]
   const widest = Math.max(...shown.map(({ text }) => text.length))
   const [width, total] = [Math.ceil(left * 2 + widest * size * 0.602), top + shown.length * height + 14]
-  const escape = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
+  const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
   const lines = shown.map(
     ({ text, kind }, index) =>
-      `<text class="${kind}" x="${left}" y="${top + index * height}" xml:space="preserve">${escape(text)}</text>`,
+      `<text class="${kind}" x="${left}" y="${top + index * height}" xml:space="preserve">${escaped(text)}</text>`,
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${total}" viewBox="0 0 ${width} ${total}" role="img" aria-label="Throughline brings an agent's reasoning back after a kill">
 <style>

@@ -1,6 +1,6 @@
+import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { zstdCompressSync } from "node:zlib"
-import { readFileSync, rmSync } from "node:fs"
 import { type CorpusPlatform, conversation, iso, LineFile, put, type Step } from "./session.ts"
 
 /** Legacy and paginated rollouts, some archived, some compressed. */

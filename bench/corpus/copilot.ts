@@ -26,10 +26,19 @@ export const copilotCli: CorpusPlatform = {
       if (kind === "prompt") add("user.message", { content: text, transformedContent: text, attachments: [] }, atMs)
       else if (kind === "thinking" || kind === "reply") add("assistant.message", said(step), atMs)
       else if (kind === "call")
-        add("assistant.message", { messageId: random.uuid(), content: "", toolRequests: [{ toolCallId: callId, name: tool, arguments: arguments_ }] }, atMs)
+        add(
+          "assistant.message",
+          {
+            messageId: random.uuid(),
+            content: "",
+            toolRequests: [{ toolCallId: callId, name: tool, arguments: arguments_ }],
+          },
+          atMs,
+        )
       else if (kind === "result")
         add("tool.execution_complete", { toolCallId: callId, success: true, result: { content: text } }, atMs)
-      else add("session.compaction_complete", { success: true, summaryContent: text, preCompactionTokens: 150_000 }, atMs)
+      else
+        add("session.compaction_complete", { success: true, summaryContent: text, preCompactionTokens: 150_000 }, atMs)
     }
     log.close(endMs)
     return { nativeId: sessionId, bytes: log.bytes, files: 1, endMs }
@@ -56,7 +65,11 @@ export const copilotVscode: CorpusPlatform = {
     for (const { kind, text, atMs } of conversation(wish, 250)) {
       endMs = atMs
       if (kind === "prompt" || index < 0) {
-        log.add({ kind: 2, k: ["requests"], v: [{ requestId: random.uuid(), timestamp: atMs, message: { text }, response: [] }] })
+        log.add({
+          kind: 2,
+          k: ["requests"],
+          v: [{ requestId: random.uuid(), timestamp: atMs, message: { text }, response: [] }],
+        })
         index++
         parts = 0
       } else {

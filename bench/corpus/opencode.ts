@@ -29,7 +29,12 @@ export const opencode: CorpusPlatform = {
         if (kind === "call") continue
         const state = { status: "completed", input: { command: tool }, output: text, title: tool, metadata: {} }
         if (kind === "result")
-          store.part(messageId, sessionId, { type: "tool", callID: callId, tool, state: { ...state, time: { start: atMs, end: atMs } } }, atMs)
+          store.part(
+            messageId,
+            sessionId,
+            { type: "tool", callID: callId, tool, state: { ...state, time: { start: atMs, end: atMs } } },
+            atMs,
+          )
         else if (kind === "compaction") store.part(messageId, sessionId, { type: "compaction", auto: true }, atMs)
         else store.part(messageId, sessionId, { type: kind === "thinking" ? "reasoning" : "text", text }, atMs)
         bytes += text.length

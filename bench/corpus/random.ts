@@ -23,7 +23,10 @@ export function makeRandom(seed: number): Random {
   const below = (limit: number) => Math.floor(next() * limit)
   const hex = (length: number) => {
     let text = ""
-    while (text.length < length) text += below(2 ** 32).toString(16).padStart(8, "0")
+    while (text.length < length)
+      text += below(2 ** 32)
+        .toString(16)
+        .padStart(8, "0")
     return text.slice(0, length)
   }
   return {

@@ -36,7 +36,8 @@ export function makeTexts(random: Random): Texts {
   const line = () =>
     random.pick([
       () => `${path()}:${1 + random.below(900)}:${1 + random.below(80)}: ${sentence().trim()}\n`,
-      () => `-rw-r--r-- 1 user user ${random.below(1e6)} Aug ${1 + random.below(28)} 10:${10 + random.below(49)} ${path()}\n`,
+      () =>
+        `-rw-r--r-- 1 user user ${random.below(1e6)} Aug ${1 + random.below(28)} 10:${10 + random.below(49)} ${path()}\n`,
       () => `${String(random.below(2000)).padStart(6)}→${statement()}`,
       () => `\u001b[32m✓\u001b[39m ${sentence().trim()} ${random.below(900)}ms\n`,
       () => `[${random.hex(8)}] INFO ${name()}: ${sentence().trim()}\n`,
