@@ -102,7 +102,8 @@ function written(home: TestHome): string {
         .prepare(
           `select (select count(*) from turns) as turns, (select max(seq) from turns) as last_turn,
             (select count(*) from sources) as sources, (select max(read_at_ms) from sources) as read_at,
-            (select max(seq) from journal) as journal, (select count(*) from sessions) as sessions`,
+            (select max(seq) from journal where kind <> 'session.archived') as journal,
+            (select count(*) from sessions) as sessions`,
         )
         .get(),
     )

@@ -28,7 +28,7 @@ export async function imported(home: TestHome, onProgress: (progress: Progress) 
     const progress = await progressOf(home)
     onProgress(progress)
     if (!progress.importing && progress.sourcesLeft === 0) return
-    await sleep(50)
+    await sleep(200)
   }
 }
 

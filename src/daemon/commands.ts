@@ -41,9 +41,9 @@ export function addProcessCommands(program: Command, context: Context): void {
         `  socket  ${registration.socket}`,
         `  http    ${registration.url ?? "off (see throughline doctor)"}`,
         "",
-        "Next: give it to an agent, for example",
-        `  claude mcp add throughline -- ${process.execPath} ${process.argv[1]} mcp`,
-        "and look around with `throughline status`, `throughline sessions`, `throughline doctor`.",
+        "Next: `throughline setup` lets the agents on this machine use it (it shows every change and can be undone);",
+        "`throughline sessions`, `throughline status` and `throughline doctor` show what is there.",
+        `Here, throughline is: ${process.execPath} ${process.argv[1]}`,
       ]
       answer({ started, ...registration }, lines.join("\n"), flags)
     })

@@ -69,7 +69,7 @@ function choose(
   { all }: Flags,
   isMeant: (state: AgentState) => boolean,
 ): AgentState[] | undefined {
-  if (agent === undefined) return all ? states.filter(isMeant) : undefined
+  if (agent === undefined) return all ? states.filter((state) => !state.onlyNamed && isMeant(state)) : undefined
   const named = states.find(({ platform }) => platform === agent)
   if (named) return [named]
   const known = states.map(({ platform }) => platform).join(", ")
@@ -130,13 +130,14 @@ const indented = (text: string) => text.replaceAll(/^/gm, "    ")
 
 /** Loaded when it is asked for: other commands start faster without. */
 async function load({ home, environment }: Context): Promise<Setup> {
-  const [{ agents }, { makeSetup }] = await Promise.all([
+  const [{ agents }, { projectRules }, { makeSetup }] = await Promise.all([
     import("../adapters/setup/list.ts"),
+    import("../adapters/setup/rules.ts"),
     import("../sessions/setup/room.ts"),
   ])
   const usual = join(environment.homeDir, ".throughline")
   return makeSetup({
-    agents,
+    agents: [...agents, ...projectRules(environment.cwd)],
     machine: environment.machine,
     clock: systemClock,
     program: {

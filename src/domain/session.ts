@@ -66,5 +66,7 @@ export interface SessionFilter {
   updatedSinceMs?: number
   platform?: string
   subagents?: boolean
+  /** False leaves out captured sessions in which nothing was said. */
+  empty?: boolean
   limit?: number
 }

@@ -2,7 +2,13 @@ import type { HookEvent } from "./hook.ts"
 import type { Machine } from "./platform.ts"
 
 /** What it takes to set up one agent: which of its files name our hooks and our tools, and what its hooks say. */
-export interface AgentSetup {
+export interface AgentSetup extends FileSetup {
+  /** Forgiving: what it does not know is an event with a name. */
+  read(payload: Record<string, unknown>, env: Record<string, string>): HookEvent
+}
+
+/** Files that are changed for an agent on request, shown before and taken back after. */
+export interface FileSetup {
   platform: string
   label: string
   /** Where the agent keeps its settings; it is there once the agent was used on this machine. */
@@ -13,8 +19,8 @@ export interface AgentSetup {
   remove(machine: Machine, program: Program): FileEdit[]
   /** What a person must still do. */
   afterwards?: string
-  /** Forgiving: what it does not know is an event with a name. */
-  read(payload: Record<string, unknown>, env: Record<string, string>): HookEvent
+  /** It changes files of a project, which others may share: never without being named. */
+  onlyNamed?: true
 }
 
 export interface FileEdit {

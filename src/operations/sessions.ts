@@ -42,6 +42,7 @@ export const sessionsList = operation({
     if (project && !project.project) return { sessions: [], more: false }
     const found = await sessions.list({
       archived,
+      empty: false,
       limit: limit + 1,
       ...(project?.project ? { projectId: project.project.id } : {}),
       ...(platform === undefined ? {} : { platform }),

@@ -45,6 +45,7 @@ export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
       )
       await db.deleteFrom("thoughts").where("session_id", "=", id).execute()
       await db.deleteFrom("turns").where("session_id", "=", id).execute()
+      await db.deleteFrom("journal").where("session_id", "=", id).execute()
       await db.deleteFrom("sessions").where("id", "=", id).execute()
     },
     async turns(seqs, atMs) {

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from "kysely"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
-import type { Session, SessionEdge } from "../domain/session.ts"
+import { REASONING_PLATFORM, type Session, type SessionEdge } from "../domain/session.ts"
 import type { Sessions } from "../domain/store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { prepared } from "./prepared.ts"
@@ -80,10 +80,14 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       const rows = await select().where(sql`substr(s.id, 1, length(${prefix}))`, "=", prefix).limit(2).execute()
       return rows.map(toSession)
     },
-    async list({ projectId, archived, updatedSinceMs, platform, subagents, limit }) {
+    async list({ projectId, archived, updatedSinceMs, platform, subagents, empty, limit }) {
       let query = projectId === undefined ? select() : ofProject(projectId)
       if (archived !== undefined) query = query.where("s.archived_at_ms", archived ? "is not" : "is", null)
       if (platform !== undefined) query = query.where("s.platform", "=", platform)
+      if (empty === false)
+        query = query.where((e) =>
+          e.or([e("s.turn_count", ">", 0), e("s.thought_count", ">", 0), e("s.platform", "=", REASONING_PLATFORM)]),
+        )
       if (subagents !== undefined) query = query.where("s.is_subagent", "=", Number(subagents))
       if (updatedSinceMs !== undefined) query = query.where("s.updated_at_ms", ">=", updatedSinceMs)
       query = query.orderBy("s.updated_at_ms", "desc").orderBy("s.created_at_ms", "desc").orderBy("s.id")

@@ -30,13 +30,17 @@ export function makeSources(db: Db, dialect: StoreDialect): Sources {
       return id
     },
     async summaries() {
-      const rows = await db.selectFrom("sources").selectAll().execute()
+      // Without what readers remember, which is most of it.
+      const rows = await db
+        .selectFrom("sources")
+        .select(["platform", "path", "size_bytes", "read_at_ms", "skipped", "unknown", "unreadable", "trouble"])
+        .execute()
       const counts = await db
         .selectFrom("sessions")
         .select((e) => ["platform", e.fn.countAll<number>().as("sessions"), e.fn.sum<number>("turn_count").as("turns")])
         .groupBy("platform")
         .execute()
-      const byPlatform = Map.groupBy(rows.map(toSource), (source) => source.platform)
+      const byPlatform = Map.groupBy(rows, (row) => row.platform)
       const names = new Set([...byPlatform.keys(), ...counts.map((row) => row.platform)])
       return [...names].sort().map((platform) => {
         const count = counts.find((row) => row.platform === platform)
@@ -51,23 +55,30 @@ export function makeSources(db: Db, dialect: StoreDialect): Sources {
   }
 }
 
-function summaryOf(platform: string, sources: Source[], sessions: number, turns: number): SourceSummary {
+type SummaryRow = Pick<
+  Selectable<Tables["sources"]>,
+  "path" | "size_bytes" | "read_at_ms" | "skipped" | "unknown" | "unreadable" | "trouble"
+>
+
+function summaryOf(platform: string, rows: SummaryRow[], sessions: number, turns: number): SourceSummary {
   const skipped: Record<string, number> = {}
-  for (const source of sources) {
-    for (const [kind, count] of Object.entries(source.skipped)) skipped[kind] = (skipped[kind] ?? 0) + count
+  for (const row of rows) {
+    if (row.skipped === "{}") continue
+    const kinds = JSON.parse(row.skipped) as Record<string, number>
+    for (const [kind, count] of Object.entries(kinds)) skipped[kind] = (skipped[kind] ?? 0) + count
   }
-  const sum = (pick: (source: Source) => number) => sources.reduce((total, source) => total + pick(source), 0)
+  const sum = (pick: (row: SummaryRow) => number) => rows.reduce((total, row) => total + pick(row), 0)
   return {
     platform,
-    sources: sources.length,
+    sources: rows.length,
     sessions,
     turns,
-    sizeBytes: sum((source) => source.sizeBytes),
-    lastReadAtMs: sources.length === 0 ? null : Math.max(...sources.map((source) => source.readAtMs)),
+    sizeBytes: sum((row) => row.size_bytes),
+    lastReadAtMs: rows.length === 0 ? null : rows.reduce((last, row) => Math.max(last, row.read_at_ms), 0),
     skipped,
-    unknown: sum((source) => source.unknown),
-    unreadable: sum((source) => source.unreadable),
-    troubles: sources.flatMap(({ path, trouble }) => (trouble === null ? [] : [{ path, trouble }])),
+    unknown: sum((row) => row.unknown),
+    unreadable: sum((row) => row.unreadable),
+    troubles: rows.flatMap(({ path, trouble }) => (trouble === null ? [] : [{ path, trouble }])),
   }
 }
 

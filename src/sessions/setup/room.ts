@@ -3,7 +3,7 @@ import { basename, join } from "node:path"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Machine } from "../../domain/platform.ts"
-import type { AgentSetup, FileEdit, Program } from "../../domain/setup.ts"
+import type { FileEdit, FileSetup, Program } from "../../domain/setup.ts"
 import { diffText } from "./diff.ts"
 import { hashOf, readBytes, removeFile, writeWhole } from "./files.ts"
 import { type AgentRecord, type FileRecord, readRecord, writeRecord } from "./record.ts"
@@ -26,6 +26,7 @@ export interface AgentState {
   found: boolean
   state: "ready" | "partly" | "not set up" | "unreadable"
   afterwards?: string
+  onlyNamed?: true
 }
 
 export interface Change {
@@ -45,7 +46,7 @@ export interface SetupPlaces {
 }
 
 interface Deps {
-  agents: readonly AgentSetup[]
+  agents: readonly FileSetup[]
   machine: Machine
   program: Program
   places: SetupPlaces
@@ -106,10 +107,16 @@ export function writeHookScript({ hook, socket, spoolDir }: Pick<SetupPlaces, "h
   if (readBytes(hook)?.toString("utf8") !== script) writeWhole(hook, script, 0o700)
 }
 
-function stateOf(agent: AgentSetup, machine: Machine, program: Program): AgentState {
-  const { platform, label, afterwards } = agent
+function stateOf(agent: FileSetup, machine: Machine, program: Program): AgentState {
+  const { platform, label, afterwards, onlyNamed } = agent
   const found = existsSync(agent.folder(machine))
-  const common = { platform, label, found, ...(afterwards === undefined ? {} : { afterwards }) }
+  const common = {
+    platform,
+    label,
+    found,
+    ...(afterwards === undefined ? {} : { afterwards }),
+    ...(onlyNamed === undefined ? {} : { onlyNamed }),
+  }
   try {
     const isReady = agent.plan(machine, program).length === 0
     const isBare = agent.remove(machine, program).length === 0
