@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { plantedSecrets } from "../../bench/redaction.ts"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { connect, type McpClient } from "../fixtures/mcp.ts"
 import { proves } from "../promises.ts"
@@ -178,6 +179,42 @@ describe("what may not be kept", () => {
     expect(readFileSync(log_file, "utf8")).toContain("[redacted:")
     expect(bytes(home.dir).includes(secret)).toBe(false)
     expect(bytes(project).includes(secret)).toBe(false)
+  })
+
+  test("500 secrets of 30 kinds in an agent's transcript reach no file, no answer and no export", async () => {
+    const planted = plantedSecrets(1)
+    expect(planted.length).toBeGreaterThanOrEqual(500)
+    expect(new Set(planted.map(({ kind }) => kind)).size).toBeGreaterThanOrEqual(30)
+    const folder = join(home.env.HOME!, ".claude/projects/-secrets")
+    mkdirSync(folder, { recursive: true })
+    const id = "77777777-2222-4333-8444-555555555555"
+    const record = (text: string, index: number) => ({
+      type: "user",
+      uuid: `u${index}`,
+      sessionId: id,
+      timestamp: "2026-03-01T10:00:00.000Z",
+      cwd: project,
+      message: { role: "user", content: text },
+    })
+    appendFileSync(
+      join(folder, `${id}.jsonl`),
+      planted.map(({ text }, index) => `${JSON.stringify(record(text, index))}\n`).join(""),
+    )
+    await home.run("import")
+    const shown = await home.run("sessions", "--json")
+    const session = (
+      JSON.parse(shown.stdout) as { sessions: { id: string; nativeId: string; turnCount: number }[] }
+    ).sessions.find(({ nativeId }) => nativeId === id)!
+    expect(session.turnCount).toBe(planted.length)
+    const everything = [
+      bytes(home.dir).toString("latin1"),
+      shown.stdout,
+      (await home.run("sessions", "show", session.id)).stdout,
+      (await home.run("sessions", "export", session.id, "--format", "json")).stdout,
+      (await home.run("sessions", "export", session.id)).stdout,
+    ]
+    for (const text of everything)
+      expect(planted.filter(({ secret }) => text.includes(secret)).map(({ kind }) => kind)).toEqual([])
   })
 
   test(proves("capture.excluded"), async () => {
