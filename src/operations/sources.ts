@@ -13,6 +13,8 @@ export const SourceView = z.object({
   turns: z.number(),
   sizeBytes: z.number(),
   lastReadAt: z.string().optional(),
+  /** Files that have changed and are not read yet. */
+  waiting: z.number(),
   skipped: z.record(z.string(), z.number()),
   unknown: z.number(),
   unreadable: z.number(),
@@ -45,6 +47,7 @@ export const sources = operation({
       String(s.turns),
       s.found ? `${(s.sizeBytes / 1e6).toFixed(1)} MB` : "-",
       s.lastReadAt?.slice(0, 19).replace("T", " ") ?? "-",
+      s.waiting === 0 ? "-" : `${s.waiting} waiting`,
       [
         s.unreadable > 0 ? `${s.unreadable} unreadable lines` : "",
         s.unknown > 0 ? `${s.unknown} of unknown kind` : "",
@@ -56,7 +59,7 @@ export const sources = operation({
     const importing = progress.importing
       ? `\n\nImporting: ${progress.sourcesLeft} sources left, ${(progress.bytesLeft / 1e6).toFixed(0)} MB.`
       : ""
-    return `${table(["AGENT", "FILES", "SESSIONS", "TURNS", "SIZE", "LAST READ", "SKIPPED"], rows)}${importing}`
+    return `${table(["AGENT", "FILES", "SESSIONS", "TURNS", "SIZE", "LAST READ", "LAG", "SKIPPED"], rows)}${importing}`
   },
   run: async ({ capture }) => ({ sources: await sourceViews(capture), progress: progressView(capture) }),
 })
@@ -91,6 +94,7 @@ export function checkPlatform(capture: Capture, platform: string | undefined): v
 }
 
 export async function sourceViews(capture: Capture): Promise<z.output<typeof SourceView>[]> {
+  const { waiting } = capture.capturing.progress()
   const summaries = new Map((await capture.sources()).map((summary) => [summary.platform, summary]))
   return capture.platforms.map(({ id, label }) => {
     const { lastReadAtMs, ...summary } = summaries.get(id) ?? { ...NOTHING, platform: id }
@@ -98,6 +102,7 @@ export async function sourceViews(capture: Capture): Promise<z.output<typeof Sou
       ...summary,
       label,
       found: summary.sources > 0,
+      waiting: waiting[id] ?? 0,
       ...(lastReadAtMs === null ? {} : { lastReadAt: new Date(lastReadAtMs).toISOString() }),
     }
   })
@@ -116,7 +121,7 @@ const NOTHING = {
 }
 
 function progressView({ capturing }: Capture): z.output<typeof ProgressView> {
-  const { startedAtMs, ...progress } = capturing.progress()
+  const { startedAtMs, waiting: _, ...progress } = capturing.progress()
   return { ...progress, startedAt: new Date(startedAtMs).toISOString() }
 }
 

@@ -35,6 +35,8 @@ export interface Progress {
   startedAtMs: number
   /** Agents of which something was found. */
   platforms: string[]
+  /** Sources of each agent that are still to be read: how far behind it is. */
+  waiting: Record<string, number>
 }
 
 export interface CapturingDeps {
@@ -77,6 +79,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     turns: 0,
     startedAtMs: clock.nowMs(),
     platforms: [],
+    waiting: {},
   }
   let places: { platform: Platform; place: Place }[] = []
   let hasSwept = false
@@ -215,7 +218,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       await sweep(platformId)
       await queue.whenEmpty()
     },
-    progress: () => ({ ...progress, ...queue.left() }),
+    progress: () => ({ ...progress, ...queue.left(), waiting: queue.waiting() }),
     async run(signal) {
       for (const source of await store.sources.all()) looks.set(`${source.platform}\n${source.key}`, sourceText(source))
       const attempt = (work: () => Promise<void>) =>

@@ -7,6 +7,8 @@ export interface SourceQueue {
   take(signal: AbortSignal, wish?: { liveOnly: boolean }): Promise<Taken | undefined>
   whenEmpty(): Promise<void>
   left(): { sourcesLeft: number; bytesLeft: number }
+  /** How many of each platform are still to be read, or being read. */
+  waiting(): Record<string, number>
 }
 
 export interface Taken {
@@ -84,6 +86,14 @@ export function makeQueue(): SourceQueue {
   }
 
   return {
+    waiting() {
+      const counts: Record<string, number> = {}
+      for (const key of [...entries.keys(), ...busy]) {
+        const platform = key.slice(0, key.indexOf("\n"))
+        counts[platform] = (counts[platform] ?? 0) + 1
+      }
+      return counts
+    },
     put: (key, found, live) => put(key, { found, live }),
     async take(signal, { liveOnly } = { liveOnly: false }) {
       while (!signal.aborted) {
