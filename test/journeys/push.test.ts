@@ -276,7 +276,10 @@ describe("what may not be kept", () => {
     await home.run("stop")
     await home.run("import")
     expect(bytes(home.dir).includes("walrusword")).toBe(false)
-    const { sessions } = await agent.call<Extracted>("extract_session_history", { platform: "claude-code" })
+    const { sessions } = await agent.call<Extracted>("extract_session_history", {
+      platform: "claude-code",
+      session_id: id,
+    })
     expect(sessions[0]!.exchanges.map(({ user }) => user)).toEqual(["and the ottersaying", "a third one"])
     expect(existsSync(join(transcripts, `${id}.jsonl`))).toBe(true)
     expect((await home.run("forget", "--yes")).stderr).toContain("say what to forget")

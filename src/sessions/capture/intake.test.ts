@@ -122,10 +122,10 @@ describe("an event", () => {
     await receive(start("s1", "startup", { cwd: "/private/x" }))
     await receive(hook({ session_id: "s2" }, { platform: "emacs" }))
     await receive(start("s3", "startup"))
-    const before = (await entries()).length
+    expect(await entries()).toHaveLength(1)
     await store.forgetting.session((await store.sessions.byNative("claude-code", "s3"))!.id, NOW)
     await receive(hook({ hook_event_name: "Stop", session_id: "s3" }))
-    expect(await entries()).toHaveLength(before)
+    expect(await entries()).toEqual([])
     for (const id of ["s1", "s3"]) expect(await store.sessions.byNative("claude-code", id)).toBeUndefined()
   })
 })
