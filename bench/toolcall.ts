@@ -9,8 +9,10 @@ import { makeHome } from "../test/fixtures/daemon.ts"
 import { connect, type Era, type Transport } from "../test/fixtures/mcp.ts"
 import { type Row, report, round, summarize, timed } from "./lib.ts"
 
-const CALLS = Number(process.argv[2] ?? 1000)
+const CALLS = Number(process.argv[2] ?? 2000)
 const ROUNDS = 10
+/** Until the compilers on both sides have settled. */
+const WARM_UP = 1000
 
 const home = makeHome()
 const project = `${home.env.HOME}/project`
@@ -41,7 +43,7 @@ async function compare(transport: Transport, era: Era): Promise<void> {
     write: () => ours.call("thought", { thought: "x".repeat(100), nextThoughtNeeded: true, sessionId: session.id }),
   }
   const times: Record<keyof typeof calls, number[]> = { echo: [], keep: [], read: [], write: [] }
-  for (const call of Object.values(calls)) for (let i = 0; i < 50; i++) await call()
+  for (const call of Object.values(calls)) for (let i = 0; i < WARM_UP; i++) await call()
   // Interleaved, so that whatever else the machine does falls on all alike.
   for (let round = 0; round < ROUNDS; round++) {
     for (const name of ["echo", "read", "keep", "write"] as const) {

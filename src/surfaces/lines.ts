@@ -15,4 +15,6 @@ export function lines(stream: Readable, onLine: (line: Buffer) => void): void {
     }
     if (start < chunk.length) parts.push(chunk.subarray(start))
   })
+  // It may have been paused on its way here.
+  stream.resume()
 }

@@ -1,4 +1,5 @@
 import { Agent, request } from "node:http"
+import { connect } from "node:net"
 import type { Duplex } from "node:stream"
 import type { Carrier } from "./client.ts"
 import { STREAM_PATH } from "./paths.ts"
@@ -39,18 +40,33 @@ export function socketCarrier(socketPath: string, timeoutMs?: number): Carrier &
   return Object.assign(carry, { close: () => agent.destroy() })
 }
 
-/** Turns a connection of the socket into a plain stream of MCP lines. */
+/**
+ * Turns a connection of the socket into a plain stream of MCP lines. The handshake is written by hand: a connection that
+ * went through the HTTP client keeps that client's bookkeeping, and every line would pay for it.
+ */
 export function upgrade(socketPath: string, headers: Record<string, string>): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const lost = (cause: unknown) => reject(new ConnectionLost(`no answer at ${socketPath}`, { cause }))
-    const sent = request({
-      socketPath,
-      path: STREAM_PATH,
-      headers: { ...headers, host: "localhost", connection: "Upgrade", upgrade: "mcp" },
-    })
-    sent.on("upgrade", (_response, socket) => resolve(socket))
-    sent.on("response", (response) => lost(new Error(`the daemon answered ${response.statusCode}`)))
-    sent.on("error", lost)
-    sent.end()
+    const socket = connect(socketPath)
+    let answer = Buffer.alloc(0)
+    const onData = (chunk: Buffer) => {
+      answer = Buffer.concat([answer, chunk])
+      const end = answer.indexOf(END_OF_HEAD)
+      if (end < 0) return
+      socket.off("data", onData).off("error", lost).off("close", lost).pause()
+      const [status = ""] = answer.toString("latin1").split("\r\n")
+      if (!status.includes(" 101 ")) {
+        socket.destroy()
+        return lost(new Error(`the daemon answered ${status}`))
+      }
+      const rest = answer.subarray(end + END_OF_HEAD.length)
+      if (rest.length > 0) socket.unshift(rest)
+      resolve(socket)
+    }
+    socket.on("data", onData).on("error", lost).on("close", lost)
+    const lines = Object.entries({ ...headers, host: "localhost", connection: "Upgrade", upgrade: "mcp" })
+    socket.write(`GET ${STREAM_PATH} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`)
   })
 }
+
+const END_OF_HEAD = "\r\n\r\n"

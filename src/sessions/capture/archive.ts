@@ -40,7 +40,7 @@ const MAX_KNOWN = 5_000
 /** As much as one transaction may hold when it holds several batches, and how long it waits for more. */
 const GROUP_CAPTURES = 400
 const GROUP_CHARS = 1_000_000
-const GATHER_MS = 15
+const GATHER_MS = 5
 
 export function makeArchive({ store, clock, rules }: { store: Store; clock: Clock; rules: ArchiveRules }): Archive {
   const known = new Map<string, KnownSession>()
@@ -52,11 +52,14 @@ export function makeArchive({ store, clock, rules }: { store: Store; clock: Cloc
     const projects = await projectsOf(batches, rules)
     if (known.size > MAX_KNOWN) known.clear()
     try {
-      return await store.transaction(async (tx) => {
-        const kept: { turns: number }[] = []
-        for (const batch of batches) kept.push(await new Keeper(tx, batch, projects, known, rules, clock).run())
-        return kept
-      })
+      return await store.transaction(
+        async (tx) => {
+          const kept: { turns: number }[] = []
+          for (const batch of batches) kept.push(await new Keeper(tx, batch, projects, known, rules, clock).run())
+          return kept
+        },
+        { readAgain: true },
+      )
     } catch (error) {
       // What the cache says may have been rolled back.
       known.clear()
@@ -77,7 +80,7 @@ export function makeArchive({ store, clock, rules }: { store: Store; clock: Cloc
   const work = async () => {
     isWorking = true
     while (waiting.length > 0) {
-      // Every commit waits for the disk, and what comes within a moment can share one.
+      // A commit costs as much as keeping many turns, and what comes within a moment can share one.
       if (!groupOf(waiting).isFull) await sleep(GATHER_MS)
       await settle(waiting.splice(0, groupOf(waiting).count))
     }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { closeSync, openSync, readFileSync, readSync } from "node:fs"
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs"
 import { zstdDecompressSync } from "node:zlib"
 import type { Source } from "../../domain/source.ts"
 
@@ -31,22 +31,24 @@ export function openBytes(path: string, compression: "zstd" | undefined): Bytes 
   if (compression === "zstd") {
     const whole = zstdDecompressSync(readFileSync(path))
     const read: Read = (into, at) => whole.copy(into, 0, at, at + into.length)
-    return { ...overBytes(read), close() {} }
+    return { ...overBytes(read, whole.length), close() {} }
   }
   const file = openSync(path, "r")
-  return { ...overBytes((into, at) => readSync(file, into, 0, into.length, at)), close: () => closeSync(file) }
+  const read: Read = (into, at) => readSync(file, into, 0, into.length, at)
+  return { ...overBytes(read, fstatSync(file).size), close: () => closeSync(file) }
 }
 
 /** Fills the buffer from a position on; no bytes mean that there are no more. */
 type Read = (into: Buffer, at: number) => number
 
-function overBytes(read: Read): Omit<Bytes, "close"> {
+function overBytes(read: Read, size: number): Omit<Bytes, "close"> {
   const bytesAt = (at: number, length: number) => {
     const piece = Buffer.allocUnsafe(length)
     return piece.subarray(0, read(piece, at))
   }
   return {
-    lines: (from) => linesFrom(read, from),
+    // A small file needs little memory, and many of them are read side by side.
+    lines: (from) => linesFrom(read, from, Math.min(CHUNK_BYTES, Math.max(1024, size - from))),
     proof(offset) {
       const length = Math.min(PROOF_BYTES, offset)
       const headHash = `${length}:${digest(bytesAt(0, length))}`
@@ -67,8 +69,8 @@ function overBytes(read: Read): Omit<Bytes, "close"> {
   }
 }
 
-function* linesFrom(read: Read, from: number): Generator<Buffer[]> {
-  let buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+function* linesFrom(read: Read, from: number, chunkBytes: number): Generator<Buffer[]> {
+  let buffer = Buffer.allocUnsafe(chunkBytes)
   /** How much of the buffer belongs to a line whose end has not come yet. */
   let begun = 0
   for (let at = from; ; ) {
@@ -85,7 +87,7 @@ function* linesFrom(read: Read, from: number): Generator<Buffer[]> {
     }
     if (lines.length > 0) yield lines
     begun = end - start
-    const size = begun === buffer.length ? begun * 2 : begun < CHUNK_BYTES ? CHUNK_BYTES : buffer.length
+    const size = begun === buffer.length ? begun * 2 : begun < chunkBytes ? chunkBytes : buffer.length
     const next = size === buffer.length ? buffer : Buffer.allocUnsafe(size)
     buffer.copy(next, 0, start, end)
     buffer = next

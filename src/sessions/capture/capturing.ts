@@ -58,7 +58,7 @@ const SWEEP_MS = 20_000
 const APPEAR_MS = 1_000
 const JUST_MS = 5_000
 /** Side by side, so that many small files are kept with one commit. One of them reads only what lives. */
-const READERS = 12
+const READERS = 48
 /** How often a source that cannot be read is tried again, sweep by sweep, although it has not changed. */
 const MAX_TRIES = 5
 /** A burst of writes is read once. */

@@ -54,10 +54,11 @@ export class Keeper {
     if (forgotten.whole) return this.#leaveOut(nativeId)
     const found = await this.#tx.sessions.byNative(platform, nativeId)
     const session = found ?? (await this.#create(platform, nativeId, atMs))
-    const hasReal = session.turnCount > 0 && (await this.#tx.turns.hasReal(session.id))
+    const hasTurns = session.turnCount > 0
     const fresh = {
       id: session.id,
-      hasReal,
+      hasReal: hasTurns && (await this.#tx.turns.hasReal(session.id)),
+      hasFallbacks: hasTurns,
       projectPath: session.projectPath,
       excluded: false,
       lastAtMs: session.updatedAtMs,
@@ -150,7 +151,9 @@ export class Keeper {
     const session = await this.#session(capture.sessionId, capture.atMs ?? this.#batch.source.mtimeMs)
     if (session.excluded || session.isForgotten(capture.nativeId)) return
     if (capture.fallback && session.hasReal) return
-    if (!capture.fallback && !session.hasReal) await this.#replaceFallbacks(session)
+    if (!capture.fallback && session.hasFallbacks && !session.hasReal) await this.#replaceFallbacks(session)
+    if (capture.fallback) session.hasFallbacks = true
+    else session.hasReal = true
     const atMs = capture.atMs ?? Math.max(session.lastAtMs, 0)
     session.lastAtMs = atMs
     this.#pending.push({
@@ -177,7 +180,7 @@ export class Keeper {
     await this.#flush()
     await this.#tx.turns.dropFallbacks(session.id)
     await this.#tx.turns.recount([session.id])
-    session.hasReal = true
+    session.hasFallbacks = false
   }
 
   async #rewind(nativeSessionId: string, fromNativeId: string | null): Promise<void> {
@@ -245,6 +248,8 @@ export interface KnownSession {
   isForgotten(nativeTurnId: string): boolean
   /** True once it has turns from more than a poor source. */
   hasReal: boolean
+  /** False when it can have no turns from a poor one. */
+  hasFallbacks: boolean
 }
 
 const NOTHING_KEPT = {
@@ -255,6 +260,7 @@ const NOTHING_KEPT = {
   described: "",
   isForgotten: () => true,
   hasReal: true,
+  hasFallbacks: false,
 }
 
 export function seenKey(nativeSessionId: string, nativeTurnId: string): string {

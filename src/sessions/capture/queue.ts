@@ -21,10 +21,15 @@ interface Entry {
   live: boolean
 }
 
+/** Of a big source no more than this is in memory at a time, and of all old ones together about so much. */
+const MOST_BYTES = 2_000_000
+const BUSY_BYTES = 16_000_000
+
 export function makeQueue(): SourceQueue {
   const entries = new Map<string, Entry>()
   const live = new Set<string>()
-  const busy = new Set<string>()
+  /** What is being read, and how much room that takes. */
+  const busy = new Map<string, number>()
   /** What changed while it was being read; it is put again when that has ended. */
   const again = new Map<string, Entry>()
   let order: string[] = []
@@ -51,6 +56,9 @@ export function makeQueue(): SourceQueue {
       order.push(key)
       isSorted = false
     }
+    wake()
+  }
+  const wake = () => {
     const bells = wakes
     wakes = []
     ring(bells)
@@ -66,6 +74,7 @@ export function makeQueue(): SourceQueue {
   const next = (liveOnly: boolean): string | undefined => {
     const [first] = live
     if (first !== undefined || liveOnly) return first
+    if (busy.values().reduce((sum, bytes) => sum + bytes, 0) >= BUSY_BYTES) return undefined
     if (!isSorted) {
       const times = new Map(order.map((key) => [key, entries.get(key)?.found.look.mtimeMs ?? 0]))
       order = [...times].toSorted((a, b) => a[1] - b[1]).map(([key]) => key)
@@ -79,6 +88,7 @@ export function makeQueue(): SourceQueue {
     const entry = again.get(key)
     again.delete(key)
     if (entry) put(key, entry)
+    wake()
     if (!isEmpty()) return
     const bells = empties
     empties = []
@@ -88,7 +98,7 @@ export function makeQueue(): SourceQueue {
   return {
     waiting() {
       const counts: Record<string, number> = {}
-      for (const key of [...entries.keys(), ...busy]) {
+      for (const key of [...entries.keys(), ...busy.keys()]) {
         const platform = key.slice(0, key.indexOf("\n"))
         counts[platform] = (counts[platform] ?? 0) + 1
       }
@@ -100,7 +110,7 @@ export function makeQueue(): SourceQueue {
         const key = next(liveOnly)
         const entry = key === undefined ? undefined : remove(key)
         if (key !== undefined && entry) {
-          busy.add(key)
+          busy.set(key, Math.min(entry.found.look.sizeBytes, MOST_BYTES))
           return { found: entry.found, done: () => done(key) }
         }
         const { promise, resolve } = Promise.withResolvers<void>()
