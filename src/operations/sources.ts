@@ -127,7 +127,7 @@ function progressView({ capturing }: Capture): z.output<typeof ProgressView> {
 
 const BAR_CHARS = 24
 
-/** `[######------]  52 %  claude-code, codex  310 of 600 MB  28 MB/s  10 s left` */
+/** `[######------]  52 %  310 of 600 MB  28 MB/s  10 s left  40 of 90 files  claude-code, codex` */
 export function progressLine({
   bytesDone,
   bytesLeft,
@@ -145,11 +145,11 @@ export function progressLine({
   return [
     `[${"#".repeat(filled)}${"-".repeat(BAR_CHARS - filled)}]`,
     `${Math.floor(share * 100)} %`,
-    platforms.join(", ") || "looking",
-    `${sourcesDone} of ${sourcesDone + sourcesLeft} files`,
     `${mb(bytesDone)} of ${mb(total)} MB`,
     `${mb(perSecond)} MB/s`,
     bytesLeft > 0 && perSecond > 0 ? `${Math.ceil(bytesLeft / perSecond)} s left` : "",
+    `${sourcesDone} of ${sourcesDone + sourcesLeft} files`,
+    platforms.join(", ") || "looking",
   ]
     .filter((part) => part !== "")
     .join("  ")

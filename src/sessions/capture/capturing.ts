@@ -9,8 +9,8 @@ import type { Store } from "../../domain/store.ts"
 import type { Archive } from "./archive.ts"
 import { makeQueue } from "./queue.ts"
 import { type Reading, ReadingStopped } from "./reader-thread.ts"
-import { type Look, lookAt, readSource } from "./reading.ts"
-import { claimOf, type FoundSource, lookAtSource, placesOf, scanPlace } from "./scan.ts"
+import { type Look, readSource } from "./reading.ts"
+import { claimOf, type FoundSource, lookAt, lookAtSource, placesOf, scanPlace } from "./scan.ts"
 
 export interface Capturing {
   /** Imports what is there, newest first, and follows what comes, until the signal. */
@@ -107,20 +107,19 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   const lookInto = async (platform: Platform, place: Place) => {
     await forgetReplaced(place.dir)
     const isNew = !watched.has(place.dir)
-    let found = await scanPlace(platform, place)
-    if (found.length > 0 && isNew) {
-      await listen(place)
-      // What was written before the watcher was there has told nobody.
-      found = await scanPlace(platform, place)
-    }
-    if (found.length > 0 && !progress.platforms.includes(platform.id)) progress.platforms.push(platform.id)
-    for (const source of found) offer(source, false)
+    const scan = () => scanPlace(platform, place, (source) => offer(source, false))
+    if ((await scan()) === 0) return
+    if (!progress.platforms.includes(platform.id)) progress.platforms.push(platform.id)
+    if (!isNew) return
+    await listen(place)
+    // What was written before the watcher was there has told nobody.
+    if (watched.has(place.dir)) await scan()
   }
 
   const lookForNew = async () => {
     for (const platform of platforms) {
       for (const place of platform.places(machine)) {
-        const look = await lookAt(place.dir)
+        const look = lookAt(place.dir)
         if (!look || look.inode === watched.get(place.dir)?.inode) continue
         if (clock.nowMs() - look.mtimeMs < JUST_MS) await lookInto(platform, place)
       }
@@ -129,7 +128,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
 
   const listen = async ({ dir, depth }: Place) => {
     if (watched.has(dir) || !deps.watch) return
-    const inode = (await lookAt(dir))?.inode
+    const inode = lookAt(dir)?.inode
     watched.set(dir, { inode, stop: async () => {} })
     try {
       // Watchers refuse a link, or tell of the folder behind it.
@@ -144,7 +143,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   /** A watcher stays with its folder when that is deleted, and knows nothing of the one made in its place. */
   const forgetReplaced = async (dir: string) => {
     const before = watched.get(dir)
-    if (!before || before.inode === (await lookAt(dir))?.inode) return
+    if (!before || before.inode === lookAt(dir)?.inode) return
     watched.delete(dir)
     await before.stop().catch(() => {})
   }
@@ -160,10 +159,10 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     for (const { platform, place } of places) {
       if (!main.startsWith(place.dir + sep)) continue
       const claim = claimOf(platform, place, main)
-      const found = claim && (await lookAtSource({ platform, place, claim, path: main }))
+      const found = claim && lookAtSource({ platform, place, claim, path: main })
       if (found) offer(found, true)
       // Of files that lie in a new folder from its first moment on, watchers tell nothing.
-      if (!claim) for (const inside of await scanPlace(platform, place, path)) offer(inside, true)
+      if (!claim) await scanPlace(platform, place, (inside) => offer(inside, true), path)
     }
   }
 
@@ -171,7 +170,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     const { platform, place, claim, path } = found
     const before = await store.sources.byKey(platform.id, claim.key)
     // Looked at before reading: what is written meanwhile shows as another look afterwards.
-    const look = (await lookAtSource(found))?.look
+    const look = lookAtSource(found)?.look
     if (!look) return
     const request = { platform: platform.id, key: claim.key, path, reader: claim.reader, look, before }
     const onBytes = (bytes: number) => {
@@ -207,7 +206,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       const platform = platforms.find(({ id }) => id === platformId)
       const place = { dir: dirname(path), depth: 0 }
       const claim = platform && claimOf(platform, place, path)
-      const found = claim && (await lookAtSource({ platform, place, claim, path }))
+      const found = claim && lookAtSource({ platform, place, claim, path })
       if (!found) return
       await read(found)
       // A folder that was not there at the last sweep is followed from now on.

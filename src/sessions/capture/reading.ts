@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises"
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
@@ -219,14 +218,5 @@ function sourceOf(request: ReadRequest, look: Look, clock: Clock, position: Posi
     readAtMs: clock.nowMs(),
     trouble: null,
     ...position,
-  }
-}
-
-export async function lookAt(path: string): Promise<Look | undefined> {
-  try {
-    const found = await stat(path)
-    return { inode: `${found.dev}:${found.ino}`, sizeBytes: found.size, mtimeMs: Math.trunc(found.mtimeMs) }
-  } catch {
-    return undefined
   }
 }
