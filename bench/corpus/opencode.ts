@@ -105,6 +105,12 @@ export class OpencodeStore {
     this.#db.prepare("UPDATE session SET time_updated = ? WHERE id = ?").run(atMs, sessionId)
   }
 
+  remove(sessionId: string): void {
+    this.#db.prepare("DELETE FROM part WHERE session_id = ?").run(sessionId)
+    this.#db.prepare("DELETE FROM message WHERE session_id = ?").run(sessionId)
+    this.#db.prepare("DELETE FROM session WHERE id = ?").run(sessionId)
+  }
+
   together(work: () => void): void {
     this.#db.exec("BEGIN")
     work()

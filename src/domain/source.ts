@@ -25,6 +25,7 @@ export interface Source {
 }
 
 export type NewSource = Omit<Source, "id">
+export type SourceLook = Pick<Source, "platform" | "key" | "path" | "inode" | "sizeBytes" | "mtimeMs">
 
 export interface SourceSummary {
   platform: string

@@ -4,7 +4,7 @@ import type { JournalEntry, NewJournalEntry } from "./journal.ts"
 import type { Project } from "./project.ts"
 import type { Run } from "./run.ts"
 import type { CapturedSession, NewSession, Session, SessionEdge, SessionFilter } from "./session.ts"
-import type { NewSource, Source, SourceSummary } from "./source.ts"
+import type { NewSource, Source, SourceLook, SourceSummary } from "./source.ts"
 import type { NewThought, Thought } from "./thought.ts"
 import type { Turn, TurnKind } from "./turn.ts"
 
@@ -139,7 +139,8 @@ export interface Turns {
 }
 
 export interface Sources {
-  all(): Promise<Source[]>
+  /** Of all of them, how they looked when they were last read. */
+  looks(): Promise<SourceLook[]>
   byKey(platform: string, key: string): Promise<Source | undefined>
   save(source: NewSource): Promise<number>
   summaries(): Promise<SourceSummary[]>

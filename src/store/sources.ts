@@ -11,10 +11,11 @@ const sourceByKey = prepared((db, platform: string, key: string) =>
 
 export function makeSources(db: Db, dialect: StoreDialect): Sources {
   return {
-    async all() {
-      const rows = await db.selectFrom("sources").selectAll().execute()
-      return rows.map(toSource)
-    },
+    looks: () =>
+      db
+        .selectFrom("sources")
+        .select(["platform", "key", "path", "inode", "size_bytes as sizeBytes", "mtime_ms as mtimeMs"])
+        .execute(),
     async byKey(platform, key) {
       const [row] = await sourceByKey(db, dialect, platform, key)
       return row && toSource(row)

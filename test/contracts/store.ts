@@ -10,6 +10,7 @@ import { runsContract } from "./store/runs.ts"
 import { sessionsContract } from "./store/sessions.ts"
 import { thoughtsContract } from "./store/thoughts.ts"
 import { transactionsContract } from "./store/transactions.ts"
+import { sourcesContract, turnsContract } from "./store/turns.ts"
 import { wordsContract } from "./store/words.ts"
 
 export interface OpenedStore {
@@ -36,6 +37,8 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     describe("sessions", () => sessionsContract(store))
     describe("runs", () => runsContract(store))
     describe("thoughts", () => thoughtsContract(store))
+    describe("turns", () => turnsContract(store))
+    describe("sources", () => sourcesContract(store))
     describe("bindings", () => bindingsContract(store))
     describe("journal", () => journalContract(store))
     describe("deliveries", () => deliveriesContract(store))

@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Project } from "../../domain/project.ts"
 import type { NewSource } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
-import { Keeper, type KnownSession } from "./keeper.ts"
+import { Keeper } from "./keeper.ts"
+import type { Kept, KnownSession } from "./known.ts"
 
 /** A piece of a source's reading: what it held, and how far the source is read once that is kept. */
 export interface Batch {
@@ -18,7 +19,7 @@ export interface Batch {
 
 export interface Archive {
   /** One transaction: sessions, turns, the source's position, journal. Doing it twice changes nothing. */
-  keep(batch: Batch): Promise<{ turns: number }>
+  keep(batch: Batch): Promise<Kept>
   /** Drops what is remembered of sessions from batch to batch. */
   reset(): void
 }
@@ -32,7 +33,7 @@ export interface ArchiveRules {
 
 interface Waiting {
   batch: Batch
-  resolve(kept: { turns: number }): void
+  resolve(kept: Kept): void
   reject(error: unknown): void
 }
 
@@ -42,7 +43,17 @@ const GROUP_CAPTURES = 400
 const GROUP_CHARS = 1_000_000
 const GATHER_MS = 5
 
-export function makeArchive({ store, clock, rules }: { store: Store; clock: Clock; rules: ArchiveRules }): Archive {
+export function makeArchive({
+  store,
+  clock,
+  rules,
+  gatherMs = GATHER_MS,
+}: {
+  store: Store
+  clock: Clock
+  rules: ArchiveRules
+  gatherMs?: number
+}): Archive {
   const known = new Map<string, KnownSession>()
   const waiting: Waiting[] = []
   let isWorking = false
@@ -54,7 +65,7 @@ export function makeArchive({ store, clock, rules }: { store: Store; clock: Cloc
     try {
       return await store.transaction(
         async (tx) => {
-          const kept: { turns: number }[] = []
+          const kept: Kept[] = []
           for (const batch of batches) kept.push(await new Keeper(tx, batch, projects, known, rules, clock).run())
           return kept
         },
@@ -81,8 +92,10 @@ export function makeArchive({ store, clock, rules }: { store: Store; clock: Cloc
     isWorking = true
     while (waiting.length > 0) {
       // A commit costs as much as keeping many turns, and what comes within a moment can share one.
-      if (!groupOf(waiting).isFull) await sleep(GATHER_MS)
+      if (gatherMs > 0 && !groupOf(waiting).isFull) await sleep(gatherMs)
       await settle(waiting.splice(0, groupOf(waiting).count))
+      // The embedded database answers at once, so that nobody else would get a turn until nothing waits here.
+      await setImmediate()
     }
     isWorking = false
   }

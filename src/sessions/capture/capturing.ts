@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Machine, Place, Platform } from "../../domain/platform.ts"
-import type { Source } from "../../domain/source.ts"
+import type { SourceLook } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Archive } from "./archive.ts"
-import { makeQueue } from "./queue.ts"
+import { makeQueue, type Taken } from "./queue.ts"
 import { type Reading, ReadingStopped } from "./reader-thread.ts"
 import { type Look, readSource } from "./reading.ts"
 import { claimOf, type FoundSource, lookAt, lookAtSource, placesOf, scanPlace } from "./scan.ts"
@@ -61,6 +61,7 @@ const JUST_MS = 5_000
 const READERS = 48
 /** How often a source that cannot be read is tried again, sweep by sweep, although it has not changed. */
 const MAX_TRIES = 5
+const REST_MS = 250
 /** A burst of writes is read once. */
 const GATHER_MS = 40
 
@@ -184,7 +185,8 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       looks.set(keyOf(found), lookText({ ...found, look }))
       troubled.delete(keyOf(found))
     } catch (error) {
-      if (error instanceof ReadingStopped) return
+      // Stopped, or gone before its turn came.
+      if (error instanceof ReadingStopped || !lookAtSource(found)) return
       deps.onTrouble({ platform: platform.id, path }, error)
       if (!isWorthAnotherTry(found, look, error)) looks.set(keyOf(found), lookText({ ...found, look }))
       await noteTrouble(store, request, error, clock).catch(() => {})
@@ -198,6 +200,12 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     const tries = before?.look === lookText({ ...found, look }) ? before.tries + 1 : 1
     troubled.set(keyOf(found), { look: lookText({ ...found, look }), tries })
     return error instanceof Failure || tries < MAX_TRIES
+  }
+
+  /** What is read anew at every change rests after each reading: an agent that streams changes it all the time. */
+  const rested = async ({ found, done }: Taken) => {
+    if (found.claim.reader.mode !== "lines") await sleep(REST_MS, undefined, { ref: false })
+    done()
   }
 
   return {
@@ -219,7 +227,8 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     },
     progress: () => ({ ...progress, ...queue.left(), waiting: queue.waiting() }),
     async run(signal) {
-      for (const source of await store.sources.all()) looks.set(`${source.platform}\n${source.key}`, sourceText(source))
+      for (const source of await store.sources.looks())
+        looks.set(`${source.platform}\n${source.key}`, sourceText(source))
       const attempt = (work: () => Promise<void>) =>
         work().catch((error: unknown) => deps.onTrouble({ platform: "-", path: "the sweep" }, error))
       const again = async (work: () => Promise<void>, pauseMs: number) => {
@@ -232,8 +241,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       const readAll = async (wish: { liveOnly: boolean }) => {
         for (let next = await queue.take(signal, wish); next; next = await queue.take(signal, wish)) {
           await read(next.found)
-          next.done()
-          settle()
+          void rested(next).then(settle)
         }
       }
       const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
@@ -251,8 +259,10 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
 }
 
 const keyOf = ({ platform, claim }: FoundSource) => `${platform.id}\n${claim.key}`
-const lookText = ({ look, path }: FoundSource) => `${path} ${look.inode} ${look.sizeBytes} ${look.mtimeMs}`
-const sourceText = (source: Source) => `${source.path} ${source.inode} ${source.sizeBytes} ${source.mtimeMs}`
+const lookText = ({ look, path, claim }: FoundSource) => sourceText({ ...look, path, key: claim.key })
+/** Short: there is one for every file. Most often the key is the path. */
+const sourceText = ({ path, key, inode, sizeBytes, mtimeMs }: Omit<SourceLook, "platform">) =>
+  `${inode} ${sizeBytes} ${mtimeMs}${path === key ? "" : ` ${path}`}`
 
 async function knownProjects(store: Store): Promise<string[]> {
   const projects = await store.projects.list()

@@ -4,6 +4,7 @@ import { newSessionId, type SessionId } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
 import type { ArchiveRules, Batch } from "./archive.ts"
+import { EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, seenKey } from "./known.ts"
 
 /** One run through a batch, inside its transaction. */
 export class Keeper {
@@ -15,7 +16,10 @@ export class Keeper {
   readonly #nowMs: number
   #sourceId = 0
   #pending: NewTurn[] = []
+  /** Sessions of the batch in which something may have been taken back before. */
+  readonly #returning = new Set<SessionId>()
   #kept = 0
+  #leftOut = 0
 
   constructor(
     tx: Store,
@@ -33,8 +37,9 @@ export class Keeper {
     this.#nowMs = clock.nowMs()
   }
 
-  async run(): Promise<{ turns: number }> {
-    this.#sourceId = await this.#tx.sources.save(this.#batch.source)
+  async run(): Promise<Kept> {
+    const { source } = this.#batch
+    this.#sourceId = await this.#tx.sources.save(source)
     for (const capture of this.#batch.captures) {
       if (capture.type === "session") await this.#describe(capture)
       else if (capture.type === "turn") await this.#turn(capture)
@@ -42,25 +47,35 @@ export class Keeper {
     }
     await this.#flush()
     if (this.#batch.seen) await this.#supersedeUnseen(this.#batch.seen)
-    return { turns: this.#kept }
+    if (this.#leftOut > 0) {
+      const skipped = { ...source.skipped, [EXCLUDED]: (source.skipped[EXCLUDED] ?? 0) + this.#leftOut }
+      await this.#tx.sources.save({ ...source, skipped })
+    }
+    return { turns: this.#kept, leftOut: this.#leftOut }
   }
 
-  async #session(nativeId: string, atMs: number): Promise<KnownSession> {
+  async #session(nativeId: string, atMs?: number, path?: string): Promise<KnownSession> {
     const { platform } = this.#batch.source
     const key = `${platform} ${nativeId}`
     const cached = this.#known.get(key)
     if (cached) return cached
     const forgotten = await this.#tx.forgetting.of(platform, nativeId)
-    if (forgotten.whole) return this.#leaveOut(nativeId)
+    if (forgotten.whole) return this.#leaveOut(nativeId, { byFolder: false })
     const found = await this.#tx.sessions.byNative(platform, nativeId)
-    const session = found ?? (await this.#create(platform, nativeId, atMs))
-    const hasTurns = session.turnCount > 0
+    // Where it worked was said when the source was read before; had that been another folder, it would be kept.
+    if (!found && path === undefined && (this.#batch.source.skipped[EXCLUDED] ?? 0) > 0)
+      return this.#leaveOut(nativeId, { byFolder: true })
+    const session = found ?? (await this.#create(platform, nativeId, atMs ?? this.#firstTime(nativeId)))
+    // Its count says nothing: what was taken back is not in it.
+    const isOld = found !== undefined
     const fresh = {
       id: session.id,
-      hasReal: hasTurns && (await this.#tx.turns.hasReal(session.id)),
-      hasFallbacks: hasTurns,
+      hasReal: isOld && (await this.#tx.turns.hasReal(session.id)),
+      hasFallbacks: isOld,
+      hasTakenBack: isOld,
       projectPath: session.projectPath,
       excluded: false,
+      byFolder: false,
       lastAtMs: session.updatedAtMs,
       described: "",
       isForgotten: forgotten.turn,
@@ -69,9 +84,16 @@ export class Keeper {
     return fresh
   }
 
+  /** Of a session that does not say when it began. */
+  #firstTime(nativeId: string): number {
+    for (const capture of this.#batch.captures)
+      if (capture.type === "turn" && capture.sessionId === nativeId && capture.atMs !== undefined) return capture.atMs
+    return this.#batch.source.mtimeMs
+  }
+
   /** Remembered as a session of which nothing is kept. */
-  #leaveOut(nativeId: string): KnownSession {
-    const none = { ...NOTHING_KEPT }
+  #leaveOut(nativeId: string, why: { byFolder: boolean }): KnownSession {
+    const none = { ...NOTHING_KEPT, ...why }
     this.#known.set(`${this.#batch.source.platform} ${nativeId}`, none)
     return none
   }
@@ -98,10 +120,11 @@ export class Keeper {
     const first = capture.projectPath
     const known = this.#known.get(`${this.#batch.source.platform} ${capture.sessionId}`)
     if (first !== undefined && !known?.projectPath && this.#rules.excluded(first)) {
-      this.#leaveOut(capture.sessionId)
+      this.#leaveOut(capture.sessionId, { byFolder: true })
+      this.#leftOut++
       return
     }
-    const session = await this.#session(capture.sessionId, capture.startedAtMs ?? this.#batch.source.mtimeMs)
+    const session = await this.#session(capture.sessionId, capture.startedAtMs, first)
     const described = JSON.stringify(capture)
     if (session.excluded || session.described === described) return
     session.described = described
@@ -148,7 +171,8 @@ export class Keeper {
   }
 
   async #turn(capture: TurnCapture): Promise<void> {
-    const session = await this.#session(capture.sessionId, capture.atMs ?? this.#batch.source.mtimeMs)
+    const session = await this.#session(capture.sessionId, capture.atMs)
+    if (session.byFolder) this.#leftOut++
     if (session.excluded || session.isForgotten(capture.nativeId)) return
     if (capture.fallback && session.hasReal) return
     if (!capture.fallback && session.hasFallbacks && !session.hasReal) await this.#replaceFallbacks(session)
@@ -156,6 +180,7 @@ export class Keeper {
     else session.hasReal = true
     const atMs = capture.atMs ?? Math.max(session.lastAtMs, 0)
     session.lastAtMs = atMs
+    if (session.hasTakenBack) this.#returning.add(session.id)
     this.#pending.push({
       sessionId: session.id,
       nativeId: capture.nativeId,
@@ -185,8 +210,9 @@ export class Keeper {
 
   async #rewind(nativeSessionId: string, fromNativeId: string | null): Promise<void> {
     await this.#flush()
-    const session = await this.#session(nativeSessionId, this.#batch.source.mtimeMs)
+    const session = await this.#session(nativeSessionId)
     if (session.excluded) return
+    session.hasTakenBack = true
     await this.#tx.turns.supersedeFrom(session.id, fromNativeId, this.#nowMs)
     await this.#tx.turns.recount([session.id])
   }
@@ -204,6 +230,9 @@ export class Keeper {
         prompts: fresh.filter(({ kind }) => kind === "prompt").length,
         lastAtMs: Math.max(...turns.map(({ atMs }) => atMs)),
       })
+      // One that was taken back and is there again counts again.
+      const mayReturn = fresh.length < turns.length && this.#returning.has(sessionId)
+      if (mayReturn) await this.#tx.turns.recount([sessionId])
       await this.#tx.journal.append([
         { kind: "turns.kept", sessionId, atMs: this.#nowMs, data: { seqs: turns.map(({ seq }) => seq) } },
       ])
@@ -226,6 +255,7 @@ export class Keeper {
       this.#nowMs,
     )
     const sessionIds = [...new Set(gone.map(({ sessionId }) => sessionId))]
+    for (const session of this.#known.values()) session.hasTakenBack ||= sessionIds.includes(session.id)
     await this.#tx.turns.recount(sessionIds)
     await this.#tx.journal.append(
       sessionIds.map((sessionId) => ({
@@ -236,33 +266,4 @@ export class Keeper {
       })),
     )
   }
-}
-
-export interface KnownSession {
-  id: SessionId
-  projectPath: string | null
-  excluded: boolean
-  lastAtMs: number
-  /** What was written of it last, to leave out what says nothing new. */
-  described: string
-  isForgotten(nativeTurnId: string): boolean
-  /** True once it has turns from more than a poor source. */
-  hasReal: boolean
-  /** False when it can have no turns from a poor one. */
-  hasFallbacks: boolean
-}
-
-const NOTHING_KEPT = {
-  id: "" as SessionId,
-  projectPath: null,
-  excluded: true,
-  lastAtMs: 0,
-  described: "",
-  isForgotten: () => true,
-  hasReal: true,
-  hasFallbacks: false,
-}
-
-export function seenKey(nativeSessionId: string, nativeTurnId: string): string {
-  return `${nativeSessionId}\n${nativeTurnId}`
 }

@@ -4,6 +4,7 @@ import type { Clock } from "../../domain/clock.ts"
 import type { Place, Platform } from "../../domain/platform.ts"
 import type { Source } from "../../domain/source.ts"
 import type { Archive, Batch } from "./archive.ts"
+import type { Kept } from "./known.ts"
 import { type Look, readSource } from "./reading.ts"
 import { claimOf } from "./scan.ts"
 
@@ -26,9 +27,7 @@ export interface Reading {
 /** The thread has ended before the source was read. Nothing is known of the source. */
 export class ReadingStopped extends Error {}
 
-type ToThread =
-  | { type: "read"; id: number; wish: ReadWish }
-  | { type: "kept"; id: number; turns?: number; error?: string }
+type ToThread = { type: "read"; id: number; wish: ReadWish } | { type: "kept"; id: number; kept?: Kept; error?: string }
 interface Ongoing {
   onBytes(bytes: number): void
   resolve(kept: { turns: number }): void
@@ -94,7 +93,7 @@ export function makeReaderThread({
   }
   const keep = (id: number, batch: Batch, reading: Ongoing, from: Worker) => {
     const kept = archive.keep(batch).then(
-      ({ turns }) => from.postMessage({ type: "kept", id, turns } satisfies ToThread),
+      (kept) => from.postMessage({ type: "kept", id, kept } satisfies ToThread),
       (error: unknown) => {
         reading.failure = error
         from.postMessage({ type: "kept", id, error: messageOf(error) } satisfies ToThread)
@@ -141,7 +140,7 @@ export function serveReading({
   /** Absent where what is redacted depends on the project. */
   redact?: ((text: string) => string) | undefined
 }): void {
-  const waiting = new Map<number, { resolve(kept: { turns: number }): void; reject(error: Error): void }>()
+  const waiting = new Map<number, { resolve(kept: Kept): void; reject(error: Error): void }>()
   const say = (message: FromThread) => port.postMessage(message)
   const archiveOf = (id: number): Pick<Archive, "keep"> => ({
     keep: (batch) =>
@@ -168,7 +167,7 @@ export function serveReading({
     }
     const { resolve, reject } = waiting.get(id)!
     waiting.delete(id)
-    if (message.error === undefined) resolve({ turns: message.turns ?? 0 })
+    if (message.kept) resolve(message.kept)
     else reject(new Error(message.error))
   })
 }

@@ -3,9 +3,10 @@ import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { DatabaseReader, LineState, LinesReader, SourceReader, WholeReader } from "../../domain/platform.ts"
 import type { NewSource, Source } from "../../domain/source.ts"
+import { plainText } from "../../domain/text.ts"
 import type { Archive } from "./archive.ts"
 import { type Bytes, NOT_PROVED, openBytes } from "./bytes.ts"
-import { seenKey } from "./keeper.ts"
+import { EXCLUDED, seenKey } from "./known.ts"
 
 export interface Look {
   inode: string
@@ -52,12 +53,14 @@ export async function readSource(
     const position = last ? { memory, ...count.totals() } : { memory: request.before?.memory ?? null, ...before }
     const source = sourceOf(request, look, clock, position)
     const kept = await archive.keep({ captures: pending.take(), source, ...(last && complete ? { seen } : {}) })
+    count.leftOut(kept.leftOut)
     turns += kept.turns
     await setImmediate()
   }
   for (const capture of captures) {
     count.add(capture)
     if (capture.type === "skipped") continue
+    makePlain(capture)
     if (capture.type === "turn") seen.add(seenKey(capture.sessionId, capture.nativeId))
     pending.add(capture)
     if (pending.isFull()) await keep(false)
@@ -119,6 +122,7 @@ async function readLines(
         ...count.totals(),
       })
       const kept = await archive.keep({ captures: pending.take(), source, ...(last && seen ? { seen } : {}) })
+      count.leftOut(kept.leftOut)
       turns += kept.turns
       onBytes(pendingBytes)
       pendingBytes = 0
@@ -131,6 +135,7 @@ async function readLines(
           for (const capture of reader.line(line, state, { offset })) {
             count.add(capture)
             if (capture.type === "skipped") continue
+            makePlain(capture)
             if (capture.type === "turn") seen?.add(seenKey(capture.sessionId, capture.nativeId))
             pending.add(capture)
           }
@@ -187,12 +192,23 @@ class Pending {
   }
 }
 
+/** Ids, names and texts as every database accepts them: agents have crashed in strange moments. */
+function makePlain(capture: Capture): void {
+  for (const [name, value] of Object.entries(capture)) {
+    const isPlain = typeof value !== "string" || (value.isWellFormed() && !value.includes("\0"))
+    if (!isPlain) Object.assign(capture, { [name]: plainText(value) })
+  }
+}
+
 function counter(start: Source | undefined) {
   const skipped: Record<string, number> = { ...start?.skipped }
   let [lines, unknown, unreadable] = [start?.lines ?? 0, start?.unknown ?? 0, start?.unreadable ?? 0]
   return {
     line: () => lines++,
     unreadable: () => unreadable++,
+    leftOut(captures: number) {
+      if (captures > 0) skipped[EXCLUDED] = (skipped[EXCLUDED] ?? 0) + captures
+    },
     add(capture: Capture) {
       if (capture.type !== "skipped") return
       skipped[capture.kind] = (skipped[capture.kind] ?? 0) + 1

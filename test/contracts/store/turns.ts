@@ -1,0 +1,266 @@
+import { expect, test } from "vitest"
+import type { SessionId } from "../../../src/domain/ids.ts"
+import type { NewSource } from "../../../src/domain/source.ts"
+import type { NewTurn, Store } from "../../../src/domain/store.ts"
+import { addSession, NOW, range } from "./examples.ts"
+
+export function turnsContract(store: () => Store): void {
+  const natives = async (sessionId: SessionId, superseded = false) =>
+    (await store().turns.ofSession(sessionId, { superseded })).map((turn) => turn.nativeId)
+
+  test("a turn comes back whole", async () => {
+    const { id } = await addSession(store())
+    const turn = newTurn(id, "t1", {
+      kind: "tool_call",
+      text: 'q"uote é 湖 🚀\n',
+      model: "m",
+      toolName: "bash",
+      toolCallId: "c1",
+      isError: true,
+      usage: { inputTokens: 1, costUsd: 0.5 },
+    })
+    const [put] = await store().turns.put([turn])
+    expect(put).toEqual({ seq: expect.any(Number), sessionId: id, kind: "tool_call", atMs: NOW, inserted: true })
+    const { sourceId: _, ...kept } = { ...turn, seq: put!.seq, supersededAtMs: null }
+    expect(await store().turns.byNative(id, "t1")).toEqual(kept)
+    expect(await store().turns.bySeqs([put!.seq])).toEqual([kept])
+    expect(await store().turns.byNative(id, "t2")).toBeUndefined()
+  })
+
+  test("what is as it was is left alone; what reads differently is changed under its number", async () => {
+    const { id } = await addSession(store())
+    const turns = [newTurn(id, "a"), newTurn(id, "b"), newTurn(id, "c"), newTurn(id, "d")]
+    const first = await store().turns.put(turns)
+    expect(first.map(({ inserted }) => inserted)).toEqual([true, true, true, true])
+    expect(await store().turns.put(turns)).toEqual([])
+    const again = await store().turns.put([
+      turns[0]!,
+      { ...turns[1]!, text: "grown" },
+      { ...turns[2]!, kind: "reply" },
+      { ...turns[3]!, usage: { outputTokens: 7 } },
+      newTurn(id, "e"),
+    ])
+    expect(again.map(({ seq, inserted }) => [seq, inserted])).toEqual([
+      [first[1]!.seq, false],
+      [first[2]!.seq, false],
+      [first[3]!.seq, false],
+      [expect.any(Number), true],
+    ])
+    const kept = await store().turns.ofSession(id)
+    expect(kept.map(({ nativeId, kind, text, usage }) => [nativeId, kind, text, usage])).toEqual([
+      ["a", "prompt", "text of a", null],
+      ["b", "prompt", "grown", null],
+      ["c", "reply", "text of c", null],
+      ["d", "prompt", "text of d", { outputTokens: 7 }],
+      ["e", "prompt", "text of e", null],
+    ])
+  })
+
+  test("of the same turn twice in one put the last reading stands", async () => {
+    const { id } = await addSession(store())
+    const put = await store().turns.put([
+      newTurn(id, "a", { text: "begun" }),
+      newTurn(id, "b"),
+      newTurn(id, "a", { text: "begun and ended" }),
+    ])
+    expect(put).toHaveLength(2)
+    expect((await store().turns.byNative(id, "a"))?.text).toBe("begun and ended")
+  })
+
+  test("the same id in another session is another turn, and nothing is put for no turns", async () => {
+    const [one, two] = [await addSession(store()), await addSession(store())]
+    expect(await store().turns.put([])).toEqual([])
+    const put = await store().turns.put([newTurn(one.id, "a"), newTurn(two.id, "a", { text: "other" })])
+    expect(new Set(put.map(({ seq }) => seq)).size).toBe(2)
+    expect((await store().turns.ofSession(two.id)).map(({ text }) => text)).toEqual(["other"])
+  })
+
+  test("a conversation is in the order of its times, then of its keeping; a limit gives the last ones", async () => {
+    const { id } = await addSession(store())
+    await store().turns.put([
+      newTurn(id, "later", { atMs: NOW + 2 }),
+      newTurn(id, "first", { atMs: NOW }),
+      newTurn(id, "second", { atMs: NOW }),
+    ])
+    expect(await natives(id)).toEqual(["first", "second", "later"])
+    expect((await store().turns.ofSession(id, { limit: 2 })).map(({ nativeId }) => nativeId)).toEqual([
+      "second",
+      "later",
+    ])
+    const second = (await store().turns.byNative(id, "second"))!
+    const before = await store().turns.ofSession(id, { limit: 5, beforeSeq: second.seq })
+    expect(before.map(({ nativeId }) => nativeId)).toEqual(["first", "later"])
+  })
+
+  test("more turns than one statement has parameters for", async () => {
+    const { id } = await addSession(store())
+    const put = await store().transaction((tx) => tx.turns.put(range(6_000).map((index) => newTurn(id, `t${index}`))))
+    expect(put).toHaveLength(6_000)
+    const seqs = put.map(({ seq }) => seq)
+    expect(await store().turns.bySeqs(seqs)).toHaveLength(6_000)
+    await store().turns.supersede(seqs, NOW)
+    expect(await natives(id)).toEqual([])
+    expect(await natives(id, true)).toHaveLength(6_000)
+  })
+
+  test("text of any kind and length", async () => {
+    const { id } = await addSession(store())
+    const long = "väter 湖 ".repeat(200_000)
+    await store().turns.put([newTurn(id, "long", { text: long }), newTurn(id, "empty", { text: "" })])
+    expect((await store().turns.byNative(id, "long"))?.text).toBe(long)
+    expect((await store().turns.byNative(id, "empty"))?.text).toBe("")
+  })
+
+  test("what was taken back stays, is not listed, and comes back when it is put again", async () => {
+    const { id } = await addSession(store())
+    const put = await store().turns.put(["a", "b", "c"].map((name) => newTurn(id, name)))
+    await store().turns.supersede([put[1]!.seq], NOW + 5)
+    expect(await natives(id)).toEqual(["a", "c"])
+    expect((await store().turns.byNative(id, "b"))?.supersededAtMs).toBe(NOW + 5)
+    expect(await store().turns.put([newTurn(id, "b")])).toMatchObject([{ seq: put[1]!.seq, inserted: false }])
+    expect(await natives(id)).toEqual(["a", "b", "c"])
+  })
+
+  test("a session is taken back from one turn on, from an unknown one not at all, from none whole", async () => {
+    const [{ id }, other] = [await addSession(store()), await addSession(store())]
+    await store().turns.put(["a", "b", "c"].map((name) => newTurn(id, name)))
+    await store().turns.put([newTurn(other.id, "b")])
+    await store().turns.supersedeFrom(id, "unknown", NOW)
+    expect(await natives(id)).toEqual(["a", "b", "c"])
+    await store().turns.supersedeFrom(id, "b", NOW + 1)
+    expect(await natives(id)).toEqual(["a"])
+    await store().turns.supersedeFrom(id, null, NOW + 2)
+    const marks = (await store().turns.ofSession(id, { superseded: true })).map((turn) => turn.supersededAtMs)
+    expect(marks).toEqual([NOW + 2, NOW + 1, NOW + 1])
+    expect(await natives(other.id)).toEqual(["b"])
+  })
+
+  test("the turns of a source are those that it held last", async () => {
+    const { id } = await addSession(store())
+    const [one, two] = [await store().sources.save(newSource("one")), await store().sources.save(newSource("two"))]
+    const put = await store().turns.put(["a", "b", "c"].map((name) => newTurn(id, name, { sourceId: one })))
+    await store().turns.put([newTurn(id, "c", { sourceId: two, text: "changed" })])
+    await store().turns.supersede([put[1]!.seq], NOW)
+    const of = async (source: number) => (await store().turns.liveOfSource(source)).map(({ nativeId }) => nativeId)
+    expect([await of(one), await of(two)]).toEqual([["a"], ["c"]])
+  })
+
+  test("counting anew counts what is live", async () => {
+    const { id } = await addSession(store())
+    const put = await store().turns.put([
+      newTurn(id, "a"),
+      newTurn(id, "b", { kind: "reply", atMs: NOW + 5 }),
+      newTurn(id, "c", { atMs: NOW + 9 }),
+    ])
+    const counts = async () => {
+      const { turnCount, promptCount, updatedAtMs } = (await store().sessions.byId(id))!
+      return [turnCount, promptCount, updatedAtMs]
+    }
+    await store().turns.recount([id])
+    expect(await counts()).toEqual([3, 2, NOW + 9])
+    await store().turns.supersede([put[2]!.seq], NOW)
+    await store().turns.recount([id])
+    expect(await counts()).toEqual([2, 1, NOW + 5])
+    await store().turns.supersedeFrom(id, null, NOW)
+    await store().turns.recount([id])
+    expect((await counts()).slice(0, 2)).toEqual([0, 0])
+  })
+
+  test("turns from a poorer source are told apart and can be dropped", async () => {
+    const { id } = await addSession(store())
+    await store().turns.put([newTurn(id, "poor", { isFallback: true })])
+    expect(await store().turns.hasReal(id)).toBe(false)
+    await store().turns.put([newTurn(id, "full")])
+    expect(await store().turns.hasReal(id)).toBe(true)
+    await store().turns.dropFallbacks(id)
+    expect(await natives(id, true)).toEqual(["full"])
+  })
+}
+
+export function sourcesContract(store: () => Store): void {
+  test("a source is saved under its key, again and again, and comes back whole", async () => {
+    const source = newSource("one", { memory: { deep: [1, { a: null }] }, skipped: { mode: 3 }, trouble: 'q"' })
+    const id = await store().sources.save(source)
+    expect(await store().sources.byKey("claude-code", "one")).toEqual({ ...source, id })
+    const moved = { ...source, path: "/elsewhere", offset: 2 ** 40, memory: null, trouble: null }
+    expect(await store().sources.save(moved)).toBe(id)
+    expect(await store().sources.byKey("claude-code", "one")).toEqual({ ...moved, id })
+    expect(await store().sources.byKey("codex", "one")).toBeUndefined()
+    const { platform, key, path, inode, sizeBytes, mtimeMs } = moved
+    expect(await store().sources.looks()).toEqual([{ platform, key, path, inode, sizeBytes, mtimeMs }])
+  })
+
+  test("summaries add up what was found, kept and left out, agent by agent", async () => {
+    await store().sources.save(newSource("one", { skipped: { mode: 3, tag: 1 }, unknown: 1, sizeBytes: 10 }))
+    const trouble = { skipped: { mode: 1 }, unreadable: 2, sizeBytes: 5, readAtMs: NOW + 7, trouble: "torn" }
+    await store().sources.save(newSource("two", trouble))
+    await addSession(store(), { platform: "codex" })
+    expect(await store().sources.summaries()).toEqual([
+      {
+        platform: "claude-code",
+        sources: 2,
+        sessions: 0,
+        turns: 0,
+        sizeBytes: 15,
+        lastReadAtMs: NOW + 7,
+        skipped: { mode: 4, tag: 1 },
+        unknown: 1,
+        unreadable: 2,
+        troubles: [{ path: "/two", trouble: "torn" }],
+      },
+      {
+        platform: "codex",
+        sources: 0,
+        sessions: 1,
+        turns: 0,
+        sizeBytes: 0,
+        lastReadAtMs: null,
+        skipped: {},
+        unknown: 0,
+        unreadable: 0,
+        troubles: [],
+      },
+    ])
+  })
+}
+
+function newTurn(sessionId: SessionId, nativeId: string, values: Partial<NewTurn> = {}): NewTurn {
+  return {
+    sessionId,
+    nativeId,
+    kind: "prompt",
+    text: `text of ${nativeId}`,
+    atMs: NOW,
+    model: null,
+    toolName: null,
+    toolCallId: null,
+    isError: false,
+    isFallback: false,
+    usage: null,
+    sourceId: null,
+    ...values,
+  }
+}
+
+function newSource(key: string, values: Partial<NewSource> = {}): NewSource {
+  return {
+    platform: "claude-code",
+    key,
+    path: `/${key}`,
+    mode: "lines",
+    inode: "1:2",
+    sizeBytes: 2 ** 33,
+    mtimeMs: NOW,
+    offset: 12,
+    headHash: "h",
+    tailHash: "t",
+    memory: {},
+    readAtMs: NOW,
+    lines: 1,
+    skipped: {},
+    unknown: 0,
+    unreadable: 0,
+    trouble: null,
+    ...values,
+  }
+}
