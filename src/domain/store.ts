@@ -124,7 +124,7 @@ export interface Turns {
   /** Adds what is new and changes what reads differently now; what is as it was is left alone and not returned. */
   put(turns: NewTurn[]): Promise<PutTurn[]>
   /** In the order of the conversation. With `limit`, the last ones. */
-  ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number; beforeSeq?: number }): Promise<Turn[]>
+  ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number }): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>
   liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>

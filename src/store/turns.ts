@@ -16,10 +16,9 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       const latest = new Map(turns.map((turn) => [`${turn.sessionId} ${turn.nativeId}`, turn]))
       return dialect.putTurns(db, [...latest.values()].map(fromTurn))
     },
-    async ofSession(sessionId, { superseded, limit, beforeSeq } = {}) {
+    async ofSession(sessionId, { superseded, limit } = {}) {
       let query = db.selectFrom("turns").selectAll().where("session_id", "=", sessionId)
       if (!superseded) query = query.where("superseded_at_ms", "is", null)
-      if (beforeSeq !== undefined) query = query.where("seq", "<", beforeSeq)
       const rows = await (limit === undefined
         ? query.orderBy("at_ms").orderBy("seq")
         : query.orderBy("at_ms", "desc").orderBy("seq", "desc").limit(limit)

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from "vitest"
 import type { Store } from "../../src/domain/store.ts"
 import { bindingsContract } from "./store/bindings.ts"
+import { capturedContract } from "./store/captured.ts"
 import { deliveriesContract } from "./store/deliveries.ts"
 import { journalContract } from "./store/journal.ts"
 import { leasesContract } from "./store/leases.ts"
@@ -39,6 +40,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     describe("thoughts", () => thoughtsContract(store))
     describe("turns", () => turnsContract(store))
     describe("sources", () => sourcesContract(store))
+    describe("what is captured", () => capturedContract(store))
     describe("bindings", () => bindingsContract(store))
     describe("journal", () => journalContract(store))
     describe("deliveries", () => deliveriesContract(store))

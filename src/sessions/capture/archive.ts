@@ -39,8 +39,8 @@ interface Waiting {
 
 const MAX_KNOWN = 5_000
 /** As much as one transaction may hold when it holds several batches, and how long it waits for more. */
-const GROUP_CAPTURES = 400
-const GROUP_CHARS = 1_000_000
+const GROUP_CAPTURES = 150
+const GROUP_CHARS = 400_000
 const GATHER_MS = 5
 
 export function makeArchive({

@@ -25,8 +25,8 @@ export interface ReadRequest {
 }
 
 /** Small enough that a tool call which waits behind a batch waits for milliseconds. */
-const BATCH_CAPTURES = 400
-const BATCH_CHARS = 1_000_000
+const BATCH_CAPTURES = 150
+const BATCH_CHARS = 400_000
 /** Of records that are no turns there can be many: how far they are read is written down all the same. */
 const BATCH_BYTES = 8_000_000
 const RETRY_MS = [50, 200, 800]

@@ -87,9 +87,6 @@ export function turnsContract(store: () => Store): void {
       "second",
       "later",
     ])
-    const second = (await store().turns.byNative(id, "second"))!
-    const before = await store().turns.ofSession(id, { limit: 5, beforeSeq: second.seq })
-    expect(before.map(({ nativeId }) => nativeId)).toEqual(["first", "later"])
   })
 
   test("more turns than one statement has parameters for", async () => {
