@@ -27,6 +27,7 @@ export const sessionsList = operation({
     root: z.string().min(1).optional().describe("Only this project (folder or file:// URI)"),
     platform: z.string().min(1).optional().describe("Only this agent, such as claude-code or codex"),
     subagents: z.boolean().default(false).describe("Sub-agents as well"),
+    empty: z.boolean().default(false).describe("Also those in which nothing was said"),
     archived: z.boolean().default(false).describe("Only those in the archive"),
     limit: z.int().min(1).max(1000).default(50).describe("How many at the most"),
   }),
@@ -37,13 +38,13 @@ export const sessionsList = operation({
         ? "Nothing is archived."
         : "No sessions yet. Conversations of the agents on this machine appear by themselves; `throughline sources` shows what is looked at."
       : `${conversationTable(sessions)}${more ? "\n(there are more: raise --limit)" : ""}`,
-  async run({ sessions, capture }, { root, platform, subagents, archived, limit }) {
+  async run({ sessions, capture }, { root, platform, subagents, empty, archived, limit }) {
     const project = root === undefined ? undefined : await sessions.projects.find(root)
     if (project && !project.project) return { sessions: [], more: false }
     const found = await sessions.list({
       archived,
-      empty: false,
       limit: limit + 1,
+      ...(empty ? {} : { empty: false }),
       ...(project?.project ? { projectId: project.project.id } : {}),
       ...(platform === undefined ? {} : { platform }),
       ...(subagents ? {} : { subagents: false }),

@@ -42,7 +42,7 @@ describe("while the daemon is down", () => {
     await home.run("start")
     await expect.poll(() => spooled(home), SOON).toEqual([])
     expect(numbers()).toEqual(range(200))
-    const { sessions } = await home.json<{ sessions: { nativeId: string; platform: string }[] }>("sessions")
+    const { sessions } = await home.json<{ sessions: { nativeId: string; platform: string }[] }>("sessions", "--empty")
     expect(sessions).toMatchObject([{ nativeId: "s1", platform: "claude-code" }])
   })
 
@@ -74,7 +74,7 @@ describe("while the daemon runs", () => {
     expect(await runHook(home, event(1), { env })).toMatchObject({ code: 0, output: "" })
     expect(spooled(home)).toEqual([])
     expect(receivedHooks(home)).toMatchObject([{ env: { ...env, PPID: String(process.pid) }, pid: process.pid }])
-    const { sessions } = await home.json<{ sessions: { id: string }[] }>("sessions")
+    const { sessions } = await home.json<{ sessions: { id: string }[] }>("sessions", "--empty")
     expect((await home.run("sessions", "show", sessions[0]!.id)).stdout).toMatch(/Ran: .* pane %5/)
   })
 

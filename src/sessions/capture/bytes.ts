@@ -70,27 +70,42 @@ function overBytes(read: Read, size: number): Omit<Bytes, "close"> {
 }
 
 function* linesFrom(read: Read, from: number, chunkBytes: number): Generator<Buffer[]> {
-  let buffer = Buffer.allocUnsafe(chunkBytes)
-  /** How much of the buffer belongs to a line whose end has not come yet. */
-  let begun = 0
+  const buffer = Buffer.allocUnsafe(chunkBytes)
   for (let at = from; ; ) {
-    const count = read(buffer.subarray(begun), at)
-    if (count === 0) return
+    const count = read(buffer, at)
+    const end = buffer.subarray(0, count).lastIndexOf(NEWLINE) + 1
+    if (end > 0) yield linesIn(buffer.subarray(0, end))
+    at += end
+    if (end > 0) continue
+    // A line longer than the buffer: it gets one of just its size, because there can be very long ones.
+    const length = count === 0 ? 0 : lineLength(read, at, buffer)
+    if (length === 0) return
+    const line = Buffer.allocUnsafeSlow(length)
+    let filled = 0
+    for (let more = 1; more > 0 && filled < length; filled += more) more = read(line.subarray(filled), at + filled)
+    if (filled < length) return
+    yield [line]
+    at += length
+  }
+}
+
+function linesIn(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = []
+  for (let start = 0, end = 0; start < bytes.length; start = end) {
+    end = bytes.indexOf(NEWLINE, start) + 1
+    lines.push(bytes.subarray(start, end))
+  }
+  return lines
+}
+
+/** With its newline; 0 when that has not come yet. */
+function lineLength(read: Read, from: number, buffer: Buffer): number {
+  for (let at = from; ; ) {
+    const count = read(buffer, at)
+    if (count === 0) return 0
+    const newline = buffer.subarray(0, count).indexOf(NEWLINE)
+    if (newline >= 0) return at + newline + 1 - from
     at += count
-    const end = begun + count
-    const lines: Buffer[] = []
-    let start = 0
-    for (let newline = buffer.indexOf(NEWLINE, begun); newline >= 0 && newline < end; ) {
-      lines.push(buffer.subarray(start, newline + 1))
-      start = newline + 1
-      newline = buffer.indexOf(NEWLINE, start)
-    }
-    if (lines.length > 0) yield lines
-    begun = end - start
-    const size = begun === buffer.length ? begun * 2 : begun < chunkBytes ? chunkBytes : buffer.length
-    const next = size === buffer.length ? buffer : Buffer.allocUnsafe(size)
-    buffer.copy(next, 0, start, end)
-    buffer = next
   }
 }
 

@@ -172,7 +172,8 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     const before = await store.sources.byKey(platform.id, claim.key)
     // Looked at before reading: what is written meanwhile shows as another look afterwards.
     const look = lookAtSource(found)?.look
-    if (!look) return
+    // Gone, or offered once more while it was being read.
+    if (!look || looks.get(keyOf(found)) === lookText({ ...found, look })) return
     const request = { platform: platform.id, key: claim.key, path, reader: claim.reader, look, before }
     const onBytes = (bytes: number) => {
       progress.bytesDone += bytes

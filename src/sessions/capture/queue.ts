@@ -23,7 +23,7 @@ interface Entry {
 
 /** Of a big source no more than this is in memory at a time, and of all old ones together about so much. */
 const MOST_BYTES = 2_000_000
-const BUSY_BYTES = 16_000_000
+const BUSY_BYTES = 10_000_000
 
 export function makeQueue(): SourceQueue {
   const entries = new Map<string, Entry>()

@@ -124,7 +124,8 @@ async function readLines(
       const kept = await archive.keep({ captures: pending.take(), source, ...(last && seen ? { seen } : {}) })
       count.leftOut(kept.leftOut)
       turns += kept.turns
-      onBytes(pendingBytes)
+      if (!reader.compression) onBytes(pendingBytes)
+      else if (last) onBytes(request.look.sizeBytes)
       pendingBytes = 0
       await setImmediate()
     }
