@@ -41,7 +41,7 @@ describe("other text", () => {
     'const token = await getToken("access")',
     "postgres://user:password@localhost:5432/db",
     "postgres://postgres:postgres@localhost/app",
-    "https://registry.npmjs.org/@scope/name/-/name-1.0.0.tgz",
+    "https://registry.example.org/@scope/name/-/name-1.0.0.tgz",
     "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE",
     "OPENAI_API_KEY=sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
     "api_key=$" + "{API_KEY}",

@@ -207,12 +207,12 @@ platformContract(opencode, [
   },
   {
     name: "a database that is named, beside others",
-    env: { OPENCODE_DB: "~/work/mine.sqlite" },
+    env: { OPENCODE_DB: "~/data/mine.sqlite" },
     files: (homeDir) => {
-      conversation(join(homeDir, "work/mine.sqlite"))
-      new Database(join(homeDir, "work/opencode.db")).exec("CREATE TABLE t (x)").close()
+      conversation(join(homeDir, "data/mine.sqlite"))
+      new Database(join(homeDir, "data/opencode.db")).exec("CREATE TABLE t (x)").close()
     },
-    unclaimed: ["work/opencode.db"],
+    unclaimed: ["data/opencode.db"],
     expected: CONVERSATION,
   },
   {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { SessionId } from "../../../src/domain/ids.ts"
 import type { NewTurn, Store } from "../../../src/domain/store.ts"
-import { addProject, addSession, NOW, newThought, } from "./examples.ts"
+import { addProject, addSession, NOW, newThought } from "./examples.ts"
 
 /** The archive: turns, the sources they come from, what platforms say of their sessions, and forgetting. */
 export function capturedContract(store: () => Store): void {

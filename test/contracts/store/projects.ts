@@ -5,16 +5,16 @@ import { addProject, NOW, range } from "./examples.ts"
 
 export function projectsContract(store: () => Store): void {
   test("a root becomes a project once and stays the same one", async () => {
-    const first = await store().projects.ensure("file:///work/a", NOW)
-    const again = await store().projects.ensure("file:///work/a", NOW + 1)
-    expect(first).toEqual({ id: expect.any(String), rootUri: "file:///work/a", createdAtMs: NOW })
+    const first = await store().projects.ensure("file:///w/a", NOW)
+    const again = await store().projects.ensure("file:///w/a", NOW + 1)
+    expect(first).toEqual({ id: expect.any(String), rootUri: "file:///w/a", createdAtMs: NOW })
     expect(again).toEqual(first)
     expect(await store().projects.list()).toEqual([first])
   })
 
   test("a root that many ask for at the same time becomes one project", async () => {
-    const alone = range(12).map(() => store().projects.ensure("file:///work/a", NOW))
-    const inTransactions = range(12).map(() => store().transaction((tx) => tx.projects.ensure("file:///work/a", NOW)))
+    const alone = range(12).map(() => store().projects.ensure("file:///w/a", NOW))
+    const inTransactions = range(12).map(() => store().transaction((tx) => tx.projects.ensure("file:///w/a", NOW)))
     const projects = await Promise.all([...alone, ...inTransactions])
     expect(new Set(projects.map((project) => project.id)).size).toBe(1)
     expect(await store().projects.list()).toHaveLength(1)
@@ -28,9 +28,9 @@ export function projectsContract(store: () => Store): void {
   })
 
   test("a project is found by its id and by its root, and nothing else is", async () => {
-    const project = await store().projects.ensure("file:///work/a", NOW)
+    const project = await store().projects.ensure("file:///w/a", NOW)
     expect(await store().projects.byId(project.id)).toEqual(project)
-    expect(await store().projects.byRoot("file:///work/a")).toEqual(project)
+    expect(await store().projects.byRoot("file:///w/a")).toEqual(project)
     expect(await store().projects.byId(newProjectId())).toBeUndefined()
     expect(await store().projects.byRoot("file:///work")).toBeUndefined()
   })
