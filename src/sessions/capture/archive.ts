@@ -28,6 +28,8 @@ export interface ArchiveRules {
   redact(text: string, projectPath: string | null): string
   /** True for folders of which nothing may be kept. */
   excluded(projectPath: string): boolean
+  /** True where there are such folders. */
+  excludesSome?: boolean
   projectOf(path: string): Promise<Project | undefined>
 }
 
@@ -37,7 +39,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-const MAX_KNOWN = 5_000
+const MAX_KNOWN = 500
 /** As much as one transaction may hold when it holds several batches, and how long it waits for more. */
 const GROUP_CAPTURES = 150
 const GROUP_CHARS = 400_000

@@ -14,7 +14,7 @@ const typed = (display: string, second: number, sessionId = SID) =>
 
 let kept: TestArchive
 beforeEach(async () => {
-  kept = await makeTestArchive({ rules: { excluded: (path) => path.startsWith("/private") } })
+  kept = await makeTestArchive({ rules: { excluded: (path) => path.startsWith("/private"), excludesSome: true } })
 })
 afterEach(() => kept.close())
 
@@ -47,6 +47,27 @@ describe("of an excluded folder", () => {
     await kept.read()
     expect(await live()).toEqual(["one", "two"])
     expect((await session())?.projectPath).toBe("/w/app")
+  })
+
+  test("files beside it that do not name their folder are not kept either, before it or after it", async () => {
+    const output = `.claude/projects/-w-app/${SID}/tool-results/toolu_1.txt`
+    kept.write(output, "its output")
+    await expect(kept.read()).rejects.toThrow("not known yet")
+    kept.write(CLAUDE, said("u1", "one", "/private/x"))
+    await kept.read().catch(() => {})
+    kept.restart()
+    await expect(kept.read()).rejects.toThrow("not known yet")
+    kept.write(".codex/session_index.jsonl", line({ id: "0198", thread_name: "secret plan" }))
+    await kept.read().catch(() => {})
+    expect(await kept.store.sessions.list({})).toEqual([])
+  })
+
+  test("but those of a session that is kept are, as soon as it is", async () => {
+    kept.write(`.claude/projects/-w-app/${SID}/tool-results/toolu_1.txt`, "its output")
+    await expect(kept.read()).rejects.toThrow("not known yet")
+    kept.write(CLAUDE, said("u1", "one", "/w/app"))
+    await kept.read().catch(() => kept.read())
+    expect((await live()).sort()).toEqual(["its output", "one"])
   })
 
   test("and another session in the same file that says where it worked is kept", async () => {

@@ -116,6 +116,16 @@ export class Keeper {
     return session
   }
 
+  /** Where folders are excluded, what does not say its own must not come before the session that does. */
+  async #mustWait({ type: _, sessionId, ...facts }: SessionCapture): Promise<boolean> {
+    const { platform } = this.#batch.source
+    if (!this.#rules.excludesSome || (await this.#tx.sessions.byNative(platform, sessionId))) return false
+    const isAlone = !this.#batch.captures.some((other) => other.type === "turn" && other.sessionId === sessionId)
+    if (!isAlone && Object.keys(facts).length === 0)
+      throw new Error("it is not known yet in which folder its session worked")
+    return isAlone
+  }
+
   async #describe(capture: SessionCapture): Promise<void> {
     const first = capture.projectPath
     const known = this.#known.get(`${this.#batch.source.platform} ${capture.sessionId}`)
@@ -124,6 +134,7 @@ export class Keeper {
       this.#leftOut++
       return
     }
+    if (first === undefined && !known && (await this.#mustWait(capture))) return
     const session = await this.#session(capture.sessionId, capture.startedAtMs, first)
     const described = JSON.stringify(capture)
     if (session.excluded || session.described === described) return

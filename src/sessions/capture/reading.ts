@@ -29,6 +29,7 @@ const BATCH_CAPTURES = 150
 const BATCH_CHARS = 400_000
 /** Of records that are no turns there can be many: how far they are read is written down all the same. */
 const BATCH_BYTES = 8_000_000
+const LONG_BYTES = 2_000_000
 const RETRY_MS = [50, 200, 800]
 
 /** Reads what is new in a source and keeps it, piece by piece; each piece commits with its position. */
@@ -129,23 +130,32 @@ async function readLines(
       pendingBytes = 0
       await setImmediate()
     }
+    const take = (line: Buffer) => {
+      count.line()
+      try {
+        for (const capture of reader.line(line, state, { offset })) {
+          count.add(capture)
+          if (capture.type === "skipped") continue
+          makePlain(capture)
+          if (capture.type === "turn") seen?.add(seenKey(capture.sessionId, capture.nativeId))
+          pending.add(capture)
+        }
+      } catch {
+        count.unreadable()
+      }
+      offset += line.length
+      pendingBytes += line.length
+    }
+    const isDue = () => pending.isFull() || pendingBytes >= BATCH_BYTES
     for (const lines of bytes.lines(offset)) {
       for (const line of lines) {
-        count.line()
-        try {
-          for (const capture of reader.line(line, state, { offset })) {
-            count.add(capture)
-            if (capture.type === "skipped") continue
-            makePlain(capture)
-            if (capture.type === "turn") seen?.add(seenKey(capture.sessionId, capture.nativeId))
-            pending.add(capture)
-          }
-        } catch {
-          count.unreadable()
-        }
-        offset += line.length
-        pendingBytes += line.length
-        if (pending.isFull() || pendingBytes >= BATCH_BYTES) await keep(false)
+        if (line.length < LONG_BYTES) take(line)
+        else
+          await oneLongLine(async () => {
+            take(line)
+            if (isDue()) await keep(false)
+          })
+        if (isDue()) await keep(false)
       }
     }
     await keep(true)
@@ -153,6 +163,17 @@ async function readLines(
   } finally {
     bytes.close()
   }
+}
+
+let lastLongLine: Promise<void> = Promise.resolve()
+
+/** One at a time, whatever file they are in: each takes many times its length of memory until it is kept. */
+async function oneLongLine(work: () => Promise<void>): Promise<void> {
+  const before = lastLongLine
+  const { promise, resolve } = Promise.withResolvers<void>()
+  lastLongLine = promise
+  await before
+  await work().finally(resolve)
 }
 
 /**

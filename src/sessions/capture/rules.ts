@@ -37,6 +37,7 @@ export function makeRules({
   const remembered = new Map<string, Project | undefined>()
   return {
     excluded,
+    excludesSome: capture.exclude.length > 0,
     redact: (text, projectPath) => (projectPath !== null && unredacted(projectPath) ? text : redact(text)),
     async projectOf(path) {
       if (remembered.has(path)) return remembered.get(path)
