@@ -5,7 +5,7 @@ import { build } from "esbuild"
 
 rmSync("dist", { recursive: true, force: true })
 await build({
-  entryPoints: { "daemon/main": "src/daemon/main.ts", "daemon/reader": "src/daemon/reader.ts" },
+  entryPoints: { "daemon/main": "src/daemon/main.ts", "daemon/reader": "src/daemon/reader.ts", "daemon/indexer": "src/daemon/indexer.ts" },
   outdir: "dist",
   chunkNames: "chunks/[name]-[hash]",
   bundle: true,

@@ -10,7 +10,7 @@ import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
 import type { SystemStatus } from "../operations/services.ts"
-import { makeRecall } from "../recall/room.ts"
+import { makeRecall, type RecallRoom } from "../recall/room.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { openStore } from "../store/open.ts"
@@ -22,6 +22,7 @@ import type { Config } from "./config.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { damagedFiles, type Home } from "./home.ts"
+import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
 import type { Registration } from "./registration.ts"
 import type { Step } from "./shutdown.ts"
@@ -84,16 +85,22 @@ export async function wire({
     startReader: () => new Worker(new URL("../daemon/reader.js", import.meta.url), { workerData: config.capture }),
     onTrouble: (source, err) => log.warn({ ...source, err }, "a source could not be read"),
   })
-  const recall = makeRecall({ store })
+  const archive = config.database.url === undefined ? { path: home.database } : { url: config.database.url }
+  const recall = makeRecall({
+    store,
+    start: () => startIndexer({ archive, indexPath: home.index }),
+    onTrouble: (err, what) => log.error({ err }, what),
+    onRebuild: (reason) => log.warn({ reason }, "the search index is built anew"),
+  })
 
-  const followers: Follower[] = [recall.indexer]
+  const followers: Follower[] = []
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
   )
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
-  running.push(capture.intake.run(stopping.signal))
+  running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -103,7 +110,7 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const system = { status: () => statusOf({ store, followers, home, registration, httpTrouble }) }
+  const system = { status: () => statusOf({ store, recall, home, registration, httpTrouble }) }
   const call = reporting(local(operations, { sessions, capture, recall, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
@@ -127,6 +134,14 @@ export async function wire({
   }
 }
 
+function startIndexer(data: IndexerData): Worker {
+  return new Worker(new URL("../daemon/indexer.js", import.meta.url), {
+    workerData: data,
+    // Lists that were read are cached beside the heap; what is left over is short-lived.
+    resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 },
+  })
+}
+
 /** What is not a Failure is a bug, and the log must have it whole. */
 function reporting(call: Call, log: Log): Call {
   return async (name, input, caller) => {
@@ -144,13 +159,13 @@ function reporting(call: Call, log: Log): Call {
 
 async function statusOf({
   store,
-  followers,
+  recall,
   home,
   registration,
   httpTrouble,
 }: {
   store: Store
-  followers: Follower[]
+  recall: RecallRoom
   home: Home
   registration: () => Registration
   httpTrouble: () => string | undefined
@@ -168,9 +183,7 @@ async function statusOf({
     http: { ...(url === undefined ? {} : { url }), ...(trouble === undefined ? {} : { trouble }) },
     memoryMb: Math.round(process.memoryUsage.rss() / 1e6),
     store: await store.facts(),
-    followers: await Promise.all(
-      followers.map(async ({ name }) => ({ name, lag: last - (await store.journal.position(name)) })),
-    ),
+    followers: [{ name: "recall.index", lag: last - (await recall.facts()).position }],
     notices: damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`),
   }
 }

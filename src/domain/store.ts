@@ -20,7 +20,6 @@ export interface Store {
   readonly bindings: Bindings
   readonly journal: Journal
   readonly deliveries: Deliveries
-  readonly words: Words
   /**
    * All or nothing. The store handed in is the one to use inside; transactions do not nest. `readAgain` is for what can be
    * read again from where it came: a power cut may undo the last of them, a crash of ours never does, and no disk is
@@ -128,6 +127,8 @@ export interface Turns {
   /** In the order of the conversation. With `limit`, the last ones. */
   ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number }): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
+  /** The numbers alone, of what was taken back too. */
+  seqs(sessionId: SessionId): Promise<number[]>
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>
   /** Where a session's exchanges begin, in the order of the conversation: its first turn, and every prompt after it. */
   outline(sessionId: SessionId): Promise<{ seq: number; atMs: number }[]>
@@ -195,6 +196,7 @@ export interface Thoughts {
   /** Newest first, by the order in which they were recorded, main line and branches together. */
   page(sessionId: SessionId, page: ThoughtPage): Promise<Thought[]>
   all(sessionId: SessionId): Promise<Thought[]>
+  seqs(sessionId: SessionId): Promise<number[]>
   bySeqs(seqs: number[]): Promise<Thought[]>
 }
 
@@ -237,22 +239,4 @@ export interface Deliveries {
   /** Gives a leased one back for another try. */
   retry(seq: number, owner: string, dueAtMs: number, outcome: string): Promise<boolean>
   pending(lane: string): Promise<Delivery[]>
-}
-
-/** Full text of thoughts. Written by a follower, so it may lag the archive by moments. */
-export interface Words {
-  index(thoughts: Thought[]): Promise<void>
-  match(query: WordsQuery): Promise<WordsHit[]>
-}
-
-export interface WordsQuery {
-  terms: string[]
-  projectId?: ProjectId
-  sessionId?: SessionId
-  limit: number
-}
-
-export interface WordsHit {
-  seq: number
-  score: number
 }

@@ -2,7 +2,8 @@ import { extractSessionHistory, logConversationExchange, syncConversationHistory
 import { forget } from "./forget.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
-import { search } from "./search.ts"
+import { resume } from "./resume.ts"
+import { search, searchConversationHistory } from "./search.ts"
 import {
   sessionsArchive,
   sessionsExport,
@@ -20,7 +21,9 @@ import { thought } from "./thought.ts"
 const all = [
   init,
   thought,
+  searchConversationHistory,
   search,
+  resume,
   logConversationExchange,
   syncConversationHistory,
   extractSessionHistory,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { PostgresDialect, type PostgresPool, type PostgresPoolClient, type SqlBool, sql } from "kysely"
 import type { Client, Pool, PoolClient } from "pg"
 import { Failure, type FailureCode } from "../domain/failure.ts"
-import type { PutTurn, WordsHit } from "../domain/store.ts"
+import type { PutTurn } from "../domain/store.ts"
 import type { StoreDialect } from "./dialect.ts"
 import { toPutTurn } from "./turns.ts"
 
@@ -20,8 +20,6 @@ const CHANNEL = "throughline"
 const TURNS_AT_ONCE = 2_000
 const CONNECT_MS = 5_000
 const LISTEN_AGAIN_MS = 1_000
-/** A tsvector holds a megabyte; no text of this length makes more. */
-const INDEXED_LENGTH = 250_000
 
 export function postgres(options: PostgresOptions): StoreDialect {
   let pool: Pool | undefined
@@ -59,45 +57,11 @@ export function postgres(options: PostgresOptions): StoreDialect {
     async lockLeases(db) {
       await sql`select pg_advisory_xact_lock(${sql.lit(LEASES_LOCK)})`.execute(db)
     },
-    async migrateWords(db) {
-      // English word stems, but no list of words to leave out: "not" and "the" are found like others.
-      await sql`create text search dictionary throughline_stem (template = snowball, language = english)`.execute(db)
-      await sql`create text search configuration throughline (copy = english)`.execute(db)
-      await sql`alter text search configuration throughline alter mapping replace english_stem with throughline_stem`.execute(
-        db,
-      )
-      await sql`create table thought_words (seq bigint primary key references thoughts(seq) on delete cascade, words tsvector not null)`.execute(
-        db,
-      )
-      await sql`create index thought_words_match on thought_words using gin (words)`.execute(db)
-    },
-    async indexWords(db, rows) {
-      for (const { seq, text } of rows) {
-        await sql`insert into thought_words(seq, words) values (${seq}, to_tsvector('throughline', ${text.slice(0, INDEXED_LENGTH)}))
-          on conflict (seq) do nothing`.execute(db)
-      }
-    },
-    async unindexWords(db, seqs) {
-      if (seqs.length > 0) await sql`delete from thought_words where seq in (${sql.join(seqs)})`.execute(db)
-    },
     contains: (column, text) => sql<SqlBool>`position(${text} in ${sql.ref(column)}) > 0`,
     async purge(db) {
-      for (const table of ["thought_words", "thoughts", "turns", "sessions", "session_edges"]) {
+      for (const table of ["thoughts", "turns", "sessions", "session_edges"]) {
         await sql`vacuum full ${sql.table(table)}`.execute(db)
       }
-    },
-    async matchWords(db, { terms, projectId, sessionId, limit }) {
-      const query = terms.map((term) => sql`phraseto_tsquery('throughline', ${term})`)
-      const match = sql.join(query, sql` && `)
-      const { rows } = await sql<WordsHit>`
-        select t.seq as seq, ts_rank(w.words, ${match})::float8 as score
-        from thought_words w join thoughts t on t.seq = w.seq join sessions s on s.id = t.session_id
-        where w.words @@ (${match})
-          and (${sessionId ?? null}::text is null or t.session_id = ${sessionId ?? null})
-          and (${projectId ?? null}::text is null or s.project_id = ${projectId ?? null}
-            or exists (select 1 from session_projects l where l.session_id = s.id and l.project_id = ${projectId ?? null}))
-        order by score desc, t.seq desc limit ${limit}`.execute(db)
-      return rows
     },
     async putTurns(db, rows) {
       const put: PutTurn[] = []

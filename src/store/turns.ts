@@ -38,6 +38,10 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       }
       return found
     },
+    async seqs(sessionId) {
+      const rows = await db.selectFrom("turns").select("seq").where("session_id", "=", sessionId).execute()
+      return rows.map(({ seq }) => seq)
+    },
     async byNative(sessionId, nativeId) {
       const row = await db
         .selectFrom("turns")
