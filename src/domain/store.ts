@@ -129,11 +129,12 @@ export interface Turns {
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>
   liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>
   supersede(seqs: number[], atMs: number): Promise<void>
-  /** This one and all kept after it; all of the session when null. */
-  supersedeFrom(sessionId: SessionId, nativeId: string | null, atMs: number): Promise<void>
+  /** This one and all kept after it; all of the session when null. Returns those that were live until now. */
+  supersedeFrom(sessionId: SessionId, nativeId: string | null, atMs: number): Promise<number[]>
   /** Whether the session has a turn that is no fallback. */
   hasReal(sessionId: SessionId): Promise<boolean>
-  dropFallbacks(sessionId: SessionId): Promise<void>
+  /** Returns those that are gone. */
+  dropFallbacks(sessionId: SessionId): Promise<number[]>
   /** After something was superseded or dropped: the sessions' counts anew. */
   recount(sessionIds: SessionId[]): Promise<void>
 }

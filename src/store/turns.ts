@@ -77,10 +77,11 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
           .where("session_id", "=", sessionId)
           .where("native_id", "=", nativeId)
           .executeTakeFirst()
-        if (!from) return
+        if (!from) return []
         query = query.where("seq", ">=", from.seq)
       }
-      await query.execute()
+      const rows = await query.returning("seq").execute()
+      return rows.map(({ seq }) => seq)
     },
     async hasReal(sessionId) {
       const row = await db
@@ -93,7 +94,13 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       return row !== undefined
     },
     async dropFallbacks(sessionId) {
-      await db.deleteFrom("turns").where("session_id", "=", sessionId).where("is_fallback", "=", 1).execute()
+      const rows = await db
+        .deleteFrom("turns")
+        .where("session_id", "=", sessionId)
+        .where("is_fallback", "=", 1)
+        .returning("seq")
+        .execute()
+      return rows.map(({ seq }) => seq)
     },
     async recount(sessionIds) {
       for (const id of sessionIds) {

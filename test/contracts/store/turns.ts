@@ -120,13 +120,14 @@ export function turnsContract(store: () => Store): void {
 
   test("a session is taken back from one turn on, from an unknown one not at all, from none whole", async () => {
     const [{ id }, other] = [await addSession(store()), await addSession(store())]
-    await store().turns.put(["a", "b", "c"].map((name) => newTurn(id, name)))
+    const put = await store().turns.put(["a", "b", "c"].map((name) => newTurn(id, name)))
+    const [a, b, c] = put.map(({ seq }) => seq)
     await store().turns.put([newTurn(other.id, "b")])
-    await store().turns.supersedeFrom(id, "unknown", NOW)
+    expect(await store().turns.supersedeFrom(id, "unknown", NOW)).toEqual([])
     expect(await natives(id)).toEqual(["a", "b", "c"])
-    await store().turns.supersedeFrom(id, "b", NOW + 1)
+    expect(new Set(await store().turns.supersedeFrom(id, "b", NOW + 1))).toEqual(new Set([b, c]))
     expect(await natives(id)).toEqual(["a"])
-    await store().turns.supersedeFrom(id, null, NOW + 2)
+    expect(await store().turns.supersedeFrom(id, null, NOW + 2)).toEqual([a])
     const marks = (await store().turns.ofSession(id, { superseded: true })).map((turn) => turn.supersededAtMs)
     expect(marks).toEqual([NOW + 2, NOW + 1, NOW + 1])
     expect(await natives(other.id)).toEqual(["b"])
@@ -165,11 +166,12 @@ export function turnsContract(store: () => Store): void {
 
   test("turns from a poorer source are told apart and can be dropped", async () => {
     const { id } = await addSession(store())
-    await store().turns.put([newTurn(id, "poor", { isFallback: true })])
+    const [poor] = await store().turns.put([newTurn(id, "poor", { isFallback: true })])
     expect(await store().turns.hasReal(id)).toBe(false)
     await store().turns.put([newTurn(id, "full")])
     expect(await store().turns.hasReal(id)).toBe(true)
-    await store().turns.dropFallbacks(id)
+    expect(await store().turns.dropFallbacks(id)).toEqual([poor!.seq])
+    expect(await store().turns.dropFallbacks(id)).toEqual([])
     expect(await natives(id, true)).toEqual(["full"])
   })
 }
