@@ -110,7 +110,11 @@ export interface Runs {
   ofSession(sessionId: SessionId): Promise<Run[]>
 }
 
-export type NewTurn = Omit<Turn, "seq" | "supersededAtMs"> & { sourceId: number | null }
+export type NewTurn = Omit<Turn, "seq" | "supersededAtMs"> & {
+  sourceId: number | null
+  /** True where the platform told no time and the turn before lent its own: that never replaces one that is there. */
+  isTimeLent?: boolean
+}
 
 export interface PutTurn {
   seq: number
@@ -121,7 +125,10 @@ export interface PutTurn {
 }
 
 export interface Turns {
-  /** Adds what is new and changes what reads differently now; what is as it was is left alone and not returned. */
+  /**
+   * Adds what is new and changes what reads differently now; what is as it was is left alone and not returned. A model
+   * that is not told again stays.
+   */
   put(turns: NewTurn[]): Promise<PutTurn[]>
   /** In the order of the conversation. With `limit`, the last ones. */
   ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number }): Promise<Turn[]>
@@ -129,8 +136,15 @@ export interface Turns {
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>
   liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>
   supersede(seqs: number[], atMs: number): Promise<void>
-  /** This one and all kept after it; all of the session when null. Returns those that were live until now. */
-  supersedeFrom(sessionId: SessionId, nativeId: string | null, atMs: number): Promise<number[]>
+  /**
+   * This one and all that follow it in the conversation, whenever they were kept; all of the session when null. What was
+   * said at `beforeMs` or later is left alone. Returns those that were live until now.
+   */
+  supersedeFrom(
+    sessionId: SessionId,
+    range: { nativeId: string | null; beforeMs?: number | undefined },
+    atMs: number,
+  ): Promise<number[]>
   /** Whether the session has a turn that is no fallback. */
   hasReal(sessionId: SessionId): Promise<boolean>
   /** Returns those that are gone. */

@@ -1,4 +1,4 @@
-import { type SessionCapture, TITLE_SOURCES, type TurnCapture } from "../../domain/capture.ts"
+import { type RewindCapture, type SessionCapture, TITLE_SOURCES, type TurnCapture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { newSessionId, type SessionId } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
@@ -43,7 +43,7 @@ export class Keeper {
     for (const capture of this.#batch.captures) {
       if (capture.type === "session") await this.#describe(capture)
       else if (capture.type === "turn") await this.#turn(capture)
-      else if (capture.type === "rewind") await this.#rewind(capture.sessionId, capture.fromNativeId)
+      else if (capture.type === "rewind") await this.#rewind(capture)
     }
     await this.#flush()
     if (this.#batch.seen) await this.#supersedeUnseen(this.#batch.seen)
@@ -198,6 +198,7 @@ export class Keeper {
       kind: capture.kind,
       text: this.#redact(capture.text, session),
       atMs,
+      isTimeLent: capture.atMs === undefined,
       model: capture.model ?? null,
       toolName: capture.toolName ?? null,
       toolCallId: capture.toolCallId ?? null,
@@ -219,12 +220,12 @@ export class Keeper {
     session.hasFallbacks = false
   }
 
-  async #rewind(nativeSessionId: string, fromNativeId: string | null): Promise<void> {
+  async #rewind({ sessionId, fromNativeId: nativeId, atMs: beforeMs }: RewindCapture): Promise<void> {
     await this.#flush()
-    const session = await this.#session(nativeSessionId)
+    const session = await this.#session(sessionId)
     if (session.excluded) return
     session.hasTakenBack = true
-    const seqs = await this.#tx.turns.supersedeFrom(session.id, fromNativeId, this.#nowMs)
+    const seqs = await this.#tx.turns.supersedeFrom(session.id, { nativeId, beforeMs }, this.#nowMs)
     await this.#note("turns.superseded", session.id, seqs)
     await this.#tx.turns.recount([session.id])
   }
