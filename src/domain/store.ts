@@ -111,7 +111,11 @@ export interface Runs {
   ofSession(sessionId: SessionId): Promise<Run[]>
 }
 
-export type NewTurn = Omit<Turn, "seq" | "supersededAtMs"> & { sourceId: number | null }
+export type NewTurn = Omit<Turn, "seq" | "supersededAtMs"> & {
+  sourceId: number | null
+  /** True where the platform told no time and the turn before lent its own: that never replaces one that is there. */
+  isTimeLent?: boolean
+}
 
 export interface PutTurn {
   seq: number
@@ -122,7 +126,10 @@ export interface PutTurn {
 }
 
 export interface Turns {
-  /** Adds what is new and changes what reads differently now; what is as it was is left alone and not returned. */
+  /**
+   * Adds what is new and changes what reads differently now; what is as it was is left alone and not returned. A model
+   * that is not told again stays.
+   */
   put(turns: NewTurn[]): Promise<PutTurn[]>
   /** In the order of the conversation. With `limit`, the last ones. */
   ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number }): Promise<Turn[]>
@@ -136,11 +143,19 @@ export interface Turns {
   ofExchange(sessionId: SessionId, seq: number): Promise<Turn[]>
   liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>
   supersede(seqs: number[], atMs: number): Promise<void>
-  /** This one and all kept after it; all of the session when null. */
-  supersedeFrom(sessionId: SessionId, nativeId: string | null, atMs: number): Promise<void>
+  /**
+   * This one and all that follow it in the conversation, whenever they were kept; all of the session when null. What was
+   * said at `beforeMs` or later is left alone. Returns those that were live until now.
+   */
+  supersedeFrom(
+    sessionId: SessionId,
+    range: { nativeId: string | null; beforeMs?: number | undefined },
+    atMs: number,
+  ): Promise<number[]>
   /** Whether the session has a turn that is no fallback. */
   hasReal(sessionId: SessionId): Promise<boolean>
-  dropFallbacks(sessionId: SessionId): Promise<void>
+  /** Returns those that are gone. */
+  dropFallbacks(sessionId: SessionId): Promise<number[]>
   /** After something was superseded or dropped: the sessions' counts anew. */
   recount(sessionIds: SessionId[]): Promise<void>
 }

@@ -96,4 +96,19 @@ describe("what is forgotten is gone", () => {
     expect(session).toMatchObject({ turnCount: 2, promptCount: 2 })
     expect(bytes().includes("tuesday")).toBe(false)
   })
+
+  test("the journal says that something is gone and not what, to followers that were past all that was deleted too", async () => {
+    await archive().keep({ captures: [turn("s1", "a", "stays", 1)], source })
+    await archive().keep({ captures: [turn("s2", "b", "zebrasecret", 1)], source })
+    const last = await store.journal.last()
+    const gone = (await store.sessions.byNative("claude-code", "s2"))!
+    await room.forget.forget({ sessionId: gone.id })
+    expect(await store.journal.after(last, 10)).toMatchObject([
+      { kind: "turns.forgotten", sessionId: null, projectId: null, data: {} },
+    ])
+    expect((await store.journal.after(0, 100)).filter(({ sessionId }) => sessionId === gone.id)).toEqual([])
+    const second = await store.journal.last()
+    await room.forget.forget({ containing: "stays" })
+    expect((await store.journal.after(second, 10)).map(({ kind }) => kind)).toEqual(["turns.forgotten"])
+  })
 })

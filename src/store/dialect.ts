@@ -31,7 +31,7 @@ export interface StoreDialect {
   /** Overwrites what deleted rows left behind. */
   purge(db: Db): Promise<void>
   /** Inserts, or updates where something reads differently; the fastest way there is, because imports wait for it. */
-  putTurns(db: Db, rows: TurnRow[]): Promise<PutTurn[]>
+  putTurns(db: Db, rows: TurnRow[], options: { isTimeLent: boolean }): Promise<PutTurn[]>
   facts(db: Db): Promise<{ sizeBytes: number; version: string }>
   /** Tells other daemons on the same store; part of the transaction it is called in. */
   notify?(db: Db): Promise<void>

@@ -63,7 +63,8 @@ export function postgres(options: PostgresOptions): StoreDialect {
         await sql`vacuum full ${sql.table(table)}`.execute(db)
       }
     },
-    async putTurns(db, rows) {
+    async putTurns(db, rows, { isTimeLent }) {
+      const time = isTimeLent ? sql`` : sql`or turns.at_ms <> excluded.at_ms`
       const put: PutTurn[] = []
       for (let at = 0; at < rows.length; at += TURNS_AT_ONCE) {
         const result = await db
@@ -76,13 +77,17 @@ export function postgres(options: PostgresOptions): StoreDialect {
               .doUpdateSet((e) => ({
                 kind: e.ref("excluded.kind"),
                 text: e.ref("excluded.text"),
+                ...(isTimeLent ? {} : { at_ms: e.ref("excluded.at_ms") }),
+                model: e.fn.coalesce("excluded.model", "turns.model"),
                 is_error: e.ref("excluded.is_error"),
                 usage: e.ref("excluded.usage"),
                 source_id: e.ref("excluded.source_id"),
                 superseded_at_ms: null,
               }))
               .where(sql<boolean>`turns.text is distinct from excluded.text or turns.kind <> excluded.kind
-                or turns.usage is distinct from excluded.usage or turns.superseded_at_ms is not null`),
+                or turns.usage is distinct from excluded.usage ${time} or turns.is_error <> excluded.is_error
+                or turns.model is distinct from coalesce(excluded.model, turns.model)
+                or turns.superseded_at_ms is not null`),
           )
           .returning(["seq", "session_id", "kind", "at_ms", sql<boolean>`xmax = 0`.as("inserted")])
           .execute()

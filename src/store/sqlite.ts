@@ -40,12 +40,12 @@ export function sqlite(options: SqliteOptions): StoreDialect {
       await sql`vacuum`.execute(db)
       await sql`pragma wal_checkpoint(truncate)`.execute(db)
     },
-    async putTurns(_db, rows) {
+    async putTurns(_db, rows, { isTimeLent }) {
       // Straight to the prepared statement: the caller's transaction is on this very connection, and an import spends
       // its time here.
       const newest = database.prepare("select coalesce(max(seq), 0) as seq from turns")
       const before = (newest.all([]) as { seq: number }[])[0]!.seq
-      const put = database.prepare(PUT_TURN)
+      const put = database.prepare(isTimeLent ? PUT_UNTIMED_TURN : PUT_TIMED_TURN)
       return rows.flatMap((row) => {
         const values = TURN_COLUMNS.map((column) => row[column])
         const changed = put.all(values) as PutRow[]
@@ -75,13 +75,17 @@ const TURN_COLUMNS = [
   "source_id",
 ] as const
 
-const PUT_TURN = `
+const putTurn = ({ isTimeLent }: { isTimeLent: boolean }) => `
   insert into turns (${TURN_COLUMNS.join(", ")}) values (${TURN_COLUMNS.map(() => "?").join(", ")})
   on conflict (session_id, native_id) do update set kind = excluded.kind, text = excluded.text,
+    ${isTimeLent ? "" : "at_ms = excluded.at_ms,"} model = coalesce(excluded.model, model),
     is_error = excluded.is_error, usage = excluded.usage, source_id = excluded.source_id, superseded_at_ms = null
   where turns.text is not excluded.text or turns.kind <> excluded.kind or turns.usage is not excluded.usage
-    or turns.superseded_at_ms is not null
+    ${isTimeLent ? "" : "or turns.at_ms <> excluded.at_ms"} or turns.model is not coalesce(excluded.model, turns.model)
+    or turns.is_error <> excluded.is_error or turns.superseded_at_ms is not null
   returning seq, session_id, kind, at_ms`
+const PUT_UNTIMED_TURN = putTurn({ isTimeLent: true })
+const PUT_TIMED_TURN = putTurn({ isTimeLent: false })
 
 function openChecked(options: SqliteOptions): SqliteDatabase {
   const { path } = options

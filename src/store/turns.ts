@@ -1,6 +1,6 @@
 import { type Selectable, type SqlBool, sql } from "kysely"
 import type { SessionId } from "../domain/ids.ts"
-import type { PutTurn, Turns } from "../domain/store.ts"
+import type { NewTurn, PutTurn, Turns } from "../domain/store.ts"
 import type { Turn, TurnKind, Usage } from "../domain/turn.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import type { Tables } from "./tables.ts"
@@ -14,7 +14,10 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       if (turns.length === 0) return []
       // A turn that grew while it was read comes more than once; its last reading stands.
       const latest = new Map(turns.map((turn) => [`${turn.sessionId} ${turn.nativeId}`, turn]))
-      return dialect.putTurns(db, [...latest.values()].map(fromTurn))
+      const put: PutTurn[] = []
+      for (const { isTimeLent, rows } of runsOf([...latest.values()]))
+        put.push(...(await dialect.putTurns(db, rows, { isTimeLent })))
+      return put
     },
     async ofSession(sessionId, { superseded, limit } = {}) {
       let query = db.selectFrom("turns").selectAll().where("session_id", "=", sessionId)
@@ -101,23 +104,27 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
           .execute()
       }
     },
-    async supersedeFrom(sessionId, nativeId, atMs) {
+    async supersedeFrom(sessionId, { nativeId, beforeMs }, atMs) {
       let query = db
         .updateTable("turns")
         .set({ superseded_at_ms: atMs })
         .where("session_id", "=", sessionId)
         .where("superseded_at_ms", "is", null)
+      if (beforeMs !== undefined) query = query.where("at_ms", "<", beforeMs)
       if (nativeId !== null) {
         const from = await db
           .selectFrom("turns")
-          .select("seq")
+          .select(["seq", "at_ms"])
           .where("session_id", "=", sessionId)
           .where("native_id", "=", nativeId)
           .executeTakeFirst()
-        if (!from) return
-        query = query.where("seq", ">=", from.seq)
+        if (!from) return []
+        query = query.where((e) =>
+          e.or([e("at_ms", ">", from.at_ms), e.and([e("at_ms", "=", from.at_ms), e("seq", ">=", from.seq)])]),
+        )
       }
-      await query.execute()
+      const rows = await query.returning("seq").execute()
+      return rows.map(({ seq }) => seq)
     },
     async hasReal(sessionId) {
       const row = await db
@@ -130,7 +137,13 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       return row !== undefined
     },
     async dropFallbacks(sessionId) {
-      await db.deleteFrom("turns").where("session_id", "=", sessionId).where("is_fallback", "=", 1).execute()
+      const rows = await db
+        .deleteFrom("turns")
+        .where("session_id", "=", sessionId)
+        .where("is_fallback", "=", 1)
+        .returning("seq")
+        .execute()
+      return rows.map(({ seq }) => seq)
     },
     async recount(sessionIds) {
       for (const id of sessionIds) {
@@ -184,9 +197,20 @@ export function toPutTurn(row: PutRow & { inserted: boolean }): PutTurn {
   }
 }
 
+/** Those that follow each other and are put by the same statement: the order of a conversation is that of its keeping. */
+function runsOf(turns: NewTurn[]): { isTimeLent: boolean; rows: TurnRow[] }[] {
+  const runs: { isTimeLent: boolean; rows: TurnRow[] }[] = []
+  for (const turn of turns) {
+    const isTimeLent = turn.isTimeLent === true
+    if (runs.at(-1)?.isTimeLent !== isTimeLent) runs.push({ isTimeLent, rows: [] })
+    runs.at(-1)!.rows.push(fromTurn(turn))
+  }
+  return runs
+}
+
 export type TurnRow = Omit<Selectable<Tables["turns"]>, "seq" | "superseded_at_ms">
 
-function fromTurn(turn: Omit<Turn, "seq" | "supersededAtMs"> & { sourceId: number | null }): TurnRow {
+function fromTurn(turn: NewTurn): TurnRow {
   return {
     session_id: turn.sessionId,
     native_id: turn.nativeId,
