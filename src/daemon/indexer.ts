@@ -2,7 +2,6 @@ import { parentPort, workerData } from "node:worker_threads"
 import { systemClock } from "../domain/clock.ts"
 import { makeRecallCore } from "../recall/core.ts"
 import { serveRecall } from "../recall/thread.ts"
-import { postgresIndex } from "../store/index-postgres.ts"
 import { sqliteIndex } from "../store/index-sqlite.ts"
 import { openStore } from "../store/open.ts"
 import { postgres } from "../store/postgres.ts"
@@ -25,7 +24,7 @@ serveRecall({
   core: makeRecallCore({
     store,
     clock: systemClock,
-    tables: "url" in archive ? postgresIndex({ url: archive.url }) : sqliteIndex({ path: indexPath }),
+    tables: sqliteIndex({ path: indexPath }),
     onTrouble: (error, what) => port.postMessage({ type: "trouble", message: String(error), what }),
     onRebuild: (reason) => port.postMessage({ type: "rebuild", reason }),
   }),

@@ -61,7 +61,15 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
     },
   }
 
-  async function conversation({ sessionId, exchangeId, kind }: { sessionId: string; exchangeId: string; kind: string }) {
+  async function conversation({
+    sessionId,
+    exchangeId,
+    kind,
+  }: {
+    sessionId: string
+    exchangeId: string
+    kind: string
+  }) {
     const { sessionsShow } = await import("../operations/sessions.ts")
     const input = { sessionId, superseded: false, ...(kind === "thought" ? {} : { exchange: exchangeId }) }
     const output = await call("sessions.show", input, caller)

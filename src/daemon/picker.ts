@@ -74,5 +74,10 @@ function choice({ id, title, platform, mcpRootUri, at, about }: Described): Choi
   const width = Math.max(20, (process.stdout.columns ?? 80) - 48)
   const when = at.slice(0, 16).replace("T", " ")
   const where = styleText("dim", `${when}  ${platform}  ${projectName(mcpRootUri)}`)
-  return { name: `${clip(title, width)}  ${where}`, value: id, short: clip(title, width), description: clip(about, 300) }
+  return {
+    name: `${clip(title, width)}  ${where}`,
+    value: id,
+    short: clip(title, width),
+    description: clip(about, 300),
+  }
 }

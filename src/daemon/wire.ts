@@ -31,7 +31,8 @@ import { watchPlace } from "./watch.ts"
 
 export interface Program {
   call: Call
-  onHook(sent: SentHook): Promise<void>
+  /** Resolves when what a hook said is kept, with what the hook is to print. */
+  onHook(sent: SentHook): Promise<string | undefined>
   mcp: McpHttp
   streams: ReturnType<typeof mcpStreams>
   /** In the order in which they must run: nothing new, then what runs, then the store. */
@@ -116,7 +117,10 @@ export async function wire({
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
-    onHook: capture.intake.receive,
+    onHook: async (sent) => {
+      await capture.intake.receive(sent)
+      return undefined
+    },
     mcp,
     streams,
     stops: [

@@ -211,7 +211,9 @@ async function projectOf(sessions: Services["sessions"], given: string): Promise
   const found = isPath ? [(await sessions.projects.find(given)).project] : await sessions.projects.named(given)
   const [project, another] = found
   if (!project)
-    throw new Failure("root_not_found", `nothing is kept of a project ${JSON.stringify(given)}`, { parameter: "project" })
+    throw new Failure("root_not_found", `nothing is kept of a project ${JSON.stringify(given)}`, {
+      parameter: "project",
+    })
   if (another)
     throw new Failure("bad_input", `more than one project is called ${JSON.stringify(given)}: give its path`, {
       parameter: "project",

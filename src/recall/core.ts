@@ -43,6 +43,7 @@ export interface CoreOptions {
 /** Wake-ups make it fast; this makes it right when one is lost. */
 const POLL_MS = 2_000
 const RETRY_MS = 1_000
+const PUT_AWAY_MS = 500
 
 export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild }: CoreOptions): RecallCore {
   const scopes = makeScopes(store, clock)
@@ -145,7 +146,7 @@ export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild }: C
           }
         }
       }
-      await opened?.engine.close()
+      if (opened) await putAway(opened.engine)
     },
   }
 
@@ -161,6 +162,16 @@ export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild }: C
       signal.addEventListener("abort", done)
       wake = done
     })
+  }
+}
+
+/** What is written now need not be read again at the next start; but nobody waits long for that. */
+async function putAway(engine: Engine): Promise<void> {
+  const untilMs = performance.now() + PUT_AWAY_MS
+  try {
+    while ((await engine.work({ idle: true })) && performance.now() < untilMs);
+  } finally {
+    await engine.close()
   }
 }
 

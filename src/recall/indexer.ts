@@ -32,22 +32,20 @@ export function makeIndexer({
   let { position } = engine.facts()
   const exchanges = exchangeFinder(store)
 
-  const refresh = async (seqs: number[]): Promise<NewDoc[]> => {
+  const refresh = async (seqs: number[]): Promise<void> => {
     const turns = await store.turns.bySeqs(seqs)
     const found = new Set(turns.map(({ seq }) => seq))
     await engine.remove(seqs.filter((seq) => !found.has(seq)).map(refOfTurn))
     const docs: NewDoc[] = []
     for (const turn of turns) if (turn.text !== "") docs.push(docOfTurn(turn, await exchanges.of(turn)))
-    return docs
+    await engine.add(docs, position)
+    await engine.hide(turns.filter(({ supersededAtMs }) => supersededAtMs !== null).map(({ seq }) => refOfTurn(seq)))
   }
 
   const take = async (entries: JournalEntry[], last: number): Promise<void> => {
     const turnSeqs = seqsOf(entries, (entry) => TURN_ENTRIES.has(entry.kind))
     const thoughtSeqs = entries.filter(({ kind }) => kind === "thought.recorded").map(({ data }) => Number(data.seq))
-    for (let at = 0; at < turnSeqs.length; at += TURNS_AT_ONCE) {
-      const docs = await refresh(turnSeqs.slice(at, at + TURNS_AT_ONCE))
-      await engine.add(docs, position)
-    }
+    for (let at = 0; at < turnSeqs.length; at += TURNS_AT_ONCE) await refresh(turnSeqs.slice(at, at + TURNS_AT_ONCE))
     const thoughts = thoughtSeqs.length === 0 ? [] : await store.thoughts.bySeqs(thoughtSeqs)
     await engine.add(thoughts.map(docOfThought), last)
     position = last
@@ -91,7 +89,6 @@ function docOfTurn(turn: Turn, exchange: number): NewDoc {
     kind: turn.kind,
     atMs: turn.atMs,
     exchange,
-    hidden: turn.supersededAtMs !== null,
     ...weigh(turn.kind, turn.text),
   }
 }
@@ -103,7 +100,6 @@ function docOfThought(thought: Thought): NewDoc {
     kind: "thought",
     atMs: thought.createdAtMs,
     exchange: thought.seq,
-    hidden: false,
     ...weigh("thought", thought.text),
   }
 }

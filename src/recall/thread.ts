@@ -111,7 +111,15 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
 const IDLE_MS = 30_000
 
 /** The other side: what runs in the thread. */
-export function serveRecall({ port, core, close }: { port: MessagePort; core: RecallCore; close(): Promise<void> }): void {
+export function serveRecall({
+  port,
+  core,
+  close,
+}: {
+  port: MessagePort
+  core: RecallCore
+  close(): Promise<void>
+}): void {
   const say = (message: FromThread) => port.postMessage(message)
   const ending = new AbortController()
   let idle: NodeJS.Timeout | undefined
@@ -142,7 +150,8 @@ export function serveRecall({ port, core, close }: { port: MessagePort; core: Re
       (error: unknown) => {
         const failure = Failure.from(error)
         // The stack stays here, where it means something.
-        if (failure.code === "internal") say({ type: "trouble", message: stackOf(error), what: `${message.what} failed` })
+        if (failure.code === "internal")
+          say({ type: "trouble", message: stackOf(error), what: `${message.what} failed` })
         say({ type: "failed", id, failure: failure.toJSON() })
       },
     )

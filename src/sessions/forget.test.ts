@@ -4,7 +4,6 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { Capture } from "../domain/capture.ts"
 import type { Store } from "../domain/store.ts"
-import { indexer } from "../recall/indexer.ts"
 import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { makeArchive } from "./capture/archive.ts"
@@ -71,7 +70,6 @@ describe("what is forgotten is gone", () => {
     )
     await archive().keep({ captures: [...captures, turn("s2", "u1", "giraffestays", 1)], source })
     await room.thinking.record(caller, { thought: "zebrasecret in a thought", nextThoughtNeeded: true })
-    await indexer.after(await store.journal.after(0, 1000), store, AbortSignal.timeout(1000))
     expect(bytes().includes("zebrasecret")).toBe(true)
 
     const session = (await store.sessions.byNative("claude-code", "s1"))!

@@ -18,7 +18,8 @@ export function boost(
   for (const candidate of candidates) {
     let more = 0
     if (sessions) more += SESSION_SHARE * sessions.get(candidate.sessionId)!
-    if (query.time?.some(({ fromMs, toMs }) => candidate.atMs >= fromMs && candidate.atMs < toMs)) more += TIME_SHARE * top
+    if (query.time?.some(({ fromMs, toMs }) => candidate.atMs >= fromMs && candidate.atMs < toMs))
+      more += TIME_SHARE * top
     if (recent) {
       const ageMs = Math.max(0, nowMs - candidate.atMs)
       more += RECENT_SHARE * candidate.score * 0.5 ** (ageMs / RECENT_HALF_LIFE_MS)

@@ -1,7 +1,7 @@
 import type { SessionId } from "../../domain/ids.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
-import type { EngineHit } from "../index/engine.ts"
+import type { DocLook } from "../index/engine.ts"
 import { isThought, seqOf } from "../refs.ts"
 import type { ParsedQuery } from "../words/query.ts"
 import { snippetOf } from "../words/snippet.ts"
@@ -27,7 +27,7 @@ export async function pageOf(
   store: Store,
   candidates: readonly Candidate[],
   query: ParsedQuery,
-  answers: (candidate: Candidate) => EngineHit | undefined,
+  answers: (candidate: Candidate) => DocLook | undefined,
   chars: NonNullable<SearchWish["chars"]> = USUAL_CHARS,
 ): Promise<SearchHit[]> {
   const shown = candidates.map((candidate) => {

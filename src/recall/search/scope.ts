@@ -5,7 +5,9 @@ import type { SearchWish } from "./wish.ts"
 /** Which sessions a search is kept to. */
 export interface Scopes {
   /** Undefined where all are meant. */
-  of(wish: Pick<SearchWish, "projectId" | "sessionId" | "platform" | "gitBranch">): Promise<ReadonlySet<string> | undefined>
+  of(
+    wish: Pick<SearchWish, "projectId" | "sessionId" | "platform" | "gitBranch">,
+  ): Promise<ReadonlySet<string> | undefined>
 }
 
 /** A session that begins now must be found now, or nearly so. */

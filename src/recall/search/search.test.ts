@@ -14,7 +14,10 @@ beforeAll(async () => {
   await recall.say(
     sessions.queue,
     ["prompt", "The retry queue drops messages when Redis restarts. Why?"],
-    ["reply", "The consumer acknowledges before it handles. I moved the ack behind handleMessage in src/queue/consumer.ts."],
+    [
+      "reply",
+      "The consumer acknowledges before it handles. I moved the ack behind handleMessage in src/queue/consumer.ts.",
+    ],
     ["tool_call", '{"command":"npm test -- consumer"}', { toolName: "Bash" }],
     ["tool_result", "PASS consumer.test.ts\nzebra zebra zebra", { toolName: "Bash" }],
     ["prompt", "Now also wait in a retry list before the queue"],
@@ -94,12 +97,21 @@ describe("the query", () => {
     expect((await found('queue -"retry list"')).length).toBe(2)
   })
 
-  test.each(['"', '"unclosed zebra', "zebra*", "zebra OR giraffe", "NEAR(zebra)", "text:zebra", "'; --", "((((", "\\", "*", "-"])(
-    "%s is no error",
-    async (query) => {
-      await expect(recall.search(query)).resolves.toBeInstanceOf(Array)
-    },
-  )
+  test.each([
+    '"',
+    '"unclosed zebra',
+    "zebra*",
+    "zebra OR giraffe",
+    "NEAR(zebra)",
+    "text:zebra",
+    "'; --",
+    "((((",
+    "\\",
+    "*",
+    "-",
+  ])("%s is no error", async (query) => {
+    await expect(recall.search(query)).resolves.toBeInstanceOf(Array)
+  })
 
   test("without a word there is nothing to find, and the answer says so", async () => {
     const { hits, notes } = await recall.core.search({ query: ' ?! " ', limit: 10 })
@@ -149,7 +161,9 @@ describe("filters", () => {
   })
 
   test("one project first, then the others", async () => {
-    const [app, other] = await Promise.all(["app", "other"].map((name) => recall.store.projects.byRoot(`file:///${name}`)))
+    const [app, other] = await Promise.all(
+      ["app", "other"].map((name) => recall.store.projects.byRoot(`file:///${name}`)),
+    )
     expect((await found("queue", { firstProjectId: other!.id }))[0]).toMatch(/^users/)
     expect((await found("queue", { firstProjectId: app!.id }))[0]).toMatch(/^queue/)
     expect(await found("queue", { firstProjectId: other!.id })).toHaveLength(3)
@@ -167,7 +181,11 @@ describe("ranking", () => {
     const one = await recall.session("one")
     await recall.say(one, ["prompt", "walrus walrus walrus bread", { atMs: NOW_MS - 300 * DAY_MS }])
     const two = await recall.session("two")
-    await recall.say(two, ["prompt", "the walrus and also some other words that make it longer", { atMs: NOW_MS - 1000 }])
+    await recall.say(two, [
+      "prompt",
+      "the walrus and also some other words that make it longer",
+      { atMs: NOW_MS - 1000 },
+    ])
     await recall.settle()
     expect((await found("walrus"))[0]).toBe("one prompt")
     expect((await found("walrus", { recent: true }))[0]).toBe("two prompt")

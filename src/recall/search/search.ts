@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Engine, EngineHit } from "../index/engine.ts"
+import type { DocLook, Engine, EngineHit } from "../index/engine.ts"
 import { containsPhrase } from "../words/phrase.ts"
 import { type ParsedQuery, parseQuery } from "../words/query.ts"
 import { boost } from "./boosts.ts"
@@ -36,15 +36,13 @@ export async function search(parts: SearchParts, wish: SearchWish): Promise<Omit
       ? everywhere
       : ownFirst(await ranked(parts, { ...wish, projectId: wish.firstProjectId }, query, []), everywhere)
   const page = best.slice(0, wish.limit)
-  return { hits: await pageOf(parts.store, page, query, (candidate) => answerOf(parts.engine, candidate), wish.chars), notes }
+  return {
+    hits: await pageOf(parts.store, page, query, (candidate) => answerOf(parts.engine, candidate), wish.chars),
+    notes,
+  }
 }
 
-async function ranked(
-  parts: SearchParts,
-  wish: SearchWish,
-  query: ParsedQuery,
-  notes: string[],
-): Promise<Candidate[]> {
+async function ranked(parts: SearchParts, wish: SearchWish, query: ParsedQuery, notes: string[]): Promise<Candidate[]> {
   const { engine, clock } = parts
   const hits = await found(parts, wish, query, notes)
   const isTurns = wish.unit === "turn"
@@ -120,15 +118,15 @@ async function withoutExcluded(
 }
 
 /** Neighbours that come in by smoothing must fit the same filters. */
-async function acceptorOf({ scopes }: SearchParts, wish: SearchWish): Promise<(hit: EngineHit) => boolean> {
+async function acceptorOf({ scopes }: SearchParts, wish: SearchWish): Promise<(doc: DocLook) => boolean> {
   const sessionIds = await scopes.of(wish)
   const kinds = wish.kinds === undefined ? undefined : new Set(wish.kinds)
-  return ({ sessionId, kind, atMs, hidden }) =>
+  return ({ sessionId, kind, atMs, isHidden }) =>
     (sessionIds?.has(sessionId) ?? true) &&
     (kinds?.has(kind) ?? true) &&
     (wish.sinceMs === undefined || atMs >= wish.sinceMs) &&
     (wish.untilMs === undefined || atMs < wish.untilMs) &&
-    (wish.superseded === true || !hidden)
+    (wish.superseded === true || !isHidden)
 }
 
 function ownFirst(own: Candidate[], everywhere: Candidate[]): Candidate[] {
@@ -139,7 +137,7 @@ function ownFirst(own: Candidate[], everywhere: Candidate[]): Candidate[] {
 }
 
 /** The reply of the exchange that fits best, or else its last one. */
-function answerOf(engine: Engine, candidate: Candidate): EngineHit | undefined {
+function answerOf(engine: Engine, candidate: Candidate): DocLook | undefined {
   if (candidate.kind === "thought") return undefined
   const isReply = ({ kind }: { kind: string }) => kind === "reply" || kind === "summary"
   const fitting = candidate.hits.filter(isReply).sort((a, b) => b.score - a.score)[0]

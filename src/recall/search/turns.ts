@@ -1,4 +1,4 @@
-import type { Engine, EngineHit } from "../index/engine.ts"
+import type { DocLook, Engine, EngineHit } from "../index/engine.ts"
 import type { Candidate } from "./candidate.ts"
 
 /**
@@ -9,7 +9,11 @@ const LENT_BACK = [0.15, 0.05]
 const LENT_ON = [0.2, 0.15]
 
 /** Single turns, each with a share of its neighbours' scores. Neighbours that did not match come in by that share. */
-export function smoothTurns(engine: Engine, hits: readonly EngineHit[], accepts: (hit: EngineHit) => boolean): Candidate[] {
+export function smoothTurns(
+  engine: Engine,
+  hits: readonly EngineHit[],
+  accepts: (doc: DocLook) => boolean,
+): Candidate[] {
   const found = new Map<number, Candidate>(hits.map((hit) => [hit.ref, { ...hit, hits: [hit] }]))
   const lend = (from: EngineHit, ref: number | undefined, share: number) => {
     if (ref === undefined) return
@@ -17,7 +21,7 @@ export function smoothTurns(engine: Engine, hits: readonly EngineHit[], accepts:
     if (!to) {
       const neighbour = engine.look(ref)
       if (!neighbour || !accepts(neighbour)) return
-      to = { ...neighbour, hits: [neighbour] }
+      to = { ...neighbour, score: 0, hits: [] }
       found.set(ref, to)
     }
     to.score += from.score * share
