@@ -14,19 +14,13 @@ export interface IndexerData {
 
 /** What runs in the thread that owns the search index. It reads the archive, and never writes to it. */
 const { archive, indexPath } = workerData as IndexerData
-const port = parentPort!
 const store = await openStore(
   "url" in archive ? postgres({ url: archive.url, onError: () => {} }) : sqlite({ path: archive.path, readOnly: true }),
   { readOnly: true },
 )
+const tables = sqliteIndex({ path: indexPath })
 serveRecall({
-  port,
-  core: makeRecallCore({
-    store,
-    clock: systemClock,
-    tables: sqliteIndex({ path: indexPath }),
-    onTrouble: (error, what) => port.postMessage({ type: "trouble", message: String(error), what }),
-    onRebuild: (reason) => port.postMessage({ type: "rebuild", reason }),
-  }),
+  port: parentPort!,
+  makeCore: (tell) => makeRecallCore({ store, clock: systemClock, tables, ...tell }),
   close: () => store.close(),
 })

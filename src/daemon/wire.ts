@@ -177,6 +177,8 @@ async function statusOf({
   const { id, version, pid, startedAt, socket, url } = registration()
   const last = await store.journal.last()
   const trouble = httpTrouble()
+  const index = await recall.facts().catch((error: unknown) => Failure.from(error))
+  const damage = damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`)
   return {
     id,
     version,
@@ -187,7 +189,7 @@ async function statusOf({
     http: { ...(url === undefined ? {} : { url }), ...(trouble === undefined ? {} : { trouble }) },
     memoryMb: Math.round(process.memoryUsage.rss() / 1e6),
     store: await store.facts(),
-    followers: [{ name: "recall.index", lag: last - (await recall.facts()).position }],
-    notices: damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`),
+    followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: last - index.position }],
+    notices: index instanceof Failure ? [...damage, `Search does not work: ${index.message}.`] : damage,
   }
 }

@@ -39,7 +39,7 @@ export const searchConversationHistory = operation({
   input: z.strictObject({
     query: query.describe("What to look for"),
     session_id: z.string().min(1).optional().describe("Only this session"),
-    n_results: z.int().min(1).max(50).default(3),
+    n_results: z.int().min(1).max(50).default(3).describe("How many exchanges"),
     ...scope,
   }),
   output: z.object({

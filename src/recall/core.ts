@@ -38,6 +38,8 @@ export interface CoreOptions {
   clock: Clock
   onTrouble(error: unknown, what: string): void
   onRebuild(reason: string): void
+  /** Told when there is nothing left to do for now. */
+  onRest?(facts: IndexFacts): void
 }
 
 /** Wake-ups make it fast; this makes it right when one is lost. */
@@ -45,7 +47,7 @@ const POLL_MS = 2_000
 const RETRY_MS = 1_000
 const PUT_AWAY_MS = 500
 
-export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild }: CoreOptions): RecallCore {
+export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild, onRest }: CoreOptions): RecallCore {
   const scopes = makeScopes(store, clock)
   let opened: { engine: Engine; indexer: Indexer } | undefined
   let opening: Promise<{ engine: Engine; indexer: Indexer }> | undefined
@@ -82,6 +84,10 @@ export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild }: C
     await old?.engine.close().catch(() => {})
     await tables.clear()
     await begin(reason)
+  }
+  const factsOf = (engine: Engine): IndexFacts => {
+    const { documents, segments, position, sizeBytes } = engine.facts()
+    return { documents, segments, position, sizeBytes, ...(rebuilding ? { rebuilding: rebuilding.reason } : {}) }
   }
   const settle = (position: number) => {
     if (rebuilding && position >= rebuilding.until) rebuilding = undefined
@@ -123,11 +129,7 @@ export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild }: C
         return { hits: [], isComplete: false, notes: [incomplete(error.message)] }
       }
     },
-    async facts() {
-      const { engine } = await ready()
-      const { documents, segments, position, sizeBytes } = engine.facts()
-      return { documents, segments, position, sizeBytes, ...(rebuilding ? { rebuilding: rebuilding.reason } : {}) }
-    },
+    facts: async () => factsOf((await ready()).engine),
     async rebuild() {
       await rebuild("it was asked for")
       await reached(await store.journal.last())
@@ -137,7 +139,10 @@ export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild }: C
       while (!signal.aborted) {
         try {
           if (await step()) await setImmediate()
-          else await rest(signal)
+          else {
+            if (opened) onRest?.(factsOf(opened.engine))
+            await rest(signal)
+          }
         } catch (error) {
           if (error instanceof IndexUnusable) await rebuild(error.message)
           else {

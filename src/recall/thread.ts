@@ -1,6 +1,6 @@
 import type { MessagePort, Worker } from "node:worker_threads"
 import { Failure, type FailureBody } from "../domain/failure.ts"
-import type { IndexFacts, RecallCore } from "./core.ts"
+import type { CoreOptions, IndexFacts, RecallCore } from "./core.ts"
 import type { Found, SearchWish } from "./search/wish.ts"
 
 /** The index, asked from another thread. It is started when there is something to do, and ends when there is not. */
@@ -20,6 +20,7 @@ type FromThread =
   | { type: "failed"; id: number; failure: FailureBody }
   | { type: "trouble"; message: string; what: string }
   | { type: "rebuild"; reason: string }
+  | { type: "rest"; facts: IndexFacts }
   | { type: "idle" }
 
 export interface ThreadOptions {
@@ -38,6 +39,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
   let failedAtMs = 0
   let stopped = false
   let lastId = 0
+  let resting: IndexFacts | undefined
 
   const begin = (): Worker => {
     const started = start()
@@ -61,6 +63,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
   const hear = (message: FromThread, from: Worker) => {
     if (message.type === "trouble") onTrouble(new Error(message.message), message.what)
     else if (message.type === "rebuild") onRebuild(message.reason)
+    else if (message.type === "rest") resting = message.facts
     else if (message.type === "idle") {
       if (from === thread && asked.size === 0) void end()
     } else {
@@ -93,7 +96,8 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
 
   return {
     search: (wish) => ask("search", wish),
-    facts: () => ask("facts", undefined),
+    // A thread that has ended had nothing left to do, and is not started only to say so again.
+    facts: () => (thread || !resting ? ask("facts", undefined) : Promise.resolve(resting)),
     reached: (position) => ask("reached", position),
     rebuild: () => ask("rebuild", undefined),
     wake() {
@@ -113,14 +117,19 @@ const IDLE_MS = 30_000
 /** The other side: what runs in the thread. */
 export function serveRecall({
   port,
-  core,
+  makeCore,
   close,
 }: {
   port: MessagePort
-  core: RecallCore
+  makeCore(tell: Pick<CoreOptions, "onTrouble" | "onRebuild" | "onRest">): RecallCore
   close(): Promise<void>
 }): void {
   const say = (message: FromThread) => port.postMessage(message)
+  const core = makeCore({
+    onTrouble: (error, what) => say({ type: "trouble", message: stackOf(error), what }),
+    onRebuild: (reason) => say({ type: "rebuild", reason }),
+    onRest: (facts) => say({ type: "rest", facts }),
+  })
   const ending = new AbortController()
   let idle: NodeJS.Timeout | undefined
   const busy = () => {
