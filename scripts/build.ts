@@ -1,7 +1,8 @@
 // Bundles the program: one folder of a few files starts three times as fast, and rests in a third less memory, than
 // the hundreds of modules it is made of. Native and optional packages stay outside.
-import { rmSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import { build } from "esbuild"
+import { packedVocabulary } from "./vocabulary.ts"
 
 rmSync("dist", { recursive: true, force: true })
 await build({
@@ -24,3 +25,4 @@ await build({
   mainFields: ["module", "main"],
   logLevel: "warning",
 })
+writeFileSync("dist/o200k.tokens", packedVocabulary())

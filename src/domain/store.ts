@@ -125,14 +125,27 @@ export interface PutTurn {
   inserted: boolean
 }
 
+export interface TurnWish {
+  /** Also what the platform took back. */
+  superseded?: boolean
+  kinds?: readonly TurnKind[]
+  /** Up to this moment. */
+  untilMs?: number
+  /** The last ones; with `fromStart`, the first ones. */
+  limit?: number
+  fromStart?: boolean
+  /** Longer texts are cut: a file that was written is long, and its name stands at the beginning. */
+  maxChars?: number
+}
+
 export interface Turns {
   /**
    * Adds what is new and changes what reads differently now; what is as it was is left alone and not returned. A model
    * that is not told again stays.
    */
   put(turns: NewTurn[]): Promise<PutTurn[]>
-  /** In the order of the conversation. With `limit`, the last ones. */
-  ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number }): Promise<Turn[]>
+  /** In the order of the conversation. */
+  ofSession(sessionId: SessionId, wish?: TurnWish): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
   /** The numbers alone, of what was taken back too. */
   seqs(sessionId: SessionId): Promise<number[]>

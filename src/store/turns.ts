@@ -8,6 +8,22 @@ import type { Tables } from "./tables.ts"
 /** Well below what either database allows as parameters of one statement. */
 const IDS_AT_ONCE = 5_000
 
+const BESIDES_TEXT = [
+  "seq",
+  "session_id",
+  "native_id",
+  "kind",
+  "at_ms",
+  "model",
+  "tool_name",
+  "tool_call_id",
+  "is_error",
+  "is_fallback",
+  "usage",
+  "source_id",
+  "superseded_at_ms",
+] as const
+
 export function makeTurns(db: Db, dialect: StoreDialect): Turns {
   return {
     async put(turns) {
@@ -19,15 +35,21 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
         put.push(...(await dialect.putTurns(db, rows, { isTimeLent })))
       return put
     },
-    async ofSession(sessionId, { superseded, limit } = {}) {
-      let query = db.selectFrom("turns").selectAll().where("session_id", "=", sessionId)
+    async ofSession(sessionId, { superseded, kinds, untilMs, limit, fromStart = false, maxChars } = {}) {
+      const text = maxChars === undefined ? sql.ref<string>("text") : sql<string>`substr(text, 1, ${maxChars})`
+      let query = db
+        .selectFrom("turns")
+        .select([...BESIDES_TEXT, text.as("text")])
+        .where("session_id", "=", sessionId)
       if (!superseded) query = query.where("superseded_at_ms", "is", null)
-      const rows = await (limit === undefined
-        ? query.orderBy("at_ms").orderBy("seq")
-        : query.orderBy("at_ms", "desc").orderBy("seq", "desc").limit(limit)
-      ).execute()
+      if (kinds !== undefined) query = query.where("kind", "in", kinds)
+      if (untilMs !== undefined) query = query.where("at_ms", "<=", untilMs)
+      const isLast = limit !== undefined && !fromStart
+      const order = isLast ? "desc" : "asc"
+      query = query.orderBy("at_ms", order).orderBy("seq", order)
+      const rows = await (limit === undefined ? query : query.limit(limit)).execute()
       const turns = rows.map(toTurn)
-      return limit === undefined ? turns : turns.reverse()
+      return isLast ? turns.reverse() : turns
     },
     async bySeqs(seqs) {
       const found: Turn[] = []

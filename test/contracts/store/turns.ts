@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { SessionId } from "../../../src/domain/ids.ts"
 import type { NewSource } from "../../../src/domain/source.ts"
-import type { NewTurn, Store } from "../../../src/domain/store.ts"
+import type { NewTurn, Store, TurnWish } from "../../../src/domain/store.ts"
 import { addSession, NOW, range } from "./examples.ts"
 
 export function turnsContract(store: () => Store): void {
@@ -112,6 +112,23 @@ export function turnsContract(store: () => Store): void {
       "second",
       "later",
     ])
+  })
+
+  test("a part of a conversation: some kinds, up to a moment, the first or the last of them, and not their whole texts", async () => {
+    const { id } = await addSession(store())
+    const kinds = ["prompt", "tool_call", "reply", "prompt", "summary", "reply"] as const
+    await store().turns.put(
+      kinds.map((kind, index) => newTurn(id, `t${index}`, { kind, atMs: NOW + index, text: `湖é🚀 of ${index}` })),
+    )
+    const part = async (wish: TurnWish) => (await store().turns.ofSession(id, wish)).map(({ nativeId }) => nativeId)
+    expect(await part({ kinds: ["prompt", "reply"] })).toEqual(["t0", "t2", "t3", "t5"])
+    expect(await part({ kinds: ["prompt", "reply"], limit: 2 })).toEqual(["t3", "t5"])
+    expect(await part({ kinds: ["prompt", "reply"], limit: 2, fromStart: true })).toEqual(["t0", "t2"])
+    expect(await part({ untilMs: NOW + 3, limit: 2 })).toEqual(["t2", "t3"])
+    expect(await part({ kinds: ["reset"] })).toEqual([])
+    const [cut] = await store().turns.ofSession(id, { limit: 1, maxChars: 6 })
+    expect(cut).toMatchObject({ nativeId: "t5", kind: "reply", text: "湖é🚀 of", atMs: NOW + 5 })
+    expect((await store().turns.ofSession(id, { limit: 1, maxChars: 600 }))[0]?.text).toBe("湖é🚀 of 5")
   })
 
   test("more turns than one statement has parameters for", async () => {
