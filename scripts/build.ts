@@ -6,7 +6,11 @@ import { packedVocabulary } from "./vocabulary.ts"
 
 rmSync("dist", { recursive: true, force: true })
 await build({
-  entryPoints: { "daemon/main": "src/daemon/main.ts", "daemon/reader": "src/daemon/reader.ts", "daemon/indexer": "src/daemon/indexer.ts" },
+  entryPoints: {
+    "daemon/main": "src/daemon/main.ts",
+    "daemon/reader": "src/daemon/reader.ts",
+    "daemon/indexer": "src/daemon/indexer.ts",
+  },
   outdir: "dist",
   chunkNames: "chunks/[name]-[hash]",
   bundle: true,

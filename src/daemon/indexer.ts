@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads"
 import { systemClock } from "../domain/clock.ts"
 import { makeRecallCore } from "../recall/core.ts"
 import { serveRecall } from "../recall/thread.ts"
+import { postgresIndex } from "../store/index-postgres.ts"
 import { sqliteIndex } from "../store/index-sqlite.ts"
 import { openStore } from "../store/open.ts"
 import { postgres } from "../store/postgres.ts"
@@ -18,7 +19,7 @@ const store = await openStore(
   "url" in archive ? postgres({ url: archive.url, onError: () => {} }) : sqlite({ path: archive.path, readOnly: true }),
   { readOnly: true },
 )
-const tables = sqliteIndex({ path: indexPath })
+const tables = "url" in archive ? postgresIndex({ url: archive.url }) : sqliteIndex({ path: indexPath })
 serveRecall({
   port: parentPort!,
   makeCore: (tell) => makeRecallCore({ store, clock: systemClock, tables, ...tell }),

@@ -2,6 +2,7 @@ import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
+import { o200k } from "../adapters/tokens/o200k.ts"
 import { systemClock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SentHook } from "../domain/hook.ts"
@@ -89,6 +90,9 @@ export async function wire({
   const archive = config.database.url === undefined ? { path: home.database } : { url: config.database.url }
   const recall = makeRecall({
     store,
+    tokens: o200k(new URL("../o200k.tokens", import.meta.url)),
+    labelOf: (platform) => platforms.find(({ id }) => id === platform)?.label ?? platform,
+    greeting: config.resume,
     start: () => startIndexer({ archive, indexPath: home.index }),
     onTrouble: (err, what) => log.error({ err }, what),
     onRebuild: (reason) => log.warn({ reason }, "the search index is built anew"),
@@ -117,9 +121,16 @@ export async function wire({
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
-    onHook: async (sent) => {
-      await capture.intake.receive(sent)
-      return undefined
+    async onHook(sent) {
+      const heard = await capture.intake.receive(sent)
+      const print = agents.find(({ platform }) => platform === sent.platform)?.greeting
+      if (!heard || !print) return undefined
+      // What was said is kept; that nothing can be answered to it is no failure of the hook.
+      const text = await recall.greeting({ platform: sent.platform, ...heard }).catch((err: unknown) => {
+        log.warn({ err }, "a session that began could not be told where its project stood")
+        return undefined
+      })
+      return text === undefined ? undefined : print(text)
     },
     mcp,
     streams,

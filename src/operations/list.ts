@@ -1,3 +1,4 @@
+import { resumeSessionContext } from "./brief.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
 import { init } from "./init.ts"
@@ -22,6 +23,7 @@ const all = [
   init,
   thought,
   searchConversationHistory,
+  resumeSessionContext,
   search,
   resume,
   logConversationExchange,

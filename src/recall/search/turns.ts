@@ -27,8 +27,8 @@ export function smoothTurns(
     to.score += from.score * share
   }
   for (const hit of hits) {
-    LENT_BACK.forEach((share, index) => lend(hit, engine.neighbour(hit.ref, -1 - index), share))
-    LENT_ON.forEach((share, index) => lend(hit, engine.neighbour(hit.ref, 1 + index), share))
+    for (const [index, share] of LENT_BACK.entries()) lend(hit, engine.neighbour(hit.ref, -1 - index), share)
+    for (const [index, share] of LENT_ON.entries()) lend(hit, engine.neighbour(hit.ref, 1 + index), share)
   }
   return [...found.values()]
 }
