@@ -240,7 +240,7 @@ const CODES: Record<string, [code: FailureCode, message: string]> = {
   EAI_AGAIN: ["store_unreachable", "the database server's name cannot be looked up"],
 }
 
-function translatePostgres(error: unknown): Failure | undefined {
+export function translatePostgres(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   const code = (error as { code?: unknown } | null)?.code
   const known = typeof code === "string" ? (CODES[code] ?? connectionLost(code)) : undefined
