@@ -17,17 +17,17 @@ export function fuse(
   weight = 0.3,
 ): Fused[] {
   const top = Math.max(0, ...lexical.map(({ score }) => score))
-  const cosines = new Map(vector.map(({ exchange, score }) => [exchange, clamp(score)]))
-  // What has no vector yet, or was too far down to be listed, is not worse than the last that is listed.
-  const floor = Math.min(1, ...cosines.values())
   const words = new Map(lexical.map(({ exchange, score }) => [exchange, top === 0 ? 0 : clamp(score / top)]))
+  const cosines = new Map(vector.map(({ exchange, score }) => [exchange, clamp(score)]))
+  const unknown = mean([...words.keys()].flatMap((exchange) => cosines.get(exchange) ?? []))
   return [...new Set([...words.keys(), ...cosines.keys()])]
     .map((exchange) => {
       const byWords = words.get(exchange) ?? 0
-      const byVector = cosines.get(exchange) ?? (cosines.size === 0 ? 0 : floor)
-      return { exchange, score: byWords + weight * byVector, lexical: byWords }
+      // What has no vector yet is neither better nor worse for it than the others that have its words.
+      return { exchange, score: byWords + weight * (cosines.get(exchange) ?? unknown), lexical: byWords }
     })
     .sort((a, b) => b.score - a.score || b.lexical - a.lexical || b.exchange - a.exchange)
 }
 
+const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 const clamp = (value: number) => Math.min(1, Math.max(0, value))
