@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises"
 import * as z from "zod"
 import type { EmbedderAdapter } from "../../domain/embedder.ts"
 
@@ -11,6 +12,8 @@ const VERSION = 1
 const GRAM_LENGTHS = [3, 4, 5]
 /** A word counts as much as about so many of its parts. */
 const WORD_WEIGHT = 2
+/** A few milliseconds: searches run on the same thread. */
+const TEXTS_PER_TURN = 8
 
 /**
  * Words and their parts, hashed: no model, nothing to fetch, the same on every machine. It finds misspelt, joined and
@@ -24,10 +27,13 @@ export const hashed: EmbedderAdapter<typeof settings> = {
       id: `hashed:${VERSION}:${dimension}`,
       dimension,
       async embed(texts, _as, signal) {
-        return texts.map((text) => {
+        const vectors: Float32Array[] = []
+        for (const text of texts) {
           signal?.throwIfAborted()
-          return vectorOf(text, dimension)
-        })
+          vectors.push(vectorOf(text, dimension))
+          if (vectors.length % TEXTS_PER_TURN === 0) await nextTurn()
+        }
+        return vectors
       },
     }
   },

@@ -159,7 +159,7 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
     try {
       return await embedder.embed(texts, "document", signal)
     } catch (error) {
-      if (!(error instanceof Failure) || error.code !== "embedder_refused") throw error
+      if (!(error instanceof Failure) || !error.data.isAboutText) throw error
       if (texts.length > 1) {
         const half = Math.ceil(texts.length / 2)
         atOnce = Math.min(atOnce, half)

@@ -15,6 +15,8 @@ const FIRST_PAUSE_MS = 250
 /** Asked to wait longer than this, the caller is told so instead: it has a pause of its own. */
 const LONGEST_PAUSE_MS = 20_000
 const EXCERPT_LENGTH = 300
+/** By these a server refuses a text for what it is, such as its length; another text may do. */
+const ABOUT_TEXT = new Set([400, 413, 422])
 
 /** Posts and reads JSON. Tries again after 429 and 5xx, as late as the server asks; everything else is a Failure at once. */
 export async function postJson(endpoint: Endpoint, body: unknown, signal?: AbortSignal): Promise<unknown> {
@@ -88,8 +90,8 @@ function retryAfterMs(headers: Headers): number | undefined {
 function parsed(endpoint: Endpoint, text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch (error) {
-    throw refused(endpoint, `answers what is not JSON: ${excerpt(endpoint, text)}`, { cause: error })
+  } catch {
+    throw refused(endpoint, `answers what is not JSON: ${excerpt(endpoint, text)}`)
   }
 }
 
@@ -100,11 +102,12 @@ function answered(endpoint: Endpoint, status: number, text: string, retryAfterMs
     return new Failure("embedder_unreachable", `${placeOf(endpoint.url)} ${said}`, data)
   }
   if (status === 401 || status === 403) return refused(endpoint, `${said}. Check the key`)
+  if (ABOUT_TEXT.has(status)) return refused(endpoint, said, { isAboutText: true })
   return refused(endpoint, status === 404 ? `${said}. ${endpoint.onUnknownModel}` : said)
 }
 
-export function refused(endpoint: Endpoint, why: string, options?: { cause?: unknown }): Failure {
-  return new Failure("embedder_refused", `${placeOf(endpoint.url)} ${why}`, {}, options)
+export function refused(endpoint: Endpoint, why: string, data: Record<string, unknown> = {}): Failure {
+  return new Failure("embedder_refused", `${placeOf(endpoint.url)} ${why}`, data)
 }
 
 /** Servers repeat in their errors what they were sent, the key included. */
