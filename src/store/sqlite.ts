@@ -216,7 +216,7 @@ const CODES: [prefix: string, code: FailureCode, message: string][] = [
   ["ENOSPC", "store_full", "the disk is full; the database could not be made"],
 ]
 
-function translateSqlite(error: unknown): Failure | undefined {
+export function translateSqlite(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   const code = (error as { code?: unknown } | null)?.code
   if (typeof code !== "string") return undefined

@@ -1,0 +1,108 @@
+import type { IndexChange, TermRow } from "../../domain/index-tables.ts"
+import type { Delta } from "./delta.ts"
+import { Docs } from "./docs.ts"
+import { encodeList } from "./list.ts"
+import { Segment } from "./segment.ts"
+import type { Shelf } from "./shelf.ts"
+
+/** Rows of one slice, and their bytes: more would hold up a search that waits for the thread. */
+export const SLICE_ROWS = 256
+export const SLICE_BYTES = 512 * 1024
+
+/**
+ * Writes a delta as a segment. Every `yield` ends a slice, and a slice is one transaction. The segment is there when its
+ * row is, and with it the journal's number moves; before that, all that is written is nobody's.
+ */
+export async function* flush(shelf: Shelf, delta: Delta): AsyncGenerator<void, void> {
+  const order = liveByRef(delta.docs)
+  const number = shelf.reserveNumber()
+  try {
+    if (order.length > 0) yield* writeLists(shelf, delta, order, number)
+    const docs = new Docs(order.length)
+    for (const doc of order) docs.pushFrom(delta.docs, doc)
+    const segment = new Segment(number, docs)
+    await shelf.commit(order.length > 0 ? [segment] : [], { meta: { position: String(delta.position) } })
+    shelf.deltas = shelf.deltas.filter((other) => other !== delta)
+    if (order.length > 0) shelf.replaceSegments([], [segment])
+  } catch (error) {
+    shelf.toDrop.push(number)
+    throw error
+  } finally {
+    shelf.release(number)
+  }
+}
+
+function liveByRef(docs: Docs): number[] {
+  const live: number[] = []
+  for (let doc = 0; doc < docs.size; doc++) if (!docs.isRemoved(doc)) live.push(doc)
+  return live.sort((a, b) => docs.ref[a]! - docs.ref[b]!)
+}
+
+async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment: number): AsyncGenerator<void, void> {
+  const newDoc = new Int32Array(delta.docs.size).fill(-1)
+  order.forEach((doc, at) => {
+    newDoc[doc] = at
+  })
+  const words = [...delta.words].filter(([, postings]) => postings.some((posting) => newDoc[posting >> 8]! >= 0))
+  const numbered: { term: number; postings: number[] }[] = []
+  for (let from = 0; from < words.length; from += SLICE_ROWS) {
+    const slice = words.slice(from, from + SLICE_ROWS)
+    const terms = await numberWords(shelf, slice)
+    for (const [at, [, postings]] of slice.entries()) numbered.push({ term: terms[at]!, postings })
+    yield
+  }
+  // By their keys, so that the rows go to the end of the table.
+  numbered.sort((a, b) => a.term - b.term)
+  let slice = new Slice()
+  for (const { term, postings } of numbered) {
+    const live = Uint32Array.from(postings, (posting) => (newDoc[posting >> 8]! << 8) | (posting & 255))
+      .filter((posting) => posting >>> 8 < order.length)
+      .sort()
+    slice.add({ segment, term, bytes: encodePostings(live, live.length, order.length) })
+    if (!slice.isFull) continue
+    await shelf.tables.write({ lists: slice.lists })
+    slice = new Slice()
+    yield
+  }
+  await shelf.tables.write({ lists: slice.lists })
+  yield
+}
+
+/** New words get the next numbers, and are in the dictionary before a list names them. */
+async function numberWords(shelf: Shelf, words: [string, number[]][]): Promise<number[]> {
+  const terms = await shelf.termsOf(words.map(([word]) => word))
+  const added: TermRow[] = []
+  words.forEach(([word, postings], at) => {
+    if (terms[at] !== 0) return
+    terms[at] = shelf.nextTerm++
+    added.push({ word, term: terms[at]!, docs: postings.length })
+  })
+  if (added.length > 0) await shelf.tables.write({ terms: added })
+  for (const { word, term } of added) shelf.words.set(word, term)
+  return terms
+}
+
+/** Postings of document << 8 | impact, ascending. */
+export function encodePostings(postings: Uint32Array, count: number, size: number): Uint8Array {
+  const docs = new Uint16Array(count)
+  const impacts = new Uint8Array(count)
+  for (let at = 0; at < count; at++) {
+    docs[at] = postings[at]! >> 8
+    impacts[at] = postings[at]! & 255
+  }
+  return encodeList(docs, impacts, count, size)
+}
+
+export class Slice {
+  readonly lists: NonNullable<IndexChange["lists"]> = []
+  #bytes = 0
+
+  add(list: (typeof this.lists)[number]): void {
+    this.lists.push(list)
+    this.#bytes += list.bytes.length
+  }
+
+  get isFull(): boolean {
+    return this.lists.length >= SLICE_ROWS || this.#bytes >= SLICE_BYTES
+  }
+}
