@@ -33,7 +33,8 @@ if (process.argv[1] === import.meta.filename) {
   const wish = JSON.parse(process.argv[2]!) as FillWish
   const store = await openPlace(wish.place)
   const messages = makeMessages({ sessions: wish.sessions })
-  const kept = wish.perSecond === undefined ? await fill(store, messages, wish.sessions) : await live(store, messages, wish)
+  const kept =
+    wish.perSecond === undefined ? await fill(store, messages, wish.sessions) : await live(store, messages, wish)
   await store.close()
   process.send?.(kept)
   process.disconnect?.()
@@ -60,12 +61,17 @@ async function fill(store: Store, messages: Messages, sessions: number): Promise
 }
 
 /** Several agents at work: their turns come mixed, in small batches. */
-async function live(store: Store, messages: Messages, { sessions, perSecond }: FillWish): Promise<{ messages: number }> {
+async function live(
+  store: Store,
+  messages: Messages,
+  { sessions, perSecond }: FillWish,
+): Promise<{ messages: number }> {
   let isEnded = false
   process.on("message", () => {
     isEnded = true
   })
-  let next = sessions
+  // A kept store may have some of an earlier run.
+  let next = Math.max(sessions, (await store.facts()).sessions)
   const agents: { id: SessionId; left: Message[] }[] = []
   let kept = 0
   const startMs = performance.now()

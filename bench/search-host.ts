@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { peakRssMb, rssMb } from "./corpus/running.ts"
 import { openPlace, type Place } from "./search-fill.ts"
-import { type Found, openTarget, type TargetFacts, type Wish } from "./search-target.ts"
+import { type Found, openTarget, type TargetFacts, untilComplete, type Wish } from "./search-target.ts"
 
 export interface Host {
   /** Until everything that is in the store can be found. */
@@ -35,11 +35,8 @@ if (process.argv[1] === import.meta.filename) {
   const target = await openTarget({ store, place, vectors })
   const answers: Record<keyof Host, (asked: Asked) => Promise<unknown>> = {
     async built() {
-      for (;;) {
-        const facts = await target.facts()
-        if (facts.isComplete) return { ...facts, ms: performance.now() - openedMs, peakMb: peakRssMb(process.pid) }
-        await sleep(50)
-      }
+      const facts = await untilComplete(target)
+      return { ...facts, ms: performance.now() - openedMs, peakMb: peakRssMb(process.pid) }
     },
     facts: async () => ({ ...(await target.facts()), rssMb: rssMb(process.pid), peakMb: peakRssMb(process.pid) }),
     run: ({ wishes, perSecond }) => run(wishes!, perSecond),

@@ -106,6 +106,12 @@ export function wordsOf(text: string): string[] {
   return words
 }
 
+/** As a person who knows how full text works would ask; all of them when nothing else is left. */
+export function withoutStopWords(words: readonly string[]): string[] {
+  const left = words.filter((word) => !STOP.has(word.toLowerCase()))
+  return left.length > 0 ? left : [...words]
+}
+
 interface Place {
   session: number
   number: number
