@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { peakRssMb, rssMb } from "./corpus/running.ts"
 import { openPlace, type Place } from "./search-fill.ts"
-import { type Found, openTarget, type TargetFacts, untilComplete, type Wish } from "./search-target.ts"
+import { type Found, openTarget, type Target, type TargetFacts, untilComplete, type Wish } from "./search-target.ts"
 
 export interface Host {
   /** Until everything that is in the store can be found. */
@@ -35,8 +35,9 @@ if (process.argv[1] === import.meta.filename) {
   const target = await openTarget({ store, place, vectors })
   const answers: Record<keyof Host, (asked: Asked) => Promise<unknown>> = {
     async built() {
-      const facts = await untilComplete(target)
-      return { ...facts, ms: performance.now() - openedMs, peakMb: peakRssMb(process.pid) }
+      await untilComplete(target)
+      const ms = performance.now() - openedMs
+      return { ...(await settled(target)), ms, peakMb: peakRssMb(process.pid) }
     },
     facts: async () => ({ ...(await target.facts()), rssMb: rssMb(process.pid), peakMb: peakRssMb(process.pid) }),
     run: ({ wishes, perSecond }) => run(wishes!, perSecond),
@@ -81,4 +82,16 @@ if (process.argv[1] === import.meta.filename) {
     if (asked.do === "close") process.disconnect()
   })
   process.send!({ id: 0, answer: rssMb(process.pid) })
+}
+
+/** What is still merged and cleaned up after all can be found counts in the size, not in the time. */
+async function settled(target: Target): Promise<TargetFacts> {
+  let facts = await target.facts()
+  for (let same = 0, left = 120; same < 4 && left > 0; left--) {
+    await sleep(500)
+    const now = await target.facts()
+    same = now.sizeBytes === facts.sizeBytes ? same + 1 : 0
+    facts = now
+  }
+  return facts
 }

@@ -56,9 +56,10 @@ export async function untilComplete(target: Target): Promise<TargetFacts> {
 
 /** The engine and the words alone: no folding, no ranking beyond BM25, in the thread of the bench. */
 export async function openTarget({ store, place }: TargetWish): Promise<Target> {
-  const engine = await openEngine(tablesOf(place))
+  const tables = tablesOf(place)
+  const engine = await openEngine(tables)
   const ending = new AbortController()
-  const following = follow(store, engine, ending.signal)
+  const following = follow(store, engine, tables, ending.signal)
   return {
     async search({ query, limit, unit, filter }) {
       const asked = { ...parse(query), limit: unit === "turn" ? limit : limit * 8 }
@@ -84,8 +85,9 @@ function tablesOf(place: Place): IndexTables {
 }
 
 /** Reads the journal to its end again and again, and gives the loop back after each piece. */
-async function follow(store: Store, engine: Engine, signal: AbortSignal): Promise<void> {
+async function follow(store: Store, engine: Engine, tables: IndexTables, signal: AbortSignal): Promise<void> {
   const exchanges = new Map<string, number>()
+  let isWritten = false
   while (!signal.aborted) {
     const entries = await store.journal.after(engine.facts().position, 10)
     for (const entry of entries) {
@@ -100,6 +102,11 @@ async function follow(store: Store, engine: Engine, signal: AbortSignal): Promis
       }
     }
     const hasMore = await engine.work({ idle: entries.length === 0 })
+    if (entries.length > 0 || hasMore) isWritten = true
+    else if (isWritten) {
+      isWritten = false
+      await tables.checkpoint()
+    }
     await new Promise((resolve) => (entries.length > 0 || hasMore ? setImmediate(resolve) : setTimeout(resolve, 50)))
   }
 }
