@@ -1,5 +1,6 @@
 import type { TurnKind } from "../../domain/turn.ts"
 import { type Part, partsOf } from "./parts.ts"
+import { withoutAnsi } from "./plain.ts"
 import { eachWordBetween } from "./tokens.ts"
 
 export type DocKind = TurnKind | "thought"
@@ -34,7 +35,7 @@ const TOOL_TAIL_CHARS = 4 * 1024
 export function weigh(kind: DocKind, text: string): Weighed {
   const weighed: Weighed = { words: new Map(), length: 0 }
   const isTool = kind === "tool_call" || kind === "tool_result"
-  const plain = kind === "tool_call" ? withoutEscapes(text) : text
+  const plain = withoutAnsi(kind === "tool_call" ? withoutEscapes(text) : text)
   for (const { start, end, isCode } of isTool ? headAndTail(plain) : partsOf(plain, cutBefore(plain, PROSE_CHARS)))
     add(weighed, plain, start, end, WEIGHTS[kind] * (isCode ? CODE_WEIGHT : 1))
   return weighed

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest"
+import { makeRandom } from "../../../bench/corpus/random.ts"
+import { anyText } from "../../../test/fixtures/any-text.ts"
 import { eachWord } from "./tokens.ts"
 
 function wordsOf(text: string): string[] {
@@ -50,14 +52,14 @@ describe("the words of", () => {
 })
 
 test("base64 brings nothing into the dictionary, whatever holds it together", () => {
-  const random = seeded(7)
+  const random = makeRandom(7)
   for (const alphabet of [
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
   ]) {
     let words = 0
     for (let i = 0; i < 200; i++) {
-      const run = Array.from({ length: 76 }, () => alphabet[Math.floor(random() * 64)]).join("")
+      const run = Array.from({ length: 76 }, () => random.pick([...alphabet])).join("")
       words += wordsOf(`${run}==`).length
     }
     // A few short runs between two slashes get through; 200 lines would otherwise bring thousands.
@@ -81,9 +83,9 @@ test("every word stands where it is said to stand", () => {
 })
 
 test("whatever is written, words are whole, of 1 to 64 characters, and stand inside of the text", () => {
-  const random = seeded(11)
+  const random = makeRandom(11)
   for (let round = 0; round < 300; round++) {
-    const text = randomText(random)
+    const text = anyText(random)
     eachWord(text, (word, start, end) => {
       expect(word.length).toBeGreaterThan(0)
       expect(word.length).toBeLessThanOrEqual(64)
@@ -94,9 +96,9 @@ test("whatever is written, words are whole, of 1 to 64 characters, and stand ins
 })
 
 test("what stands between blanks gives the same words alone as in its text", () => {
-  const random = seeded(5)
+  const random = makeRandom(5)
   for (let round = 0; round < 300; round++) {
-    const text = randomText(random)
+    const text = anyText(random)
     const all = new Set(wordsOf(text))
     for (const piece of text.split(/\s+/)) for (const word of wordsOf(piece)) expect(all).toContain(word)
   }
@@ -122,57 +124,3 @@ test.each([
   eachWord(text, () => {})
   expect(performance.now() - startedMs).toBeLessThan(2_000)
 })
-
-/** Numbers from 0 to 1, the same ones for the same seed. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
-const PIECES = [
-  " ",
-  " ",
-  "\n",
-  "a",
-  "Zeta",
-  "the",
-  "running",
-  "HTTP",
-  "42",
-  "_",
-  "-",
-  ".",
-  "/",
-  "'",
-  "’",
-  '"',
-  "é",
-  "ß",
-  "e\u0301",
-  "猫",
-  "です",
-  "ﾊﾞ",
-  "한",
-  "ก",
-  "שָׁ",
-  "ع",
-  "\ud83d",
-  "\ude00",
-  "😀",
-  "𠮷",
-  "0x1f",
-  "\\",
-  "\u0000",
-  "\u200d",
-  "İ",
-  "ﬃ",
-]
-
-function randomText(random: () => number): string {
-  return Array.from({ length: 60 }, () => PIECES[Math.floor(random() * PIECES.length)]).join("")
-}
