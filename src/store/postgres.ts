@@ -24,27 +24,13 @@ const LISTEN_AGAIN_MS = 1_000
 const INDEXED_LENGTH = 250_000
 
 export function postgres(options: PostgresOptions): StoreDialect {
-  let pool: Pool | undefined
   return {
     kind: "postgres",
     place: withoutPassword(options.url),
     types: { counter: "bigserial", long: "bigint" },
     skipLocked: true,
     async open() {
-      const pg = await loadPg()
-      pool = new pg.Pool({
-        connectionString: options.url,
-        max: options.poolSize ?? 8,
-        connectionTimeoutMillis: CONNECT_MS,
-        types: {
-          getTypeParser: (oid: number, format?: "text" | "binary") =>
-            numberParser(oid) ?? pg.types.getTypeParser(oid, format as "text"),
-        },
-      } as ConstructorParameters<typeof pg.Pool>[0])
-      // Without these listeners, a connection that the server closes would end the process: in use, or idle.
-      pool.on("connect", (client) => client.on("error", (error) => options.onError?.(error)))
-      pool.on("error", () => {})
-      return new PostgresDialect({ pool: guardPool(pool) })
+      return new PostgresDialect({ pool: guardPool(await openPool(options)) })
     },
     translate: translatePostgres,
     async relaxInside(db) {
@@ -160,6 +146,23 @@ export function postgres(options: PostgresOptions): StoreDialect {
   }
 }
 
+export async function openPool(options: PostgresOptions): Promise<Pool> {
+  const pg = await loadPg()
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.poolSize ?? 8,
+    connectionTimeoutMillis: CONNECT_MS,
+    types: {
+      getTypeParser: (oid: number, format?: "text" | "binary") =>
+        numberParser(oid) ?? pg.types.getTypeParser(oid, format as "text"),
+    },
+  } as ConstructorParameters<typeof pg.Pool>[0])
+  // Without these listeners, a connection that the server closes would end the process: in use, or idle.
+  pool.on("connect", (client) => client.on("error", (error) => options.onError?.(error)))
+  pool.on("error", () => {})
+  return pool
+}
+
 async function startListening(
   options: PostgresOptions,
   onWake: () => void,
@@ -240,7 +243,7 @@ const CODES: Record<string, [code: FailureCode, message: string]> = {
   EAI_AGAIN: ["store_unreachable", "the database server's name cannot be looked up"],
 }
 
-function translatePostgres(error: unknown): Failure | undefined {
+export function translatePostgres(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   const code = (error as { code?: unknown } | null)?.code
   const known = typeof code === "string" ? (CODES[code] ?? connectionLost(code)) : undefined
@@ -257,7 +260,7 @@ function connectionLost(code: string): [FailureCode, string] | undefined {
   return /^(08|57P)/.test(code) ? ["store_unreachable", "the connection to the database server was lost"] : undefined
 }
 
-function withoutPassword(url: string): string {
+export function withoutPassword(url: string): string {
   try {
     const parsed = new URL(url)
     if (parsed.password) parsed.password = "***"

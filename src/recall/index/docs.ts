@@ -95,7 +95,8 @@ export class Docs {
 
   static unpack(bytes: Uint8Array, size: number): Docs {
     const end = bytes.length - CHECKSUM_BYTES
-    const columns = bytes.slice(0, Math.max(end, 0))
+    // Copied by its own constructor: the slice of a Buffer is a view on a pool that others write to.
+    const columns = new Uint8Array(bytes.subarray(0, Math.max(end, 0)))
     const sum = end < 0 ? 0 : new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(end)
     if (end !== size * BYTES_PER_DOC || crc32(columns) !== sum)
       throw new IndexUnusable("damaged", "a segment of the index is damaged")
@@ -111,8 +112,8 @@ export class Docs {
   mark(removed: Uint8Array, hidden: Uint8Array): void {
     if (removed.length !== this.removed.length || hidden.length !== this.hidden.length)
       throw new IndexUnusable("damaged", "the marks of a segment of the index are damaged")
-    this.removed = removed.slice()
-    this.hidden = hidden.slice()
+    this.removed = new Uint8Array(removed)
+    this.hidden = new Uint8Array(hidden)
     this.removedCount = 0
     for (let doc = 0; doc < this.size; doc++) if (isSet(removed, doc)) this.removedCount++
   }
