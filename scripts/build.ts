@@ -17,7 +17,7 @@ await build({
   sourcemap: true,
   sourcesContent: false,
   legalComments: "linked",
-  external: ["better-sqlite3", "pg", "pino", "@parcel/watcher"],
+  external: ["better-sqlite3", "pg", "pino", "@parcel/watcher", "@huggingface/transformers"],
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
   },

@@ -101,6 +101,18 @@ export const failures = {
     help: "The database was written by a newer Throughline: install that version.",
   },
   store_unreachable: { http: 503, exit: 7, retry: true, help: "Check database.url and that the server answers." },
+  embedder_unreachable: {
+    http: 503,
+    exit: 5,
+    retry: true,
+    help: "Check that the named endpoint answers; searches go on by words, and it is tried again.",
+  },
+  embedder_refused: {
+    http: 502,
+    exit: 6,
+    retry: false,
+    help: "Correct the model, the key or the dimensions in the setting `embedder`; searches go on by words.",
+  },
   unsupported_system: {
     http: 501,
     exit: 6,
