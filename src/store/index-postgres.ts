@@ -81,11 +81,14 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
     },
     meta: async () =>
       Object.fromEntries(
-        (await query<{ key: string; value: string }>("select * from index_meta")).map(({ key, value }) => [key, value]),
+        (await query<{ key: string; value: string }>("select key, value from index_meta")).map(({ key, value }) => [
+          key,
+          value,
+        ]),
       ),
-    segments: () => query<SegmentRow>("select * from index_segments order by segment"),
-    marks: () => query<MarksRow>("select * from index_marks"),
-    sessions: () => query<SessionRow>("select * from index_sessions"),
+    segments: () => query<SegmentRow>("select segment, size, docs from index_segments order by segment"),
+    marks: () => query<MarksRow>("select segment, removed, hidden from index_marks"),
+    sessions: () => query<SessionRow>("select number, id from index_sessions"),
     async segmentsWithLists() {
       const rows = await query<{ segment: number }>(`
         with recursive found as (

@@ -60,11 +60,14 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
     check: () => guarded(assertSameFile),
     meta: async () =>
       Object.fromEntries(
-        (await all<{ key: string; value: string }>("select * from meta")).map(({ key, value }) => [key, value]),
+        (await all<{ key: string; value: string }>("select key, value from meta")).map(({ key, value }) => [
+          key,
+          value,
+        ]),
       ),
-    segments: () => all<SegmentRow>("select * from segments order by segment"),
-    marks: () => all<MarksRow>("select * from marks"),
-    sessions: () => all<SessionRow>("select * from sessions"),
+    segments: () => all<SegmentRow>("select segment, size, docs from segments order by segment"),
+    marks: () => all<MarksRow>("select segment, removed, hidden from marks"),
+    sessions: () => all<SessionRow>("select number, id from sessions"),
     segmentsWithLists: () =>
       guarded(({ prepare }) => {
         const found: number[] = []

@@ -41,30 +41,27 @@ export function encodeList(docs: ArrayLike<number>, impacts: ArrayLike<number>, 
   return bytes
 }
 
-/** Views on the bytes, without copying where the bytes lie as the processor wants them. */
-export function decodeList(bytes: Uint8Array, size: number): List {
+/** Views on the bytes where they have a buffer of their own; a slice of a driver's pool is copied, or it keeps the pool. */
+export function decodeList(read: Uint8Array, size: number): List {
+  const bytes = read.buffer.byteLength === read.length ? read : new Uint8Array(read)
   const count = (bytes[2]! | (bytes[3]! << 8)) + 1
   const max = bytes[1]!
   if (bytes[0] === DENSE && bytes.length === HEAD_BYTES + size)
-    return { count, max, docs: undefined, impacts: view(bytes, HEAD_BYTES) }
+    return { count, max, docs: undefined, impacts: new Uint8Array(bytes.buffer, HEAD_BYTES) }
   if (bytes[0] !== SPARSE || bytes.length !== HEAD_BYTES + count * 3)
     throw new IndexUnusable("damaged", "a list of the index is damaged")
-  const docs = shorts(bytes, HEAD_BYTES, count)
+  const docs = shorts(bytes, count)
   if (docs[count - 1]! >= size) throw new IndexUnusable("damaged", "a list of the index names a document that is not")
-  return { count, max, docs, impacts: view(bytes, HEAD_BYTES + count * 2) }
+  // Not subarray, which gives the driver's class: the inner loops are compiled for one.
+  return { count, max, docs, impacts: new Uint8Array(bytes.buffer, HEAD_BYTES + count * 2) }
 }
 
-/** Of one class whatever the driver hands out: the inner loops are compiled for it. */
-const view = (bytes: Uint8Array, from: number) =>
-  new Uint8Array(bytes.buffer, bytes.byteOffset + from, bytes.length - from)
-
-function shorts(bytes: Uint8Array, from: number, count: number): Uint16Array {
-  // Drivers hand out slices of a pool, which begin anywhere.
-  if (isLittleEndian && (bytes.byteOffset + from) % 2 === 0)
-    return new Uint16Array(bytes.buffer, bytes.byteOffset + from, count)
-  const docs = new Uint16Array(count)
-  for (let at = 0; at < count; at++) docs[at] = bytes[from + at * 2]! | (bytes[from + at * 2 + 1]! << 8)
-  return docs
+function shorts(bytes: Uint8Array, count: number): Uint16Array {
+  if (isLittleEndian) return new Uint16Array(bytes.buffer, HEAD_BYTES, count)
+  return Uint16Array.from(
+    { length: count },
+    (_, at) => bytes[HEAD_BYTES + at * 2]! | (bytes[HEAD_BYTES + at * 2 + 1]! << 8),
+  )
 }
 
 /** The impact in this document; 0 when the word does not occur in it. */

@@ -70,6 +70,7 @@ export class Work {
     if (this.#shelf.deltas.length > 1) await this.#write()
     else if (!(await this.#tidy()) && idle) {
       await this.#shelf.tables.checkpoint()
+      this.sizeBytes = await this.#shelf.tables.sizeBytes()
       return false
     }
     return this.#shelf.deltas.length > 1 || this.#hasToTidy() || (idle && this.#hasToSettle())
@@ -154,6 +155,8 @@ export class Work {
   /** Makes the tables list what is in memory, whether the last transaction was kept or not. */
   async #reconcile(): Promise<void> {
     const { tables, segments } = this.#shelf
+    this.#shelf.words.clear()
+    this.#shelf.nextTerm = (await tables.lastTerm()) + 1
     const listed = new Set((await tables.segments()).map(({ segment }) => segment))
     const unlisted = segments.filter(({ number }) => !listed.delete(number))
     await this.#shelf.commit(unlisted, { retired: [...listed], meta: { position: String(this.#durable) } })
