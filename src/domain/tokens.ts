@@ -2,6 +2,8 @@
 export interface TokenCounter {
   /** In tokens of o200k: exact for OpenAI's models, near enough for others when a margin is kept. */
   count(text: string): number
+  /** How many characters from the beginning take no more than this; reads no further. */
+  fitting(text: string, most: number): number
 }
 
 /** Claude and Gemini count by vocabularies that nobody publishes; theirs may be this much more. */

@@ -48,7 +48,7 @@ const SAMPLES: Record<string, string> = {
   hex: Buffer.from(Array.from({ length: 1000 }, () => random(256))).toString("hex"),
   emoji: "🚀👩‍👩‍👧‍👦 done ✅ naïve café ﬁ",
   blanks: "  \t \n\n   \r\n x  \u00a0 y\u3000z   ",
-  "one letter many times": "a".repeat(5000),
+  "one letter many times": "a".repeat(4000),
   "signs only": "=".repeat(3000) + "/*".repeat(500),
   "special tokens as text": "<|endoftext|> <|endofprompt|>",
 }
@@ -67,8 +67,25 @@ describe("it counts as the published tokenizer does", () => {
   })
 })
 
-test("a megabyte without a blank is counted in moments", () => {
+test("a megabyte without a blank is counted to within a thousandth, and cut without being read", () => {
+  const text = "ab".repeat(500_000)
+  const exact = countTokens(text.slice(0, 100_000))
+  expect(Math.abs(tokens.count(text.slice(0, 100_000)) / exact - 1)).toBeLessThan(0.001)
   const since = performance.now()
-  expect(tokens.count("ab".repeat(500_000))).toBeGreaterThan(10_000)
-  expect(performance.now() - since).toBeLessThan(5_000)
+  const end = tokens.fitting(text, 2000)
+  expect(performance.now() - since).toBeLessThan(1000)
+  expect(tokens.count(text.slice(0, end))).toBeLessThanOrEqual(2000)
+  expect(end).toBeGreaterThan(2000)
+})
+
+test("it knows how much of a text fits", () => {
+  for (const [name, text] of Object.entries(SAMPLES)) {
+    const all = tokens.count(text)
+    expect([name, tokens.fitting(text, all)]).toEqual([name, text.length])
+    for (const most of [0, 1, all >> 1, all - 1].filter((count) => count >= 0)) {
+      const end = tokens.fitting(text, most)
+      expect(tokens.count(text.slice(0, end)), name).toBeLessThanOrEqual(Math.max(0, most))
+      if (most < all) expect(end, name).toBeLessThan(text.length)
+    }
+  }
 })

@@ -6,12 +6,24 @@ import { type Vocabulary, vocabularyIn } from "./vocabulary.ts"
 /** Reads the vocabulary at the first count: 1.6 MB on the disk, 5 MB in memory, 15 ms, and no package. */
 export function o200k(path: string | URL): TokenCounter {
   let vocabulary: Vocabulary | undefined
+  const countPiece = (piece: string) => {
+    vocabulary ??= vocabularyIn(readFileSync(path))
+    const bytes = Buffer.from(piece, "utf8")
+    return vocabulary.rank(bytes, 0, bytes.length) >= 0 ? 1 : countMerged(bytes, vocabulary)
+  }
   return {
     count(text) {
-      vocabulary ??= vocabularyIn(readFileSync(path))
       let count = 0
-      for (const [piece] of text.matchAll(PIECES)) count += countPiece(piece, vocabulary)
+      for (const { piece } of piecesOf(text)) count += countPiece(piece)
       return count
+    },
+    fitting(text, most) {
+      let left = most
+      for (const { piece, index } of piecesOf(text)) {
+        left -= countPiece(piece)
+        if (left < 0) return index
+      }
+      return text.length
     },
   }
 }
@@ -35,7 +47,14 @@ const PIECES = new RegExp(
   "gu",
 )
 
-function countPiece(piece: string, vocabulary: Vocabulary): number {
-  const bytes = Buffer.from(piece, "utf8")
-  return vocabulary.rank(bytes, 0, bytes.length) >= 0 ? 1 : countMerged(bytes, vocabulary)
+/** One that would be longer is cut: then a megabyte without a blank need not be read to know that it does not fit. */
+const LONGEST_PIECE = 4096
+
+function* piecesOf(text: string): Generator<{ piece: string; index: number }> {
+  for (const { 0: piece, index } of text.matchAll(PIECES)) {
+    if (piece.length <= LONGEST_PIECE) yield { piece, index }
+    else
+      for (let at = 0; at < piece.length; at += LONGEST_PIECE)
+        yield { piece: piece.slice(at, at + LONGEST_PIECE), index: index + at }
+  }
 }

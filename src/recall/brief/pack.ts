@@ -113,23 +113,15 @@ function render(
 /** As much of the beginning as fits, and how much is missing. */
 export function cutToTokens(text: string, most: number, tokens: TokenCounter): string {
   if (most <= 0) return ""
-  // No token is longer than this in ordinary text; what is beyond need not be counted to know that it does not fit.
-  const atMost = most * LONGEST_TOKEN
-  if (text.length <= atMost && tokens.count(text) <= most) return text
-  const marked = (end: number) => {
-    const kept = text
-      .slice(0, end)
-      .replace(/[\ud800-\udbff]$/, "")
-      .trimEnd()
-    return `${kept}…[${text.length - kept.length} more characters]`
+  if (tokens.fitting(text, most) === text.length) return text
+  for (let room = most - MARK_TOKENS; room > 0; room--) {
+    const kept = text.slice(0, tokens.fitting(text, room)).trimEnd()
+    const marked = `${kept}…[${text.length - kept.length} more characters]`
+    if (kept === "") return ""
+    if (tokens.count(marked) <= most) return marked
   }
-  let [fits, tooMuch] = [0, Math.min(text.length, atMost)]
-  while (tooMuch - fits > Math.max(8, fits >> 6)) {
-    const middle = (fits + tooMuch) >> 1
-    if (tokens.count(marked(middle)) <= most) fits = middle
-    else tooMuch = middle
-  }
-  return fits === 0 ? "" : marked(fits)
+  return ""
 }
 
-const LONGEST_TOKEN = 16
+/** What the mark at a cut takes, unless the number is very long. */
+const MARK_TOKENS = 7

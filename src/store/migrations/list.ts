@@ -6,6 +6,7 @@ import * as archive from "./0002_archive.ts"
 import * as runs from "./0003_runs.ts"
 import * as forgotten from "./0004_forgotten.ts"
 import * as words from "./0005_words.ts"
+import * as turnsByTime from "./0006_turns_by_time.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -18,4 +19,5 @@ export const migrations: Record<string, StoreMigration> = {
   "0003_runs": runs,
   "0004_forgotten": forgotten,
   "0005_words": words,
+  "0006_turns_by_time": turnsByTime,
 }
