@@ -3,6 +3,7 @@ import { extractSessionHistory, logConversationExchange, syncConversationHistory
 import { forget } from "./forget.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
+import { reindex } from "./reindex.ts"
 import { resume } from "./resume.ts"
 import { search, searchConversationHistory } from "./search.ts"
 import {
@@ -26,6 +27,7 @@ const all = [
   resumeSessionContext,
   search,
   resume,
+  reindex,
   logConversationExchange,
   syncConversationHistory,
   extractSessionHistory,

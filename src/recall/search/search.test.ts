@@ -75,7 +75,7 @@ describe(proves("search.by-words"), () => {
 
   test("thoughts are found beside what was said", async () => {
     const [hit] = await recall.search("giraffe")
-    expect(hit).toMatchObject({ kind: "thought", isThought: true, user: "", ai: "" })
+    expect(hit).toMatchObject({ kind: "thought", thought: { number: 1, branchId: null }, user: "", ai: "" })
   })
 })
 
