@@ -1,7 +1,9 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
+import { successors } from "../adapters/handoff/list.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
+import { o200k } from "../adapters/tokens/o200k.ts"
 import { systemClock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SentHook } from "../domain/hook.ts"
@@ -10,6 +12,8 @@ import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
 import type { SystemStatus } from "../operations/services.ts"
+import { makeBriefs } from "../recall/brief/brief.ts"
+import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall } from "../recall/room.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
 import { makeSessions } from "../sessions/room.ts"
@@ -85,6 +89,12 @@ export async function wire({
     onTrouble: (source, err) => log.warn({ ...source, err }, "a source could not be read"),
   })
   const recall = makeRecall({ store })
+  const labelOf = (id: string) => platforms.find((platform) => platform.id === id)?.label ?? id
+  const tokens = o200k(new URL("../o200k.tokens", import.meta.url))
+  const briefs = makeBriefs({ store, tokens, labelOf })
+  const { machine } = environment
+  const promptDir = home.handoffs
+  const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, successors, machine, promptDir })
 
   const followers: Follower[] = [recall.indexer]
   const stopping = new AbortController()
@@ -104,7 +114,7 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, followers, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, system }), log)
+  const call = reporting(local(operations, { sessions, capture, recall, handoff, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {

@@ -1,5 +1,6 @@
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
+import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
 import { search } from "./search.ts"
@@ -27,6 +28,7 @@ const all = [
   sources,
   importNow,
   forget,
+  handoff,
   sessionsList,
   sessionsShow,
   sessionsRename,

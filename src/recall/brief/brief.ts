@@ -50,7 +50,8 @@ export interface Briefs {
 export interface BriefDeps {
   store: Store
   tokens: TokenCounter
-  find: Find
+  /** Without it, what was said last is what is related. */
+  find?: Find
   /** A platform's name for people. */
   labelOf(platform: string): string
 }
@@ -82,7 +83,7 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
         },
         {
           name: "related",
-          title: wish.query === undefined ? "Before that" : "Related exchanges",
+          title: find && wish.query?.trim() ? "Related exchanges" : "Before that",
           items: related.map((exchange) => exchangeItems(exchange, exchange.sessionId !== session.id).join("\n")),
         },
       ]
@@ -115,7 +116,7 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
 
   /** What a query finds, or else what was said before the last exchange, newest first. */
   async function relatedTo(wish: BriefWish, material: Material, said: BriefExchange[]): Promise<BriefExchange[]> {
-    if (wish.query === undefined || wish.query.trim() === "") return said.slice(0, -1).reverse().slice(0, RELATED)
+    if (!find || !wish.query?.trim()) return said.slice(0, -1).reverse().slice(0, RELATED)
     const { session } = material
     const where = session.projectId === null ? { sessionId: session.id } : { projectId: session.projectId }
     const hits = (await find(wish.query, where, RELATED)).filter(
