@@ -16,6 +16,8 @@ import { messagesOf, newestFitting } from "./messages.ts"
 export interface HandoffRoom {
   /** Makes a session of another agent that goes on with this one. Nothing that is there is changed. */
   handOver(wish: { session: Session; to: string; maxTokens?: number | undefined }): Promise<HandedOver>
+  /** Something was forgotten: it may stand in a first prompt, and those are made anew in a moment. */
+  forgotten(): void
 }
 
 export interface HandedOver {
@@ -54,6 +56,7 @@ export function makeHandoff(deps: HandoffDeps): HandoffRoom {
   const labelOf = (id: string) => platforms.find((platform) => platform.id === id)?.label ?? id
 
   return {
+    forgotten: () => rmSync(deps.promptDir, { recursive: true, force: true }),
     async handOver({ session, to, maxTokens }) {
       const platform = platforms.find(({ id }) => id === to)
       if (!platform) {
