@@ -57,6 +57,8 @@ export interface BriefDeps {
 }
 
 const RELATED = 24
+/** Below this, the goal says more than where and when. */
+const LEAST_FOR_HEAD = 120
 const MOST_FILES = 40
 const MOST_DECISIONS = 40
 
@@ -87,7 +89,9 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
           items: related.map((exchange) => exchangeItems(exchange, exchange.sessionId !== session.id).join("\n")),
         },
       ]
-      const packed = pack(headOf(session), sections, countable(wish.maxTokens), tokens)
+      const budget = countable(wish.maxTokens)
+      const head = budget < LEAST_FOR_HEAD ? headOf(session).split("\n")[0]! : headOf(session)
+      const packed = pack(head, sections, budget, tokens)
       const shown = (name: string) => packed.sections.find((section) => section.name === name)?.items ?? 0
       return {
         brief: packed.text,
