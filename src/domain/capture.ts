@@ -14,8 +14,8 @@ export interface SessionCapture {
   gitBranch?: string
   agentVersion?: string
   startedAtMs?: number
-  /** Where it came from: an edge between sessions. */
-  parent?: { sessionId: string; kind: LineageKind }
+  /** Where it came from: an edge between sessions, of the same platform unless it is named. */
+  parent?: { sessionId: string; kind: LineageKind; platform?: string }
 }
 
 /** Later ones win over earlier ones of the same or lower rank. */

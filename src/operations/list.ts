@@ -1,6 +1,7 @@
 import { resumeSessionContext } from "./brief.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
+import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
 import { reindex } from "./reindex.ts"
@@ -34,6 +35,7 @@ const all = [
   sources,
   importNow,
   forget,
+  handoff,
   sessionsList,
   sessionsShow,
   sessionsRename,

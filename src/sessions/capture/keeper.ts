@@ -165,7 +165,7 @@ export class Keeper {
     if (!parent) return
     const edge = {
       kind: parent.kind,
-      parentPlatform: this.#batch.source.platform,
+      parentPlatform: parent.platform ?? this.#batch.source.platform,
       parentNativeId: parent.sessionId,
       atMs: startedAtMs ?? this.#nowMs,
     }

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads"
 import type { Clock } from "../../domain/clock.ts"
-import type { Machine, Platform, ResumeCommand } from "../../domain/platform.ts"
+import { commandLine, type Machine, type Platform, type ResumeCommand } from "../../domain/platform.ts"
 import type { Session } from "../../domain/session.ts"
 import type { SourceSummary } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
@@ -74,13 +74,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
     resuming,
     resumeCommand(session) {
       const command = resuming(session)
-      if (!command) return undefined
-      const words = command.argv.map(shellWord).join(" ")
-      return command.cwd === null ? words : `cd ${shellWord(command.cwd)} && ${words}`
+      return command && commandLine(command)
     },
   }
-}
-
-function shellWord(word: string): string {
-  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
