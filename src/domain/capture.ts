@@ -48,6 +48,8 @@ export interface RewindCapture {
   type: "rewind"
   sessionId: string
   fromNativeId: string | null
+  /** True where that turn itself stays. */
+  after?: true
   /** When it did: what was said then or later is not meant, also where it is read again. */
   atMs?: number
 }

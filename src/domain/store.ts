@@ -137,12 +137,12 @@ export interface Turns {
   liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>
   supersede(seqs: number[], atMs: number): Promise<void>
   /**
-   * This one and all that follow it in the conversation, whenever they were kept; all of the session when null. What was
-   * said at `beforeMs` or later is left alone. Returns those that were live until now.
+   * This one and all that follow it in the conversation, whenever they were kept, or with `after` only those that follow;
+   * all of the session when null. What was said at `beforeMs` or later is left alone. Returns those that were live.
    */
   supersedeFrom(
     sessionId: SessionId,
-    range: { nativeId: string | null; beforeMs?: number | undefined },
+    range: { nativeId: string | null; after?: boolean | undefined; beforeMs?: number | undefined },
     atMs: number,
   ): Promise<number[]>
   /** Whether the session has a turn that is no fallback. */

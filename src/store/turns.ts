@@ -67,7 +67,7 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
           .execute()
       }
     },
-    async supersedeFrom(sessionId, { nativeId, beforeMs }, atMs) {
+    async supersedeFrom(sessionId, { nativeId, after, beforeMs }, atMs) {
       let query = db
         .updateTable("turns")
         .set({ superseded_at_ms: atMs })
@@ -83,7 +83,10 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
           .executeTakeFirst()
         if (!from) return []
         query = query.where((e) =>
-          e.or([e("at_ms", ">", from.at_ms), e.and([e("at_ms", "=", from.at_ms), e("seq", ">=", from.seq)])]),
+          e.or([
+            e("at_ms", ">", from.at_ms),
+            e.and([e("at_ms", "=", from.at_ms), e("seq", after ? ">" : ">=", from.seq)]),
+          ]),
         )
       }
       const rows = await query.returning("seq").execute()

@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises"
 import { posix, win32 } from "node:path"
 import type { Capture, LineageKind, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
+import { follow, type Line } from "./parts/claude-line.ts"
 import { answered, type Draft, queuedPrompt, said } from "./parts/claude-messages.ts"
 import { asArray, asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "./shared/jsonl.ts"
 import { digest, timeOf, titleOf, wellFormed } from "./shared/text.ts"
@@ -59,6 +60,8 @@ type State = {
   message?: { id: string; counted: Counted }
   /** When the conversation was compacted last. */
   resetAtMs?: number | undefined
+  /** Of the main conversation; absent until it is known which one that is. */
+  line?: Line
 }
 type Known = { id: string; parentId?: string; titled?: true; about: Record<string, string> }
 type Counted = { inputTokens: number; outputTokens: number; cachedTokens: number }
@@ -75,7 +78,8 @@ function transcript(origin: Origin): LinesReader {
       // Requests with all their tool schemas, and snapshots of files, make up most bytes of a new transcript.
       const type = line.length < PEEK_FROM ? undefined : peekString(line, "type")
       if (type !== undefined && isSideData(type) && !line.includes(QUEUED)) return [skipped(type)]
-      return read(parseLine(line), origin, state as State)
+      const record = parseLine(line)
+      return onLine(record, read(record, origin, state as State), origin, state as State)
     },
   }
 }
@@ -108,6 +112,16 @@ function read(record: Json, origin: Origin, state: State): Capture[] {
   if (record.subtype !== "compact_boundary") return [skipped(`system:${record.subtype}`)]
   state.resetAtMs = timeOf(record.timestamp)
   return withSession(record, [{ kind: "reset", text: asString(record.content) ?? "" }], origin, state)
+}
+
+/** Puts what the record takes back before what it says. */
+function onLine(record: Json, captures: Capture[], origin: Origin, state: State): Capture[] {
+  if (origin.agentId !== undefined || record.isSidechain === true || typeof record.uuid !== "string") return captures
+  const sessionId = mainIdOf(record, origin)
+  if (state.line?.sessionId !== sessionId) state.line = { sessionId, steps: [] }
+  const turns = captures.filter((capture) => capture.type === "turn")
+  const rewind = follow(state.line, record, turns)
+  return rewind ? [rewind, ...captures] : captures
 }
 
 function withSession(

@@ -220,12 +220,12 @@ export class Keeper {
     session.hasFallbacks = false
   }
 
-  async #rewind({ sessionId, fromNativeId: nativeId, atMs: beforeMs }: RewindCapture): Promise<void> {
+  async #rewind({ sessionId, fromNativeId: nativeId, after, atMs: beforeMs }: RewindCapture): Promise<void> {
     await this.#flush()
     const session = await this.#session(sessionId)
     if (session.excluded) return
     session.hasTakenBack = true
-    const seqs = await this.#tx.turns.supersedeFrom(session.id, { nativeId, beforeMs }, this.#nowMs)
+    const seqs = await this.#tx.turns.supersedeFrom(session.id, { nativeId, after, beforeMs }, this.#nowMs)
     await this.#note("turns.superseded", session.id, seqs)
     await this.#tx.turns.recount([session.id])
   }

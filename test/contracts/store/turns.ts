@@ -144,8 +144,10 @@ export function turnsContract(store: () => Store): void {
     ])
     await store().turns.supersedeFrom(id, { nativeId: "also second", beforeMs: NOW + 4 }, NOW)
     expect(await natives(id)).toEqual(["first, kept late", "second", "fourth"])
+    await store().turns.supersedeFrom(id, { nativeId: "second", after: true }, NOW)
+    expect(await natives(id)).toEqual(["first, kept late", "second"])
     await store().turns.supersedeFrom(id, { nativeId: null, beforeMs: NOW + 2 }, NOW)
-    expect(await natives(id)).toEqual(["second", "fourth"])
+    expect(await natives(id)).toEqual(["second"])
   })
 
   test("time, model and failure that are told later replace what was there; a lent time and no model do not", async () => {
