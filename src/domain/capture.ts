@@ -14,8 +14,8 @@ export interface SessionCapture {
   gitBranch?: string
   agentVersion?: string
   startedAtMs?: number
-  /** Where it came from: an edge between sessions. */
-  parent?: { sessionId: string; kind: LineageKind }
+  /** Where it came from: an edge between sessions. Null where it begins with a copy of another's turns, under their ids. */
+  parent?: { sessionId: string | null; kind: LineageKind }
 }
 
 /** Later ones win over earlier ones of the same or lower rank. */

@@ -80,6 +80,11 @@ export interface Sessions {
   /** True when the edge is new. */
   addEdge(id: SessionId, edge: SessionEdge): Promise<boolean>
   edges(id: SessionId): Promise<SessionEdge[]>
+  /** Notes that the session is a copy of one that is not kept yet, and which turn that one has too. */
+  addOrphan(id: SessionId, copy: { platform: string; nativeTurnId: string; atMs: number }): Promise<void>
+  orphans(platform: string): Promise<{ id: SessionId; nativeTurnId: string }[]>
+  /** What it is a copy of is known now. */
+  dropOrphan(id: SessionId, platform: string): Promise<void>
   link(id: SessionId, projectId: ProjectId): Promise<void>
   linkedRoots(id: SessionId): Promise<string[]>
   /** Ids of those archived now: untouched since `beforeMs` and not pinned. */
@@ -134,6 +139,8 @@ export interface Turns {
   ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number }): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>
+  /** Sessions of the platform that have a turn under this id, the one that had it first before others. */
+  holders(platform: string, nativeTurnId: string): Promise<{ id: SessionId; nativeId: string }[]>
   liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>
   supersede(seqs: number[], atMs: number): Promise<void>
   /**

@@ -50,6 +50,16 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
         .executeTakeFirst()
       return row && toTurn(row)
     },
+    async holders(platform, nativeTurnId) {
+      const rows = await db
+        .selectFrom("sessions as s")
+        .innerJoin("turns as t", (join) => join.onRef("t.session_id", "=", "s.id").on("t.native_id", "=", nativeTurnId))
+        .select(["s.id", "s.native_id"])
+        .where("s.platform", "=", platform)
+        .orderBy("t.seq")
+        .execute()
+      return rows.map((row) => ({ id: row.id as SessionId, nativeId: row.native_id }))
+    },
     async liveOfSource(sourceId) {
       return db
         .selectFrom("turns")

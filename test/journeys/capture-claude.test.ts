@@ -65,10 +65,11 @@ describe.each(CLAUDES)("Claude Code $version", ({ name }) => {
     expect(session.resumeCommand).toBeUndefined()
   })
 
-  test("has a fork as a session of its own, with what it began with, and leaves the old one alone", async () => {
+  test("has a fork as a session of its own, with what it began with, which leads to the old one and leaves it alone", async () => {
     const before = (await showSession(home, "claude-code", nativeId))!
     const fork = await say("Or walk round?", { resume: nativeId, args: ["--fork-session"] })
     expect(fork.id).not.toBe(nativeId)
+    expect(fork.lineage).toEqual([{ kind: "fork", parentNativeId: nativeId }])
     expect(kindsAndTexts(fork.turns)).toEqual([
       ...kindsAndTexts(before.turns),
       "prompt: Or walk round?",
