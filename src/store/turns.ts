@@ -17,6 +17,8 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       const put: PutTurn[] = []
       for (const { isTimeLent, rows } of runsOf([...latest.values()]))
         put.push(...(await dialect.putTurns(db, rows, { isTimeLent })))
+      // What is as it was may be in another file now, and that one says from now on whether it is still there.
+      if (put.length < latest.size) await own(db, [...latest.values()])
       return put
     },
     async ofSession(sessionId, { superseded, limit } = {}) {
@@ -159,6 +161,23 @@ export function toPutTurn(row: PutRow & { inserted: boolean }): PutTurn {
     kind: row.kind as TurnKind,
     atMs: row.at_ms,
     inserted: row.inserted,
+  }
+}
+
+async function own(db: Db, turns: NewTurn[]): Promise<void> {
+  const groups = Map.groupBy(turns, ({ sessionId, sourceId }) => `${sessionId} ${sourceId}`)
+  for (const group of groups.values()) {
+    const { sessionId, sourceId } = group[0]!
+    for (let at = 0; at < group.length; at += IDS_AT_ONCE) {
+      const natives = group.slice(at, at + IDS_AT_ONCE).map(({ nativeId }) => nativeId)
+      await db
+        .updateTable("turns")
+        .set({ source_id: sourceId })
+        .where("session_id", "=", sessionId)
+        .where("native_id", "in", natives)
+        .where("source_id", "<>", sourceId)
+        .execute()
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import * as house from "./0001_house.ts"
 import * as archive from "./0002_archive.ts"
 import * as runs from "./0003_runs.ts"
 import * as forgotten from "./0004_forgotten.ts"
+import * as codexSources from "./0005_codex_sources.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -16,4 +17,5 @@ export const migrations: Record<string, StoreMigration> = {
   "0002_archive": archive,
   "0003_runs": runs,
   "0004_forgotten": forgotten,
+  "0005_codex_sources": codexSources,
 }
