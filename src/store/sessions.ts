@@ -179,6 +179,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
         .selectFrom("session_edges")
         .selectAll()
         .where("session_id", "=", id)
+        .where("parent_platform", "not like", ownerOf("%"))
         .orderBy("at_ms")
         .execute()
       return rows.map((row) => ({
@@ -187,6 +188,34 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
         parentNativeId: row.parent_native_id,
         atMs: row.at_ms,
       }))
+    },
+    async addOrphan(id, { platform, nativeTurnId, atMs }) {
+      await db
+        .insertInto("session_edges")
+        .values({
+          session_id: id,
+          kind: "fork",
+          parent_platform: ownerOf(platform),
+          parent_native_id: nativeTurnId,
+          at_ms: atMs,
+        })
+        .onConflict((c) => c.doNothing())
+        .execute()
+    },
+    async orphans(platform) {
+      const rows = await db
+        .selectFrom("session_edges")
+        .select(["session_id", "parent_native_id"])
+        .where("parent_platform", "=", ownerOf(platform))
+        .execute()
+      return rows.map((row) => ({ id: row.session_id as SessionId, nativeTurnId: row.parent_native_id }))
+    },
+    async dropOrphan(id, platform) {
+      await db
+        .deleteFrom("session_edges")
+        .where("session_id", "=", id)
+        .where("parent_platform", "=", ownerOf(platform))
+        .execute()
     },
     async link(id, projectId) {
       await db
@@ -218,6 +247,9 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
     },
   }
 }
+
+/** In the place of a parent's platform: whichever session of it has the turn that is named instead of the parent. */
+const ownerOf = (platform: string) => `${platform}/turn`
 
 type Row = Selectable<Tables["sessions"]> & { root_uri: string | null }
 

@@ -22,10 +22,17 @@ export const codex: Platform = {
     if (relative === "session_index.jsonl") return { key: path, reader: names }
     const name = relative.slice(relative.lastIndexOf("/") + 1)
     if (!/^rollout-.+\.jsonl(\.zst)?$/.test(name)) return undefined
-    if (!name.endsWith(".zst")) return { key: path, reader: rollout(name) }
-    return { key: path.slice(0, -".zst".length), reader: { ...rollout(name), compression: "zstd" } }
+    if (!name.endsWith(".zst")) return { key: keyOf(path), reader: rollout(name) }
+    return { key: keyOf(path.slice(0, -".zst".length)), reader: { ...rollout(name), compression: "zstd" } }
   },
   resume: ({ nativeId, projectPath }) => ({ argv: ["codex", "resume", nativeId], cwd: projectPath }),
+}
+
+/** The same wherever below Codex's home it lies: archiving moves it, also while nobody looks. */
+function keyOf(path: string): string {
+  const { home, name } =
+    /^(?<home>.*[\\/])(archived_)?sessions[\\/](\d+[\\/])*(?<name>[^\\/]+)$/.exec(path)?.groups ?? {}
+  return home === undefined ? path : `${home}${name}`
 }
 
 type State = {
