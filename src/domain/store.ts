@@ -64,6 +64,8 @@ export interface Sessions {
   byPrefix(prefix: string): Promise<Session[]>
   /** Newest first. Sessions linked to the project count as its own. */
   list(filter: SessionFilter): Promise<Session[]>
+  /** Those that fit, in no order; a search is kept to them. */
+  ids(filter: { projectId?: ProjectId; platform?: string; gitBranch?: string }): Promise<SessionId[]>
   /** How many of this platform are not archived. */
   count(projectId: ProjectId, platform: string): Promise<number>
   /** The one of this platform that was pinned last in this project, if any is. */
@@ -127,6 +129,10 @@ export interface Turns {
   ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number }): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>
+  /** Where a session's exchanges begin, in the order of the conversation: its first turn, and every prompt after it. */
+  outline(sessionId: SessionId): Promise<{ seq: number; atMs: number }[]>
+  /** The exchange that begins with this turn, without what was taken back. */
+  ofExchange(sessionId: SessionId, seq: number): Promise<Turn[]>
   liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>
   supersede(seqs: number[], atMs: number): Promise<void>
   /** This one and all kept after it; all of the session when null. */

@@ -1,4 +1,4 @@
-import { type Selectable, sql } from "kysely"
+import { type ExpressionBuilder, type Selectable, sql } from "kysely"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
 import { REASONING_PLATFORM, type Session, type SessionEdge } from "../domain/session.ts"
 import type { Sessions } from "../domain/store.ts"
@@ -19,32 +19,26 @@ const openSessions = prepared((db, platform: string, projectId: string, linkedPr
     .select((e) => e.fn.countAll<number>().as("n"))
     .where("s.archived_at_ms", "is", null)
     .where("s.platform", "=", platform)
-    .where((e) =>
-      e.or([
-        e("s.project_id", "=", projectId),
-        e(
-          "s.id",
-          "in",
-          e.selectFrom("session_projects as l").where("l.project_id", "=", linkedProjectId).select("l.session_id"),
-        ),
-      ]),
-    ),
+    .where((e) => isOfProject(e, projectId, linkedProjectId)),
 )
+
+/** Its own, and those linked to it. Both ids are the same; a prepared query names each parameter once. */
+function isOfProject(
+  e: ExpressionBuilder<Tables & { s: Tables["sessions"] }, "s">,
+  projectId: string,
+  linkedProjectId = projectId,
+) {
+  const linked = e
+    .selectFrom("session_projects as l")
+    .where("l.project_id", "=", linkedProjectId)
+    .select("l.session_id")
+  return e.or([e("s.project_id", "=", projectId), e("s.id", "in", linked)])
+}
 
 export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
   const select = () => withRoot(db)
 
-  const ofProject = (projectId: ProjectId) =>
-    select().where((e) =>
-      e.or([
-        e("s.project_id", "=", projectId),
-        e(
-          "s.id",
-          "in",
-          e.selectFrom("session_projects as l").where("l.project_id", "=", projectId).select("l.session_id"),
-        ),
-      ]),
-    )
+  const ofProject = (projectId: ProjectId) => select().where((e) => isOfProject(e, projectId))
 
   const byId = async (id: SessionId) => {
     const [row] = await sessionById(db, dialect, id)
@@ -93,6 +87,14 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       query = query.orderBy("s.updated_at_ms", "desc").orderBy("s.created_at_ms", "desc").orderBy("s.id")
       const rows = await (limit === undefined ? query : query.limit(limit)).execute()
       return rows.map(toSession)
+    },
+    async ids({ projectId, platform, gitBranch }) {
+      let query = db.selectFrom("sessions as s").select("s.id")
+      if (projectId !== undefined) query = query.where((e) => isOfProject(e, projectId))
+      if (platform !== undefined) query = query.where("s.platform", "=", platform)
+      if (gitBranch !== undefined) query = query.where("s.git_branch", "=", gitBranch)
+      const rows = await query.execute()
+      return rows.map((row) => row.id as SessionId)
     },
     async count(projectId, platform) {
       const [row] = await openSessions(db, dialect, platform, projectId, projectId)

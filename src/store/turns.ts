@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely"
+import { type Selectable, type SqlBool, sql } from "kysely"
 import type { SessionId } from "../domain/ids.ts"
 import type { PutTurn, Turns } from "../domain/store.ts"
 import type { Turn, TurnKind, Usage } from "../domain/turn.ts"
@@ -46,6 +46,39 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
         .where("native_id", "=", nativeId)
         .executeTakeFirst()
       return row && toTurn(row)
+    },
+    async outline(sessionId) {
+      const rows = await db
+        .selectFrom("turns")
+        .select(["seq", "at_ms as atMs", "kind"])
+        .where("session_id", "=", sessionId)
+        .where("superseded_at_ms", "is", null)
+        .where((e) => e.or([e("kind", "=", "prompt"), e("seq", "=", firstOf(db, sessionId))]))
+        .orderBy("at_ms")
+        .orderBy("seq")
+        .execute()
+      return rows.map(({ seq, atMs }) => ({ seq, atMs }))
+    },
+    async ofExchange(sessionId, seq) {
+      const from = await db.selectFrom("turns").select("at_ms").where("seq", "=", seq).executeTakeFirst()
+      if (!from) return []
+      const after = db
+        .selectFrom("turns")
+        .where("session_id", "=", sessionId)
+        .where("superseded_at_ms", "is", null)
+        .where(sql<SqlBool>`(at_ms, seq) >= (${from.at_ms}, ${seq})`)
+        .orderBy("at_ms")
+        .orderBy("seq")
+      const next = await after
+        .select(["at_ms", "seq"])
+        .where("kind", "=", "prompt")
+        .where("seq", "<>", seq)
+        .limit(1)
+        .executeTakeFirst()
+      const rows = await (next ? after.where(sql<SqlBool>`(at_ms, seq) < (${next.at_ms}, ${next.seq})`) : after)
+        .selectAll()
+        .execute()
+      return rows.map(toTurn)
     },
     async liveOfSource(sourceId) {
       return db
@@ -117,6 +150,17 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       }
     },
   }
+}
+
+function firstOf(db: Db, sessionId: SessionId) {
+  return db
+    .selectFrom("turns")
+    .select("seq")
+    .where("session_id", "=", sessionId)
+    .where("superseded_at_ms", "is", null)
+    .orderBy("at_ms")
+    .orderBy("seq")
+    .limit(1)
 }
 
 export interface PutRow {

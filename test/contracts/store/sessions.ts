@@ -7,6 +7,21 @@ import { addProject, addSession, NOW, newSession, newThought, range } from "./ex
 export function sessionsContract(store: () => Store): void {
   const titles = async (filter: SessionFilter = {}) => (await store().sessions.list(filter)).map((each) => each.title)
 
+  test("ids are picked by project, with the linked ones, by platform and by branch", async () => {
+    const [a, b] = [await addProject(store(), "a"), await addProject(store(), "b")]
+    const one = await addSession(store(), { projectId: a })
+    const two = await addSession(store(), { projectId: b, platform: "codex" })
+    const linked = await addSession(store(), { projectId: b })
+    await store().sessions.link(linked.id, a)
+    await store().sessions.describe(two.id, { gitBranch: "main" })
+    const ids = async (filter: Parameters<Store["sessions"]["ids"]>[0]) => (await store().sessions.ids(filter)).sort()
+    expect(await ids({})).toEqual([one.id, two.id, linked.id].sort())
+    expect(await ids({ projectId: a })).toEqual([one.id, linked.id].sort())
+    expect(await ids({ projectId: b, platform: "codex" })).toEqual([two.id])
+    expect(await ids({ gitBranch: "main" })).toEqual([two.id])
+    expect(await ids({ gitBranch: "other" })).toEqual([])
+  })
+
   describe("create", () => {
     test("a new session comes back whole, with the root of its project", async () => {
       const projectId = await addProject(store(), "a")

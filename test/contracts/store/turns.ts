@@ -75,6 +75,31 @@ export function turnsContract(store: () => Store): void {
     expect((await store().turns.ofSession(two.id)).map(({ text }) => text)).toEqual(["other"])
   })
 
+  test("an outline says where exchanges begin, and an exchange ends before the next prompt", async () => {
+    const { id } = await addSession(store())
+    const put = await store().turns.put([
+      newTurn(id, "late", { kind: "prompt", atMs: NOW + 9 }),
+      newTurn(id, "before", { kind: "reply", atMs: NOW }),
+      newTurn(id, "one", { kind: "prompt", atMs: NOW + 1 }),
+      newTurn(id, "tool", { kind: "tool_call", atMs: NOW + 1 }),
+      newTurn(id, "gone", { kind: "prompt", atMs: NOW + 2 }),
+      newTurn(id, "answer", { kind: "reply", atMs: NOW + 9 }),
+    ])
+    const seqOf = (index: number) => put[index]!.seq
+    await store().turns.supersede([seqOf(4)], NOW)
+    expect(await store().turns.outline(id)).toEqual([
+      { seq: seqOf(1), atMs: NOW },
+      { seq: seqOf(2), atMs: NOW + 1 },
+      { seq: seqOf(0), atMs: NOW + 9 },
+    ])
+    const exchange = async (seq: number) => (await store().turns.ofExchange(id, seq)).map(({ nativeId }) => nativeId)
+    expect(await exchange(seqOf(1))).toEqual(["before"])
+    expect(await exchange(seqOf(2))).toEqual(["one", "tool"])
+    expect(await exchange(seqOf(0))).toEqual(["late", "answer"])
+    expect(await exchange(seqOf(5) + 1000)).toEqual([])
+    expect(await store().turns.outline((await addSession(store())).id)).toEqual([])
+  })
+
   test("a conversation is in the order of its times, then of its keeping; a limit gives the last ones", async () => {
     const { id } = await addSession(store())
     await store().turns.put([
