@@ -46,6 +46,15 @@ export const ConfigSchema = z.strictObject({
       redactionExtra: z.array(z.string().min(1)).default([]).describe("Further secrets: kind=regular expression"),
     })
     .prefault({}),
+  resume: z
+    .strictObject({
+      onStart: z
+        .enum(["off", "pointer", "brief"])
+        .default("pointer")
+        .describe("What a session that begins, or was cleared or compacted, is told of where the project stood"),
+      maxTokens: z.int().min(50).max(2_500).default(800).describe("How long that may be"),
+    })
+    .prefault({}),
   sessions: z
     .strictObject({
       archiveAfterDays: z

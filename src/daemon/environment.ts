@@ -14,6 +14,8 @@ export interface Environment {
   machine: Machine
   agent: { projectDir?: string; nativeSession?: { platform: string; id: string } }
   cwd: string
+  /** What a person has chosen to read long texts with. */
+  pager: string | undefined
 }
 
 const NOT_SETTINGS = new Set(["THROUGHLINE_HOME"])
@@ -41,5 +43,6 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
         : {}),
     },
     cwd: process.cwd(),
+    pager: env.PAGER,
   }
 }

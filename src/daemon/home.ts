@@ -8,6 +8,8 @@ export interface Home {
   dir: string
   config: string
   database: string
+  /** What is found by search; it can be made again from the database. */
+  index: string
   lock: string
   registration: string
   token: string
@@ -31,6 +33,7 @@ export function homeAt(dir: string, tempDir: string): Home {
     dir,
     config: join(dir, "config.json"),
     database: join(dir, "throughline.db"),
+    index: join(dir, "index.db"),
     lock: join(dir, "daemon.lock"),
     registration: join(dir, "daemon.json"),
     token: join(dir, "token"),

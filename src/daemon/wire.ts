@@ -2,6 +2,7 @@ import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
+import { o200k } from "../adapters/tokens/o200k.ts"
 import { systemClock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SentHook } from "../domain/hook.ts"
@@ -10,7 +11,7 @@ import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
 import type { SystemStatus } from "../operations/services.ts"
-import { makeRecall } from "../recall/room.ts"
+import { makeRecall, type RecallRoom } from "../recall/room.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { openStore } from "../store/open.ts"
@@ -22,6 +23,7 @@ import type { Config } from "./config.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { damagedFiles, type Home } from "./home.ts"
+import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
 import type { Registration } from "./registration.ts"
 import type { Step } from "./shutdown.ts"
@@ -30,7 +32,8 @@ import { watchPlace } from "./watch.ts"
 
 export interface Program {
   call: Call
-  onHook(sent: SentHook): Promise<void>
+  /** Resolves when what a hook said is kept, with what the hook is to print. */
+  onHook(sent: SentHook): Promise<string | undefined>
   mcp: McpHttp
   streams: ReturnType<typeof mcpStreams>
   /** In the order in which they must run: nothing new, then what runs, then the store. */
@@ -84,16 +87,25 @@ export async function wire({
     startReader: () => new Worker(new URL("../daemon/reader.js", import.meta.url), { workerData: config.capture }),
     onTrouble: (source, err) => log.warn({ ...source, err }, "a source could not be read"),
   })
-  const recall = makeRecall({ store })
+  const archive = config.database.url === undefined ? { path: home.database } : { url: config.database.url }
+  const recall = makeRecall({
+    store,
+    tokens: o200k(new URL("../o200k.tokens", import.meta.url)),
+    labelOf: (platform) => platforms.find(({ id }) => id === platform)?.label ?? platform,
+    greeting: config.resume,
+    start: () => startIndexer({ archive, indexPath: home.index }),
+    onTrouble: (err, what) => log.error({ err }, what),
+    onRebuild: (reason) => log.warn({ reason }, "the search index is built anew"),
+  })
 
-  const followers: Follower[] = [recall.indexer]
+  const followers: Follower[] = []
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
   )
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
-  running.push(capture.intake.run(stopping.signal))
+  running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -103,13 +115,23 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const system = { status: () => statusOf({ store, followers, home, registration, httpTrouble }) }
+  const system = { status: () => statusOf({ store, recall, home, registration, httpTrouble }) }
   const call = reporting(local(operations, { sessions, capture, recall, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
-    onHook: capture.intake.receive,
+    async onHook(sent) {
+      const heard = await capture.intake.receive(sent)
+      const print = agents.find(({ platform }) => platform === sent.platform)?.greeting
+      if (!heard || !print) return undefined
+      // What was said is kept; that nothing can be answered to it is no failure of the hook.
+      const text = await recall.greeting({ platform: sent.platform, ...heard }).catch((err: unknown) => {
+        log.warn({ err }, "a session that began could not be told where its project stood")
+        return undefined
+      })
+      return text === undefined ? undefined : print(text)
+    },
     mcp,
     streams,
     stops: [
@@ -125,6 +147,14 @@ export async function wire({
       { name: "store", run: () => store.close() },
     ],
   }
+}
+
+function startIndexer(data: IndexerData): Worker {
+  return new Worker(new URL("../daemon/indexer.js", import.meta.url), {
+    workerData: data,
+    // Lists that were read are cached beside the heap; what is left over is short-lived.
+    resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 },
+  })
 }
 
 /** What is not a Failure is a bug, and the log must have it whole. */
@@ -144,13 +174,13 @@ function reporting(call: Call, log: Log): Call {
 
 async function statusOf({
   store,
-  followers,
+  recall,
   home,
   registration,
   httpTrouble,
 }: {
   store: Store
-  followers: Follower[]
+  recall: RecallRoom
   home: Home
   registration: () => Registration
   httpTrouble: () => string | undefined
@@ -158,6 +188,8 @@ async function statusOf({
   const { id, version, pid, startedAt, socket, url } = registration()
   const last = await store.journal.last()
   const trouble = httpTrouble()
+  const index = await recall.facts().catch((error: unknown) => Failure.from(error))
+  const damage = damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`)
   return {
     id,
     version,
@@ -168,9 +200,7 @@ async function statusOf({
     http: { ...(url === undefined ? {} : { url }), ...(trouble === undefined ? {} : { trouble }) },
     memoryMb: Math.round(process.memoryUsage.rss() / 1e6),
     store: await store.facts(),
-    followers: await Promise.all(
-      followers.map(async ({ name }) => ({ name, lag: last - (await store.journal.position(name)) })),
-    ),
-    notices: damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`),
+    followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: last - index.position }],
+    notices: index instanceof Failure ? [...damage, `Search does not work: ${index.message}.`] : damage,
   }
 }

@@ -43,11 +43,13 @@ export interface TurnCapture {
   fallback?: true
 }
 
-/** The platform took turns back: this one and all that were captured after it, or all when `fromNativeId` is null. */
+/** The platform took turns back: this one and all that follow it in the conversation, or all when `fromNativeId` is null. */
 export interface RewindCapture {
   type: "rewind"
   sessionId: string
   fromNativeId: string | null
+  /** When it did: what was said then or later is not meant, also where it is read again. */
+  atMs?: number
 }
 
 /** A record that is no turn. Counted by kind, so that `sources` can say what was left out and why. */

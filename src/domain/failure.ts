@@ -23,6 +23,12 @@ export const failures = {
     retry: false,
     help: "Call init with start_new or load_context and pass the sessionId that it returns.",
   },
+  cannot_resume: {
+    http: 409,
+    exit: 3,
+    retry: false,
+    help: "`throughline handoff <session> --to <agent>` lets another agent go on with it.",
+  },
   thought_not_found: { http: 404, exit: 3, retry: false, help: "init load_context lists the thoughts of the session." },
   root_not_found: { http: 404, exit: 3, retry: false, help: "Give the path of a folder that exists on this machine." },
   root_invalid: { http: 400, exit: 2, retry: false, help: "Give an absolute path or a file:// URI." },

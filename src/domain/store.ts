@@ -20,7 +20,6 @@ export interface Store {
   readonly bindings: Bindings
   readonly journal: Journal
   readonly deliveries: Deliveries
-  readonly words: Words
   /**
    * All or nothing. The store handed in is the one to use inside; transactions do not nest. `readAgain` is for what can be
    * read again from where it came: a power cut may undo the last of them, a crash of ours never does, and no disk is
@@ -112,7 +111,11 @@ export interface Runs {
   ofSession(sessionId: SessionId): Promise<Run[]>
 }
 
-export type NewTurn = Omit<Turn, "seq" | "supersededAtMs"> & { sourceId: number | null }
+export type NewTurn = Omit<Turn, "seq" | "supersededAtMs"> & {
+  sourceId: number | null
+  /** True where the platform told no time and the turn before lent its own: that never replaces one that is there. */
+  isTimeLent?: boolean
+}
 
 export interface PutTurn {
   seq: number
@@ -122,12 +125,30 @@ export interface PutTurn {
   inserted: boolean
 }
 
+export interface TurnWish {
+  /** Also what the platform took back. */
+  superseded?: boolean
+  kinds?: readonly TurnKind[]
+  /** Up to this moment. */
+  untilMs?: number
+  /** The last ones; with `fromStart`, the first ones. */
+  limit?: number
+  fromStart?: boolean
+  /** Longer texts are cut: a file that was written is long, and its name stands at the beginning. */
+  maxChars?: number
+}
+
 export interface Turns {
-  /** Adds what is new and changes what reads differently now; what is as it was is left alone and not returned. */
+  /**
+   * Adds what is new and changes what reads differently now; what is as it was is left alone and not returned. A model
+   * that is not told again stays.
+   */
   put(turns: NewTurn[]): Promise<PutTurn[]>
-  /** In the order of the conversation. With `limit`, the last ones. */
-  ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number }): Promise<Turn[]>
+  /** In the order of the conversation. */
+  ofSession(sessionId: SessionId, wish?: TurnWish): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
+  /** The numbers alone, of what was taken back too. */
+  seqs(sessionId: SessionId): Promise<number[]>
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>
   /** Where a session's exchanges begin, in the order of the conversation: its first turn, and every prompt after it. */
   outline(sessionId: SessionId): Promise<{ seq: number; atMs: number }[]>
@@ -135,11 +156,19 @@ export interface Turns {
   ofExchange(sessionId: SessionId, seq: number): Promise<Turn[]>
   liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>
   supersede(seqs: number[], atMs: number): Promise<void>
-  /** This one and all kept after it; all of the session when null. */
-  supersedeFrom(sessionId: SessionId, nativeId: string | null, atMs: number): Promise<void>
+  /**
+   * This one and all that follow it in the conversation, whenever they were kept; all of the session when null. What was
+   * said at `beforeMs` or later is left alone. Returns those that were live until now.
+   */
+  supersedeFrom(
+    sessionId: SessionId,
+    range: { nativeId: string | null; beforeMs?: number | undefined },
+    atMs: number,
+  ): Promise<number[]>
   /** Whether the session has a turn that is no fallback. */
   hasReal(sessionId: SessionId): Promise<boolean>
-  dropFallbacks(sessionId: SessionId): Promise<void>
+  /** Returns those that are gone. */
+  dropFallbacks(sessionId: SessionId): Promise<number[]>
   /** After something was superseded or dropped: the sessions' counts anew. */
   recount(sessionIds: SessionId[]): Promise<void>
 }
@@ -195,6 +224,7 @@ export interface Thoughts {
   /** Newest first, by the order in which they were recorded, main line and branches together. */
   page(sessionId: SessionId, page: ThoughtPage): Promise<Thought[]>
   all(sessionId: SessionId): Promise<Thought[]>
+  seqs(sessionId: SessionId): Promise<number[]>
   bySeqs(seqs: number[]): Promise<Thought[]>
 }
 
@@ -237,22 +267,4 @@ export interface Deliveries {
   /** Gives a leased one back for another try. */
   retry(seq: number, owner: string, dueAtMs: number, outcome: string): Promise<boolean>
   pending(lane: string): Promise<Delivery[]>
-}
-
-/** Full text of thoughts. Written by a follower, so it may lag the archive by moments. */
-export interface Words {
-  index(thoughts: Thought[]): Promise<void>
-  match(query: WordsQuery): Promise<WordsHit[]>
-}
-
-export interface WordsQuery {
-  terms: string[]
-  projectId?: ProjectId
-  sessionId?: SessionId
-  limit: number
-}
-
-export interface WordsHit {
-  seq: number
-  score: number
 }

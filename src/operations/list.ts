@@ -1,8 +1,10 @@
+import { resumeSessionContext } from "./brief.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
-import { search } from "./search.ts"
+import { resume } from "./resume.ts"
+import { search, searchConversationHistory } from "./search.ts"
 import {
   sessionsArchive,
   sessionsExport,
@@ -20,7 +22,10 @@ import { thought } from "./thought.ts"
 const all = [
   init,
   thought,
+  searchConversationHistory,
+  resumeSessionContext,
   search,
+  resume,
   logConversationExchange,
   syncConversationHistory,
   extractSessionHistory,

@@ -32,7 +32,18 @@ export interface Operation<
   output: Out
   /** For people, and for agents that read no structured content. */
   text(output: z.output<Out>, input: z.output<In>): string
+  /** The same in a terminal that has colours. */
+  styled?(output: z.output<Out>, style: Style): string
   run(services: Services, input: z.output<In>, caller: Caller): Promise<z.input<Out>>
+}
+
+/** What a terminal can do with words. */
+export interface Style {
+  bold(text: string): string
+  dim(text: string): string
+  accent(text: string): string
+  /** For what was searched for. */
+  mark(text: string): string
 }
 
 /** Keeps the literal types, so that the client's inputs and outputs are inferred. */

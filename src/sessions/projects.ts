@@ -1,3 +1,5 @@
+import { basename } from "node:path"
+import { fileURLToPath } from "node:url"
 import type { Caller } from "../domain/caller.ts"
 import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
@@ -18,6 +20,8 @@ export interface CallerRoot {
 export interface ProjectFinder {
   find(root: string): Promise<{ uri: string; project: Project | undefined }>
   ensure(root: string): Promise<Project>
+  /** Those whose folder has this name. */
+  named(name: string): Promise<Project[]>
   /** First that answers: argument, bound root, environment, the client's roots, the process's folder. */
   ofCaller(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
 }
@@ -73,6 +77,10 @@ export function makeProjectFinder({
           await store.projects.remember(seenUri, kept.id)
       }
       return kept
+    },
+    async named(name) {
+      const projects = await store.projects.list()
+      return projects.filter(({ rootUri }) => basename(fileURLToPath(rootUri)) === name)
     },
     async ofCaller(caller, explicit) {
       if (explicit !== undefined) return { given: explicit, ...(await find(explicit)), source: "argument" }

@@ -83,8 +83,8 @@ function describeTool(op: Operation): Tool {
   return {
     name: op.name,
     description: op.summary,
-    inputSchema: jsonSchema(op.input) as Tool["inputSchema"],
-    outputSchema: jsonSchema(op.output) as NonNullable<Tool["outputSchema"]>,
+    inputSchema: jsonSchema(op.input, "inline") as Tool["inputSchema"],
+    outputSchema: jsonSchema(op.output, "ref") as NonNullable<Tool["outputSchema"]>,
     annotations: {
       readOnlyHint: op.effect === "read",
       destructiveHint: op.effect === "destroy",
@@ -98,8 +98,15 @@ function describeTool(op: Operation): Tool {
 }
 
 /** The `input` view leaves outputs open, so that an older client accepts what a newer daemon adds. */
-function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input" })
+function jsonSchema(schema: z.ZodObject, reused: "inline" | "ref"): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io: "input",
+    reused,
+    // The pattern of a day is ten times as long as its name, and every agent reads this list at every start.
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+    },
+  })
   return rest
 }
 

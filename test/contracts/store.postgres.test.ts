@@ -156,16 +156,6 @@ describe("the PostgreSQL server", () => {
     await vi.waitFor(() => expect(listener).toHaveBeenCalled(), 3000)
   })
 
-  test("words are found in any case in a database without a language, too", async () => {
-    const plain = await server.createDatabase("template template0 locale_provider libc locale 'C'")
-    const store = await openStore(postgres({ url: plain }))
-    const { id } = await addSession(store)
-    await store.words.index([await store.thoughts.add(newThought(id, 1, { text: "ПРИВЕТ" }))])
-    expect(await store.words.match({ terms: ["привет"], limit: 9 })).toHaveLength(1)
-    await store.close()
-    await server.dropDatabase(plain)
-  })
-
   test("a wrong password is a store out of reach, and no place shows the right one", async () => {
     const store = await open()
     expect((await store.facts()).place).toMatch(/^postgres:\/\/throughline:\*\*\*@127\.0\.0\.1:\d+\/t\d+$/)

@@ -101,7 +101,7 @@ function read(record: Json, state: State): Capture[] {
     case "turn_context":
       return changed(payload, state)
     case "event_msg":
-      return happened(payload, state)
+      return happened(payload, record, state)
     default:
       return [skipped(type, !SIDE_DATA.has(type))]
   }
@@ -167,13 +167,15 @@ function changed({ cwd, model }: Json, state: State): Capture[] {
   return [isFresh ? { type: "session", sessionId: sessionIdOf(state), ...fresh } : skipped("turn_context")]
 }
 
-function happened(event: Json, state: State): Capture[] {
+function happened(event: Json, { timestamp }: Json, state: State): Capture[] {
   const nothing = [skipped(`event_msg:${event.type}`)]
   if (event.type === "token_count") return used(asObject(event.info), state) ?? nothing
   if (event.type === "thread_name_updated") return named(state.id, event.thread_name) ?? nothing
   const count = event.type === "thread_rolled_back" ? asNumber(event.num_turns) : undefined
   const fromNativeId = count ? state.prompts.splice(-count)[0] : undefined
-  return fromNativeId === undefined ? nothing : [{ type: "rewind", sessionId: sessionIdOf(state), fromNativeId }]
+  if (fromNativeId === undefined) return nothing
+  const atMs = timeOf(timestamp)
+  return [{ type: "rewind", sessionId: sessionIdOf(state), fromNativeId, ...(atMs !== undefined && { atMs }) }]
 }
 
 /** The same totals are told many times, and a fork goes on from its parent's: what was added to them counts. */

@@ -3,12 +3,14 @@ import { Delta } from "./delta.ts"
 import { DOC_KINDS, type DocKind, Docs } from "./docs.ts"
 import { AVERAGE_LENGTH, countOf, MAX_LENGTH } from "./impact.ts"
 import { impactIn } from "./list.ts"
+import { type DocLook, inverseFrequencies, look, neighbour, refsBySession } from "./look.ts"
 import { purge } from "./purge.ts"
-import { type EngineHit, type EngineQuery, search } from "./search.ts"
+import { type EngineHit, type EngineQuery, expanded, search } from "./search.ts"
 import { Segment } from "./segment.ts"
 import { Shelf } from "./shelf.ts"
 import { Work } from "./work.ts"
 
+export type { DocLook } from "./look.ts"
 export type { EngineFilter, EngineHit, EngineQuery } from "./search.ts"
 
 export interface NewDoc {
@@ -49,6 +51,13 @@ export interface Engine {
   /** By word, then by document: the weighted counts, as well as a byte can tell. 0 for what is not there. */
   weights(docs: readonly number[], words: readonly string[]): Promise<Float32Array[]>
   docsOfExchange(sessionId: string, exchange: number): number[]
+  look(ref: number): DocLook | undefined
+  /** What was said next in the session, or before; what tools did in between does not count. */
+  neighbour(ref: number, places: number): number | undefined
+  /** The words that a query stands for: prefixes written out, each word once. */
+  expand(query: Pick<EngineQuery, "words" | "all">): Promise<{ word: string; weight: number }[]>
+  inverseFrequencies(words: readonly string[]): Promise<number[]>
+  sessions(): Iterable<{ sessionId: string; refs: number[] }>
   facts(): EngineFacts
   /** One slice of what is to be written or merged; true when there is more. With `idle`, also what could still wait. */
   work(when?: { idle?: boolean }): Promise<boolean>
@@ -85,7 +94,7 @@ async function restore(shelf: Shelf): Promise<number> {
   if (meta.format === undefined) await tables.write({ meta: { format: FORMAT, position: "0" } })
   else if (meta.format !== FORMAT)
     throw new IndexUnusable("version", `the index is of another version: ${meta.format} instead of ${FORMAT}`)
-  const position = Number(meta.position ?? 0)
+  const position = Number(meta.format === undefined ? 0 : meta.position)
   if (!Number.isSafeInteger(position)) throw new IndexUnusable("damaged", "the index does not know how far it is")
   shelf.sessions.restore(await tables.sessions())
   const segments = (await tables.segments()).map(({ segment, size, docs }) => {
@@ -159,6 +168,11 @@ function makeEngine(shelf: Shelf, work: Work): Engine {
           if (view.docs.exchange[doc] === exchange && !view.docs.isRemoved(doc)) refs.push(view.docs.ref[doc]!)
       return refs.sort((a, b) => a - b)
     },
+    look: (ref) => look(shelf, ref),
+    neighbour: (ref, places) => neighbour(shelf, ref, places),
+    expand: async (query) => [...(await expanded(shelf, query))].map(([word, weight]) => ({ word, weight })),
+    inverseFrequencies: (words) => inverseFrequencies(shelf, words),
+    sessions: () => refsBySession(shelf),
     facts: () => {
       const live = (docs: Docs) => docs.size - docs.removedCount
       const delta = shelf.deltas.reduce((sum, { docs }) => sum + live(docs), 0)

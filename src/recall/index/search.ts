@@ -1,6 +1,7 @@
 import { DOC_KINDS, type DocKind, type Docs, isSet } from "./docs.ts"
 import { FULL_SCORE, idfOf } from "./impact.ts"
 import { impactIn, type List } from "./list.ts"
+import { type DocLook, lookAt } from "./look.ts"
 import { type Accept, rank } from "./rank.ts"
 import { Segment } from "./segment.ts"
 import type { Shelf } from "./shelf.ts"
@@ -26,16 +27,8 @@ export interface EngineFilter {
   hidden?: boolean
 }
 
-export interface EngineHit {
-  /** By which `weights` knows it: the ref, because that stays the same when segments are merged. */
-  doc: number
-  ref: number
-  sessionId: string
-  exchange: number
-  kind: DocKind
-  atMs: number
+export interface EngineHit extends DocLook {
   score: number
-  length: number
 }
 
 /** How many words a prefix stands for: the most frequent ones that begin so. */
@@ -72,17 +65,7 @@ export async function search(shelf: Shelf, query: EngineQuery): Promise<EngineHi
     limit: query.limit,
   })
   return found.map(({ view, doc, score }) => {
-    const { docs } = views[view]!
-    return {
-      doc: docs.ref[doc]!,
-      ref: docs.ref[doc]!,
-      sessionId: shelf.sessions.idOf(docs.session[doc]!),
-      exchange: docs.exchange[doc]!,
-      kind: DOC_KINDS[docs.kind[doc]!]!,
-      atMs: docs.atMs[doc]!,
-      score: ((score / unit) * FULL_SCORE) / 255,
-      length: docs.length[doc]!,
-    }
+    return { ...lookAt(shelf, views[view]!, doc), score: ((score / unit) * FULL_SCORE) / 255 }
   })
 }
 
@@ -90,7 +73,7 @@ const listsOf = (lists: (List | undefined)[][], view: number) =>
   lists.map((found) => found[view]).filter((list) => list !== undefined)
 
 /** Each word once, with the weights of all its places in the query. */
-async function expanded(shelf: Shelf, query: EngineQuery): Promise<Map<string, number>> {
+export async function expanded(shelf: Shelf, query: Pick<EngineQuery, "words" | "all">): Promise<Map<string, number>> {
   const weights = new Map<string, number>()
   const add = (word: string, weight: number) => weights.set(word, (weights.get(word) ?? 0) + weight)
   for (const { word, weight, isPrefix } of query.words) {

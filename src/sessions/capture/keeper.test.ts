@@ -97,6 +97,97 @@ describe("prompts from a poorer source", () => {
   })
 })
 
+describe("the journal names every turn to which something happened:", () => {
+  const entries = async (after = 0) =>
+    (await kept.store.journal.after(after, 1000))
+      .filter(({ kind }) => kind.startsWith("turns."))
+      .map(({ kind, sessionId, data }) => ({ kind, sessionId, ...data }))
+  /** What a follower takes to be live that knows nothing but the journal. */
+  const followed = async () => {
+    const live = new Set<number>()
+    for (const { kind, data } of await kept.store.journal.after(0, 1000))
+      for (const seq of (data.seqs ?? []) as number[]) kind === "turns.kept" ? live.add(seq) : live.delete(seq)
+    return [...live].sort((a, b) => a - b)
+  }
+  const isLive = async () => {
+    const sessions = await kept.store.sessions.list({})
+    const turns = await Promise.all(sessions.map(({ id }) => kept.store.turns.ofSession(id)))
+    return turns
+      .flat()
+      .map(({ seq }) => seq)
+      .sort((a, b) => a - b)
+  }
+
+  test("those kept, and among them those that were there before and read differently now", async () => {
+    const source = `.gemini/tmp/app/chats/session-2026-08-16T08-00-9a1b.jsonl`
+    const message = (id: string, text: string) => line({ id, timestamp: at(1), type: "user", content: [{ text }] })
+    kept.write(source, line({ sessionId: "9a1b", startTime: at(0) }) + message("g1", "one") + message("g2", "two"))
+    await kept.read()
+    const { id } = (await session())!
+    const seqs = (await kept.store.turns.ofSession(id)).map(({ seq }) => seq)
+    expect(await entries()).toEqual([{ kind: "turns.kept", sessionId: id, seqs }])
+    const last = await kept.store.journal.last()
+    kept.append(source, message("g2", "two and more") + message("g3", "three"))
+    await kept.read()
+    const third = (await kept.store.turns.byNative(id, "g3"))!.seq
+    expect(await entries(last)).toEqual([
+      { kind: "turns.kept", sessionId: id, seqs: [seqs[1], third], changed: [seqs[1]] },
+    ])
+  })
+
+  test("those rewound, and those of them that are said again", async () => {
+    const source = `.gemini/tmp/app/chats/session-2026-08-16T08-00-9a1b.jsonl`
+    const message = (id: string, second: number) =>
+      line({ id, timestamp: at(second), type: "user", content: [{ text: `text of ${id}` }] })
+    kept.write(source, line({ sessionId: "9a1b", startTime: at(0) }) + message("g1", 1) + message("g2", 2))
+    await kept.read()
+    const { id } = (await session())!
+    const [, g2] = (await kept.store.turns.ofSession(id)).map(({ seq }) => seq)
+    let last = await kept.store.journal.last()
+    kept.append(source, line({ $rewindTo: "g2" }))
+    await kept.read()
+    expect(await entries(last)).toEqual([{ kind: "turns.superseded", sessionId: id, seqs: [g2] }])
+    expect(await followed()).toEqual(await isLive())
+    last = await kept.store.journal.last()
+    kept.append(source, message("g2", 2))
+    await kept.read()
+    expect(await entries(last)).toEqual([{ kind: "turns.kept", sessionId: id, seqs: [g2], changed: [g2] }])
+    expect(await followed()).toEqual(await isLive())
+  })
+
+  test("those that a rewritten file no longer holds, session by session", async () => {
+    const other = "5f0c1d9e-5d2c-4a3e-9d60-0a8f6f1b2c02"
+    const first = said("u1", "one", "/w/app") + said("u2", "two", "/w/app", 2)
+    kept.write(CLAUDE, first + said("v1", "three", "/w/app", 3, other) + said("v2", "four", "/w/app", 4, other))
+    await kept.read()
+    const last = await kept.store.journal.last()
+    kept.write(CLAUDE, said("u1", "one", "/w/app") + said("v1", "three", "/w/app", 3, other))
+    await kept.read()
+    const gone = (await entries(last)).map(({ kind, ...entry }) => [kind, (entry as { seqs?: number[] }).seqs?.length])
+    expect(gone).toEqual([
+      ["turns.superseded", 1],
+      ["turns.superseded", 1],
+    ])
+    expect(await followed()).toEqual(await isLive())
+  })
+
+  test("those of a poorer source that better ones replace", async () => {
+    kept.write(HISTORY, typed("typed one", 1))
+    await kept.read()
+    const { id } = (await session())!
+    const poor = (await kept.store.turns.ofSession(id)).map(({ seq }) => seq)
+    const last = await kept.store.journal.last()
+    kept.write(CLAUDE, said("u1", "typed one", "/w/app"))
+    await kept.read()
+    const full = (await kept.store.turns.ofSession(id)).map(({ seq }) => seq)
+    expect(await entries(last)).toEqual([
+      { kind: "turns.dropped", sessionId: id, seqs: poor },
+      { kind: "turns.kept", sessionId: id, seqs: full },
+    ])
+    expect(await followed()).toEqual(await isLive())
+  })
+})
+
 describe("a session", () => {
   test("begins with its first turn where nothing says when it began", async () => {
     const path = ".throughline/conversations/session-abc.jsonl"

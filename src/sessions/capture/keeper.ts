@@ -1,4 +1,4 @@
-import { type SessionCapture, TITLE_SOURCES, type TurnCapture } from "../../domain/capture.ts"
+import { type RewindCapture, type SessionCapture, TITLE_SOURCES, type TurnCapture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { newSessionId, type SessionId } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
@@ -43,7 +43,7 @@ export class Keeper {
     for (const capture of this.#batch.captures) {
       if (capture.type === "session") await this.#describe(capture)
       else if (capture.type === "turn") await this.#turn(capture)
-      else if (capture.type === "rewind") await this.#rewind(capture.sessionId, capture.fromNativeId)
+      else if (capture.type === "rewind") await this.#rewind(capture)
     }
     await this.#flush()
     if (this.#batch.seen) await this.#supersedeUnseen(this.#batch.seen)
@@ -198,6 +198,7 @@ export class Keeper {
       kind: capture.kind,
       text: this.#redact(capture.text, session),
       atMs,
+      isTimeLent: capture.atMs === undefined,
       model: capture.model ?? null,
       toolName: capture.toolName ?? null,
       toolCallId: capture.toolCallId ?? null,
@@ -214,17 +215,18 @@ export class Keeper {
 
   async #replaceFallbacks(session: KnownSession): Promise<void> {
     await this.#flush()
-    await this.#tx.turns.dropFallbacks(session.id)
+    await this.#note("turns.dropped", session.id, await this.#tx.turns.dropFallbacks(session.id))
     await this.#tx.turns.recount([session.id])
     session.hasFallbacks = false
   }
 
-  async #rewind(nativeSessionId: string, fromNativeId: string | null): Promise<void> {
+  async #rewind({ sessionId, fromNativeId: nativeId, atMs: beforeMs }: RewindCapture): Promise<void> {
     await this.#flush()
-    const session = await this.#session(nativeSessionId)
+    const session = await this.#session(sessionId)
     if (session.excluded) return
     session.hasTakenBack = true
-    await this.#tx.turns.supersedeFrom(session.id, fromNativeId, this.#nowMs)
+    const seqs = await this.#tx.turns.supersedeFrom(session.id, { nativeId, beforeMs }, this.#nowMs)
+    await this.#note("turns.superseded", session.id, seqs)
     await this.#tx.turns.recount([session.id])
   }
 
@@ -244,10 +246,21 @@ export class Keeper {
       // One that was taken back and is there again counts again.
       const mayReturn = fresh.length < turns.length && this.#returning.has(sessionId)
       if (mayReturn) await this.#tx.turns.recount([sessionId])
-      await this.#tx.journal.append([
-        { kind: "turns.kept", sessionId, atMs: this.#nowMs, data: { seqs: turns.map(({ seq }) => seq) } },
-      ])
+      // What was there before, and reads differently now or is live again.
+      const changed = turns.filter((turn) => !turn.inserted)
+      await this.#note("turns.kept", sessionId, seqsOf(turns), changed.length > 0 ? { changed: seqsOf(changed) } : {})
     }
+  }
+
+  /** Followers know of turns by these entries alone, so nothing may happen to one without its entry. */
+  async #note(
+    kind: "turns.kept" | "turns.superseded" | "turns.dropped",
+    sessionId: SessionId,
+    seqs: number[],
+    more: { changed?: number[] } = {},
+  ): Promise<void> {
+    if (seqs.length === 0) return
+    await this.#tx.journal.append([{ kind, sessionId, atMs: this.#nowMs, data: { seqs, ...more } }])
   }
 
   async #supersedeUnseen(seen: ReadonlySet<string>): Promise<void> {
@@ -261,20 +274,12 @@ export class Keeper {
       if (native !== undefined && !seen.has(seenKey(native, turn.nativeId))) gone.push(turn)
     }
     if (gone.length === 0) return
-    await this.#tx.turns.supersede(
-      gone.map(({ seq }) => seq),
-      this.#nowMs,
-    )
-    const sessionIds = [...new Set(gone.map(({ sessionId }) => sessionId))]
-    for (const session of this.#known.values()) session.hasTakenBack ||= sessionIds.includes(session.id)
-    await this.#tx.turns.recount(sessionIds)
-    await this.#tx.journal.append(
-      sessionIds.map((sessionId) => ({
-        kind: "turns.superseded",
-        sessionId,
-        atMs: this.#nowMs,
-        data: { seqs: gone.filter((turn) => turn.sessionId === sessionId).map(({ seq }) => seq) },
-      })),
-    )
+    await this.#tx.turns.supersede(seqsOf(gone), this.#nowMs)
+    const sessions = Map.groupBy(gone, ({ sessionId }) => sessionId)
+    for (const session of this.#known.values()) session.hasTakenBack ||= sessions.has(session.id)
+    await this.#tx.turns.recount([...sessions.keys()])
+    for (const [sessionId, turns] of sessions) await this.#note("turns.superseded", sessionId, seqsOf(turns))
   }
 }
+
+const seqsOf = (turns: { seq: number }[]) => turns.map(({ seq }) => seq)

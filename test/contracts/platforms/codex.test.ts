@@ -394,7 +394,7 @@ describe("ids", () => {
     const found = turns(jsonl(meta(T1), answer(1, "one"), answer(2, "two")))
     expect(new Set(found.map(({ nativeId }) => nativeId)).size).toBe(2)
   })
-  test("of a rollback point at the first prompt that was taken back", () => {
+  test("of a rollback point at the first prompt that was taken back, and say when", () => {
     const content = jsonl(
       meta(T1),
       message(1, "user", "one"),
@@ -408,6 +408,7 @@ describe("ids", () => {
       type: "rewind",
       sessionId: T1,
       fromNativeId: two && "nativeId" in two && two.nativeId,
+      atMs: Date.parse("2026-08-16T08:00:04.000Z"),
     })
   })
 })

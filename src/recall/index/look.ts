@@ -1,0 +1,84 @@
+import { DOC_KINDS, type DocKind, isSet } from "./docs.ts"
+import { idfOf } from "./impact.ts"
+import type { Shelf, View } from "./shelf.ts"
+
+/** What is known of a document without its words. */
+export interface DocLook {
+  ref: number
+  sessionId: string
+  exchange: number
+  kind: DocKind
+  atMs: number
+  length: number
+  isHidden: boolean
+}
+
+export function look(shelf: Shelf, ref: number): DocLook | undefined {
+  const at = shelf.find(ref)
+  return at && lookAt(shelf, at.view, at.doc)
+}
+
+export function lookAt(shelf: Shelf, { docs }: View, doc: number): DocLook {
+  return {
+    ref: docs.ref[doc]!,
+    sessionId: shelf.sessions.idOf(docs.session[doc]!),
+    exchange: docs.exchange[doc]!,
+    kind: DOC_KINDS[docs.kind[doc]!]!,
+    atMs: docs.atMs[doc]!,
+    length: docs.length[doc]!,
+    isHidden: isSet(docs.hidden, doc),
+  }
+}
+
+const SAID = new Set(["prompt", "reply", "summary", "thought"].map((kind) => DOC_KINDS.indexOf(kind as DocKind)))
+
+/**
+ * What was said so many places after this in its session, or before it where the number is negative. What tools did in
+ * between does not count.
+ */
+export function neighbour(shelf: Shelf, ref: number, places: number): number | undefined {
+  const at = shelf.find(ref)
+  if (!at) return undefined
+  const session = at.view.docs.session[at.doc]!
+  const isAfter = places > 0
+  const near: number[] = []
+  for (const view of [...shelf.segments, ...shelf.deltas]) {
+    const members = view.docsOfSession(session)
+    let from = members.length
+    for (let low = 0; low < from; ) {
+      const middle = (low + from) >> 1
+      if (view.docs.ref[members[middle]!]! > ref) from = middle
+      else low = middle + 1
+    }
+    const step = isAfter ? 1 : -1
+    let found = 0
+    for (let m = isAfter ? from : from - 1; m >= 0 && m < members.length && found < Math.abs(places); m += step) {
+      const doc = members[m]!
+      if (view.docs.ref[doc] === ref || view.docs.isRemoved(doc) || !SAID.has(view.docs.kind[doc]!)) continue
+      near.push(view.docs.ref[doc]!)
+      found++
+    }
+  }
+  near.sort((a, b) => (isAfter ? a - b : b - a))
+  return near[Math.abs(places) - 1]
+}
+
+/** How much each word tells: the rarer, the more. */
+export async function inverseFrequencies(shelf: Shelf, words: readonly string[]): Promise<number[]> {
+  const { views, lists } = await shelf.load(words)
+  const documents = views.reduce((sum, view) => sum + view.docs.size, 0)
+  return lists.map((found) => {
+    const having = found.reduce((sum, list) => sum + (list?.count ?? 0), 0)
+    return having === 0 ? 0 : idfOf(documents, having)
+  })
+}
+
+/** The documents of every session. */
+export function* refsBySession(shelf: Shelf): Iterable<{ sessionId: string; refs: number[] }> {
+  for (const session of shelf.sessions.numbers()) {
+    const refs = [...shelf.segments, ...shelf.deltas].flatMap((view) =>
+      [...view.docsOfSession(session)].filter((doc) => !view.docs.isRemoved(doc)).map((doc) => view.docs.ref[doc]!),
+    )
+    if (refs.length > 0) yield { sessionId: shelf.sessions.idOf(session), refs }
+  }
+}
