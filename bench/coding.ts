@@ -46,7 +46,7 @@ try {
   }
   for (const [name, find] of Object.entries(systems)) await measure(name, find)
   for (const vectors of [false, true]) {
-    const target = await openTarget({ store, place, vectors })
+    const target = await openTarget({ store, place })
     await untilComplete(target)
     await measure(vectors ? "Throughline with vectors" : "Throughline", async (query, root) => {
       const filter = root === undefined ? {} : { filter: { root } }

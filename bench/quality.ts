@@ -37,7 +37,7 @@ try {
   const turns = await fill(store, conversations)
   const systems: Record<string, Asked[]> = { "BM25 of the same words": plainBm25(turns), "FTS5 porter OR": fts5(turns) }
   for (const vectors of [false, true]) {
-    const target = await openTarget({ store, place, vectors })
+    const target = await openTarget({ store, place })
     await untilComplete(target)
     systems[vectors ? "Throughline with vectors" : "Throughline"] = await askAll(turns, async (question, root) => {
       const found = await target.search({ query: question, limit: DEPTH, unit: "turn", filter: { root } })

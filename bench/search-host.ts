@@ -23,16 +23,18 @@ export interface Ran {
 
 export interface HostWish {
   place: Place
-  vectors: boolean
 }
+
+/** The daemon's own commits would tell the index that often. */
+const COMMITS_MS = 50
 
 type Asked = { id: number; do: keyof Host; wishes?: Wish[]; perSecond?: number }
 
 if (process.argv[1] === import.meta.filename) {
-  const { place, vectors } = JSON.parse(process.argv[2]!) as HostWish
+  const { place } = JSON.parse(process.argv[2]!) as HostWish
   const store = await openPlace(place)
   const openedMs = performance.now()
-  const target = await openTarget({ store, place, vectors })
+  const target = await openTarget({ store, place })
   const answers: Record<keyof Host, (asked: Asked) => Promise<unknown>> = {
     async built() {
       await untilComplete(target)
@@ -51,6 +53,7 @@ if (process.argv[1] === import.meta.filename) {
     const watch = setInterval(() => {
       ran.rssMb = Math.max(ran.rssMb, rssMb(process.pid))
     }, 250)
+    const wake = setInterval(() => target.wake(), COMMITS_MS)
     const ask = async (i: number, fromMs: number) => {
       ran.found[i] = await target.search(wishes[i]!)
       ran.ms[i] = performance.now() - fromMs
@@ -71,6 +74,7 @@ if (process.argv[1] === import.meta.filename) {
     }
     await Promise.all(asked)
     clearInterval(watch)
+    clearInterval(wake)
     return ran
   }
   process.on("message", async (asked: Asked) => {

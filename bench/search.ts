@@ -1,7 +1,7 @@
 // Search while messages arrive: how fast, how good beside exact BM25, in how much memory and on how much disk, and how that
 // grows. ripgrep and plain FTS5 on the same messages in the same run.
 //   node bench/search.ts [messages …] [--short] [--postgres <url of an empty database | own>] [--home <folder to keep>]
-//     [--vectors] [--no-peers]
+//     [--no-peers]
 // Without sizes: 10,000, 100,000 and 1,000,000. --short is 10,000 with a part of the queries.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { loadavg, tmpdir } from "node:os"
@@ -23,19 +23,18 @@ const { values: options, positionals } = parseArgs({
     short: { type: "boolean", default: false },
     postgres: { type: "string" },
     home: { type: "string" },
-    vectors: { type: "boolean", default: false },
     "no-peers": { type: "boolean", default: false },
   },
 })
 const SIZES = positionals.length > 0 ? positionals.map(Number) : options.short ? [10_000] : [10_000, 100_000, 1_000_000]
 const QUERIES_PER_SECOND = 30
 const MESSAGES_PER_SECOND = 200
-const BARS = { p50: 3, p99: options.vectors ? 120 : 40, ratio: 0.98, sizeShare: 0.4, rssMb: 250 }
+const BARS = { p50: 3, p99: 40, ratio: 0.98, sizeShare: 0.4, rssMb: 250 }
 
 const rows: Row[] = []
 const details: Record<string, unknown> = { load: loadavg() }
 for (const size of SIZES) await atSize(size)
-report(options.vectors ? "search-hybrid" : "search", rows, details)
+report("search", rows, details)
 
 async function atSize(size: number): Promise<void> {
   const sessions = Math.ceil(size / PER_SESSION)
@@ -74,7 +73,7 @@ async function measure(
   textBytes: number,
   title: (what: string) => string,
 ) {
-  const host = await startHost({ place, vectors: options.vectors })
+  const host = await startHost({ place })
   const built = await host.built()
   rows.push(
     { what: title("index built s"), value: round(built.ms / 1000, 1) },
@@ -164,7 +163,7 @@ async function onPostgres(
   try {
     const place: Place = { kind: "postgres", url: server ? await server.createDatabase() : options.postgres! }
     await fillStore({ place, sessions })
-    const host = await startHost({ place, vectors: options.vectors })
+    const host = await startHost({ place })
     const built = await host.built()
     const wishes: Wish[] = [
       ...queries.said.map((item): Wish => ({ query: item.remembered, limit: 10, unit: "turn" })),
