@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { peakRssMb, rssMb } from "./corpus/running.ts"
 import { openPlace, type Place } from "./search-fill.ts"
-import { type Found, openTarget, type Target, type TargetFacts, untilComplete, type Wish } from "./search-target.ts"
+import { type Found, openTarget, type Target, type TargetFacts, type Wish } from "./search-target.ts"
 
 export interface Host {
-  /** Until everything that is in the store can be found. */
+  /** How long it took until everything in the store could be found, and what came of it. */
   built(): Promise<TargetFacts & { ms: number; peakMb: number }>
   /** At this many a second, not waiting for answers; or one after the other. */
   run(wishes: Wish[], perSecond?: number): Promise<Ran>
@@ -23,6 +23,7 @@ export interface Ran {
 
 export interface HostWish {
   place: Place
+  vectors: boolean
 }
 
 /** The daemon's own commits would tell the index that often. */
@@ -31,16 +32,13 @@ const COMMITS_MS = 50
 type Asked = { id: number; do: keyof Host; wishes?: Wish[]; perSecond?: number }
 
 if (process.argv[1] === import.meta.filename) {
-  const { place } = JSON.parse(process.argv[2]!) as HostWish
+  const { place, vectors } = JSON.parse(process.argv[2]!) as HostWish
   const store = await openPlace(place)
-  const openedMs = performance.now()
-  const target = await openTarget({ store, place })
+  const openingMs = performance.now()
+  const target = await openTarget({ store, place, vectors })
+  const builtMs = performance.now() - openingMs
   const answers: Record<keyof Host, (asked: Asked) => Promise<unknown>> = {
-    async built() {
-      await untilComplete(target)
-      const ms = performance.now() - openedMs
-      return { ...(await settled(target)), ms, peakMb: peakRssMb(process.pid) }
-    },
+    built: async () => ({ ...(await settled(target)), ms: builtMs, peakMb: peakRssMb(process.pid) }),
     facts: async () => ({ ...(await target.facts()), rssMb: rssMb(process.pid), peakMb: peakRssMb(process.pid) }),
     run: ({ wishes, perSecond }) => run(wishes!, perSecond),
     async close() {

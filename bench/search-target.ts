@@ -9,6 +9,7 @@ import { makeRecallThread } from "../src/recall/thread.ts"
 import { makeMessages } from "./corpus/messages.ts"
 import type { Place } from "./search-fill.ts"
 import type { QueryFilter, Role } from "./search-queries.ts"
+import { withVectors } from "./search-vectors.ts"
 
 /** What is measured, and all that the benches know of it: whoever changes how search is called changes this file only. */
 export interface Target {
@@ -38,19 +39,24 @@ export interface TargetFacts {
   /** Everything that is in the store can be found. */
   isComplete: boolean
   sizeBytes: number
+  vectors: number
 }
 
-/** Until everything that is in the store can be found. */
-export async function untilComplete(target: Target): Promise<TargetFacts> {
-  for (;;) {
-    const facts = await target.facts()
-    if (facts.isComplete) return facts
-    await sleep(50)
-  }
+export interface TargetWish {
+  store: Store
+  place: Place
+  vectors?: boolean
+}
+
+/** Resolves when everything that is in the store can be found. */
+export async function openTarget({ store, place, vectors = false }: TargetWish): Promise<Target> {
+  const target = openWords(store, place)
+  while (!(await target.facts()).isComplete) await sleep(50)
+  return vectors ? withVectors(target, store, place) : target
 }
 
 /** The index in its own thread, as the daemon starts it. */
-export async function openTarget({ store, place }: { store: Store; place: Place }): Promise<Target> {
+function openWords(store: Store, place: Place): Target {
   const archive = place.kind === "sqlite" ? { path: place.path } : { url: place.url }
   const indexPath = place.kind === "sqlite" ? join(dirname(place.path), "index.db") : ""
   const thread = makeRecallThread({
@@ -83,7 +89,7 @@ export async function openTarget({ store, place }: { store: Store; place: Place 
     },
     async facts() {
       const { documents, position, sizeBytes } = await thread.facts()
-      return { documents, isComplete: position >= (await store.journal.last()), sizeBytes }
+      return { documents, isComplete: position >= (await store.journal.last()), sizeBytes, vectors: 0 }
     },
     wake: () => thread.wake(),
     async close() {

@@ -1,8 +1,9 @@
 // Search while messages arrive: how fast, how good beside exact BM25, in how much memory and on how much disk, and how that
 // grows. ripgrep and plain FTS5 on the same messages in the same run.
 //   node bench/search.ts [messages …] [--short] [--postgres <url of an empty database | own>] [--home <folder to keep>]
-//     [--no-peers]
-// Without sizes: 10,000, 100,000 and 1,000,000. --short is 10,000 with a part of the queries.
+//     [--vectors] [--no-peers]
+// Without sizes: 10,000, 100,000 and 1,000,000. --short is 10,000 with a part of the queries. --vectors is by words and vectors
+// together instead: 400,000 messages, two to an exchange, so 200,000 vectors.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
@@ -23,18 +24,24 @@ const { values: options, positionals } = parseArgs({
     short: { type: "boolean", default: false },
     postgres: { type: "string" },
     home: { type: "string" },
+    vectors: { type: "boolean", default: false },
     "no-peers": { type: "boolean", default: false },
   },
 })
-const SIZES = positionals.length > 0 ? positionals.map(Number) : options.short ? [10_000] : [10_000, 100_000, 1_000_000]
+const SIZES = positionals.length > 0 ? positionals.map(Number) : defaultSizes()
 const QUERIES_PER_SECOND = 30
 const MESSAGES_PER_SECOND = 200
-const BARS = { p50: 3, p99: 40, ratio: 0.98, sizeShare: 0.4, rssMb: 250 }
+const BARS = { p50: 3, p99: 40, hybridP99: 120, ratio: 0.98, sizeShare: 0.4, rssMb: 250 }
 
 const rows: Row[] = []
 const details: Record<string, unknown> = { load: loadavg() }
-for (const size of SIZES) await atSize(size)
-report("search", rows, details)
+for (const size of SIZES) await (options.vectors ? hybrid(size) : atSize(size))
+report(options.vectors ? "search-hybrid" : "search", rows, details)
+
+function defaultSizes(): number[] {
+  if (options.vectors) return [options.short ? 10_000 : 400_000]
+  return options.short ? [10_000] : [10_000, 100_000, 1_000_000]
+}
 
 async function atSize(size: number): Promise<void> {
   const sessions = Math.ceil(size / PER_SESSION)
@@ -63,6 +70,38 @@ async function atSize(size: number): Promise<void> {
   }
 }
 
+/** Words and vectors together, at the latency queries only: their recall is measured by bench/coding and bench/quality. */
+async function hybrid(size: number): Promise<void> {
+  const sessions = Math.ceil(size / PER_SESSION)
+  const { latency } = makeQueries(makeMessages({ sessions, isTerse: true }), sessions)
+  const folder = mkdtempSync(join(tmpdir(), "throughline-hybrid-"))
+  try {
+    const place: Place = { kind: "sqlite", path: join(folder, "throughline.db") }
+    await fillStore({ place, sessions, isTerse: true })
+    const host = await startHost({ place, vectors: true })
+    const built = await host.built()
+    const writer = startWriter({ place, sessions, isTerse: true, perSecond: MESSAGES_PER_SECOND })
+    // By exchange: the vectors bring exchanges in, which is what costs.
+    const wishes = latency.map((query): Wish => ({ ...toWish(query), unit: "exchange" }))
+    const ran = await host.run(options.short ? wishes.filter((_, i) => i % 3 === 0) : wishes, QUERIES_PER_SECOND)
+    await writer.end()
+    await host.close()
+    const busy = summarize(ran.ms)
+    const title = (what: string) => `${size / 1000} k, hybrid: ${what}`
+    rows.push(
+      { what: title("vectors"), value: built.vectors },
+      { what: title("busy p50 ms"), value: busy.p50 },
+      { what: title("busy p95 ms"), value: busy.p95 },
+      within(title("busy p99 ms"), busy.p99, BARS.hybridP99),
+      { what: title("busy max ms"), value: busy.max },
+      { what: title("memory while busy MB"), value: round(ran.rssMb, 0) },
+    )
+    details[size] = { built, busy, rssMb: ran.rssMb }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 type Exact = Awaited<ReturnType<typeof exactHits>>
 
 async function measure(
@@ -73,7 +112,7 @@ async function measure(
   textBytes: number,
   title: (what: string) => string,
 ) {
-  const host = await startHost({ place })
+  const host = await startHost({ place, vectors: false })
   const built = await host.built()
   rows.push(
     { what: title("index built s"), value: round(built.ms / 1000, 1) },
@@ -163,7 +202,7 @@ async function onPostgres(
   try {
     const place: Place = { kind: "postgres", url: server ? await server.createDatabase() : options.postgres! }
     await fillStore({ place, sessions })
-    const host = await startHost({ place })
+    const host = await startHost({ place, vectors: false })
     const built = await host.built()
     const wishes: Wish[] = [
       ...queries.said.map((item): Wish => ({ query: item.remembered, limit: 10, unit: "turn" })),
