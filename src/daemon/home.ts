@@ -10,6 +10,8 @@ export interface Home {
   database: string
   /** What is found by search; it can be made again from the database. */
   index: string
+  /** Made by an embedder, which may cost time or money: they outlive the index. */
+  vectors: string
   lock: string
   registration: string
   token: string
@@ -34,6 +36,7 @@ export function homeAt(dir: string, tempDir: string): Home {
     config: join(dir, "config.json"),
     database: join(dir, "throughline.db"),
     index: join(dir, "index.db"),
+    vectors: join(dir, "vectors.db"),
     lock: join(dir, "daemon.lock"),
     registration: join(dir, "daemon.json"),
     token: join(dir, "token"),

@@ -93,7 +93,7 @@ export async function wire({
     tokens: o200k(new URL("../o200k.tokens", import.meta.url)),
     labelOf: (platform) => platforms.find(({ id }) => id === platform)?.label ?? platform,
     greeting: config.resume,
-    start: () => startIndexer({ archive, indexPath: home.index }),
+    start: () => startIndexer({ archive, indexPath: home.index, vectorsPath: home.vectors, embedder: config.embedder }),
     onTrouble: (err, what) => log.error({ err }, what),
     onRebuild: (reason) => log.warn({ reason }, "the search index is built anew"),
   })

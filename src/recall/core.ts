@@ -8,6 +8,9 @@ import { reconcile } from "./reconcile.ts"
 import { makeScopes } from "./search/scope.ts"
 import { search } from "./search/search.ts"
 import type { Found, SearchWish } from "./search/wish.ts"
+import type { EmbeddingState, ExchangeSource } from "./vectors/embedding.ts"
+import { exchangeSource } from "./vectors/source.ts"
+import type { Vectors } from "./vectors/vectors.ts"
 
 /** Everything that works on the index, in the one thread that owns it. */
 export interface RecallCore {
@@ -30,6 +33,7 @@ export interface IndexFacts {
   sizeBytes: number
   /** Why it is being built anew, while it is. */
   rebuilding?: string
+  vectors?: EmbeddingState
 }
 
 export interface CoreOptions {
@@ -40,6 +44,8 @@ export interface CoreOptions {
   onRebuild(reason: string): void
   /** Told when there is nothing left to do for now. */
   onRest?(facts: IndexFacts): void
+  /** Search by meaning, where an embedder is configured. */
+  startVectors?(source: ExchangeSource, signal: AbortSignal): Vectors
 }
 
 /** Wake-ups make it fast; this makes it right when one is lost. */
@@ -47,8 +53,10 @@ const POLL_MS = 2_000
 const RETRY_MS = 1_000
 const PUT_AWAY_MS = 500
 
-export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild, onRest }: CoreOptions): RecallCore {
+export function makeRecallCore(options: CoreOptions): RecallCore {
+  const { store, tables, clock, onTrouble, onRebuild, onRest } = options
   const scopes = makeScopes(store, clock)
+  let vectors: Vectors | undefined
   let opened: { engine: Engine; indexer: Indexer } | undefined
   let opening: Promise<{ engine: Engine; indexer: Indexer }> | undefined
   let rebuilding: { reason: string; until: number } | undefined
@@ -62,7 +70,12 @@ export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild, onR
       await begin(error.message)
       return openEngine(tables)
     })
-    const indexer = makeIndexer({ store, engine, onForgotten: () => reconcile(store, engine) })
+    const indexer = makeIndexer({
+      store,
+      engine,
+      onChanged: (exchanges) => vectors?.changed(exchanges),
+      onForgotten: () => reconcile(store, engine, vectors),
+    })
     opened = { engine, indexer }
     return opened
   }
@@ -78,16 +91,25 @@ export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild, onR
     onRebuild(reason)
   }
   /** What is there cannot be used any more: it is closed, emptied, and filled again from the journal's beginning. */
-  const rebuild = async (reason: string) => {
+  const rebuild = async (reason: string, unusable = opened) => {
+    // Another one has found out before.
+    if (unusable !== opened) return
     const old = opened
     opened = undefined
     await old?.engine.close().catch(() => {})
     await tables.clear()
     await begin(reason)
   }
-  const factsOf = (engine: Engine): IndexFacts => {
+  const factsOf = async (engine: Engine): Promise<IndexFacts> => {
     const { documents, segments, position, sizeBytes } = engine.facts()
-    return { documents, segments, position, sizeBytes, ...(rebuilding ? { rebuilding: rebuilding.reason } : {}) }
+    return {
+      documents,
+      segments,
+      position,
+      sizeBytes,
+      ...(rebuilding ? { rebuilding: rebuilding.reason } : {}),
+      ...(vectors ? { vectors: await vectors.state() } : {}),
+    }
   }
   const settle = (position: number) => {
     if (rebuilding && position >= rebuilding.until) rebuilding = undefined
@@ -113,9 +135,10 @@ export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild, onR
   return {
     wake: () => wake(),
     async search(wish) {
+      const used = opened
       try {
         const { engine, indexer } = await ready()
-        const found = await search({ store, engine, scopes, clock }, wish)
+        const found = await search({ store, engine, scopes, clock, vectors }, wish)
         const behind = (await store.journal.last()) - indexer.position()
         const isComplete = rebuilding === undefined && behind <= NEARLY_ALL
         return {
@@ -125,7 +148,7 @@ export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild, onR
         }
       } catch (error) {
         if (!(error instanceof IndexUnusable)) throw error
-        await rebuild(error.message)
+        await rebuild(error.message, used)
         return { hits: [], isComplete: false, notes: [incomplete(error.message)] }
       }
     },
@@ -136,21 +159,27 @@ export function makeRecallCore({ store, tables, clock, onTrouble, onRebuild, onR
     },
     reached,
     async run(signal) {
+      vectors = options.startVectors?.(
+        exchangeSource(store, async () => (await ready()).engine),
+        signal,
+      )
       while (!signal.aborted) {
+        const used = opened
         try {
           if (await step()) await setImmediate()
           else {
-            if (opened) onRest?.(factsOf(opened.engine))
+            if (opened) onRest?.(await factsOf(opened.engine))
             await rest(signal)
           }
         } catch (error) {
-          if (error instanceof IndexUnusable) await rebuild(error.message)
+          if (error instanceof IndexUnusable) await rebuild(error.message, used)
           else {
             onTrouble(error, "indexing failed; the same entries are tried again")
             await setTimeout(RETRY_MS, undefined, { signal }).catch(() => {})
           }
         }
       }
+      await vectors?.stopped
       if (opened) await putAway(opened.engine)
     },
   }

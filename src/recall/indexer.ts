@@ -5,6 +5,7 @@ import type { Turn } from "../domain/turn.ts"
 import { exchangeFinder } from "./exchange-finder.ts"
 import type { Engine, NewDoc } from "./index/engine.ts"
 import { refOfThought, refOfTurn } from "./refs.ts"
+import type { ListedExchange } from "./vectors/embedding.ts"
 import { weigh } from "./words/document.ts"
 
 /** Follows the journal from the number that the index itself keeps, so that the two can never disagree. */
@@ -22,10 +23,13 @@ const TURNS_AT_ONCE = 200
 export function makeIndexer({
   store,
   engine,
+  onChanged,
   onForgotten,
 }: {
   store: Store
   engine: Engine
+  /** Exchanges that are new or grew. */
+  onChanged(exchanges: ListedExchange[]): void
   /** Something was deleted for good; what, the journal does not say. */
   onForgotten(): Promise<void>
 }): Indexer {
@@ -39,6 +43,7 @@ export function makeIndexer({
     const docs: NewDoc[] = []
     for (const turn of turns) if (turn.text !== "") docs.push(docOfTurn(turn, await exchanges.of(turn)))
     await engine.add(docs, position)
+    onChanged(changedExchanges(docs))
     await engine.hide(turns.filter(({ supersededAtMs }) => supersededAtMs !== null).map(({ seq }) => refOfTurn(seq)))
   }
 
@@ -63,6 +68,15 @@ export function makeIndexer({
       return true
     },
   }
+}
+
+/** Of what was said; what tools do in between changes nothing that is compared by meaning. */
+function changedExchanges(docs: NewDoc[]): ListedExchange[] {
+  const said = docs.filter(({ kind }) => kind === "prompt" || kind === "reply" || kind === "summary")
+  const last = new Map(
+    said.map(({ exchange, sessionId, atMs }) => [exchange, { exchange, sessionId, changedAtMs: atMs }]),
+  )
+  return [...last.values()]
 }
 
 const TURN_ENTRIES = new Set(["turns.kept", "turns.superseded", "turns.dropped"])

@@ -134,7 +134,12 @@ export function serveRecall({
   let idle: NodeJS.Timeout | undefined
   const busy = () => {
     clearTimeout(idle)
-    idle = setTimeout(() => say({ type: "idle" }), IDLE_MS)
+    idle = setTimeout(async () => {
+      const { vectors } = await core.facts()
+      // Vectors that are being made are worth a thread; those that cannot be made now are tried again when it is needed.
+      if (vectors && vectors.missing > 0 && vectors.trouble === null) busy()
+      else say({ type: "idle" })
+    }, IDLE_MS)
   }
   const running = core.run(ending.signal)
   const answers: Record<Asked, (given: never) => Promise<unknown>> = {

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from "pg"
 import type { Space, SpaceTables, StoredVector, VectorHit, VectorTables } from "../domain/vector-tables.ts"
-import { translatePostgres } from "./postgres.ts"
+import { openPool, type PostgresOptions, translatePostgres } from "./postgres.ts"
 import { fromBlob, toBlob } from "./vector-blob.ts"
 
 /** Any fixed number: daemons that start together make the table one after the other. */
@@ -9,6 +9,12 @@ const TABLE_LOCK = 7_409_003
 const MAX_DIMENSION = 16_000
 const MAX_INDEXED_DIMENSION = 2_000
 const UNDEFINED_TABLE = "42P01"
+
+/** In the archive's own database, by connections of their own. */
+export async function postgresVectors(options: PostgresOptions): Promise<VectorTables & { close(): Promise<void> }> {
+  const pool = await openPool(options)
+  return { ...vectorsPostgres(pool), close: () => pool.end() }
+}
 
 /** On a pool that is open already, and that whoever opened it ends. */
 export function vectorsPostgres(pool: Pool): VectorTables {

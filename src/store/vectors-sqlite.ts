@@ -1,4 +1,6 @@
-import type { Database } from "better-sqlite3"
+import { chmodSync, rmSync } from "node:fs"
+import Sqlite, { type Database } from "better-sqlite3"
+import type { Failure } from "../domain/failure.ts"
 import type { Space, SpaceTables, StoredVector, VectorTables } from "../domain/vector-tables.ts"
 import { translateSqlite } from "./sqlite.ts"
 import { fromBlob, toBlob } from "./vector-blob.ts"
@@ -11,6 +13,35 @@ const TABLE = `create table if not exists vectors (
 interface Row {
   exchange: number
   vector: Buffer
+}
+
+/** In a file of their own: an index that is made anew must not take with it what an embedder was paid for. */
+export function sqliteVectors({ path }: { path: string }): VectorTables & { close(): Promise<void> } {
+  let db: Database
+  try {
+    db = openFile(path)
+  } catch (error) {
+    if ((translateSqlite(error) as Failure | undefined)?.code !== "store_corrupt") throw translateSqlite(error) ?? error
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true })
+    db = openFile(path)
+  }
+  return { ...vectorsSqlite(db), close: async () => void db.close() }
+}
+
+function openFile(path: string): Database {
+  const db = new Sqlite(path)
+  try {
+    chmodSync(path, 0o600)
+    db.pragma("journal_mode = WAL")
+    db.pragma("synchronous = NORMAL")
+    db.pragma("secure_delete = ON")
+    db.pragma("busy_timeout = 5000")
+    db.pragma("cache_size = -4000")
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
 }
 
 /** In a database that is open already, and that whoever opened it closes. */

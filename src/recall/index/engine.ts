@@ -3,7 +3,7 @@ import { Delta } from "./delta.ts"
 import { DOC_KINDS, type DocKind, Docs } from "./docs.ts"
 import { AVERAGE_LENGTH, countOf, MAX_LENGTH } from "./impact.ts"
 import { impactIn } from "./list.ts"
-import { type DocLook, inverseFrequencies, look, neighbour, refsBySession } from "./look.ts"
+import { countPrompts, type DocLook, inverseFrequencies, look, neighbour, prompts, refsBySession } from "./look.ts"
 import { purge } from "./purge.ts"
 import { type EngineHit, type EngineQuery, expanded, search } from "./search.ts"
 import { Segment } from "./segment.ts"
@@ -58,6 +58,9 @@ export interface Engine {
   expand(query: Pick<EngineQuery, "words" | "all">): Promise<{ word: string; weight: number }[]>
   inverseFrequencies(words: readonly string[]): Promise<number[]>
   sessions(): Iterable<{ sessionId: string; refs: number[] }>
+  /** Prompts before this one, the latest first. */
+  prompts(before: number, limit: number): number[]
+  countPrompts(): number
   facts(): EngineFacts
   /** One slice of what is to be written or merged; true when there is more. With `idle`, also what could still wait. */
   work(when?: { idle?: boolean }): Promise<boolean>
@@ -173,6 +176,8 @@ function makeEngine(shelf: Shelf, work: Work): Engine {
     expand: async (query) => [...(await expanded(shelf, query))].map(([word, weight]) => ({ word, weight })),
     inverseFrequencies: (words) => inverseFrequencies(shelf, words),
     sessions: () => refsBySession(shelf),
+    prompts: (before, limit) => prompts(shelf, before, limit),
+    countPrompts: () => countPrompts(shelf),
     facts: () => {
       const live = (docs: Docs) => docs.size - docs.removedCount
       const delta = shelf.deltas.reduce((sum, { docs }) => sum + live(docs), 0)

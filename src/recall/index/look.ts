@@ -1,4 +1,4 @@
-import { DOC_KINDS, type DocKind, isSet } from "./docs.ts"
+import { DOC_KINDS, type DocKind, type Docs, isSet } from "./docs.ts"
 import { idfOf } from "./impact.ts"
 import type { Shelf, View } from "./shelf.ts"
 
@@ -72,6 +72,44 @@ export async function inverseFrequencies(shelf: Shelf, words: readonly string[])
     return having === 0 ? 0 : idfOf(documents, having)
   })
 }
+
+/** Those before this one that nobody took back, the latest first. */
+export function prompts(shelf: Shelf, before: number, limit: number): number[] {
+  const found: number[] = []
+  for (const { docs } of shelf.deltas)
+    for (let doc = 0; doc < docs.size; doc++)
+      if (isPrompt(docs, doc) && docs.ref[doc]! < before) found.push(docs.ref[doc]!)
+  for (const { docs } of shelf.segments) {
+    const most = found.length + limit
+    for (let doc = firstNotBelow(docs, before) - 1; doc >= 0 && found.length < most; doc--)
+      if (isPrompt(docs, doc)) found.push(docs.ref[doc]!)
+  }
+  return found.sort((a, b) => b - a).slice(0, limit)
+}
+
+export function countPrompts(shelf: Shelf): number {
+  let count = 0
+  for (const { docs } of [...shelf.segments, ...shelf.deltas])
+    for (let doc = 0; doc < docs.size; doc++) if (isPrompt(docs, doc)) count++
+  return count
+}
+
+/** Documents of a segment are in the order of their refs. */
+function firstNotBelow({ ref, size }: Docs, wanted: number): number {
+  let low = 0
+  let high = size
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ref[middle]! < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const PROMPT = DOC_KINDS.indexOf("prompt")
+
+const isPrompt = (docs: Docs, doc: number) =>
+  docs.kind[doc] === PROMPT && !isSet(docs.removed, doc) && !isSet(docs.hidden, doc)
 
 /** The documents of every session. */
 export function* refsBySession(shelf: Shelf): Iterable<{ sessionId: string; refs: number[] }> {

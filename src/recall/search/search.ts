@@ -1,11 +1,13 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { Store } from "../../domain/store.ts"
 import type { DocLook, Engine, EngineHit } from "../index/engine.ts"
+import type { Vectors } from "../vectors/vectors.ts"
 import { containsPhrase } from "../words/phrase.ts"
 import { type ParsedQuery, parseQuery } from "../words/query.ts"
 import { boost } from "./boosts.ts"
 import { byScore, type Candidate } from "./candidate.ts"
 import { foldToExchanges } from "./exchanges.ts"
+import { withMeaning } from "./meaning.ts"
 import { pageOf, textsOf } from "./page.ts"
 import type { Scopes } from "./scope.ts"
 import { smoothTurns } from "./turns.ts"
@@ -16,6 +18,8 @@ export interface SearchParts {
   engine: Engine
   scopes: Scopes
   clock: Clock
+  /** Absent where no embedder is configured. */
+  vectors?: Vectors | undefined
 }
 
 /** Turns that are looked at to rank what is shown. */
@@ -46,9 +50,16 @@ async function ranked(parts: SearchParts, wish: SearchWish, query: ParsedQuery, 
   const { engine, clock } = parts
   const hits = await found(parts, wish, query, notes)
   const isTurns = wish.unit === "turn"
-  const candidates = isTurns
-    ? smoothTurns(engine, hits, await acceptorOf(parts, wish))
+  const accepts = await acceptorOf(parts, wish)
+  const byWords = isTurns
+    ? smoothTurns(engine, hits, accepts)
     : await foldToExchanges(engine, hits, await engine.expand(query))
+  // A phrase must be there, and a role is asked of words: what is only near in meaning has neither.
+  const isAboutMeaning = !isTurns && query.phrases.length === 0 && wish.kinds === undefined
+  const candidates =
+    parts.vectors && isAboutMeaning
+      ? await withMeaning(byWords, { engine, vectors: parts.vectors, query: wish.query, accepts })
+      : byWords
   const left = query.excluded.length === 0 ? candidates : await withoutExcluded(parts, candidates, query)
   boost(left, { query, recent: wish.recent ?? false, nowMs: clock.nowMs(), session: isTurns })
   return left.sort(byScore)
