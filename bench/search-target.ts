@@ -9,7 +9,6 @@ import { makeRecallThread } from "../src/recall/thread.ts"
 import { makeMessages } from "./corpus/messages.ts"
 import type { Place } from "./search-fill.ts"
 import type { QueryFilter, Role } from "./search-queries.ts"
-import { withVectors } from "./search-vectors.ts"
 
 /** What is measured, and all that the benches know of it: whoever changes how search is called changes this file only. */
 export interface Target {
@@ -48,21 +47,21 @@ export interface TargetWish {
   vectors?: boolean
 }
 
-/** Resolves when everything that is in the store can be found. */
+/** The index in its own thread, as the daemon starts it. Resolves when everything that is in the store can be found. */
 export async function openTarget({ store, place, vectors = false }: TargetWish): Promise<Target> {
-  const target = openWords(store, place)
-  while (!(await target.facts()).isComplete) await sleep(50)
-  return vectors ? withVectors(target, store, place) : target
-}
-
-/** The index in its own thread, as the daemon starts it. */
-function openWords(store: Store, place: Place): Target {
   const archive = place.kind === "sqlite" ? { path: place.path } : { url: place.url }
-  const indexPath = place.kind === "sqlite" ? join(dirname(place.path), "index.db") : ""
+  const beside = (name: string) => (place.kind === "sqlite" ? join(dirname(place.path), name) : "")
+  const workerData: IndexerData = {
+    archive,
+    indexPath: beside("index.db"),
+    vectorsPath: beside("vectors.db"),
+    // The one that needs no model, and is the same everywhere.
+    embedder: vectors ? { kind: "hashed", dimension: 384 } : "none",
+  }
   const thread = makeRecallThread({
     start: () =>
       new Worker(new URL("../src/daemon/indexer.ts", import.meta.url), {
-        workerData: { archive, indexPath } satisfies IndexerData,
+        workerData,
         resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 },
       }),
     onTrouble(error, what) {
@@ -82,14 +81,16 @@ function openWords(store: Store, place: Place): Target {
   // The thread does not keep a process running; whoever measures it waits for it.
   const alive = setInterval(() => {}, 60_000)
   thread.wake()
-  return {
+  const target: Target = {
     async search({ query, limit, unit, filter }) {
       const { hits } = await thread.search({ query, limit, unit, ...(filter ? await scopeOf(filter) : {}) })
       return hits.map(({ seq, exchange, score }) => ({ seq, exchange, score }))
     },
     async facts() {
-      const { documents, position, sizeBytes } = await thread.facts()
-      return { documents, isComplete: position >= (await store.journal.last()), sizeBytes, vectors: 0 }
+      const { documents, position, sizeBytes, vectors: made } = await thread.facts()
+      const hasVectors = !vectors || (made?.missing === 0 && made.done > 0)
+      const isComplete = hasVectors && position >= (await store.journal.last())
+      return { documents, isComplete, sizeBytes, vectors: made?.done ?? 0 }
     },
     wake: () => thread.wake(),
     async close() {
@@ -97,6 +98,8 @@ function openWords(store: Store, place: Place): Target {
       clearInterval(alive)
     },
   }
+  while (!(await target.facts()).isComplete) await sleep(50)
+  return target
 }
 
 const KINDS: Record<Role, NonNullable<SearchWish["kinds"]>> = {
