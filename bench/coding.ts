@@ -14,7 +14,7 @@ import { type Row, report } from "./lib.ts"
 import { type Answered, qualityOf } from "./metrics.ts"
 import { keep, openPlace, type Place } from "./search-fill.ts"
 import { withoutStopWords, wordsOf } from "./search-queries.ts"
-import { openTarget, untilComplete } from "./search-target.ts"
+import { openTarget } from "./search-target.ts"
 
 const KS = [1, 5, 10]
 const DEPTH = 10
@@ -47,7 +47,6 @@ try {
   for (const [name, find] of Object.entries(systems)) await measure(name, find)
   for (const vectors of [false, true]) {
     const target = await openTarget({ store, place, vectors })
-    await untilComplete(target)
     await measure(vectors ? "Throughline with vectors" : "Throughline", async (query, root) => {
       const filter = root === undefined ? {} : { filter: { root } }
       const found = await target.search({ query, limit: DEPTH, unit: "exchange", ...filter })

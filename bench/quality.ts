@@ -14,7 +14,7 @@ import { type Conversation, parseLocomo } from "./locomo.ts"
 import { type Answered, type Quality, qualityOf } from "./metrics.ts"
 import { keep, openPlace, type Place } from "./search-fill.ts"
 import { withoutStopWords, wordsOf } from "./search-queries.ts"
-import { openTarget, untilComplete } from "./search-target.ts"
+import { openTarget } from "./search-target.ts"
 
 const KS = [1, 5, 10, 25, 50]
 const DEPTH = 50
@@ -38,7 +38,6 @@ try {
   const systems: Record<string, Asked[]> = { "BM25 of the same words": plainBm25(turns), "FTS5 porter OR": fts5(turns) }
   for (const vectors of [false, true]) {
     const target = await openTarget({ store, place, vectors })
-    await untilComplete(target)
     systems[vectors ? "Throughline with vectors" : "Throughline"] = await askAll(turns, async (question, root) => {
       const found = await target.search({ query: question, limit: DEPTH, unit: "turn", filter: { root } })
       return found.map(({ seq }) => seq)

@@ -21,6 +21,7 @@ export const seqOf = (session: number, number: number) => session * PER_SESSION 
 export interface FillWish {
   place: Place
   sessions: number
+  isTerse?: boolean
   /** Sessions that come after those, message by message. */
   perSecond?: number
 }
@@ -32,7 +33,7 @@ const TICK_MS = 50
 if (process.argv[1] === import.meta.filename) {
   const wish = JSON.parse(process.argv[2]!) as FillWish
   const store = await openPlace(wish.place)
-  const messages = makeMessages({ sessions: wish.sessions })
+  const messages = makeMessages(wish)
   const kept =
     wish.perSecond === undefined ? await fill(store, messages, wish.sessions) : await live(store, messages, wish)
   await store.close()

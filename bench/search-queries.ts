@@ -32,6 +32,8 @@ export type Role = "user" | "assistant" | "tool"
 export interface KnownItem {
   session: number
   number: number
+  /** The number of the prompt that it belongs to. */
+  exchange: number
   /** From the oldest fifth, 0, to the newest, 4. */
   fifth: number
   /** Words of one sentence of it, some left out, some in another form. */
@@ -187,6 +189,8 @@ function knownItem(from: Source, age: number, isWanted: (kind: TurnKind) => bool
   for (;;) {
     const number = random.below(PER_SESSION)
     const { message } = from.place(session, number)
+    let exchange = number
+    while (from.place(session, exchange).message.kind !== "prompt") exchange--
     const sentence = sentenceOf(message.text, random)
     if (!isWanted(message.kind) || sentence.length < 7) continue
     const keepStopWords = random.chance(0.6)
@@ -203,6 +207,7 @@ function knownItem(from: Source, age: number, isWanted: (kind: TurnKind) => bool
     return {
       session,
       number,
+      exchange,
       fifth,
       remembered: remembered.join(" "),
       misremembered: misremember(from, remembered, message.text),

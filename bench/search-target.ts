@@ -1,4 +1,5 @@
-import { join } from "node:path"
+import { dirname, join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { Worker } from "node:worker_threads"
 import type { IndexerData } from "../src/daemon/indexer.ts"
@@ -13,6 +14,8 @@ import type { QueryFilter, Role } from "./search-queries.ts"
 export interface Target {
   search(wish: Wish): Promise<Found[]>
   facts(): Promise<TargetFacts>
+  /** As the daemon tells its index after each commit; here another process writes. */
+  wake(): void
   close(): Promise<void>
 }
 
@@ -41,53 +44,62 @@ export interface TargetFacts {
 export interface TargetWish {
   store: Store
   place: Place
-  vectors: boolean
+  vectors?: boolean
 }
 
-/** Until everything that is in the store can be found. */
-export async function untilComplete(target: Target): Promise<TargetFacts> {
-  for (;;) {
-    const facts = await target.facts()
-    if (facts.isComplete) return facts
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
-/** The thread that the daemon starts, with what the daemon gives it; `npm run build` first. */
-export async function openTarget({ store, place, vectors }: TargetWish): Promise<Target> {
-  const folder = place.kind === "sqlite" ? join(place.path, "..") : "."
-  const data: IndexerData = {
-    archive: place.kind === "sqlite" ? { path: place.path } : { url: place.url },
-    indexPath: join(folder, "index.db"),
-    vectorsPath: join(folder, "vectors.db"),
+/** The index in its own thread, as the daemon starts it. Resolves when everything that is in the store can be found. */
+export async function openTarget({ store, place, vectors = false }: TargetWish): Promise<Target> {
+  const archive = place.kind === "sqlite" ? { path: place.path } : { url: place.url }
+  const beside = (name: string) => (place.kind === "sqlite" ? join(dirname(place.path), name) : "")
+  const workerData: IndexerData = {
+    archive,
+    indexPath: beside("index.db"),
+    vectorsPath: beside("vectors.db"),
+    // The one that needs no model, and is the same everywhere.
     embedder: vectors ? { kind: "hashed", dimension: 384 } : "none",
   }
   const thread = makeRecallThread({
     start: () =>
-      new Worker(new URL("../dist/daemon/indexer.js", import.meta.url), {
-        workerData: data,
+      new Worker(new URL("../src/daemon/indexer.ts", import.meta.url), {
+        workerData,
         resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 },
       }),
-    onTrouble: (error, what) => process.stderr.write(`${what}: ${error}\n`),
-    onRebuild: (reason) => process.stderr.write(`built anew: ${reason}\n`),
+    onTrouble(error, what) {
+      console.error(what, error)
+    },
+    onRebuild(reason) {
+      console.error(`the index is built anew: ${reason}`)
+    },
   })
-  // What the daemon hears from its own store, a bench whose writer is another process has to look for.
-  const waking = setInterval(() => thread.wake(), 100)
-  return {
+  const scopes = new Map<string, Partial<SearchWish>>()
+  const scopeOf = async (filter: QueryFilter) => {
+    const key = JSON.stringify(filter)
+    const scope = scopes.get(key) ?? (await toScope(store, filter))
+    scopes.set(key, scope)
+    return scope
+  }
+  // The thread does not keep a process running; whoever measures it waits for it.
+  const alive = setInterval(() => {}, 60_000)
+  thread.wake()
+  const target: Target = {
     async search({ query, limit, unit, filter }) {
-      const { hits } = await thread.search({ query, limit, unit, ...(filter ? await filterFor(store, filter) : {}) })
+      const { hits } = await thread.search({ query, limit, unit, ...(filter ? await scopeOf(filter) : {}) })
       return hits.map(({ seq, exchange, score }) => ({ seq, exchange, score }))
     },
     async facts() {
-      const { documents, position, sizeBytes, vectors } = await thread.facts()
-      const isComplete = position >= (await store.journal.last()) && (vectors?.missing ?? 0) === 0
-      return { documents, isComplete, sizeBytes, vectors: vectors?.done ?? 0 }
+      const { documents, position, sizeBytes, vectors: made } = await thread.facts()
+      const hasVectors = !vectors || (made?.missing === 0 && made.done > 0)
+      const isComplete = hasVectors && position >= (await store.journal.last())
+      return { documents, isComplete, sizeBytes, vectors: made?.done ?? 0 }
     },
+    wake: () => thread.wake(),
     async close() {
-      clearInterval(waking)
       await thread.stop()
+      clearInterval(alive)
     },
   }
+  while (!(await target.facts()).isComplete) await sleep(50)
+  return target
 }
 
 const KINDS: Record<Role, NonNullable<SearchWish["kinds"]>> = {
@@ -96,17 +108,18 @@ const KINDS: Record<Role, NonNullable<SearchWish["kinds"]>> = {
   tool: ["tool_call", "tool_result"],
 }
 
-async function filterFor(store: Store, filter: QueryFilter): Promise<Partial<SearchWish>> {
+/** The benches name things as a person does; here they get their ids. */
+async function toScope(store: Store, filter: QueryFilter): Promise<Partial<SearchWish>> {
   const { root, platform, session, role, sinceMs, untilMs } = filter
-  const plan = session === undefined ? undefined : makeMessages({ sessions: 1 }).plan(session)
-  const found = plan && (await store.sessions.byNative(plan.platform, plan.nativeId))
-  const project = root === undefined ? undefined : await store.projects.byRoot(pathToFileURL(root).href)
-  return {
-    ...(found ? { sessionId: found.id } : {}),
-    ...(project ? { projectId: project.id } : {}),
-    ...(platform ? { platform } : {}),
-    ...(role ? { kinds: KINDS[role] } : {}),
-    ...(sinceMs === undefined ? {} : { sinceMs }),
-    ...(untilMs === undefined ? {} : { untilMs }),
+  const scope: Partial<SearchWish> = {}
+  if (root !== undefined) scope.projectId = (await store.projects.byRoot(pathToFileURL(root).href))!.id
+  if (session !== undefined) {
+    const plan = makeMessages({ sessions: 1 }).plan(session)
+    scope.sessionId = (await store.sessions.byNative(plan.platform, plan.nativeId))!.id
   }
+  if (platform !== undefined) scope.platform = platform
+  if (role !== undefined) scope.kinds = KINDS[role]
+  if (sinceMs !== undefined) scope.sinceMs = sinceMs
+  if (untilMs !== undefined) scope.untilMs = untilMs
+  return scope
 }

@@ -2,7 +2,8 @@
 // grows. ripgrep and plain FTS5 on the same messages in the same run.
 //   node bench/search.ts [messages …] [--short] [--postgres <url of an empty database | own>] [--home <folder to keep>]
 //     [--vectors] [--no-peers]
-// Without sizes: 10,000, 100,000 and 1,000,000. --short is 10,000 with a part of the queries.
+// Without sizes: 10,000, 100,000 and 1,000,000. --short is 10,000 with a part of the queries. --vectors is by words and vectors
+// together instead: 400,000 messages, two to an exchange, so 200,000 vectors.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
@@ -27,15 +28,20 @@ const { values: options, positionals } = parseArgs({
     "no-peers": { type: "boolean", default: false },
   },
 })
-const SIZES = positionals.length > 0 ? positionals.map(Number) : options.short ? [10_000] : [10_000, 100_000, 1_000_000]
+const SIZES = positionals.length > 0 ? positionals.map(Number) : defaultSizes()
 const QUERIES_PER_SECOND = 30
 const MESSAGES_PER_SECOND = 200
-const BARS = { p50: 3, p99: options.vectors ? 120 : 40, ratio: 0.98, sizeShare: 0.4, rssMb: 250 }
+const BARS = { p50: 3, p99: 40, hybridP99: 120, ratio: 0.98, sizeShare: 0.4, rssMb: 250 }
 
 const rows: Row[] = []
 const details: Record<string, unknown> = { load: loadavg() }
-for (const size of SIZES) await atSize(size)
+for (const size of SIZES) await (options.vectors ? hybrid(size) : atSize(size))
 report(options.vectors ? "search-hybrid" : "search", rows, details)
+
+function defaultSizes(): number[] {
+  if (options.vectors) return [options.short ? 10_000 : 400_000]
+  return options.short ? [10_000] : [10_000, 100_000, 1_000_000]
+}
 
 async function atSize(size: number): Promise<void> {
   const sessions = Math.ceil(size / PER_SESSION)
@@ -58,9 +64,40 @@ async function atSize(size: number): Promise<void> {
     const measured = await measure(place, sessions, queries, exact, filled.bytes, title)
     if (options.postgres !== undefined) await onPostgres(sessions, queries, measured.found, title)
     if (!options["no-peers"]) peers(folder, messages, sessions, queries, measured.busy, title)
-    details[size] = { filled, exact: counts(exact), ...measured.details }
+    details[size] = { filled, ...measured.details }
   } finally {
     if (options.home === undefined) rmSync(top, { recursive: true, force: true })
+  }
+}
+
+/** Words and vectors together, at the latency queries only: their recall is measured by bench/coding and bench/quality. */
+async function hybrid(size: number): Promise<void> {
+  const sessions = Math.ceil(size / PER_SESSION)
+  const { latency } = makeQueries(makeMessages({ sessions, isTerse: true }), sessions)
+  const folder = mkdtempSync(join(tmpdir(), "throughline-hybrid-"))
+  try {
+    const place: Place = { kind: "sqlite", path: join(folder, "throughline.db") }
+    await fillStore({ place, sessions, isTerse: true })
+    const host = await startHost({ place, vectors: true })
+    const built = await host.built()
+    const writer = startWriter({ place, sessions, isTerse: true, perSecond: MESSAGES_PER_SECOND })
+    const wishes = latency.map(toWish)
+    const ran = await host.run(options.short ? wishes.filter((_, i) => i % 3 === 0) : wishes, QUERIES_PER_SECOND)
+    await writer.end()
+    await host.close()
+    const busy = summarize(ran.ms)
+    const title = (what: string) => `${size / 1000} k, hybrid: ${what}`
+    rows.push(
+      { what: title("vectors"), value: built.vectors },
+      { what: title("busy p50 ms"), value: busy.p50 },
+      { what: title("busy p95 ms"), value: busy.p95 },
+      within(title("busy p99 ms"), busy.p99, BARS.hybridP99),
+      { what: title("busy max ms"), value: busy.max },
+      { what: title("memory while busy MB"), value: round(ran.rssMb, 0) },
+    )
+    details[size] = { built, busy, rssMb: ran.rssMb }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -74,7 +111,7 @@ async function measure(
   textBytes: number,
   title: (what: string) => string,
 ) {
-  const host = await startHost({ place, vectors: options.vectors })
+  const host = await startHost({ place, vectors: false })
   const built = await host.built()
   rows.push(
     { what: title("index built s"), value: round(built.ms / 1000, 1) },
@@ -106,51 +143,64 @@ async function measure(
     with: timesOf(ran.ms, latency, ({ filter }) => filter !== undefined),
   }
   await host.close()
-  const found = { said: quiet.found, latency: quiet.latency }
+  const found = { said: quiet.said, latency: quiet.latency }
   return { busy, found, details: { built, recall: quiet.details, busy: { ...busy, added, byType, byFilter } } }
 }
 
-/** Known items while nothing is written: the same documents as in the reference. */
+/** Known items while nothing is written: the same documents as in the reference. By turn, and by exchange as people search. */
 async function recall(
   run: (wishes: Wish[]) => Promise<{ ms: number[]; found: Found[][] }>,
   queries: Queries,
   exact: Exact,
   title: (what: string) => string,
 ) {
+  const remembered = ({ remembered }: KnownItem) => remembered
+  const misremembered = ({ misremembered }: KnownItem) => misremembered
   const sets = [
-    { name: "K1", items: queries.said, text: (item: KnownItem) => item.remembered, reference: exact.k1, bar: true },
-    { name: "K2", items: queries.said, text: (item: KnownItem) => item.misremembered, reference: exact.k2, bar: true },
-    { name: "tools K1", items: queries.tools, text: (item: KnownItem) => item.remembered, reference: exact.t1 },
-    { name: "tools K2", items: queries.tools, text: (item: KnownItem) => item.misremembered, reference: exact.t2 },
-  ]
-  const all: Found[][] = []
+    { name: "K1", key: "k1", items: queries.said, text: remembered, hasBar: true },
+    { name: "K2", key: "k2", items: queries.said, text: misremembered, hasBar: true },
+    { name: "tools K1", key: "t1", items: queries.tools, text: remembered, hasBar: false },
+    { name: "tools K2", key: "t2", items: queries.tools, text: misremembered, hasBar: false },
+  ] as const
+  const said: Found[][] = []
   const notes: Record<string, unknown> = {}
-  for (const { name, items, text, reference, bar } of sets) {
-    const { found, ms } = await run(items.map((item) => ({ query: text(item), limit: 10, unit: "turn" })))
-    all.push(...found)
-    const hits = items.map((item, i) => found[i]!.some(({ seq }) => seq === seqOf(item.session, item.number)))
-    const ratio = count(hits) / count(reference)
-    const what = title(`R@10 ${name}, of exact`)
-    rows.push(
-      bar
-        ? { what, value: round(ratio), bar: `≥ ${BARS.ratio}`, holds: ratio >= BARS.ratio }
-        : { what, value: round(ratio) },
-    )
-    const fifths = (list: boolean[]) =>
-      [0, 1, 2, 3, 4].map((fifth) => count(list.filter((_, i) => items[i]!.fifth === fifth)))
-    if (bar)
-      rows.push({ what: title(`R@10 ${name} old to new, exact`), value: `${fifths(hits)}, ${fifths(reference)}` })
-    notes[name] = {
-      items: items.length,
-      found: count(hits),
-      exact: count(reference),
-      fifths: fifths(hits),
-      exactFifths: fifths(reference),
-      quiet: summarize(ms),
+  for (const unit of ["exchange", "turn"] as const) {
+    for (const { name, key, items, text, hasBar } of sets) {
+      const { found, ms } = await run(items.map((item) => ({ query: text(item), limit: 10, unit })))
+      if (unit === "turn" && hasBar) said.push(...found)
+      const isItem = (item: KnownItem) => (hit: Found) =>
+        unit === "turn"
+          ? hit.seq === seqOf(item.session, item.number)
+          : hit.exchange === seqOf(item.session, item.exchange)
+      const hits = items.map((item, i) => found[i]!.some(isItem(item)))
+      const reference = exact[unit][key]
+      const ratio = count(hits) / count(reference)
+      const what = title(`R@10 ${name} by ${unit}, of exact`)
+      rows.push({
+        what,
+        value: round(ratio),
+        ...(hasBar ? { bar: `≥ ${BARS.ratio}`, holds: ratio >= BARS.ratio } : {}),
+      })
+      const fifths = (list: readonly boolean[]) =>
+        [0, 1, 2, 3, 4].map((fifth) => count(list.filter((_, i) => items[i]!.fifth === fifth)))
+      const spread = { found: fifths(hits), exact: fifths(reference) }
+      if (hasBar)
+        rows.push({
+          what: `${what}, old to new`,
+          value: spread.found.map((n, i) => `${n}/${spread.exact[i]}`).join(" "),
+        })
+      notes[`${name} by ${unit}`] = {
+        items: items.length,
+        found: count(hits),
+        exact: count(reference),
+        exactRecall: round(count(reference) / items.length),
+        fifths: spread,
+        quiet: summarize(ms),
+      }
     }
   }
   const latency = await run(queries.latency.map(toWish))
-  return { found: all, latency: latency.found, details: { ...notes, quiet: summarize(latency.ms) } }
+  return { said, latency: latency.found, details: { ...notes, quiet: summarize(latency.ms) } }
 }
 
 /** The same messages in PostgreSQL: the lists must be the same, one by one. */
@@ -164,7 +214,7 @@ async function onPostgres(
   try {
     const place: Place = { kind: "postgres", url: server ? await server.createDatabase() : options.postgres! }
     await fillStore({ place, sessions })
-    const host = await startHost({ place, vectors: options.vectors })
+    const host = await startHost({ place, vectors: false })
     const built = await host.built()
     const wishes: Wish[] = [
       ...queries.said.map((item): Wish => ({ query: item.remembered, limit: 10, unit: "turn" })),
@@ -173,7 +223,7 @@ async function onPostgres(
     ]
     const { found, ms } = await host.run(wishes)
     await host.close()
-    const other = [...before.said.slice(0, queries.said.length * 2), ...before.latency]
+    const other = [...before.said, ...before.latency]
     const ids = (list: Found[]) => list.map(({ seq }) => seq).join(" ")
     const same = found.filter((list, i) => ids(list) === ids(other[i]!)).length
     const times = summarize(ms)
@@ -215,8 +265,9 @@ function peers(
   )
 }
 
+/** As people search: by exchange. */
 function toWish({ query, filter }: LatencyQuery): Wish {
-  return { query, limit: 10, unit: "turn", ...(filter === undefined ? {} : { filter }) }
+  return { query, limit: 10, unit: "exchange", ...(filter === undefined ? {} : { filter }) }
 }
 
 function within(what: string, value: number, most: number, digits = 3): Row {
@@ -235,10 +286,6 @@ async function once<T>(path: string, make: () => Promise<T>): Promise<T> {
   return made
 }
 
-function count(list: boolean[]): number {
+function count(list: readonly boolean[]): number {
   return list.filter(Boolean).length
-}
-
-function counts(exact: Exact): Record<string, number> {
-  return Object.fromEntries(Object.entries(exact).map(([name, hits]) => [name, count(hits)]))
 }

@@ -37,7 +37,14 @@ export interface Messages {
   of(session: number): Message[]
 }
 
-export function makeMessages({ sessions, seed = 1 }: { sessions: number; seed?: number }): Messages {
+export interface MessagesWish {
+  sessions: number
+  seed?: number
+  /** Prompts and replies only, without what is done in between: many exchanges in few messages. */
+  isTerse?: boolean
+}
+
+export function makeMessages({ sessions, seed = 1, isTerse = false }: MessagesWish): Messages {
   const spanMs = YEARS_MS / sessions
   const begin = (index: number) => {
     const random = makeRandom(Math.imul(seed * 1_000_003 + index, 2_654_435_761))
@@ -60,7 +67,8 @@ export function makeMessages({ sessions, seed = 1 }: { sessions: number; seed?: 
     plan: (index) => begin(index).plan,
     of(index) {
       const { random, topic, plan } = begin(index)
-      const write = makeWriter(random, (line) => makeSpeaker(random, projectOf(plan.project), topic, line))
+      const speakerOf = (line: () => string) => makeSpeaker(random, projectOf(plan.project), topic, line)
+      const write = makeWriter(random, speakerOf, isTerse)
       const stepMs = Math.min(spanMs, 6 * 3_600_000) / PER_SESSION
       const messages: Message[] = []
       for (const { kind, text, toolName } of write()) {
@@ -100,7 +108,11 @@ const LINES = [...SPOKEN.documentation, ...SPOKEN.task, ...SPOKEN.reply]
 /** Pieces that turn up in many sessions with small changes: licences, notices, the same page read again. */
 const SHARED_PIECES = 400
 
-function makeWriter(random: Random, speakerOf: (line: () => string) => Speaker): () => Generator<Said> {
+function makeWriter(
+  random: Random,
+  speakerOf: (line: () => string) => Speaker,
+  isTerse: boolean,
+): () => Generator<Said> {
   const speaker: Speaker = speakerOf(() => speaker.say(random.pick(LINES)))
   const earlier: string[] = []
 
@@ -180,9 +192,9 @@ function makeWriter(random: Random, speakerOf: (line: () => string) => Speaker):
     for (;;) {
       speaker.refocus()
       yield said("prompt", prompt())
-      for (let left = random.size(2.2, 0.6); left > 0; left--) yield* steps()
+      if (!isTerse) for (let left = random.size(2.2, 0.6); left > 0; left--) yield* steps()
       yield said("reply", reply())
-      if (random.chance(0.04)) yield said("summary", sentences(SPOKEN.reply, 24))
+      if (!isTerse && random.chance(0.04)) yield said("summary", sentences(SPOKEN.reply, 24))
     }
   }
 }
