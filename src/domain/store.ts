@@ -59,6 +59,8 @@ export interface Sessions {
   /** Returns the session that already has this key, if there is one, and false. */
   create(session: NewSession): Promise<{ session: Session; created: boolean }>
   byId(id: SessionId): Promise<Session | undefined>
+  /** The one that this caller chose last, if it chose one. */
+  boundTo(callerKey: string): Promise<Session | undefined>
   /** At most two: enough to tell a unique prefix from an ambiguous one. */
   byPrefix(prefix: string): Promise<Session[]>
   /** Newest first. Sessions linked to the project count as its own. */

@@ -9,6 +9,9 @@ import type { Tables } from "./tables.ts"
 const withRoot = (db: Db) =>
   db.selectFrom("sessions as s").leftJoin("projects as p", "p.id", "s.project_id").selectAll("s").select("p.root_uri")
 const sessionById = prepared((db, id: string) => withRoot(db).where("s.id", "=", id))
+const sessionBoundTo = prepared((db, callerKey: string) =>
+  withRoot(db).innerJoin("bindings as b", "b.session_id", "s.id").where("b.caller_key", "=", callerKey),
+)
 const sessionByNative = prepared((db, platform: string, nativeId: string) =>
   withRoot(db).where("s.platform", "=", platform).where("s.native_id", "=", nativeId),
 )
@@ -47,6 +50,10 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
 
   return {
     byId,
+    async boundTo(callerKey) {
+      const [row] = await sessionBoundTo(db, dialect, callerKey)
+      return row && toSession(row)
+    },
     async create({ id, platform, nativeId, projectId, title, tags, key, createdAtMs }) {
       const inserted = await db
         .insertInto("sessions")
