@@ -87,6 +87,8 @@ export async function wire({
     },
     watch: watchPlace,
     startReader: () => new Worker(new URL("../daemon/reader.js", import.meta.url), { workerData: config.capture }),
+    // An import leaves a heap behind that nothing makes V8 give back while nothing happens.
+    onRest: () => void globalThis.gc?.({ type: "major", execution: "async", flavor: "last-resort" }),
     onTrouble: (source, err) => log.warn({ ...source, err }, "a source could not be read"),
   })
   const archive = config.database.url === undefined ? { path: home.database } : { url: config.database.url }

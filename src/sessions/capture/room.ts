@@ -40,17 +40,23 @@ export interface CaptureDeps extends Pick<CapturingDeps, "watch" | "onTrouble"> 
   hooks: HookSettings
   /** Starts the thread that reads, if it is not to be this one; it runs `serveReading`. */
   startReader?(): Worker
+  /** Told when that thread has had nothing to read for a while. */
+  onRest?(): void
 }
 
 export function makeCapture(deps: CaptureDeps): CaptureRoom {
   const rules = makeRules({ ...deps, homeDir: deps.machine.homeDir, capture: deps.settings })
   const archive = makeArchive({ ...deps, rules })
-  const { startReader, onTrouble } = deps
+  const { startReader, onRest, onTrouble } = deps
   const reading =
     startReader &&
     makeReaderThread({
       start: startReader,
       archive,
+      onRest() {
+        archive.reset()
+        onRest?.()
+      },
       onTrouble: (error) => onTrouble({ platform: "-", path: "the reading thread" }, error),
     })
   const resuming = ({ platform, nativeId, projectPath, isSubagent }: Session) =>
