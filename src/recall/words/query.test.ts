@@ -151,7 +151,7 @@ test.each([
 ])("100 kB of %s take linear time and stay within bounds", (_, unit) => {
   const startedMs = performance.now()
   bounded(parse(unit.repeat(100_000 / unit.length)))
-  expect(performance.now() - startedMs).toBeLessThan(8_000)
+  expect(performance.now() - startedMs).toBeLessThan(2_000)
 })
 
 function bounded(parsed: ParsedQuery): void {
