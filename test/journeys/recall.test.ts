@@ -45,7 +45,7 @@ beforeAll(async () => {
     ["assistant", "It blinks twice because its relay bounces."],
   ])
   talk(3, project, [
-    ["user", "x".repeat(20) + " a long one: " + "harbour boats and cranes, ".repeat(400)],
+    ["user", `${"x".repeat(20)} a long one: ${"harbour boats and cranes, ".repeat(400)}`],
     ["assistant", "Quays and cranes and boats everywhere. ".repeat(300)],
   ])
   await home.run("start")
