@@ -104,7 +104,16 @@ export async function wire({
   })
   const { briefs } = recall
   const { machine } = environment
-  const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, successors, machine, promptDir: home.handoffs })
+  const handoff = makeHandoff({
+    store,
+    clock,
+    tokens,
+    briefs,
+    platforms,
+    successors,
+    machine,
+    promptDir: home.handoffs,
+  })
 
   const followers: Follower[] = []
   const stopping = new AbortController()
