@@ -197,6 +197,14 @@ describe("ranking", () => {
   })
 })
 
+test("what a fork has copied from its original is found once", async () => {
+  const copied = ["prompt", "the albatross question", { atMs: NOW_MS - 5 * DAY_MS }] as const
+  for (const name of ["original", "fork"]) await recall.say(await recall.session(name), copied)
+  await recall.settle()
+  expect(await found("albatross")).toHaveLength(1)
+  expect(await found("albatross", { unit: "turn" })).toHaveLength(1)
+})
+
 describe("a hit", () => {
   test("shows the place that fits, marked, and the exchange around it", async () => {
     const [hit] = await recall.search("thirty backoff")
