@@ -127,7 +127,7 @@ describe("the query", () => {
     const started = performance.now()
     const { notes } = await recall.core.search({ query: "queue redis ".repeat(9_000), limit: 10 })
     expect(performance.now() - started).toBeLessThan(1000)
-    expect(notes).toEqual([])
+    expect(notes.join()).toMatch(/characters/)
     const { notes: cut } = await recall.core.search({
       query: Array.from({ length: 20_000 }, (_, at) => `w${at}`).join(" "),
       limit: 10,
