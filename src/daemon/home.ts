@@ -24,6 +24,8 @@ export interface Home {
   /** What `setup` did to agents' files, and the files as they were. */
   setup: string
   backups: string
+  /** First prompts for agents that go on with another's session. */
+  handoffs: string
 }
 
 /** The kernel refuses longer socket paths; macOS allows the least. */
@@ -47,6 +49,7 @@ export function homeAt(dir: string, tempDir: string): Home {
     spool: join(dir, "spool"),
     setup: join(dir, "setup.json"),
     backups: join(dir, "backups"),
+    handoffs: join(dir, "handoffs"),
   }
 }
 

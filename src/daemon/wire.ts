@@ -1,5 +1,6 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
+import { successors } from "../adapters/handoff/list.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
@@ -11,6 +12,7 @@ import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
 import type { SystemStatus } from "../operations/services.ts"
+import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall, type RecallRoom } from "../recall/room.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
 import { makeSessions } from "../sessions/room.ts"
@@ -85,17 +87,32 @@ export async function wire({
     },
     watch: watchPlace,
     startReader: () => new Worker(new URL("../daemon/reader.js", import.meta.url), { workerData: config.capture }),
+    // An import leaves a heap behind that nothing makes V8 give back while nothing happens.
+    onRest: () => void globalThis.gc?.({ type: "major", execution: "async", flavor: "last-resort" }),
     onTrouble: (source, err) => log.warn({ ...source, err }, "a source could not be read"),
   })
   const archive = config.database.url === undefined ? { path: home.database } : { url: config.database.url }
+  const tokens = o200k(new URL("../o200k.tokens", import.meta.url))
   const recall = makeRecall({
     store,
-    tokens: o200k(new URL("../o200k.tokens", import.meta.url)),
+    tokens,
     labelOf: (platform) => platforms.find(({ id }) => id === platform)?.label ?? platform,
     greeting: config.resume,
     start: () => startIndexer({ archive, indexPath: home.index, vectorsPath: home.vectors, embedder: config.embedder }),
     onTrouble: (err, what) => log.error({ err }, what),
     onRebuild: (reason) => log.warn({ reason }, "the search index is built anew"),
+  })
+  const { briefs } = recall
+  const { machine } = environment
+  const handoff = makeHandoff({
+    store,
+    clock,
+    tokens,
+    briefs,
+    platforms,
+    successors,
+    machine,
+    promptDir: home.handoffs,
   })
 
   const followers: Follower[] = []
@@ -116,7 +133,7 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, recall, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, system }), log)
+  const call = reporting(local(operations, { sessions, capture, recall, handoff, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {

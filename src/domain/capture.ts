@@ -14,8 +14,11 @@ export interface SessionCapture {
   gitBranch?: string
   agentVersion?: string
   startedAtMs?: number
-  /** Where it came from: an edge between sessions. */
-  parent?: { sessionId: string; kind: LineageKind }
+  /**
+   * Where it came from: an edge between sessions, of the same platform unless it is named. The id is null where it begins
+   * with a copy of another's turns, under their ids.
+   */
+  parent?: { sessionId: string | null; kind: LineageKind; platform?: string }
 }
 
 /** Later ones win over earlier ones of the same or lower rank. */
@@ -48,6 +51,8 @@ export interface RewindCapture {
   type: "rewind"
   sessionId: string
   fromNativeId: string | null
+  /** True where that turn itself stays. */
+  after?: true
   /** When it did: what was said then or later is not meant, also where it is read again. */
   atMs?: number
 }

@@ -59,6 +59,8 @@ export interface Sessions {
   /** Returns the session that already has this key, if there is one, and false. */
   create(session: NewSession): Promise<{ session: Session; created: boolean }>
   byId(id: SessionId): Promise<Session | undefined>
+  /** The one that this caller chose last, if it chose one. */
+  boundTo(callerKey: string): Promise<Session | undefined>
   /** At most two: enough to tell a unique prefix from an ambiguous one. */
   byPrefix(prefix: string): Promise<Session[]>
   /** Newest first. Sessions linked to the project count as its own. */
@@ -81,6 +83,11 @@ export interface Sessions {
   /** True when the edge is new. */
   addEdge(id: SessionId, edge: SessionEdge): Promise<boolean>
   edges(id: SessionId): Promise<SessionEdge[]>
+  /** Notes that the session is a copy of one that is not kept yet, and which turn that one has too. */
+  addOrphan(id: SessionId, copy: { platform: string; nativeTurnId: string; atMs: number }): Promise<void>
+  orphans(platform: string): Promise<{ id: SessionId; nativeTurnId: string }[]>
+  /** What it is a copy of is known now. */
+  dropOrphan(id: SessionId, platform: string): Promise<void>
   link(id: SessionId, projectId: ProjectId): Promise<void>
   linkedRoots(id: SessionId): Promise<string[]>
   /** Ids of those archived now: untouched since `beforeMs` and not pinned. */
@@ -154,15 +161,17 @@ export interface Turns {
   outline(sessionId: SessionId): Promise<{ seq: number; atMs: number }[]>
   /** The exchange that begins with this turn, without what was taken back. */
   ofExchange(sessionId: SessionId, seq: number): Promise<Turn[]>
+  /** Sessions of the platform that have a turn under this id, the one that had it first before others. */
+  holders(platform: string, nativeTurnId: string): Promise<{ id: SessionId; nativeId: string }[]>
   liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>
   supersede(seqs: number[], atMs: number): Promise<void>
   /**
-   * This one and all that follow it in the conversation, whenever they were kept; all of the session when null. What was
-   * said at `beforeMs` or later is left alone. Returns those that were live until now.
+   * This one and all that follow it in the conversation, whenever they were kept, or with `after` only those that follow;
+   * all of the session when null. What was said at `beforeMs` or later is left alone. Returns those that were live.
    */
   supersedeFrom(
     sessionId: SessionId,
-    range: { nativeId: string | null; beforeMs?: number | undefined },
+    range: { nativeId: string | null; after?: boolean | undefined; beforeMs?: number | undefined },
     atMs: number,
   ): Promise<number[]>
   /** Whether the session has a turn that is no fallback. */

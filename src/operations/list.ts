@@ -1,8 +1,10 @@
 import { resumeSessionContext } from "./brief.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
+import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
+import { reindex } from "./reindex.ts"
 import { resume } from "./resume.ts"
 import { search, searchConversationHistory } from "./search.ts"
 import {
@@ -26,12 +28,14 @@ const all = [
   resumeSessionContext,
   search,
   resume,
+  reindex,
   logConversationExchange,
   syncConversationHistory,
   extractSessionHistory,
   sources,
   importNow,
   forget,
+  handoff,
   sessionsList,
   sessionsShow,
   sessionsRename,

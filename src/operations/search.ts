@@ -70,10 +70,13 @@ export const searchConversationHistory = operation({
   async run({ sessions, capture, recall }, { query, session_id, n_results, ...given }, caller) {
     const { wish, notes } = await wishOf({ sessions, capture }, { ...given, sessionId: session_id }, caller)
     const found = await recall.search({ ...wish, query, limit: n_results, chars: charsPerHit(n_results) })
-    const note = [...notes, ...found.notes, ...(found.hits.length === 0 ? [NOTHING] : [])].join(" ")
+    const isLong = n_results > MANY
+    const said = found.hits.length === 0 ? [NOTHING] : isLong ? [GO_ON] : []
+    const note = [...notes, ...found.notes, ...said].join(" ")
+    const exchanges = found.hits.map((hit) => exchangeView(hit, !isLong))
     return {
-      query: clip(query, 200),
-      exchanges: found.hits.map((hit) => exchangeView(hit)),
+      query: clip(query, 40),
+      exchanges: shortened(exchanges, recall.tokens, Math.max(MAX_TOKENS, (MAX_TOKENS / 10) * n_results)),
       ...(note === "" ? {} : { note }),
     }
   },
@@ -103,6 +106,8 @@ export const search = operation({
         title: z.string(),
         project: z.string().optional(),
         exchangeId: z.string(),
+        thoughtNumber: z.number().optional(),
+        branchId: z.string().optional(),
         kind: z.string(),
         at: z.string(),
         score: z.number(),
@@ -151,6 +156,8 @@ export const search = operation({
           title: hit.session.title,
           ...(hit.session.rootUri === null ? {} : { project: hit.session.rootUri }),
           exchangeId: String(hit.exchange),
+          ...(hit.thought ? { thoughtNumber: hit.thought.number } : {}),
+          ...(hit.thought && hit.thought.branchId !== null ? { branchId: hit.thought.branchId } : {}),
           kind: hit.kind,
           at: new Date(hit.atMs).toISOString(),
           score: rounded(hit.score),
@@ -166,6 +173,9 @@ export const search = operation({
   },
 })
 
+/** From so many hits on, what is the same for all is said once. */
+const MANY = 5
+const GO_ON = "`throughline resume <session_id>` goes on with a session."
 const NOTHING = "Other words may help; the whole archive was searched."
 
 interface Given {
@@ -222,13 +232,31 @@ async function projectOf(sessions: Services["sessions"], given: string): Promise
   return project.id
 }
 
-/** Ten hits stay below 900 tokens; fewer may say more. */
+/** What ten hits may take, whatever they are made of: of some scripts every letter is a token. */
+const MAX_TOKENS = 850
+
+function shortened<T extends { user: string; ai: string }>(
+  exchanges: T[],
+  tokens: (text: string) => number,
+  most: number,
+): T[] {
+  let shown = exchanges
+  for (let share = 0.9; share > 0.1 && tokens(JSON.stringify(shown)) > most; share -= 0.1)
+    shown = exchanges.map((each) => ({
+      ...each,
+      user: clip(each.user, Math.max(8, Math.floor(each.user.length * share))),
+      ai: clip(each.ai, Math.max(8, Math.floor(each.ai.length * share))),
+    }))
+  return shown
+}
+
+/** About what ten hits may take; fewer may say more. */
 function charsPerHit(hits: number): NonNullable<SearchWish["chars"]> {
-  const [user, said] = [Math.min(200, Math.floor(400 / hits)), Math.min(600, Math.floor(900 / hits))]
+  const [user, said] = [Math.min(200, Math.floor(360 / hits)), Math.min(600, Math.floor(800 / hits))]
   return { user, ai: said, snippet: said }
 }
 
-function exchangeView({ session, exchange, user, ai, snippet, kind, atMs, score }: SearchHit) {
+function exchangeView({ session, exchange, user, ai, snippet, kind, atMs, score }: SearchHit, withCommand: boolean) {
   const id = session.id.slice(0, 8)
   return {
     exchange_id: String(exchange),
@@ -239,7 +267,7 @@ function exchangeView({ session, exchange, user, ai, snippet, kind, atMs, score 
     platform: session.platform,
     ...(session.rootUri === null ? {} : { project: projectName(session.rootUri) }),
     score: rounded(score),
-    resume_command: `throughline resume ${id}`,
+    ...(withCommand ? { resume_command: `throughline resume ${id}` } : {}),
   }
 }
 

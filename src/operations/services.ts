@@ -1,3 +1,4 @@
+import type { HandoffRoom } from "../recall/handoff/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
@@ -7,6 +8,7 @@ export interface Services {
   sessions: SessionsRoom
   capture: CaptureRoom
   recall: RecallRoom
+  handoff: HandoffRoom
   system: SystemService
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import Database from "better-sqlite3"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { makeTestRecall, type TestRecall } from "../../test/fixtures/recall.ts"
+import { proves } from "../../test/promises.ts"
 import type { SessionId } from "../domain/ids.ts"
 
 let recall: TestRecall
@@ -69,7 +70,7 @@ describe("what changes in the archive", () => {
   })
 })
 
-describe("an index that cannot be used", () => {
+describe(`an index that cannot be used. ${proves("search.rebuilt")}`, () => {
   const spoiled = async (how: (db: Database.Database) => void) => {
     await recall.say(sessionId, ...many(1200))
     await recall.settle()

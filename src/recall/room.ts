@@ -41,7 +41,7 @@ export function makeRecall({ store, tokens, labelOf, greeting, ...options }: Rec
     async find(query, where, limit) {
       const { hits } = await thread.search({ query, limit, ...where })
       return hits
-        .filter(({ isThought }) => !isThought)
+        .filter(({ thought }) => !thought)
         .map(({ exchange, session, score }) => ({ exchange, sessionId: session.id, score }))
     },
   })

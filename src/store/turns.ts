@@ -33,6 +33,8 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       const put: PutTurn[] = []
       for (const { isTimeLent, rows } of runsOf([...latest.values()]))
         put.push(...(await dialect.putTurns(db, rows, { isTimeLent })))
+      // What is as it was may be in another file now, and that one says from now on whether it is still there.
+      if (put.length < latest.size) await own(db, [...latest.values()])
       return put
     },
     async ofSession(sessionId, { superseded, kinds, untilMs, limit, fromStart = false, maxChars } = {}) {
@@ -109,6 +111,16 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
         .execute()
       return rows.map(toTurn)
     },
+    async holders(platform, nativeTurnId) {
+      const rows = await db
+        .selectFrom("sessions as s")
+        .innerJoin("turns as t", (join) => join.onRef("t.session_id", "=", "s.id").on("t.native_id", "=", nativeTurnId))
+        .select(["s.id", "s.native_id"])
+        .where("s.platform", "=", platform)
+        .orderBy("t.seq")
+        .execute()
+      return rows.map((row) => ({ id: row.id as SessionId, nativeId: row.native_id }))
+    },
     async liveOfSource(sourceId) {
       return db
         .selectFrom("turns")
@@ -126,7 +138,7 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
           .execute()
       }
     },
-    async supersedeFrom(sessionId, { nativeId, beforeMs }, atMs) {
+    async supersedeFrom(sessionId, { nativeId, after, beforeMs }, atMs) {
       let query = db
         .updateTable("turns")
         .set({ superseded_at_ms: atMs })
@@ -142,7 +154,10 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
           .executeTakeFirst()
         if (!from) return []
         query = query.where((e) =>
-          e.or([e("at_ms", ">", from.at_ms), e.and([e("at_ms", "=", from.at_ms), e("seq", ">=", from.seq)])]),
+          e.or([
+            e("at_ms", ">", from.at_ms),
+            e.and([e("at_ms", "=", from.at_ms), e("seq", after ? ">" : ">=", from.seq)]),
+          ]),
         )
       }
       const rows = await query.returning("seq").execute()
@@ -216,6 +231,23 @@ export function toPutTurn(row: PutRow & { inserted: boolean }): PutTurn {
     kind: row.kind as TurnKind,
     atMs: row.at_ms,
     inserted: row.inserted,
+  }
+}
+
+async function own(db: Db, turns: NewTurn[]): Promise<void> {
+  const groups = Map.groupBy(turns, ({ sessionId, sourceId }) => `${sessionId} ${sourceId}`)
+  for (const group of groups.values()) {
+    const { sessionId, sourceId } = group[0]!
+    for (let at = 0; at < group.length; at += IDS_AT_ONCE) {
+      const natives = group.slice(at, at + IDS_AT_ONCE).map(({ nativeId }) => nativeId)
+      await db
+        .updateTable("turns")
+        .set({ source_id: sourceId })
+        .where("session_id", "=", sessionId)
+        .where("native_id", "in", natives)
+        .where("source_id", "<>", sourceId)
+        .execute()
+    }
   }
 }
 

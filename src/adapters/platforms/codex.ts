@@ -22,10 +22,17 @@ export const codex: Platform = {
     if (relative === "session_index.jsonl") return { key: path, reader: names }
     const name = relative.slice(relative.lastIndexOf("/") + 1)
     if (!/^rollout-.+\.jsonl(\.zst)?$/.test(name)) return undefined
-    if (!name.endsWith(".zst")) return { key: path, reader: rollout(name) }
-    return { key: path.slice(0, -".zst".length), reader: { ...rollout(name), compression: "zstd" } }
+    if (!name.endsWith(".zst")) return { key: keyOf(path), reader: rollout(name) }
+    return { key: keyOf(path.slice(0, -".zst".length)), reader: { ...rollout(name), compression: "zstd" } }
   },
   resume: ({ nativeId, projectPath }) => ({ argv: ["codex", "resume", nativeId], cwd: projectPath }),
+}
+
+/** The same wherever below Codex's home it lies: archiving moves it, also while nobody looks. */
+function keyOf(path: string): string {
+  const { home, name } =
+    /^(?<home>.*[\\/])(archived_)?sessions[\\/](\d+[\\/])*(?<name>[^\\/]+)$/.exec(path)?.groups ?? {}
+  return home === undefined ? path : `${home}${name}`
 }
 
 type State = {
@@ -42,6 +49,8 @@ type State = {
   subagent?: boolean
   ownFrom?: number
   inherited?: boolean
+  /** Made by a hand-over of ours: what is older was copied from another agent's session, where it is kept. */
+  handedOverAtMs?: number
   /** In files older than the envelope, whose items have no times. */
   bareItems: number
   moment: string
@@ -88,6 +97,7 @@ function read(record: Json, state: State): Capture[] {
   }
   if (type === "session_meta") return begun(payload, state)
   if (isInherited(record, payload, state)) return [skipped("inherited")]
+  if (state.handedOverAtMs && (timeOf(record.timestamp) ?? 0) < state.handedOverAtMs) return [skipped("handed over")]
   switch (type) {
     case "response_item":
       return turn(draftOf(payload), record, payload, state)
@@ -138,6 +148,7 @@ function begun(meta: Json, state: State): Capture[] {
   const forkedFrom = asString(meta.forked_from_id) ?? base
   const parentId = state.subagent ? spawner : forkedFrom
   state.announced = true
+  if (meta.originator === "throughline" && startedAtMs !== undefined) state.handedOverAtMs = startedAtMs
   const found: SessionCapture = {
     type: "session",
     sessionId: id,
@@ -145,8 +156,18 @@ function begun(meta: Json, state: State): Capture[] {
     ...(agentVersion && { agentVersion }),
     ...(gitBranch && { gitBranch }),
     ...(parentId && parentId !== id && { parent: { sessionId: parentId, kind: state.subagent ? "subagent" : "fork" } }),
+    ...handedOver(asObject(meta.handed_over), state),
   }
   return [Object.assign(found, ...changed(meta, state).filter(({ type }) => type === "session"))]
+}
+
+function handedOver(from: Json | undefined, state: State): Partial<SessionCapture> {
+  const [sessionId, platform, title] = [from?.session_id, from?.platform, titleOf(asString(from?.title) ?? "")]
+  if (typeof sessionId !== "string" || typeof platform !== "string") return {}
+  const parent = { sessionId, kind: "handover" as const, platform }
+  if (title === undefined) return { parent }
+  state.titled = true
+  return { parent, title: { text: title, from: "prompt" } }
 }
 
 /** Ids of turns are UUIDv7, as the session's own is: a turn that was begun before the session is not its own. */

@@ -250,6 +250,13 @@ describe("a brief keeps within its budget in real tokens", () => {
     )
   })
 
+  test("and of a few tokens makes the goal the most", async () => {
+    const { brief } = await make({ maxTokens: 50 })
+    expect(brief).toMatch(
+      /^# Where "Retry queue" stood\n\n## Goal\nMake the retry queue survive a restart of the machine\.\n/,
+    )
+  })
+
   test("and says of what is cut how much is missing", async () => {
     const { brief } = await make({ projectId: hugeProject })
     expect(brief).toMatch(/…\[\d{3,} more characters\]/)

@@ -50,12 +50,15 @@ export interface Briefs {
 export interface BriefDeps {
   store: Store
   tokens: TokenCounter
-  find: Find
+  /** Without it, what was said last is what is related. */
+  find?: Find
   /** A platform's name for people. */
   labelOf(platform: string): string
 }
 
 const RELATED = 24
+/** Below this, the goal says more than where and when. */
+const LEAST_FOR_HEAD = 120
 const MOST_FILES = 40
 const MOST_DECISIONS = 40
 
@@ -82,11 +85,13 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
         },
         {
           name: "related",
-          title: wish.query === undefined ? "Before that" : "Related exchanges",
+          title: find && wish.query?.trim() ? "Related exchanges" : "Before that",
           items: related.map((exchange) => exchangeItems(exchange, exchange.sessionId !== session.id).join("\n")),
         },
       ]
-      const packed = pack(headOf(session), sections, countable(wish.maxTokens), tokens)
+      const budget = countable(wish.maxTokens)
+      const head = budget < LEAST_FOR_HEAD ? headOf(session).split("\n")[0]! : headOf(session)
+      const packed = pack(head, sections, budget, tokens)
       const shown = (name: string) => packed.sections.find((section) => section.name === name)?.items ?? 0
       return {
         brief: packed.text,
@@ -115,7 +120,7 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
 
   /** What a query finds, or else what was said before the last exchange, newest first. */
   async function relatedTo(wish: BriefWish, material: Material, said: BriefExchange[]): Promise<BriefExchange[]> {
-    if (wish.query === undefined || wish.query.trim() === "") return said.slice(0, -1).reverse().slice(0, RELATED)
+    if (!find || !wish.query?.trim()) return said.slice(0, -1).reverse().slice(0, RELATED)
     const { session } = material
     const where = session.projectId === null ? { sessionId: session.id } : { projectId: session.projectId }
     const hits = (await find(wish.query, where, RELATED)).filter(

@@ -16,13 +16,15 @@ const MOST_CHARS = 280
 /** Who says more at once pastes; and more sentences than these are not compared with each other. */
 const MOST_OF_STATEMENT = 20_000
 const MOST_CANDIDATES = 400
-const USE = "(?:use|using|keep|go with|stick (?:with|to)|avoid|drop|switch(?:ing)? to|need|store|write)"
+const USE = "(?:use|using|keep|go with|stick (?:with|to)|avoid|drop|switch(?:ing)? to|store)"
 const STRONG = new RegExp(
   [
     String.raw`\bdecided\b|\bdecision\s*:|\bsettled on\b|\bagreed (?:to|on|that)\b`,
     String.raw`\b(?:we|i|you)(?:'ll| will| shall| should|'re going to| are going to| must|'d better)? (?:not |never |always )?${USE}\b`,
     String.raw`\blet(?:'s| us) (?:not |also )?(?:${USE}|do|make)\b`,
     String.raw`\bgo(?:ing)? with\b|\bwe (?:chose|picked)\b|\bi (?:chose|picked)\b`,
+    String.raw`^(?:(?:yes|ok(?:ay)?|no|but|and|then|please|so)[,.:]? )*${USE} `,
+    String.raw`\bi (?:do not|don't) want\b`,
     String.raw`\binstead of\b|\brather than\b|\bno longer\b|\bswitch(?:ed|ing)? (?:from|to)\b`,
     String.raw`(?:^|[,:;] )(?:please )?(?:do not|don't|never|always) \w+`,
     "决定|采用|改用|不要使用|決めた|にします|使うことに",
@@ -69,7 +71,7 @@ interface Said {
 function replaces(newer: Said, older: Said): boolean {
   const shared = [...older.words].filter((word) => newer.words.has(word))
   const least = Math.min(older.words.size, newer.words.size)
-  if (shared.length >= Math.min(2, least) && shared.length / least >= 0.5) return true
+  if (shared.length >= (least > 2 ? 2 : 1) && shared.length / least >= 0.5) return true
   return [...older.words].some((word) => newer.rejected.has(word)) && !isSubset(older.rejected, newer.rejected)
 }
 

@@ -73,6 +73,7 @@ function fill(items: readonly string[], cap: number, mostOfItem: number, tokens:
     const isLast = items.length === 1
     const most = Math.min(room, Math.max(LEAST_SECTION, isLast ? cap : Math.floor(cap * mostOfItem)))
     const fitting = cutToTokens(item, most, tokens)
+    if (fitting !== item && taken.length > 0 && most < LEAST_SECTION) break
     const cost = tokens.count(`${fitting}\n`)
     if (fitting === "" || used + cost > cap) break
     taken.push(fitting)

@@ -13,6 +13,7 @@ export class Delta {
   /** The journal number up to which everything is in, with this delta and all before it. */
   position: number
   readonly #byRef = new Map<number, number>()
+  readonly #bySession = new Map<number, number[]>()
 
   constructor(position: number) {
     this.position = position
@@ -21,6 +22,9 @@ export class Delta {
   add(facts: DocFacts, words: ReadonlyMap<string, number>): void {
     const doc = this.docs.push(facts)
     this.#byRef.set(facts.ref, doc)
+    const ofSession = this.#bySession.get(facts.session)
+    if (ofSession) ofSession.push(doc)
+    else this.#bySession.set(facts.session, [doc])
     for (const [word, count] of words) {
       if (!(count > 0) || !isKeepable(word)) continue
       const posting = (doc << 8) | impactOf(count, facts.length)
@@ -56,10 +60,8 @@ export class Delta {
     return { count, max, docs, impacts }
   }
 
-  docsOfSession(session: number): number[] {
-    const found: number[] = []
-    for (let doc = 0; doc < this.docs.size; doc++) if (this.docs.session[doc] === session) found.push(doc)
-    return found
+  docsOfSession(session: number): readonly number[] {
+    return this.#bySession.get(session) ?? []
   }
 }
 

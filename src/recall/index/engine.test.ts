@@ -56,13 +56,13 @@ describe("what is found", () => {
     await everywhere(async (on) => {
       expect(await on.search(words("queue"))).toEqual([
         {
-          doc: 2,
           ref: 2,
           sessionId: "session-1",
           kind: "prompt",
           atMs: docOf(2, "").atMs,
           exchange: 2,
           length: 3,
+          isHidden: false,
           score: expect.any(Number),
         },
       ])

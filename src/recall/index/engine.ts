@@ -3,7 +3,7 @@ import { Delta } from "./delta.ts"
 import { DOC_KINDS, type DocKind, Docs } from "./docs.ts"
 import { AVERAGE_LENGTH, countOf, MAX_LENGTH } from "./impact.ts"
 import { impactIn } from "./list.ts"
-import { countPrompts, type DocLook, inverseFrequencies, look, neighbour, prompts, refsBySession } from "./look.ts"
+import { countPrompts, type DocLook, inverseFrequencies, look, prompts, refsBySession, said } from "./look.ts"
 import { purge } from "./purge.ts"
 import { type EngineHit, type EngineQuery, expanded, search } from "./search.ts"
 import { Segment } from "./segment.ts"
@@ -52,8 +52,8 @@ export interface Engine {
   weights(docs: readonly number[], words: readonly string[]): Promise<Float32Array[]>
   docsOfExchange(sessionId: string, exchange: number): number[]
   look(ref: number): DocLook | undefined
-  /** What was said next in the session, or before; what tools did in between does not count. */
-  neighbour(ref: number, places: number): number | undefined
+  /** What was said in a session, in order; what tools did in between is left out. */
+  said(sessionId: string): number[]
   /** The words that a query stands for: prefixes written out, each word once. */
   expand(query: Pick<EngineQuery, "words" | "all">): Promise<{ word: string; weight: number }[]>
   inverseFrequencies(words: readonly string[]): Promise<number[]>
@@ -172,7 +172,7 @@ function makeEngine(shelf: Shelf, work: Work): Engine {
       return refs.sort((a, b) => a - b)
     },
     look: (ref) => look(shelf, ref),
-    neighbour: (ref, places) => neighbour(shelf, ref, places),
+    said: (sessionId) => said(shelf, sessionId),
     expand: async (query) => [...(await expanded(shelf, query))].map(([word, weight]) => ({ word, weight })),
     inverseFrequencies: (words) => inverseFrequencies(shelf, words),
     sessions: () => refsBySession(shelf),

@@ -32,35 +32,15 @@ export function lookAt(shelf: Shelf, { docs }: View, doc: number): DocLook {
 
 const SAID = new Set(["prompt", "reply", "summary", "thought"].map((kind) => DOC_KINDS.indexOf(kind as DocKind)))
 
-/**
- * What was said so many places after this in its session, or before it where the number is negative. What tools did in
- * between does not count.
- */
-export function neighbour(shelf: Shelf, ref: number, places: number): number | undefined {
-  const at = shelf.find(ref)
-  if (!at) return undefined
-  const session = at.view.docs.session[at.doc]!
-  const isAfter = places > 0
-  const near: number[] = []
-  for (const view of [...shelf.segments, ...shelf.deltas]) {
-    const members = view.docsOfSession(session)
-    let from = members.length
-    for (let low = 0; low < from; ) {
-      const middle = (low + from) >> 1
-      if (view.docs.ref[members[middle]!]! > ref) from = middle
-      else low = middle + 1
-    }
-    const step = isAfter ? 1 : -1
-    let found = 0
-    for (let m = isAfter ? from : from - 1; m >= 0 && m < members.length && found < Math.abs(places); m += step) {
-      const doc = members[m]!
-      if (view.docs.ref[doc] === ref || view.docs.isRemoved(doc) || !SAID.has(view.docs.kind[doc]!)) continue
-      near.push(view.docs.ref[doc]!)
-      found++
-    }
-  }
-  near.sort((a, b) => (isAfter ? a - b : b - a))
-  return near[Math.abs(places) - 1]
+/** Of a session, in the order in which it was kept; what tools did in between is left out. */
+export function said(shelf: Shelf, sessionId: string): number[] {
+  const session = shelf.sessions.numberOf(sessionId)
+  if (session === undefined) return []
+  const refs: number[] = []
+  for (const view of [...shelf.segments, ...shelf.deltas])
+    for (const doc of view.docsOfSession(session))
+      if (SAID.has(view.docs.kind[doc]!) && !view.docs.isRemoved(doc)) refs.push(view.docs.ref[doc]!)
+  return refs.sort((a, b) => a - b)
 }
 
 /** How much each word tells: the rarer, the more. */

@@ -1,8 +1,9 @@
 import type { ParsedQuery } from "../words/query.ts"
 import type { Candidate } from "./candidate.ts"
+import { shortness } from "./turns.ts"
 
 /** Parts of the best score that the surroundings of a hit can add to it. Changes are gated by bench/quality and bench/coding. */
-const SESSION_SHARE = 0.1
+const SESSION_SHARE = 0.2
 const TIME_SHARE = 0.25
 const RECENT_SHARE = 0.5
 const RECENT_HALF_LIFE_MS = 14 * 24 * 60 * 60 * 1000
@@ -17,7 +18,7 @@ export function boost(
   const sessions = session ? sessionScores(candidates) : undefined
   for (const candidate of candidates) {
     let more = 0
-    if (sessions) more += SESSION_SHARE * sessions.get(candidate.sessionId)!
+    if (sessions) more += SESSION_SHARE * sessions.get(candidate.sessionId)! * shortness(candidate)
     if (query.time?.some(({ fromMs, toMs }) => candidate.atMs >= fromMs && candidate.atMs < toMs))
       more += TIME_SHARE * top
     if (recent) {

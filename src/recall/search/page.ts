@@ -1,8 +1,10 @@
 import type { SessionId } from "../../domain/ids.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Thought } from "../../domain/thought.ts"
+import type { Turn } from "../../domain/turn.ts"
 import type { DocLook } from "../index/engine.ts"
-import { isThought, seqOf } from "../refs.ts"
+import { isThought, refOfThought, refOfTurn, seqOf } from "../refs.ts"
 import type { ParsedQuery } from "../words/query.ts"
 import { snippetOf } from "../words/snippet.ts"
 import type { Candidate } from "./candidate.ts"
@@ -12,14 +14,18 @@ const USUAL_CHARS = { user: 80, ai: 160, snippet: 160 }
 
 /** Texts by document; a text that is gone from the archive by now is absent. */
 export async function textsOf(store: Store, refs: readonly number[]): Promise<Map<number, string>> {
+  return new Map([...(await documentsOf(store, refs))].map(([ref, { text }]) => [ref, text]))
+}
+
+async function documentsOf(store: Store, refs: readonly number[]): Promise<Map<number, Turn | Thought>> {
   const seqsWhere = (wanted: (ref: number) => boolean) => refs.filter(wanted).map(seqOf)
   const [turns, thoughts] = await Promise.all([
     store.turns.bySeqs(seqsWhere((ref) => !isThought(ref))),
     store.thoughts.bySeqs(seqsWhere(isThought)),
   ])
-  return new Map([
-    ...turns.map(({ seq, text }) => [seq * 2, text] as const),
-    ...thoughts.map(({ seq, text }) => [seq * 2 + 1, text] as const),
+  return new Map<number, Turn | Thought>([
+    ...turns.map((turn) => [refOfTurn(turn.seq), turn] as const),
+    ...thoughts.map((thought) => [refOfThought(thought.seq), thought] as const),
   ])
 }
 
@@ -31,27 +37,27 @@ export async function pageOf(
   chars: NonNullable<SearchWish["chars"]> = USUAL_CHARS,
 ): Promise<SearchHit[]> {
   const shown = candidates.map((candidate) => {
-    const prompt = candidate.kind === "thought" ? undefined : candidate.exchange * 2
+    const prompt = candidate.kind === "thought" ? undefined : refOfTurn(candidate.exchange)
     return { candidate, prompt, answer: answers(candidate)?.ref }
   })
   const wanted = shown.flatMap(({ candidate, prompt, answer }) => [candidate.ref, prompt, answer])
-  const texts = await textsOf(store, [...new Set(wanted.filter((ref) => ref !== undefined))])
+  const documents = await documentsOf(store, [...new Set(wanted.filter((ref) => ref !== undefined))])
   const sessions = await sessionsOf(store, candidates)
   return shown.flatMap(({ candidate, prompt, answer }) => {
-    const text = texts.get(candidate.ref)
+    const document = documents.get(candidate.ref)
     const session = sessions.get(candidate.sessionId)
-    if (text === undefined || !session) return []
+    if (!document || !session) return []
     const part = (ref: number | undefined, most: number) =>
-      ref === undefined ? "" : snippetOf(texts.get(ref) ?? "", query, most).text
+      ref === undefined ? "" : snippetOf(documents.get(ref)?.text ?? "", query, most).text
     return {
       session,
       exchange: candidate.exchange,
-      isThought: candidate.kind === "thought",
+      ...("branchId" in document ? { thought: { number: document.number, branchId: document.branchId } } : {}),
       seq: seqOf(candidate.ref),
       kind: candidate.kind,
       atMs: candidate.atMs,
       score: candidate.score,
-      snippet: snippetOf(text, query, chars.snippet),
+      snippet: snippetOf(document.text, query, chars.snippet),
       user: part(prompt, chars.user),
       ai: part(answer, chars.ai),
     }

@@ -75,7 +75,7 @@ describe(proves("search.by-words"), () => {
 
   test("thoughts are found beside what was said", async () => {
     const [hit] = await recall.search("giraffe")
-    expect(hit).toMatchObject({ kind: "thought", isThought: true, user: "", ai: "" })
+    expect(hit).toMatchObject({ kind: "thought", thought: { number: 1, branchId: null }, user: "", ai: "" })
   })
 })
 
@@ -195,6 +195,14 @@ describe("ranking", () => {
     const hits = await found("which database do we use", { unit: "turn" })
     expect(hits.slice(0, 2).sort()).toEqual(["old prompt", "old reply"])
   })
+})
+
+test("what a fork has copied from its original is found once", async () => {
+  const copied = ["prompt", "the albatross question", { atMs: NOW_MS - 5 * DAY_MS }] as const
+  for (const name of ["original", "fork"]) await recall.say(await recall.session(name), copied)
+  await recall.settle()
+  expect(await found("albatross")).toHaveLength(1)
+  expect(await found("albatross", { unit: "turn" })).toHaveLength(1)
 })
 
 describe("a hit", () => {

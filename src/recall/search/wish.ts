@@ -37,7 +37,8 @@ export interface SearchHit {
   session: Session
   /** The number of the exchange's first turn; of the thought where it is one. */
   exchange: number
-  isThought: boolean
+  /** Set where it is a thought. */
+  thought?: { number: number; branchId: string | null }
   /** The turn or thought that fits best. */
   seq: number
   kind: DocKind

@@ -2,6 +2,7 @@
 export interface Codes {
   readonly size: number
   readonly sizeBytes: number
+  has(exchange: number): boolean
   put(exchange: number, values: Int8Array): void
   remove(exchange: number): void
   /** The exchanges that promise most for this query, in no order. `accept` is asked during the scan, so it costs no result. */
@@ -30,6 +31,7 @@ export function makeCodes(dimension: number): Codes {
     get sizeBytes() {
       return chunks.length * CHUNK * (words * 4 + 8)
     },
+    has: (exchange) => slots.has(exchange),
     put(exchange, values) {
       const slot = slots.get(exchange) ?? slots.size
       if (slot >= chunks.length * CHUNK)

@@ -25,8 +25,8 @@ export interface VectorIndex {
 const FORMAT = 1
 const LOAD_AT_ONCE = 2_000
 const FOREIGN_AT_ONCE = 1_000
-/** So many of the codes' best are compared by their real vectors: see docs/adr/0015. */
-const CANDIDATES = 400
+/** So many of the codes' best are compared by their real vectors; more among many, where more lie close together. */
+const CANDIDATES = { least: 400, most: 1_600, oneIn: 250 }
 
 export async function openVectorIndex(
   { id, dimension }: Pick<Embedder, "id" | "dimension">,
@@ -43,9 +43,15 @@ export async function openVectorIndex(
       .filter((row) => !isZero(row))
       .map((row) => ({ exchange: row.exchange, score: cosine(query, row) }))
 
+  const candidates = (limit: number) => {
+    const share = Math.min(CANDIDATES.most, Math.ceil(memory!.codes.size / CANDIDATES.oneIn))
+    return Math.max(CANDIDATES.least, limit * 4, share)
+  }
+
   return {
     async missing(exchanges) {
       const madeAt = await space.madeAt(exchanges.map(({ exchange }) => exchange))
+      await memory?.learn([...madeAt.keys()])
       return exchanges.filter(({ exchange, changedAtMs }) => (madeAt.get(exchange) ?? -1) < changedAtMs)
     },
     put: (items) =>
@@ -66,7 +72,7 @@ export async function openVectorIndex(
     async search(vector, limit, accept) {
       const query = rotate(vector)
       if (space.nearest) return space.nearest(query, limit, accept)
-      const found = await scores(query, memory!.codes.best(query, Math.max(CANDIDATES, limit * 4), accept))
+      const found = await scores(query, memory!.codes.best(query, candidates(limit), accept))
       return found.sort((a, b) => b.score - a.score || b.exchange - a.exchange).slice(0, limit)
     },
     async scores(vector, exchanges) {
@@ -82,6 +88,8 @@ interface Memory {
   codes: Codes
   put(row: { exchange: number; values: Int8Array; scale: number }): void
   remove(exchange: number): void
+  /** Another daemon on the same database may have made vectors, too. */
+  learn(exchanges: number[]): Promise<void>
   size(): number
 }
 
@@ -99,6 +107,10 @@ async function load(space: SpaceTables, dimension: number): Promise<Memory> {
     remove(exchange) {
       codes.remove(exchange)
       empty.delete(exchange)
+    },
+    async learn(exchanges) {
+      const unknown = exchanges.filter((exchange) => !codes.has(exchange) && !empty.has(exchange))
+      if (unknown.length > 0) for (const row of await space.byExchange(unknown)) memory.put(row)
     },
     size: () => codes.size + empty.size,
   }

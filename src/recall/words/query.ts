@@ -34,7 +34,8 @@ export function parseQuery(query: string, nowMs: number): ParsedQuery {
   const excluded: ParsedQuery["excluded"] = []
   const notes = new Set<string>()
   let unquoted = ""
-  for (const { text, isPhrase, isExcluded } of piecesOf(query)) {
+  if (query.length > MOST_CHARS) notes.add(`only the first ${MOST_CHARS} characters of the query were read`)
+  for (const { text, isPhrase, isExcluded } of piecesOf(query.slice(0, MOST_CHARS))) {
     if (isExcluded) {
       const whole = outermost(text)
       if (excluded.length >= MOST_EXCLUDED) notes.add(`only the first ${MOST_EXCLUDED} exclusions were used`)
@@ -58,6 +59,8 @@ export function parseQuery(query: string, nowMs: number): ParsedQuery {
   return { words, phrases, excluded, ...(time.length > 0 ? { time } : {}), isEmpty, notes: [...notes] }
 }
 
+/** Far more than 64 words need; the rest of a log that was pasted whole. */
+const MOST_CHARS = 20_000
 const MOST_WORDS = 64
 const MOST_PHRASES = 8
 const MOST_EXCLUDED = 16

@@ -6,7 +6,10 @@ export type CharKind = "none" | "word" | "pairs"
 /** What the character at a place is made for, beyond ASCII. The second half of a pair of surrogates is none. */
 export function kindOf(text: string, at: number): CharKind {
   const code = text.charCodeAt(at)
-  if (code >= 0xd800 && code <= 0xdfff) return kindOfPoint(text.codePointAt(at)!)
+  if (code >= 0xd800 && code <= 0xdfff) {
+    const point = text.codePointAt(at)!
+    return point > 0xffff ? kindOfPoint(point) : "none"
+  }
   const known = KINDS[code]!
   if (known > 0) return NAMES[known]!
   const kind = kindOfPoint(code)

@@ -188,6 +188,80 @@ describe("the journal names every turn to which something happened:", () => {
   })
 })
 
+describe("a fork of Claude Code, which says nothing of its original but has a copy of its turns,", () => {
+  const ids = ["a", "b", "c"].map((end) => `5f0c1d9e-5d2c-4a3e-9d60-0a8f6f1b2c0${end}`)
+  const [original, fork, forkOfFork] = ids as [string, string, string]
+  const path = (id: string) => `.claude/projects/-w-app/${id}.jsonl`
+  const turns = (sessionId: string, ...seconds: number[]) =>
+    seconds.map((second) => said(`u${second}`, `said ${second}`, "/w/app", second, sessionId)).join("")
+  /** As 2.1.197 and 2.1.325 begin their files: in print mode, and in a terminal. */
+  const printing = (sessionId: string, second: number) =>
+    line({ type: "queue-operation", operation: "enqueue", timestamp: at(second), sessionId })
+  const typing = (second: number) =>
+    line({
+      type: "file-history-snapshot",
+      messageId: `u${second}`,
+      snapshot: { timestamp: at(second) },
+      pad: "x".repeat(5000),
+    })
+  const files = {
+    [original]: printing(original, 0) + turns(original, 1, 2, 3),
+    [fork]: typing(10) + turns(fork, 1, 2, 10, 11),
+    [forkOfFork]: printing(forkOfFork, 20) + turns(forkOfFork, 1, 2, 10, 20),
+  }
+  const parents = async () => {
+    const found: Record<string, string[]> = {}
+    for (const id of ids) {
+      const session = await kept.store.sessions.byNative("claude-code", id)
+      const edges = session ? await kept.store.sessions.edges(session.id) : []
+      found[id] = edges.map(({ kind, parentNativeId }) => `${kind} ${parentNativeId}`)
+    }
+    return found
+  }
+
+  test("leads to it, and keeps what it began with", async () => {
+    for (const [id, content] of Object.entries(files)) {
+      kept.write(path(id), content)
+      await kept.read()
+      kept.restart()
+    }
+    expect(await parents()).toEqual({
+      [original]: [],
+      [fork]: [`fork ${original}`],
+      [forkOfFork]: [`fork ${fork}`],
+    })
+    expect((await kept.rows()).filter(({ session }) => session === fork)).toHaveLength(4)
+    expect((await kept.store.journal.after(0, 100)).filter(({ kind }) => kind === "session.edge")).toHaveLength(2)
+  })
+
+  test("leads to it also when it was read before it; nothing leads anywhere until then", async () => {
+    kept.write(path(fork), files[fork]!)
+    await kept.read()
+    kept.restart()
+    expect(await parents()).toEqual({ [original]: [], [fork]: [], [forkOfFork]: [] })
+    kept.write(path(original), files[original]!)
+    await kept.read()
+    expect(await parents()).toMatchObject({ [original]: [], [fork]: [`fork ${original}`] })
+    kept.append(path(original), turns(original, 4))
+    kept.append(path(fork), turns(fork, 12))
+    await kept.read()
+    expect(await parents()).toMatchObject({ [original]: [], [fork]: [`fork ${original}`] })
+  })
+
+  test("leads to it where it begins with the compaction that the original comes to later", async () => {
+    const compacted = (sessionId: string) =>
+      line({ type: "system", subtype: "compact_boundary", uuid: "k", sessionId, timestamp: at(3), cwd: "/w/app" })
+    kept.write(path(fork), printing(fork, 10) + compacted(fork) + turns(fork, 4, 10))
+    await kept.read()
+    kept.write(path(original), printing(original, 0) + turns(original, 1, 2))
+    await kept.read()
+    expect((await parents())[fork]).toEqual([])
+    kept.append(path(original), compacted(original) + turns(original, 4))
+    await kept.read()
+    expect((await parents())[fork]).toEqual([`fork ${original}`])
+  })
+})
+
 describe("a session", () => {
   test("begins with its first turn where nothing says when it began", async () => {
     const path = ".throughline/conversations/session-abc.jsonl"

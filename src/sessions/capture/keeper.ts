@@ -5,6 +5,7 @@ import type { Project } from "../../domain/project.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
 import type { ArchiveRules, Batch } from "./archive.ts"
 import { EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, seenKey } from "./known.ts"
+import { type Lineage, makeLineage } from "./lineage.ts"
 
 /** One run through a batch, inside its transaction. */
 export class Keeper {
@@ -14,6 +15,7 @@ export class Keeper {
   readonly #known: Map<string, KnownSession>
   readonly #rules: ArchiveRules
   readonly #nowMs: number
+  readonly #lineage: Lineage
   #sourceId = 0
   #pending: NewTurn[] = []
   /** Sessions of the batch in which something may have been taken back before. */
@@ -35,6 +37,7 @@ export class Keeper {
     this.#known = known
     this.#rules = rules
     this.#nowMs = clock.nowMs()
+    this.#lineage = makeLineage(tx, batch.source.platform, this.#nowMs)
   }
 
   async run(): Promise<Kept> {
@@ -46,6 +49,7 @@ export class Keeper {
       else if (capture.type === "rewind") await this.#rewind(capture)
     }
     await this.#flush()
+    await this.#lineage.link()
     if (this.#batch.seen) await this.#supersedeUnseen(this.#batch.seen)
     if (this.#leftOut > 0) {
       const skipped = { ...source.skipped, [EXCLUDED]: (source.skipped[EXCLUDED] ?? 0) + this.#leftOut }
@@ -162,23 +166,7 @@ export class Keeper {
       ...(startedAtMs === undefined ? {} : { startedAtMs }),
       ...(parent?.kind === "subagent" ? { isSubagent: true } : {}),
     })
-    if (!parent) return
-    const edge = {
-      kind: parent.kind,
-      parentPlatform: this.#batch.source.platform,
-      parentNativeId: parent.sessionId,
-      atMs: startedAtMs ?? this.#nowMs,
-    }
-    if (await this.#tx.sessions.addEdge(session.id, edge)) {
-      await this.#tx.journal.append([
-        {
-          kind: "session.edge",
-          sessionId: session.id,
-          atMs: this.#nowMs,
-          data: { edge: parent.kind, parent: parent.sessionId },
-        },
-      ])
-    }
+    if (parent) await this.#lineage.parent(session.id, parent, startedAtMs ?? this.#nowMs)
   }
 
   async #turn(capture: TurnCapture): Promise<void> {
@@ -220,12 +208,12 @@ export class Keeper {
     session.hasFallbacks = false
   }
 
-  async #rewind({ sessionId, fromNativeId: nativeId, atMs: beforeMs }: RewindCapture): Promise<void> {
+  async #rewind({ sessionId, fromNativeId: nativeId, after, atMs: beforeMs }: RewindCapture): Promise<void> {
     await this.#flush()
     const session = await this.#session(sessionId)
     if (session.excluded) return
     session.hasTakenBack = true
-    const seqs = await this.#tx.turns.supersedeFrom(session.id, { nativeId, beforeMs }, this.#nowMs)
+    const seqs = await this.#tx.turns.supersedeFrom(session.id, { nativeId, after, beforeMs }, this.#nowMs)
     await this.#note("turns.superseded", session.id, seqs)
     await this.#tx.turns.recount([session.id])
   }
@@ -234,6 +222,7 @@ export class Keeper {
     const pending = this.#pending
     this.#pending = []
     const put = await this.#tx.turns.put(pending)
+    this.#lineage.grew(pending)
     if (put.length === 0) return
     this.#kept += put.length
     for (const [sessionId, turns] of Map.groupBy(put, (turn) => turn.sessionId)) {

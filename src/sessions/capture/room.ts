@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads"
 import type { Clock } from "../../domain/clock.ts"
-import type { Machine, Platform, ResumeCommand } from "../../domain/platform.ts"
+import { commandLine, type Machine, type Platform, type ResumeCommand } from "../../domain/platform.ts"
 import type { Session } from "../../domain/session.ts"
 import type { SourceSummary } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
@@ -40,17 +40,23 @@ export interface CaptureDeps extends Pick<CapturingDeps, "watch" | "onTrouble"> 
   hooks: HookSettings
   /** Starts the thread that reads, if it is not to be this one; it runs `serveReading`. */
   startReader?(): Worker
+  /** Told when that thread has had nothing to read for a while. */
+  onRest?(): void
 }
 
 export function makeCapture(deps: CaptureDeps): CaptureRoom {
   const rules = makeRules({ ...deps, homeDir: deps.machine.homeDir, capture: deps.settings })
   const archive = makeArchive({ ...deps, rules })
-  const { startReader, onTrouble } = deps
+  const { startReader, onRest, onTrouble } = deps
   const reading =
     startReader &&
     makeReaderThread({
       start: startReader,
       archive,
+      onRest() {
+        archive.reset()
+        onRest?.()
+      },
       onTrouble: (error) => onTrouble({ platform: "-", path: "the reading thread" }, error),
     })
   const resuming = ({ platform, nativeId, projectPath, isSubagent }: Session) =>
@@ -74,13 +80,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
     resuming,
     resumeCommand(session) {
       const command = resuming(session)
-      if (!command) return undefined
-      const words = command.argv.map(shellWord).join(" ")
-      return command.cwd === null ? words : `cd ${shellWord(command.cwd)} && ${words}`
+      return command && commandLine(command)
     },
   }
-}
-
-function shellWord(word: string): string {
-  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -7,6 +7,7 @@ import * as runs from "./0003_runs.ts"
 import * as forgotten from "./0004_forgotten.ts"
 import * as words from "./0005_words.ts"
 import * as turnsByTime from "./0006_turns_by_time.ts"
+import * as codexSources from "./0007_codex_sources.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -20,4 +21,5 @@ export const migrations: Record<string, StoreMigration> = {
   "0004_forgotten": forgotten,
   "0005_words": words,
   "0006_turns_by_time": turnsByTime,
+  "0007_codex_sources": codexSources,
 }

@@ -419,6 +419,15 @@ test("plain and compressed are one source", () => {
   expect(claim(`${rollout(T1)}.zst`)!.reader).toMatchObject({ mode: "lines", compression: "zstd" })
 })
 
+test("a rollout is one source wherever below Codex's home it lies, and another in another home", () => {
+  const key = (path: string) => codex.claim({ path, relative: path.slice(1), place: { dir: "", depth: 9 } })!.key
+  const name = "rollout-2026-08-16T08-00-00-x.jsonl"
+  expect(key(`/sessions/h/.codex/sessions/2026/08/16/${name}`)).toBe(`/sessions/h/.codex/${name}`)
+  expect(key(`/sessions/h/.codex/archived_sessions/${name}.zst`)).toBe(`/sessions/h/.codex/${name}`)
+  expect(key(`/other/sessions/2026/08/16/${name}`)).toBe(`/other/${name}`)
+  expect(key(`/elsewhere/${name}`)).toBe(`/elsewhere/${name}`)
+})
+
 test("a session is resumed by its id", () => {
   expect(codex.resume!({ nativeId: T1, projectPath: "/w/app" })).toEqual({
     argv: ["codex", "resume", T1],

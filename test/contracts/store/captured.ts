@@ -28,6 +28,30 @@ export function capturedContract(store: () => Store): void {
     (await store().turns.ofSession(sessionId)).map(({ nativeId }) => nativeId)
   const captured = (nativeId: string) => addSession(store(), { platform: "claude-code", nativeId })
 
+  test("who has a turn is known, first the one that had it first; a copy waits for its original and has no edge until then", async () => {
+    const [one, two, other] = [
+      await captured("s1"),
+      await captured("s2"),
+      await addSession(store(), { platform: "codex" }),
+    ]
+    await put(two.id, ["t"])
+    await put(other.id, ["t"])
+    await put(one.id, ["t"], ["u"])
+    expect(await store().turns.holders("claude-code", "t")).toEqual([
+      { id: two.id, nativeId: "s2" },
+      { id: one.id, nativeId: "s1" },
+    ])
+    expect(await store().turns.holders("claude-code", "never")).toEqual([])
+    const copy = { platform: "claude-code", nativeTurnId: "t", atMs: NOW }
+    await store().sessions.addOrphan(one.id, copy)
+    await store().sessions.addOrphan(one.id, copy)
+    expect(await store().sessions.orphans("claude-code")).toEqual([{ id: one.id, nativeTurnId: "t" }])
+    expect(await store().sessions.orphans("codex")).toEqual([])
+    expect(await store().sessions.edges(one.id)).toEqual([])
+    await store().sessions.dropOrphan(one.id, "claude-code")
+    expect(await store().sessions.orphans("claude-code")).toEqual([])
+  })
+
   describe("what a platform says of its session", () => {
     test("is found by its native id, and only what is said changes", async () => {
       const projectId = await addProject(store(), "a")

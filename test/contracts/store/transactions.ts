@@ -43,7 +43,6 @@ export function transactionsContract(store: () => Store): void {
       seen: true,
       sessions: 1,
       thought: true,
-      words: 1,
       binding: true,
       journal: 1,
       position: 9,

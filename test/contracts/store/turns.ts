@@ -186,8 +186,10 @@ export function turnsContract(store: () => Store): void {
     ])
     await store().turns.supersedeFrom(id, { nativeId: "also second", beforeMs: NOW + 4 }, NOW)
     expect(await natives(id)).toEqual(["first, kept late", "second", "fourth"])
+    await store().turns.supersedeFrom(id, { nativeId: "second", after: true }, NOW)
+    expect(await natives(id)).toEqual(["first, kept late", "second"])
     await store().turns.supersedeFrom(id, { nativeId: null, beforeMs: NOW + 2 }, NOW)
-    expect(await natives(id)).toEqual(["second", "fourth"])
+    expect(await natives(id)).toEqual(["second"])
   })
 
   test("time, model and failure that are told later replace what was there; a lent time and no model do not", async () => {
@@ -212,8 +214,11 @@ export function turnsContract(store: () => Store): void {
     const put = await store().turns.put(["a", "b", "c"].map((name) => newTurn(id, name, { sourceId: one })))
     await store().turns.put([newTurn(id, "c", { sourceId: two, text: "changed" })])
     await store().turns.supersede([put[1]!.seq], NOW)
+    await store().turns.put([newTurn(id, "d", { sourceId: one })])
+    // As it was, but in another file now.
+    expect(await store().turns.put([newTurn(id, "d", { sourceId: two })])).toEqual([])
     const of = async (source: number) => (await store().turns.liveOfSource(source)).map(({ nativeId }) => nativeId)
-    expect([await of(one), await of(two)]).toEqual([["a"], ["c"]])
+    expect([await of(one), (await of(two)).sort()]).toEqual([["a"], ["c", "d"]])
   })
 
   test("counting anew counts what is live", async () => {
@@ -296,7 +301,7 @@ export function sourcesContract(store: () => Store): void {
   })
 }
 
-function newTurn(sessionId: SessionId, nativeId: string, values: Partial<NewTurn> = {}): NewTurn {
+export function newTurn(sessionId: SessionId, nativeId: string, values: Partial<NewTurn> = {}): NewTurn {
   return {
     sessionId,
     nativeId,
@@ -314,7 +319,7 @@ function newTurn(sessionId: SessionId, nativeId: string, values: Partial<NewTurn
   }
 }
 
-function newSource(key: string, values: Partial<NewSource> = {}): NewSource {
+export function newSource(key: string, values: Partial<NewSource> = {}): NewSource {
   return {
     platform: "claude-code",
     key,
