@@ -128,7 +128,7 @@ async function toScope(store: Store, filter: QueryFilter): Promise<Partial<Searc
   return scope
 }
 
-/** A second reader of an index that is written completely: by turn, nothing but BM25. */
+/** The engine alone, on an index that nobody else has open: by turn, nothing but BM25. */
 export async function openEngineAlone(place: Place): Promise<Pick<Target, "search" | "close">> {
   const tables =
     place.kind === "sqlite"
