@@ -19,7 +19,10 @@ export async function* flush(shelf: Shelf, delta: Delta): AsyncGenerator<void, v
   try {
     if (order.length > 0) yield* writeLists(shelf, delta, order, number)
     const docs = new Docs(order.length)
-    for (const doc of order) docs.pushFrom(delta.docs, doc)
+    for (const [at, doc] of order.entries()) {
+      docs.pushFrom(delta.docs, doc)
+      docs.markLike(at, delta.docs, doc)
+    }
     const segment = new Segment(number, docs)
     await shelf.commit(order.length > 0 ? [segment] : [], { meta: { position: String(delta.position) } })
     shelf.deltas = shelf.deltas.filter((other) => other !== delta)
@@ -54,11 +57,14 @@ async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment:
   // By their keys, so that the rows go to the end of the table.
   numbered.sort((a, b) => a.term - b.term)
   let slice = new Slice()
+  const live = new Uint32Array(order.length)
   for (const { term, postings } of numbered) {
-    const live = Uint32Array.from(postings, (posting) => (newDoc[posting >> 8]! << 8) | (posting & 255))
-      .filter((posting) => posting >>> 8 < order.length)
-      .sort()
-    slice.add({ segment, term, bytes: encodePostings(live, live.length, order.length) })
+    let count = 0
+    for (const posting of postings) {
+      const doc = newDoc[posting >> 8]!
+      if (doc >= 0) live[count++] = (doc << 8) | (posting & 255)
+    }
+    slice.add({ segment, term, bytes: encodePostings(live, count, order.length) })
     if (!slice.isFull) continue
     await shelf.tables.write({ lists: slice.lists })
     slice = new Slice()
@@ -82,15 +88,15 @@ async function numberWords(shelf: Shelf, words: [string, number[]][]): Promise<n
   return terms
 }
 
-/** Postings of document << 8 | impact, ascending. */
+/** Postings of document << 8 | impact, in any order. */
 export function encodePostings(postings: Uint32Array, count: number, size: number): Uint8Array {
-  const docs = new Uint16Array(count)
-  const impacts = new Uint8Array(count)
-  for (let at = 0; at < count; at++) {
-    docs[at] = postings[at]! >> 8
-    impacts[at] = postings[at]! & 255
+  const ordered = postings.subarray(0, count)
+  for (let at = 1; at < count; at++) {
+    if (ordered[at]! > ordered[at - 1]!) continue
+    ordered.sort()
+    break
   }
-  return encodeList(docs, impacts, count, size)
+  return encodeList(ordered, size)
 }
 
 export class Slice {
