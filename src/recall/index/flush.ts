@@ -6,8 +6,8 @@ import { Segment } from "./segment.ts"
 import type { Shelf } from "./shelf.ts"
 
 /** Rows of one slice, and their bytes: more would hold up a search that waits for the thread. */
-export const SLICE_ROWS = 256
-export const SLICE_BYTES = 512 * 1024
+export const SLICE_ROWS = 128
+const SLICE_BYTES = 256 * 1024
 
 /**
  * Writes a delta as a segment. Every `yield` ends a slice, and a slice is one transaction. The segment is there when its
@@ -46,25 +46,26 @@ async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment:
   order.forEach((doc, at) => {
     newDoc[doc] = at
   })
-  const words = [...delta.words].filter(([, postings]) => postings.some((posting) => newDoc[posting >> 8]! >= 0))
-  const numbered: { term: number; postings: number[] }[] = []
-  for (let from = 0; from < words.length; from += SLICE_ROWS) {
-    const slice = words.slice(from, from + SLICE_ROWS)
-    const terms = await numberWords(shelf, slice)
-    for (const [at, [, postings]] of slice.entries()) numbered.push({ term: terms[at]!, postings })
+  const terms: number[] = []
+  const lists: number[][] = []
+  // Never all at once: there may be a hundred thousand of them.
+  for (const words = delta.words.entries(); ; ) {
+    const some = words.take(SLICE_ROWS).toArray()
+    if (some.length === 0) break
+    const live = some.filter(([, postings]) => postings.some((posting) => newDoc[posting >> 8]! >= 0))
+    terms.push(...(await numberWords(shelf, live)))
+    lists.push(...live.map(([, postings]) => postings))
     yield
   }
-  // By their keys, so that the rows go to the end of the table.
-  numbered.sort((a, b) => a.term - b.term)
   let slice = new Slice()
   const live = new Uint32Array(order.length)
-  for (const { term, postings } of numbered) {
+  for (const at of byNumber(terms)) {
     let count = 0
-    for (const posting of postings) {
+    for (const posting of lists[at]!) {
       const doc = newDoc[posting >> 8]!
       if (doc >= 0) live[count++] = (doc << 8) | (posting & 255)
     }
-    slice.add({ segment, term, bytes: encodePostings(live, count, order.length) })
+    slice.add({ segment, term: terms[at]!, bytes: encodePostings(live, count, order.length) })
     if (!slice.isFull) continue
     await shelf.tables.write({ lists: slice.lists })
     slice = new Slice()
@@ -72,6 +73,13 @@ async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment:
   }
   await shelf.tables.write({ lists: slice.lists })
   yield
+}
+
+const PLACE = 2 ** 22
+
+/** Places by the terms in them, so that rows go to the end of their table. As numbers, which sort faster than objects. */
+function byNumber(terms: number[]): Uint32Array {
+  return Uint32Array.from(Float64Array.from(terms, (term, at) => term * PLACE + at).sort(), (packed) => packed % PLACE)
 }
 
 /** New words get the next numbers, and are in the dictionary before a list names them. */
