@@ -30,7 +30,7 @@ const TABLES = ["meta", "segments", "marks", "sessions", "terms", "lists"].map((
 export function postgresIndex(options: PostgresOptions): IndexTables {
   let pool: Pool | undefined
   const query = async <Row>(text: string, values: unknown[] = []): Promise<Row[]> => {
-    if (!pool) throw new IndexUnusable("gone", "the index is not open")
+    if (!pool) throw new Error("the index is not open")
     try {
       return (await pool.query({ ...named(text), values })).rows as Row[]
     } catch (error) {
@@ -38,7 +38,7 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
     }
   }
   const inTransaction = async (work: (on: PoolClient) => Promise<void>): Promise<void> => {
-    if (!pool) throw new IndexUnusable("gone", "the index is not open")
+    if (!pool) throw new Error("the index is not open")
     const client = await pool.connect().catch((error: unknown) => {
       throw translated(error)
     })

@@ -32,7 +32,7 @@ const SCHEMA = `
 export function sqliteIndex({ path }: { path: string }): IndexTables {
   let file: OpenFile | undefined
   const guarded = async <T>(work: (on: OpenFile) => T): Promise<T> => {
-    if (!file) throw new IndexUnusable("gone", "the index is not open")
+    if (!file) throw new Error("the index is not open")
     try {
       return work(file)
     } catch (error) {
