@@ -33,8 +33,11 @@ export interface IndexTables {
   write(change: IndexChange): Promise<void>
   /** Overwrites what deleted rows left behind. */
   purge(): Promise<void>
-  /** Moves what was written from the log into the file, where there is such a thing; unless idle, only from a long log. */
-  checkpoint(isIdle: boolean): Promise<void>
+  /**
+   * Moves what was written from the log into the file, where there is such a thing; unless idle, only from a long log.
+   * When idle it also gives free space back, a little at a time: true when there is more.
+   */
+  checkpoint(isIdle: boolean): Promise<boolean>
   sizeBytes(): Promise<number>
   close(): Promise<void>
 }

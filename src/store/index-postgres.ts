@@ -153,7 +153,7 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
       // Lists hold numbers only: once the words are gone, nobody can tell what they stood for.
       for (const table of ["index_terms", "index_sessions"]) await query(`vacuum full ${table}`)
     },
-    checkpoint: async () => {},
+    checkpoint: async () => false,
     async sizeBytes() {
       const [row] = await query<{ size: number }>(
         "select coalesce(sum(pg_total_relation_size(to_regclass(name))), 0) as size from unnest($1::text[]) as name",

@@ -18,6 +18,9 @@ const SEGMENT = 2 ** 32
 /** Longer than this, the log is moved into the file also when it is a bad moment. */
 const LONG_LOG_BYTES = 32 * 1024 * 1024
 
+const FREE_PAGES_KEPT = 64
+const FREE_PAGES_AT_ONCE = 500
+
 const SCHEMA = `
   create table if not exists meta (key text primary key, value text not null) without rowid;
   create table if not exists segments (segment integer primary key, size integer not null, docs blob not null);
@@ -141,12 +144,16 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
       guarded((on) => {
         const logBytes = sizeOf(`${path}-wal`)
         if (isIdle) {
+          const hasMore = giveBack(on.db)
           if (logBytes > 0) on.db.pragma("wal_checkpoint(truncate)")
-        } else if (logBytes > Math.max(LONG_LOG_BYTES, on.lastLogBytes * 1.25)) {
+          return hasMore
+        }
+        if (logBytes > Math.max(LONG_LOG_BYTES, on.lastLogBytes * 1.25)) {
           on.db.pragma("wal_checkpoint(passive)")
           // A reader may hold it up. Then it is not tried again until the log is longer still.
           on.lastLogBytes = logBytes
         } else if (logBytes < LONG_LOG_BYTES) on.lastLogBytes = 0
+        return false
       }),
     async sizeBytes() {
       return sizeOf(path) + sizeOf(`${path}-wal`)
@@ -183,6 +190,8 @@ function openFile(path: string): OpenFile {
   const db = new Database(path)
   try {
     chmodSync(path, 0o600)
+    // Before anything else is in the file, or it has no effect.
+    db.pragma("auto_vacuum = incremental")
     db.pragma("journal_mode = WAL")
     // What a power cut takes is made again from the archive; the order of what is kept stays right.
     db.pragma("synchronous = NORMAL")
@@ -205,6 +214,15 @@ function openFile(path: string): OpenFile {
     db.close()
     throw error
   }
+}
+
+/** Merges leave free pages. Up to a tenth is kept for the next; what is more makes the file shorter, a little at a time. */
+function giveBack(db: Database.Database): boolean {
+  const free = () => db.pragma("freelist_count", { simple: true }) as number
+  const kept = Math.max(FREE_PAGES_KEPT, (db.pragma("page_count", { simple: true }) as number) / 10)
+  if (free() <= kept) return false
+  db.pragma(`incremental_vacuum(${FREE_PAGES_AT_ONCE})`)
+  return free() > kept
 }
 
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0

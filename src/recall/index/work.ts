@@ -71,9 +71,9 @@ export class Work {
     else await this.#tidy()
     const hasMore = this.#shelf.deltas.length > 1 || this.#hasToTidy() || (idle && this.#hasToSettle())
     const isResting = idle && !hasMore
-    await this.#shelf.tables.checkpoint(isResting)
+    const hasToGiveBack = await this.#shelf.tables.checkpoint(isResting)
     if (isResting) this.sizeBytes = await this.#shelf.tables.sizeBytes()
-    return hasMore
+    return hasMore || hasToGiveBack
   }
 
   /** Everything that was added is written, and nothing is left half done. */
