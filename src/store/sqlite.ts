@@ -114,7 +114,7 @@ function openFile(path: string, suspect: boolean): Database.Database {
     db.pragma("foreign_keys = ON")
     db.pragma("secure_delete = ON")
     db.pragma("busy_timeout = 5000")
-    db.pragma("cache_size = -4000")
+    db.pragma("cache_size = -2000")
     if (suspect || statSync(path).size <= CHECK_AT_START_BYTES) assertSound(db)
     return db
   } catch (error) {
