@@ -1,5 +1,5 @@
 import type { Engine, EngineHit } from "../index/engine.ts"
-import type { Candidate } from "./candidate.ts"
+import { byScore, type Candidate } from "./candidate.ts"
 
 export interface FoldedWord {
   word: string
@@ -10,9 +10,16 @@ export interface FoldedWord {
 const K1 = 1.2
 const B = 0.75
 const AVERAGE_WORDS = 400
+/**
+ * What the exchange as a whole counts beside its best turn. More finds more of what a commit is about (bench/coding), and
+ * less of what somebody remembers word by word (the known items of bench/search).
+ */
+const WHOLE_SHARE = 0.3
+/** Those after them cannot reach the first page by it. */
+const FOLDED = 60
 
 /**
- * Turns that fit, folded to the exchanges they are in. An exchange is scored anew as one text: words of a question that
+ * Turns that fit, folded to the exchanges they are in. An exchange is also scored as one text: words of a question that
  * are spread over prompt and reply count together, and a word that ten tool calls repeat does not count ten times.
  */
 export async function foldToExchanges(
@@ -20,32 +27,43 @@ export async function foldToExchanges(
   hits: readonly EngineHit[],
   words: readonly FoldedWord[],
 ): Promise<Candidate[]> {
-  const groups = [...Map.groupBy(hits, groupKey).values()]
-  const members = groups.map(([first]) =>
-    first!.kind === "thought" ? [first!.ref] : engine.docsOfExchange(first!.sessionId, first!.exchange),
+  const candidates = [...Map.groupBy(hits, groupKey).values()]
+    .map((group): Candidate => {
+      const best = group.reduce((a, b) => (b.score > a.score ? b : a))
+      return { ...best, score: best.score * (1 - WHOLE_SHARE), hits: group }
+    })
+    .sort(byScore)
+  const folded = candidates.slice(0, FOLDED)
+  const wholes = await wholeScores(engine, folded, words)
+  for (const [index, candidate] of folded.entries()) candidate.score += WHOLE_SHARE * wholes[index]!
+  return candidates
+}
+
+async function wholeScores(
+  engine: Engine,
+  candidates: readonly Candidate[],
+  words: readonly FoldedWord[],
+): Promise<number[]> {
+  const members = candidates.map(({ kind, ref, sessionId, exchange }) =>
+    kind === "thought" ? [ref] : engine.docsOfExchange(sessionId, exchange),
   )
-  const refs = members.flat()
+  const texts = words.map(({ word }) => word)
   const [weights, inverse] = await Promise.all([
-    engine.weights(
-      refs,
-      words.map(({ word }) => word),
-    ),
-    engine.inverseFrequencies(words.map(({ word }) => word)),
+    engine.weights(members.flat(), texts),
+    engine.inverseFrequencies(texts),
   ])
   let at = 0
-  return groups.map((group, index) => {
-    const count = members[index]!.length
-    const length = members[index]!.reduce((sum, ref) => sum + engine.look(ref)!.length, 0)
+  return members.map((refs) => {
+    const length = refs.reduce((sum, ref) => sum + engine.look(ref)!.length, 0)
     const norm = K1 * (1 - B + (B * length) / AVERAGE_WORDS)
     let score = 0
-    for (const [w, { weight }] of words.entries()) {
+    for (const [index, { weight }] of words.entries()) {
       let frequency = 0
-      for (let doc = at; doc < at + count; doc++) frequency += weights[w]![doc]!
-      if (frequency > 0) score += (weight * inverse[w]! * frequency * (K1 + 1)) / (frequency + norm)
+      for (let doc = at; doc < at + refs.length; doc++) frequency += weights[index]![doc]!
+      if (frequency > 0) score += (weight * inverse[index]! * frequency * (K1 + 1)) / (frequency + norm)
     }
-    at += count
-    const best = group.reduce((a, b) => (b.score > a.score ? b : a))
-    return { ...best, score, hits: group }
+    at += refs.length
+    return score
   })
 }
 

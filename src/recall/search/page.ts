@@ -47,8 +47,10 @@ export async function pageOf(
     const document = documents.get(candidate.ref)
     const session = sessions.get(candidate.sessionId)
     if (!document || !session) return []
-    const part = (ref: number | undefined, most: number) =>
-      ref === undefined ? "" : snippetOf(documents.get(ref)?.text ?? "", query, most).text
+    const snippet = snippetOf(document.text, query, chars.snippet)
+    const said = answer === undefined ? undefined : documents.get(answer)?.text
+    // The words are looked for once per hit where that is enough: it is most of what a page costs.
+    const ai = answer === candidate.ref && chars.ai === chars.snippet ? snippet : snippetOf(said ?? "", query, chars.ai)
     return {
       session,
       exchange: candidate.exchange,
@@ -57,9 +59,9 @@ export async function pageOf(
       kind: candidate.kind,
       atMs: candidate.atMs,
       score: candidate.score,
-      snippet: snippetOf(document.text, query, chars.snippet),
-      user: part(prompt, chars.user),
-      ai: part(answer, chars.ai),
+      snippet,
+      user: beginning(prompt === undefined ? "" : (documents.get(prompt)?.text ?? ""), chars.user),
+      ai: ai.text,
     }
   })
 }
@@ -68,4 +70,17 @@ async function sessionsOf(store: Store, candidates: readonly Candidate[]): Promi
   const ids = [...new Set(candidates.map(({ sessionId }) => sessionId))]
   const found = await Promise.all(ids.map((id) => store.sessions.byId(id as SessionId)))
   return new Map(found.filter((session) => session !== undefined).map((session) => [session.id, session]))
+}
+
+function beginning(text: string, chars: number): string {
+  const line = text
+    .slice(0, chars * 4)
+    .replaceAll(/\s+/g, " ")
+    .trim()
+  return line.length <= chars
+    ? line
+    : `${line
+        .slice(0, chars - 1)
+        .toWellFormed()
+        .trimEnd()}…`
 }

@@ -8,7 +8,7 @@ import type { Candidate } from "./candidate.ts"
 const LENT_BACK = [0.15, 0.05]
 const LENT_ON = [0.2, 0.15]
 /** Turns of so many words say themselves what they are about: they neither lend nor borrow. */
-const LONG_WORDS = 120
+const LONG_WORDS = 100
 /** Those after them have little to lend. */
 const LENDERS = 100
 

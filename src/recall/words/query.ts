@@ -68,6 +68,8 @@ const MOST_EXCLUDED = 16
 const PART_WEIGHT = 0.6
 /** A word that is said ten times is not ten times what is meant. */
 const MOST_WEIGHT = 4
+/** Dropped, they would be missed where somebody remembers a sentence; at full weight they drown out what it is about. */
+const STOP_WEIGHT = 0.3
 const SHORTEST_PREFIX = 2
 
 /** The words in the order in which they came, each once. */
@@ -86,7 +88,9 @@ class Bag {
   }
 
   words(): QueryWord[] {
-    return [...(this.#content.size > 0 ? this.#content : this.#stop).values()]
+    if (this.#content.size === 0) return [...this.#stop.values()]
+    const stop = [...this.#stop.values()].map((each) => ({ ...each, weight: each.weight * STOP_WEIGHT }))
+    return [...this.#content.values(), ...stop]
   }
 }
 
