@@ -14,6 +14,7 @@ import { operations } from "../operations/list.ts"
 import type { SystemStatus } from "../operations/services.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall, type RecallRoom } from "../recall/room.ts"
+import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { openStore } from "../store/open.ts"
@@ -88,7 +89,10 @@ export async function wire({
     watch: watchPlace,
     startReader: () => new Worker(new URL("../daemon/reader.js", import.meta.url), { workerData: config.capture }),
     // An import leaves a heap behind that nothing makes V8 give back while nothing happens.
-    onRest: () => void globalThis.gc?.({ type: "major", execution: "async", flavor: "last-resort" }),
+    onRest() {
+      void store.rest()
+      void globalThis.gc?.({ type: "major", execution: "async", flavor: "last-resort" })
+    },
     onTrouble: (source, err) => log.warn({ ...source, err }, "a source could not be read"),
   })
   const archive = config.database.url === undefined ? { path: home.database } : { url: config.database.url }
@@ -99,6 +103,7 @@ export async function wire({
     labelOf: (platform) => platforms.find(({ id }) => id === platform)?.label ?? platform,
     greeting: config.resume,
     start: () => startIndexer({ archive, indexPath: home.index, vectorsPath: home.vectors, embedder: config.embedder }),
+    isBusy: () => config.capture.enabled && isImporting(capture.capturing.progress()),
     onTrouble: (err, what) => log.error({ err }, what),
     onRebuild: (reason) => log.warn({ reason }, "the search index is built anew"),
   })
@@ -165,6 +170,9 @@ export async function wire({
     ],
   }
 }
+
+/** Sources that come one by one are no import. */
+const isImporting = ({ importing, sourcesLeft }: Progress) => importing || sourcesLeft > 20
 
 function startIndexer(data: IndexerData): Worker {
   return new Worker(new URL("../daemon/indexer.js", import.meta.url), {

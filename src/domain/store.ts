@@ -31,6 +31,8 @@ export interface Store {
   facts(): Promise<StoreFacts>
   /** Makes sure that nothing deleted is left in any of the store's files. Outside of transactions. */
   purge(): Promise<void>
+  /** Gives back the memory that only makes the next queries faster. */
+  rest(): Promise<void>
   close(): Promise<void>
 }
 

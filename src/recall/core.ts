@@ -20,6 +20,8 @@ export interface RecallCore {
   reached(position: number): Promise<void>
   /** Empties the index and fills it again. Resolves when everything up to now can be found. */
   rebuild(): Promise<void>
+  /** Which share of the time may go into indexing; searches always get theirs. */
+  pace(share: number): void
   /** A hint that the journal has moved. */
   wake(): void
   /** Indexes until the signal. */
@@ -55,6 +57,7 @@ const RETRY_MS = 1_000
 const GATHER_MS = 100
 /** What has come to rest for so long is written down, however little it is. */
 const CALM_MS = 2_000
+const MOST_PAUSE_MS = 2_000
 const PUT_AWAY_MS = 500
 
 export function makeRecallCore(options: CoreOptions): RecallCore {
@@ -67,6 +70,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
   let waiting: { position: number; resolve(): void }[] = []
   let wake = () => {}
   let tookAtMs = 0
+  let paceShare = 1
 
   const open = async () => {
     const engine = await openEngine(tables).catch(async (error: unknown) => {
@@ -139,7 +143,15 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     await passed
   }
 
+  const pause = (workedMs: number, signal: AbortSignal) => {
+    const restMs = waiting.length > 0 ? 0 : Math.min(MOST_PAUSE_MS, workedMs * (1 / paceShare - 1))
+    return restMs < 1 ? setImmediate() : setTimeout(restMs, undefined, { signal }).catch(() => {})
+  }
+
   return {
+    pace(share) {
+      paceShare = share
+    },
     wake: () => wake(),
     async search(wish) {
       const used = opened
@@ -173,7 +185,8 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
       while (!signal.aborted) {
         const used = opened
         try {
-          if (await step()) await setImmediate()
+          const startedMs = performance.now()
+          if (await step()) await pause(performance.now() - startedMs, signal)
           else {
             if (opened) onRest?.(await factsOf(opened.engine))
             await rest(signal)

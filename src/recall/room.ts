@@ -25,14 +25,20 @@ export interface RecallRoom {
   run(signal: AbortSignal): Promise<void>
 }
 
+const PACE_MS = 1_000
+/** Of the time; the newest sessions, which come first, are found all the same. */
+const BUSY_SHARE = 0.06
+
 export interface RecallDeps extends ThreadOptions {
   store: Store
   tokens: TokenCounter
   labelOf(platform: string): string
   greeting: GreetingSettings
+  /** While much is being kept, the index takes its time: it must not take it from those who keep. */
+  isBusy(): boolean
 }
 
-export function makeRecall({ store, tokens, labelOf, greeting, ...options }: RecallDeps): RecallRoom {
+export function makeRecall({ store, tokens, labelOf, greeting, isBusy, ...options }: RecallDeps): RecallRoom {
   const thread = makeRecallThread(options)
   const briefs = makeBriefs({
     store,
@@ -56,8 +62,10 @@ export function makeRecall({ store, tokens, labelOf, greeting, ...options }: Rec
     async run(signal) {
       const off = store.onWake(() => thread.wake())
       thread.wake()
+      const pacing = setInterval(() => thread.pace(isBusy() ? BUSY_SHARE : 1), PACE_MS)
       if (!signal.aborted)
         await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
+      clearInterval(pacing)
       off()
       await thread.stop()
     },

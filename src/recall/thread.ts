@@ -10,11 +10,17 @@ export interface RecallThread {
   reached(position: number): Promise<void>
   rebuild(): Promise<void>
   wake(): void
+  /** Which share of the time it may index. */
+  pace(share: number): void
   stop(): Promise<void>
 }
 
 type Asked = "search" | "facts" | "reached" | "rebuild"
-type ToThread = { type: "ask"; id: number; what: Asked; with: unknown } | { type: "wake" } | { type: "end" }
+type ToThread =
+  | { type: "ask"; id: number; what: Asked; with: unknown }
+  | { type: "wake" }
+  | { type: "pace"; share: number }
+  | { type: "end" }
 type FromThread =
   | { type: "answer"; id: number; value: unknown }
   | { type: "failed"; id: number; failure: FailureBody }
@@ -40,6 +46,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
   let stopped = false
   let lastId = 0
   let resting: IndexFacts | undefined
+  let paced = 1
 
   const begin = (): Worker => {
     const started = start()
@@ -47,6 +54,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
     started.on("error", (error) => lose(started, error))
     started.on("exit", () => lose(started))
     started.unref()
+    if (paced < 1) started.postMessage({ type: "pace", share: paced } satisfies ToThread)
     return started
   }
   const lose = (lost: Worker, cause?: unknown) => {
@@ -105,6 +113,11 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
       thread ??= begin()
       thread.postMessage({ type: "wake" } satisfies ToThread)
     },
+    pace(share) {
+      if (share === paced) return
+      paced = share
+      thread?.postMessage({ type: "pace", share } satisfies ToThread)
+    },
     async stop() {
       stopped = true
       await end()
@@ -152,6 +165,7 @@ export function serveRecall({
   port.on("message", (message: ToThread) => {
     busy()
     if (message.type === "wake") return core.wake()
+    if (message.type === "pace") return core.pace(message.share)
     if (message.type === "end") {
       clearTimeout(idle)
       ending.abort()

@@ -30,6 +30,8 @@ export interface StoreDialect {
   contains(column: string, text: string): RawBuilder<SqlBool>
   /** Overwrites what deleted rows left behind. */
   purge(db: Db): Promise<void>
+  /** Drops what is cached in this process, where something is. */
+  rest?(db: Db): Promise<void>
   /** Inserts, or updates where something reads differently; the fastest way there is, because imports wait for it. */
   putTurns(db: Db, rows: TurnRow[], options: { isTimeLent: boolean }): Promise<PutTurn[]>
   facts(db: Db): Promise<{ sizeBytes: number; version: string }>

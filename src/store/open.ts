@@ -49,6 +49,7 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
       sources: makeSources(on, dialect),
       forgetting: makeForgetting(on, dialect),
       purge: () => dialect.purge(on),
+      rest: async () => dialect.rest?.(on),
       bindings: makeBindings(on, dialect),
       journal: inside
         ? journal

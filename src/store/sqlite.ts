@@ -36,6 +36,9 @@ export function sqlite(options: SqliteOptions): StoreDialect {
     lockSession: async () => {},
     lockLeases: async () => {},
     contains: (column, text) => sql<SqlBool>`instr(${sql.ref(column)}, ${text}) > 0`,
+    async rest(db) {
+      await sql`pragma shrink_memory`.execute(db)
+    },
     async purge(db) {
       await sql`vacuum`.execute(db)
       await sql`pragma wal_checkpoint(truncate)`.execute(db)
@@ -114,7 +117,7 @@ function openFile(path: string, suspect: boolean): Database.Database {
     db.pragma("foreign_keys = ON")
     db.pragma("secure_delete = ON")
     db.pragma("busy_timeout = 5000")
-    db.pragma("cache_size = -2000")
+    db.pragma("cache_size = -16000")
     if (suspect || statSync(path).size <= CHECK_AT_START_BYTES) assertSound(db)
     return db
   } catch (error) {
