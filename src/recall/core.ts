@@ -57,7 +57,7 @@ const RETRY_MS = 1_000
 const GATHER_MS = 100
 /** What has come to rest for so long is written down, however little it is. */
 const CALM_MS = 2_000
-const MOST_PAUSE_MS = 2_000
+const MOST_PAUSE_MS = 4_000
 const PUT_AWAY_MS = 500
 
 export function makeRecallCore(options: CoreOptions): RecallCore {

@@ -27,7 +27,7 @@ export interface RecallRoom {
 
 const PACE_MS = 1_000
 /** Of the time; the newest sessions, which come first, are found all the same. */
-const BUSY_SHARE = 0.06
+const BUSY_SHARE = 0.01
 
 export interface RecallDeps extends ThreadOptions {
   store: Store
