@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import { daemonEnvironment } from "../src/daemon/environment.ts"
 import type { FillWish } from "./search-fill.ts"
 import type { Host, HostWish } from "./search-host.ts"
 
@@ -64,7 +65,8 @@ export async function startHost(wish: HostWish): Promise<Host> {
 
 function begin(file: string, wish: object): ChildProcess {
   const path = fileURLToPath(new URL(file, import.meta.url))
-  const child = fork(path, [JSON.stringify(wish)], { execArgv: [] })
+  // With what the daemon gives itself, so that the memory is the daemon's.
+  const child = fork(path, [JSON.stringify(wish)], { execArgv: [], env: daemonEnvironment() })
   // Nothing that was started here outlives the bench.
   process.once("exit", () => child.kill("SIGKILL"))
   return child

@@ -66,7 +66,7 @@ export async function openTarget({ store, place, vectors = false }: TargetWish):
     start: () =>
       new Worker(new URL("../src/daemon/indexer.ts", import.meta.url), {
         workerData,
-        resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 },
+        resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
       }),
     onTrouble(error, what) {
       console.error(what, error)

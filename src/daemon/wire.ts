@@ -178,7 +178,7 @@ function startIndexer(data: IndexerData): Worker {
   return new Worker(new URL("../daemon/indexer.js", import.meta.url), {
     workerData: data,
     // Lists that were read are cached beside the heap; what is left over is short-lived.
-    resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 },
+    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
   })
 }
 

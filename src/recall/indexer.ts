@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises"
 import type { JournalEntry } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
 import type { Thought } from "../domain/thought.ts"
@@ -17,8 +18,9 @@ export interface Indexer {
 }
 
 const ENTRIES_AT_ONCE = 100
-/** Between two of these a search gets its turn. */
 const TURNS_AT_ONCE = 200
+/** Between two of these a search gets its turn. */
+const TURNS_IN_A_ROW = 10
 
 export function makeIndexer({
   store,
@@ -40,10 +42,14 @@ export function makeIndexer({
     const turns = await store.turns.bySeqs(seqs)
     const found = new Set(turns.map(({ seq }) => seq))
     await engine.remove(seqs.filter((seq) => !found.has(seq)).map(refOfTurn))
-    const docs: NewDoc[] = []
-    for (const turn of turns) if (turn.text !== "") docs.push(docOfTurn(turn, await exchanges.of(turn)))
-    await engine.add(docs, position)
-    onChanged(changedExchanges(docs))
+    for (let at = 0; at < turns.length; at += TURNS_IN_A_ROW) {
+      const docs: NewDoc[] = []
+      for (const turn of turns.slice(at, at + TURNS_IN_A_ROW))
+        if (turn.text !== "") docs.push(docOfTurn(turn, await exchanges.of(turn)))
+      await engine.add(docs, position)
+      onChanged(changedExchanges(docs))
+      await setImmediate()
+    }
     await engine.hide(turns.filter(({ supersededAtMs }) => supersededAtMs !== null).map(({ seq }) => refOfTurn(seq)))
   }
 

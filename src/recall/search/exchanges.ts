@@ -16,7 +16,7 @@ const AVERAGE_WORDS = 400
  */
 const WHOLE_SHARE = 0.3
 /** Those after them cannot reach the first page by it. */
-const FOLDED = 60
+const FOLDED = 40
 
 /**
  * Turns that fit, folded to the exchanges they are in. An exchange is also scored as one text: words of a question that

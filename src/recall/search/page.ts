@@ -42,15 +42,13 @@ export async function pageOf(
   })
   const wanted = shown.flatMap(({ candidate, prompt, answer }) => [candidate.ref, prompt, answer])
   const documents = await documentsOf(store, [...new Set(wanted.filter((ref) => ref !== undefined))])
+  const textAt = (ref: number | undefined) => (ref === undefined ? "" : (documents.get(ref)?.text ?? ""))
   const sessions = await sessionsOf(store, candidates)
   return shown.flatMap(({ candidate, prompt, answer }) => {
     const document = documents.get(candidate.ref)
     const session = sessions.get(candidate.sessionId)
     if (!document || !session) return []
     const snippet = snippetOf(document.text, query, chars.snippet)
-    const said = answer === undefined ? undefined : documents.get(answer)?.text
-    // The words are looked for once per hit where that is enough: it is most of what a page costs.
-    const ai = answer === candidate.ref && chars.ai === chars.snippet ? snippet : snippetOf(said ?? "", query, chars.ai)
     return {
       session,
       exchange: candidate.exchange,
@@ -60,8 +58,9 @@ export async function pageOf(
       atMs: candidate.atMs,
       score: candidate.score,
       snippet,
-      user: beginning(prompt === undefined ? "" : (documents.get(prompt)?.text ?? ""), chars.user),
-      ai: ai.text,
+      user: beginning(textAt(prompt), chars.user),
+      // The words are looked for once per hit: that is most of what a page costs.
+      ai: answer === candidate.ref ? beginning(snippet.text, chars.ai) : beginning(textAt(answer), chars.ai),
     }
   })
 }

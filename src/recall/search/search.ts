@@ -23,7 +23,7 @@ export interface SearchParts {
 }
 
 /** Turns that are looked at to rank what is shown. */
-const CANDIDATES = 200
+const CANDIDATES = 80
 /** Texts that are read to find a phrase: first few, then many. */
 const PHRASE_CANDIDATES = [500, 2_000]
 /** Hits of this project go first as long as they are not much worse than the best anywhere. */
