@@ -7,12 +7,22 @@ import { type ParsedQuery, parseQuery } from "./query.ts"
 const NOW_MS = new Date(2026, 10, 15, 8).getTime()
 const parse = (query: string) => parseQuery(query, NOW_MS)
 
+/** Without the words that say little. */
+const toldBy = ({ words }: ParsedQuery) => words.filter(({ isStop }) => !isStop)
+
 /** "retri:1 conf*:1" */
 function bag(query: string): string {
-  return parse(query)
-    .words.map(({ word, weight, isPrefix }) => `${word}${isPrefix ? "*" : ""}:${weight}`)
+  return toldBy(parse(query))
+    .map(({ word, weight, isPrefix }) => `${word}${isPrefix ? "*" : ""}:${weight}`)
     .join(" ")
 }
+
+test("stop words count for little beside others", () => {
+  expect(parse("the retries").words).toEqual([
+    { word: "retri", weight: 1, isPrefix: false },
+    { word: "the", weight: 0.3, isPrefix: false, isStop: true },
+  ])
+})
 
 describe("the words of", () => {
   test.each([
@@ -42,12 +52,21 @@ describe("the words of", () => {
 })
 
 test("a phrase is kept as written; its words are also words", () => {
-  const { phrases, words } = parse('fix "Max Retries = 5" and "getUser.then"')
-  expect(phrases).toEqual([
+  const query = parse('fix "Max Retries = 5" and "getUser.then"')
+  expect(query.phrases).toEqual([
     { text: "Max Retries = 5", words: ["max", "retri", "5"] },
     { text: "getUser.then", words: ["get", "user", "then"] },
   ])
-  expect(words.map(({ word }) => word)).toEqual(["fix", "max", "retri", "5", "getuser.then", "getus", "get", "user"])
+  expect(toldBy(query).map(({ word }) => word)).toEqual([
+    "fix",
+    "max",
+    "retri",
+    "5",
+    "getuser.then",
+    "getus",
+    "get",
+    "user",
+  ])
 })
 
 test("a phrase asks the index for parts only, since a whole depends on what is around it", () => {
@@ -109,11 +128,11 @@ test("too much is cut, and said", () => {
 })
 
 test("dates are times, and words all the same", () => {
-  const { time, words } = parse("what broke on 7 May 2023?")
-  expect(time).toEqual([
+  const query = parse("what broke on 7 May 2023?")
+  expect(query.time).toEqual([
     { fromMs: new Date(2023, 4, 7).getTime(), toMs: new Date(2023, 4, 8).getTime(), word: "7 may 2023" },
   ])
-  expect(words.map(({ word }) => word)).toEqual(["break", "7", "may", "2023"])
+  expect(toldBy(query).map(({ word }) => word)).toEqual(["break", "7", "may", "2023"])
   expect(parse('"7 May 2023" retry').time).toBeUndefined()
 })
 

@@ -10,10 +10,12 @@ export interface QueryWord {
   weight: number
   /** Any word that begins so. */
   isPrefix: boolean
+  /** One that says little beside the others; it is not worth a mark. */
+  isStop?: boolean
 }
 
 export interface ParsedQuery {
-  /** Any of them may occur. Stop words are dropped unless nothing else is left. */
+  /** Any of them may occur. Stop words count for little unless nothing else is left. */
   words: QueryWord[]
   /** Each must occur as it was written; `words` all occur where it does. */
   phrases: { text: string; words: string[] }[]
@@ -89,7 +91,7 @@ class Bag {
 
   words(): QueryWord[] {
     if (this.#content.size === 0) return [...this.#stop.values()]
-    const stop = [...this.#stop.values()].map((each) => ({ ...each, weight: each.weight * STOP_WEIGHT }))
+    const stop = [...this.#stop.values()].map((each) => ({ ...each, weight: each.weight * STOP_WEIGHT, isStop: true }))
     return [...this.#content.values(), ...stop]
   }
 }

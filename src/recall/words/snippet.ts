@@ -1,7 +1,8 @@
+import { IRREGULAR } from "./irregular.ts"
 import { phraseAt } from "./phrase.ts"
 import { withoutAnsi } from "./plain.ts"
 import type { ParsedQuery } from "./query.ts"
-import { eachWord } from "./tokens.ts"
+import { eachWord, eachWordBetween } from "./tokens.ts"
 
 export interface Snippet {
   text: string
@@ -41,17 +42,23 @@ function matchesOf(text: string, query: ParsedQuery): Found {
   const ids = new Map<string, number>()
   const prefixes: [string, number][] = []
   const worth: number[] = []
-  for (const { word, weight, isPrefix } of query.words) {
+  for (const { word, weight, isPrefix, isStop } of query.words) {
+    if (isStop) continue
     if (isPrefix) prefixes.push([word, worth.length])
     else ids.set(word, worth.length)
     // Long words are the rare ones, more or less.
     worth.push(weight * (1 + Math.min(word.length, 12) / 12))
   }
   const all: Match[] = []
-  eachWord(text, (word, start, end) => {
+  const emit = (word: string, start: number, end: number) => {
     const id = ids.get(word) ?? prefixes.find(([prefix]) => word.startsWith(prefix))?.[1]
     if (id !== undefined) all.push({ start, end, id })
-  })
+  }
+  const beginnings = FOLDED_LETTER.test(text)
+    ? undefined
+    : beginningsOf([...ids.keys(), ...prefixes.map(([prefix]) => prefix)])
+  if (beginnings) eachChunkWith(text, beginnings, (from, to) => eachWordBetween(text, from, to, emit))
+  else eachWord(text, emit)
   for (const phrase of query.phrases) {
     let at = phraseAt(text, phrase.text, 0)
     for (let count = 0; at !== null && count < MOST_PHRASE_MATCHES; count++) {
@@ -61,6 +68,39 @@ function matchesOf(text: string, query: ParsedQuery): Found {
     worth.push(PHRASE_WORTH)
   }
   return { all: all.sort((a, b) => a.start - b.start || a.end - b.end), worth }
+}
+
+/**
+ * What any form of these words begins with, or undefined where that cannot be told. Taking a whole text apart costs ten
+ * times as much as looking for these.
+ */
+function beginningsOf(words: readonly string[]): RegExp | undefined {
+  const all = new Set<string>()
+  for (const word of words) {
+    if (!/^[a-z0-9]{2,}$/.test(word)) return undefined
+    all.add(word.slice(0, BEGINNING_CHARS))
+    for (const form of FORMS.get(word) ?? []) all.add(form)
+  }
+  return all.size === 0 ? undefined : new RegExp([...all].join("|"), "gi")
+}
+
+/** One that is written in several ways. */
+const FOLDED_LETTER = /[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff\uff00-\uffef]/
+const BEGINNING_CHARS = 4
+/** Irregular forms by their stem. */
+const FORMS = Map.groupBy(IRREGULAR.keys(), (form) => IRREGULAR.get(form)!)
+
+/** The runs between blanks that hold a match, each once. */
+function eachChunkWith(text: string, pattern: RegExp, call: (from: number, to: number) => void): void {
+  pattern.lastIndex = 0
+  for (let found = pattern.exec(text); found; found = pattern.exec(text)) {
+    let from = found.index
+    while (from > 0 && !isBlank(text, from - 1)) from--
+    let to = pattern.lastIndex
+    while (to < text.length && !isBlank(text, to)) to++
+    call(from, to)
+    pattern.lastIndex = to
+  }
 }
 
 /** The first and the last of the matches that are worth most together and fit. */
