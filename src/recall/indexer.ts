@@ -2,6 +2,7 @@ import type { JournalEntry } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { Turn } from "../domain/turn.ts"
+import { isEcho } from "./echo.ts"
 import { exchangeFinder } from "./exchange-finder.ts"
 import type { Engine, NewDoc } from "./index/engine.ts"
 import { refOfThought, refOfTurn } from "./refs.ts"
@@ -41,7 +42,8 @@ export function makeIndexer({
     const found = new Set(turns.map(({ seq }) => seq))
     await engine.remove(seqs.filter((seq) => !found.has(seq)).map(refOfTurn))
     const docs: NewDoc[] = []
-    for (const turn of turns) if (turn.text !== "") docs.push(docOfTurn(turn, await exchanges.of(turn)))
+    for (const turn of turns)
+      if (turn.text !== "" && !isEcho(turn)) docs.push(docOfTurn(turn, await exchanges.of(turn)))
     await engine.add(docs, position)
     onChanged(changedExchanges(docs))
     await engine.hide(turns.filter(({ supersededAtMs }) => supersededAtMs !== null).map(({ seq }) => refOfTurn(seq)))
