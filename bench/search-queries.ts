@@ -34,6 +34,7 @@ export interface KnownItem {
   number: number
   /** The number of the prompt that it belongs to. */
   exchange: number
+  kind: TurnKind
   /** From the oldest fifth, 0, to the newest, 4. */
   fifth: number
   /** Words of one sentence of it, some left out, some in another form. */
@@ -208,6 +209,7 @@ function knownItem(from: Source, age: number, isWanted: (kind: TurnKind) => bool
       session,
       number,
       exchange,
+      kind: message.kind,
       fifth,
       remembered: remembered.join(" "),
       misremembered: misremember(from, remembered, message.text),

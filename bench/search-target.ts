@@ -4,8 +4,12 @@ import { pathToFileURL } from "node:url"
 import { Worker } from "node:worker_threads"
 import type { IndexerData } from "../src/daemon/indexer.ts"
 import type { Store } from "../src/domain/store.ts"
+import { openEngine } from "../src/recall/index/engine.ts"
 import type { SearchWish } from "../src/recall/search/wish.ts"
 import { makeRecallThread } from "../src/recall/thread.ts"
+import { parseQuery } from "../src/recall/words/query.ts"
+import { postgresIndex } from "../src/store/index-postgres.ts"
+import { sqliteIndex } from "../src/store/index-sqlite.ts"
 import { makeMessages } from "./corpus/messages.ts"
 import type { Place } from "./search-fill.ts"
 import type { QueryFilter, Role } from "./search-queries.ts"
@@ -122,4 +126,21 @@ async function toScope(store: Store, filter: QueryFilter): Promise<Partial<Searc
   if (sinceMs !== undefined) scope.sinceMs = sinceMs
   if (untilMs !== undefined) scope.untilMs = untilMs
   return scope
+}
+
+/** The engine alone, on an index that nobody else has open: by turn, nothing but BM25. */
+export async function openEngineAlone(place: Place): Promise<Pick<Target, "search" | "close">> {
+  const tables =
+    place.kind === "sqlite"
+      ? sqliteIndex({ path: join(dirname(place.path), "index.db") })
+      : postgresIndex({ url: place.url })
+  const engine = await openEngine(tables)
+  return {
+    async search({ query, limit }) {
+      const { words } = parseQuery(query, Date.now())
+      const hits = await engine.search({ words, limit })
+      return hits.map(({ ref, exchange, score }) => ({ seq: Math.floor(ref / 2), exchange, score }))
+    },
+    close: () => engine.close(),
+  }
 }

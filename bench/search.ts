@@ -16,7 +16,7 @@ import { type Place, seqOf } from "./search-fill.ts"
 import { fts5Peer, ripgrepPeer } from "./search-peers.ts"
 import { fillStore, startHost, startWriter } from "./search-processes.ts"
 import { type KnownItem, type LatencyQuery, makeQueries, type Queries } from "./search-queries.ts"
-import type { Found, Wish } from "./search-target.ts"
+import { type Found, openEngineAlone, type Wish } from "./search-target.ts"
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -61,7 +61,7 @@ async function atSize(size: number): Promise<void> {
       once(join(folder, "exact.json"), () => exactHits(sessions)),
     ])
     rows.push({ what: title("MB of text"), value: round(filled.bytes / 1e6, 1) })
-    const measured = await measure(place, sessions, queries, exact, filled.bytes, title)
+    const measured = await measure(folder, place, sessions, queries, exact, filled.bytes, title)
     if (options.postgres !== undefined) await onPostgres(sessions, queries, measured.found, title)
     if (!options["no-peers"]) peers(folder, messages, sessions, queries, measured.busy, title)
     details[size] = { filled, ...measured.details }
@@ -104,6 +104,7 @@ async function hybrid(size: number): Promise<void> {
 type Exact = Awaited<ReturnType<typeof exactHits>>
 
 async function measure(
+  folder: string,
   place: Place,
   sessions: number,
   queries: Queries,
@@ -111,13 +112,20 @@ async function measure(
   textBytes: number,
   title: (what: string) => string,
 ) {
-  const host = await startHost({ place, vectors: false })
-  const built = await host.built()
+  const built = await once(join(folder, "built.json"), async () => {
+    const builder = await startHost({ place, vectors: false })
+    const made = await builder.built()
+    await builder.close()
+    return made
+  })
   rows.push(
     { what: title("index built s"), value: round(built.ms / 1000, 1) },
     within(title("index / text"), built.sizeBytes / textBytes, BARS.sizeShare),
     within(title("peak memory while built MB"), built.peakMb, BARS.rssMb, 0),
   )
+  await engineAlone(place, queries, exact, title)
+  const host = await startHost({ place, vectors: false })
+  rows.push({ what: title("opened again ms"), value: round((await host.built()).ms, 0) })
   const quiet = await recall(host.run, queries, exact, title)
 
   const latency = options.short ? queries.latency.filter((_, i) => i % 3 === 0) : queries.latency
@@ -195,12 +203,38 @@ async function recall(
         exact: count(reference),
         exactRecall: round(count(reference) / items.length),
         fifths: spread,
+        kinds: byKind(items, hits, reference),
         quiet: summarize(ms),
       }
     }
   }
   const latency = await run(queries.latency.map(toWish))
   return { said, latency: latency.found, details: { ...notes, quiet: summarize(latency.ms) } }
+}
+
+/** Before ranking: what the engine's own shortcuts and the words of the query cost. */
+async function engineAlone(
+  place: Place,
+  queries: Queries,
+  exact: Exact,
+  title: (what: string) => string,
+): Promise<void> {
+  const engine = await openEngineAlone(place)
+  for (const [name, key, text] of [
+    ["K1", "k1", ({ remembered }: KnownItem) => remembered],
+    ["K2", "k2", ({ misremembered }: KnownItem) => misremembered],
+  ] as const) {
+    const hits: boolean[] = []
+    for (const item of queries.said) {
+      const found = await engine.search({ query: text(item), limit: 10, unit: "turn" })
+      hits.push(found.some(({ seq }) => seq === seqOf(item.session, item.number)))
+    }
+    rows.push({
+      what: title(`R@10 ${name}, engine alone, of exact`),
+      value: round(count(hits) / count(exact.turn[key])),
+    })
+  }
+  await engine.close()
 }
 
 /** The same messages in PostgreSQL: the lists must be the same, one by one. */
@@ -272,6 +306,16 @@ function toWish({ query, filter }: LatencyQuery): Wish {
 
 function within(what: string, value: number, most: number, digits = 3): Row {
   return { what, value: round(value, digits), bar: `≤ ${most}`, holds: value <= most }
+}
+
+function byKind(items: readonly KnownItem[], hits: boolean[], reference: readonly boolean[]): Record<string, string> {
+  const kinds = Map.groupBy(items.keys(), (i) => items[i]!.kind)
+  return Object.fromEntries(
+    [...kinds].map(([kind, at]) => [
+      kind,
+      `${at.filter((i) => hits[i]).length} of ${at.length}, exact ${at.filter((i) => reference[i]).length}`,
+    ]),
+  )
 }
 
 function timesOf(ms: number[], queries: LatencyQuery[], isWanted: (query: LatencyQuery) => boolean): Summary {

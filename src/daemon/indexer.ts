@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs"
 import { parentPort, workerData } from "node:worker_threads"
 import { type EmbedderSetting, openEmbedder } from "../adapters/embedders/list.ts"
 import { systemClock } from "../domain/clock.ts"
@@ -45,7 +46,11 @@ serveRecall({
 })
 
 async function openVectors() {
-  if (embedder === "none") return undefined
+  if (embedder === "none") {
+    // Left from a time with an embedder. Nobody would take out of it what is forgotten now.
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(vectorsPath + suffix, { force: true })
+    return undefined
+  }
   const tables = "url" in archive ? await postgresVectors({ url: archive.url }) : sqliteVectors({ path: vectorsPath })
   const start =
     (tell: Pick<CoreOptions, "onTrouble">): NonNullable<CoreOptions["startVectors"]> =>

@@ -33,8 +33,8 @@ export interface IndexTables {
   write(change: IndexChange): Promise<void>
   /** Overwrites what deleted rows left behind. */
   purge(): Promise<void>
-  /** Moves what was written from the log into the file, where there is such a thing. */
-  checkpoint(): Promise<void>
+  /** Moves what was written from the log into the file, where there is such a thing; unless idle, only from a long log. */
+  checkpoint(isIdle: boolean): Promise<void>
   sizeBytes(): Promise<number>
   close(): Promise<void>
 }

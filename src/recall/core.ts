@@ -51,6 +51,10 @@ export interface CoreOptions {
 /** Wake-ups make it fast; this makes it right when one is lost. */
 const POLL_MS = 2_000
 const RETRY_MS = 1_000
+/** Gathers what comes in a burst: whoever writes must not share his processor with us at every line. */
+const GATHER_MS = 100
+/** What has come to rest for so long is written down, however little it is. */
+const CALM_MS = 2_000
 const PUT_AWAY_MS = 500
 
 export function makeRecallCore(options: CoreOptions): RecallCore {
@@ -62,6 +66,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
   let rebuilding: { reason: string; until: number } | undefined
   let waiting: { position: number; resolve(): void }[] = []
   let wake = () => {}
+  let tookAtMs = 0
 
   const open = async () => {
     const engine = await openEngine(tables).catch(async (error: unknown) => {
@@ -121,7 +126,9 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     const { engine, indexer } = await ready()
     const more = await indexer.advance()
     settle(indexer.position())
-    return (await engine.work({ idle: !more })) || more
+    if (more) tookAtMs = performance.now()
+    const isCalm = !more && performance.now() - tookAtMs > CALM_MS
+    return (await engine.work({ idle: isCalm })) || more
   }
 
   const reached = async (position: number) => {
@@ -170,6 +177,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
           else {
             if (opened) onRest?.(await factsOf(opened.engine))
             await rest(signal)
+            if (waiting.length === 0) await setTimeout(GATHER_MS, undefined, { signal }).catch(() => {})
           }
         } catch (error) {
           if (error instanceof IndexUnusable) await rebuild(error.message, used)

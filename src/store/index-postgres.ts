@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from "pg"
+import { Failure } from "../domain/failure.ts"
 import {
   type IndexChange,
   type IndexTables,
@@ -23,14 +24,16 @@ const SCHEMA = `
   create table if not exists index_lists (segment integer not null, term integer not null, bytes bytea not null,
     primary key (segment, term));
   alter table index_lists alter column bytes set storage external;
+  insert into index_meta values ('writes', '0') on conflict do nothing;
 `
 const TABLES = ["meta", "segments", "marks", "sessions", "terms", "lists"].map((name) => `index_${name}`)
 
 /** In tables of the archive's own database. Buffers come as text, which the driver's other mode gets wrong. */
 export function postgresIndex(options: PostgresOptions): IndexTables {
   let pool: Pool | undefined
+  let writes: Writes = { last: 0, isCertain: true }
   const query = async <Row>(text: string, values: unknown[] = []): Promise<Row[]> => {
-    if (!pool) throw new IndexUnusable("gone", "the index is not open")
+    if (!pool) throw new Error("the index is not open")
     try {
       return (await pool.query({ ...named(text), values })).rows as Row[]
     } catch (error) {
@@ -38,7 +41,7 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
     }
   }
   const inTransaction = async (work: (on: PoolClient) => Promise<void>): Promise<void> => {
-    if (!pool) throw new IndexUnusable("gone", "the index is not open")
+    if (!pool) throw new Error("the index is not open")
     const client = await pool.connect().catch((error: unknown) => {
       throw translated(error)
     })
@@ -49,6 +52,7 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
       await work(client)
       await client.query("commit")
     } catch (error) {
+      writes = { ...writes, isCertain: false }
       await client.query("rollback").catch((failed: Error) => {
         broken = failed
       })
@@ -57,11 +61,14 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
       client.release(broken)
     }
   }
-  const make = () =>
-    inTransaction(async (on) => {
+  const make = async () => {
+    await inTransaction(async (on) => {
       await on.query(`select pg_advisory_xact_lock(${SCHEMA_LOCK})`)
       await on.query(SCHEMA)
     })
+    const [row] = await query<{ value: string }>("select value from index_meta where key = 'writes'")
+    writes = { last: Number(row!.value), isCertain: true }
+  }
   return {
     place: withoutPassword(options.url),
     async open() {
@@ -81,10 +88,9 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
     },
     meta: async () =>
       Object.fromEntries(
-        (await query<{ key: string; value: string }>("select key, value from index_meta")).map(({ key, value }) => [
-          key,
-          value,
-        ]),
+        (await query<{ key: string; value: string }>("select key, value from index_meta where key <> 'writes'")).map(
+          ({ key, value }) => [key, value],
+        ),
       ),
     segments: () => query<SegmentRow>("select segment, size, docs from index_segments order by segment"),
     marks: () => query<MarksRow>("select segment, removed, hidden from index_marks"),
@@ -135,7 +141,14 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
       )
       return rows.map((row) => row.term)
     },
-    write: (change) => inTransaction((on) => apply(on, change)),
+    async write(change) {
+      let last = 0
+      await inTransaction(async (on) => {
+        last = await claim(on, writes)
+        await apply(on, change)
+      })
+      writes = { last, isCertain: true }
+    },
     async purge() {
       // Lists hold numbers only: once the words are gone, nobody can tell what they stood for.
       for (const table of ["index_terms", "index_sessions"]) await query(`vacuum full ${table}`)
@@ -153,6 +166,23 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
       pool = undefined
     },
   }
+}
+
+interface Writes {
+  /** The number of the last write that was ours, or was seen when the tables were opened. */
+  last: number
+  /** False after a transaction whose end was not seen. */
+  isCertain: boolean
+}
+
+/** Numbers a write. When somebody else has written meanwhile, what this process knows of the tables is no longer so. */
+async function claim(on: PoolClient, { last, isCertain }: Writes): Promise<number> {
+  const { rows } = await on.query<{ value: string }>(
+    "update index_meta set value = (value::bigint + 1)::text where key = 'writes' returning value",
+  )
+  const next = Number(rows[0]?.value)
+  if (next === last + 1 || (!isCertain && next === last + 2)) return next
+  throw new Failure("store_busy", "another process writes the index of this database")
 }
 
 async function apply(on: PoolClient, change: IndexChange): Promise<void> {

@@ -15,6 +15,9 @@ import { translateSqlite } from "./sqlite.ts"
 /** The key of a list is segment * 2^32 + term: a segment's lists lie together, and writing a new one appends. */
 const SEGMENT = 2 ** 32
 
+/** Longer than this, the log is moved into the file also when it is a bad moment. */
+const LONG_LOG_BYTES = 32 * 1024 * 1024
+
 const SCHEMA = `
   create table if not exists meta (key text primary key, value text not null) without rowid;
   create table if not exists segments (segment integer primary key, size integer not null, docs blob not null);
@@ -29,7 +32,7 @@ const SCHEMA = `
 export function sqliteIndex({ path }: { path: string }): IndexTables {
   let file: OpenFile | undefined
   const guarded = async <T>(work: (on: OpenFile) => T): Promise<T> => {
-    if (!file) throw new IndexUnusable("gone", "the index is not open")
+    if (!file) throw new Error("the index is not open")
     try {
       return work(file)
     } catch (error) {
@@ -127,7 +130,6 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
       guarded((on) => {
         assertSameFile(on)
         on.db.transaction(() => apply(on, change)).immediate()
-        on.isWritten = true
       }),
     purge: () =>
       guarded(({ db }) => {
@@ -135,15 +137,19 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
         db.exec("vacuum")
         db.pragma("wal_checkpoint(truncate)")
       }),
-    checkpoint: () =>
+    checkpoint: (isIdle) =>
       guarded((on) => {
-        if (!on.isWritten) return
-        on.db.pragma("wal_checkpoint(truncate)")
-        on.isWritten = false
+        const logBytes = sizeOf(`${path}-wal`)
+        if (isIdle) {
+          if (logBytes > 0) on.db.pragma("wal_checkpoint(truncate)")
+        } else if (logBytes > Math.max(LONG_LOG_BYTES, on.lastLogBytes * 1.25)) {
+          on.db.pragma("wal_checkpoint(passive)")
+          // A reader may hold it up. Then it is not tried again until the log is longer still.
+          on.lastLogBytes = logBytes
+        } else if (logBytes < LONG_LOG_BYTES) on.lastLogBytes = 0
       }),
     async sizeBytes() {
-      const size = (of: string) => (existsSync(of) ? statSync(of).size : 0)
-      return size(path) + size(`${path}-wal`)
+      return sizeOf(path) + sizeOf(`${path}-wal`)
     },
     close: async () => close(),
   }
@@ -168,7 +174,8 @@ interface OpenFile {
   prepare(text: string): Database.Statement
   path: string
   inode: number
-  isWritten: boolean
+  /** How long the log was when it was last moved for its length. */
+  lastLogBytes: number
 }
 
 function openFile(path: string): OpenFile {
@@ -181,6 +188,7 @@ function openFile(path: string): OpenFile {
     db.pragma("synchronous = NORMAL")
     // In the middle of a search it would cost many times the search.
     db.pragma("wal_autocheckpoint = 0")
+    db.pragma(`journal_size_limit = ${LONG_LOG_BYTES / 2}`)
     db.pragma("busy_timeout = 5000")
     db.pragma("cache_size = -8000")
     db.exec(SCHEMA)
@@ -192,12 +200,14 @@ function openFile(path: string): OpenFile {
       statements.set(text, statement)
       return statement
     }
-    return { db, prepare, path, inode: statSync(path).ino, isWritten: true }
+    return { db, prepare, path, inode: statSync(path).ino, lastLogBytes: 0 }
   } catch (error) {
     db.close()
     throw error
   }
 }
+
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 function assertSameFile({ path, inode }: OpenFile): void {
   const now = statSync(path, { throwIfNoEntry: false })

@@ -72,6 +72,23 @@ describe("both databases", () => {
 })
 
 describe("the tables of the index on PostgreSQL", () => {
+  test("are written by one process: the other is refused, and knows what was written once it opens again", async () => {
+    const own = await server.createDatabase()
+    const [tables, other] = [postgresIndex({ url: own }), postgresIndex({ url: own })]
+    const [one, two] = [await openEngine(tables), await openEngine(other)]
+    await one.add(makeDocs(50), 50)
+    await workAll(one)
+    await two.add(makeDocs(50, 2, 1000), 60)
+    await expect(workAll(two)).rejects.toMatchObject({ name: "Failure", code: "store_busy" })
+    await two.close()
+    await one.add(makeDocs(10, 3, 2000), 70)
+    await workAll(one)
+    const again = await openEngine(other)
+    expect(again.facts()).toMatchObject({ documents: 60, position: 70 })
+    await again.close()
+    await one.close()
+  })
+
   test("dropped under a running engine are missed at the next slice, and can be made anew", async () => {
     const own = await server.createDatabase()
     const tables = postgresIndex({ url: own })

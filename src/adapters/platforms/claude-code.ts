@@ -4,6 +4,7 @@ import type { Capture, LineageKind, SessionCapture, SkippedCapture, TurnCapture 
 import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
 import { follow, type Line } from "./parts/claude-line.ts"
 import { answered, type Draft, queuedPrompt, said } from "./parts/claude-messages.ts"
+import { typedPrompts } from "./parts/claude-typed.ts"
 import { asArray, asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "./shared/jsonl.ts"
 import { digest, timeOf, titleOf, wellFormed } from "./shared/text.ts"
 
@@ -262,37 +263,6 @@ function later(found: SessionCapture, state: State): Capture[] {
   if (state.sessions.some(({ id }) => id === found.sessionId)) return [found]
   state.waiting.push(found)
   return []
-}
-
-/** All prompts ever typed. Claude Code deletes transcripts after 30 days, but not these. */
-const typedPrompts: LinesReader = {
-  mode: "lines",
-  begin: () => ({ titled: [] }),
-  line(line, state) {
-    const { sessionId, display, timestamp: atMs, project: projectPath, pastedContents } = parseLine(line)
-    if (typeof sessionId !== "string" || typeof display !== "string") return [skipped("history without a session")]
-    const pasted = asObject(pastedContents) ?? {}
-    const expanded = display.replace(
-      /\[Pasted text #(\d+)[^\]]*\]/g,
-      (mark, number) => asString(asObject(pasted[number])?.content) || mark,
-    )
-    const text = wellFormed(expanded)
-    if (text.trim() === "" || /^\/[\w:-]+\s*$/.test(text)) return [skipped("command")]
-    const time = typeof atMs === "number" ? { atMs } : {}
-    const found: SessionCapture = {
-      type: "session",
-      sessionId,
-      ...(typeof projectPath === "string" && { projectPath }),
-    }
-    const titled = state.titled as string[]
-    const title = titled.includes(sessionId) ? undefined : titleOf(text)
-    if (title) {
-      found.title = { text: title, from: "prompt" }
-      state.titled = [...titled.slice(-255), sessionId]
-    }
-    const nativeId = `typed:${digest(text)}:${atMs}`
-    return [found, { type: "turn", sessionId, nativeId, kind: "prompt", text, ...time, fallback: true }]
-  },
 }
 
 /** A tool's output that was too long for the transcript. */

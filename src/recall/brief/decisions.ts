@@ -23,7 +23,7 @@ const STRONG = new RegExp(
     String.raw`\b(?:we|i|you)(?:'ll| will| shall| should|'re going to| are going to| must|'d better)? (?:not |never |always )?${USE}\b`,
     String.raw`\blet(?:'s| us) (?:not |also )?(?:${USE}|do|make)\b`,
     String.raw`\bgo(?:ing)? with\b|\bwe (?:chose|picked)\b|\bi (?:chose|picked)\b`,
-    String.raw`^(?:(?:yes|ok(?:ay)?|no|but|and|then|please|so)[,.:]? )*${USE} `,
+    `^(?:(?:yes|ok(?:ay)?|no|but|and|then|please|so)[,.:]? )*${USE} `,
     String.raw`\bi (?:do not|don't) want\b`,
     String.raw`\binstead of\b|\brather than\b|\bno longer\b|\bswitch(?:ed|ing)? (?:from|to)\b`,
     String.raw`(?:^|[,:;] )(?:please )?(?:do not|don't|never|always) \w+`,

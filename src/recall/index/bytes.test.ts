@@ -23,7 +23,10 @@ describe("a list", () => {
   ])("%s is read as it was written, wherever its bytes lie", (_, count, size) => {
     const docs = Uint16Array.from({ length: count }, (_, at) => Math.floor((at * size) / count))
     const impacts = Uint8Array.from({ length: count }, (_, at) => 1 + (at % 255))
-    const bytes = encodeList(docs, impacts, count, size)
+    const bytes = encodeList(
+      Uint32Array.from(docs, (doc, at) => (doc << 8) | impacts[at]!),
+      size,
+    )
     expect(bytes.length).toBe(4 + Math.min(count * 3, count > size / 3 ? size : Number.POSITIVE_INFINITY))
     for (const offset of [0, 1, 2, 3]) {
       const list = decodeList(pooled(bytes, offset), size)
@@ -41,7 +44,7 @@ describe("a list", () => {
     ["of a document that is not", (bytes: Uint8Array) => bytes.with(7, 255)],
     ["of nothing", (bytes: Uint8Array) => bytes.subarray(0, 0)],
   ])("%s is damaged", (_, damage) => {
-    const bytes = encodeList([1, 2], [9, 9], 2, 100)
+    const bytes = encodeList(Uint32Array.of((1 << 8) | 9, (2 << 8) | 9), 100)
     expect(() => decodeList(damage(bytes), 100)).toThrow(expect.objectContaining({ reason: "damaged" }))
   })
 })

@@ -159,7 +159,7 @@ describe("a transaction whose end is not seen", () => {
   test.each([true, false])(
     "leaves nothing double or missing (kept: %s)",
     async (isKept) => {
-      const docs = makeDocs(80)
+      const docs = Array.from({ length: 80 }, (_, at) => docOf(at, `common w${at % 7} own${at}`))
       for (let at = 2; ; at++) {
         rmSync(path, { force: true })
         rmSync(`${path}-wal`, { force: true })

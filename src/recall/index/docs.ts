@@ -52,9 +52,9 @@ export class Docs {
     return doc
   }
 
-  /** Takes over a document of others, with its marks. */
+  /** Takes over a document of others, without its marks. */
   pushFrom(other: Docs, doc: number): void {
-    const at = this.push({
+    this.push({
       ref: other.ref[doc]!,
       session: other.session[doc]!,
       kind: other.kind[doc]!,
@@ -62,8 +62,11 @@ export class Docs {
       exchange: other.exchange[doc]!,
       length: other.length[doc]!,
     })
-    if (isSet(other.removed, doc)) this.remove(at)
-    if (isSet(other.hidden, doc)) this.hide(at)
+  }
+
+  markLike(doc: number, other: Docs, otherDoc: number): void {
+    if (isSet(other.removed, otherDoc)) this.remove(doc)
+    if (isSet(other.hidden, otherDoc)) this.hide(doc)
   }
 
   isRemoved(doc: number): boolean {

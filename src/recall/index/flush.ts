@@ -6,8 +6,8 @@ import { Segment } from "./segment.ts"
 import type { Shelf } from "./shelf.ts"
 
 /** Rows of one slice, and their bytes: more would hold up a search that waits for the thread. */
-export const SLICE_ROWS = 256
-export const SLICE_BYTES = 512 * 1024
+export const SLICE_ROWS = 128
+const SLICE_BYTES = 256 * 1024
 
 /**
  * Writes a delta as a segment. Every `yield` ends a slice, and a slice is one transaction. The segment is there when its
@@ -19,7 +19,10 @@ export async function* flush(shelf: Shelf, delta: Delta): AsyncGenerator<void, v
   try {
     if (order.length > 0) yield* writeLists(shelf, delta, order, number)
     const docs = new Docs(order.length)
-    for (const doc of order) docs.pushFrom(delta.docs, doc)
+    for (const [at, doc] of order.entries()) {
+      docs.pushFrom(delta.docs, doc)
+      docs.markLike(at, delta.docs, doc)
+    }
     const segment = new Segment(number, docs)
     await shelf.commit(order.length > 0 ? [segment] : [], { meta: { position: String(delta.position) } })
     shelf.deltas = shelf.deltas.filter((other) => other !== delta)
@@ -43,22 +46,26 @@ async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment:
   order.forEach((doc, at) => {
     newDoc[doc] = at
   })
-  const words = [...delta.words].filter(([, postings]) => postings.some((posting) => newDoc[posting >> 8]! >= 0))
-  const numbered: { term: number; postings: number[] }[] = []
-  for (let from = 0; from < words.length; from += SLICE_ROWS) {
-    const slice = words.slice(from, from + SLICE_ROWS)
-    const terms = await numberWords(shelf, slice)
-    for (const [at, [, postings]] of slice.entries()) numbered.push({ term: terms[at]!, postings })
+  const terms: number[] = []
+  const lists: number[][] = []
+  // Never all at once: there may be a hundred thousand of them.
+  for (const words = delta.words.entries(); ; ) {
+    const some = words.take(SLICE_ROWS).toArray()
+    if (some.length === 0) break
+    const live = some.filter(([, postings]) => postings.some((posting) => newDoc[posting >> 8]! >= 0))
+    terms.push(...(await numberWords(shelf, live)))
+    lists.push(...live.map(([, postings]) => postings))
     yield
   }
-  // By their keys, so that the rows go to the end of the table.
-  numbered.sort((a, b) => a.term - b.term)
   let slice = new Slice()
-  for (const { term, postings } of numbered) {
-    const live = Uint32Array.from(postings, (posting) => (newDoc[posting >> 8]! << 8) | (posting & 255))
-      .filter((posting) => posting >>> 8 < order.length)
-      .sort()
-    slice.add({ segment, term, bytes: encodePostings(live, live.length, order.length) })
+  const live = new Uint32Array(order.length)
+  for (const at of byNumber(terms)) {
+    let count = 0
+    for (const posting of lists[at]!) {
+      const doc = newDoc[posting >> 8]!
+      if (doc >= 0) live[count++] = (doc << 8) | (posting & 255)
+    }
+    slice.add({ segment, term: terms[at]!, bytes: encodePostings(live, count, order.length) })
     if (!slice.isFull) continue
     await shelf.tables.write({ lists: slice.lists })
     slice = new Slice()
@@ -66,6 +73,13 @@ async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment:
   }
   await shelf.tables.write({ lists: slice.lists })
   yield
+}
+
+const PLACE = 2 ** 22
+
+/** Places by the terms in them, so that rows go to the end of their table. As numbers, which sort faster than objects. */
+function byNumber(terms: number[]): Uint32Array {
+  return Uint32Array.from(Float64Array.from(terms, (term, at) => term * PLACE + at).sort(), (packed) => packed % PLACE)
 }
 
 /** New words get the next numbers, and are in the dictionary before a list names them. */
@@ -82,15 +96,15 @@ async function numberWords(shelf: Shelf, words: [string, number[]][]): Promise<n
   return terms
 }
 
-/** Postings of document << 8 | impact, ascending. */
+/** Postings of document << 8 | impact, in any order. */
 export function encodePostings(postings: Uint32Array, count: number, size: number): Uint8Array {
-  const docs = new Uint16Array(count)
-  const impacts = new Uint8Array(count)
-  for (let at = 0; at < count; at++) {
-    docs[at] = postings[at]! >> 8
-    impacts[at] = postings[at]! & 255
+  const ordered = postings.subarray(0, count)
+  for (let at = 1; at < count; at++) {
+    if (ordered[at]! > ordered[at - 1]!) continue
+    ordered.sort()
+    break
   }
-  return encodeList(docs, impacts, count, size)
+  return encodeList(ordered, size)
 }
 
 export class Slice {

@@ -18,14 +18,15 @@ const DENSE_SHARE = 1 / 3
 
 const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 
-/** `size`: how many documents the segment has. */
-export function encodeList(docs: ArrayLike<number>, impacts: ArrayLike<number>, count: number, size: number) {
+/** Of postings that are document << 8 | impact, ascending, in a segment of so many documents. */
+export function encodeList(postings: Uint32Array, size: number): Uint8Array {
+  const count = postings.length
   const isDense = count > size * DENSE_SHARE
   const bytes = new Uint8Array(HEAD_BYTES + (isDense ? size : count * 3))
   let max = 0
   for (let at = 0; at < count; at++) {
-    const doc = docs[at]!
-    const impact = impacts[at]!
+    const doc = postings[at]! >> 8
+    const impact = postings[at]! & 255
     if (impact > max) max = impact
     if (isDense) bytes[HEAD_BYTES + doc] = impact
     else {

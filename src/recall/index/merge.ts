@@ -42,12 +42,17 @@ export function plannedMerge(segments: readonly Segment[]): Segment[] | undefine
 export async function* merge(shelf: Shelf, sources: readonly Segment[]): AsyncGenerator<void, void> {
   const number = shelf.reserveNumber()
   try {
-    const order = liveByRef(sources)
+    const places = liveByRef(sources)
     yield
-    if (order.length > 0) yield* mergeLists(shelf, sources, order, number)
-    const docs = new Docs(order.length)
-    for (const { source, doc } of places(order)) docs.pushFrom(sources[source]!.docs, doc)
-    const merged = order.length > 0 ? [new Segment(number, docs)] : []
+    if (places.length > 0) yield* mergeLists(shelf, sources, places, number)
+    const docs = new Docs(places.length)
+    for (const place of places) docs.pushFrom(sources[place >> 16]!.docs, place & 0xffff)
+    yield
+    // Last of all, because documents may be removed or hidden as long as this is not the segment that they are in.
+    places.forEach((place, doc) => {
+      docs.markLike(doc, sources[place >> 16]!.docs, place & 0xffff)
+    })
+    const merged = places.length > 0 ? [new Segment(number, docs)] : []
     await shelf.commit(merged, { retired: sources.map((source) => source.number) }, sources)
     shelf.toDrop.push(...sources.map((source) => source.number))
     shelf.replaceSegments(sources, merged)
@@ -69,38 +74,31 @@ export async function* drop(tables: IndexTables, segment: number): AsyncGenerato
   }
 }
 
-const SOURCE = 2 ** 16
-const REF = 2 ** 20
+const PLACE = 2 ** 20
 
-/** ref, then source, then document, in one number each: so they sort as numbers. */
-function liveByRef(sources: readonly Segment[]): Float64Array {
+/** source << 16 | document of all that are left, in the order of their refs. */
+function liveByRef(sources: readonly Segment[]): Uint32Array {
   const order = new Float64Array(sources.reduce((sum, { live }) => sum + live, 0))
   let at = 0
   sources.forEach(({ docs }, source) => {
     for (let doc = 0; doc < docs.size; doc++)
-      if (!docs.isRemoved(doc)) order[at++] = docs.ref[doc]! * REF + source * SOURCE + doc
+      if (!docs.isRemoved(doc)) order[at++] = docs.ref[doc]! * PLACE + ((source << 16) | doc)
   })
-  return order.sort()
-}
-
-function* places(order: Float64Array): Generator<{ source: number; doc: number }> {
-  for (const packed of order) {
-    const place = packed % REF
-    yield { source: Math.floor(place / SOURCE), doc: place % SOURCE }
-  }
+  return Uint32Array.from(order.sort(), (packed) => packed % PLACE)
 }
 
 async function* mergeLists(
   shelf: Shelf,
   sources: readonly Segment[],
-  order: Float64Array,
+  places: Uint32Array,
   segment: number,
 ): AsyncGenerator<void, void> {
   const newDocs = sources.map(({ docs }) => new Int32Array(docs.size).fill(-1))
-  let next = 0
-  for (const { source, doc } of places(order)) newDocs[source]![doc] = next++
+  places.forEach((place, doc) => {
+    newDocs[place >> 16]![place & 0xffff] = doc
+  })
   const cursors = sources.map((source, at) => new Cursor(shelf.tables, source, newDocs[at]!))
-  const postings = new Uint32Array(order.length)
+  const postings = new Uint32Array(places.length)
   let slice = new Slice()
   let frequencies: { term: number; docs: number }[] = []
   for (;;) {
@@ -109,7 +107,7 @@ async function* mergeLists(
     if (term !== Number.POSITIVE_INFINITY) {
       let count = 0
       for (const cursor of cursors) if (cursor.term === term) count = cursor.take(postings, count)
-      if (count > 0) slice.add({ segment, term, bytes: encodePostings(sorted(postings, count), count, order.length) })
+      if (count > 0) slice.add({ segment, term, bytes: encodePostings(postings, count, places.length) })
       if (count >= FREQUENT_DOCS) frequencies.push({ term, docs: count })
       if (!slice.isFull) continue
     }
@@ -119,11 +117,6 @@ async function* mergeLists(
     slice = new Slice()
     frequencies = []
   }
-}
-
-function sorted(postings: Uint32Array, count: number): Uint32Array {
-  for (let at = 1; at < count; at++) if (postings[at]! < postings[at - 1]!) return postings.subarray(0, count).sort()
-  return postings
 }
 
 /** The lists of one source, one after the other. */

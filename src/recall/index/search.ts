@@ -33,6 +33,8 @@ export interface EngineHit extends DocLook {
 
 /** How many words a prefix stands for: the most frequent ones that begin so. */
 const PREFIX_WORDS = 32
+/** Of more than these, listing their documents costs more than testing those that have the words. */
+const FEW_SESSIONS = 50
 /** The sum of all whole weights; times the largest impact it is still a 31-bit number. */
 const WEIGHTS_TOTAL = 2 ** 23
 
@@ -113,7 +115,7 @@ function compile(shelf: Shelf, { sessionIds, kinds, sinceMs, untilMs, hidden }: 
   const until = untilMs ?? Number.POSITIVE_INFINITY
   const few = new Map<object, number[] | undefined>()
   const only = (view: { docs: Docs }) => {
-    if (!sessions || !(view instanceof Segment)) return undefined
+    if (!sessions || sessions.length > FEW_SESSIONS || !(view instanceof Segment)) return undefined
     if (!few.has(view))
       few.set(
         view,

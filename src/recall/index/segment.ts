@@ -55,21 +55,21 @@ interface BySession {
   docs: Uint16Array
 }
 
+/** Counted in arrays by session number: at the first search in a session this is done for every segment. */
 function bySession({ session, size }: Docs): BySession {
-  const counts = new Map<number, number>()
-  for (let doc = 0; doc < size; doc++) counts.set(session[doc]!, (counts.get(session[doc]!) ?? 0) + 1)
-  const sessions = Uint32Array.from(counts.keys()).sort()
-  const starts = new Uint32Array(sessions.length + 1)
-  const next = new Map<number, number>()
-  sessions.forEach((number, at) => {
-    next.set(number, starts[at]!)
-    starts[at + 1] = starts[at]! + counts.get(number)!
+  const last = session.subarray(0, size).reduce((largest, number) => Math.max(largest, number), 0)
+  const next = new Uint32Array(last + 1)
+  for (let doc = 0; doc < size; doc++) next[session[doc]!]!++
+  const sessions: number[] = []
+  const starts = [0]
+  next.forEach((count, number) => {
+    const start = starts.at(-1)!
+    next[number] = start
+    if (count === 0) return
+    sessions.push(number)
+    starts.push(start + count)
   })
   const docs = new Uint16Array(size)
-  for (let doc = 0; doc < size; doc++) {
-    const at = next.get(session[doc]!)!
-    docs[at] = doc
-    next.set(session[doc]!, at + 1)
-  }
-  return { sessions, starts, docs }
+  for (let doc = 0; doc < size; doc++) docs[next[session[doc]!]!++] = doc
+  return { sessions: Uint32Array.from(sessions), starts: Uint32Array.from(starts), docs }
 }

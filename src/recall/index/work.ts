@@ -7,7 +7,7 @@ import type { Shelf } from "./shelf.ts"
 /** A delta of so many documents is written, */
 const DELTA_DOCS = 512
 /** but while an earlier one is being written it may grow to so many: what comes fast is written in larger pieces. */
-const MAX_DELTA_DOCS = 8_192
+const MAX_DELTA_DOCS = 4_096
 
 type Job = AsyncGenerator<void, void>
 
@@ -68,12 +68,12 @@ export class Work {
     if (this.#isUncertain) await this.#reconcile()
     if (idle && this.#shelf.deltas.length === 1 && this.#hasToSettle()) await this.#settle()
     if (this.#shelf.deltas.length > 1) await this.#write()
-    else if (!(await this.#tidy()) && idle) {
-      await this.#shelf.tables.checkpoint()
-      this.sizeBytes = await this.#shelf.tables.sizeBytes()
-      return false
-    }
-    return this.#shelf.deltas.length > 1 || this.#hasToTidy() || (idle && this.#hasToSettle())
+    else await this.#tidy()
+    const hasMore = this.#shelf.deltas.length > 1 || this.#hasToTidy() || (idle && this.#hasToSettle())
+    const isResting = idle && !hasMore
+    await this.#shelf.tables.checkpoint(isResting)
+    if (isResting) this.sizeBytes = await this.#shelf.tables.sizeBytes()
+    return hasMore
   }
 
   /** Everything that was added is written, and nothing is left half done. */
@@ -115,17 +115,15 @@ export class Work {
     this.sizeBytes = await this.#shelf.tables.sizeBytes()
   }
 
-  /** False when there is nothing to do. */
-  async #tidy(): Promise<boolean> {
+  async #tidy(): Promise<void> {
     if (!this.#tidying) {
-      const planned = plannedMerge(this.#shelf.segments)
       const [number] = this.#shelf.toDrop
+      const planned = plannedMerge(this.#shelf.segments)
       if (number !== undefined) this.#tidying = this.#drop(number)
       else if (planned) this.#tidying = merge(this.#shelf, planned)
-      else return false
+      else return
     }
     if (await this.#advance(this.#tidying)) this.#tidying = undefined
-    return true
   }
 
   async *#drop(number: number): Job {

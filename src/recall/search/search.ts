@@ -62,7 +62,16 @@ async function ranked(parts: SearchParts, wish: SearchWish, query: ParsedQuery, 
       : byWords
   const left = query.excluded.length === 0 ? candidates : await withoutExcluded(parts, candidates, query)
   boost(left, { query, recent: wish.recent ?? false, nowMs: clock.nowMs(), session: isTurns })
-  return left.sort(byScore)
+  return withoutCopies(left.sort(byScore))
+}
+
+/** A fork begins with a copy of its original, times included: what was said once is found once. */
+function withoutCopies(ranked: Candidate[]): Candidate[] {
+  const seen = new Set<string>()
+  return ranked.filter(({ kind, atMs, length }) => {
+    const key = `${kind} ${atMs} ${length}`
+    return !seen.has(key) && seen.add(key)
+  })
 }
 
 async function found(parts: SearchParts, wish: SearchWish, query: ParsedQuery, notes: string[]): Promise<EngineHit[]> {

@@ -37,6 +37,8 @@ export interface Vectors {
   changed(exchanges: readonly ListedExchange[]): void
   /** Works without an embedder, too: what is forgotten is gone at once. */
   remove(exchanges: readonly number[]): Promise<void>
+  /** Of what was removed, no byte is left. */
+  purge(): Promise<void>
   state(): Promise<EmbeddingState>
   stopped: Promise<void>
 }
@@ -92,6 +94,7 @@ export function startVectors(options: VectorsOptions): Vectors {
     // Until there is an index, its first walk finds everything anyway.
     changed: (exchanges) => ready?.embedding.changed(exchanges),
     remove: (exchanges) => (ready ? ready.embedding.remove(exchanges) : tables.remove(exchanges)),
+    purge: () => tables.purge(),
     async state() {
       if (ready) {
         const state = await ready.embedding.state()
