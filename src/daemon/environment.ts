@@ -14,8 +14,8 @@ export interface Environment {
   machine: Machine
   agent: { projectDir?: string; nativeSession?: { platform: string; id: string } }
   cwd: string
-  /** What a person has chosen to read long texts with. */
-  pager: string | undefined
+  /** What a person has chosen to read long texts with, and how it is told to let colours through. */
+  pager: { command: string | undefined; env: NodeJS.ProcessEnv }
 }
 
 /**
@@ -57,6 +57,6 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
         : {}),
     },
     cwd: process.cwd(),
-    pager: env.PAGER,
+    pager: { command: env.PAGER, env: { LESS: "FRX", LV: "-c", ...env } },
   }
 }

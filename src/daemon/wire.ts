@@ -12,6 +12,7 @@ import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
 import type { SystemStatus } from "../operations/services.ts"
+import type { IndexFacts } from "../recall/core.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall, type RecallRoom } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
@@ -214,6 +215,8 @@ async function statusOf({
   const last = await store.journal.last()
   const trouble = httpTrouble()
   const index = await recall.facts().catch((error: unknown) => Failure.from(error))
+  const facts = await store.facts()
+  const place = facts.kind === "sqlite" ? home.index : facts.place
   const damage = damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`)
   return {
     id,
@@ -224,8 +227,16 @@ async function statusOf({
     socket,
     http: { ...(url === undefined ? {} : { url }), ...(trouble === undefined ? {} : { trouble }) },
     memoryMb: Math.round(process.memoryUsage.rss() / 1e6),
-    store: await store.facts(),
+    store: facts,
+    search: { place, ...(index instanceof Failure ? { trouble: index.message } : searchFacts(index, last)) },
     followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: last - index.position }],
-    notices: index instanceof Failure ? [...damage, `Search does not work: ${index.message}.`] : damage,
+    notices: damage,
   }
+}
+
+function searchFacts(
+  { documents, position, rebuilding }: IndexFacts,
+  last: number,
+): Omit<SystemStatus["search"], "place"> {
+  return { documents, behind: last - position, ...(rebuilding === undefined ? {} : { rebuilding }) }
 }

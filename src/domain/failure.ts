@@ -107,6 +107,12 @@ export const failures = {
     help: "The database was written by a newer Throughline: install that version.",
   },
   store_unreachable: { http: 503, exit: 7, retry: true, help: "Check database.url and that the server answers." },
+  index_unusable: {
+    http: 503,
+    exit: 7,
+    retry: true,
+    help: "Move the named file away: the index is made anew from the archive, and nothing is lost by it.",
+  },
   embedder_unreachable: {
     http: 503,
     exit: 5,

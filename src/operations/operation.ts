@@ -26,6 +26,8 @@ export interface Operation<
   startsDaemon?: false
   /** Inputs that the command line takes by position. */
   positional?: readonly (keyof z.input<In> & string)[]
+  /** What stands at the last position may be several words, without quotes. */
+  takesWords?: true
   /** For work that takes long: which operation tells how far it is, and how that reads on one line. */
   progress?: { from: string; line(output: Record<string, unknown>): string }
   input: In
@@ -44,6 +46,8 @@ export interface Style {
   accent(text: string): string
   /** For what was searched for. */
   mark(text: string): string
+  /** How wide it is. */
+  columns: number
 }
 
 /** Keeps the literal types, so that the client's inputs and outputs are inferred. */

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { operation } from "./operation.ts"
+import type { SystemStatus } from "./services.ts"
 
 export const reindex = operation({
   name: "reindex",
@@ -9,8 +10,8 @@ export const reindex = operation({
   progress: {
     from: "status",
     line(status) {
-      const { followers, store } = status as { followers: { lag: number }[]; store: { journal: number } }
-      const left = Math.min(followers[0]?.lag ?? 0, store.journal)
+      const { search, store } = status as unknown as SystemStatus
+      const left = Math.min(search.behind ?? 0, store.journal)
       const share = store.journal === 0 ? 1 : 1 - left / store.journal
       const filled = Math.round(share * BAR_CHARS)
       return `[${"█".repeat(filled)}${"░".repeat(BAR_CHARS - filled)}] ${Math.round(share * 100)} %  ${left} journal entries left`

@@ -13,6 +13,7 @@ export const resume = operation({
   effect: "read",
   on: ["cli", "http"],
   positional: ["which"],
+  takesWords: true,
   input: z.strictObject({
     which: z
       .string()

@@ -3,8 +3,9 @@ import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ProjectId } from "../domain/ids.ts"
 import type { Session } from "../domain/session.ts"
-import type { SearchHit, SearchWish } from "../recall/search/wish.ts"
+import type { Found, SearchHit, SearchWish } from "../recall/search/wish.ts"
 import { operation } from "./operation.ts"
+import { searchStyled, searchText } from "./search-text.ts"
 import type { Services } from "./services.ts"
 import { checkPlatform } from "./sources.ts"
 import { clip, projectName } from "./text.ts"
@@ -71,7 +72,7 @@ export const searchConversationHistory = operation({
     const { wish, notes } = await wishOf({ sessions, capture }, { ...given, sessionId: session_id }, caller)
     const found = await recall.search({ ...wish, query, limit: n_results, chars: charsPerHit(n_results) })
     const isLong = n_results > MANY
-    const said = found.hits.length === 0 ? [NOTHING] : isLong ? [GO_ON] : []
+    const said = found.hits.length === 0 ? await whyNothing(recall, found, wish) : isLong ? [GO_ON] : []
     const note = [...notes, ...found.notes, ...said].join(" ")
     const exchanges = found.hits.map((hit) => exchangeView(hit, !isLong))
     return {
@@ -88,6 +89,7 @@ export const search = operation({
   effect: "read",
   on: ["cli", "http"],
   positional: ["query"],
+  takesWords: true,
   input: z.strictObject({
     query: query.describe('Words; "quotes" keep words together, conf* takes every ending, -word leaves out'),
     sessionId: z.string().min(1).optional().describe("Only this session"),
@@ -120,29 +122,8 @@ export const search = operation({
     complete: z.boolean(),
     notes: z.array(z.string()),
   }),
-  text: ({ query, hits, notes }) =>
-    [
-      ...hits.map(
-        (hit) =>
-          `${hit.sessionId.slice(0, 8)}  ${hit.at.slice(0, 16).replace("T", " ")}  ${hit.platform}  ${projectName(hit.project)}  ${clip(hit.title, 60)}\n    ${hit.snippet}`,
-      ),
-      ...(hits.length === 0 ? [`Nothing found for ${JSON.stringify(clip(query, 80))}. ${NOTHING}`] : []),
-      ...notes,
-    ].join("\n"),
-  styled: ({ query, hits, notes }, { bold, dim, accent, mark }) =>
-    [
-      ...hits.map((hit, index) => {
-        const head = [
-          dim(`${index + 1}.`),
-          accent(hit.sessionId.slice(0, 8)),
-          bold(clip(hit.title, 60)),
-          dim(`${hit.at.slice(0, 16).replace("T", " ")} · ${hit.platform} · ${projectName(hit.project)}`),
-        ]
-        return `${head.join(" ")}\n   ${marked(hit.snippet, hit.marks, mark)}\n`
-      }),
-      ...(hits.length === 0 ? [`Nothing found for ${bold(clip(query, 80))}. ${NOTHING}`] : []),
-      ...notes.map(dim),
-    ].join("\n"),
+  text: searchText,
+  styled: searchStyled,
   async run({ sessions, capture, recall }, { query, unit, recent, superseded, limit, ...given }, caller) {
     const { wish, notes } = await wishOf({ sessions, capture }, given, caller)
     const found = await recall.search({ ...wish, query, unit, recent, superseded, limit })
@@ -168,7 +149,7 @@ export const search = operation({
         }
       }),
       complete: found.isComplete,
-      notes: [...notes, ...found.notes],
+      notes: [...notes, ...found.notes, ...(found.hits.length === 0 ? await whyNothing(recall, found, wish) : [])],
     }
   },
 })
@@ -176,7 +157,25 @@ export const search = operation({
 /** From so many hits on, what is the same for all is said once. */
 const MANY = 5
 const GO_ON = "`throughline resume <session_id>` goes on with a session."
-const NOTHING = "Other words may help; the whole archive was searched."
+
+/** What to do next. That all was searched is said only where it was. */
+async function whyNothing(recall: Services["recall"], found: Found, wish: Wish): Promise<string[]> {
+  // Then its own note says it.
+  if (!found.isComplete) return []
+  const { documents } = await recall.facts()
+  if (documents === 0) return [EMPTY]
+  const { firstProjectId: _, ...filters } = wish
+  return [
+    Object.keys(filters).length > 0
+      ? "Other words may help, or fewer filters."
+      : "Other words may help; the whole archive was searched.",
+  ]
+}
+
+const EMPTY =
+  "Nothing is kept yet: conversations of the agents on this machine appear by themselves, and `throughline sources` shows where they are looked for."
+
+type Wish = Omit<SearchWish, "query" | "limit">
 
 interface Given {
   sessionId?: string | undefined
@@ -193,10 +192,10 @@ async function wishOf(
   { sessions, capture }: Pick<Services, "sessions" | "capture">,
   { sessionId, project, platform, branch, role, since, until }: Given,
   caller: Caller,
-): Promise<{ wish: Omit<SearchWish, "query" | "limit">; notes: string[] }> {
+): Promise<{ wish: Wish; notes: string[] }> {
   checkPlatform(capture, platform)
   const session = sessionId === undefined ? undefined : await sessionOf({ sessions, capture }, sessionId)
-  const wish: Omit<SearchWish, "query" | "limit"> = {
+  const wish: Wish = {
     ...(session === undefined ? {} : { sessionId: session.id }),
     ...(platform === undefined ? {} : { platform }),
     ...(branch === undefined ? {} : { gitBranch: branch }),
@@ -269,16 +268,6 @@ function exchangeView({ session, exchange, user, ai, snippet, kind, atMs, score 
     score: rounded(score),
     ...(withCommand ? { resume_command: `throughline resume ${id}` } : {}),
   }
-}
-
-function marked(text: string, marks: [number, number][], mark: (text: string) => string): string {
-  let at = 0
-  const parts = marks.map(([start, end]) => {
-    const part = text.slice(at, start) + mark(text.slice(start, end))
-    at = end
-    return part
-  })
-  return parts.join("") + text.slice(at)
 }
 
 const rounded = (score: number) => Math.round(score * 100) / 100

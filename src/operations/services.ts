@@ -34,6 +34,17 @@ export interface SystemStatus {
     thoughts: number
     journal: number
   }
+  search: {
+    place: string
+    /** Turns and thoughts that can be found. */
+    documents?: number | undefined
+    /** Entries of the journal that it has not taken yet. */
+    behind?: number | undefined
+    /** Why it is being built anew, while it is. */
+    rebuilding?: string | undefined
+    /** Why it does not work. */
+    trouble?: string | undefined
+  }
   followers: { name: string; lag: number }[]
   notices: string[]
 }

@@ -43,6 +43,21 @@ describe("what changes in the archive", () => {
     expect(await titles("lake")).toEqual(["one"])
   })
 
+  test("a question that an agent asked of our own search is not its own answer", async () => {
+    await recall.say(
+      sessionId,
+      ["prompt", "where did we put it?"],
+      ["tool_call", '{"query":"lake"}', { toolName: "mcp__throughline__search_conversation_history" }],
+      ["tool_result", '{"query":"lake","exchanges":[{"user":"the lake","ai":"It is frozen."}]}'],
+      ["tool_call", '{"path":"lake.txt"}', { toolName: "Read" }],
+    )
+    await recall.settle()
+    expect((await recall.search("lake", { unit: "turn" })).map(({ snippet }) => snippet.text)).toEqual([
+      '{"path":"lake.txt"}',
+    ])
+    expect(await titles("frozen")).toEqual([])
+  })
+
   test("what was dropped is gone", async () => {
     const seqs = await recall.say(sessionId, ["prompt", "a lake", { isFallback: true }])
     await recall.settle()

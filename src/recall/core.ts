@@ -53,6 +53,7 @@ export interface CoreOptions {
 /** Wake-ups make it fast; this makes it right when one is lost. */
 const POLL_MS = 2_000
 const RETRY_MS = 1_000
+const MOST_RETRY_MS = 16_000
 /** Gathers what comes in a burst: whoever writes must not share his processor with us at every line. */
 const GATHER_MS = 100
 /** What has come to rest for so long is written down, however little it is. */
@@ -182,11 +183,16 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
         exchangeSource(store, async () => (await ready()).engine),
         signal,
       )
+      let trouble: string | undefined
+      let retryMs = RETRY_MS
       while (!signal.aborted) {
         const used = opened
         try {
           const startedMs = performance.now()
-          if (await step()) await pause(performance.now() - startedMs, signal)
+          const more = await step()
+          trouble = undefined
+          retryMs = RETRY_MS
+          if (more) await pause(performance.now() - startedMs, signal)
           else {
             if (opened) onRest?.(await factsOf(opened.engine))
             await rest(signal)
@@ -195,8 +201,11 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
         } catch (error) {
           if (error instanceof IndexUnusable) await rebuild(error.message, used)
           else {
-            onTrouble(error, "indexing failed; the same entries are tried again")
-            await setTimeout(RETRY_MS, undefined, { signal }).catch(() => {})
+            // Said once, however long it lasts.
+            if (String(error) !== trouble) onTrouble(error, "indexing failed; the same entries are tried again")
+            trouble = String(error)
+            await setTimeout(retryMs, undefined, { signal }).catch(() => {})
+            retryMs = Math.min(retryMs * 2, MOST_RETRY_MS)
           }
         }
       }

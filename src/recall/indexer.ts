@@ -3,6 +3,7 @@ import type { JournalEntry } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { Turn } from "../domain/turn.ts"
+import { isEcho } from "./echo.ts"
 import { exchangeFinder } from "./exchange-finder.ts"
 import type { Engine, NewDoc } from "./index/engine.ts"
 import { refOfThought, refOfTurn } from "./refs.ts"
@@ -45,7 +46,7 @@ export function makeIndexer({
     for (let at = 0; at < turns.length; at += TURNS_IN_A_ROW) {
       const docs: NewDoc[] = []
       for (const turn of turns.slice(at, at + TURNS_IN_A_ROW))
-        if (turn.text !== "") docs.push(docOfTurn(turn, await exchanges.of(turn)))
+        if (turn.text !== "" && !isEcho(turn)) docs.push(docOfTurn(turn, await exchanges.of(turn)))
       await engine.add(docs, position)
       onChanged(changedExchanges(docs))
       await setImmediate()

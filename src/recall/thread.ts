@@ -39,9 +39,12 @@ export interface ThreadOptions {
 const REST_AFTER_FAILURE_MS = 5_000
 const END_MS = 5_000
 
+const stopping = () => new Failure("daemon_unreachable", "the daemon is stopping")
+
 export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions): RecallThread {
   const asked = new Map<number, { resolve(value: never): void; reject(error: unknown): void }>()
   let thread: Worker | undefined
+  let ending: Promise<void> | undefined
   let failedAtMs = 0
   let stopped = false
   let lastId = 0
@@ -52,7 +55,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
     const started = start()
     started.on("message", (message: FromThread) => hear(message, started))
     started.on("error", (error) => lose(started, error))
-    started.on("exit", () => lose(started))
+    started.on("exit", (code) => lose(started, code === 0 ? undefined : new Error(`it ended with code ${code}`)))
     started.unref()
     if (paced < 1) started.postMessage({ type: "pace", share: paced } satisfies ToThread)
     return started
@@ -64,7 +67,9 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
       failedAtMs = Date.now()
       onTrouble(cause, "the index's thread has ended")
     }
-    const failure = new Failure("internal", "the search index has stopped in the middle of this", {}, { cause })
+    refuseAll(new Failure("internal", "the search index has stopped in the middle of this", {}, { cause }))
+  }
+  const refuseAll = (failure: Failure) => {
     for (const { reject } of asked.values()) reject(failure)
     asked.clear()
   }
@@ -73,7 +78,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
     else if (message.type === "rebuild") onRebuild(message.reason)
     else if (message.type === "rest") resting = message.facts
     else if (message.type === "idle") {
-      if (from === thread && asked.size === 0) void end()
+      if (from === thread && asked.size === 0) end()
     } else {
       const waiting = asked.get(message.id)
       asked.delete(message.id)
@@ -82,7 +87,8 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
     }
   }
   const ask = <T>(what: Asked, given: unknown): Promise<T> => {
-    if (stopped) return Promise.reject(new Failure("daemon_unreachable", "the daemon is stopping"))
+    if (stopped) return Promise.reject(stopping())
+    if (ending) return ending.then(() => ask(what, given))
     thread ??= begin()
     const id = ++lastId
     return new Promise<T>((resolve, reject) => {
@@ -90,16 +96,30 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
       thread!.postMessage({ type: "ask", id, what, with: given } satisfies ToThread)
     })
   }
-  /** It must not be cut off while it writes: it closes by itself, and only then it is gone. */
-  const end = async () => {
+  const wake = () => {
+    if (ending) void ending.then(wake)
+    else if (!stopped && (thread || Date.now() - failedAtMs >= REST_AFTER_FAILURE_MS)) {
+      thread ??= begin()
+      thread.postMessage({ type: "wake" } satisfies ToThread)
+    }
+  }
+  /** It must not be cut off while it writes, nor meet another one on the same files: the next begins when it is gone. */
+  const end = (): Promise<void> | undefined => {
     const ended = thread
-    if (!ended) return
+    if (!ended) return ending
     thread = undefined
-    const gone = new Promise<void>((resolve) => ended.once("exit", () => resolve()))
+    ending = new Promise<void>((resolve) => {
+      const timer = setTimeout(() => void ended.terminate(), END_MS)
+      ended.once("exit", () => {
+        clearTimeout(timer)
+        ending = undefined
+        // It was not waited for what they asked.
+        refuseAll(stopping())
+        resolve()
+      })
+    })
     ended.postMessage({ type: "end" } satisfies ToThread)
-    const timer = setTimeout(() => void ended.terminate(), END_MS)
-    await gone
-    clearTimeout(timer)
+    return ending
   }
 
   return {
@@ -108,11 +128,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
     facts: () => (thread || !resting ? ask("facts", undefined) : Promise.resolve(resting)),
     reached: (position) => ask("reached", position),
     rebuild: () => ask("rebuild", undefined),
-    wake() {
-      if (stopped || (!thread && Date.now() - failedAtMs < REST_AFTER_FAILURE_MS)) return
-      thread ??= begin()
-      thread.postMessage({ type: "wake" } satisfies ToThread)
-    },
+    wake,
     pace(share) {
       if (share === paced) return
       paced = share

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import Database from "better-sqlite3"
+import { Failure } from "../domain/failure.ts"
 import {
   type IndexChange,
   type IndexTables,
@@ -39,7 +40,7 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
     try {
       return work(file)
     } catch (error) {
-      throw translated(error)
+      throw translated(error, path)
     }
   }
   const all = <Row>(text: string, ...parameters: unknown[]) =>
@@ -48,7 +49,7 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
     try {
       file = openFile(path)
     } catch (error) {
-      throw translated(error)
+      throw translated(error, path)
     }
   }
   const close = () => {
@@ -60,7 +61,11 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
     open,
     async clear() {
       close()
-      for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true })
+      try {
+        for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true })
+      } catch (error) {
+        throw unusable(error, path)
+      }
       await open()
     },
     check: () => guarded(assertSameFile),
@@ -257,7 +262,7 @@ function apply({ prepare }: OpenFile, change: IndexChange): void {
   run("delete from sessions where number = ?", change.droppedSessions, (number) => [number])
 }
 
-function translated(error: unknown): unknown {
+function translated(error: unknown, path: string): unknown {
   const failure = translateSqlite(error)
   if (failure?.code === "store_corrupt") return new IndexUnusable("damaged", "the index is damaged", { cause: error })
   const code = String((error as { code?: unknown } | null)?.code)
@@ -266,5 +271,10 @@ function translated(error: unknown): unknown {
     return new IndexUnusable("damaged", `the index is not as it should be: ${(error as Error).message}`, {
       cause: error,
     })
-  return failure ?? error
+  return failure?.code === "store_readonly" ? unusable(error, path) : (failure ?? error)
+}
+
+/** Unlike one that is damaged, it cannot be made anew before somebody has done something. */
+function unusable(error: unknown, path: string): Failure {
+  return new Failure("index_unusable", `the search index cannot be used: ${path}`, { path }, { cause: error })
 }

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander"
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
+import { visible } from "../operations/columns.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation, Style } from "../operations/operation.ts"
 
@@ -53,7 +54,8 @@ function addCommand(program: Command, op: Operation, options: CliOptions): void 
   const extra = options.extras?.[op.name]
   for (const name of positional) {
     const isNeeded = required.includes(name) && !extra?.fill
-    command.argument(isNeeded ? `<${name}>` : `[${name}]`, properties[name]?.description ?? "")
+    const argument = op.takesWords && name === positional.at(-1) ? `${name}...` : name
+    command.argument(isNeeded ? `<${argument}>` : `[${argument}]`, properties[name]?.description ?? "")
   }
   for (const [flags, description] of extra?.options ?? []) command.option(flags, description)
   for (const [name, schema] of Object.entries(properties)) {
@@ -62,7 +64,7 @@ function addCommand(program: Command, op: Operation, options: CliOptions): void 
   command.option("--json", "print the answer as JSON")
   command.action(async (...args: unknown[]) => {
     const flags = command.opts<Record<string, unknown>>()
-    const given = Object.fromEntries(positional.map((name, index) => [name, args[index]]))
+    const given = Object.fromEntries(positional.map((name, index) => [name, joined(args[index])]))
     const { json, yes, ...asked } = { ...given, ...flags }
     const rest = extra?.fill ? await extra.fill(asked) : asked
     if (!rest) return
@@ -74,9 +76,14 @@ function addCommand(program: Command, op: Operation, options: CliOptions): void 
     if (json) return options.write(`${JSON.stringify(output, null, 2)}\n`)
     if (await extra?.after?.(output, rest)) return
     const styled = options.style && op.styled?.(output, options.style)
-    await options.write(`${styled ?? op.text(output, op.input.parse(input))}\n`)
+    await options.write(`${styled ?? visible(op.text(output, op.input.parse(input)))}\n`)
   })
   if (op.effect === "destroy") command.option("--yes", "do not ask")
+}
+
+function joined(argument: unknown): unknown {
+  if (!Array.isArray(argument)) return argument
+  return argument.length === 0 ? undefined : argument.join(" ")
 }
 
 const DRAW_MS = 200
