@@ -1,9 +1,10 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { text as consume } from "node:stream/consumers"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { makeHome, type TestHome } from "../fixtures/daemon.ts"
-import { runHook } from "../fixtures/hooks.ts"
+import { makeHome, spawnCli, type TestHome } from "../fixtures/daemon.ts"
+import { runHook, spooled } from "../fixtures/hooks.ts"
 import { connect, type McpClient } from "../fixtures/mcp.ts"
 import { writeTalk } from "../fixtures/talk.ts"
 import { proves } from "../promises.ts"
@@ -156,10 +157,18 @@ describe(`a session that begins. ${proves("resume.at-start")}`, () => {
       const payload = { hook_event_name: "SessionStart", session_id: "new", cwd, source }
       const { output, code } = await runHook(own, payload)
       expect(code).toBe(0)
+      expect(await onNode(own, payload)).toBe(output)
+      expect(spooled(own)).toEqual([])
       return output
     } finally {
       await own.dispose()
     }
+  }
+  /** As hooks run where there is no sh. */
+  const onNode = async (own: TestHome, payload: object) => {
+    const child = spawnCli(own, ["hook", "claude-code"])
+    child.stdin.end(JSON.stringify(payload))
+    return consume(child.stdout)
   }
   const contextIn = (output: string) =>
     (JSON.parse(output) as { hookSpecificOutput: { hookEventName: string; additionalContext: string } })
