@@ -62,16 +62,27 @@ async function ranked(parts: SearchParts, wish: SearchWish, query: ParsedQuery, 
       : byWords
   const left = query.excluded.length === 0 ? candidates : await withoutExcluded(parts, candidates, query)
   boost(left, { query, recent: wish.recent ?? false, nowMs: clock.nowMs(), session: isTurns })
-  return withoutCopies(left.sort(byScore))
+  return withoutCopies(parts, left.sort(byScore), wish.limit)
 }
 
 /** A fork begins with a copy of its original, times included: what was said once is found once. */
-function withoutCopies(ranked: Candidate[]): Candidate[] {
+async function withoutCopies({ store }: SearchParts, ranked: Candidate[], limit: number): Promise<Candidate[]> {
+  const first = ranked.slice(0, limit * 2)
+  const alike = [...Map.groupBy(first, ({ kind, atMs, length }) => `${kind} ${atMs} ${length}`).values()]
+  const suspects = alike.filter((group) => group.length > 1).flat()
+  if (suspects.length === 0) return ranked
+  const texts = await textsOf(
+    store,
+    suspects.map(({ ref }) => ref),
+  )
   const seen = new Set<string>()
-  return ranked.filter(({ kind, atMs, length }) => {
-    const key = `${kind} ${atMs} ${length}`
-    return !seen.has(key) && seen.add(key)
-  })
+  const copies = new Set(
+    suspects.filter(({ ref, atMs }) => {
+      const key = `${atMs} ${texts.get(ref)}`
+      return seen.has(key) || !seen.add(key)
+    }),
+  )
+  return ranked.filter((candidate) => !copies.has(candidate))
 }
 
 async function found(parts: SearchParts, wish: SearchWish, query: ParsedQuery, notes: string[]): Promise<EngineHit[]> {

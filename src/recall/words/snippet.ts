@@ -85,7 +85,7 @@ function beginningsOf(words: readonly string[]): RegExp | undefined {
 }
 
 /** One that is written in several ways. */
-const FOLDED_LETTER = /[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff\uff00-\uffef]/
+const FOLDED_LETTER = /[\u00c0-\u024f]|[\u0300-\u036f]|[\u1e00-\u1eff]|[\uff00-\uffef]/
 const BEGINNING_CHARS = 4
 /** Irregular forms by their stem. */
 const FORMS = Map.groupBy(IRREGULAR.keys(), (form) => IRREGULAR.get(form)!)
