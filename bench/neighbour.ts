@@ -1,5 +1,5 @@
 // What an agent notices of being read: nothing in its folders changes, its commits do not wait, and what it deletes stays.
-//   node bench/neighbour.ts [seconds] [megabytes]
+//   node bench/neighbour.ts [seconds] [megabytes] [rounds]
 import { createHash } from "node:crypto"
 import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from "node:fs"
 import { loadavg } from "node:os"
@@ -12,8 +12,10 @@ import { call, cpuMs, imported } from "./corpus/running.ts"
 import { writeCorpus } from "./corpus.ts"
 import { type Row, report, round, type Summary, summarize } from "./lib.ts"
 
-const SECONDS = Number(process.argv[2] ?? 20)
+const SECONDS = Number(process.argv[2] ?? 8)
 const MEGABYTES = Number(process.argv[3] ?? 30)
+/** Alone and read take turns: what the disk does by itself falls on both, and a p99 needs thousands of commits. */
+const ROUNDS = Number(process.argv[4] ?? 6)
 const PAUSE_MS = 10
 const MOST_GROWTH_MS = 1
 /** A log that a reader holds open grows with every commit; one that is only read now and then does not. */
@@ -117,36 +119,56 @@ interface Writing {
   logResets: number
 }
 
-interface Round {
-  alone: Writing
-  read: Writing
-  /** At the same time, of a database that nobody reads: what the machine is to blame for. */
-  beside: Writing
-  /** It reads all the while, or the comparison says nothing. */
-  cpuPercent: number
-  missing: number
-  load: number
+async function undisturbed(): Promise<void> {
+  const home = makeHome()
+  const database = (name: string) => join(home.env.HOME!, ".local/share", name)
+  // Made before the daemon starts, so that its folder is followed from the first commit on. Of the database beside it
+  // nobody reads: it shows what the machine is to blame for.
+  const [alone, aloneBeside, read, beside] = ["alone/a.db", "alone/b.db", "opencode/opencode.db", "beside/b.db"].map(
+    (name) => new Writer(database(name)),
+  ) as [Writer, Writer, Writer, Writer]
+  let [missing, daemonMs] = [0, 0]
+  try {
+    const whileRead = async () => {
+      await home.run("start")
+      await imported(home)
+      const { pid } = home.registration()
+      const before = cpuMs(pid)
+      await written(read, beside)
+      daemonMs += cpuMs(pid) - before
+      missing = await missingAfter(home, read.result().commits.count)
+      await home.run("stop")
+    }
+    for (let round = 0; round < ROUNDS; round++) {
+      if (round % 2 === 0) await whileRead()
+      await written(alone, aloneBeside)
+      if (round % 2 === 1) await whileRead()
+    }
+    rows.push(...comparison(alone.result(), read.result(), beside.result()))
+    rows.push(
+      { what: "committed and not in the archive", value: missing, bar: "0", holds: missing === 0 },
+      // It reads all the while, or the comparison says nothing.
+      { what: "daemon that reads it, % of a core", value: round(daemonMs / (SECONDS * ROUNDS * 10), 1) },
+      { what: "load average", value: round(loadavg()[0]!, 2) },
+    )
+    details.writing = { alone: alone.result(), read: read.result(), beside: beside.result() }
+  } finally {
+    for (const writer of [alone, aloneBeside, read, beside]) writer.close()
+    await home.dispose()
+  }
 }
 
-async function undisturbed(): Promise<void> {
-  const rounds: Round[] = []
-  for (let count = 0; count < 2; count++) rounds.push(await oneRound())
-  const growth = ({ alone, read }: Round) => read.commits.p99 - alone.commits.p99
-  const best = rounds.toSorted((a, b) => growth(a) - growth(b))[0]!
-  const { alone, read, beside } = best
-  const grown = round(growth(best))
-  const [busy, missing] = [
-    rounds.reduce((sum, { alone, read }) => sum + alone.busy + read.busy, 0),
-    rounds.reduce((sum, { missing }) => sum + missing, 0),
-  ]
+function comparison(alone: Writing, read: Writing, beside: Writing): Row[] {
+  const grown = round(read.commits.p99 - alone.commits.p99)
+  const busy = alone.busy + read.busy
   const isBounded = read.logResets > 0 && read.logMb <= alone.logMb * MOST_LOG_GROWTH
   const times = ({ p50, p95, p99, max }: Summary) => [p50, p95, p99, max].map((ms) => round(ms, 2)).join(" / ")
-  rows.push(
+  return [
     { what: `${alone.commits.count} commits alone p50 / p95 / p99 / max ms`, value: times(alone.commits) },
     { what: `${read.commits.count} commits while read p50 / p95 / p99 / max ms`, value: times(read.commits) },
     { what: "meanwhile where nobody reads p50 / p95 / p99 / max ms", value: times(beside.commits) },
     { what: "p99 of a commit grows by ms", value: grown, bar: `≤ ${MOST_GROWTH_MS}`, holds: grown <= MOST_GROWTH_MS },
-    { what: "SQLITE_BUSY of a writer that never waits, both runs", value: busy, bar: "0", holds: busy === 0 },
+    { what: "SQLITE_BUSY of a writer that never waits", value: busy, bar: "0", holds: busy === 0 },
     { what: "most MB of its log, alone", value: alone.logMb },
     {
       what: "most MB of its log, while read",
@@ -155,32 +177,7 @@ async function undisturbed(): Promise<void> {
       holds: isBounded,
     },
     { what: "its log begins anew, alone / while read", value: `${alone.logResets} / ${read.logResets}` },
-    { what: "committed and not in the archive, both runs", value: missing, bar: "0", holds: missing === 0 },
-    { what: "daemon that reads it, % of a core", value: best.cpuPercent },
-    { what: "load average", value: best.load },
-  )
-  details.rounds = rounds
-}
-
-async function oneRound(): Promise<Round> {
-  const home = makeHome()
-  try {
-    const database = (name: string) => join(home.env.HOME!, ".local/share", name)
-    const [alone] = await written(database("alone/opencode.db"), database("alone/beside.db"))
-    // Made before the daemon starts, so that its folder is followed from the first commit on.
-    const path = database("opencode/opencode.db")
-    new OpencodeStore(path).close()
-    await home.run("start")
-    await imported(home)
-    const { pid } = home.registration()
-    const [before, cpuBefore] = [archived(home).turns, cpuMs(pid)]
-    const [read, beside] = await written(path, database("beside/opencode.db"))
-    const cpuPercent = round((cpuMs(pid) - cpuBefore) / (SECONDS * 10), 1)
-    const missing = await missingAfter(home, before + read!.commits.count)
-    return { alone: alone!, read: read!, beside: beside!, cpuPercent, missing, load: round(loadavg()[0]!, 2) }
-  } finally {
-    await home.dispose()
-  }
+  ]
 }
 
 async function missingAfter(home: TestHome, expected: number): Promise<number> {
@@ -190,16 +187,10 @@ async function missingAfter(home: TestHome, expected: number): Promise<number> {
 }
 
 /** As agents do it while an answer comes: small commits, one after the other, in turns. */
-async function written(...paths: string[]): Promise<Writing[]> {
-  const writers = paths.map((path) => new Writer(path))
-  try {
-    for (const untilMs = performance.now() + SECONDS * 1000; performance.now() < untilMs; await sleep(PAUSE_MS)) {
-      for (const writer of writers) writer.commit()
-      writers.reverse()
-    }
-    return paths.map((path) => writers.find((writer) => writer.path === path)!.result())
-  } finally {
-    for (const writer of writers) writer.close()
+async function written(...writers: Writer[]): Promise<void> {
+  for (const untilMs = performance.now() + SECONDS * 1000; performance.now() < untilMs; await sleep(PAUSE_MS)) {
+    for (const writer of writers) writer.commit()
+    writers.reverse()
   }
 }
 
@@ -277,6 +268,6 @@ function logAgeOf(path: string): number {
   }
 }
 
-await untouched()
+if (MEGABYTES > 0) await untouched()
 await undisturbed()
 report("neighbour", rows, details)

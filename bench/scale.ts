@@ -12,6 +12,8 @@ import { report, round, timed } from "./lib.ts"
 const SESSIONS = Number(process.argv[2] ?? 1000)
 const THOUGHTS = 50
 const CONNECTIONS = 100
+/** A collector that has not run yet, or just has, moves a single reading by more than what connections keep. */
+const READINGS = 5
 
 const home = makeHome()
 try {
@@ -27,21 +29,38 @@ try {
   const first = await open(CONNECTIONS)
   const { pid } = home.registration()
   const before = rss(pid)
-  const clients = await open(CONNECTIONS)
-  const growthMb = (rss(pid) - before) / 1e6
+  const clients: McpClient[] = []
+  const growthsMb: number[] = []
+  for (let reading = 0; reading < READINGS; reading++) {
+    const start = rss(pid)
+    clients.push(...(await open(CONNECTIONS)))
+    growthsMb.push(round((rss(pid) - start) / 1e6, 1))
+  }
+  const growthMb = growthsMb.toSorted((a, b) => a - b)[READINGS >> 1]!
+  const meanMb = (rss(pid) - before) / 1e6 / READINGS
   await Promise.all([...first, ...clients].map((client) => client.close()))
 
-  report("scale", [
-    {
-      what: `start to ready, ${SESSIONS} × ${THOUGHTS} ms`,
-      value: round(readyMs, 0),
-      bar: "≤ 2000",
-      holds: readyMs <= 2000,
-    },
-    { what: "first call of a new connection ms", value: round(firstMs, 1), bar: "≤ 100", holds: firstMs <= 100 },
-    { what: `${CONNECTIONS} further HTTP connections MB`, value: round(growthMb, 1), bar: "≤ 5", holds: growthMb <= 5 },
-    { what: "resting memory MB", value: round(before / 1e6, 0) },
-  ])
+  report(
+    "scale",
+    [
+      {
+        what: `start to ready, ${SESSIONS} × ${THOUGHTS} ms`,
+        value: round(readyMs, 0),
+        bar: "≤ 2000",
+        holds: readyMs <= 2000,
+      },
+      { what: "first call of a new connection ms", value: round(firstMs, 1), bar: "≤ 100", holds: firstMs <= 100 },
+      { what: `${CONNECTIONS} further HTTP connections MB, median`, value: growthMb, bar: "≤ 5", holds: growthMb <= 5 },
+      {
+        what: `${CONNECTIONS} further HTTP connections MB, mean`,
+        value: round(meanMb, 1),
+        bar: "≤ 5",
+        holds: meanMb <= 5,
+      },
+      { what: "resting memory MB", value: round(before / 1e6, 0) },
+    ],
+    { growthsMb },
+  )
 } finally {
   await home.dispose()
 }

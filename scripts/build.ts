@@ -1,11 +1,16 @@
 // Bundles the program: one folder of a few files starts three times as fast, and rests in a third less memory, than
 // the hundreds of modules it is made of. Native and optional packages stay outside.
-import { rmSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import { build } from "esbuild"
+import { packedVocabulary } from "./vocabulary.ts"
 
 rmSync("dist", { recursive: true, force: true })
 await build({
-  entryPoints: { "daemon/main": "src/daemon/main.ts", "daemon/reader": "src/daemon/reader.ts" },
+  entryPoints: {
+    "daemon/main": "src/daemon/main.ts",
+    "daemon/reader": "src/daemon/reader.ts",
+    "daemon/indexer": "src/daemon/indexer.ts",
+  },
   outdir: "dist",
   chunkNames: "chunks/[name]-[hash]",
   bundle: true,
@@ -17,10 +22,11 @@ await build({
   sourcemap: true,
   sourcesContent: false,
   legalComments: "linked",
-  external: ["better-sqlite3", "pg", "pino", "@parcel/watcher"],
+  external: ["better-sqlite3", "pg", "pino", "@parcel/watcher", "@huggingface/transformers"],
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
   },
   mainFields: ["module", "main"],
   logLevel: "warning",
 })
+writeFileSync("dist/o200k.tokens", packedVocabulary())

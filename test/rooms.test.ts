@@ -54,7 +54,7 @@ const confined: { what: string; pattern: RegExp; allowed: RegExp }[] = [
   {
     what: "other processes",
     pattern: /["'](?:node:)?child_process["']|["']execa["']/,
-    allowed: /^src\/(daemon\/(connect|process-identity)\.ts|adapters\/|teams\/)/,
+    allowed: /^src\/(daemon\/(connect|process-identity|terminal)\.ts|adapters\/|teams\/)/,
   },
 ]
 

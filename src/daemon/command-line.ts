@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises"
 import { CommanderError } from "commander"
+import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { operations } from "../operations/list.ts"
 import { cli } from "../surfaces/cli.ts"
@@ -8,21 +9,26 @@ import { daemonCalls } from "./connect.ts"
 import type { Environment } from "./environment.ts"
 import { homeAt } from "./home.ts"
 import { fail } from "./main.ts"
+import { peopleExtras } from "./people.ts"
 import { addSetupCommands } from "./setup-commands.ts"
+import { page, terminalStyle } from "./terminal.ts"
 import { VERSION } from "./version.ts"
 
 /** Everything that people type. */
 export async function commandLine(environment: Environment, argv: string[]): Promise<void> {
   const home = homeAt(environment.home, environment.tempDir)
   const calls = daemonCalls(home)
+  const caller: Caller = { surface: "cli", cwd: environment.cwd }
   const write = (text: string) => void process.stdout.write(text)
   const program = cli({
     version: VERSION,
     operations,
     call: calls.call,
     callIfRunning: calls.callIfRunning,
-    caller: { surface: "cli", cwd: environment.cwd },
-    write,
+    caller,
+    write: (text) => page(text, environment.pager),
+    style: terminalStyle(),
+    extras: peopleExtras({ call: calls.call, caller, pager: environment.pager }),
     ...(process.stderr.isTTY ? { draw } : {}),
     confirm,
   })

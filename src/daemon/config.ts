@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser"
 import * as z from "zod"
+import { EmbedderSetting } from "../adapters/embedders/list.ts"
 import { Failure } from "../domain/failure.ts"
 
 /** The whole configuration. Every key can also be set as THROUGHLINE_<KEY> and by `--set key=value`. */
@@ -46,6 +47,18 @@ export const ConfigSchema = z.strictObject({
       redactionExtra: z.array(z.string().min(1)).default([]).describe("Further secrets: kind=regular expression"),
     })
     .prefault({}),
+  resume: z
+    .strictObject({
+      onStart: z
+        .enum(["off", "pointer", "brief"])
+        .default("pointer")
+        .describe("What a session that begins, or was cleared or compacted, is told of where the project stood"),
+      maxTokens: z.int().min(50).max(2_500).default(800).describe("How long that may be"),
+    })
+    .prefault({}),
+  embedder: EmbedderSetting.default("none")
+    .meta({ secretInside: "apiKey" })
+    .describe("What makes vectors, so that search also goes by meaning; without one it goes by words"),
   sessions: z
     .strictObject({
       archiveAfterDays: z
@@ -118,9 +131,9 @@ export function loadConfig({
     throw invalid(key, shownValue(cause?.[1].value, isSecret(leaves, key)), cause?.[1].source ?? path, why)
   }
   const config = parsed.data
-  const settings = leaves.map(({ key, secret }) => ({
+  const settings = leaves.map(({ key, secret, secretInside }) => ({
     key,
-    value: at(config, key),
+    value: masked(at(config, key), secretInside),
     source: given.get(key)?.source ?? "default",
     secret,
   }))
@@ -140,6 +153,8 @@ interface Leaf {
   key: string
   schema: z.ZodType
   secret: boolean
+  /** The name of the secret in a setting that is an object. */
+  secretInside: string | undefined
 }
 
 function leavesOf(schema: z.ZodType, prefix = ""): Leaf[] {
@@ -148,7 +163,8 @@ function leavesOf(schema: z.ZodType, prefix = ""): Leaf[] {
     return Object.entries(bare.shape).flatMap(([name, inner]) =>
       leavesOf(inner as z.ZodType, prefix ? `${prefix}.${name}` : name),
     )
-  return [{ key: prefix, schema: bare, secret: metaOf(schema).secret === true }]
+  const { secret, secretInside } = metaOf(schema)
+  return [{ key: prefix, schema: bare, secret: secret === true, secretInside }]
 }
 
 function unwrap(schema: z.ZodType): z.ZodType {
@@ -157,13 +173,22 @@ function unwrap(schema: z.ZodType): z.ZodType {
   return schema
 }
 
-function metaOf(schema: z.ZodType): { secret?: unknown } {
+function metaOf(schema: z.ZodType): { secret?: unknown; secretInside?: string } {
   return (schema.meta() ??
     (schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType).meta() : undefined) ??
-    {}) as { secret?: unknown }
+    {}) as { secret?: unknown; secretInside?: string }
 }
 
-const isSecret = (leaves: Leaf[], key: string) => leaves.some((leaf) => leaf.key === key && leaf.secret)
+const isSecret = (leaves: Leaf[], key: string) =>
+  leaves.some((leaf) =>
+    leaf.secretInside === undefined
+      ? leaf.key === key && leaf.secret
+      : leaf.key === key || key.startsWith(`${leaf.key}.`),
+  )
+const masked = (value: unknown, name: string | undefined) =>
+  name !== undefined && typeof value === "object" && value !== null && name in value
+    ? { ...value, [name]: "***" }
+    : value
 const shownValue = (value: unknown, secret: boolean) => (secret && value !== undefined ? "***" : value)
 
 /** `http.behindTls` is THROUGHLINE_HTTP_BEHIND_TLS. */
@@ -179,6 +204,7 @@ function convert(text: string, { schema }: Leaf): unknown {
   if (schema instanceof z.ZodNumber) return text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text)
   if (schema instanceof z.ZodBoolean)
     return text === "true" || text === "1" ? true : text === "false" || text === "0" ? false : text
+  if (schema instanceof z.ZodUnion && text.startsWith("{")) return parse(text)
   if (schema instanceof z.ZodArray) return text === "" ? [] : text.split(",").map((part) => part.trim())
   return text
 }

@@ -10,13 +10,14 @@ import { newKey } from "../domain/ids.ts"
 import type { Call } from "../operations/invoke.ts"
 import { CALLER_HEADER, remote, TOOLS_HEADER } from "../surfaces/client.ts"
 import { ConnectionLost, socketCarrier, upgrade } from "../surfaces/socket.ts"
+import { daemonEnvironment } from "./environment.ts"
 import { type Home, homeFailure, prepareHome } from "./home.ts"
 import { processStart } from "./process-identity.ts"
 import { type Registration, readRegistration } from "./registration.ts"
 import { compareVersions, VERSION } from "./version.ts"
 
 /** It runs all day beside everything else: memory that is given back counts for more than the last bit of speed. */
-const SMALL = ["--max-semi-space-size=1", "--optimize-for-size"]
+const SMALL = ["--max-semi-space-size=1", "--optimize-for-size", "--expose-gc"]
 const START_MS = 20_000
 const STOP_MS = 10_000
 const POLL_MS = 25
@@ -190,6 +191,7 @@ function launch(home: Home, flags: string[]): Child {
   const child = spawn(process.execPath, [...SMALL, entry, "daemon", ...flags.flatMap((flag) => ["--set", flag])], {
     detached: true,
     cwd: home.dir,
+    env: daemonEnvironment(),
     stdio: ["ignore", "ignore", fd],
   })
   closeSync(fd)

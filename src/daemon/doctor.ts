@@ -3,6 +3,7 @@ import type * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import type { SystemStatus } from "../operations/services.ts"
 import type { SourceView } from "../operations/sources.ts"
+import { searchState } from "../operations/system.ts"
 import { loadConfig } from "./config.ts"
 import { type DaemonCalls, runningDaemon } from "./connect.ts"
 import type { Environment } from "./environment.ts"
@@ -33,7 +34,7 @@ export async function examine(home: Home, environment: Environment, calls: Daemo
     daemon(status),
     http(status),
     store(status),
-    ...status.followers.map(follower),
+    search(status),
     ...agents(sources),
     ...waiting(home, MANY_WAITING),
     ...damaged(home),
@@ -150,15 +151,18 @@ function store({ store: { kind, version, sizeBytes, place, sessions } }: SystemS
   }
 }
 
-function follower({ name, lag }: { name: string; lag: number }): Finding {
-  return lag > 10_000
-    ? {
-        check: name,
-        state: "warning",
-        detail: `${lag} entries behind`,
-        remedy: "It is catching up; if this does not shrink, see throughline logs.",
-      }
-    : { check: name, state: "good", detail: lag === 0 ? "up to date" : `${lag} entries behind` }
+const FAR_BEHIND = 10_000
+
+function search({ search: state, store: { kind } }: SystemStatus): Finding {
+  const { place, behind = 0, rebuilding, trouble } = state
+  const found = { check: "search", detail: searchState(state) }
+  const fileGone = `mv ${place} ${place}.old: the index is made anew from the archive, and nothing is lost by it.`
+  if (trouble !== undefined)
+    return { ...found, state: "wrong", remedy: kind === "sqlite" ? fileGone : "See throughline logs for why." }
+  if (rebuilding === undefined && behind <= FAR_BEHIND) return { ...found, state: "good" }
+  const remedy =
+    "Nothing: it is catching up, and searches say what may be missing. If it stands still, see throughline logs."
+  return { ...found, state: "warning", remedy }
 }
 
 type SourcesAnswer = { sources: z.output<typeof SourceView>[] }

@@ -14,6 +14,22 @@ export interface Environment {
   machine: Machine
   agent: { projectDir?: string; nativeSession?: { platform: string; id: string } }
   cwd: string
+  /** What a person has chosen to read long texts with, and how it is told to let colours through. */
+  pager: { command: string | undefined; env: NodeJS.ProcessEnv }
+}
+
+/**
+ * For a daemon, read by glibc alone. Threads share two heaps instead of having one each, and what was freed goes back:
+ * left alone, a single line of 20 MB makes glibc keep that much from then on.
+ */
+const GIVES_BACK = {
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_TRIM_THRESHOLD_: "131072",
+  MALLOC_MMAP_THRESHOLD_: "131072",
+}
+
+export function daemonEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return { ...GIVES_BACK, ...env }
 }
 
 const NOT_SETTINGS = new Set(["THROUGHLINE_HOME"])
@@ -41,5 +57,6 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
         : {}),
     },
     cwd: process.cwd(),
+    pager: { command: env.PAGER, env: { LESS: "FRX", LV: "-c", ...env } },
   }
 }

@@ -33,10 +33,14 @@ async function advance(store: Store, follower: Follower, signal: AbortSignal): P
   const entries = await store.journal.after(await store.journal.position(follower.name), BATCH)
   const last = entries.at(-1)
   if (!last) return 0
-  await store.transaction(async (tx) => {
-    await follower.after(entries, tx, signal)
-    await tx.journal.advance(follower.name, last.seq)
-  })
+  // Lost to a power cut it is done again, and a disk that is made to flush keeps the agents' own commits waiting.
+  await store.transaction(
+    async (tx) => {
+      await follower.after(entries, tx, signal)
+      await tx.journal.advance(follower.name, last.seq)
+    },
+    { readAgain: true },
+  )
   return entries.length
 }
 

@@ -8,6 +8,10 @@ export interface Home {
   dir: string
   config: string
   database: string
+  /** What is found by search; it can be made again from the database. */
+  index: string
+  /** Made by an embedder, which may cost time or money: they outlive the index. */
+  vectors: string
   lock: string
   registration: string
   token: string
@@ -20,6 +24,8 @@ export interface Home {
   /** What `setup` did to agents' files, and the files as they were. */
   setup: string
   backups: string
+  /** First prompts for agents that go on with another's session. */
+  handoffs: string
 }
 
 /** The kernel refuses longer socket paths; macOS allows the least. */
@@ -31,6 +37,8 @@ export function homeAt(dir: string, tempDir: string): Home {
     dir,
     config: join(dir, "config.json"),
     database: join(dir, "throughline.db"),
+    index: join(dir, "index.db"),
+    vectors: join(dir, "vectors.db"),
     lock: join(dir, "daemon.lock"),
     registration: join(dir, "daemon.json"),
     token: join(dir, "token"),
@@ -41,6 +49,7 @@ export function homeAt(dir: string, tempDir: string): Home {
     spool: join(dir, "spool"),
     setup: join(dir, "setup.json"),
     backups: join(dir, "backups"),
+    handoffs: join(dir, "handoffs"),
   }
 }
 

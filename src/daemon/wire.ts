@@ -1,7 +1,9 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
+import { successors } from "../adapters/handoff/list.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
+import { o200k } from "../adapters/tokens/o200k.ts"
 import { systemClock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SentHook } from "../domain/hook.ts"
@@ -10,7 +12,10 @@ import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
 import type { SystemStatus } from "../operations/services.ts"
-import { makeRecall } from "../recall/room.ts"
+import type { IndexFacts } from "../recall/core.ts"
+import { makeHandoff } from "../recall/handoff/room.ts"
+import { makeRecall, type RecallRoom } from "../recall/room.ts"
+import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { openStore } from "../store/open.ts"
@@ -22,6 +27,7 @@ import type { Config } from "./config.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { damagedFiles, type Home } from "./home.ts"
+import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
 import type { Registration } from "./registration.ts"
 import type { Step } from "./shutdown.ts"
@@ -30,7 +36,8 @@ import { watchPlace } from "./watch.ts"
 
 export interface Program {
   call: Call
-  onHook(sent: SentHook): Promise<void>
+  /** Resolves when what a hook said is kept, with what the hook is to print. */
+  onHook(sent: SentHook): Promise<string | undefined>
   mcp: McpHttp
   streams: ReturnType<typeof mcpStreams>
   /** In the order in which they must run: nothing new, then what runs, then the store. */
@@ -82,18 +89,46 @@ export async function wire({
     },
     watch: watchPlace,
     startReader: () => new Worker(new URL("../daemon/reader.js", import.meta.url), { workerData: config.capture }),
+    // An import leaves a heap behind that nothing makes V8 give back while nothing happens.
+    onRest() {
+      void store.rest()
+      void globalThis.gc?.({ type: "major", execution: "async", flavor: "last-resort" })
+    },
     onTrouble: (source, err) => log.warn({ ...source, err }, "a source could not be read"),
   })
-  const recall = makeRecall({ store })
+  const archive = config.database.url === undefined ? { path: home.database } : { url: config.database.url }
+  const tokens = o200k(new URL("../o200k.tokens", import.meta.url))
+  const recall = makeRecall({
+    store,
+    tokens,
+    labelOf: (platform) => platforms.find(({ id }) => id === platform)?.label ?? platform,
+    greeting: config.resume,
+    start: () => startIndexer({ archive, indexPath: home.index, vectorsPath: home.vectors, embedder: config.embedder }),
+    isBusy: () => config.capture.enabled && isImporting(capture.capturing.progress()),
+    onTrouble: (err, what) => log.error({ err }, what),
+    onRebuild: (reason) => log.warn({ reason }, "the search index is built anew"),
+  })
+  const { briefs } = recall
+  const { machine } = environment
+  const handoff = makeHandoff({
+    store,
+    clock,
+    tokens,
+    briefs,
+    platforms,
+    successors,
+    machine,
+    promptDir: home.handoffs,
+  })
 
-  const followers: Follower[] = [recall.indexer]
+  const followers: Follower[] = []
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
   )
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
-  running.push(capture.intake.run(stopping.signal))
+  running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -103,13 +138,23 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const system = { status: () => statusOf({ store, followers, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, system }), log)
+  const system = { status: () => statusOf({ store, recall, home, registration, httpTrouble }) }
+  const call = reporting(local(operations, { sessions, capture, recall, handoff, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
-    onHook: capture.intake.receive,
+    async onHook(sent) {
+      const heard = await capture.intake.receive(sent)
+      const print = agents.find(({ platform }) => platform === sent.platform)?.greeting
+      if (!heard || !print) return undefined
+      // What was said is kept; that nothing can be answered to it is no failure of the hook.
+      const text = await recall.greeting({ platform: sent.platform, ...heard }).catch((err: unknown) => {
+        log.warn({ err }, "a session that began could not be told where its project stood")
+        return undefined
+      })
+      return text === undefined ? undefined : print(text)
+    },
     mcp,
     streams,
     stops: [
@@ -125,6 +170,17 @@ export async function wire({
       { name: "store", run: () => store.close() },
     ],
   }
+}
+
+/** Sources that come one by one are no import. */
+const isImporting = ({ importing, sourcesLeft }: Progress) => importing || sourcesLeft > 20
+
+function startIndexer(data: IndexerData): Worker {
+  return new Worker(new URL("../daemon/indexer.js", import.meta.url), {
+    workerData: data,
+    // Lists that were read are cached beside the heap; what is left over is short-lived.
+    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
+  })
 }
 
 /** What is not a Failure is a bug, and the log must have it whole. */
@@ -144,13 +200,13 @@ function reporting(call: Call, log: Log): Call {
 
 async function statusOf({
   store,
-  followers,
+  recall,
   home,
   registration,
   httpTrouble,
 }: {
   store: Store
-  followers: Follower[]
+  recall: RecallRoom
   home: Home
   registration: () => Registration
   httpTrouble: () => string | undefined
@@ -158,6 +214,10 @@ async function statusOf({
   const { id, version, pid, startedAt, socket, url } = registration()
   const last = await store.journal.last()
   const trouble = httpTrouble()
+  const index = await recall.facts().catch((error: unknown) => Failure.from(error))
+  const facts = await store.facts()
+  const place = facts.kind === "sqlite" ? home.index : facts.place
+  const damage = damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`)
   return {
     id,
     version,
@@ -167,10 +227,16 @@ async function statusOf({
     socket,
     http: { ...(url === undefined ? {} : { url }), ...(trouble === undefined ? {} : { trouble }) },
     memoryMb: Math.round(process.memoryUsage.rss() / 1e6),
-    store: await store.facts(),
-    followers: await Promise.all(
-      followers.map(async ({ name }) => ({ name, lag: last - (await store.journal.position(name)) })),
-    ),
-    notices: damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`),
+    store: facts,
+    search: { place, ...(index instanceof Failure ? { trouble: index.message } : searchFacts(index, last)) },
+    followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: last - index.position }],
+    notices: damage,
   }
+}
+
+function searchFacts(
+  { documents, position, rebuilding }: IndexFacts,
+  last: number,
+): Omit<SystemStatus["search"], "place"> {
+  return { documents, behind: last - position, ...(rebuilding === undefined ? {} : { rebuilding }) }
 }

@@ -14,8 +14,11 @@ export interface SessionCapture {
   gitBranch?: string
   agentVersion?: string
   startedAtMs?: number
-  /** Where it came from: an edge between sessions. */
-  parent?: { sessionId: string; kind: LineageKind }
+  /**
+   * Where it came from: an edge between sessions, of the same platform unless it is named. The id is null where it begins
+   * with a copy of another's turns, under their ids.
+   */
+  parent?: { sessionId: string | null; kind: LineageKind; platform?: string }
 }
 
 /** Later ones win over earlier ones of the same or lower rank. */
@@ -43,11 +46,15 @@ export interface TurnCapture {
   fallback?: true
 }
 
-/** The platform took turns back: this one and all that were captured after it, or all when `fromNativeId` is null. */
+/** The platform took turns back: this one and all that follow it in the conversation, or all when `fromNativeId` is null. */
 export interface RewindCapture {
   type: "rewind"
   sessionId: string
   fromNativeId: string | null
+  /** True where that turn itself stays. */
+  after?: true
+  /** When it did: what was said then or later is not meant, also where it is read again. */
+  atMs?: number
 }
 
 /** A record that is no turn. Counted by kind, so that `sources` can say what was left out and why. */

@@ -23,6 +23,12 @@ export const failures = {
     retry: false,
     help: "Call init with start_new or load_context and pass the sessionId that it returns.",
   },
+  cannot_resume: {
+    http: 409,
+    exit: 3,
+    retry: false,
+    help: "`throughline handoff <session> --to <agent>` lets another agent go on with it.",
+  },
   thought_not_found: { http: 404, exit: 3, retry: false, help: "init load_context lists the thoughts of the session." },
   root_not_found: { http: 404, exit: 3, retry: false, help: "Give the path of a folder that exists on this machine." },
   root_invalid: { http: 400, exit: 2, retry: false, help: "Give an absolute path or a file:// URI." },
@@ -101,6 +107,24 @@ export const failures = {
     help: "The database was written by a newer Throughline: install that version.",
   },
   store_unreachable: { http: 503, exit: 7, retry: true, help: "Check database.url and that the server answers." },
+  index_unusable: {
+    http: 503,
+    exit: 7,
+    retry: true,
+    help: "Move the named file away: the index is made anew from the archive, and nothing is lost by it.",
+  },
+  embedder_unreachable: {
+    http: 503,
+    exit: 5,
+    retry: true,
+    help: "Check that the named endpoint answers; searches go on by words, and it is tried again.",
+  },
+  embedder_refused: {
+    http: 502,
+    exit: 6,
+    retry: false,
+    help: "Correct the model, the key or the dimensions in the setting `embedder`; searches go on by words.",
+  },
   unsupported_system: {
     http: 501,
     exit: 6,

@@ -86,3 +86,13 @@ export interface ResumeCommand {
   argv: string[]
   cwd: string | null
 }
+
+/** As a person types it. */
+export function commandLine({ argv, cwd }: ResumeCommand): string {
+  const words = argv.map(shellWord).join(" ")
+  return cwd === null ? words : `cd ${shellWord(cwd)} && ${words}`
+}
+
+function shellWord(word: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}

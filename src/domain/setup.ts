@@ -5,6 +5,8 @@ import type { Machine } from "./platform.ts"
 export interface AgentSetup extends FileSetup {
   /** Forgiving: what it does not know is an event with a name. */
   read(payload: Record<string, unknown>, env: Record<string, string>): HookEvent
+  /** What its hook prints when a session begins, so that the model reads this text; absent where it cannot be told. */
+  greeting?(text: string): string
 }
 
 /** Files that are changed for an agent on request, shown before and taken back after. */

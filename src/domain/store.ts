@@ -20,7 +20,6 @@ export interface Store {
   readonly bindings: Bindings
   readonly journal: Journal
   readonly deliveries: Deliveries
-  readonly words: Words
   /**
    * All or nothing. The store handed in is the one to use inside; transactions do not nest. `readAgain` is for what can be
    * read again from where it came: a power cut may undo the last of them, a crash of ours never does, and no disk is
@@ -32,6 +31,8 @@ export interface Store {
   facts(): Promise<StoreFacts>
   /** Makes sure that nothing deleted is left in any of the store's files. Outside of transactions. */
   purge(): Promise<void>
+  /** Gives back the memory that only makes the next queries faster. */
+  rest(): Promise<void>
   close(): Promise<void>
 }
 
@@ -60,6 +61,8 @@ export interface Sessions {
   /** Returns the session that already has this key, if there is one, and false. */
   create(session: NewSession): Promise<{ session: Session; created: boolean }>
   byId(id: SessionId): Promise<Session | undefined>
+  /** The one that this caller chose last, if it chose one. */
+  boundTo(callerKey: string): Promise<Session | undefined>
   /** At most two: enough to tell a unique prefix from an ambiguous one. */
   byPrefix(prefix: string): Promise<Session[]>
   /** Newest first. Sessions linked to the project count as its own. */
@@ -82,6 +85,11 @@ export interface Sessions {
   /** True when the edge is new. */
   addEdge(id: SessionId, edge: SessionEdge): Promise<boolean>
   edges(id: SessionId): Promise<SessionEdge[]>
+  /** Notes that the session is a copy of one that is not kept yet, and which turn that one has too. */
+  addOrphan(id: SessionId, copy: { platform: string; nativeTurnId: string; atMs: number }): Promise<void>
+  orphans(platform: string): Promise<{ id: SessionId; nativeTurnId: string }[]>
+  /** What it is a copy of is known now. */
+  dropOrphan(id: SessionId, platform: string): Promise<void>
   link(id: SessionId, projectId: ProjectId): Promise<void>
   linkedRoots(id: SessionId): Promise<string[]>
   /** Ids of those archived now: untouched since `beforeMs` and not pinned. */
@@ -112,7 +120,11 @@ export interface Runs {
   ofSession(sessionId: SessionId): Promise<Run[]>
 }
 
-export type NewTurn = Omit<Turn, "seq" | "supersededAtMs"> & { sourceId: number | null }
+export type NewTurn = Omit<Turn, "seq" | "supersededAtMs"> & {
+  sourceId: number | null
+  /** True where the platform told no time and the turn before lent its own: that never replaces one that is there. */
+  isTimeLent?: boolean
+}
 
 export interface PutTurn {
   seq: number
@@ -122,24 +134,52 @@ export interface PutTurn {
   inserted: boolean
 }
 
+export interface TurnWish {
+  /** Also what the platform took back. */
+  superseded?: boolean
+  kinds?: readonly TurnKind[]
+  /** Up to this moment. */
+  untilMs?: number
+  /** The last ones; with `fromStart`, the first ones. */
+  limit?: number
+  fromStart?: boolean
+  /** Longer texts are cut: a file that was written is long, and its name stands at the beginning. */
+  maxChars?: number
+}
+
 export interface Turns {
-  /** Adds what is new and changes what reads differently now; what is as it was is left alone and not returned. */
+  /**
+   * Adds what is new and changes what reads differently now; what is as it was is left alone and not returned. A model
+   * that is not told again stays.
+   */
   put(turns: NewTurn[]): Promise<PutTurn[]>
-  /** In the order of the conversation. With `limit`, the last ones. */
-  ofSession(sessionId: SessionId, wish?: { superseded?: boolean; limit?: number }): Promise<Turn[]>
+  /** In the order of the conversation. */
+  ofSession(sessionId: SessionId, wish?: TurnWish): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
+  /** The numbers alone, of what was taken back too. */
+  seqs(sessionId: SessionId): Promise<number[]>
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>
   /** Where a session's exchanges begin, in the order of the conversation: its first turn, and every prompt after it. */
   outline(sessionId: SessionId): Promise<{ seq: number; atMs: number }[]>
   /** The exchange that begins with this turn, without what was taken back. */
   ofExchange(sessionId: SessionId, seq: number): Promise<Turn[]>
+  /** Sessions of the platform that have a turn under this id, the one that had it first before others. */
+  holders(platform: string, nativeTurnId: string): Promise<{ id: SessionId; nativeId: string }[]>
   liveOfSource(sourceId: number): Promise<{ seq: number; sessionId: SessionId; nativeId: string }[]>
   supersede(seqs: number[], atMs: number): Promise<void>
-  /** This one and all kept after it; all of the session when null. */
-  supersedeFrom(sessionId: SessionId, nativeId: string | null, atMs: number): Promise<void>
+  /**
+   * This one and all that follow it in the conversation, whenever they were kept, or with `after` only those that follow;
+   * all of the session when null. What was said at `beforeMs` or later is left alone. Returns those that were live.
+   */
+  supersedeFrom(
+    sessionId: SessionId,
+    range: { nativeId: string | null; after?: boolean | undefined; beforeMs?: number | undefined },
+    atMs: number,
+  ): Promise<number[]>
   /** Whether the session has a turn that is no fallback. */
   hasReal(sessionId: SessionId): Promise<boolean>
-  dropFallbacks(sessionId: SessionId): Promise<void>
+  /** Returns those that are gone. */
+  dropFallbacks(sessionId: SessionId): Promise<number[]>
   /** After something was superseded or dropped: the sessions' counts anew. */
   recount(sessionIds: SessionId[]): Promise<void>
 }
@@ -195,6 +235,7 @@ export interface Thoughts {
   /** Newest first, by the order in which they were recorded, main line and branches together. */
   page(sessionId: SessionId, page: ThoughtPage): Promise<Thought[]>
   all(sessionId: SessionId): Promise<Thought[]>
+  seqs(sessionId: SessionId): Promise<number[]>
   bySeqs(seqs: number[]): Promise<Thought[]>
 }
 
@@ -237,22 +278,4 @@ export interface Deliveries {
   /** Gives a leased one back for another try. */
   retry(seq: number, owner: string, dueAtMs: number, outcome: string): Promise<boolean>
   pending(lane: string): Promise<Delivery[]>
-}
-
-/** Full text of thoughts. Written by a follower, so it may lag the archive by moments. */
-export interface Words {
-  index(thoughts: Thought[]): Promise<void>
-  match(query: WordsQuery): Promise<WordsHit[]>
-}
-
-export interface WordsQuery {
-  terms: string[]
-  projectId?: ProjectId
-  sessionId?: SessionId
-  limit: number
-}
-
-export interface WordsHit {
-  seq: number
-  score: number
 }

@@ -20,7 +20,7 @@ export const forget = operation({
   output: z.object({ forgotten: z.boolean(), sessions: z.number(), turns: z.number(), thoughts: z.number() }),
   text: ({ forgotten, sessions, turns, thoughts }) =>
     `${forgotten ? "Forgotten" : "Would forget"}: ${sessions} sessions, ${turns} turns, ${thoughts} thoughts.${forgotten ? " The agents' own files are untouched; what is read of them again stays forgotten." : ""}`,
-  async run({ sessions, capture }, { sessionId, root, since, until, containing, dryRun }) {
+  async run({ sessions, capture, recall, handoff }, { sessionId, root, since, until, containing, dryRun }) {
     if ([sessionId, root, since, until, containing].every((value) => value === undefined)) {
       throw new Failure("bad_input", "say what to forget: sessionId, root, since, until or containing", {
         parameter: "sessionId",
@@ -38,6 +38,8 @@ export const forget = operation({
     if (dryRun) return { forgotten: false, ...(await sessions.forget.plan(scope)) }
     const plan = await sessions.forget.forget(scope)
     capture.forgotten()
+    handoff.forgotten()
+    await recall.forgotten()
     return { forgotten: true, ...plan }
   },
 })

@@ -1,8 +1,12 @@
+import { resumeSessionContext } from "./brief.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
+import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
-import { search } from "./search.ts"
+import { reindex } from "./reindex.ts"
+import { resume } from "./resume.ts"
+import { search, searchConversationHistory } from "./search.ts"
 import {
   sessionsArchive,
   sessionsExport,
@@ -20,13 +24,18 @@ import { thought } from "./thought.ts"
 const all = [
   init,
   thought,
+  searchConversationHistory,
+  resumeSessionContext,
   search,
+  resume,
+  reindex,
   logConversationExchange,
   syncConversationHistory,
   extractSessionHistory,
   sources,
   importNow,
   forget,
+  handoff,
   sessionsList,
   sessionsShow,
   sessionsRename,

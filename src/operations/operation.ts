@@ -26,13 +26,28 @@ export interface Operation<
   startsDaemon?: false
   /** Inputs that the command line takes by position. */
   positional?: readonly (keyof z.input<In> & string)[]
+  /** What stands at the last position may be several words, without quotes. */
+  takesWords?: true
   /** For work that takes long: which operation tells how far it is, and how that reads on one line. */
   progress?: { from: string; line(output: Record<string, unknown>): string }
   input: In
   output: Out
   /** For people, and for agents that read no structured content. */
   text(output: z.output<Out>, input: z.output<In>): string
+  /** The same in a terminal that has colours. */
+  styled?(output: z.output<Out>, style: Style): string
   run(services: Services, input: z.output<In>, caller: Caller): Promise<z.input<Out>>
+}
+
+/** What a terminal can do with words. */
+export interface Style {
+  bold(text: string): string
+  dim(text: string): string
+  accent(text: string): string
+  /** For what was searched for. */
+  mark(text: string): string
+  /** How wide it is. */
+  columns: number
 }
 
 /** Keeps the literal types, so that the client's inputs and outputs are inferred. */

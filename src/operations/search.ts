@@ -1,60 +1,273 @@
 import * as z from "zod"
+import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
+import type { ProjectId } from "../domain/ids.ts"
+import type { Session } from "../domain/session.ts"
+import type { Found, SearchHit, SearchWish } from "../recall/search/wish.ts"
 import { operation } from "./operation.ts"
-import { projectName } from "./text.ts"
+import { searchStyled, searchText } from "./search-text.ts"
+import type { Services } from "./services.ts"
+import { checkPlatform } from "./sources.ts"
+import { clip, projectName } from "./text.ts"
 
-const Hit = z.object({
-  sessionId: z.string(),
-  title: z.string(),
-  mcpRootUri: z.string().optional(),
-  thoughtNumber: z.number(),
-  branchId: z.string().optional(),
-  createdAt: z.string(),
-  score: z.number(),
-  snippet: z.string(),
+const day = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
+const ROLES = ["user", "assistant", "thought", "tool"] as const
+const KINDS = {
+  user: ["prompt"],
+  assistant: ["reply", "summary", "reasoning"],
+  thought: ["thought"],
+  tool: ["tool_call", "tool_result"],
+} as const
+
+/** No word is looked for beyond the first few dozen; what is longer is a file, not a question. */
+const query = z.string().min(1).max(100_000)
+const scope = {
+  project: z.string().min(1).optional().describe('Folder, file:// URI or name; "all" for every project alike'),
+  platform: z.string().min(1).optional().describe("Such as claude-code, codex, cursor"),
+  branch: z.string().min(1).optional().describe("Git branch of the session"),
+  role: z.enum(ROLES).optional().describe("Who said it"),
+  since: day.optional().describe("From this day or time on"),
+  until: day.optional().describe("Before this day or time"),
+}
+
+export const searchConversationHistory = operation({
+  name: "search_conversation_history",
+  summary:
+    'Find what was said and decided in earlier sessions of any coding agent. Words, "exact phrase", prefix*, -without. This project first.',
+  effect: "read",
+  on: ["mcp", "http"],
+  tool: { set: "recall", alwaysLoad: true },
+  input: z.strictObject({
+    query: query.describe("What to look for"),
+    session_id: z.string().min(1).optional().describe("Only this session"),
+    n_results: z.int().min(1).max(50).default(3).describe("How many exchanges"),
+    ...scope,
+  }),
+  output: z.object({
+    query: z.string(),
+    exchanges: z.array(
+      z.object({
+        exchange_id: z.string(),
+        user: z.string(),
+        ai: z.string(),
+        timestamp: z.string(),
+        session_id: z.string(),
+        platform: z.string(),
+        project: z.string().optional(),
+        score: z.number(),
+        resume_command: z.string().optional(),
+      }),
+    ),
+    note: z.string().optional(),
+  }),
+  text: ({ exchanges, note }) =>
+    [
+      ...exchanges.map(
+        ({ session_id, timestamp, platform, project, user, ai }) =>
+          `${session_id} ${timestamp} ${platform} ${project ?? "-"}\n  ${user === "" ? "" : `> ${user}\n  `}${ai}`,
+      ),
+      ...(note === undefined ? [] : [note]),
+    ].join("\n"),
+  async run({ sessions, capture, recall }, { query, session_id, n_results, ...given }, caller) {
+    const { wish, notes } = await wishOf({ sessions, capture }, { ...given, sessionId: session_id }, caller)
+    const found = await recall.search({ ...wish, query, limit: n_results, chars: charsPerHit(n_results) })
+    const isLong = n_results > MANY
+    const said = found.hits.length === 0 ? await whyNothing(recall, found, wish) : isLong ? [GO_ON] : []
+    const note = [...notes, ...found.notes, ...said].join(" ")
+    const exchanges = found.hits.map((hit) => exchangeView(hit, !isLong))
+    return {
+      query: clip(query, 40),
+      exchanges: shortened(exchanges, recall.tokens, Math.max(MAX_TOKENS, (MAX_TOKENS / 10) * n_results)),
+      ...(note === "" ? {} : { note }),
+    }
+  },
 })
 
 export const search = operation({
   name: "search",
-  summary: "Find thoughts by the words in them",
+  summary: "Find what was said, in the sessions of all agents",
   effect: "read",
   on: ["cli", "http"],
   positional: ["query"],
+  takesWords: true,
   input: z.strictObject({
-    query: z.string().min(1).max(1000).describe('Words that must all occur; "quotes" keep words together'),
-    root: z.string().min(1).optional().describe("Only this project (folder or file:// URI)"),
+    query: query.describe('Words; "quotes" keep words together, conf* takes every ending, -word leaves out'),
     sessionId: z.string().min(1).optional().describe("Only this session"),
+    ...scope,
+    unit: z.enum(["exchange", "turn"]).default("exchange").describe("Whole exchanges, or single turns"),
+    recent: z.boolean().default(false).describe("Newer ones count for more"),
+    superseded: z.boolean().default(false).describe("Also what the agent took back"),
     limit: z.int().min(1).max(100).default(10).describe("How many at the most"),
   }),
-  output: z.object({ query: z.string(), hits: z.array(Hit) }),
-  text: ({ query, hits }) =>
-    hits.length === 0
-      ? `Nothing found for ${JSON.stringify(query)}.`
-      : hits
-          .map((hit) => {
-            const place =
-              hit.branchId === undefined
-                ? `thought ${hit.thoughtNumber}`
-                : `branch ${hit.branchId}, thought ${hit.thoughtNumber}`
-            return `${hit.sessionId.slice(0, 8)}  ${hit.createdAt.slice(0, 10)}  ${projectName(hit.mcpRootUri)}  ${hit.title} (${place})\n    ${hit.snippet}`
-          })
-          .join("\n"),
-  async run({ sessions, recall }, { query, root, sessionId, limit }) {
-    const found = root === undefined ? undefined : await sessions.projects.find(root)
-    if (found && !found.project) return { query, hits: [] }
-    const session = sessionId === undefined ? undefined : await sessions.recovery.get(sessionId)
-    const hits = await recall.thoughts({ query, limit, projectId: found?.project?.id, sessionId: session?.id })
+  output: z.object({
+    query: z.string(),
+    hits: z.array(
+      z.object({
+        sessionId: z.string(),
+        platform: z.string(),
+        title: z.string(),
+        project: z.string().optional(),
+        exchangeId: z.string(),
+        thoughtNumber: z.number().optional(),
+        branchId: z.string().optional(),
+        kind: z.string(),
+        at: z.string(),
+        score: z.number(),
+        snippet: z.string(),
+        marks: z.array(z.tuple([z.number(), z.number()])),
+        user: z.string(),
+        resumeCommand: z.string().optional(),
+      }),
+    ),
+    complete: z.boolean(),
+    notes: z.array(z.string()),
+  }),
+  text: searchText,
+  styled: searchStyled,
+  async run({ sessions, capture, recall }, { query, unit, recent, superseded, limit, ...given }, caller) {
+    const { wish, notes } = await wishOf({ sessions, capture }, given, caller)
+    const found = await recall.search({ ...wish, query, unit, recent, superseded, limit })
     return {
       query,
-      hits: hits.map(({ thought, session, score, snippet }) => ({
-        sessionId: session.id,
-        title: session.title,
-        ...(session.rootUri === null ? {} : { mcpRootUri: session.rootUri }),
-        thoughtNumber: thought.number,
-        ...(thought.branchId === null ? {} : { branchId: thought.branchId }),
-        createdAt: new Date(thought.createdAtMs).toISOString(),
-        score,
-        snippet,
-      })),
+      hits: found.hits.map((hit) => {
+        const resumeCommand = capture.resumeCommand(hit.session)
+        return {
+          sessionId: hit.session.id,
+          platform: hit.session.platform,
+          title: hit.session.title,
+          ...(hit.session.rootUri === null ? {} : { project: hit.session.rootUri }),
+          exchangeId: String(hit.exchange),
+          ...(hit.thought ? { thoughtNumber: hit.thought.number } : {}),
+          ...(hit.thought && hit.thought.branchId !== null ? { branchId: hit.thought.branchId } : {}),
+          kind: hit.kind,
+          at: new Date(hit.atMs).toISOString(),
+          score: rounded(hit.score),
+          snippet: hit.snippet.text,
+          marks: hit.snippet.marks,
+          user: hit.user,
+          ...(resumeCommand === undefined ? {} : { resumeCommand }),
+        }
+      }),
+      complete: found.isComplete,
+      notes: [...notes, ...found.notes, ...(found.hits.length === 0 ? await whyNothing(recall, found, wish) : [])],
     }
   },
 })
+
+/** From so many hits on, what is the same for all is said once. */
+const MANY = 5
+const GO_ON = "`throughline resume <session_id>` goes on with a session."
+
+/** What to do next. That all was searched is said only where it was. */
+async function whyNothing(recall: Services["recall"], found: Found, wish: Wish): Promise<string[]> {
+  // Then its own note says it.
+  if (!found.isComplete) return []
+  const { documents } = await recall.facts()
+  if (documents === 0) return [EMPTY]
+  const { firstProjectId: _, ...filters } = wish
+  return [
+    Object.keys(filters).length > 0
+      ? "Other words may help, or fewer filters."
+      : "Other words may help; the whole archive was searched.",
+  ]
+}
+
+const EMPTY =
+  "Nothing is kept yet: conversations of the agents on this machine appear by themselves, and `throughline sources` shows where they are looked for."
+
+type Wish = Omit<SearchWish, "query" | "limit">
+
+interface Given {
+  sessionId?: string | undefined
+  project?: string | undefined
+  platform?: string | undefined
+  branch?: string | undefined
+  role?: (typeof ROLES)[number] | undefined
+  since?: string | undefined
+  until?: string | undefined
+}
+
+/** Without a scope the caller's own project comes first, and the others after it. */
+async function wishOf(
+  { sessions, capture }: Pick<Services, "sessions" | "capture">,
+  { sessionId, project, platform, branch, role, since, until }: Given,
+  caller: Caller,
+): Promise<{ wish: Wish; notes: string[] }> {
+  checkPlatform(capture, platform)
+  const session = sessionId === undefined ? undefined : await sessionOf({ sessions, capture }, sessionId)
+  const wish: Wish = {
+    ...(session === undefined ? {} : { sessionId: session.id }),
+    ...(platform === undefined ? {} : { platform }),
+    ...(branch === undefined ? {} : { gitBranch: branch }),
+    ...(role === undefined ? {} : { kinds: [...KINDS[role]] }),
+    ...(since === undefined ? {} : { sinceMs: Date.parse(since) }),
+    ...(until === undefined ? {} : { untilMs: Date.parse(until) }),
+  }
+  if (project !== undefined && project !== "all")
+    return { wish: { ...wish, projectId: await projectOf(sessions, project) }, notes: [] }
+  if (project === "all" || session) return { wish, notes: [] }
+  const own = await sessions.projects.ofCaller(caller)
+  return { wish: { ...wish, ...(own?.project ? { firstProjectId: own.project.id } : {}) }, notes: [] }
+}
+
+/** The agent's own id of a session is as good as ours. */
+async function sessionOf({ sessions, capture }: Pick<Services, "sessions" | "capture">, id: string): Promise<Session> {
+  return (await capture.byNativeId(id)) ?? sessions.recovery.get(id)
+}
+
+async function projectOf(sessions: Services["sessions"], given: string): Promise<ProjectId> {
+  const isPath = given.includes("/") || given.startsWith("~")
+  const found = isPath ? [(await sessions.projects.find(given)).project] : await sessions.projects.named(given)
+  const [project, another] = found
+  if (!project)
+    throw new Failure("root_not_found", `nothing is kept of a project ${JSON.stringify(given)}`, {
+      parameter: "project",
+    })
+  if (another)
+    throw new Failure("bad_input", `more than one project is called ${JSON.stringify(given)}: give its path`, {
+      parameter: "project",
+      projects: found.map((each) => each?.rootUri),
+    })
+  return project.id
+}
+
+/** What ten hits may take, whatever they are made of: of some scripts every letter is a token. */
+const MAX_TOKENS = 850
+
+function shortened<T extends { user: string; ai: string }>(
+  exchanges: T[],
+  tokens: (text: string) => number,
+  most: number,
+): T[] {
+  let shown = exchanges
+  for (let share = 0.9; share > 0.1 && tokens(JSON.stringify(shown)) > most; share -= 0.1)
+    shown = exchanges.map((each) => ({
+      ...each,
+      user: clip(each.user, Math.max(8, Math.floor(each.user.length * share))),
+      ai: clip(each.ai, Math.max(8, Math.floor(each.ai.length * share))),
+    }))
+  return shown
+}
+
+/** About what ten hits may take; fewer may say more. */
+function charsPerHit(hits: number): NonNullable<SearchWish["chars"]> {
+  const [user, said] = [Math.min(200, Math.floor(360 / hits)), Math.min(600, Math.floor(800 / hits))]
+  return { user, ai: said, snippet: said }
+}
+
+function exchangeView({ session, exchange, user, ai, snippet, kind, atMs, score }: SearchHit, withCommand: boolean) {
+  const id = session.id.slice(0, 8)
+  return {
+    exchange_id: String(exchange),
+    user: kind === "prompt" ? snippet.text : user,
+    ai: ai === "" && kind !== "prompt" ? snippet.text : ai,
+    timestamp: `${new Date(atMs).toISOString().slice(0, 16)}Z`,
+    session_id: id,
+    platform: session.platform,
+    ...(session.rootUri === null ? {} : { project: projectName(session.rootUri) }),
+    score: rounded(score),
+    ...(withCommand ? { resume_command: `throughline resume ${id}` } : {}),
+  }
+}
+
+const rounded = (score: number) => Math.round(score * 100) / 100

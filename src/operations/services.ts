@@ -1,3 +1,4 @@
+import type { HandoffRoom } from "../recall/handoff/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
@@ -7,6 +8,7 @@ export interface Services {
   sessions: SessionsRoom
   capture: CaptureRoom
   recall: RecallRoom
+  handoff: HandoffRoom
   system: SystemService
 }
 
@@ -31,6 +33,17 @@ export interface SystemStatus {
     sessions: number
     thoughts: number
     journal: number
+  }
+  search: {
+    place: string
+    /** Turns and thoughts that can be found. */
+    documents?: number | undefined
+    /** Entries of the journal that it has not taken yet. */
+    behind?: number | undefined
+    /** Why it is being built anew, while it is. */
+    rebuilding?: string | undefined
+    /** Why it does not work. */
+    trouble?: string | undefined
   }
   followers: { name: string; lag: number }[]
   notices: string[]

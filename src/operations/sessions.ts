@@ -1,4 +1,6 @@
 import * as z from "zod"
+import { Failure } from "../domain/failure.ts"
+import type { Turn } from "../domain/turn.ts"
 import { operation } from "./operation.ts"
 import { conversationLine, conversationTable, runLine, sessionLine, thoughtLines, turnLines } from "./text.ts"
 import {
@@ -62,6 +64,11 @@ export const sessionsShow = operation({
   positional: ["sessionId"],
   input: z.strictObject({
     sessionId,
+    exchange: z
+      .string()
+      .regex(/^\d+$/)
+      .optional()
+      .describe("Only this exchange, by the id that search gives, with those before and after it"),
     superseded: z.boolean().default(false).describe("Also what the agent took back: rewound or rewritten turns"),
   }),
   output: z.object({
@@ -89,8 +96,10 @@ export const sessionsShow = operation({
         ...thoughtLines(members),
       ]),
     ].join("\n"),
-  async run({ sessions, capture }, { sessionId, superseded }) {
-    const { session, linkedRoots, thoughts, turns, edges, runs } = await sessions.whole(sessionId, { superseded })
+  async run({ sessions, capture }, { sessionId, exchange, superseded }) {
+    const whole = await sessions.whole(sessionId, { superseded })
+    const { session, linkedRoots, thoughts, edges, runs } = whole
+    const turns = exchange === undefined ? whole.turns : around(whole.turns, Number(exchange))
     return {
       session: viewConversation(session, capture.resumeCommand(session)),
       linkedRoots,
@@ -101,6 +110,18 @@ export const sessionsShow = operation({
     }
   },
 })
+
+/** An exchange with its neighbours. One that is not there is an error: the id is of another session. */
+function around(turns: Turn[], seq: number): Turn[] {
+  const at = turns.findIndex((turn) => turn.seq === seq)
+  if (at < 0)
+    throw new Failure("bad_input", `this session has no exchange ${seq}`, { parameter: "exchange", value: seq })
+  const isPrompt = (turn: Turn) => turn.kind === "prompt"
+  const before = turns.slice(0, at).findLastIndex(isPrompt)
+  const next = turns.findIndex((turn, index) => index > at && isPrompt(turn))
+  const end = next < 0 ? -1 : turns.findIndex((turn, index) => index > next && isPrompt(turn))
+  return turns.slice(Math.max(0, before), end < 0 ? undefined : end)
+}
 
 export const sessionsRename = operation({
   name: "sessions.rename",

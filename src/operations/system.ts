@@ -1,5 +1,7 @@
 import * as z from "zod"
 import { operation } from "./operation.ts"
+import type { SystemStatus } from "./services.ts"
+import { counted } from "./text.ts"
 
 export const status = operation({
   name: "status",
@@ -26,6 +28,13 @@ export const status = operation({
       thoughts: z.number(),
       journal: z.number(),
     }),
+    search: z.object({
+      place: z.string(),
+      documents: z.number().optional(),
+      behind: z.number().optional(),
+      rebuilding: z.string().optional(),
+      trouble: z.string().optional(),
+    }),
     followers: z.array(z.object({ name: z.string(), lag: z.number() })),
     notices: z.array(z.string()),
   }),
@@ -37,8 +46,16 @@ export const status = operation({
       `  http    ${s.http.url ?? s.http.trouble ?? "off"}`,
       `  store   ${s.store.kind} ${s.store.version}, ${(s.store.sizeBytes / 1e6).toFixed(1)} MB, ${s.store.place}`,
       `  kept    ${s.store.sessions} sessions, ${s.store.thoughts} thoughts, ${s.store.journal} journal entries`,
-      ...s.followers.map((f) => `  ${f.name.padEnd(7)} ${f.lag === 0 ? "up to date" : `${f.lag} entries behind`}`),
+      `  search  ${searchState(s.search)}`,
       ...s.notices.map((notice) => `  !       ${notice}`),
     ].join("\n"),
   run: ({ system }) => system.status(),
 })
+
+/** In a few words: what can be found, or why not. */
+export function searchState({ documents = 0, behind = 0, rebuilding, trouble }: SystemStatus["search"]): string {
+  if (trouble !== undefined) return `does not work: ${trouble}`
+  const left = behind === 0 ? "up to date" : `${counted(behind, "journal entry", "journal entries")} behind`
+  const found = `${documents} turns and thoughts, ${left}`
+  return rebuilding === undefined ? found : `being built anew (${rebuilding}): ${found}`
+}

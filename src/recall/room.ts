@@ -1,13 +1,73 @@
-import type { Follower } from "../domain/journal.ts"
+import type { HookEvent } from "../domain/hook.ts"
+import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
-import { indexer } from "./indexer.ts"
-import { searchThoughts, type ThoughtHit } from "./search.ts"
+import type { TokenCounter } from "../domain/tokens.ts"
+import { type Briefs, makeBriefs } from "./brief/brief.ts"
+import type { IndexFacts } from "./core.ts"
+import { type GreetingSettings, makeGreeting } from "./greeting.ts"
+import type { Found, SearchWish } from "./search/wish.ts"
+import { makeRecallThread, type ThreadOptions } from "./thread.ts"
 
+/** The room's door: where was that said, and how does one go on from there? */
 export interface RecallRoom {
-  indexer: Follower
-  thoughts(wish: Parameters<typeof searchThoughts>[1]): Promise<ThoughtHit[]>
+  search(wish: SearchWish): Promise<Found>
+  briefs: Briefs
+  /** How many tokens a text is. */
+  tokens(text: string): number
+  /** What a session that begins is told of where its project stood; undefined where nothing is to be said. */
+  greeting(begun: { platform: string; event: HookEvent; project: Project | undefined }): Promise<string | undefined>
+  facts(): Promise<IndexFacts>
+  /** Makes the index anew from the archive. */
+  rebuild(): Promise<void>
+  /** Resolves when nothing of what was forgotten is left in the index. */
+  forgotten(): Promise<void>
+  /** Keeps the index up with the journal until the signal. */
+  run(signal: AbortSignal): Promise<void>
 }
 
-export function makeRecall({ store }: { store: Store }): RecallRoom {
-  return { indexer, thoughts: (wish) => searchThoughts(store, wish) }
+const PACE_MS = 1_000
+/** Of the time; the newest sessions, which come first, are found all the same. */
+const BUSY_SHARE = 0.01
+
+export interface RecallDeps extends ThreadOptions {
+  store: Store
+  tokens: TokenCounter
+  labelOf(platform: string): string
+  greeting: GreetingSettings
+  /** While much is being kept, the index takes its time: it must not take it from those who keep. */
+  isBusy(): boolean
+}
+
+export function makeRecall({ store, tokens, labelOf, greeting, isBusy, ...options }: RecallDeps): RecallRoom {
+  const thread = makeRecallThread(options)
+  const briefs = makeBriefs({
+    store,
+    tokens,
+    labelOf,
+    async find(query, where, limit) {
+      const { hits } = await thread.search({ query, limit, ...where })
+      return hits
+        .filter(({ thought }) => !thought)
+        .map(({ exchange, session, score }) => ({ exchange, sessionId: session.id, score }))
+    },
+  })
+  return {
+    search: (wish) => thread.search(wish),
+    briefs,
+    tokens: (text) => tokens.count(text),
+    greeting: makeGreeting({ store, briefs, settings: greeting }),
+    facts: () => thread.facts(),
+    rebuild: () => thread.rebuild(),
+    forgotten: async () => thread.reached(await store.journal.last()),
+    async run(signal) {
+      const off = store.onWake(() => thread.wake())
+      thread.wake()
+      const pacing = setInterval(() => thread.pace(isBusy() ? BUSY_SHARE : 1), PACE_MS)
+      if (!signal.aborted)
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
+      clearInterval(pacing)
+      off()
+      await thread.stop()
+    },
+  }
 }

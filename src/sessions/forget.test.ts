@@ -4,7 +4,6 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { Capture } from "../domain/capture.ts"
 import type { Store } from "../domain/store.ts"
-import { indexer } from "../recall/indexer.ts"
 import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { makeArchive } from "./capture/archive.ts"
@@ -71,7 +70,6 @@ describe("what is forgotten is gone", () => {
     )
     await archive().keep({ captures: [...captures, turn("s2", "u1", "giraffestays", 1)], source })
     await room.thinking.record(caller, { thought: "zebrasecret in a thought", nextThoughtNeeded: true })
-    await indexer.after(await store.journal.after(0, 1000), store, AbortSignal.timeout(1000))
     expect(bytes().includes("zebrasecret")).toBe(true)
 
     const session = (await store.sessions.byNative("claude-code", "s1"))!
@@ -95,5 +93,20 @@ describe("what is forgotten is gone", () => {
     expect((await store.turns.ofSession(session.id)).map(({ text }) => text)).toEqual(["monday", "wednesday"])
     expect(session).toMatchObject({ turnCount: 2, promptCount: 2 })
     expect(bytes().includes("tuesday")).toBe(false)
+  })
+
+  test("the journal says that something is gone and not what, to followers that were past all that was deleted too", async () => {
+    await archive().keep({ captures: [turn("s1", "a", "stays", 1)], source })
+    await archive().keep({ captures: [turn("s2", "b", "zebrasecret", 1)], source })
+    const last = await store.journal.last()
+    const gone = (await store.sessions.byNative("claude-code", "s2"))!
+    await room.forget.forget({ sessionId: gone.id })
+    expect(await store.journal.after(last, 10)).toMatchObject([
+      { kind: "turns.forgotten", sessionId: null, projectId: null, data: {} },
+    ])
+    expect((await store.journal.after(0, 100)).filter(({ sessionId }) => sessionId === gone.id)).toEqual([])
+    const second = await store.journal.last()
+    await room.forget.forget({ containing: "stays" })
+    expect((await store.journal.after(second, 10)).map(({ kind }) => kind)).toEqual(["turns.forgotten"])
   })
 })

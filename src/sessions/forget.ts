@@ -53,6 +53,9 @@ export function makeForget({ store, clock, recovery }: { store: Store; clock: Cl
       const plan = planOf(found)
       const nowMs = clock.nowMs()
       await store.transaction(async (tx) => {
+        // That something is gone, and not what. Written first: SQLite gives the highest numbers again once they are deleted,
+        // and a follower that was past them would never see it.
+        await tx.journal.append([{ kind: "turns.forgotten", atMs: nowMs }])
         await tx.forgetting.turns(
           parts.turns.map(({ seq }) => seq),
           nowMs,
@@ -66,8 +69,6 @@ export function makeForget({ store, clock, recovery }: { store: Store; clock: Cl
         const gone: SessionId[] = [...whole.map(({ id }) => id), ...empty]
         for (const id of gone) await tx.forgetting.session(id, nowMs)
         plan.sessions = gone.length
-        // The journal says that something was forgotten, and not what.
-        await tx.journal.append([{ kind: "forgotten", atMs: nowMs, data: { ...plan } }])
       })
       await store.purge()
       return plan

@@ -13,10 +13,15 @@ import { rootUri } from "./roots.ts"
 let top: string
 let store: Store
 let finder: ProjectFinder
+/** Seconds lie between two questions, unless a test says otherwise. */
+let nowMs: number
+let stepMs: number
 beforeEach(async () => {
+  ;[nowMs, stepMs] = [1, 5_000]
   top = realpathSync(mkdtempSync(join(tmpdir(), "throughline-projects-")))
   store = await openStore(sqlite({ path: join(top, "throughline.db") }))
-  finder = makeProjectFinder({ store, clock: { nowMs: () => 1 }, homeDir: folder("home"), tempDir: folder("temp") })
+  const clock = { nowMs: () => (nowMs += stepMs) }
+  finder = makeProjectFinder({ store, clock, homeDir: folder("home"), tempDir: folder("temp") })
 })
 afterEach(async () => {
   await store.close()
@@ -186,5 +191,25 @@ describe("a folder leads to its project", () => {
     await finder.ensure(join(top, "current"))
     rmSync(join(top, "two"), { recursive: true })
     expect((await finder.find(join(top, "current"))).uri).toBe(uri("two"))
+  })
+
+  test("a folder that leads elsewhere now is found there a moment later, and at once where something is kept", async () => {
+    const current = join(top, "current")
+    const lead = (name: string) => {
+      rmSync(current, { force: true })
+      symlinkSync(folder(name), current)
+    }
+    lead("one")
+    stepMs = 0
+    expect((await finder.find(current)).uri).toBe(uri("one"))
+    lead("two")
+    expect((await finder.ensure(current)).rootUri).toBe(uri("two"))
+    lead("three")
+    nowMs += 100
+    expect((await finder.find(current)).uri).toBe(uri("three"))
+    lead("four")
+    // Set back, as clocks are.
+    nowMs -= 60_000
+    expect((await finder.find(current)).uri).toBe(uri("four"))
   })
 })

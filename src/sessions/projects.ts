@@ -1,9 +1,14 @@
+import { basename } from "node:path"
+import { fileURLToPath } from "node:url"
 import type { Caller } from "../domain/caller.ts"
 import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
 import { ancestorsOf, canonicalRoot, parseRoot, rootUri } from "./roots.ts"
+
+/** Shorter than it takes an agent to change a folder and call again. */
+const ROOT_KNOWN_MS = 100
 
 export interface CallerRoot {
   /** As it was named: a subfolder, a worktree, a symlink. */
@@ -18,6 +23,8 @@ export interface CallerRoot {
 export interface ProjectFinder {
   find(root: string): Promise<{ uri: string; project: Project | undefined }>
   ensure(root: string): Promise<Project>
+  /** Those whose folder has this name. */
+  named(name: string): Promise<Project[]>
   /** First that answers: argument, bound root, environment, the client's roots, the process's folder. */
   ofCaller(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
 }
@@ -33,10 +40,12 @@ export function makeProjectFinder({
   homeDir: string
   tempDir: string
 }): ProjectFinder {
-  const locate = async (given: string) => {
+  const rootOf = briefly(clock, (path: string) => canonicalRoot(path, homeDir))
+
+  const locate = async (given: string, { mustAsk }: { mustAsk: boolean }) => {
     const path = parseRoot(given, homeDir)
     try {
-      const root = canonicalRoot(path, homeDir)
+      const root = rootOf(path, mustAsk)
       const seenUris = [...new Set([rootUri(path), rootUri(root.realPath)])]
       return { seenUris, ...(await knownProject(root.rootPath, root.inRepository)) }
     } catch (error) {
@@ -59,20 +68,24 @@ export function makeProjectFinder({
   }
 
   const find = async (root: string) => {
-    const { uri, project } = await locate(root)
+    const { uri, project } = await locate(root, { mustAsk: false })
     return { uri, project }
   }
 
   return {
     find,
     async ensure(root) {
-      const { uri, seenUris, project } = await locate(root)
+      const { uri, seenUris, project } = await locate(root, { mustAsk: true })
       const kept = project ?? (await store.projects.ensure(uri, clock.nowMs()))
       for (const seenUri of seenUris) {
         if (seenUri !== kept.rootUri && (await store.projects.bySeen(seenUri))?.id !== kept.id)
           await store.projects.remember(seenUri, kept.id)
       }
       return kept
+    },
+    async named(name) {
+      const projects = await store.projects.list()
+      return projects.filter(({ rootUri }) => basename(fileURLToPath(rootUri)) === name)
     },
     async ofCaller(caller, explicit) {
       if (explicit !== undefined) return { given: explicit, ...(await find(explicit)), source: "argument" }
@@ -87,6 +100,18 @@ export function makeProjectFinder({
       const named = (caller.roots ?? []).flatMap((root) => implied("client", root))
       return firstThatExists([...named, ...implied("folder", caller.cwd)], find)
     },
+  }
+}
+
+/** Agents call in bursts, and each call would ask the disk again. Where something is kept is asked anew each time. */
+function briefly<T>(clock: Clock, find: (path: string) => T): (path: string, mustAsk: boolean) => T {
+  let known: { path: string; found: T; atMs: number } | undefined
+  return (path, mustAsk) => {
+    const nowMs = clock.nowMs()
+    // Either way: a clock that was set back must not make a moment long.
+    const isFresh = known !== undefined && Math.abs(nowMs - known.atMs) < ROOT_KNOWN_MS
+    if (mustAsk || !isFresh || known?.path !== path) known = { path, found: find(path), atMs: nowMs }
+    return known.found
   }
 }
 

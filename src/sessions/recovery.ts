@@ -98,8 +98,7 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
       return { uri: project.rootUri, kept: caller.key !== undefined }
     },
     async boundSession(caller) {
-      const bound = caller.key === undefined ? undefined : await store.bindings.get(caller.key)
-      return bound?.sessionId ? store.sessions.byId(bound.sessionId) : undefined
+      return caller.key === undefined ? undefined : store.sessions.boundTo(caller.key)
     },
     async startNew(caller, { root, title, tags }) {
       const callerRoot = await projects.ofCaller(caller, root)

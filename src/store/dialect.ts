@@ -1,6 +1,6 @@
 import type { Dialect, Kysely, RawBuilder, SqlBool, Transaction } from "kysely"
 import type { Failure } from "../domain/failure.ts"
-import type { PutTurn, WordsHit, WordsQuery } from "../domain/store.ts"
+import type { PutTurn } from "../domain/store.ts"
 import type { Tables } from "./tables.ts"
 import type { TurnRow } from "./turns.ts"
 
@@ -26,18 +26,14 @@ export interface StoreDialect {
   lockLeases(db: Db): Promise<void>
   /** Appended to the query that picks deliveries, so that two daemons never wait for each other. */
   skipLocked: boolean
-  /** Creates what `indexWords` and `matchWords` use. */
-  migrateWords(db: Db): Promise<void>
-  /** Texts and terms are plain words. A thought never changes, so one that is there already is left alone. */
-  indexWords(db: Db, rows: { seq: number; text: string }[]): Promise<void>
-  unindexWords(db: Db, seqs: number[]): Promise<void>
   /** A substring, by its exact characters. */
   contains(column: string, text: string): RawBuilder<SqlBool>
   /** Overwrites what deleted rows left behind. */
   purge(db: Db): Promise<void>
-  matchWords(db: Db, query: WordsQuery): Promise<WordsHit[]>
+  /** Drops what is cached in this process, where something is. */
+  rest?(db: Db): Promise<void>
   /** Inserts, or updates where something reads differently; the fastest way there is, because imports wait for it. */
-  putTurns(db: Db, rows: TurnRow[]): Promise<PutTurn[]>
+  putTurns(db: Db, rows: TurnRow[], options: { isTimeLent: boolean }): Promise<PutTurn[]>
   facts(db: Db): Promise<{ sizeBytes: number; version: string }>
   /** Tells other daemons on the same store; part of the transaction it is called in. */
   notify?(db: Db): Promise<void>

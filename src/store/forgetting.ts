@@ -38,11 +38,6 @@ export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
         .executeTakeFirst()
       if (!session) return
       await mark(sessionHash(session.platform, session.native_id), WHOLE_SESSION, atMs)
-      const thoughts = await db.selectFrom("thoughts").select("seq").where("session_id", "=", id).execute()
-      await dialect.unindexWords(
-        db,
-        thoughts.map((thought) => thought.seq),
-      )
       await db.deleteFrom("thoughts").where("session_id", "=", id).execute()
       await db.deleteFrom("turns").where("session_id", "=", id).execute()
       await db.deleteFrom("journal").where("session_id", "=", id).execute()
@@ -64,7 +59,6 @@ export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
     async thoughts(seqs) {
       for (let at = 0; at < seqs.length; at += IDS_AT_ONCE) {
         const chunk = seqs.slice(at, at + IDS_AT_ONCE)
-        await dialect.unindexWords(db, chunk)
         const rows = await db
           .selectFrom("thoughts")
           .select((e) => ["session_id", e.fn.countAll<number>().as("n")])

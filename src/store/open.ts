@@ -16,16 +16,15 @@ import { makeSources } from "./sources.ts"
 import type { Tables } from "./tables.ts"
 import { makeThoughts } from "./thoughts.ts"
 import { makeTurns } from "./turns.ts"
-import { plainWords } from "./words.ts"
 
-/** Opens the one Store on either database and brings its tables up to date. */
-export async function openStore(dialect: StoreDialect): Promise<Store> {
+/** Opens the one Store on either database and brings its tables up to date, unless it is only read. */
+export async function openStore(dialect: StoreDialect, { readOnly = false } = {}): Promise<Store> {
   const db = new Kysely<Tables>({ dialect: await dialect.open() })
   const wakes = new EventEmitter().setMaxListeners(0)
   const wake = () => wakes.emit("wake")
   let stopListening: (() => Promise<void>) | undefined
   try {
-    await migrate(db, dialect)
+    if (!readOnly) await migrate(db, dialect)
     stopListening = await dialect.listen?.(wake)
   } catch (error) {
     await db.destroy()
@@ -50,6 +49,7 @@ export async function openStore(dialect: StoreDialect): Promise<Store> {
       sources: makeSources(on, dialect),
       forgetting: makeForgetting(on, dialect),
       purge: () => dialect.purge(on),
+      rest: async () => dialect.rest?.(on),
       bindings: makeBindings(on, dialect),
       journal: inside
         ? journal
@@ -57,17 +57,6 @@ export async function openStore(dialect: StoreDialect): Promise<Store> {
       deliveries: inside
         ? deliveries
         : { ...deliveries, lease: (request, nowMs) => store.transaction((tx) => tx.deliveries.lease(request, nowMs)) },
-      words: {
-        index: (thoughts) =>
-          dialect.indexWords(
-            on,
-            thoughts.map(({ seq, text }) => ({ seq, text: plainWords(text) })),
-          ),
-        async match(query) {
-          const terms = query.terms.map(plainWords).filter((term) => term !== "")
-          return terms.length === 0 ? [] : dialect.matchWords(on, { ...query, terms })
-        },
-      },
       async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")
         const run = (on: Kysely<Tables>) =>

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { PostgresDialect, type PostgresPool, type PostgresPoolClient, type SqlBool, sql } from "kysely"
 import type { Client, Pool, PoolClient } from "pg"
 import { Failure, type FailureCode } from "../domain/failure.ts"
-import type { PutTurn, WordsHit } from "../domain/store.ts"
+import type { PutTurn } from "../domain/store.ts"
 import type { StoreDialect } from "./dialect.ts"
 import { toPutTurn } from "./turns.ts"
 
@@ -20,31 +20,15 @@ const CHANNEL = "throughline"
 const TURNS_AT_ONCE = 2_000
 const CONNECT_MS = 5_000
 const LISTEN_AGAIN_MS = 1_000
-/** A tsvector holds a megabyte; no text of this length makes more. */
-const INDEXED_LENGTH = 250_000
 
 export function postgres(options: PostgresOptions): StoreDialect {
-  let pool: Pool | undefined
   return {
     kind: "postgres",
     place: withoutPassword(options.url),
     types: { counter: "bigserial", long: "bigint" },
     skipLocked: true,
     async open() {
-      const pg = await loadPg()
-      pool = new pg.Pool({
-        connectionString: options.url,
-        max: options.poolSize ?? 8,
-        connectionTimeoutMillis: CONNECT_MS,
-        types: {
-          getTypeParser: (oid: number, format?: "text" | "binary") =>
-            numberParser(oid) ?? pg.types.getTypeParser(oid, format as "text"),
-        },
-      } as ConstructorParameters<typeof pg.Pool>[0])
-      // Without these listeners, a connection that the server closes would end the process: in use, or idle.
-      pool.on("connect", (client) => client.on("error", (error) => options.onError?.(error)))
-      pool.on("error", () => {})
-      return new PostgresDialect({ pool: guardPool(pool) })
+      return new PostgresDialect({ pool: guardPool(await openPool(options)) })
     },
     translate: translatePostgres,
     async relaxInside(db) {
@@ -59,47 +43,14 @@ export function postgres(options: PostgresOptions): StoreDialect {
     async lockLeases(db) {
       await sql`select pg_advisory_xact_lock(${sql.lit(LEASES_LOCK)})`.execute(db)
     },
-    async migrateWords(db) {
-      // English word stems, but no list of words to leave out: "not" and "the" are found like others.
-      await sql`create text search dictionary throughline_stem (template = snowball, language = english)`.execute(db)
-      await sql`create text search configuration throughline (copy = english)`.execute(db)
-      await sql`alter text search configuration throughline alter mapping replace english_stem with throughline_stem`.execute(
-        db,
-      )
-      await sql`create table thought_words (seq bigint primary key references thoughts(seq) on delete cascade, words tsvector not null)`.execute(
-        db,
-      )
-      await sql`create index thought_words_match on thought_words using gin (words)`.execute(db)
-    },
-    async indexWords(db, rows) {
-      for (const { seq, text } of rows) {
-        await sql`insert into thought_words(seq, words) values (${seq}, to_tsvector('throughline', ${text.slice(0, INDEXED_LENGTH)}))
-          on conflict (seq) do nothing`.execute(db)
-      }
-    },
-    async unindexWords(db, seqs) {
-      if (seqs.length > 0) await sql`delete from thought_words where seq in (${sql.join(seqs)})`.execute(db)
-    },
     contains: (column, text) => sql<SqlBool>`position(${text} in ${sql.ref(column)}) > 0`,
     async purge(db) {
-      for (const table of ["thought_words", "thoughts", "turns", "sessions", "session_edges"]) {
+      for (const table of ["thoughts", "turns", "sessions", "session_edges"]) {
         await sql`vacuum full ${sql.table(table)}`.execute(db)
       }
     },
-    async matchWords(db, { terms, projectId, sessionId, limit }) {
-      const query = terms.map((term) => sql`phraseto_tsquery('throughline', ${term})`)
-      const match = sql.join(query, sql` && `)
-      const { rows } = await sql<WordsHit>`
-        select t.seq as seq, ts_rank(w.words, ${match})::float8 as score
-        from thought_words w join thoughts t on t.seq = w.seq join sessions s on s.id = t.session_id
-        where w.words @@ (${match})
-          and (${sessionId ?? null}::text is null or t.session_id = ${sessionId ?? null})
-          and (${projectId ?? null}::text is null or s.project_id = ${projectId ?? null}
-            or exists (select 1 from session_projects l where l.session_id = s.id and l.project_id = ${projectId ?? null}))
-        order by score desc, t.seq desc limit ${limit}`.execute(db)
-      return rows
-    },
-    async putTurns(db, rows) {
+    async putTurns(db, rows, { isTimeLent }) {
+      const time = isTimeLent ? sql`` : sql`or turns.at_ms <> excluded.at_ms`
       const put: PutTurn[] = []
       for (let at = 0; at < rows.length; at += TURNS_AT_ONCE) {
         const result = await db
@@ -112,13 +63,17 @@ export function postgres(options: PostgresOptions): StoreDialect {
               .doUpdateSet((e) => ({
                 kind: e.ref("excluded.kind"),
                 text: e.ref("excluded.text"),
+                ...(isTimeLent ? {} : { at_ms: e.ref("excluded.at_ms") }),
+                model: e.fn.coalesce("excluded.model", "turns.model"),
                 is_error: e.ref("excluded.is_error"),
                 usage: e.ref("excluded.usage"),
                 source_id: e.ref("excluded.source_id"),
                 superseded_at_ms: null,
               }))
               .where(sql<boolean>`turns.text is distinct from excluded.text or turns.kind <> excluded.kind
-                or turns.usage is distinct from excluded.usage or turns.superseded_at_ms is not null`),
+                or turns.usage is distinct from excluded.usage ${time} or turns.is_error <> excluded.is_error
+                or turns.model is distinct from coalesce(excluded.model, turns.model)
+                or turns.superseded_at_ms is not null`),
           )
           .returning(["seq", "session_id", "kind", "at_ms", sql<boolean>`xmax = 0`.as("inserted")])
           .execute()
@@ -158,6 +113,23 @@ export function postgres(options: PostgresOptions): StoreDialect {
       }
     },
   }
+}
+
+export async function openPool(options: PostgresOptions): Promise<Pool> {
+  const pg = await loadPg()
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.poolSize ?? 8,
+    connectionTimeoutMillis: CONNECT_MS,
+    types: {
+      getTypeParser: (oid: number, format?: "text" | "binary") =>
+        numberParser(oid) ?? pg.types.getTypeParser(oid, format as "text"),
+    },
+  } as ConstructorParameters<typeof pg.Pool>[0])
+  // Without these listeners, a connection that the server closes would end the process: in use, or idle.
+  pool.on("connect", (client) => client.on("error", (error) => options.onError?.(error)))
+  pool.on("error", () => {})
+  return pool
 }
 
 async function startListening(
@@ -240,7 +212,7 @@ const CODES: Record<string, [code: FailureCode, message: string]> = {
   EAI_AGAIN: ["store_unreachable", "the database server's name cannot be looked up"],
 }
 
-function translatePostgres(error: unknown): Failure | undefined {
+export function translatePostgres(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   const code = (error as { code?: unknown } | null)?.code
   const known = typeof code === "string" ? (CODES[code] ?? connectionLost(code)) : undefined
@@ -257,7 +229,7 @@ function connectionLost(code: string): [FailureCode, string] | undefined {
   return /^(08|57P)/.test(code) ? ["store_unreachable", "the connection to the database server was lost"] : undefined
 }
 
-function withoutPassword(url: string): string {
+export function withoutPassword(url: string): string {
   try {
     const parsed = new URL(url)
     if (parsed.password) parsed.password = "***"

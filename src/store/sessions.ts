@@ -9,6 +9,9 @@ import type { Tables } from "./tables.ts"
 const withRoot = (db: Db) =>
   db.selectFrom("sessions as s").leftJoin("projects as p", "p.id", "s.project_id").selectAll("s").select("p.root_uri")
 const sessionById = prepared((db, id: string) => withRoot(db).where("s.id", "=", id))
+const sessionBoundTo = prepared((db, callerKey: string) =>
+  withRoot(db).innerJoin("bindings as b", "b.session_id", "s.id").where("b.caller_key", "=", callerKey),
+)
 const sessionByNative = prepared((db, platform: string, nativeId: string) =>
   withRoot(db).where("s.platform", "=", platform).where("s.native_id", "=", nativeId),
 )
@@ -47,6 +50,10 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
 
   return {
     byId,
+    async boundTo(callerKey) {
+      const [row] = await sessionBoundTo(db, dialect, callerKey)
+      return row && toSession(row)
+    },
     async create({ id, platform, nativeId, projectId, title, tags, key, createdAtMs }) {
       const inserted = await db
         .insertInto("sessions")
@@ -179,6 +186,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
         .selectFrom("session_edges")
         .selectAll()
         .where("session_id", "=", id)
+        .where("parent_platform", "not like", ownerOf("%"))
         .orderBy("at_ms")
         .execute()
       return rows.map((row) => ({
@@ -187,6 +195,34 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
         parentNativeId: row.parent_native_id,
         atMs: row.at_ms,
       }))
+    },
+    async addOrphan(id, { platform, nativeTurnId, atMs }) {
+      await db
+        .insertInto("session_edges")
+        .values({
+          session_id: id,
+          kind: "fork",
+          parent_platform: ownerOf(platform),
+          parent_native_id: nativeTurnId,
+          at_ms: atMs,
+        })
+        .onConflict((c) => c.doNothing())
+        .execute()
+    },
+    async orphans(platform) {
+      const rows = await db
+        .selectFrom("session_edges")
+        .select(["session_id", "parent_native_id"])
+        .where("parent_platform", "=", ownerOf(platform))
+        .execute()
+      return rows.map((row) => ({ id: row.session_id as SessionId, nativeTurnId: row.parent_native_id }))
+    },
+    async dropOrphan(id, platform) {
+      await db
+        .deleteFrom("session_edges")
+        .where("session_id", "=", id)
+        .where("parent_platform", "=", ownerOf(platform))
+        .execute()
     },
     async link(id, projectId) {
       await db
@@ -218,6 +254,9 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
     },
   }
 }
+
+/** In the place of a parent's platform: whichever session of it has the turn that is named instead of the parent. */
+const ownerOf = (platform: string) => `${platform}/turn`
 
 type Row = Selectable<Tables["sessions"]> & { root_uri: string | null }
 

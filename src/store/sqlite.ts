@@ -3,7 +3,6 @@ import { dirname } from "node:path"
 import Database from "better-sqlite3"
 import { type SqlBool, type SqliteDatabase, SqliteDialect, sql } from "kysely"
 import { Failure, type FailureCode } from "../domain/failure.ts"
-import type { WordsHit } from "../domain/store.ts"
 import type { StoreDialect } from "./dialect.ts"
 import { type PutRow, toPutTurn } from "./turns.ts"
 
@@ -11,6 +10,8 @@ export interface SqliteOptions {
   path: string
   /** Told where a damaged file was kept. */
   onKeptAside?(path: string): void
+  /** For a thread that reads beside the owner: the file must be there, and is never checked, moved or written. */
+  readOnly?: boolean
 }
 
 /** Up to this size the file is checked whole at every start; a larger one only after a sign of damage. */
@@ -24,7 +25,7 @@ export function sqlite(options: SqliteOptions): StoreDialect {
     types: { counter: "integer", long: "integer" },
     skipLocked: false,
     async open() {
-      database = openChecked(options)
+      database = options.readOnly ? withStatementCache(openReader(options.path)) : openChecked(options)
       return new SqliteDialect({ database })
     },
     translate: translateSqlite,
@@ -34,46 +35,20 @@ export function sqlite(options: SqliteOptions): StoreDialect {
     lockJournal: async () => {},
     lockSession: async () => {},
     lockLeases: async () => {},
-    async migrateWords(db) {
-      await sql`create virtual table thought_words using fts5(text, content='', contentless_delete=1, tokenize='porter unicode61')`.execute(
-        db,
-      )
-    },
-    async indexWords(db, rows) {
-      for (const { seq, text } of rows) {
-        // Not "insert or replace": that leaves the replaced row in the totals that bm25 ranks by.
-        await sql`insert into thought_words(rowid, text) select ${seq}, ${text}
-          where not exists (select 1 from thought_words where rowid = ${seq})`.execute(db)
-      }
-    },
-    async unindexWords(db, seqs) {
-      for (const seq of seqs) await sql`delete from thought_words where rowid = ${seq}`.execute(db)
-    },
     contains: (column, text) => sql<SqlBool>`instr(${sql.ref(column)}, ${text}) > 0`,
+    async rest(db) {
+      await sql`pragma shrink_memory`.execute(db)
+    },
     async purge(db) {
-      // Deleted words stay in the index's segments until these are merged.
-      await sql`insert into thought_words(thought_words) values ('optimize')`.execute(db)
       await sql`vacuum`.execute(db)
       await sql`pragma wal_checkpoint(truncate)`.execute(db)
     },
-    async matchWords(db, { terms, projectId, sessionId, limit }) {
-      const match = terms.map((term) => `"${term}"`).join(" ")
-      const { rows } = await sql<WordsHit>`
-        select t.seq as seq, -bm25(thought_words) as score
-        from thought_words join thoughts t on t.seq = thought_words.rowid join sessions s on s.id = t.session_id
-        where thought_words match ${match}
-          and (${sessionId ?? null} is null or t.session_id = ${sessionId ?? null})
-          and (${projectId ?? null} is null or s.project_id = ${projectId ?? null}
-            or exists (select 1 from session_projects l where l.session_id = s.id and l.project_id = ${projectId ?? null}))
-        order by score desc, t.seq desc limit ${limit}`.execute(db)
-      return rows
-    },
-    async putTurns(_db, rows) {
+    async putTurns(_db, rows, { isTimeLent }) {
       // Straight to the prepared statement: the caller's transaction is on this very connection, and an import spends
       // its time here.
       const newest = database.prepare("select coalesce(max(seq), 0) as seq from turns")
       const before = (newest.all([]) as { seq: number }[])[0]!.seq
-      const put = database.prepare(PUT_TURN)
+      const put = database.prepare(isTimeLent ? PUT_UNTIMED_TURN : PUT_TIMED_TURN)
       return rows.flatMap((row) => {
         const values = TURN_COLUMNS.map((column) => row[column])
         const changed = put.all(values) as PutRow[]
@@ -103,13 +78,17 @@ const TURN_COLUMNS = [
   "source_id",
 ] as const
 
-const PUT_TURN = `
+const putTurn = ({ isTimeLent }: { isTimeLent: boolean }) => `
   insert into turns (${TURN_COLUMNS.join(", ")}) values (${TURN_COLUMNS.map(() => "?").join(", ")})
   on conflict (session_id, native_id) do update set kind = excluded.kind, text = excluded.text,
+    ${isTimeLent ? "" : "at_ms = excluded.at_ms,"} model = coalesce(excluded.model, model),
     is_error = excluded.is_error, usage = excluded.usage, source_id = excluded.source_id, superseded_at_ms = null
   where turns.text is not excluded.text or turns.kind <> excluded.kind or turns.usage is not excluded.usage
-    or turns.superseded_at_ms is not null
+    ${isTimeLent ? "" : "or turns.at_ms <> excluded.at_ms"} or turns.model is not coalesce(excluded.model, turns.model)
+    or turns.is_error <> excluded.is_error or turns.superseded_at_ms is not null
   returning seq, session_id, kind, at_ms`
+const PUT_UNTIMED_TURN = putTurn({ isTimeLent: true })
+const PUT_TIMED_TURN = putTurn({ isTimeLent: false })
 
 function openChecked(options: SqliteOptions): SqliteDatabase {
   const { path } = options
@@ -146,6 +125,13 @@ function openFile(path: string, suspect: boolean): Database.Database {
     db.close()
     throw error
   }
+}
+
+function openReader(path: string): Database.Database {
+  const db = new Database(path, { readonly: true, fileMustExist: true })
+  db.pragma("busy_timeout = 5000")
+  db.pragma("cache_size = -8000")
+  return db
 }
 
 function assertSound(db: Database.Database): void {
@@ -216,7 +202,7 @@ const CODES: [prefix: string, code: FailureCode, message: string][] = [
   ["ENOSPC", "store_full", "the disk is full; the database could not be made"],
 ]
 
-function translateSqlite(error: unknown): Failure | undefined {
+export function translateSqlite(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   const code = (error as { code?: unknown } | null)?.code
   if (typeof code !== "string") return undefined

@@ -87,6 +87,10 @@ export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
     async all(sessionId) {
       return (await of(sessionId).orderBy("seq").execute()).map(toThought)
     },
+    async seqs(sessionId) {
+      const rows = await db.selectFrom("thoughts").select("seq").where("session_id", "=", sessionId).execute()
+      return rows.map(({ seq }) => seq)
+    },
     async bySeqs(seqs) {
       if (seqs.length === 0) return []
       const rows = await db.selectFrom("thoughts").selectAll().where("seq", "in", seqs).execute()

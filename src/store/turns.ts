@@ -1,6 +1,6 @@
 import { type Selectable, type SqlBool, sql } from "kysely"
 import type { SessionId } from "../domain/ids.ts"
-import type { PutTurn, Turns } from "../domain/store.ts"
+import type { NewTurn, PutTurn, Turns } from "../domain/store.ts"
 import type { Turn, TurnKind, Usage } from "../domain/turn.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import type { Tables } from "./tables.ts"
@@ -8,23 +8,50 @@ import type { Tables } from "./tables.ts"
 /** Well below what either database allows as parameters of one statement. */
 const IDS_AT_ONCE = 5_000
 
+const BESIDES_TEXT = [
+  "seq",
+  "session_id",
+  "native_id",
+  "kind",
+  "at_ms",
+  "model",
+  "tool_name",
+  "tool_call_id",
+  "is_error",
+  "is_fallback",
+  "usage",
+  "source_id",
+  "superseded_at_ms",
+] as const
+
 export function makeTurns(db: Db, dialect: StoreDialect): Turns {
   return {
     async put(turns) {
       if (turns.length === 0) return []
       // A turn that grew while it was read comes more than once; its last reading stands.
       const latest = new Map(turns.map((turn) => [`${turn.sessionId} ${turn.nativeId}`, turn]))
-      return dialect.putTurns(db, [...latest.values()].map(fromTurn))
+      const put: PutTurn[] = []
+      for (const { isTimeLent, rows } of runsOf([...latest.values()]))
+        put.push(...(await dialect.putTurns(db, rows, { isTimeLent })))
+      // What is as it was may be in another file now, and that one says from now on whether it is still there.
+      if (put.length < latest.size) await own(db, [...latest.values()])
+      return put
     },
-    async ofSession(sessionId, { superseded, limit } = {}) {
-      let query = db.selectFrom("turns").selectAll().where("session_id", "=", sessionId)
+    async ofSession(sessionId, { superseded, kinds, untilMs, limit, fromStart = false, maxChars } = {}) {
+      const text = maxChars === undefined ? sql.ref<string>("text") : sql<string>`substr(text, 1, ${maxChars})`
+      let query = db
+        .selectFrom("turns")
+        .select([...BESIDES_TEXT, text.as("text")])
+        .where("session_id", "=", sessionId)
       if (!superseded) query = query.where("superseded_at_ms", "is", null)
-      const rows = await (limit === undefined
-        ? query.orderBy("at_ms").orderBy("seq")
-        : query.orderBy("at_ms", "desc").orderBy("seq", "desc").limit(limit)
-      ).execute()
+      if (kinds !== undefined) query = query.where("kind", "in", kinds)
+      if (untilMs !== undefined) query = query.where("at_ms", "<=", untilMs)
+      const isLast = limit !== undefined && !fromStart
+      const order = isLast ? "desc" : "asc"
+      query = query.orderBy("at_ms", order).orderBy("seq", order)
+      const rows = await (limit === undefined ? query : query.limit(limit)).execute()
       const turns = rows.map(toTurn)
-      return limit === undefined ? turns : turns.reverse()
+      return isLast ? turns.reverse() : turns
     },
     async bySeqs(seqs) {
       const found: Turn[] = []
@@ -37,6 +64,10 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
         found.push(...rows.map(toTurn))
       }
       return found
+    },
+    async seqs(sessionId) {
+      const rows = await db.selectFrom("turns").select("seq").where("session_id", "=", sessionId).execute()
+      return rows.map(({ seq }) => seq)
     },
     async byNative(sessionId, nativeId) {
       const row = await db
@@ -80,6 +111,16 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
         .execute()
       return rows.map(toTurn)
     },
+    async holders(platform, nativeTurnId) {
+      const rows = await db
+        .selectFrom("sessions as s")
+        .innerJoin("turns as t", (join) => join.onRef("t.session_id", "=", "s.id").on("t.native_id", "=", nativeTurnId))
+        .select(["s.id", "s.native_id"])
+        .where("s.platform", "=", platform)
+        .orderBy("t.seq")
+        .execute()
+      return rows.map((row) => ({ id: row.id as SessionId, nativeId: row.native_id }))
+    },
     async liveOfSource(sourceId) {
       return db
         .selectFrom("turns")
@@ -97,23 +138,30 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
           .execute()
       }
     },
-    async supersedeFrom(sessionId, nativeId, atMs) {
+    async supersedeFrom(sessionId, { nativeId, after, beforeMs }, atMs) {
       let query = db
         .updateTable("turns")
         .set({ superseded_at_ms: atMs })
         .where("session_id", "=", sessionId)
         .where("superseded_at_ms", "is", null)
+      if (beforeMs !== undefined) query = query.where("at_ms", "<", beforeMs)
       if (nativeId !== null) {
         const from = await db
           .selectFrom("turns")
-          .select("seq")
+          .select(["seq", "at_ms"])
           .where("session_id", "=", sessionId)
           .where("native_id", "=", nativeId)
           .executeTakeFirst()
-        if (!from) return
-        query = query.where("seq", ">=", from.seq)
+        if (!from) return []
+        query = query.where((e) =>
+          e.or([
+            e("at_ms", ">", from.at_ms),
+            e.and([e("at_ms", "=", from.at_ms), e("seq", after ? ">" : ">=", from.seq)]),
+          ]),
+        )
       }
-      await query.execute()
+      const rows = await query.returning("seq").execute()
+      return rows.map(({ seq }) => seq)
     },
     async hasReal(sessionId) {
       const row = await db
@@ -126,7 +174,13 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       return row !== undefined
     },
     async dropFallbacks(sessionId) {
-      await db.deleteFrom("turns").where("session_id", "=", sessionId).where("is_fallback", "=", 1).execute()
+      const rows = await db
+        .deleteFrom("turns")
+        .where("session_id", "=", sessionId)
+        .where("is_fallback", "=", 1)
+        .returning("seq")
+        .execute()
+      return rows.map(({ seq }) => seq)
     },
     async recount(sessionIds) {
       for (const id of sessionIds) {
@@ -180,9 +234,37 @@ export function toPutTurn(row: PutRow & { inserted: boolean }): PutTurn {
   }
 }
 
+async function own(db: Db, turns: NewTurn[]): Promise<void> {
+  const groups = Map.groupBy(turns, ({ sessionId, sourceId }) => `${sessionId} ${sourceId}`)
+  for (const group of groups.values()) {
+    const { sessionId, sourceId } = group[0]!
+    for (let at = 0; at < group.length; at += IDS_AT_ONCE) {
+      const natives = group.slice(at, at + IDS_AT_ONCE).map(({ nativeId }) => nativeId)
+      await db
+        .updateTable("turns")
+        .set({ source_id: sourceId })
+        .where("session_id", "=", sessionId)
+        .where("native_id", "in", natives)
+        .where("source_id", "<>", sourceId)
+        .execute()
+    }
+  }
+}
+
+/** Those that follow each other and are put by the same statement: the order of a conversation is that of its keeping. */
+function runsOf(turns: NewTurn[]): { isTimeLent: boolean; rows: TurnRow[] }[] {
+  const runs: { isTimeLent: boolean; rows: TurnRow[] }[] = []
+  for (const turn of turns) {
+    const isTimeLent = turn.isTimeLent === true
+    if (runs.at(-1)?.isTimeLent !== isTimeLent) runs.push({ isTimeLent, rows: [] })
+    runs.at(-1)!.rows.push(fromTurn(turn))
+  }
+  return runs
+}
+
 export type TurnRow = Omit<Selectable<Tables["turns"]>, "seq" | "superseded_at_ms">
 
-function fromTurn(turn: Omit<Turn, "seq" | "supersededAtMs"> & { sourceId: number | null }): TurnRow {
+function fromTurn(turn: NewTurn): TurnRow {
   return {
     session_id: turn.sessionId,
     native_id: turn.nativeId,

@@ -1,8 +1,9 @@
 import { Command, InvalidArgumentError, Option } from "commander"
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
+import { visible } from "../operations/columns.ts"
 import type { Call } from "../operations/invoke.ts"
-import type { Operation } from "../operations/operation.ts"
+import type { Operation, Style } from "../operations/operation.ts"
 
 export interface CliOptions {
   version: string
@@ -11,11 +12,23 @@ export interface CliOptions {
   /** For operations about the daemon itself, which must not start one. */
   callIfRunning: Call
   caller: Caller
-  write(text: string): void
+  write(text: string): void | Promise<void>
   /** Draws over the current line of the terminal; absent where there is none. */
   draw?(line: string): void
   /** Asks a person yes or no before something is destroyed. */
   confirm(question: string): Promise<boolean>
+  /** Absent where there are no colours. */
+  style?: Style | undefined
+  /** By the operation's name: what a person at a terminal gets beyond the answer. */
+  extras?: Record<string, CommandExtra>
+}
+
+export interface CommandExtra {
+  options: [flags: string, description: string][]
+  /** Asks the person for what was not given; undefined when they gave up. */
+  fill?(given: Record<string, unknown>): Promise<Record<string, unknown> | undefined>
+  /** Does something with the answer. False when the answer is still to be printed. */
+  after?(output: Record<string, unknown>, flags: Record<string, unknown>): Promise<boolean>
 }
 
 /** The commands that operations describe. Those about the process itself are added by the daemon room. */
@@ -38,23 +51,39 @@ function addCommand(program: Command, op: Operation, options: CliOptions): void 
   command.description(op.summary)
   const { properties = {}, required = [] } = z.toJSONSchema(op.input, { io: "input" }) as unknown as ObjectSchema
   const positional = op.positional ?? []
-  for (const name of positional)
-    command.argument(required.includes(name) ? `<${name}>` : `[${name}]`, properties[name]?.description ?? "")
+  const extra = options.extras?.[op.name]
+  for (const name of positional) {
+    const isNeeded = required.includes(name) && !extra?.fill
+    const argument = op.takesWords && name === positional.at(-1) ? `${name}...` : name
+    command.argument(isNeeded ? `<${argument}>` : `[${argument}]`, properties[name]?.description ?? "")
+  }
+  for (const [flags, description] of extra?.options ?? []) command.option(flags, description)
   for (const [name, schema] of Object.entries(properties)) {
     if (!positional.includes(name)) command.addOption(optionOf(name, schema, required.includes(name)))
   }
   command.option("--json", "print the answer as JSON")
   command.action(async (...args: unknown[]) => {
     const flags = command.opts<Record<string, unknown>>()
-    const given = Object.fromEntries(positional.map((name, index) => [name, args[index]]))
-    const { json, yes, ...rest } = { ...given, ...flags }
+    const given = Object.fromEntries(positional.map((name, index) => [name, joined(args[index])]))
+    const { json, yes, ...asked } = { ...given, ...flags }
+    const rest = extra?.fill ? await extra.fill(asked) : asked
+    if (!rest) return
+    const input = Object.fromEntries(Object.entries(rest).filter(([name]) => name in properties))
     if (op.effect === "destroy" && !yes && !(await options.confirm(`${op.summary}?`))) return
     const call = op.startsDaemon === false ? options.callIfRunning : options.call
     const stop = json || !op.progress ? () => {} : showProgress(op.progress, options)
-    const output = await call(op.name, rest, options.caller).finally(stop)
-    options.write(json ? `${JSON.stringify(output, null, 2)}\n` : `${op.text(output, op.input.parse(rest))}\n`)
+    const output = await call(op.name, input, options.caller).finally(stop)
+    if (json) return options.write(`${JSON.stringify(output, null, 2)}\n`)
+    if (await extra?.after?.(output, rest)) return
+    const styled = options.style && op.styled?.(output, options.style)
+    await options.write(`${styled ?? visible(op.text(output, op.input.parse(input)))}\n`)
   })
   if (op.effect === "destroy") command.option("--yes", "do not ask")
+}
+
+function joined(argument: unknown): unknown {
+  if (!Array.isArray(argument)) return argument
+  return argument.length === 0 ? undefined : argument.join(" ")
 }
 
 const DRAW_MS = 200

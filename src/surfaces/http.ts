@@ -22,8 +22,8 @@ export interface HttpOptions {
   guard?: { token: string; hosts: readonly string[] }
   /** Only the socket's owner may end the daemon. */
   onStop?(): void
-  /** Agents' hooks come over the socket only. Answered when what they say is kept. */
-  onHook?(sent: SentHook): Promise<void>
+  /** Agents' hooks come over the socket only. Answered when what they say is kept, with what the hook is to print. */
+  onHook?(sent: SentHook): Promise<string | undefined>
 }
 
 export function httpApp({ operations, call, mcp, identity, onBug, guard, onStop, onHook }: HttpOptions): Hono {
@@ -62,8 +62,8 @@ export function httpApp({ operations, call, mcp, identity, onBug, guard, onStop,
         Buffer.from(value, "latin1").toString("utf8"),
       ])
       const otherwise = { key: newKey(), atMs: Date.now() }
-      await onHook(sentHook(c.req.param("platform"), headers, await c.req.text(), otherwise))
-      return c.body(null, 204)
+      const reply = await onHook(sentHook(c.req.param("platform"), headers, await c.req.text(), otherwise))
+      return reply === undefined ? c.body(null, 204) : c.text(reply)
     })
   }
   app.post("/api/:name", limit, async (c) => {

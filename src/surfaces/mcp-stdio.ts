@@ -28,8 +28,9 @@ interface Message {
 export function relay({ input, output, connect }: RelayOptions): void {
   const unanswered = new Map<RequestId, { line: Buffer; sent: number }>()
   const handshake: Buffer[] = []
-  const expectedTwice = new Set<RequestId>()
   let handshakeId: RequestId | undefined
+  /** A handshake that was repeated: its answer is for us, the agent had its own. */
+  let repeatedId: RequestId | undefined
   let link: Duplex | undefined
   let connecting = false
 
@@ -40,6 +41,7 @@ export function relay({ input, output, connect }: RelayOptions): void {
       const fresh = await connect()
       link = fresh
       for (const line of handshake) fresh.write(line)
+      repeatedId = handshakeId === undefined || unanswered.has(handshakeId) ? undefined : handshakeId
       for (const [id, request] of unanswered) {
         if (handshake.includes(request.line)) continue
         if (++request.sent > MOST_SENDS) giveUp(id)
@@ -60,31 +62,32 @@ export function relay({ input, output, connect }: RelayOptions): void {
   }
 
   const fromAgent = (line: Buffer) => {
-    const { id, method, params } = peek(line)
     if (line.length > MAX_BODY_BYTES) {
       // The daemon would hang up on it, and on each repetition.
+      const { id } = peek(line)
       if (id !== undefined)
         refuse(id, new Failure("too_large", `a message may hold ${MAX_BODY_BYTES / 1024 / 1024} MB at the most`))
       return
     }
+    // Carried first and looked at while the daemon works; its answer cannot be read before this is over.
+    link?.write(line)
+    const { id, method, params } = peek(line)
     if (method === "initialize" && id !== undefined) {
       handshake.splice(0, Number.POSITIVE_INFINITY, line)
       handshakeId = id
     } else if (method === "notifications/initialized") handshake.push(line)
     if (method === "notifications/cancelled" && params?.requestId !== undefined) unanswered.delete(params.requestId)
     if (method !== undefined && id !== undefined) unanswered.set(id, { line, sent: link ? 1 : 0 })
-    if (link) link.write(line)
-    else void open()
+    if (!link) void open()
   }
 
   const fromDaemon = (line: Buffer) => {
+    const mayBeOurs = repeatedId !== undefined
+    if (!mayBeOurs) output.write(line)
     const { id, method } = peek(line)
-    if (method === undefined && id !== undefined) {
-      // The answer to a repeated handshake is for us; the agent had its own.
-      if (!unanswered.delete(id) && expectedTwice.has(id)) return
-      if (id === handshakeId) expectedTwice.add(id)
-    }
-    output.write(line)
+    const isAnswer = method === undefined && id !== undefined
+    if (isAnswer && !unanswered.delete(id) && id === repeatedId) repeatedId = undefined
+    else if (mayBeOurs) output.write(line)
   }
 
   const refuse = (id: RequestId, { message, kind }: Failure) => {

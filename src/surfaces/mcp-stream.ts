@@ -1,11 +1,14 @@
 import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
+import { parseJSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server"
+import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import type { ToolSet } from "../operations/operation.ts"
 import { CALLER_HEADER, TOOLS_HEADER } from "./client.ts"
 import { callerFrom } from "./http.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
-import { type McpOptions, type McpTools, mcpServer, mcpTools } from "./mcp.ts"
+import { lines } from "./lines.ts"
+import { type Heard, type McpOptions, type McpTools, mcpServer, mcpTools } from "./mcp.ts"
+import { quickCalls } from "./mcp-quick.ts"
 import { STREAM_PATH } from "./paths.ts"
 
 /** The daemon's end of `throughline mcp`: lines of MCP over an upgraded connection of the unix socket. */
@@ -29,9 +32,23 @@ export function mcpStreams(options: McpOptions) {
       const tools = toolsOf(header(request, TOOLS_HEADER) ?? "")
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: mcp\r\n\r\n")
       open.add(socket)
-      // The buffer may hold the end of one message and the beginning of the next; the relay lets no single one be larger.
-      const transport = new StdioServerTransport(socket, socket, { maxBufferSize: 2 * MAX_BODY_BYTES })
-      const served = serveStdio(() => mcpServer(options, tools, caller), { transport })
+      const heard: Heard = {}
+      const { transport, send, receive } = transportOf(socket)
+      const served = serveStdio(() => mcpServer(options, tools, caller, heard), { transport })
+      const quick = quickCalls({ options, tools, caller, heard, send, giveBack: receive })
+      let isBusy = false
+      const onLine = (line: Buffer) => {
+        const message = attempt<unknown>(() => JSON.parse(line.toString("utf8")))
+        if (!isBusy && quick(message)) return
+        // What comes right behind this message waits in the SDK's queue with it, so that neither overtakes the other.
+        isBusy = true
+        setImmediate(() => {
+          isBusy = false
+        })
+        receive(message)
+      }
+      // The relay lets no larger one through.
+      lines(socket, onLine, MAX_BODY_BYTES)
       socket.once("close", () => {
         open.delete(socket)
         void served.close()
@@ -41,6 +58,28 @@ export function mcpStreams(options: McpOptions) {
       for (const socket of open) socket.destroy()
     },
   }
+}
+
+/** Lines of the socket as the SDK wants them. */
+function transportOf(socket: Duplex) {
+  const send = (line: string) => {
+    if (!socket.destroyed) socket.write(line)
+  }
+  const transport: Transport = {
+    start: async () => {},
+    send: async (message) => send(serializeMessage(message)),
+    async close() {
+      transport.onclose?.()
+    },
+  }
+  const receive = (message: unknown) => {
+    try {
+      transport.onmessage?.(parseJSONRPCMessage(message))
+    } catch (error) {
+      transport.onerror?.(error as Error)
+    }
+  }
+  return { transport, send, receive }
 }
 
 function header(request: IncomingMessage, name: string): string | undefined {

@@ -1,7 +1,10 @@
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   inputRequired,
+  LOG_LEVEL_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
   Server,
   type ServerContext,
   type Tool,
@@ -42,49 +45,78 @@ export function mcpTools({ operations, toolSets }: Pick<McpOptions, "operations"
   return { list: offered.map(describeTool), byName: new Map(offered.map((op) => [op.name, op])) }
 }
 
+/** What a connection has said so far, to whichever way its calls are answered. */
+export interface Heard {
+  /** What the client answered to roots/list, until it says that they changed. */
+  roots?: string[] | undefined
+  /** What the last call that the SDK let through said of the protocol, as text; absent until there was one. */
+  envelope?: string
+}
+
 /** One server for one connection (or one request of a 2026-era client), whichever era it speaks. */
-export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Caller): Server {
-  const server = new Server(
-    { name: "throughline", title: "Throughline", version: options.version },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
-  )
-  let knownRoots: string[] | undefined
+export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Caller, heard: Heard = {}): Server {
+  const server = new Server(serverInfo(options), { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
   server.setRequestHandler("tools/list", () => ({ tools: tools.list }))
   server.setNotificationHandler("notifications/roots/list_changed", () => {
-    knownRoots = undefined
+    heard.roots = undefined
   })
   server.setRequestHandler("tools/call", async ({ params }, ctx) => {
-    const op = tools.byName.get(params.name)
-    if (!op)
-      return failed(
-        new Failure("unknown_operation", `there is no tool ${JSON.stringify(params.name)}`, { name: params.name }),
-      )
-    knownRoots ??= answeredRoots(ctx)
-    const caller = callerOf(baseCaller, ctx)
-    const attempt = (roots: string[] | undefined, canAskRoots: boolean) =>
-      options.call(op.name, params.arguments, { ...caller, canAskRoots, ...(roots === undefined ? {} : { roots }) })
-    try {
-      return succeeded(op, await attempt(knownRoots, true), params.arguments)
-    } catch (error) {
-      if (!(error instanceof Failure) || error.code !== "root_needed") return failed(Failure.from(error))
-    }
+    heard.envelope = envelopeText(ctx.mcpReq.envelope)
+    heard.roots ??= answeredRoots(ctx)
+    const caller = callerOf(baseCaller, ctx.mcpReq)
+    const answered = await answerTool(options, tools, params, caller, { roots: heard.roots, canAskRoots: true })
+    if (answered !== ROOT_NEEDED) return answered
     if (asksInResult(ctx)) return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } })
-    knownRoots = await askRoots(server, ctx)
-    try {
-      return succeeded(op, await attempt(knownRoots, false), params.arguments)
-    } catch (error) {
-      return failed(Failure.from(error))
-    }
+    heard.roots = await askRoots(server, ctx)
+    const again = await answerTool(options, tools, params, caller, { roots: heard.roots, canAskRoots: false })
+    return again === ROOT_NEEDED ? failed(new Failure("root_needed", "the client has not named its roots")) : again
   })
   return server
 }
+
+export const serverInfo = ({ version }: McpOptions) => ({ name: "throughline", title: "Throughline", version })
+
+/** Nothing was done: the client must be asked for its roots first. */
+export const ROOT_NEEDED = Symbol("root needed")
+
+export async function answerTool(
+  { call }: McpOptions,
+  tools: McpTools,
+  { name, arguments: input }: { name: string; arguments?: Record<string, unknown> | undefined },
+  caller: Caller,
+  { roots, canAskRoots }: { roots: string[] | undefined; canAskRoots: boolean },
+): Promise<CallToolResult | typeof ROOT_NEEDED> {
+  const op = tools.byName.get(name)
+  if (!op) return failed(new Failure("unknown_operation", `there is no tool ${JSON.stringify(name)}`, { name }))
+  try {
+    const output = await call(op.name, input, { ...caller, canAskRoots, ...(roots === undefined ? {} : { roots }) })
+    return succeeded(op, output, input)
+  } catch (error) {
+    const failure = Failure.from(error)
+    return failure.code === "root_needed" && canAskRoots ? ROOT_NEEDED : failed(failure)
+  }
+}
+
+/** What a request of the 2026 era says of the protocol and the client, as text; empty in the 2025 era. */
+export function envelopeText(meta: object | undefined): string {
+  if (meta === undefined) return ""
+  const said = ENVELOPE_KEYS.map((key) => (meta as Record<string, unknown>)[key])
+  return said.every((value) => value === undefined) ? "" : JSON.stringify(said)
+}
+
+const ENVELOPE_KEYS = [
+  PROTOCOL_VERSION_META_KEY,
+  CLIENT_INFO_META_KEY,
+  CLIENT_CAPABILITIES_META_KEY,
+  LOG_LEVEL_META_KEY,
+] as const
 
 function describeTool(op: Operation): Tool {
   return {
     name: op.name,
     description: op.summary,
-    inputSchema: jsonSchema(op.input) as Tool["inputSchema"],
-    outputSchema: jsonSchema(op.output) as NonNullable<Tool["outputSchema"]>,
+    inputSchema: jsonSchema(op.input, "inline") as Tool["inputSchema"],
+    outputSchema: jsonSchema(op.output, "ref") as NonNullable<Tool["outputSchema"]>,
     annotations: {
       readOnlyHint: op.effect === "read",
       destructiveHint: op.effect === "destroy",
@@ -98,8 +130,15 @@ function describeTool(op: Operation): Tool {
 }
 
 /** The `input` view leaves outputs open, so that an older client accepts what a newer daemon adds. */
-function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input" })
+function jsonSchema(schema: z.ZodObject, reused: "inline" | "ref"): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io: "input",
+    reused,
+    // The pattern of a day is ten times as long as its name, and every agent reads this list at every start.
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+    },
+  })
   return rest
 }
 
@@ -112,20 +151,20 @@ function succeeded(op: Operation, output: Record<string, unknown>, input: unknow
 
 function failed(failure: Failure): CallToolResult {
   return {
-    isError: true,
     content: [{ type: "text", text: `${failure.code}: ${failure.message}. ${failure.kind.help}` }],
+    isError: true,
   }
 }
 
 /** What this very request tells about who asks: the agent's key for the call, and Codex's session. */
-function callerOf(base: Caller, ctx: ServerContext): Caller {
-  const meta = (ctx.mcpReq._meta ?? {}) as Record<string, unknown>
+export function callerOf(base: Caller, request: { id: string | number; _meta?: object | undefined }): Caller {
+  const meta = (request._meta ?? {}) as Record<string, unknown>
   const text = (key: string) => (typeof meta[key] === "string" && meta[key] !== "" ? (meta[key] as string) : undefined)
   const codexSession = text("threadId") ?? text("sessionId")
   const callId = text("callId")
   // Claude Code's are unique in the world; Codex's are whatever the model's provider counts with.
   const toolUseId = text("claudecode/toolUseId") ?? (callId && `${codexSession ?? base.key ?? ""}:${callId}`)
-  const requestKey = base.connection === undefined ? undefined : `${base.connection}:${ctx.mcpReq.id}`
+  const requestKey = base.connection === undefined ? undefined : `${base.connection}:${request.id}`
   const key = toolUseId === undefined ? requestKey : `tool:${toolUseId}`
   return {
     ...base,

@@ -5,6 +5,7 @@ import type { Store } from "../../src/domain/store.ts"
 import { openStore } from "../../src/store/open.ts"
 import { postgres } from "../../src/store/postgres.ts"
 import { type PostgresServer, startPostgres } from "../fixtures/postgres.ts"
+import { afterCodexSources, beforeCodexSources } from "./store/codex-sources.ts"
 import { addSession, LEASE_MS, leasedKeys, leaseFor, NOW, newDelivery, newThought, range } from "./store/examples.ts"
 import { storeContract } from "./store.ts"
 
@@ -156,22 +157,21 @@ describe("the PostgreSQL server", () => {
     await vi.waitFor(() => expect(listener).toHaveBeenCalled(), 3000)
   })
 
-  test("words are found in any case in a database without a language, too", async () => {
-    const plain = await server.createDatabase("template template0 locale_provider libc locale 'C'")
-    const store = await openStore(postgres({ url: plain }))
-    const { id } = await addSession(store)
-    await store.words.index([await store.thoughts.add(newThought(id, 1, { text: "ПРИВЕТ" }))])
-    expect(await store.words.match({ terms: ["привет"], limit: 9 })).toHaveLength(1)
-    await store.close()
-    await server.dropDatabase(plain)
-  })
-
   test("a wrong password is a store out of reach, and no place shows the right one", async () => {
     const store = await open()
     expect((await store.facts()).place).toMatch(/^postgres:\/\/throughline:\*\*\*@127\.0\.0\.1:\d+\/t\d+$/)
     const wrong = openStore(postgres({ url: url.replace(":secret@", ":guess@") }))
     await expect(wrong).rejects.toMatchObject({ name: "Failure", code: "store_unreachable" })
     expect(postgres({ url: "postgres://h/db?user=u&password=secret" }).place).not.toContain("secret")
+  })
+
+  test("a database in which sources of Codex were known by their paths knows them by their names", async () => {
+    const migration = await beforeCodexSources(await open())
+    const admin = new pg.Client({ connectionString: url })
+    await admin.connect()
+    await admin.query("delete from migrations where name = $1", [migration])
+    await admin.end()
+    await afterCodexSources(await open())
   })
 
   test("a database that a newer Throughline has written is left alone", async () => {

@@ -16,6 +16,7 @@ import Database from "better-sqlite3"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { openStore } from "../../src/store/open.ts"
 import { type SqliteOptions, sqlite } from "../../src/store/sqlite.ts"
+import { afterCodexSources, beforeCodexSources } from "./store/codex-sources.ts"
 import { addSession, NOW, newThought, range } from "./store/examples.ts"
 import { storeContract } from "./store.ts"
 
@@ -144,6 +145,18 @@ describe("the SQLite file", () => {
     ["SQLITE_CONSTRAINT_UNIQUE", undefined],
   ])("the error %s is the Failure %s", (code, failure) => {
     expect(sqlite({ path }).translate(Object.assign(new Error("disk"), { code }))?.code).toBe(failure)
+  })
+
+  test("one in which sources of Codex were known by their paths knows them by their names", async () => {
+    const store = await open()
+    const migration = await beforeCodexSources(store)
+    await store.close()
+    const db = new Database(path)
+    db.prepare("delete from migrations where name = ?").run(migration)
+    db.close()
+    const again = await open()
+    await afterCodexSources(again)
+    await again.close()
   })
 
   test("one that a newer Throughline has written is left as it is", async () => {

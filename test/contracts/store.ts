@@ -12,7 +12,6 @@ import { sessionsContract } from "./store/sessions.ts"
 import { thoughtsContract } from "./store/thoughts.ts"
 import { transactionsContract } from "./store/transactions.ts"
 import { sourcesContract, turnsContract } from "./store/turns.ts"
-import { wordsContract } from "./store/words.ts"
 
 export interface OpenedStore {
   store: Store
@@ -45,7 +44,6 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     describe("journal", () => journalContract(store))
     describe("deliveries", () => deliveriesContract(store))
     describe("leases", () => leasesContract(store))
-    describe("words", () => wordsContract(store))
     describe("transactions", () => transactionsContract(store))
     describe("lifetime", () => lifetimeContract(() => opened!))
   })

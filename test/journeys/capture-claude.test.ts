@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { CLAUDES, type ClaudeRun, runClaude } from "../fixtures/agents.ts"
@@ -8,6 +8,8 @@ import { anthropicMessages, type ModelApi, startModelApi, text, toolUse, wordsOf
 
 const TASK = "Count the stones."
 const SUMMARY = "They counted stones."
+/** Four starts of the agent, where much else runs. */
+const SLOW_MS = 120_000
 
 describe.each(CLAUDES)("a conversation with Claude Code $version", ({ name }) => {
   isCaptured({
@@ -65,10 +67,11 @@ describe.each(CLAUDES)("Claude Code $version", ({ name }) => {
     expect(session.resumeCommand).toBeUndefined()
   })
 
-  test("has a fork as a session of its own, with what it began with, and leaves the old one alone", async () => {
+  test("has a fork as a session of its own, with what it began with, which leads to the old one and leaves it alone", async () => {
     const before = (await showSession(home, "claude-code", nativeId))!
     const fork = await say("Or walk round?", { resume: nativeId, args: ["--fork-session"] })
     expect(fork.id).not.toBe(nativeId)
+    expect(fork.lineage).toEqual([{ kind: "fork", parentNativeId: nativeId }])
     expect(kindsAndTexts(fork.turns)).toEqual([
       ...kindsAndTexts(before.turns),
       "prompt: Or walk round?",
@@ -92,4 +95,30 @@ describe.each(CLAUDES)("Claude Code $version", ({ name }) => {
     ])
     expect(await countsOf(home, "claude-code")).toMatchObject({ sessions: 3, unknown: 0, unreadable: 0 })
   })
+
+  test(
+    "takes back what came after the reply from which it was told to go on",
+    async () => {
+      const first = await say("Shall we swim?")
+      const folder = join(home.env.HOME!, ".claude", "projects")
+      const file = readdirSync(folder, { recursive: true, encoding: "utf8" }).find((path) =>
+        path.endsWith(`${first.id}.jsonl`),
+      )!
+      const records = readFileSync(join(folder, file), "utf8").split("\n").filter(Boolean)
+      const replies = records.map((line) => JSON.parse(line)).filter(({ type }) => type === "assistant")
+      const before = (await say("In the rain?", { resume: first.id })).turns
+      expect(kindsAndTexts(before).slice(first.turns.length)).toEqual(["prompt: In the rain?", "reply: All is well."])
+      const args = ["--resume-session-at", String(replies.at(-1)!.uuid)]
+      const { turns } = await say("In the sun?", { resume: first.id, args })
+      const live = [...kindsAndTexts(first.turns), "prompt: In the sun?", "reply: All is well."]
+      expect(kindsAndTexts(turns)).toEqual(live)
+      await say("And then?", { resume: first.id })
+      expect(kindsAndTexts((await showSession(home, "claude-code", first.id))!.turns)).toEqual([
+        ...live,
+        "prompt: And then?",
+        "reply: All is well.",
+      ])
+    },
+    SLOW_MS,
+  )
 })

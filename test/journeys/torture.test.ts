@@ -132,7 +132,7 @@ describe("four agents write into one session, colliding, while the daemon is kil
     for (const step of [5, 130, 250]) {
       const branchId = `b${(step / 5) % BRANCHES}`
       const { hits } = await home.json<{ hits: object[] }>("search", `a3s${step}`, "--session-id", sessionId)
-      expect(hits).toMatchObject([{ sessionId, branchId }])
+      expect(hits[0]).toMatchObject({ sessionId, branchId })
     }
   })
 })

@@ -2,7 +2,9 @@ import { readFile, stat } from "node:fs/promises"
 import { posix, win32 } from "node:path"
 import type { Capture, LineageKind, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
+import { follow, type Line } from "./parts/claude-line.ts"
 import { answered, type Draft, queuedPrompt, said } from "./parts/claude-messages.ts"
+import { typedPrompts } from "./parts/claude-typed.ts"
 import { asArray, asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "./shared/jsonl.ts"
 import { digest, timeOf, titleOf, wellFormed } from "./shared/text.ts"
 
@@ -59,12 +61,19 @@ type State = {
   message?: { id: string; counted: Counted }
   /** When the conversation was compacted last. */
   resetAtMs?: number | undefined
+  /** The latest time that stands above the first record. */
+  aboveMs?: number
+  /** Of the main conversation; absent until it is known which one that is. */
+  line?: Line
 }
 type Known = { id: string; parentId?: string; titled?: true; about: Record<string, string> }
 type Counted = { inputTokens: number; outputTokens: number; cachedTokens: number }
 
 /** Below this, parsing costs less than looking for the type in the first bytes. */
 const PEEK_FROM = 4096
+const SNAPSHOT = "file-history-snapshot"
+/** A snapshot is made a moment after its prompt, but stands above it. */
+const COPIED_MS = 100
 const QUEUED = Buffer.from('"queued_command"')
 
 function transcript(origin: Origin): LinesReader {
@@ -74,8 +83,10 @@ function transcript(origin: Origin): LinesReader {
     line(line, state) {
       // Requests with all their tool schemas, and snapshots of files, make up most bytes of a new transcript.
       const type = line.length < PEEK_FROM ? undefined : peekString(line, "type")
-      if (type !== undefined && isSideData(type) && !line.includes(QUEUED)) return [skipped(type)]
-      return read(parseLine(line), origin, state as State)
+      const mayTellTime = type === SNAPSHOT && state.line === undefined
+      if (type !== undefined && isSideData(type) && !mayTellTime && !line.includes(QUEUED)) return [skipped(type)]
+      const record = parseLine(line)
+      return onLine(record, read(record, origin, state as State), origin, state as State)
     },
   }
 }
@@ -92,6 +103,8 @@ const isSideData = (type: string) => SIDE_DATA.has(type) || type.startsWith("api
 function read(record: Json, origin: Origin, state: State): Capture[] {
   const type = asString(record.type)
   if (type === undefined) throw new TypeError("a record without a type")
+  const from = asObject(record.handedOver)
+  if (from) return handedOver(record, from, origin, state)
   const queued = type === "attachment" ? queuedPrompt(asObject(record.attachment)) : undefined
   if (queued) return withSession(record, [queued], origin, state)
   if (isSideData(type)) return [skipped(type)]
@@ -108,6 +121,21 @@ function read(record: Json, origin: Origin, state: State): Capture[] {
   if (record.subtype !== "compact_boundary") return [skipped(`system:${record.subtype}`)]
   state.resetAtMs = timeOf(record.timestamp)
   return withSession(record, [{ kind: "reset", text: asString(record.content) ?? "" }], origin, state)
+}
+
+/** Puts what the record takes back before what it says. */
+function onLine(record: Json, captures: Capture[], origin: Origin, state: State): Capture[] {
+  if (origin.agentId !== undefined || record.isSidechain === true) return captures
+  if (typeof record.uuid !== "string") {
+    const atMs = timeOf(record.timestamp) ?? timeOf(asObject(record.snapshot)?.timestamp)
+    if (!state.line && atMs !== undefined) state.aboveMs = Math.max(state.aboveMs ?? 0, atMs)
+    return captures
+  }
+  const sessionId = mainIdOf(record, origin)
+  if (state.line?.sessionId !== sessionId) state.line = { sessionId, steps: [] }
+  const turns = captures.filter((capture) => capture.type === "turn")
+  const rewind = follow(state.line, record, turns)
+  return rewind ? [rewind, ...captures] : captures
 }
 
 function withSession(
@@ -144,6 +172,9 @@ function withSession(
     known.parentId = parentId
     found.parent = { sessionId: parentId, kind: agentId === undefined ? "fork" : "subagent" }
   }
+  // What `--fork-session` copies keeps its ids and times; the file's first lines are younger.
+  const isCopy = state.sessions.length === 0 && atMs !== undefined && (state.aboveMs ?? 0) > atMs + COPIED_MS
+  if (isCopy && !found.parent) found.parent = { sessionId: null, kind: "fork" }
   const prompt = known.titled ? undefined : turns.find(({ kind, text }) => kind === "prompt" && !/^[/!]/.test(text))
   const title = prompt && titleOf(prompt.text)
   if (title) {
@@ -155,6 +186,20 @@ function withSession(
   const waiting = Object.groupBy(state.waiting, (capture) => (capture.sessionId === sessionId ? "now" : "later"))
   state.waiting = waiting.later ?? []
   return [atMs === undefined ? found : { ...found, startedAtMs: atMs }, ...(waiting.now ?? []), ...captures]
+}
+
+/** Copied by a hand-over of ours from another agent's session, where it is kept. */
+function handedOver(record: Json, from: Json, origin: Origin, state: State): Capture[] {
+  const [sessionId, parentId, platform] = [mainIdOf(record, origin), asString(from.sessionId), asString(from.platform)]
+  const before = state.sessions.find(({ id }) => id === sessionId)
+  if (before || parentId === undefined || platform === undefined) return [skipped("handed over")]
+  const known: Known = { id: sessionId, parentId, titled: true, about: {} }
+  state.sessions.push(known)
+  const { agentVersion: _, ...about } = changed(known, record, {})
+  const startedAtMs = timeOf(from.at)
+  const parent = { sessionId: parentId, kind: "handover" as const, platform }
+  const found: SessionCapture = { type: "session", sessionId, ...about, parent }
+  return [startedAtMs === undefined ? found : { ...found, startedAtMs }, skipped("handed over")]
 }
 
 function mainIdOf(record: Json, origin: Origin): string {
@@ -218,37 +263,6 @@ function later(found: SessionCapture, state: State): Capture[] {
   if (state.sessions.some(({ id }) => id === found.sessionId)) return [found]
   state.waiting.push(found)
   return []
-}
-
-/** All prompts ever typed. Claude Code deletes transcripts after 30 days, but not these. */
-const typedPrompts: LinesReader = {
-  mode: "lines",
-  begin: () => ({ titled: [] }),
-  line(line, state) {
-    const { sessionId, display, timestamp: atMs, project: projectPath, pastedContents } = parseLine(line)
-    if (typeof sessionId !== "string" || typeof display !== "string") return [skipped("history without a session")]
-    const pasted = asObject(pastedContents) ?? {}
-    const expanded = display.replace(
-      /\[Pasted text #(\d+)[^\]]*\]/g,
-      (mark, number) => asString(asObject(pasted[number])?.content) || mark,
-    )
-    const text = wellFormed(expanded)
-    if (text.trim() === "" || /^\/[\w:-]+\s*$/.test(text)) return [skipped("command")]
-    const time = typeof atMs === "number" ? { atMs } : {}
-    const found: SessionCapture = {
-      type: "session",
-      sessionId,
-      ...(typeof projectPath === "string" && { projectPath }),
-    }
-    const titled = state.titled as string[]
-    const title = titled.includes(sessionId) ? undefined : titleOf(text)
-    if (title) {
-      found.title = { text: title, from: "prompt" }
-      state.titled = [...titled.slice(-255), sessionId]
-    }
-    const nativeId = `typed:${digest(text)}:${atMs}`
-    return [found, { type: "turn", sessionId, nativeId, kind: "prompt", text, ...time, fallback: true }]
-  },
 }
 
 /** A tool's output that was too long for the transcript. */

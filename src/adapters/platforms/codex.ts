@@ -22,10 +22,17 @@ export const codex: Platform = {
     if (relative === "session_index.jsonl") return { key: path, reader: names }
     const name = relative.slice(relative.lastIndexOf("/") + 1)
     if (!/^rollout-.+\.jsonl(\.zst)?$/.test(name)) return undefined
-    if (!name.endsWith(".zst")) return { key: path, reader: rollout(name) }
-    return { key: path.slice(0, -".zst".length), reader: { ...rollout(name), compression: "zstd" } }
+    if (!name.endsWith(".zst")) return { key: keyOf(path), reader: rollout(name) }
+    return { key: keyOf(path.slice(0, -".zst".length)), reader: { ...rollout(name), compression: "zstd" } }
   },
   resume: ({ nativeId, projectPath }) => ({ argv: ["codex", "resume", nativeId], cwd: projectPath }),
+}
+
+/** The same wherever below Codex's home it lies: archiving moves it, also while nobody looks. */
+function keyOf(path: string): string {
+  const { home, name } =
+    /^(?<home>.*[\\/])(archived_)?sessions[\\/](\d+[\\/])*(?<name>[^\\/]+)$/.exec(path)?.groups ?? {}
+  return home === undefined ? path : `${home}${name}`
 }
 
 type State = {
@@ -42,6 +49,8 @@ type State = {
   subagent?: boolean
   ownFrom?: number
   inherited?: boolean
+  /** Made by a hand-over of ours: what is older was copied from another agent's session, where it is kept. */
+  handedOverAtMs?: number
   /** In files older than the envelope, whose items have no times. */
   bareItems: number
   moment: string
@@ -88,6 +97,7 @@ function read(record: Json, state: State): Capture[] {
   }
   if (type === "session_meta") return begun(payload, state)
   if (isInherited(record, payload, state)) return [skipped("inherited")]
+  if (state.handedOverAtMs && (timeOf(record.timestamp) ?? 0) < state.handedOverAtMs) return [skipped("handed over")]
   switch (type) {
     case "response_item":
       return turn(draftOf(payload), record, payload, state)
@@ -101,7 +111,7 @@ function read(record: Json, state: State): Capture[] {
     case "turn_context":
       return changed(payload, state)
     case "event_msg":
-      return happened(payload, state)
+      return happened(payload, record, state)
     default:
       return [skipped(type, !SIDE_DATA.has(type))]
   }
@@ -138,6 +148,7 @@ function begun(meta: Json, state: State): Capture[] {
   const forkedFrom = asString(meta.forked_from_id) ?? base
   const parentId = state.subagent ? spawner : forkedFrom
   state.announced = true
+  if (meta.originator === "throughline" && startedAtMs !== undefined) state.handedOverAtMs = startedAtMs
   const found: SessionCapture = {
     type: "session",
     sessionId: id,
@@ -145,8 +156,18 @@ function begun(meta: Json, state: State): Capture[] {
     ...(agentVersion && { agentVersion }),
     ...(gitBranch && { gitBranch }),
     ...(parentId && parentId !== id && { parent: { sessionId: parentId, kind: state.subagent ? "subagent" : "fork" } }),
+    ...handedOver(asObject(meta.handed_over), state),
   }
   return [Object.assign(found, ...changed(meta, state).filter(({ type }) => type === "session"))]
+}
+
+function handedOver(from: Json | undefined, state: State): Partial<SessionCapture> {
+  const [sessionId, platform, title] = [from?.session_id, from?.platform, titleOf(asString(from?.title) ?? "")]
+  if (typeof sessionId !== "string" || typeof platform !== "string") return {}
+  const parent = { sessionId, kind: "handover" as const, platform }
+  if (title === undefined) return { parent }
+  state.titled = true
+  return { parent, title: { text: title, from: "prompt" } }
 }
 
 /** Ids of turns are UUIDv7, as the session's own is: a turn that was begun before the session is not its own. */
@@ -167,13 +188,15 @@ function changed({ cwd, model }: Json, state: State): Capture[] {
   return [isFresh ? { type: "session", sessionId: sessionIdOf(state), ...fresh } : skipped("turn_context")]
 }
 
-function happened(event: Json, state: State): Capture[] {
+function happened(event: Json, { timestamp }: Json, state: State): Capture[] {
   const nothing = [skipped(`event_msg:${event.type}`)]
   if (event.type === "token_count") return used(asObject(event.info), state) ?? nothing
   if (event.type === "thread_name_updated") return named(state.id, event.thread_name) ?? nothing
   const count = event.type === "thread_rolled_back" ? asNumber(event.num_turns) : undefined
   const fromNativeId = count ? state.prompts.splice(-count)[0] : undefined
-  return fromNativeId === undefined ? nothing : [{ type: "rewind", sessionId: sessionIdOf(state), fromNativeId }]
+  if (fromNativeId === undefined) return nothing
+  const atMs = timeOf(timestamp)
+  return [{ type: "rewind", sessionId: sessionIdOf(state), fromNativeId, ...(atMs !== undefined && { atMs }) }]
 }
 
 /** The same totals are told many times, and a fork goes on from its parent's: what was added to them counts. */

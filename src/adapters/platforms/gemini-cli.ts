@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
@@ -19,7 +19,9 @@ export const geminiCli: Platform = {
   claim({ path, relative }) {
     const { parent, name } = LAYOUT.exec(relative)?.groups ?? {}
     if (!name || (parent === undefined && !name.startsWith("session-"))) return undefined
-    return { key: path, reader: name.endsWith("l") ? operations(parent) : rewritten }
+    if (name.endsWith("l")) return { key: path, reader: operations(parent) }
+    // Resuming moved all of it into a log beside it. What was rewound there must not come back from here.
+    return existsSync(`${path}l`) ? undefined : { key: `${path}l`, reader: rewritten }
   },
   resume: ({ nativeId, projectPath }) => ({ argv: ["gemini", "--resume", nativeId], cwd: projectPath }),
 }
@@ -49,7 +51,7 @@ function operations(parent: string | undefined): LinesReader {
   }
 }
 
-/** Before 2026: one object, rewritten. Resuming it writes the same ids into a log beside it, so both can be read. */
+/** Before 2026: one object, rewritten. Resuming it writes the same ids into a log beside it: another form of one source. */
 const rewritten: WholeReader = {
   mode: "whole",
   async read(path) {

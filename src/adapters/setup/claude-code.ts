@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
-import { addGrouped, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
+import { addGrouped, contextAtStart, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
 import { editStrictJson } from "./shared/json.ts"
 import { addServer, removeServer } from "./shared/mcp.ts"
 
@@ -46,6 +46,7 @@ export const claudeCode: AgentSetup = {
     ...editStrictJson(settings(machine), "without our hooks", (file) => removeGrouped(file, program)),
     ...editStrictJson(state(machine), "without the MCP server", (file) => removeServer(file, "mcpServers")),
   ],
+  greeting: contextAtStart,
   read(payload, env) {
     const event = readCommon(payload, env)
     const pid = Number(env.CLAUDE_PID)

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
-import { addGrouped, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
+import { addGrouped, contextAtStart, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
 import { editStrictJson } from "./shared/json.ts"
 import { SERVER } from "./shared/mcp.ts"
 import { removeTable, setTable, type TomlTable } from "./shared/toml.ts"
@@ -52,6 +52,7 @@ export const codex: AgentSetup = {
   afterwards:
     "Codex runs no hook that you have not trusted, and says nothing about it when it runs without a terminal. " +
     "Start `codex` once and trust Throughline's hooks in the review that it opens (later: /hooks).",
+  greeting: contextAtStart,
   read: readCommon,
 }
 

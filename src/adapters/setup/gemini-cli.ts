@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
-import { addGrouped, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
+import { addGrouped, contextAtStart, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
 import { editJson } from "./shared/json.ts"
 import { addServer, removeServer } from "./shared/mcp.ts"
 
@@ -27,5 +27,6 @@ export const geminiCli: AgentSetup = {
       removeGrouped(file, program)
       removeServer(file, "mcpServers")
     }),
+  greeting: contextAtStart,
   read: readCommon,
 }

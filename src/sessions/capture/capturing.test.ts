@@ -44,7 +44,7 @@ function start(options: { archive?: Archive; startReader?: () => Worker } = {}):
     store: kept.store,
     clock: { nowMs: Date.now },
     archive,
-    reading: startReader && makeReaderThread({ start: startReader, archive, onTrouble: () => {} }),
+    reading: startReader && makeReaderThread({ start: startReader, archive, onRest: () => {}, onTrouble: () => {} }),
     platforms,
     machine: { os: "linux", homeDir: kept.homeDir, env: {} },
     onTrouble,

@@ -13,8 +13,8 @@ import { makeSpool, sweepSpool } from "./spool.ts"
 
 /** Where agents' hooks come in: admitted under the sender's key, then acted upon. */
 export interface Intake {
-  /** Resolves when the event is kept, and everything that was spooled before it. */
-  receive(sent: SentHook): Promise<void>
+  /** Resolves when the event is kept, and everything that was spooled before it, with what was understood of it. */
+  receive(sent: SentHook): Promise<Heard | undefined>
   /** Takes what hooks left in the spool, now and as it comes, until the signal. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -34,7 +34,7 @@ interface Deps extends HookSettings {
   capturing: Pick<Capturing, "nudge">
 }
 
-interface Heard {
+export interface Heard {
   sent: SentHook
   event: HookEvent
   project: Project | undefined
@@ -68,19 +68,20 @@ export function makeIntake(deps: Deps): Intake {
     return { sent, event, project: event.cwd === undefined ? undefined : await rules.projectOf(event.cwd) }
   }
 
-  const admit = async (all: SentHook[]) => {
+  const admit = async (all: SentHook[]): Promise<Heard[]> => {
     // Looked up before the transaction: it looks at folders, and the embedded database has one connection.
     const heard: Heard[] = []
     for (const sent of all) {
       const one = await hear(sent)
       if (one) heard.push(one)
     }
-    if (heard.length === 0) return
+    if (heard.length === 0) return heard
     await store.transaction(async (tx) => {
       for (const one of heard) await keep(tx, one, deps.host, clock)
     })
     for (const path of new Set(heard.flatMap(({ event }) => event.transcripts)))
       void capturing.nudge(path).catch((error: unknown) => onTrouble(error, path))
+    return heard
   }
 
   const takeSpool = async () => {
@@ -98,7 +99,8 @@ export function makeIntake(deps: Deps): Intake {
     receive: (sent) =>
       inTurn(async () => {
         await takeSpool()
-        await admit([sent])
+        const [heard] = await admit([sent])
+        return heard
       }),
     async run(signal) {
       for (let round = 0; !signal.aborted; round++) {

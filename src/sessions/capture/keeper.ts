@@ -1,10 +1,11 @@
-import { type SessionCapture, TITLE_SOURCES, type TurnCapture } from "../../domain/capture.ts"
+import { type RewindCapture, type SessionCapture, TITLE_SOURCES, type TurnCapture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { newSessionId, type SessionId } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
 import type { ArchiveRules, Batch } from "./archive.ts"
 import { EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, seenKey } from "./known.ts"
+import { type Lineage, makeLineage } from "./lineage.ts"
 
 /** One run through a batch, inside its transaction. */
 export class Keeper {
@@ -14,6 +15,7 @@ export class Keeper {
   readonly #known: Map<string, KnownSession>
   readonly #rules: ArchiveRules
   readonly #nowMs: number
+  readonly #lineage: Lineage
   #sourceId = 0
   #pending: NewTurn[] = []
   /** Sessions of the batch in which something may have been taken back before. */
@@ -35,6 +37,7 @@ export class Keeper {
     this.#known = known
     this.#rules = rules
     this.#nowMs = clock.nowMs()
+    this.#lineage = makeLineage(tx, batch.source.platform, this.#nowMs)
   }
 
   async run(): Promise<Kept> {
@@ -43,9 +46,10 @@ export class Keeper {
     for (const capture of this.#batch.captures) {
       if (capture.type === "session") await this.#describe(capture)
       else if (capture.type === "turn") await this.#turn(capture)
-      else if (capture.type === "rewind") await this.#rewind(capture.sessionId, capture.fromNativeId)
+      else if (capture.type === "rewind") await this.#rewind(capture)
     }
     await this.#flush()
+    await this.#lineage.link()
     if (this.#batch.seen) await this.#supersedeUnseen(this.#batch.seen)
     if (this.#leftOut > 0) {
       const skipped = { ...source.skipped, [EXCLUDED]: (source.skipped[EXCLUDED] ?? 0) + this.#leftOut }
@@ -162,23 +166,7 @@ export class Keeper {
       ...(startedAtMs === undefined ? {} : { startedAtMs }),
       ...(parent?.kind === "subagent" ? { isSubagent: true } : {}),
     })
-    if (!parent) return
-    const edge = {
-      kind: parent.kind,
-      parentPlatform: this.#batch.source.platform,
-      parentNativeId: parent.sessionId,
-      atMs: startedAtMs ?? this.#nowMs,
-    }
-    if (await this.#tx.sessions.addEdge(session.id, edge)) {
-      await this.#tx.journal.append([
-        {
-          kind: "session.edge",
-          sessionId: session.id,
-          atMs: this.#nowMs,
-          data: { edge: parent.kind, parent: parent.sessionId },
-        },
-      ])
-    }
+    if (parent) await this.#lineage.parent(session.id, parent, startedAtMs ?? this.#nowMs)
   }
 
   async #turn(capture: TurnCapture): Promise<void> {
@@ -198,6 +186,7 @@ export class Keeper {
       kind: capture.kind,
       text: this.#redact(capture.text, session),
       atMs,
+      isTimeLent: capture.atMs === undefined,
       model: capture.model ?? null,
       toolName: capture.toolName ?? null,
       toolCallId: capture.toolCallId ?? null,
@@ -214,17 +203,18 @@ export class Keeper {
 
   async #replaceFallbacks(session: KnownSession): Promise<void> {
     await this.#flush()
-    await this.#tx.turns.dropFallbacks(session.id)
+    await this.#note("turns.dropped", session.id, await this.#tx.turns.dropFallbacks(session.id))
     await this.#tx.turns.recount([session.id])
     session.hasFallbacks = false
   }
 
-  async #rewind(nativeSessionId: string, fromNativeId: string | null): Promise<void> {
+  async #rewind({ sessionId, fromNativeId: nativeId, after, atMs: beforeMs }: RewindCapture): Promise<void> {
     await this.#flush()
-    const session = await this.#session(nativeSessionId)
+    const session = await this.#session(sessionId)
     if (session.excluded) return
     session.hasTakenBack = true
-    await this.#tx.turns.supersedeFrom(session.id, fromNativeId, this.#nowMs)
+    const seqs = await this.#tx.turns.supersedeFrom(session.id, { nativeId, after, beforeMs }, this.#nowMs)
+    await this.#note("turns.superseded", session.id, seqs)
     await this.#tx.turns.recount([session.id])
   }
 
@@ -232,6 +222,7 @@ export class Keeper {
     const pending = this.#pending
     this.#pending = []
     const put = await this.#tx.turns.put(pending)
+    this.#lineage.grew(pending)
     if (put.length === 0) return
     this.#kept += put.length
     for (const [sessionId, turns] of Map.groupBy(put, (turn) => turn.sessionId)) {
@@ -244,10 +235,21 @@ export class Keeper {
       // One that was taken back and is there again counts again.
       const mayReturn = fresh.length < turns.length && this.#returning.has(sessionId)
       if (mayReturn) await this.#tx.turns.recount([sessionId])
-      await this.#tx.journal.append([
-        { kind: "turns.kept", sessionId, atMs: this.#nowMs, data: { seqs: turns.map(({ seq }) => seq) } },
-      ])
+      // What was there before, and reads differently now or is live again.
+      const changed = turns.filter((turn) => !turn.inserted)
+      await this.#note("turns.kept", sessionId, seqsOf(turns), changed.length > 0 ? { changed: seqsOf(changed) } : {})
     }
+  }
+
+  /** Followers know of turns by these entries alone, so nothing may happen to one without its entry. */
+  async #note(
+    kind: "turns.kept" | "turns.superseded" | "turns.dropped",
+    sessionId: SessionId,
+    seqs: number[],
+    more: { changed?: number[] } = {},
+  ): Promise<void> {
+    if (seqs.length === 0) return
+    await this.#tx.journal.append([{ kind, sessionId, atMs: this.#nowMs, data: { seqs, ...more } }])
   }
 
   async #supersedeUnseen(seen: ReadonlySet<string>): Promise<void> {
@@ -261,20 +263,12 @@ export class Keeper {
       if (native !== undefined && !seen.has(seenKey(native, turn.nativeId))) gone.push(turn)
     }
     if (gone.length === 0) return
-    await this.#tx.turns.supersede(
-      gone.map(({ seq }) => seq),
-      this.#nowMs,
-    )
-    const sessionIds = [...new Set(gone.map(({ sessionId }) => sessionId))]
-    for (const session of this.#known.values()) session.hasTakenBack ||= sessionIds.includes(session.id)
-    await this.#tx.turns.recount(sessionIds)
-    await this.#tx.journal.append(
-      sessionIds.map((sessionId) => ({
-        kind: "turns.superseded",
-        sessionId,
-        atMs: this.#nowMs,
-        data: { seqs: gone.filter((turn) => turn.sessionId === sessionId).map(({ seq }) => seq) },
-      })),
-    )
+    await this.#tx.turns.supersede(seqsOf(gone), this.#nowMs)
+    const sessions = Map.groupBy(gone, ({ sessionId }) => sessionId)
+    for (const session of this.#known.values()) session.hasTakenBack ||= sessions.has(session.id)
+    await this.#tx.turns.recount([...sessions.keys()])
+    for (const [sessionId, turns] of sessions) await this.#note("turns.superseded", sessionId, seqsOf(turns))
   }
 }
+
+const seqsOf = (turns: { seq: number }[]) => turns.map(({ seq }) => seq)

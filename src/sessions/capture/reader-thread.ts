@@ -51,10 +51,13 @@ const IDLE_MS = 10_000
 export function makeReaderThread({
   start,
   archive,
+  onRest,
   onTrouble,
 }: {
   start(): Worker
   archive: Pick<Archive, "keep">
+  /** Told when there was nothing to read for a while, and the thread is gone. */
+  onRest(): void
   /** Told why the thread has ended by itself. The sources that it was reading are found again by the next sweep. */
   onTrouble(error: unknown): void
 }): Reading {
@@ -88,7 +91,7 @@ export function makeReaderThread({
       ongoing.delete(message.id)
       if (message.error === undefined) reading.resolve({ turns: message.turns ?? 0 })
       else reading.reject(reading.failure ?? new Error(message.error))
-      if (ongoing.size === 0) idle = setTimeout(end, IDLE_MS).unref()
+      if (ongoing.size === 0) idle = setTimeout(() => void end().then(onRest), IDLE_MS).unref()
     }
   }
   const keep = (id: number, batch: Batch, reading: Ongoing, from: Worker) => {

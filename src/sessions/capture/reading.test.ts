@@ -265,6 +265,26 @@ describe("a file that is not only appended to", () => {
     expect((await kept.source(CLAUDE))?.id).toBe(before?.id)
   })
 
+  test.each(["-w-aaa", "-w-zzz"])(
+    "moved to %s between two sweeps, and another of its name is there: both are live",
+    async (slug) => {
+      const path = kept.write(CLAUDE, said("u1", "one") + said("u2", "two"))
+      await kept.read()
+      const moved = join(kept.homeDir, CLAUDE.replace("-w-app", slug))
+      mkdirSync(dirname(moved), { recursive: true })
+      renameSync(path, moved)
+      kept.write(CLAUDE, said("u3", "three"))
+      kept.restart()
+      await kept.read()
+      expect(await live()).toEqual(["one", "two", "three"])
+      kept.append(CLAUDE.replace("-w-app", slug), said("u4", "four"))
+      kept.write(CLAUDE, said("u5", "five"))
+      await kept.read()
+      expect(await live()).toEqual(["one", "two", "four", "five"])
+      expect(await takenBack()).toEqual(["three"])
+    },
+  )
+
   test("deleted: what is kept stays", async () => {
     const path = kept.write(CLAUDE, said("u1", "one"))
     await kept.read()
@@ -358,7 +378,55 @@ describe("Codex moves and rewrites its files", () => {
   })
 })
 
+describe("Codex archives while nobody looks", () => {
+  const archived = CODEX.replace("sessions/2026/08/16", "archived_sessions")
+  const [first, rest] = [meta() + item(1, asked("why is CI red")), item(2, replied("a flaky test"))]
+  const move = () => {
+    mkdirSync(dirname(join(kept.homeDir, archived)), { recursive: true })
+    renameSync(join(kept.homeDir, CODEX), join(kept.homeDir, archived))
+  }
+
+  test("and what was cut off before is superseded, although the file lies elsewhere now", async () => {
+    kept.write(CODEX, first + rest)
+    await kept.read()
+    truncateSync(join(kept.homeDir, CODEX), first.length)
+    move()
+    kept.restart()
+    await kept.read()
+    expect(await live()).toEqual(["why is CI red"])
+    expect(await takenBack()).toEqual(["a flaky test"])
+    expect(await kept.store.sources.looks()).toHaveLength(1)
+  })
+
+  test("and a file that was only moved is not read again", async () => {
+    kept.write(CODEX, first + rest)
+    await kept.read()
+    const entry = await lastEntry()
+    move()
+    await kept.read()
+    expect([await lastEntry(), (await kept.source(ROLLOUT))?.path]).toEqual([entry, join(kept.homeDir, archived)])
+  })
+})
+
 describe("Gemini CLI takes back and says again", () => {
+  test("an old session that was moved into a log does not revive what was rewound in the log", async () => {
+    const old = (...messages: string[]) =>
+      JSON.stringify({ ...JSON.parse(begun), messages: messages.map((message) => JSON.parse(message)) })
+    const [one, two] = [gemini("q1", "user", "one"), gemini("q2", "user", "two")]
+    kept.write(GEMINI.slice(0, -1), old(one, two))
+    await kept.read()
+    expect(await live()).toEqual(["one", "two"])
+    kept.write(GEMINI, begun + one + two + line({ $rewindTo: "q2" }))
+    await kept.read()
+    kept.restart()
+    kept.write(GEMINI.slice(0, -1), old(one, two))
+    await kept.read()
+    expect([await live(), await takenBack()]).toEqual([["one"], ["two"]])
+    kept.write(GEMINI, begun)
+    await kept.read()
+    expect(await live()).toEqual([])
+  })
+
   test("a message under the same id replaces the earlier one", async () => {
     kept.write(GEMINI, begun + gemini("q1", "user", "go") + gemini("g1", "gemini", "do"))
     await kept.read()

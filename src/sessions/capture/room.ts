@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads"
 import type { Clock } from "../../domain/clock.ts"
-import type { Machine, Platform } from "../../domain/platform.ts"
+import { commandLine, type Machine, type Platform, type ResumeCommand } from "../../domain/platform.ts"
 import type { Session } from "../../domain/session.ts"
 import type { SourceSummary } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
@@ -22,6 +22,10 @@ export interface CaptureRoom {
   /** Something was forgotten: what is remembered of sessions is no longer true. */
   forgotten(): void
   byNative(platform: string, nativeId: string): Promise<Session | undefined>
+  /** Of whichever platform: such ids are unique among them as well. */
+  byNativeId(nativeId: string): Promise<Session | undefined>
+  /** How the session's own agent goes on with it; undefined where it cannot. */
+  resuming(session: Session): ResumeCommand | undefined
   /** What a person types to go on with a session in its own agent. */
   resumeCommand(session: Session): string | undefined
 }
@@ -36,19 +40,27 @@ export interface CaptureDeps extends Pick<CapturingDeps, "watch" | "onTrouble"> 
   hooks: HookSettings
   /** Starts the thread that reads, if it is not to be this one; it runs `serveReading`. */
   startReader?(): Worker
+  /** Told when that thread has had nothing to read for a while. */
+  onRest?(): void
 }
 
 export function makeCapture(deps: CaptureDeps): CaptureRoom {
   const rules = makeRules({ ...deps, homeDir: deps.machine.homeDir, capture: deps.settings })
   const archive = makeArchive({ ...deps, rules })
-  const { startReader, onTrouble } = deps
+  const { startReader, onRest, onTrouble } = deps
   const reading =
     startReader &&
     makeReaderThread({
       start: startReader,
       archive,
+      onRest() {
+        archive.reset()
+        onRest?.()
+      },
       onTrouble: (error) => onTrouble({ platform: "-", path: "the reading thread" }, error),
     })
+  const resuming = ({ platform, nativeId, projectPath, isSubagent }: Session) =>
+    isSubagent ? undefined : deps.platforms.find(({ id }) => id === platform)?.resume?.({ nativeId, projectPath })
   const capturing = makeCapturing({ ...deps, archive, reading })
   return {
     platforms: deps.platforms,
@@ -58,16 +70,17 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
     sources: () => deps.store.sources.summaries(),
     forgotten: () => archive.reset(),
     byNative: (platform, nativeId) => deps.store.sessions.byNative(platform, nativeId),
-    resumeCommand({ platform, nativeId, projectPath, isSubagent }) {
-      if (isSubagent) return undefined
-      const command = deps.platforms.find(({ id }) => id === platform)?.resume?.({ nativeId, projectPath })
-      if (!command) return undefined
-      const words = command.argv.map(shellWord).join(" ")
-      return command.cwd === null ? words : `cd ${shellWord(command.cwd)} && ${words}`
+    async byNativeId(nativeId) {
+      for (const { id } of deps.platforms) {
+        const found = await deps.store.sessions.byNative(id, nativeId)
+        if (found) return found
+      }
+      return undefined
+    },
+    resuming,
+    resumeCommand(session) {
+      const command = resuming(session)
+      return command && commandLine(command)
     },
   }
-}
-
-function shellWord(word: string): string {
-  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

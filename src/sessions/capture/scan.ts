@@ -30,21 +30,22 @@ export async function scanPlace(
   onFound: (source: FoundSource) => void,
   folder = place.dir,
 ): Promise<number> {
-  const keys = new Set<string>()
+  let count = 0
   const depth = place.depth - (folder.slice(place.dir.length).split(sep).length - 1)
   let sliceMs = performance.now()
-  for (const path of filesIn(folder, depth)) {
+  for (const { path, keys } of filesIn(folder, depth)) {
     const claim = claimOf(platform, place, path)
     const source = claim && !keys.has(claim.key) ? lookAtSource({ platform, place, claim, path }) : undefined
     if (source) {
       keys.add(source.claim.key)
+      count++
       onFound(source)
     }
     if (performance.now() - sliceMs < SLICE_MS) continue
     await setImmediate()
     sliceMs = performance.now()
   }
-  return keys.size
+  return count
 }
 
 export function claimOf(platform: Platform, place: Place, path: string): Claim | undefined {
@@ -75,7 +76,13 @@ export function lookAt(path: string): Look | undefined {
   }
 }
 
-function* filesIn(dir: string, depth: number): Generator<string> {
+interface FileIn {
+  path: string
+  /** Of its folder: the files of a source lie together. Kept for longer, all names would outlive the sweep. */
+  keys: Set<string>
+}
+
+function* filesIn(dir: string, depth: number): Generator<FileIn> {
   if (depth < 0) return
   let entries: Dirent[]
   try {
@@ -83,9 +90,10 @@ function* filesIn(dir: string, depth: number): Generator<string> {
   } catch {
     return
   }
+  const keys = new Set<string>()
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(dir, entry.name)
-    if (entry.isFile()) yield path
+    if (entry.isFile()) yield { path, keys }
     else if (entry.isDirectory()) yield* filesIn(path, depth - 1)
   }
 }

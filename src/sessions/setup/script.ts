@@ -2,6 +2,8 @@ import { HOOK_ENV, HOOK_PATH } from "../../domain/hook.ts"
 
 /** The daemon answers in a few milliseconds; one that hangs costs the agent this much, and the event goes to the spool. */
 const MAX_SECONDS = "0.3"
+/** At the start of a session it may have something to say, and looks it up first. */
+const MAX_START_SECONDS = "1.5"
 /** A daemon that never comes must not fill the disk. */
 const MAX_SPOOLED = 10_000
 
@@ -10,8 +12,9 @@ export function hookScript({ socket, spoolDir }: { socket: string; spoolDir: str
   return `#!/bin/sh
 # Written by \`throughline setup\`. An agent's hook runs it with the name of the agent, and what happened on stdin.
 # It hands that to Throughline's daemon, or leaves it in the spool, where the daemon finds it.
-# It never disturbs the agent: no output, no failure, and never longer than a moment.
-exec >/dev/null 2>&1
+# It never disturbs the agent: no failure, and never longer than a moment. What it prints is what the daemon has to say to
+# a session that begins; of everything else there is no output.
+exec 3>&1 >/dev/null 2>&1
 [ -t 0 ] && exit 0
 trap '' HUP INT TERM PIPE
 umask 077
@@ -28,9 +31,13 @@ for name in ${HOOK_ENV.join(" ")}; do
   case $value in '' | *[[:cntrl:]]*) ;; *) set -- "$@" -H "throughline-env-$name: $value" ;; esac
 done
 
-[ -S "$socket" ] && printf '%s' "$payload" | curl -q -sf -o /dev/null --noproxy '*' --max-time ${MAX_SECONDS} \\
+case $payload in *[sS]essionStart*) most=${MAX_START_SECONDS} ;; *) most=${MAX_SECONDS} ;; esac
+[ -S "$socket" ] && reply=$(printf '%s' "$payload" | curl -q -sf --noproxy '*' --max-time $most \\
   --unix-socket "$socket" -H 'content-type: application/json' -H 'expect:' "$@" --data-binary @- \\
-  "http://localhost${HOOK_PATH}/$agent" && exit 0
+  "http://localhost${HOOK_PATH}/$agent") && {
+  [ -z "$reply" ] || printf '%s\\n' "$reply" >&3
+  exit 0
+}
 
 # Names sort by time. Where date does not know nanoseconds, perl does.
 [ "$exact" ] || now=$(perl -MTime::HiRes=time -e 'printf "%.0f", time * 1e9') || now=$(date +%s)000000000

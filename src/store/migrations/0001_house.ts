@@ -2,7 +2,7 @@ import type { Kysely } from "kysely"
 import type { StoreDialect } from "../dialect.ts"
 import type { Tables } from "../tables.ts"
 
-export async function up(db: Kysely<Tables>, { types, migrateWords }: StoreDialect): Promise<void> {
+export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {
   await db.schema
     .createTable("projects")
     .addColumn("id", "text", (c) => c.primaryKey())
@@ -60,7 +60,6 @@ export async function up(db: Kysely<Tables>, { types, migrateWords }: StoreDiale
     .addUniqueConstraint("thoughts_number", ["session_id", "branch_id", "number"])
     .execute()
   await db.schema.createIndex("thoughts_by_session").on("thoughts").columns(["session_id", "seq"]).execute()
-  await migrateWords(db)
 
   await db.schema
     .createTable("bindings")

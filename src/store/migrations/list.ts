@@ -5,6 +5,9 @@ import * as house from "./0001_house.ts"
 import * as archive from "./0002_archive.ts"
 import * as runs from "./0003_runs.ts"
 import * as forgotten from "./0004_forgotten.ts"
+import * as words from "./0005_words.ts"
+import * as turnsByTime from "./0006_turns_by_time.ts"
+import * as codexSources from "./0007_codex_sources.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -16,4 +19,7 @@ export const migrations: Record<string, StoreMigration> = {
   "0002_archive": archive,
   "0003_runs": runs,
   "0004_forgotten": forgotten,
+  "0005_words": words,
+  "0006_turns_by_time": turnsByTime,
+  "0007_codex_sources": codexSources,
 }

@@ -394,7 +394,7 @@ describe("ids", () => {
     const found = turns(jsonl(meta(T1), answer(1, "one"), answer(2, "two")))
     expect(new Set(found.map(({ nativeId }) => nativeId)).size).toBe(2)
   })
-  test("of a rollback point at the first prompt that was taken back", () => {
+  test("of a rollback point at the first prompt that was taken back, and say when", () => {
     const content = jsonl(
       meta(T1),
       message(1, "user", "one"),
@@ -408,6 +408,7 @@ describe("ids", () => {
       type: "rewind",
       sessionId: T1,
       fromNativeId: two && "nativeId" in two && two.nativeId,
+      atMs: Date.parse("2026-08-16T08:00:04.000Z"),
     })
   })
 })
@@ -416,6 +417,15 @@ test("plain and compressed are one source", () => {
   const claim = (name: string) => codex.claim({ path: `/h/${name}`, relative: name, place: { dir: "/h", depth: 4 } })
   expect(claim(`${rollout(T1)}.zst`)!.key).toBe(claim(rollout(T1))!.key)
   expect(claim(`${rollout(T1)}.zst`)!.reader).toMatchObject({ mode: "lines", compression: "zstd" })
+})
+
+test("a rollout is one source wherever below Codex's home it lies, and another in another home", () => {
+  const key = (path: string) => codex.claim({ path, relative: path.slice(1), place: { dir: "", depth: 9 } })!.key
+  const name = "rollout-2026-08-16T08-00-00-x.jsonl"
+  expect(key(`/sessions/h/.codex/sessions/2026/08/16/${name}`)).toBe(`/sessions/h/.codex/${name}`)
+  expect(key(`/sessions/h/.codex/archived_sessions/${name}.zst`)).toBe(`/sessions/h/.codex/${name}`)
+  expect(key(`/other/sessions/2026/08/16/${name}`)).toBe(`/other/${name}`)
+  expect(key(`/elsewhere/${name}`)).toBe(`/elsewhere/${name}`)
 })
 
 test("a session is resumed by its id", () => {

@@ -242,7 +242,7 @@ platformContract(geminiCli, [
     },
   },
   {
-    name: "an older session in one object, below the hash of its project's path, and its migrated twin",
+    name: "older sessions in one object, below the hash of their project's path; of one that was moved into a log, the log",
     files: (() => {
       const folder = `.gemini/tmp/${createHash("sha256").update("/home/mia/old").digest("hex")}/chats`
       const messages = [
@@ -254,20 +254,24 @@ platformContract(geminiCli, [
       return {
         ".gemini/projects.json": JSON.stringify({ projects: { "/home/mia/other": "other", "/home/mia/old": "old" } }),
         [`${folder}/session-2025-10-01T10-00-9a1b2c3d.json`]: JSON.stringify({ ...beginning(), messages }),
+        [`${folder}/session-2025-10-01T11-00-01d.json`]: JSON.stringify({ ...beginning("old-1"), messages }),
         [`${folder}/session-2025-10-01T10-00-9a1b2c3d.jsonl`]: lines(beginning(), ...messages),
       }
     })(),
-    expected: {
-      [SESSION]: {
-        session: { projectPath: "/home/mia/old" },
-        turns: [1, 2].flatMap(() => [
-          { nativeId: "u1", kind: "prompt" as const, text: "Old question @a" },
-          { nativeId: "g1", kind: "reply" as const, text: "Old answer" },
-          { nativeId: "g1:call:c1", kind: "tool_call" as const, text: "{}" },
-          { nativeId: "g1:result:c1", kind: "tool_result" as const, text: "no such file", isError: true },
-        ]),
-      },
-    },
+    expected: Object.fromEntries(
+      [SESSION, "old-1"].map((id) => [
+        id,
+        {
+          session: { projectPath: "/home/mia/old" },
+          turns: [
+            { nativeId: "u1", kind: "prompt", text: "Old question @a" },
+            { nativeId: "g1", kind: "reply", text: "Old answer" },
+            { nativeId: "g1:call:c1", kind: "tool_call", text: "{}" },
+            { nativeId: "g1:result:c1", kind: "tool_result", text: "no such file", isError: true },
+          ],
+        },
+      ]),
+    ),
   },
   {
     name: "a sub-agent in the folder of its parent",

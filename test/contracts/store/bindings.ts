@@ -22,6 +22,16 @@ export function bindingsContract(store: () => Store): void {
     expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///b", sessionId: null })
   })
 
+  test("the session that a caller chose last is found by the caller", async () => {
+    const { id } = await addSession(store())
+    expect(await store().sessions.boundTo("caller")).toBeUndefined()
+    await store().bindings.set("caller", { rootUri: "file:///a" }, NOW)
+    expect(await store().sessions.boundTo("caller")).toBeUndefined()
+    await store().bindings.set("caller", { sessionId: id }, NOW)
+    expect(await store().sessions.boundTo("caller")).toEqual(await store().sessions.byId(id))
+    expect(await store().sessions.boundTo("other")).toBeUndefined()
+  })
+
   test("changes at the same time do not undo each other", async () => {
     const { id } = await addSession(store())
     const roots = range(8).map(() => store().bindings.set("caller", { rootUri: "file:///a" }, NOW))

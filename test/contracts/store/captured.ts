@@ -28,6 +28,30 @@ export function capturedContract(store: () => Store): void {
     (await store().turns.ofSession(sessionId)).map(({ nativeId }) => nativeId)
   const captured = (nativeId: string) => addSession(store(), { platform: "claude-code", nativeId })
 
+  test("who has a turn is known, first the one that had it first; a copy waits for its original and has no edge until then", async () => {
+    const [one, two, other] = [
+      await captured("s1"),
+      await captured("s2"),
+      await addSession(store(), { platform: "codex" }),
+    ]
+    await put(two.id, ["t"])
+    await put(other.id, ["t"])
+    await put(one.id, ["t"], ["u"])
+    expect(await store().turns.holders("claude-code", "t")).toEqual([
+      { id: two.id, nativeId: "s2" },
+      { id: one.id, nativeId: "s1" },
+    ])
+    expect(await store().turns.holders("claude-code", "never")).toEqual([])
+    const copy = { platform: "claude-code", nativeTurnId: "t", atMs: NOW }
+    await store().sessions.addOrphan(one.id, copy)
+    await store().sessions.addOrphan(one.id, copy)
+    expect(await store().sessions.orphans("claude-code")).toEqual([{ id: one.id, nativeTurnId: "t" }])
+    expect(await store().sessions.orphans("codex")).toEqual([])
+    expect(await store().sessions.edges(one.id)).toEqual([])
+    await store().sessions.dropOrphan(one.id, "claude-code")
+    expect(await store().sessions.orphans("claude-code")).toEqual([])
+  })
+
   describe("what a platform says of its session", () => {
     test("is found by its native id, and only what is said changes", async () => {
       const projectId = await addProject(store(), "a")
@@ -80,7 +104,6 @@ export function capturedContract(store: () => Store): void {
       for (const { id } of [gone, stays]) {
         await put(id, ["a"])
         await store().thoughts.add(newThought(id, 1, { text: "lake" }))
-        await store().words.index(await store().thoughts.all(id))
         await store().journal.append([{ kind: "test", sessionId: id, atMs: NOW, data: {} }])
       }
       await store().forgetting.session(gone.id, NOW)
@@ -88,7 +111,7 @@ export function capturedContract(store: () => Store): void {
       expect(await store().sessions.byId(gone.id)).toBeUndefined()
       expect(await store().turns.ofSession(gone.id, { superseded: true })).toEqual([])
       expect(await store().thoughts.all(gone.id)).toEqual([])
-      expect(await store().words.match({ terms: ["lake"], limit: 9 })).toHaveLength(1)
+      expect(await store().thoughts.all(stays.id)).toHaveLength(1)
       expect((await store().journal.after(0, 99)).map(({ sessionId }) => sessionId)).not.toContain(gone.id)
       expect(await live(stays.id)).toEqual(["a"])
       expect((await store().forgetting.of("claude-code", "s1")).whole).toBe(true)
@@ -107,14 +130,13 @@ export function capturedContract(store: () => Store): void {
       expect((await store().forgetting.of("claude-code", "s2")).turn("a")).toBe(false)
     })
 
-    test("thoughts go, are not found any more and do not count", async () => {
+    test("thoughts go and do not count", async () => {
       const { id } = await captured("s1")
       const kept = []
       for (const number of [1, 2, 3]) kept.push(await store().thoughts.add(newThought(id, number, { text: "lake" })))
-      await store().words.index(kept)
       await store().forgetting.thoughts([kept[0]!.seq, kept[1]!.seq])
       expect((await store().thoughts.all(id)).map(({ number }) => number)).toEqual([3])
-      expect((await store().words.match({ terms: ["lake"], limit: 9 })).map(({ seq }) => seq)).toEqual([kept[2]!.seq])
+      expect(await store().thoughts.seqs(id)).toEqual([kept[2]!.seq])
       expect((await store().sessions.byId(id))?.thoughtCount).toBe(1)
     })
 

@@ -10,11 +10,7 @@ export function lifetimeContract(opened: () => OpenedStore): void {
     const session = await addSession(store, { projectId, title: "Plan", tags: ["x"] })
     await store.sessions.link(session.id, await addProject(store, "b"))
     await store.sessions.update(session.id, { pinnedAtMs: NOW + 1 })
-    const thoughts = []
-    for (const number of [1, 2]) {
-      thoughts.push(await store.thoughts.add(newThought(session.id, number, { text: `zebra ${number}` })))
-    }
-    await store.words.index(thoughts)
+    for (const number of [1, 2]) await store.thoughts.add(newThought(session.id, number, { text: `zebra ${number}` }))
     await store.bindings.set("caller", { rootUri: "file:///a", sessionId: session.id }, NOW)
     await store.journal.append(["a", "b", "c"].map((kind) => ({ kind, atMs: NOW })))
     await store.journal.advance("words", 2)
@@ -31,7 +27,6 @@ export function lifetimeContract(opened: () => OpenedStore): void {
       pinned: await store.sessions.pinned(projects[0]!.id, "throughline"),
       linked: await store.sessions.linkedRoots(sessions[0]!.id),
       thoughts: await store.thoughts.all(sessions[0]!.id),
-      words: await store.words.match({ terms: ["zebra"], limit: 9 }),
       binding: await store.bindings.get("caller"),
       journal: await store.journal.after(0, 9),
       last: await store.journal.last(),
@@ -43,7 +38,7 @@ export function lifetimeContract(opened: () => OpenedStore): void {
   test("an opened-again store has everything the closed one had, and goes on counting", async () => {
     await fill(opened().store)
     const before = await everything(opened().store)
-    expect(before.words).toHaveLength(2)
+    expect(before.thoughts).toHaveLength(2)
     expect(before.deliveries).toHaveLength(3)
     const store = await opened().reopen()
     expect(await everything(store)).toEqual(before)
@@ -57,7 +52,7 @@ export function lifetimeContract(opened: () => OpenedStore): void {
     await fill(store)
     const all = await everything(store)
     const session = all.sessions[0]!
-    const [thought, delivery, entry, hit] = [all.thoughts[0]!, all.deliveries[0]!, all.journal[0]!, all.words[0]!]
+    const [thought, delivery, entry] = [all.thoughts[0]!, all.deliveries[0]!, all.journal[0]!]
     const facts = await store.facts()
     const numbers = {
       project: all.projects[0]!.createdAtMs,
@@ -71,7 +66,6 @@ export function lifetimeContract(opened: () => OpenedStore): void {
       thought: [thought.seq, thought.number, thought.totalThoughts, thought.createdAtMs],
       highest: await store.thoughts.highest(session.id, null),
       journal: [entry.seq, entry.atMs, all.last, all.position],
-      hit: [hit.seq, hit.score],
       delivery: [delivery.seq, delivery.attempts, delivery.maxAttempts, delivery.dueAtMs, delivery.createdAtMs],
       lease: [delivery.leaseUntilMs, delivery.attemptStartedAtMs],
       facts: [facts.sizeBytes, facts.sessions, facts.thoughts, facts.journal],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { SessionId } from "../../../src/domain/ids.ts"
 import type { NewSource } from "../../../src/domain/source.ts"
-import type { NewTurn, Store } from "../../../src/domain/store.ts"
+import type { NewTurn, Store, TurnWish } from "../../../src/domain/store.ts"
 import { addSession, NOW, range } from "./examples.ts"
 
 export function turnsContract(store: () => Store): void {
@@ -114,6 +114,23 @@ export function turnsContract(store: () => Store): void {
     ])
   })
 
+  test("a part of a conversation: some kinds, up to a moment, the first or the last of them, and not their whole texts", async () => {
+    const { id } = await addSession(store())
+    const kinds = ["prompt", "tool_call", "reply", "prompt", "summary", "reply"] as const
+    await store().turns.put(
+      kinds.map((kind, index) => newTurn(id, `t${index}`, { kind, atMs: NOW + index, text: `湖é🚀 of ${index}` })),
+    )
+    const part = async (wish: TurnWish) => (await store().turns.ofSession(id, wish)).map(({ nativeId }) => nativeId)
+    expect(await part({ kinds: ["prompt", "reply"] })).toEqual(["t0", "t2", "t3", "t5"])
+    expect(await part({ kinds: ["prompt", "reply"], limit: 2 })).toEqual(["t3", "t5"])
+    expect(await part({ kinds: ["prompt", "reply"], limit: 2, fromStart: true })).toEqual(["t0", "t2"])
+    expect(await part({ untilMs: NOW + 3, limit: 2 })).toEqual(["t2", "t3"])
+    expect(await part({ kinds: ["reset"] })).toEqual([])
+    const [cut] = await store().turns.ofSession(id, { limit: 1, maxChars: 6 })
+    expect(cut).toMatchObject({ nativeId: "t5", kind: "reply", text: "湖é🚀 of", atMs: NOW + 5 })
+    expect((await store().turns.ofSession(id, { limit: 1, maxChars: 600 }))[0]?.text).toBe("湖é🚀 of 5")
+  })
+
   test("more turns than one statement has parameters for", async () => {
     const { id } = await addSession(store())
     const put = await store().transaction((tx) => tx.turns.put(range(6_000).map((index) => newTurn(id, `t${index}`))))
@@ -145,16 +162,50 @@ export function turnsContract(store: () => Store): void {
 
   test("a session is taken back from one turn on, from an unknown one not at all, from none whole", async () => {
     const [{ id }, other] = [await addSession(store()), await addSession(store())]
-    await store().turns.put(["a", "b", "c"].map((name) => newTurn(id, name)))
+    const put = await store().turns.put(["a", "b", "c"].map((name) => newTurn(id, name)))
+    const [a, b, c] = put.map(({ seq }) => seq)
     await store().turns.put([newTurn(other.id, "b")])
-    await store().turns.supersedeFrom(id, "unknown", NOW)
+    expect(await store().turns.supersedeFrom(id, { nativeId: "unknown" }, NOW)).toEqual([])
     expect(await natives(id)).toEqual(["a", "b", "c"])
-    await store().turns.supersedeFrom(id, "b", NOW + 1)
+    expect(new Set(await store().turns.supersedeFrom(id, { nativeId: "b" }, NOW + 1))).toEqual(new Set([b, c]))
     expect(await natives(id)).toEqual(["a"])
-    await store().turns.supersedeFrom(id, null, NOW + 2)
+    expect(await store().turns.supersedeFrom(id, { nativeId: null }, NOW + 2)).toEqual([a])
     const marks = (await store().turns.ofSession(id, { superseded: true })).map((turn) => turn.supersededAtMs)
     expect(marks).toEqual([NOW + 2, NOW + 1, NOW + 1])
     expect(await natives(other.id)).toEqual(["b"])
+  })
+
+  test("taking back goes by the conversation's order, whenever its turns were kept, and stops where it is told to", async () => {
+    const { id } = await addSession(store())
+    await store().turns.put([
+      newTurn(id, "third", { atMs: NOW + 3 }),
+      newTurn(id, "second", { atMs: NOW + 2 }),
+      newTurn(id, "also second", { atMs: NOW + 2 }),
+      newTurn(id, "first, kept late", { atMs: NOW + 1 }),
+      newTurn(id, "fourth", { atMs: NOW + 4 }),
+    ])
+    await store().turns.supersedeFrom(id, { nativeId: "also second", beforeMs: NOW + 4 }, NOW)
+    expect(await natives(id)).toEqual(["first, kept late", "second", "fourth"])
+    await store().turns.supersedeFrom(id, { nativeId: "second", after: true }, NOW)
+    expect(await natives(id)).toEqual(["first, kept late", "second"])
+    await store().turns.supersedeFrom(id, { nativeId: null, beforeMs: NOW + 2 }, NOW)
+    expect(await natives(id)).toEqual(["second"])
+  })
+
+  test("time, model and failure that are told later replace what was there; a lent time and no model do not", async () => {
+    const { id } = await addSession(store())
+    const begun = newTurn(id, "a", { kind: "reply", isTimeLent: true })
+    const [put] = await store().turns.put([begun])
+    const told = { ...begun, atMs: NOW + 7, isTimeLent: false, model: "m", isError: true }
+    expect(await store().turns.put([told])).toMatchObject([{ seq: put!.seq, atMs: NOW + 7, inserted: false }])
+    expect(await store().turns.put([told])).toEqual([])
+    expect(await store().turns.put([{ ...begun, isError: true }])).toEqual([])
+    expect(await store().turns.byNative(id, "a")).toMatchObject({ atMs: NOW + 7, model: "m", isError: true })
+    await store().turns.put([{ ...told, isTimeLent: true, atMs: NOW, model: "n" }])
+    expect(await store().turns.byNative(id, "a")).toMatchObject({ atMs: NOW + 7, model: "n" })
+    const mixed = ["b", "c", "d"].map((name) => newTurn(id, name, { isTimeLent: name === "c" }))
+    await store().turns.put(mixed)
+    expect(await natives(id)).toEqual(["b", "c", "d", "a"])
   })
 
   test("the turns of a source are those that it held last", async () => {
@@ -163,8 +214,11 @@ export function turnsContract(store: () => Store): void {
     const put = await store().turns.put(["a", "b", "c"].map((name) => newTurn(id, name, { sourceId: one })))
     await store().turns.put([newTurn(id, "c", { sourceId: two, text: "changed" })])
     await store().turns.supersede([put[1]!.seq], NOW)
+    await store().turns.put([newTurn(id, "d", { sourceId: one })])
+    // As it was, but in another file now.
+    expect(await store().turns.put([newTurn(id, "d", { sourceId: two })])).toEqual([])
     const of = async (source: number) => (await store().turns.liveOfSource(source)).map(({ nativeId }) => nativeId)
-    expect([await of(one), await of(two)]).toEqual([["a"], ["c"]])
+    expect([await of(one), (await of(two)).sort()]).toEqual([["a"], ["c", "d"]])
   })
 
   test("counting anew counts what is live", async () => {
@@ -183,18 +237,19 @@ export function turnsContract(store: () => Store): void {
     await store().turns.supersede([put[2]!.seq], NOW)
     await store().turns.recount([id])
     expect(await counts()).toEqual([2, 1, NOW + 5])
-    await store().turns.supersedeFrom(id, null, NOW)
+    await store().turns.supersedeFrom(id, { nativeId: null }, NOW)
     await store().turns.recount([id])
     expect((await counts()).slice(0, 2)).toEqual([0, 0])
   })
 
   test("turns from a poorer source are told apart and can be dropped", async () => {
     const { id } = await addSession(store())
-    await store().turns.put([newTurn(id, "poor", { isFallback: true })])
+    const [poor] = await store().turns.put([newTurn(id, "poor", { isFallback: true })])
     expect(await store().turns.hasReal(id)).toBe(false)
     await store().turns.put([newTurn(id, "full")])
     expect(await store().turns.hasReal(id)).toBe(true)
-    await store().turns.dropFallbacks(id)
+    expect(await store().turns.dropFallbacks(id)).toEqual([poor!.seq])
+    expect(await store().turns.dropFallbacks(id)).toEqual([])
     expect(await natives(id, true)).toEqual(["full"])
   })
 }
@@ -246,7 +301,7 @@ export function sourcesContract(store: () => Store): void {
   })
 }
 
-function newTurn(sessionId: SessionId, nativeId: string, values: Partial<NewTurn> = {}): NewTurn {
+export function newTurn(sessionId: SessionId, nativeId: string, values: Partial<NewTurn> = {}): NewTurn {
   return {
     sessionId,
     nativeId,
@@ -264,7 +319,7 @@ function newTurn(sessionId: SessionId, nativeId: string, values: Partial<NewTurn
   }
 }
 
-function newSource(key: string, values: Partial<NewSource> = {}): NewSource {
+export function newSource(key: string, values: Partial<NewSource> = {}): NewSource {
   return {
     platform: "claude-code",
     key,

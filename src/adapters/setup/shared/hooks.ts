@@ -118,3 +118,8 @@ const DETAILS = [
   "model",
   "notification_type",
 ]
+
+/** How Claude Code's form of hooks lets a session begin with a text. */
+export function contextAtStart(text: string): string {
+  return JSON.stringify({ hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: text } })
+}

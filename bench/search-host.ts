@@ -1,0 +1,99 @@
+// The process in which the index lives while it is measured; bench/search.ts asks, this one answers and times.
+import { setTimeout as sleep } from "node:timers/promises"
+import { peakRssMb, rssMb } from "./corpus/running.ts"
+import { openPlace, type Place } from "./search-fill.ts"
+import { type Found, openTarget, type Target, type TargetFacts, type Wish } from "./search-target.ts"
+
+export interface Host {
+  /** How long it took until everything in the store could be found, and what came of it. */
+  built(): Promise<TargetFacts & { ms: number; peakMb: number }>
+  /** At this many a second, not waiting for answers; or one after the other. */
+  run(wishes: Wish[], perSecond?: number): Promise<Ran>
+  facts(): Promise<TargetFacts & { rssMb: number; peakMb: number }>
+  close(): Promise<void>
+}
+
+export interface Ran {
+  /** From the moment at which it was to be asked. */
+  ms: number[]
+  found: Found[][]
+  /** The highest while it ran. */
+  rssMb: number
+}
+
+export interface HostWish {
+  place: Place
+  vectors: boolean
+}
+
+/** The daemon's own commits would tell the index that often. */
+const COMMITS_MS = 50
+
+type Asked = { id: number; do: keyof Host; wishes?: Wish[]; perSecond?: number }
+
+if (process.argv[1] === import.meta.filename) {
+  const { place, vectors } = JSON.parse(process.argv[2]!) as HostWish
+  const store = await openPlace(place)
+  const openingMs = performance.now()
+  const target = await openTarget({ store, place, vectors })
+  const builtMs = performance.now() - openingMs
+  const answers: Record<keyof Host, (asked: Asked) => Promise<unknown>> = {
+    built: async () => ({ ...(await settled(target)), ms: builtMs, peakMb: peakRssMb(process.pid) }),
+    facts: async () => ({ ...(await target.facts()), rssMb: rssMb(process.pid), peakMb: peakRssMb(process.pid) }),
+    run: ({ wishes, perSecond }) => run(wishes!, perSecond),
+    async close() {
+      await target.close()
+      await store.close()
+    },
+  }
+  const run = async (wishes: Wish[], perSecond?: number): Promise<Ran> => {
+    const ran: Ran = { ms: [], found: [], rssMb: rssMb(process.pid) }
+    const watch = setInterval(() => {
+      ran.rssMb = Math.max(ran.rssMb, rssMb(process.pid))
+    }, 250)
+    const wake = setInterval(() => target.wake(), COMMITS_MS)
+    const ask = async (i: number, fromMs: number) => {
+      ran.found[i] = await target.search(wishes[i]!)
+      ran.ms[i] = performance.now() - fromMs
+    }
+    const startMs = performance.now()
+    const asked: Promise<void>[] = []
+    for (let i = 0; i < wishes.length; i++) {
+      if (perSecond === undefined) {
+        await ask(i, performance.now())
+        continue
+      }
+      const dueMs = startMs + (i * 1000) / perSecond
+      const waitMs = dueMs - performance.now()
+      if (waitMs > 0) await sleep(waitMs)
+      // A timer is late by a moment, which is not the engine's; a blocked loop is.
+      const nowMs = performance.now()
+      asked.push(ask(i, nowMs - dueMs < 2 ? nowMs : dueMs))
+    }
+    await Promise.all(asked)
+    clearInterval(watch)
+    clearInterval(wake)
+    return ran
+  }
+  process.on("message", async (asked: Asked) => {
+    try {
+      process.send!({ id: asked.id, answer: await answers[asked.do](asked) })
+    } catch (error) {
+      process.send!({ id: asked.id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    }
+    if (asked.do === "close") process.disconnect()
+  })
+  process.send!({ id: 0, answer: rssMb(process.pid) })
+}
+
+/** What is still merged and cleaned up after all can be found counts in the size, not in the time. */
+async function settled(target: Target): Promise<TargetFacts> {
+  let facts = await target.facts()
+  for (let same = 0, left = 120; same < 4 && left > 0; left--) {
+    await sleep(500)
+    const now = await target.facts()
+    same = now.sizeBytes === facts.sizeBytes ? same + 1 : 0
+    facts = now
+  }
+  return facts
+}

@@ -1,0 +1,84 @@
+import { type ChildProcess, fork } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import { daemonEnvironment } from "../src/daemon/environment.ts"
+import type { FillWish } from "./search-fill.ts"
+import type { Host, HostWish } from "./search-host.ts"
+
+/** Resolves when it is all in the store. */
+export async function fillStore(wish: FillWish): Promise<{ messages: number; bytes: number }> {
+  return answerOf(begin("search-fill.ts", wish))
+}
+
+/** Another process that adds messages until it is ended. */
+export function startWriter(wish: FillWish): { end(): Promise<{ messages: number }> } {
+  const child = begin("search-fill.ts", wish)
+  const answer = answerOf<{ messages: number }>(child)
+  return {
+    end() {
+      child.send("end")
+      return answer
+    },
+  }
+}
+
+/** The process that hosts the index, to be asked from here. */
+export async function startHost(wish: HostWish): Promise<Host> {
+  const child = begin("search-host.ts", wish)
+  const waiting = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>()
+  let last = 0
+  let isReady: () => void
+  const ready = new Promise<void>((resolve) => {
+    isReady = resolve
+  })
+  child.on("message", ({ id, answer, error }: { id: number; answer?: unknown; error?: string }) => {
+    if (id === 0) return isReady()
+    const asked = waiting.get(id)
+    waiting.delete(id)
+    if (error === undefined) asked?.resolve(answer)
+    else asked?.reject(new Error(error))
+  })
+  const died = new Promise<never>((_, reject) => {
+    child.on("exit", (code, signal) => {
+      const error = new Error(`the process of the index ended with ${code ?? signal}`)
+      for (const asked of waiting.values()) asked.reject(error)
+      reject(error)
+    })
+  })
+  died.catch(() => {})
+  await Promise.race([ready, died])
+  const ask = <T>(asked: object) =>
+    new Promise<T>((resolve, reject) => {
+      waiting.set(++last, { resolve: resolve as (answer: unknown) => void, reject })
+      child.send({ id: last, ...asked })
+    })
+  return {
+    built: () => ask({ do: "built" }),
+    run: (wishes, perSecond) => ask({ do: "run", wishes, perSecond }),
+    facts: () => ask({ do: "facts" }),
+    async close() {
+      await ask({ do: "close" })
+      if (child.exitCode === null) await once(child, "exit")
+    },
+  }
+}
+
+function begin(file: string, wish: object): ChildProcess {
+  const path = fileURLToPath(new URL(file, import.meta.url))
+  // With what the daemon gives itself, so that the memory is the daemon's.
+  const child = fork(path, [JSON.stringify(wish)], { execArgv: [], env: daemonEnvironment() })
+  // Nothing that was started here outlives the bench.
+  process.once("exit", () => child.kill("SIGKILL"))
+  return child
+}
+
+async function answerOf<T>(child: ChildProcess): Promise<T> {
+  const answer = once(child, "message")
+  const exit = once(child, "exit").then(([code, signal]) => {
+    throw new Error(`${child.spawnargs[1]} ended with ${code ?? signal}`)
+  })
+  exit.catch(() => {})
+  const [kept] = await Promise.race([answer, exit])
+  if (child.exitCode === null) await once(child, "exit").catch(() => {})
+  return kept as T
+}

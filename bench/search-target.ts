@@ -1,0 +1,146 @@
+import { dirname, join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { pathToFileURL } from "node:url"
+import { Worker } from "node:worker_threads"
+import type { IndexerData } from "../src/daemon/indexer.ts"
+import type { Store } from "../src/domain/store.ts"
+import { openEngine } from "../src/recall/index/engine.ts"
+import type { SearchWish } from "../src/recall/search/wish.ts"
+import { makeRecallThread } from "../src/recall/thread.ts"
+import { parseQuery } from "../src/recall/words/query.ts"
+import { postgresIndex } from "../src/store/index-postgres.ts"
+import { sqliteIndex } from "../src/store/index-sqlite.ts"
+import { makeMessages } from "./corpus/messages.ts"
+import type { Place } from "./search-fill.ts"
+import type { QueryFilter, Role } from "./search-queries.ts"
+
+/** What is measured, and all that the benches know of it: whoever changes how search is called changes this file only. */
+export interface Target {
+  search(wish: Wish): Promise<Found[]>
+  facts(): Promise<TargetFacts>
+  /** As the daemon tells its index after each commit; here another process writes. */
+  wake(): void
+  close(): Promise<void>
+}
+
+export interface Wish {
+  query: string
+  limit: number
+  unit: "turn" | "exchange"
+  filter?: QueryFilter
+}
+
+/** Of a hit: which turn, in which exchange. */
+export interface Found {
+  seq: number
+  exchange: number
+  score: number
+}
+
+export interface TargetFacts {
+  documents: number
+  /** Everything that is in the store can be found. */
+  isComplete: boolean
+  sizeBytes: number
+  vectors: number
+}
+
+export interface TargetWish {
+  store: Store
+  place: Place
+  vectors?: boolean
+}
+
+/** The index in its own thread, as the daemon starts it. Resolves when everything that is in the store can be found. */
+export async function openTarget({ store, place, vectors = false }: TargetWish): Promise<Target> {
+  const archive = place.kind === "sqlite" ? { path: place.path } : { url: place.url }
+  const beside = (name: string) => (place.kind === "sqlite" ? join(dirname(place.path), name) : "")
+  const workerData: IndexerData = {
+    archive,
+    indexPath: beside("index.db"),
+    vectorsPath: beside("vectors.db"),
+    // The one that needs no model, and is the same everywhere.
+    embedder: vectors ? { kind: "hashed", dimension: 384 } : "none",
+  }
+  const thread = makeRecallThread({
+    start: () =>
+      new Worker(new URL("../src/daemon/indexer.ts", import.meta.url), {
+        workerData,
+        resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
+      }),
+    onTrouble(error, what) {
+      console.error(what, error)
+    },
+    onRebuild(reason) {
+      console.error(`the index is built anew: ${reason}`)
+    },
+  })
+  const scopes = new Map<string, Partial<SearchWish>>()
+  const scopeOf = async (filter: QueryFilter) => {
+    const key = JSON.stringify(filter)
+    const scope = scopes.get(key) ?? (await toScope(store, filter))
+    scopes.set(key, scope)
+    return scope
+  }
+  // The thread does not keep a process running; whoever measures it waits for it.
+  const alive = setInterval(() => {}, 60_000)
+  thread.wake()
+  const target: Target = {
+    async search({ query, limit, unit, filter }) {
+      const { hits } = await thread.search({ query, limit, unit, ...(filter ? await scopeOf(filter) : {}) })
+      return hits.map(({ seq, exchange, score }) => ({ seq, exchange, score }))
+    },
+    async facts() {
+      const { documents, position, sizeBytes, vectors: made } = await thread.facts()
+      const hasVectors = !vectors || (made?.missing === 0 && made.done > 0)
+      const isComplete = hasVectors && position >= (await store.journal.last())
+      return { documents, isComplete, sizeBytes, vectors: made?.done ?? 0 }
+    },
+    wake: () => thread.wake(),
+    async close() {
+      await thread.stop()
+      clearInterval(alive)
+    },
+  }
+  while (!(await target.facts()).isComplete) await sleep(50)
+  return target
+}
+
+const KINDS: Record<Role, NonNullable<SearchWish["kinds"]>> = {
+  user: ["prompt"],
+  assistant: ["reply", "reasoning", "summary"],
+  tool: ["tool_call", "tool_result"],
+}
+
+/** The benches name things as a person does; here they get their ids. */
+async function toScope(store: Store, filter: QueryFilter): Promise<Partial<SearchWish>> {
+  const { root, platform, session, role, sinceMs, untilMs } = filter
+  const scope: Partial<SearchWish> = {}
+  if (root !== undefined) scope.projectId = (await store.projects.byRoot(pathToFileURL(root).href))!.id
+  if (session !== undefined) {
+    const plan = makeMessages({ sessions: 1 }).plan(session)
+    scope.sessionId = (await store.sessions.byNative(plan.platform, plan.nativeId))!.id
+  }
+  if (platform !== undefined) scope.platform = platform
+  if (role !== undefined) scope.kinds = KINDS[role]
+  if (sinceMs !== undefined) scope.sinceMs = sinceMs
+  if (untilMs !== undefined) scope.untilMs = untilMs
+  return scope
+}
+
+/** The engine alone, on an index that nobody else has open: by turn, nothing but BM25. */
+export async function openEngineAlone(place: Place): Promise<Pick<Target, "search" | "close">> {
+  const tables =
+    place.kind === "sqlite"
+      ? sqliteIndex({ path: join(dirname(place.path), "index.db") })
+      : postgresIndex({ url: place.url })
+  const engine = await openEngine(tables)
+  return {
+    async search({ query, limit }) {
+      const { words } = parseQuery(query, Date.now())
+      const hits = await engine.search({ words, limit })
+      return hits.map(({ ref, exchange, score }) => ({ seq: Math.floor(ref / 2), exchange, score }))
+    },
+    close: () => engine.close(),
+  }
+}

@@ -1,0 +1,71 @@
+import { setImmediate as nextTurn } from "node:timers/promises"
+import * as z from "zod"
+import type { EmbedderAdapter } from "../../domain/embedder.ts"
+
+const settings = z.strictObject({
+  kind: z.literal("hashed"),
+  dimension: z.int().min(64).max(4096).default(384).describe("How many numbers a vector has"),
+})
+
+/** Changes whenever the same text would get another vector. */
+const VERSION = 1
+const GRAM_LENGTHS = [3, 4, 5]
+/** A word counts as much as about so many of its parts. */
+const WORD_WEIGHT = 2
+/** A few milliseconds: searches run on the same thread. */
+const TEXTS_PER_TURN = 8
+
+/**
+ * Words and their parts, hashed: no model, nothing to fetch, the same on every machine. It finds misspelt, joined and
+ * inflected words, and no meaning beyond that.
+ */
+export const hashed: EmbedderAdapter<typeof settings> = {
+  kind: "hashed",
+  settings,
+  async open({ dimension }) {
+    return {
+      id: `hashed:${VERSION}:${dimension}`,
+      dimension,
+      async embed(texts, _as, signal) {
+        const vectors: Float32Array[] = []
+        for (const text of texts) {
+          signal?.throwIfAborted()
+          vectors.push(vectorOf(text, dimension))
+          if (vectors.length % TEXTS_PER_TURN === 0) await nextTurn()
+        }
+        return vectors
+      },
+    }
+  },
+}
+
+function vectorOf(text: string, dimension: number): Float32Array {
+  const counts = new Map<number, number>()
+  const count = (feature: string, weight: number) => {
+    const hash = fnv1a(feature)
+    counts.set(hash, (counts.get(hash) ?? 0) + weight)
+  }
+  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
+    count(word, WORD_WEIGHT)
+    const bounded = `<${word}>`
+    for (const length of GRAM_LENGTHS) {
+      for (let at = 0; at + length <= bounded.length; at++) count(`#${bounded.slice(at, at + length)}`, 1 / length)
+    }
+  }
+  const vector = new Float32Array(dimension)
+  for (const [hash, weight] of counts) {
+    // The sign comes from other bits than the place, so that features which share a place cancel out on average.
+    vector[(hash >>> 1) % dimension]! += (hash & 1 ? 1 : -1) * Math.log1p(weight)
+  }
+  const norm = Math.hypot(...vector)
+  return norm === 0 ? vector : vector.map((value) => value / norm)
+}
+
+/** 32 bits, with a last mixing step: FNV alone leaves its low bits to the last character. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

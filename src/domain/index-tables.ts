@@ -1,0 +1,103 @@
+/**
+ * The tables that the search engine keeps its postings in. Nothing here knows what a list or a document means; all of it
+ * can be made again from the archive.
+ */
+export interface IndexTables {
+  /** What a person is shown: a path, or a URL without its password. */
+  readonly place: string
+  /** Makes the tables where there are none. Throws IndexUnusable when what is there cannot be read. */
+  open(): Promise<void>
+  /** Deletes everything, whatever state it is in, and opens empty tables. */
+  clear(): Promise<void>
+  /** Throws IndexUnusable when the tables are no longer those that were opened. */
+  check(): Promise<void>
+  meta(): Promise<Record<string, string>>
+  segments(): Promise<SegmentRow[]>
+  marks(): Promise<MarksRow[]>
+  sessions(): Promise<SessionRow[]>
+  /** The segments that have lists, whether they are listed or not. */
+  segmentsWithLists(): Promise<number[]>
+  lastTerm(): Promise<number>
+  termsOf(words: readonly string[]): Promise<Map<string, number>>
+  /** Of the words that begin so, the most frequent; words of equal frequency by their bytes. */
+  termsWithPrefix(prefix: string, limit: number): Promise<TermRow[]>
+  /** In the order of their bytes. */
+  termsAfter(word: string, limit: number): Promise<TermRow[]>
+  /** In the order asked for; undefined where there is none. */
+  lists(keys: readonly ListKey[]): Promise<(Uint8Array | undefined)[]>
+  /** The next lists of a segment, by term. */
+  listsAfter(segment: number, term: number, limit: number): Promise<{ term: number; bytes: Uint8Array }[]>
+  /** The same without the lists. */
+  termsOfSegmentAfter(segment: number, term: number, limit: number): Promise<number[]>
+  /** One short transaction. */
+  write(change: IndexChange): Promise<void>
+  /** Overwrites what deleted rows left behind. */
+  purge(): Promise<void>
+  /**
+   * Moves what was written from the log into the file, where there is such a thing; unless idle, only from a long log.
+   * When idle it also gives free space back, a little at a time: true when there is more.
+   */
+  checkpoint(isIdle: boolean): Promise<boolean>
+  sizeBytes(): Promise<number>
+  close(): Promise<void>
+}
+
+export interface ListKey {
+  segment: number
+  term: number
+}
+
+export interface SegmentRow {
+  segment: number
+  size: number
+  /** What is known of each document, as the engine packs it. */
+  docs: Uint8Array
+}
+
+export interface MarksRow {
+  segment: number
+  removed: Uint8Array
+  hidden: Uint8Array
+}
+
+export interface SessionRow {
+  number: number
+  id: string
+}
+
+export interface TermRow {
+  word: string
+  term: number
+  /** How often it occurs, roughly: good enough to tell frequent words from rare ones. */
+  docs: number
+}
+
+export interface IndexChange {
+  meta?: Record<string, string>
+  sessions?: SessionRow[]
+  terms?: TermRow[]
+  /** Terms that turned out to occur in so many documents. */
+  frequencies?: { term: number; docs: number }[]
+  lists?: (ListKey & { bytes: Uint8Array })[]
+  segments?: SegmentRow[]
+  marks?: MarksRow[]
+  /** Unlisted, with their marks; their lists stay until they are dropped. */
+  retired?: number[]
+  /** Lists of one segment, up to and with this term. */
+  droppedLists?: ListKey
+  droppedTerms?: string[]
+  droppedSessions?: number[]
+}
+
+export type UnusableReason = "version" | "damaged" | "gone"
+
+/** The index cannot be used as it is, and has to be made again from the archive. */
+export class IndexUnusable extends Error {
+  readonly reason: UnusableReason
+
+  constructor(reason: UnusableReason, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = "IndexUnusable"
+    this.reason = reason
+  }
+}

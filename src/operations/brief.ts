@@ -1,0 +1,86 @@
+import * as z from "zod"
+import type { Caller } from "../domain/caller.ts"
+import type { SessionId } from "../domain/ids.ts"
+import type { Brief, BriefWish } from "../recall/brief/brief.ts"
+import { operation } from "./operation.ts"
+import type { Services } from "./services.ts"
+import { clip } from "./text.ts"
+
+export const resumeSessionContext = operation({
+  name: "resume_session_context",
+  summary:
+    "Where this project (or a session) stood: goal, decisions, files touched, open ends, last exchange, and what fits the query. Call it at the start of work that goes on.",
+  effect: "read",
+  on: ["mcp", "http"],
+  tool: { set: "recall", alwaysLoad: true },
+  input: z.strictObject({
+    current_query: z.string().min(1).max(10_000).optional().describe("What you are about to do"),
+    session_id: z.string().min(1).optional().describe("Default: the newest session of this project"),
+    max_context_tokens: z.int().min(50).max(100_000).default(2000).describe("The answer is never longer"),
+  }),
+  output: z.object({
+    context_exchanges: z.array(
+      z.object({ exchange_id: z.string(), session_id: z.string(), timestamp: z.string(), user: z.string() }),
+    ),
+    brief: z.string(),
+    tokens_used: z.number(),
+    message: z.string().optional(),
+  }),
+  text: ({ brief, message }) => [brief, message].filter(Boolean).join("\n"),
+  async run({ sessions, capture, recall }, { current_query, session_id, max_context_tokens }, caller) {
+    const about = await aboutOf({ sessions, capture }, session_id, caller)
+    const made =
+      about &&
+      (await recall.briefs.make({
+        ...about,
+        query: current_query,
+        // The rest is for the names of the exchanges, by which they can be asked for.
+        maxTokens: Math.max(40, Math.floor(max_context_tokens * BRIEF_SHARE)),
+      }))
+    if (!made) return { context_exchanges: [], brief: "", tokens_used: 0, message: NOTHING }
+    const { named, tokens } = withinBudget(made, recall.tokens, max_context_tokens)
+    return { context_exchanges: named, brief: made.brief, tokens_used: tokens }
+  },
+})
+
+const BRIEF_SHARE = 0.85
+const MOST_NAMED = 10
+const NOTHING =
+  "Nothing is kept of this project yet. search_conversation_history looks in all projects; init start_new begins to record."
+
+type About = Pick<BriefWish, "session" | "projectId" | "except">
+
+/** The calling session's own past is in its context already. */
+async function aboutOf(
+  { sessions, capture }: Pick<Services, "sessions" | "capture">,
+  id: string | undefined,
+  caller: Caller,
+): Promise<About | undefined> {
+  if (id !== undefined) return { session: (await capture.byNativeId(id)) ?? (await sessions.recovery.get(id)) }
+  const own = await sessions.projects.ofCaller(caller)
+  if (!own?.project) return undefined
+  const { nativeSession } = caller
+  const asking = nativeSession && (await capture.byNative(nativeSession.platform, nativeSession.id))
+  return { projectId: own.project.id, except: asking ? [asking.id] : [] }
+}
+
+function withinBudget({ exchanges, tokensUsed }: Brief, count: (text: string) => number, budget: number) {
+  const named: { exchange_id: string; session_id: SessionId | string; timestamp: string; user: string }[] = []
+  let tokens = tokensUsed
+  for (const { id, sessionId, atMs, user } of exchanges.slice(0, MOST_NAMED)) {
+    const one = {
+      exchange_id: id,
+      session_id: sessionId.slice(0, 8),
+      timestamp: `${new Date(atMs).toISOString().slice(0, 16)}Z`,
+      user: clip(user, 40),
+    }
+    const more = count(JSON.stringify(one)) + 1
+    if (tokens + more > budget * WITH_MARGIN) break
+    tokens += more
+    named.push(one)
+  }
+  return { named, tokens }
+}
+
+/** As in the brief: models that count by other vocabularies may count more. */
+const WITH_MARGIN = 0.9

@@ -1,0 +1,39 @@
+import * as z from "zod"
+import { commandLine } from "../domain/platform.ts"
+import { operation } from "./operation.ts"
+
+export const handoff = operation({
+  name: "handoff",
+  summary: "Make a session of another agent that goes on with this one",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["sessionId"],
+  input: z.strictObject({
+    sessionId: z.string().min(1).describe("Session id, or a unique beginning of it"),
+    to: z.string().min(1).describe("The agent that goes on, such as claude-code or codex"),
+    maxTokens: z
+      .int()
+      .min(1000)
+      .max(1_000_000)
+      .optional()
+      .describe("What it may begin with; older parts become a brief"),
+  }),
+  output: z.object({
+    platform: z.string(),
+    nativeId: z.string().optional(),
+    path: z.string().optional(),
+    promptFile: z.string().optional(),
+    command: z.string().optional(),
+    tokens: z.number(),
+  }),
+  text: ({ path, promptFile, command, tokens }) =>
+    [
+      `Written: ${path ?? promptFile} (${tokens} tokens)`,
+      command === undefined ? "Give it to the agent as its first prompt." : `Go on with: ${command}`,
+    ].join("\n"),
+  async run({ sessions, handoff }, { sessionId, to, maxTokens }) {
+    const session = await sessions.recovery.get(sessionId)
+    const { command, ...made } = await handoff.handOver({ session, to, maxTokens })
+    return command ? { ...made, command: commandLine(command) } : made
+  },
+})

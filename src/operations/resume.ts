@@ -1,0 +1,88 @@
+import * as z from "zod"
+import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Session } from "../domain/session.ts"
+import { operation } from "./operation.ts"
+import type { Services } from "./services.ts"
+import { conversationLine } from "./text.ts"
+import { ConversationView, viewConversation } from "./views.ts"
+
+export const resume = operation({
+  name: "resume",
+  summary: "Find a session and say how to go on with it in its own agent",
+  effect: "read",
+  on: ["cli", "http"],
+  positional: ["which"],
+  takesWords: true,
+  input: z.strictObject({
+    which: z
+      .string()
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe("A session's id, or words to find it by; the newest of this project if absent"),
+  }),
+  output: z.object({
+    session: ConversationView,
+    argv: z.array(z.string()),
+    cwd: z.string().optional(),
+    command: z.string(),
+  }),
+  text: ({ session, command }) => `${conversationLine(session)}\n${command}`,
+  async run({ sessions, capture, recall }, { which }, caller) {
+    const session = await (which === undefined
+      ? newest({ sessions, capture }, caller)
+      : named({ sessions, capture, recall }, which, caller))
+    const way = capture.resuming(session)
+    const command = capture.resumeCommand(session)
+    if (!way || command === undefined)
+      throw new Failure("cannot_resume", `${session.platform} cannot go on with session ${session.id.slice(0, 8)}`, {
+        platform: session.platform,
+        sessionId: session.id,
+      })
+    return {
+      session: viewConversation(session, command),
+      argv: way.argv,
+      ...(way.cwd === null ? {} : { cwd: way.cwd }),
+      command,
+    }
+  },
+})
+
+async function newest({ sessions, capture }: Pick<Services, "sessions" | "capture">, caller: Caller): Promise<Session> {
+  const own = await sessions.projects.ofCaller(caller)
+  const found = own?.project
+    ? await sessions.list({ projectId: own.project.id, archived: false, subagents: false, empty: false, limit: 20 })
+    : []
+  const session = found.find((each) => capture.resuming(each) !== undefined)
+  if (session) return session
+  throw new Failure("session_not_found", `no agent's session of ${own?.uri ?? "this folder"} is kept`)
+}
+
+/** An id, the agent's own or ours, or the session in which the words are found. */
+async function named(
+  { sessions, capture, recall }: Pick<Services, "sessions" | "capture" | "recall">,
+  which: string,
+  caller: Caller,
+): Promise<Session> {
+  const native = await capture.byNativeId(which)
+  if (native) return native
+  if (/^[0-9a-f-]{4,}$/i.test(which)) {
+    const session = await sessions.recovery.get(which).catch(onlyNotFound)
+    if (session) return session
+  }
+  const own = await sessions.projects.ofCaller(caller)
+  const { hits } = await recall.search({
+    query: which,
+    limit: 20,
+    ...(own?.project ? { firstProjectId: own.project.id } : {}),
+  })
+  const hit = hits.find(({ session }) => capture.resuming(session) !== undefined)
+  if (hit) return hit.session
+  throw new Failure("session_not_found", `no session is found by ${JSON.stringify(which)}`, { which })
+}
+
+function onlyNotFound(error: unknown): undefined {
+  if (error instanceof Failure && error.code === "session_not_found") return undefined
+  throw error
+}

@@ -1,0 +1,73 @@
+import { fitted, lineRanges, visible } from "./columns.ts"
+import type { Style } from "./operation.ts"
+import { clip, projectName } from "./text.ts"
+
+interface Hit {
+  sessionId: string
+  platform: string
+  title: string
+  project?: string | undefined
+  at: string
+  snippet: string
+  marks: [number, number][]
+}
+
+interface Answer {
+  query: string
+  hits: Hit[]
+  notes: string[]
+}
+
+/** Two lines a hit: for files, pipes and other programs. */
+export function searchText({ query, hits, notes }: Answer): string {
+  const lines = hits.map(
+    ({ sessionId, at, platform, project, title, snippet }) =>
+      `${sessionId.slice(0, 8)}  ${minute(at)}  ${platform}  ${projectName(project)}  ${clip(title, 60)}\n    ${snippet}`,
+  )
+  return [
+    ...lines,
+    ...(hits.length === 0 ? [`Nothing found for ${JSON.stringify(clip(query, 80))}.`] : []),
+    ...notes,
+  ].join("\n")
+}
+
+/** For a person at a terminal: numbered as --open takes it, wrapped at words, with what matched marked. */
+export function searchStyled({ query, hits, notes }: Answer, style: Style): string {
+  const { bold, dim, accent } = style
+  const indent = " ".repeat(String(hits.length).length + 2)
+  const columns = style.columns - indent.length - 1
+  const numbered = hits.map((hit, index) => {
+    const [before, id] = [`${minute(hit.at)} · ${hit.platform} · `, hit.sessionId.slice(0, 8)]
+    const project = fitted(projectName(hit.project), Math.max(8, columns - before.length - id.length - 3))
+    return [
+      `${dim(`${index + 1}.`.padEnd(indent.length))}${bold(fitted(hit.title, columns))}`,
+      `${indent}${dim(`${before}${project} · `)}${accent(id)}`,
+      ...markedLines(hit, columns, style.mark).map((line) => `${indent}${line}`),
+      "",
+    ].join("\n")
+  })
+  const first = hits[0]?.sessionId.slice(0, 8)
+  return [
+    ...numbered,
+    ...(first === undefined
+      ? [`Nothing found for ${bold(fitted(query, 80))}.`]
+      : [dim(`--open 1 shows it in its place; throughline resume ${first} goes on with it.`)]),
+    ...notes.map((note) => (first === undefined ? note : dim(note))),
+  ].join("\n")
+}
+
+const minute = (at: string) => at.slice(0, 16).replace("T", " ")
+
+function markedLines({ snippet, marks }: Hit, columns: number, mark: Style["mark"]): string[] {
+  const text = visible(snippet)
+  return lineRanges(text, columns).map(([start, end]) => {
+    const within = marks.filter(([from, to]) => from < end && to > start)
+    let [line, at] = ["", start]
+    for (const [from, to] of within) {
+      const [left, right] = [Math.max(from, at), Math.min(to, end)]
+      line += text.slice(at, left) + mark(text.slice(left, right))
+      at = right
+    }
+    return line + text.slice(at, end)
+  })
+}

@@ -1,0 +1,194 @@
+import { type Exchange, exchangesOf } from "../../domain/exchange.ts"
+import type { SessionId } from "../../domain/ids.ts"
+import type { Session } from "../../domain/session.ts"
+import type { Store } from "../../domain/store.ts"
+import { countable, type TokenCounter } from "../../domain/tokens.ts"
+import { decisionsIn, type Statement } from "./decisions.ts"
+import { filesTouched } from "./files.ts"
+import { type GatherWish, gather, type Material } from "./gather.ts"
+import { goalOf } from "./goal.ts"
+import { openEnds } from "./open-ends.ts"
+import { type Packed, pack, type Section } from "./pack.ts"
+import { clip } from "./sentences.ts"
+
+/** Finds the exchanges that have to do with a query, best first. */
+export type Find = (
+  query: string,
+  where: { projectId?: Session["projectId"] & string; sessionId?: SessionId },
+  limit: number,
+) => Promise<{ exchange: number; sessionId: SessionId; score: number }[]>
+
+export interface BriefWish extends GatherWish {
+  /** What the new session is about; without it, what was said last counts as the most relevant. */
+  query?: string | undefined
+  maxTokens: number
+  taskState?: string | undefined
+}
+
+export interface Brief {
+  brief: string
+  tokensUsed: number
+  /** The one that it is about. */
+  session: Session
+  sections: Packed["sections"]
+  /** Those that are in the brief: the last one, then the related ones. */
+  exchanges: BriefExchange[]
+}
+
+export interface BriefExchange extends Pick<Exchange, "id" | "user" | "ai" | "atMs"> {
+  sessionId: SessionId
+  platform: string
+}
+
+export interface Briefs {
+  /** Where a session, or a project, stood. Undefined when nothing is kept of it. No model is asked. */
+  make(wish: BriefWish): Promise<Brief | undefined>
+  /** Two lines that say that there is something to resume, and how. */
+  pointer(wish: GatherWish & { maxTokens: number }): Promise<{ text: string; tokensUsed: number } | undefined>
+}
+
+export interface BriefDeps {
+  store: Store
+  tokens: TokenCounter
+  /** Without it, what was said last is what is related. */
+  find?: Find
+  /** A platform's name for people. */
+  labelOf(platform: string): string
+}
+
+const RELATED = 24
+/** Below this, the goal says more than where and when. */
+const LEAST_FOR_HEAD = 120
+const MOST_FILES = 40
+const MOST_DECISIONS = 40
+
+export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs {
+  return {
+    async make(wish) {
+      const material = await gather(store, wish)
+      if (!material) return undefined
+      const { session } = material
+      const said = exchangesOf(material.talk).map((exchange) => told(exchange, session))
+      const last = said.at(-1)
+      const related = await relatedTo(wish, material, said)
+      const sections: Section[] = [
+        { name: "goal", title: "Goal", items: goalItems(material) },
+        { name: "decisions", title: "Decisions", items: decisionItems(material) },
+        { name: "files", title: "Files touched", items: fileItems(material) },
+        { name: "openEnds", title: "Open ends", items: openEnds(material).map((text) => `- ${text}`) },
+        { name: "taskState", title: "Task state", items: wish.taskState?.trim() ? [wish.taskState.trim()] : [] },
+        { name: "lastExchange", title: "Last exchange", items: last ? exchangeItems(last) : [] },
+        {
+          name: "earlierSessions",
+          title: "Earlier sessions",
+          items: material.others.map(({ session }) => line(session)),
+        },
+        {
+          name: "related",
+          title: find && wish.query?.trim() ? "Related exchanges" : "Before that",
+          items: related.map((exchange) => exchangeItems(exchange, exchange.sessionId !== session.id).join("\n")),
+        },
+      ]
+      const budget = countable(wish.maxTokens)
+      const head = budget < LEAST_FOR_HEAD ? headOf(session).split("\n")[0]! : headOf(session)
+      const packed = pack(head, sections, budget, tokens)
+      const shown = (name: string) => packed.sections.find((section) => section.name === name)?.items ?? 0
+      return {
+        brief: packed.text,
+        tokensUsed: packed.tokens,
+        session,
+        sections: packed.sections,
+        exchanges: [...(last && shown("lastExchange") > 0 ? [last] : []), ...related.slice(0, shown("related"))],
+      }
+    },
+    async pointer(wish) {
+      const material = await gather(store, wish)
+      if (!material) return undefined
+      const { session, talk } = material
+      const asked = talk.findLast(({ kind }) => kind === "prompt")?.text
+      const lines = [
+        `The last session of this project was "${clip(session.title, 80)}" (${labelOf(session.platform)}, ${dateOf(session.updatedAtMs)} UTC, ${session.promptCount} prompts).`,
+        `Call resume_session_context with session_id ${session.id.slice(0, 8)} to go on from there.`,
+        ...(asked === undefined ? [] : [`Its last prompt: ${clip(asked, 160)}`]),
+      ]
+      const budget = countable(wish.maxTokens)
+      while (lines.length > 0 && tokens.count(lines.join("\n")) > budget) lines.pop()
+      const text = lines.join("\n")
+      return text === "" ? undefined : { text, tokensUsed: tokens.count(text) }
+    },
+  }
+
+  /** What a query finds, or else what was said before the last exchange, newest first. */
+  async function relatedTo(wish: BriefWish, material: Material, said: BriefExchange[]): Promise<BriefExchange[]> {
+    if (!find || !wish.query?.trim()) return said.slice(0, -1).reverse().slice(0, RELATED)
+    const { session } = material
+    const where = session.projectId === null ? { sessionId: session.id } : { projectId: session.projectId }
+    const hits = (await find(wish.query, where, RELATED)).filter(
+      ({ exchange, sessionId }) => String(exchange) !== said.at(-1)?.id && !wish.except?.includes(sessionId),
+    )
+    const found = await Promise.all(
+      hits.map(async ({ exchange, sessionId }) => {
+        const [from, turns] = await Promise.all([
+          store.sessions.byId(sessionId),
+          store.turns.ofExchange(sessionId, exchange),
+        ])
+        const [first] = exchangesOf(turns)
+        return from && first ? [told(first, from)] : []
+      }),
+    )
+    return found.flat()
+  }
+
+  function headOf(session: Session): string {
+    const { projectPath, gitBranch, title, id } = session
+    const where = [projectPath ?? "", gitBranch ? `branch ${gitBranch}` : ""].filter(Boolean).join(", ")
+    const who = `${labelOf(session.platform)} session ${id.slice(0, 8)}`
+    return `# Where "${clip(title, 80)}" stood\n${who}${where && ` in ${where}`}, last active ${dateOf(session.updatedAtMs)} UTC.`
+  }
+
+  function line(session: Session): string {
+    return `- ${dateOf(session.updatedAtMs)} "${clip(session.title, 80)}" (${labelOf(session.platform)}, ${session.id.slice(0, 8)})`
+  }
+}
+
+function told({ id, user, ai, atMs }: Exchange, { id: sessionId, platform }: Session): BriefExchange {
+  return { id, user, ai, atMs, sessionId, platform }
+}
+
+function exchangeItems({ user, ai, atMs, sessionId }: BriefExchange, isOther = false): string[] {
+  const from = isOther ? `, session ${sessionId.slice(0, 8)}` : ""
+  return [`**User** (${dateOf(atMs)}${from}): ${user.trim()}`, ...(ai.trim() ? [`**Agent**: ${ai.trim()}`] : [])]
+}
+
+function goalItems({ opening, talk }: Material): string[] {
+  const { first, latest, summary } = goalOf(opening, talk)
+  return [
+    ...(first ? [first.text.trim()] : []),
+    ...(latest ? [`Then: ${latest.text.trim()}`] : []),
+    ...(summary ? [`Summed up by the agent: ${summary.text.trim()}`] : []),
+  ]
+}
+
+function decisionItems({ talk, thoughts, others }: Material): string[] {
+  const spoken = (turns: Material["talk"]): Statement[] =>
+    turns.map(({ kind, text, atMs }) => ({ text, atMs, by: kind === "prompt" ? "person" : "agent" }))
+  const statements: Statement[] = [
+    ...others.toReversed().flatMap((other) => spoken(other.talk)),
+    ...thoughts.map(({ text, createdAtMs }): Statement => ({ text, atMs: createdAtMs, by: "thought" })),
+    ...spoken(talk),
+  ]
+  return decisionsIn(statements)
+    .slice(0, MOST_DECISIONS)
+    .map(({ text, atMs }) => `- ${dateOf(atMs).slice(0, 10)}: ${text}`)
+}
+
+function fileItems({ calls, failedCallIds, session }: Material): string[] {
+  return filesTouched(calls, failedCallIds, session.projectPath)
+    .slice(0, MOST_FILES)
+    .map(({ path, times }) => `- ${path}${times > 1 ? ` (${times} times)` : ""}`)
+}
+
+/** To the minute, and of no time zone but one: the same brief wherever it is made. */
+function dateOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 16).replace("T", " ")
+}

@@ -1,0 +1,34 @@
+/** What is said in a text, sentence by sentence or line by line; code, quotes, tables and links of images are no sentences. */
+export function sentencesOf(text: string): string[] {
+  const found: string[] = []
+  for (const line of withoutCode(text).split("\n")) {
+    if (/^\s*(?:>|\||<\/?\w)/.test(line)) continue
+    const plain = line
+      .replace(/^\s*(?:[-*+•]|\d+[.)]|#{1,6})\s+(?:\[[ xX]\]\s*)?/, "")
+      .replaceAll(/\*\*|__/g, "")
+      .replaceAll("’", "'")
+      .trim()
+    // A point ends a sentence only before a blank and what can begin one: not in `src/a.ts` nor in `e.g. this`.
+    for (const sentence of plain.split(/(?<=[.!?。！？])\s+(?=["'(`]?[\p{Lu}\p{Lo}\p{N}])|(?<=[。！？])/u)) {
+      const trimmed = sentence.trim()
+      if (trimmed.length >= LEAST_CHARS) found.push(trimmed)
+    }
+  }
+  return found
+}
+
+const LEAST_CHARS = 8
+
+export function withoutCode(text: string): string {
+  return text.replaceAll(/^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1|(?![\s\S]))/gm, "")
+}
+
+export function clip(text: string, maxChars: number): string {
+  const plain = text.replaceAll(/\s+/g, " ").trim()
+  return plain.length <= maxChars
+    ? plain
+    : `${plain
+        .slice(0, maxChars - 1)
+        .toWellFormed()
+        .trimEnd()}…`
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest"
+import { docOf, randomOf } from "../../../test/fixtures/indexed.ts"
+import { Docs } from "./docs.ts"
+import { countOf, impactOf } from "./impact.ts"
+import { decodeList, encodeList, impactIn } from "./list.ts"
+
+/** As drivers hand bytes out: somewhere in a pool that is used again for other things. */
+function pooled(bytes: Uint8Array, offset: number): Buffer {
+  const pool = Buffer.alloc(bytes.length + offset + 64, 0xaa)
+  pool.set(bytes, offset)
+  return pool.subarray(offset, offset + bytes.length)
+}
+
+describe("a list", () => {
+  test.each([
+    ["of one", 1, 65_536],
+    ["of a few", 100, 65_536],
+    ["of just not a third", 333, 1000],
+    ["of just a third", 334, 1000],
+    ["of all", 1000, 1000],
+    ["of all of the largest segment", 65_536, 65_536],
+    ["of a segment of one", 1, 1],
+  ])("%s is read as it was written, wherever its bytes lie", (_, count, size) => {
+    const docs = Uint16Array.from({ length: count }, (_, at) => Math.floor((at * size) / count))
+    const impacts = Uint8Array.from({ length: count }, (_, at) => 1 + (at % 255))
+    const bytes = encodeList(
+      Uint32Array.from(docs, (doc, at) => (doc << 8) | impacts[at]!),
+      size,
+    )
+    expect(bytes.length).toBe(4 + Math.min(count * 3, count > size / 3 ? size : Number.POSITIVE_INFINITY))
+    for (const offset of [0, 1, 2, 3]) {
+      const list = decodeList(pooled(bytes, offset), size)
+      expect([list.count, list.max]).toEqual([count, Math.max(...impacts.subarray(0, 255))])
+      const has = new Map(Array.from(docs, (doc, at) => [doc, impacts[at]!]))
+      for (const doc of size > 1000 ? docs.filter((_, at) => at % 97 === 0) : Array.from({ length: size }, (_, d) => d))
+        expect(impactIn(list, doc)).toBe(has.get(doc) ?? 0)
+    }
+  })
+
+  test.each([
+    ["cut short", (bytes: Uint8Array) => bytes.subarray(0, 9)],
+    ["of an unknown kind", (bytes: Uint8Array) => bytes.with(0, 7)],
+    ["that counts wrong", (bytes: Uint8Array) => bytes.with(2, 9)],
+    ["of a document that is not", (bytes: Uint8Array) => bytes.with(7, 255)],
+    ["of nothing", (bytes: Uint8Array) => bytes.subarray(0, 0)],
+  ])("%s is damaged", (_, damage) => {
+    const bytes = encodeList(Uint32Array.of((1 << 8) | 9, (2 << 8) | 9), 100)
+    expect(() => decodeList(damage(bytes), 100)).toThrow(expect.objectContaining({ reason: "damaged" }))
+  })
+})
+
+describe("what is known of documents", () => {
+  const docs = new Docs(1)
+  for (let ref = 0; ref < 300; ref++) {
+    const { atMs, exchange } = docOf(ref, "")
+    docs.push({ ref: ref * 1e7, session: ref, kind: ref % 8, atMs, exchange, length: 65_535 - ref })
+  }
+  docs.remove(299)
+  docs.hide(7)
+
+  test.each([0, 1, 4, 7])("is read as it was packed, %i bytes into a pool", (offset) => {
+    const bytes = pooled(docs.pack(), offset)
+    const read = Docs.unpack(bytes, 300)
+    read.mark(pooled(docs.removed.subarray(0, 38), offset), pooled(docs.hidden.subarray(0, 38), offset))
+    new Uint8Array(bytes.buffer).fill(0)
+    for (const column of ["atMs", "ref", "session", "exchange", "length", "kind"] as const)
+      expect([...read[column]]).toEqual([...docs[column].subarray(0, 300)])
+    expect([read.firstMs, read.lastMs]).toEqual([docs.firstMs, docs.lastMs])
+    expect([read.isRemoved(299), read.isRemoved(298), read.removedCount, read.hide(7)]).toEqual([true, false, 1, false])
+  })
+
+  test("is damaged when a bit of it is another", () => {
+    const bytes = docs.pack()
+    for (const at of [0, 1000, bytes.length - 8])
+      expect(() => Docs.unpack(bytes.with(at, bytes[at]! ^ 1), 300)).toThrow(
+        expect.objectContaining({ reason: "damaged" }),
+      )
+    expect(() => Docs.unpack(bytes, 299)).toThrow(expect.objectContaining({ reason: "damaged" }))
+    expect(() => Docs.unpack(new Uint8Array(3), 0)).toThrow(expect.objectContaining({ reason: "damaged" }))
+  })
+})
+
+test("an impact tells the count that it was made of, within a fifth of it up to 12 occurrences", () => {
+  const random = randomOf(3)
+  for (let time = 0; time < 1000; time++) {
+    const length = 1 + Math.floor(random() * 1000)
+    const count = 0.5 + random() * 11.5
+    expect(Math.abs(countOf(impactOf(count, length), length) - count)).toBeLessThan(count * 0.2)
+  }
+})

@@ -1,0 +1,71 @@
+import { type DocFacts, Docs } from "./docs.ts"
+import { impactOf } from "./impact.ts"
+import type { List } from "./list.ts"
+
+/** A longer word is nobody's; the tables could not take it as a key. */
+const MAX_WORD_CHARS = 256
+
+/** Documents that are in memory only: searchable at once, in the order in which they came. */
+export class Delta {
+  readonly docs = new Docs(64)
+  /** Of each word document << 8 | impact, ascending. */
+  readonly words = new Map<string, number[]>()
+  /** The journal number up to which everything is in, with this delta and all before it. */
+  position: number
+  readonly #byRef = new Map<number, number>()
+  readonly #bySession = new Map<number, number[]>()
+
+  constructor(position: number) {
+    this.position = position
+  }
+
+  add(facts: DocFacts, words: ReadonlyMap<string, number>): void {
+    const doc = this.docs.push(facts)
+    this.#byRef.set(facts.ref, doc)
+    const ofSession = this.#bySession.get(facts.session)
+    if (ofSession) ofSession.push(doc)
+    else this.#bySession.set(facts.session, [doc])
+    for (const [word, count] of words) {
+      if (!(count > 0) || !isKeepable(word)) continue
+      const posting = (doc << 8) | impactOf(count, facts.length)
+      const list = this.words.get(word)
+      if (list) list.push(posting)
+      else this.words.set(word, [posting])
+    }
+  }
+
+  /** -1 when it is not here, or is removed. */
+  find(ref: number): number {
+    return this.#byRef.get(ref) ?? -1
+  }
+
+  remove(doc: number): void {
+    this.docs.remove(doc)
+    this.#byRef.delete(this.docs.ref[doc]!)
+  }
+
+  list(word: string): List | undefined {
+    const postings = this.words.get(word)
+    if (!postings) return undefined
+    const count = postings.length
+    const docs = new Uint16Array(count)
+    const impacts = new Uint8Array(count)
+    let max = 0
+    for (let at = 0; at < count; at++) {
+      const impact = postings[at]! & 255
+      docs[at] = postings[at]! >> 8
+      impacts[at] = impact
+      if (impact > max) max = impact
+    }
+    return { count, max, docs, impacts }
+  }
+
+  docsOfSession(session: number): readonly number[] {
+    return this.#bySession.get(session) ?? []
+  }
+}
+
+/** PostgreSQL takes no NUL, and half a surrogate pair would come back as another word. */
+function isKeepable(word: string): boolean {
+  return word !== "" && word.length <= MAX_WORD_CHARS && !word.includes("\0") && word.isWellFormed()
+}

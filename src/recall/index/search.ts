@@ -1,0 +1,141 @@
+import { DOC_KINDS, type DocKind, type Docs, isSet } from "./docs.ts"
+import { FULL_SCORE, idfOf } from "./impact.ts"
+import { impactIn, type List } from "./list.ts"
+import { type DocLook, lookAt } from "./look.ts"
+import { type Accept, rank } from "./rank.ts"
+import { Segment } from "./segment.ts"
+import type { Shelf } from "./shelf.ts"
+
+export interface EngineQuery {
+  words: readonly { word: string; weight: number; isPrefix?: boolean }[]
+  /** Groups of words, of phrases for example, that must all occur. They count in the score whether `words` has them or not. */
+  all?: readonly (readonly string[])[]
+  /** Words of which none may occur. */
+  none?: readonly string[]
+  filter?: EngineFilter
+  limit: number
+}
+
+export interface EngineFilter {
+  sessionIds?: ReadonlySet<string>
+  kinds?: ReadonlySet<DocKind>
+  /** From this moment on. */
+  sinceMs?: number
+  /** Before this moment. */
+  untilMs?: number
+  /** Also what the platform took back. */
+  hidden?: boolean
+}
+
+export interface EngineHit extends DocLook {
+  score: number
+}
+
+/** How many words a prefix stands for: the most frequent ones that begin so. */
+const PREFIX_WORDS = 32
+/** Of more than these, listing their documents costs more than testing those that have the words. */
+const FEW_SESSIONS = 50
+/** The sum of all whole weights; times the largest impact it is still a 31-bit number. */
+const WEIGHTS_TOTAL = 2 ** 23
+
+export async function search(shelf: Shelf, query: EngineQuery): Promise<EngineHit[]> {
+  if (query.limit < 1) return []
+  const weights = await expanded(shelf, query)
+  const scored = [...weights.keys()]
+  const required = [...new Set(query.all?.flat())]
+  const excluded = [...new Set(query.none)]
+  if (scored.length === 0) return []
+  const { views, lists } = await shelf.load([...scored, ...required, ...excluded])
+  const documents = views.reduce((sum, view) => sum + view.docs.size, 0)
+  const worths = scored.map((word, at) => {
+    const having = lists[at]!.reduce((sum, list) => sum + (list?.count ?? 0), 0)
+    return having === 0 ? 0 : weights.get(word)! * idfOf(documents, having)
+  })
+  const unit = (WEIGHTS_TOTAL - worths.length) / worths.reduce((sum, worth) => sum + worth, 0)
+  const terms = worths
+    .map((worth, at) => ({ weight: Math.max(1, Math.floor(worth * unit)), lists: lists[at]!, worth }))
+    .filter(({ worth }) => worth > 0)
+  if (terms.length === 0) return []
+  const filter = compile(shelf, query.filter ?? {})
+  const forbidden = lists.slice(scored.length + required.length)
+  const found = rank({
+    views,
+    terms,
+    required: lists.slice(scored.length, scored.length + required.length),
+    accepts: (view) => filter.accepts(views[view]!.docs, listsOf(forbidden, view)),
+    only: (view) => filter.only(views[view]!),
+    limit: query.limit,
+  })
+  return found.map(({ view, doc, score }) => {
+    return { ...lookAt(shelf, views[view]!, doc), score: ((score / unit) * FULL_SCORE) / 255 }
+  })
+}
+
+const listsOf = (lists: (List | undefined)[][], view: number) =>
+  lists.map((found) => found[view]).filter((list) => list !== undefined)
+
+/** Each word once, with the weights of all its places in the query. */
+export async function expanded(shelf: Shelf, query: Pick<EngineQuery, "words" | "all">): Promise<Map<string, number>> {
+  const weights = new Map<string, number>()
+  const add = (word: string, weight: number) => weights.set(word, (weights.get(word) ?? 0) + weight)
+  for (const { word, weight, isPrefix } of query.words) {
+    if (!(weight > 0)) continue
+    if (!isPrefix) add(word, weight)
+    else for (const longer of await withPrefix(shelf, word)) add(longer, weight)
+  }
+  for (const word of new Set(query.all?.flat())) if (!weights.has(word)) add(word, 1)
+  return weights
+}
+
+async function withPrefix(shelf: Shelf, prefix: string): Promise<string[]> {
+  if (prefix === "" || !prefix.isWellFormed() || prefix.includes("\0")) return []
+  const written = await shelf.tables.termsWithPrefix(prefix, PREFIX_WORDS)
+  const counts = new Map(written.map(({ word, docs }) => [word, docs]))
+  for (const delta of shelf.deltas)
+    for (const [word, postings] of delta.words)
+      if (word.startsWith(prefix)) counts.set(word, (counts.get(word) ?? 0) + postings.length)
+  return [...counts]
+    .sort(([a, docsOfA], [b, docsOfB]) => docsOfB - docsOfA || (a < b ? -1 : 1))
+    .slice(0, PREFIX_WORDS)
+    .map(([word]) => word)
+}
+
+interface Filter {
+  /** undefined: nothing of it is wanted. */
+  accepts(docs: Docs, none: List[]): Accept | undefined
+  only(view: { docs: Docs }): number[] | undefined
+}
+
+function compile(shelf: Shelf, { sessionIds, kinds, sinceMs, untilMs, hidden }: EngineFilter): Filter {
+  const sessions = sessionIds && [...sessionIds].map((id) => shelf.sessions.numberOf(id)).filter((n) => n !== undefined)
+  const isWanted = sessions && new Uint8Array(shelf.sessions.end)
+  for (const number of sessions ?? []) isWanted![number] = 1
+  const isKind = kinds && Uint8Array.from(DOC_KINDS, (kind) => (kinds.has(kind) ? 1 : 0))
+  const from = sinceMs ?? Number.NEGATIVE_INFINITY
+  const until = untilMs ?? Number.POSITIVE_INFINITY
+  const few = new Map<object, number[] | undefined>()
+  const only = (view: { docs: Docs }) => {
+    if (!sessions || sessions.length > FEW_SESSIONS || !(view instanceof Segment)) return undefined
+    if (!few.has(view))
+      few.set(
+        view,
+        sessions.flatMap((session) => [...view.docsOfSession(session)]),
+      )
+    return few.get(view)
+  }
+  return {
+    only,
+    accepts(docs, none) {
+      if (docs.lastMs < from || docs.firstMs >= until || sessions?.length === 0) return undefined
+      const { removed, session, kind, atMs } = docs
+      return (doc) =>
+        !isSet(removed, doc) &&
+        (hidden || !isSet(docs.hidden, doc)) &&
+        (!isWanted || isWanted[session[doc]!] === 1) &&
+        (!isKind || isKind[kind[doc]!] === 1) &&
+        atMs[doc]! >= from &&
+        atMs[doc]! < until &&
+        none.every((list) => impactIn(list, doc) === 0)
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import type { Docs } from "./docs.ts"
+
+/** Documents that are written, in the order of their refs. It never changes but for its marks. */
+export class Segment {
+  readonly number: number
+  readonly docs: Docs
+  /** Marks that are in memory only. */
+  isDirty = false
+  #sessions: BySession | undefined
+
+  constructor(number: number, docs: Docs) {
+    this.number = number
+    this.docs = docs
+  }
+
+  get live(): number {
+    return this.docs.size - this.docs.removedCount
+  }
+
+  /** -1 when it is not here, or is removed. */
+  find(ref: number): number {
+    const refs = this.docs.ref
+    let low = 0
+    let high = this.docs.size - 1
+    while (low <= high) {
+      const middle = (low + high) >> 1
+      const found = refs[middle]!
+      if (found === ref) return this.docs.isRemoved(middle) ? -1 : middle
+      if (found < ref) low = middle + 1
+      else high = middle - 1
+    }
+    return -1
+  }
+
+  /** The documents of a session, ascending, so that a search in few sessions need not look at the others. */
+  docsOfSession(session: number): Uint16Array {
+    this.#sessions ??= bySession(this.docs)
+    const { sessions, starts, docs } = this.#sessions
+    let low = 0
+    let high = sessions.length - 1
+    while (low <= high) {
+      const middle = (low + high) >> 1
+      const found = sessions[middle]!
+      if (found === session) return docs.subarray(starts[middle]!, starts[middle + 1]!)
+      if (found < session) low = middle + 1
+      else high = middle - 1
+    }
+    return docs.subarray(0, 0)
+  }
+}
+
+interface BySession {
+  sessions: Uint32Array
+  starts: Uint32Array
+  docs: Uint16Array
+}
+
+/** Counted in arrays by session number: at the first search in a session this is done for every segment. */
+function bySession({ session, size }: Docs): BySession {
+  const last = session.subarray(0, size).reduce((largest, number) => Math.max(largest, number), 0)
+  const next = new Uint32Array(last + 1)
+  for (let doc = 0; doc < size; doc++) next[session[doc]!]!++
+  const sessions: number[] = []
+  const starts = [0]
+  next.forEach((count, number) => {
+    const start = starts.at(-1)!
+    next[number] = start
+    if (count === 0) return
+    sessions.push(number)
+    starts.push(start + count)
+  })
+  const docs = new Uint16Array(size)
+  for (let doc = 0; doc < size; doc++) docs[next[session[doc]!]!++] = doc
+  return { sessions: Uint32Array.from(sessions), starts: Uint32Array.from(starts), docs }
+}

@@ -1,0 +1,178 @@
+import type { IndexChange, IndexTables, ListKey, MarksRow, SessionRow } from "../../domain/index-tables.ts"
+import { ListCache, WordCache } from "./cache.ts"
+import type { Delta } from "./delta.ts"
+import type { List } from "./list.ts"
+import type { Segment } from "./segment.ts"
+
+export type View = Segment | Delta
+
+/** What the engine has at this moment: the segments, what is in memory only, and the numbers given out. */
+export class Shelf {
+  readonly tables: IndexTables
+  readonly lists: ListCache
+  readonly words: WordCache
+  readonly sessions = new Sessions()
+  /** Oldest first; the last one takes what comes, the others wait to be written. */
+  deltas: readonly Delta[] = []
+  segments: readonly Segment[] = []
+  /** Segments whose lists are still to be dropped. Their numbers are not free until then. */
+  toDrop: number[] = []
+  nextTerm = 1
+  readonly #reserved = new Set<number>()
+
+  constructor(tables: IndexTables, options: { cacheBytes: number; cachedWords: number }) {
+    this.tables = tables
+    this.lists = new ListCache(options.cacheBytes)
+    this.words = new WordCache(options.cachedWords)
+  }
+
+  /** Small and used again, so that the key of a list never outgrows a number. */
+  reserveNumber(): number {
+    const used = new Set([...this.segments.map(({ number }) => number), ...this.toDrop, ...this.#reserved])
+    let number = 1
+    while (used.has(number)) number++
+    this.#reserved.add(number)
+    return number
+  }
+
+  release(number: number): void {
+    this.#reserved.delete(number)
+  }
+
+  replaceSegments(gone: readonly Segment[], come: readonly Segment[]): void {
+    this.segments = [...this.segments.filter((segment) => !gone.includes(segment)), ...come]
+    for (const segment of gone) this.lists.forget(segment)
+  }
+
+  /** Where the document is that counts; at most one view has it. */
+  find(ref: number): { view: View; doc: number } | undefined {
+    for (let at = this.deltas.length - 1; at >= 0; at--) {
+      const doc = this.deltas[at]!.find(ref)
+      if (doc >= 0) return { view: this.deltas[at]!, doc }
+    }
+    for (const segment of this.segments) {
+      const doc = segment.find(ref)
+      if (doc >= 0) return { view: segment, doc }
+    }
+    return undefined
+  }
+
+  /** Lists new segments and keeps what was only in memory of the others, in one transaction. `gone` need not be kept. */
+  async commit(added: readonly Segment[], change: IndexChange, gone: readonly Segment[] = []): Promise<void> {
+    const dirty = this.segments.filter((segment) => segment.isDirty && !gone.includes(segment))
+    const marked = added.filter(({ docs }) => docs.removedCount > 0 || docs.hidden.some((byte) => byte !== 0))
+    const sessions = this.sessions.unwritten()
+    await this.tables.write({
+      ...change,
+      sessions,
+      segments: added.map(({ number, docs }) => ({ segment: number, size: docs.size, docs: docs.pack() })),
+      marks: [...dirty, ...marked].map(marksOf),
+    })
+    this.sessions.written(sessions)
+    for (const segment of dirty) segment.isDirty = false
+  }
+
+  /** The lists of these words in every view, from one moment: nothing changes between the last look and the answer. */
+  async load(words: readonly string[]): Promise<{ views: View[]; lists: (List | undefined)[][] }> {
+    for (;;) {
+      const { segments, deltas } = this
+      const terms = await this.termsOf(words)
+      const found = await this.#listsIn(segments, terms)
+      if (segments !== this.segments || deltas !== this.deltas) continue
+      return {
+        views: [...segments, ...deltas],
+        lists: words.map((word, at) => [...found[at]!, ...deltas.map((delta) => delta.list(word))]),
+      }
+    }
+  }
+
+  /** 0 for a word that is in no segment. */
+  async termsOf(words: readonly string[]): Promise<number[]> {
+    const unknown = words.filter((word) => this.words.get(word) === undefined)
+    const read = unknown.length === 0 ? new Map<string, number>() : await this.tables.termsOf(unknown)
+    return words.map((word) => {
+      // It may have been written, and its number kept, while the dictionary was asked.
+      const known = this.words.get(word)
+      if (known !== undefined) return known
+      const term = read.get(word) ?? 0
+      this.words.set(word, term)
+      return term
+    })
+  }
+
+  async #listsIn(segments: readonly Segment[], terms: number[]): Promise<(List | undefined)[][]> {
+    const missing: { key: ListKey; at: number; segment: number }[] = []
+    const found = terms.map((term, at) =>
+      segments.map((segment, index) => {
+        const list = term === 0 ? null : this.lists.get(term, segment)
+        if (list === undefined) missing.push({ key: { segment: segment.number, term }, at, segment: index })
+        return list ?? undefined
+      }),
+    )
+    if (missing.length === 0) return found
+    const read = await this.tables.lists(missing.map(({ key }) => key))
+    if (segments !== this.segments) return found
+    for (const [index, { key, at, segment }] of missing.entries())
+      found[at]![segment] = this.lists.put(key.term, segments[segment]!, read[index]) ?? undefined
+    return found
+  }
+}
+
+function marksOf({ number, docs }: Segment): MarksRow {
+  return { segment: number, removed: docs.removed, hidden: docs.hidden }
+}
+
+/** Sessions have numbers here, which take less room than their ids. */
+class Sessions {
+  readonly #ids: (string | undefined)[] = []
+  readonly #numbers = new Map<string, number>()
+  #unwritten: SessionRow[] = []
+
+  /** One more than the largest number. */
+  get end(): number {
+    return this.#ids.length
+  }
+
+  restore(rows: readonly SessionRow[]): void {
+    for (const { number, id } of rows) {
+      this.#ids[number] = id
+      this.#numbers.set(id, number)
+    }
+  }
+
+  numberOf(id: string): number | undefined {
+    return this.#numbers.get(id)
+  }
+
+  numberFor(id: string): number {
+    const known = this.#numbers.get(id)
+    if (known !== undefined) return known
+    const number = this.#ids.push(id) - 1
+    this.#numbers.set(id, number)
+    this.#unwritten.push({ number, id })
+    return number
+  }
+
+  idOf(number: number): string {
+    return this.#ids[number]!
+  }
+
+  unwritten(): SessionRow[] {
+    return [...this.#unwritten]
+  }
+
+  written(rows: readonly SessionRow[]): void {
+    this.#unwritten = this.#unwritten.filter((row) => !rows.includes(row))
+  }
+
+  forget(numbers: readonly number[]): void {
+    for (const number of numbers) {
+      this.#numbers.delete(this.#ids[number]!)
+      this.#ids[number] = undefined
+    }
+  }
+
+  numbers(): number[] {
+    return [...this.#numbers.values()]
+  }
+}

@@ -1,0 +1,71 @@
+import type { Engine, EngineHit } from "../index/engine.ts"
+import { byScore, type Candidate } from "./candidate.ts"
+
+export interface FoldedWord {
+  word: string
+  weight: number
+}
+
+/** As the engine's own, at the length of an exchange. */
+const K1 = 1.2
+const B = 0.75
+const AVERAGE_WORDS = 400
+/**
+ * What the exchange as a whole counts beside its best turn. More finds more of what a commit is about (bench/coding), and
+ * less of what somebody remembers word by word (the known items of bench/search).
+ */
+const WHOLE_SHARE = 0.3
+/** Those after them cannot reach the first page by it. */
+const FOLDED = 40
+
+/**
+ * Turns that fit, folded to the exchanges they are in. An exchange is also scored as one text: words of a question that
+ * are spread over prompt and reply count together, and a word that ten tool calls repeat does not count ten times.
+ */
+export async function foldToExchanges(
+  engine: Engine,
+  hits: readonly EngineHit[],
+  words: readonly FoldedWord[],
+): Promise<Candidate[]> {
+  const candidates = [...Map.groupBy(hits, groupKey).values()]
+    .map((group): Candidate => {
+      const best = group.reduce((a, b) => (b.score > a.score ? b : a))
+      return { ...best, score: best.score * (1 - WHOLE_SHARE), hits: group }
+    })
+    .sort(byScore)
+  const folded = candidates.slice(0, FOLDED)
+  const wholes = await wholeScores(engine, folded, words)
+  for (const [index, candidate] of folded.entries()) candidate.score += WHOLE_SHARE * wholes[index]!
+  return candidates
+}
+
+async function wholeScores(
+  engine: Engine,
+  candidates: readonly Candidate[],
+  words: readonly FoldedWord[],
+): Promise<number[]> {
+  const members = candidates.map(({ kind, ref, sessionId, exchange }) =>
+    kind === "thought" ? [ref] : engine.docsOfExchange(sessionId, exchange),
+  )
+  const texts = words.map(({ word }) => word)
+  const [weights, inverse] = await Promise.all([
+    engine.weights(members.flat(), texts),
+    engine.inverseFrequencies(texts),
+  ])
+  let at = 0
+  return members.map((refs) => {
+    const length = refs.reduce((sum, ref) => sum + engine.look(ref)!.length, 0)
+    const norm = K1 * (1 - B + (B * length) / AVERAGE_WORDS)
+    let score = 0
+    for (const [index, { weight }] of words.entries()) {
+      let frequency = 0
+      for (let doc = at; doc < at + refs.length; doc++) frequency += weights[index]![doc]!
+      if (frequency > 0) score += (weight * inverse[index]! * frequency * (K1 + 1)) / (frequency + norm)
+    }
+    at += refs.length
+    return score
+  })
+}
+
+const groupKey = ({ sessionId, kind, exchange }: EngineHit) =>
+  `${sessionId} ${kind === "thought" ? "thought " : ""}${exchange}`

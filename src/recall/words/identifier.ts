@@ -1,0 +1,144 @@
+import { stem } from "./stem.ts"
+
+export interface Identifier {
+  /** The whole as one word, "" when nothing of it is left. */
+  word: string
+  /** Null when it is not put together of several. */
+  parts: readonly string[] | null
+  /** Start and end of each part, by turns. */
+  bounds: readonly number[]
+}
+
+/** An ASCII identifier as a whole and in parts: getUserById is also get, user, by and id. */
+export function identifier(raw: string): Identifier {
+  return identifiers.of(raw)
+}
+
+/** Several identifiers with what holds them together, as one word: well-known and well_known meet. */
+export function joined(raw: string): string {
+  return wholes.of(raw)
+}
+
+/** Whether so many kinds of characters take turns as nobody writes by hand: base64, hashes, keys. */
+export function mostlyNoise(text: string, start: number, end: number): boolean {
+  let letters = 0
+  let turns = 0
+  let last = 0
+  for (let at = start; at < end; at++) {
+    const kind = KIND[text.charCodeAt(at) & 127]!
+    if (kind !== 0) {
+      letters++
+      if (last !== 0 && kind !== last && !(last === UPPER && kind === LOWER)) turns++
+    }
+    last = kind
+  }
+  return turns > letters * 0.28
+}
+
+export function isHex(text: string, start: number, end: number): boolean {
+  return /^[\da-f]+$/i.test(text.slice(start, end))
+}
+
+const LONGEST_WORD = 64
+const CACHED = 16_384
+/** An identifier in which letters and digits take turns more often than this is a short hash or the like. */
+const MOST_TURNS = 3
+
+const DIGIT = 1
+const LOWER = 2
+const UPPER = 3
+const KIND = Uint8Array.from({ length: 128 }, (_, code) => {
+  if (code >= 48 && code <= 57) return DIGIT
+  if (code >= 97 && code <= 122) return LOWER
+  return code >= 65 && code <= 90 ? UPPER : 0
+})
+
+/** Two generations of bounded size: what is asked for again moves to the young one, the old one is dropped whole. */
+class Cache<Value> {
+  readonly #make: (raw: string) => Value
+  #young = new Map<string, Value>()
+  #old = new Map<string, Value>()
+
+  constructor(make: (raw: string) => Value) {
+    this.#make = make
+  }
+
+  of(raw: string): Value {
+    const found = this.#young.get(raw)
+    if (found !== undefined) return found
+    const value = this.#old.get(raw) ?? this.#make(raw)
+    if (this.#young.size >= CACHED) {
+      this.#old = this.#young
+      this.#young = new Map()
+    }
+    this.#young.set(copied(raw), value)
+    return value
+  }
+}
+
+const identifiers = new Cache(takenApart)
+const wholes = new Cache((raw) => stem(lowered(raw)))
+
+/** A slice of a text keeps all of the text in memory; a copy does not. */
+function copied(slice: string): string {
+  return Buffer.from(slice, "latin1").toString("latin1")
+}
+
+function lowered(raw: string): string {
+  const plain = copied(raw).toLowerCase().replace(/[-_]/g, "")
+  return plain.length > LONGEST_WORD ? copied(plain.slice(0, LONGEST_WORD)) : plain
+}
+
+function takenApart(raw: string): Identifier {
+  const word = stem(lowered(raw))
+  const bounds = boundsOf(raw)
+  const isOne = bounds.length === 2 && bounds[1]! - bounds[0]! === raw.length
+  if (isOne || isShortHash(raw)) return { word, parts: null, bounds: [] }
+  const kept: number[] = []
+  const parts: string[] = []
+  for (let i = 0; i < bounds.length; i += 2) {
+    const part = stem(lowered(raw.slice(bounds[i]!, bounds[i + 1]!)))
+    // A single letter between two others of an identifier says nothing.
+    if (part === word || (part.length === 1 && part > "9")) continue
+    parts.push(part)
+    kept.push(bounds[i]!, bounds[i + 1]!)
+  }
+  return { word, parts: parts.length === 0 ? null : parts, bounds: kept }
+}
+
+/** Where a new part begins: after an underscore, at aB, at ABc, between letters and digits. */
+function boundsOf(raw: string): number[] {
+  const bounds: number[] = []
+  let start = 0
+  let last = 0
+  for (let at = 0; at <= raw.length; at++) {
+    const kind = at < raw.length ? KIND[raw.charCodeAt(at)]! : 0
+    const isNew =
+      kind !== last &&
+      (kind === 0 || last === 0 || kind === DIGIT || last === DIGIT || (last === LOWER && kind === UPPER))
+    const isAcronymsEnd = last === UPPER && kind === LOWER && at - start > 1 && !isPlural(raw, at)
+    if (isNew || isAcronymsEnd) {
+      const end = isAcronymsEnd ? at - 1 : at
+      if (last !== 0 && end > start) bounds.push(start, end)
+      start = end
+    }
+    last = kind
+  }
+  return bounds
+}
+
+/** The s of URLs and IDs. */
+function isPlural(raw: string, at: number): boolean {
+  return raw[at] === "s" && (at + 1 === raw.length || KIND[raw.charCodeAt(at + 1)] !== LOWER)
+}
+
+function isShortHash(raw: string): boolean {
+  let turns = 0
+  let last = 0
+  for (let at = 0; at < raw.length; at++) {
+    const kind = KIND[raw.charCodeAt(at)]! === DIGIT ? DIGIT : LOWER
+    if (last !== 0 && kind !== last) turns++
+    last = kind
+  }
+  return turns > MOST_TURNS || (raw.length >= 12 && mostlyNoise(raw, 0, raw.length))
+}

@@ -1,0 +1,234 @@
+import { type TimeRange, timesIn } from "./dates.ts"
+import { cutPhrase, MOST_PHRASE_WORDS } from "./phrase.ts"
+import { folded, kindOf } from "./scripts.ts"
+import { stem } from "./stem.ts"
+import { isStopWord } from "./stop-words.ts"
+import { eachWord } from "./tokens.ts"
+
+export interface QueryWord {
+  word: string
+  weight: number
+  /** Any word that begins so. */
+  isPrefix: boolean
+  /** One that says little beside the others; it is not worth a mark. */
+  isStop?: boolean
+}
+
+export interface ParsedQuery {
+  /** Any of them may occur. Stop words count for little unless nothing else is left. */
+  words: QueryWord[]
+  /** Each must occur as it was written; `words` all occur where it does. */
+  phrases: { text: string; words: string[] }[]
+  /** With one word: it may not occur. With several: the text may not occur as it was written. */
+  excluded: { text: string; words: string[] }[]
+  /** Times that the query speaks of: a reason to rank higher, never a filter. */
+  time?: TimeRange[]
+  /** Nothing to look for. */
+  isEmpty: boolean
+  /** What was left out of the query, for the one who asked. */
+  notes: string[]
+}
+
+/** What somebody typed: words, "phrases", -exclusions, prefix*. Anything can be typed; nothing is an error. */
+export function parseQuery(query: string, nowMs: number): ParsedQuery {
+  const bag = new Bag()
+  const phrases: ParsedQuery["phrases"] = []
+  const excluded: ParsedQuery["excluded"] = []
+  const notes = new Set<string>()
+  let unquoted = ""
+  if (query.length > MOST_CHARS) notes.add(`only the first ${MOST_CHARS} characters of the query were read`)
+  for (const { text, isPhrase, isExcluded } of piecesOf(query.slice(0, MOST_CHARS))) {
+    if (isExcluded) {
+      const whole = outermost(text)
+      if (excluded.length >= MOST_EXCLUDED) notes.add(`only the first ${MOST_EXCLUDED} exclusions were used`)
+      else if (whole.length > 0) excluded.push(whole.length === 1 ? { text, words: whole } : phraseOf(text))
+    } else if (!isPhrase) {
+      unquoted += `${text} `
+      addToken(bag, text)
+    } else if (HAS_WORD.test(text)) {
+      const phrase = phraseOf(text)
+      if (phrase.text !== text) notes.add(`a phrase was cut to ${MOST_PHRASE_WORDS} words`)
+      if (phrases.length < MOST_PHRASES) phrases.push(phrase)
+      else notes.add(`only the first ${MOST_PHRASES} phrases were kept together`)
+      addText(bag, text)
+    } else if (text !== "") notes.add("a phrase without words was left out")
+  }
+  const words = bag.words()
+  if (bag.isCut) notes.add(`the query was cut to ${MOST_WORDS} words`)
+  const isEmpty = words.length === 0 && phrases.length === 0
+  if (isEmpty && excluded.length > 0) notes.add("the query only excludes: there is nothing to look for")
+  const time = timesIn(unquoted, nowMs)
+  return { words, phrases, excluded, ...(time.length > 0 ? { time } : {}), isEmpty, notes: [...notes] }
+}
+
+/** Far more than 64 words need; the rest of a log that was pasted whole. */
+const MOST_CHARS = 20_000
+const MOST_WORDS = 64
+const MOST_PHRASES = 8
+const MOST_EXCLUDED = 16
+/** Of a part of an identifier, against 1 for the whole. */
+const PART_WEIGHT = 0.6
+/** A word that is said ten times is not ten times what is meant. */
+const MOST_WEIGHT = 4
+/** Dropped, they would be missed where somebody remembers a sentence; at full weight they drown out what it is about. */
+const STOP_WEIGHT = 0.3
+const SHORTEST_PREFIX = 2
+
+/** The words in the order in which they came, each once. */
+class Bag {
+  readonly #content = new Map<string, QueryWord>()
+  readonly #stop = new Map<string, QueryWord>()
+  isCut = false
+
+  add(word: string, weight: number, isPrefix = false): void {
+    const words = !isPrefix && isStopWord(word) ? this.#stop : this.#content
+    const key = isPrefix ? `${word}*` : word
+    const known = words.get(key)
+    if (known) known.weight = Math.min(MOST_WEIGHT, known.weight + weight)
+    else if (words.size < MOST_WORDS) words.set(key, { word, weight, isPrefix })
+    else if (words === this.#content) this.isCut = true
+  }
+
+  words(): QueryWord[] {
+    if (this.#content.size === 0) return [...this.#stop.values()]
+    const stop = [...this.#stop.values()].map((each) => ({ ...each, weight: each.weight * STOP_WEIGHT, isStop: true }))
+    return [...this.#content.values(), ...stop]
+  }
+}
+
+interface Piece {
+  text: string
+  isPhrase: boolean
+  isExcluded: boolean
+}
+
+function* piecesOf(query: string): Generator<Piece> {
+  let at = 0
+  while (at < query.length) {
+    if (/\s/.test(query[at]!)) {
+      at++
+      continue
+    }
+    const isExcluded =
+      query[at] === "-" && (at === 0 || /\s/.test(query[at - 1]!)) && EXCLUDES.test(query.slice(at + 1, at + 4))
+    if (isExcluded) at++
+    const isPhrase = QUOTE.test(query[at]!)
+    const stop = isPhrase ? /["“”„]/g : /[\s"“”„]/g
+    stop.lastIndex = at + 1
+    const end = stop.exec(query)?.index ?? query.length
+    yield { text: query.slice(isPhrase ? at + 1 : at, end).trim(), isPhrase, isExcluded }
+    at = isPhrase ? end + 1 : end
+  }
+}
+
+const HAS_WORD = /[\p{L}\p{N}]/u
+const QUOTE = /["“”„]/
+/** Not the flags and negative numbers of a command that was pasted. */
+const EXCLUDES = /^(?:["“”„]|[\p{L}_][^\s"])/u
+
+/** A word that may be a prefix. */
+function addToken(bag: Bag, text: string): void {
+  const tail = /([\p{L}\p{N}][\p{L}\p{N}\p{M}_.-]*)\*+$/u.exec(text.slice(-100))?.[1] ?? ""
+  const prefix = folded(tail).replaceAll(/[-_]/g, "")
+  if (prefix.length < SHORTEST_PREFIX) addText(bag, text)
+  else {
+    addText(bag, text.slice(0, text.lastIndexOf(tail)))
+    bag.add(prefix, 1, true)
+    for (const word of stemsBeyond(prefix)) bag.add(word, 1)
+  }
+}
+
+/** The index has stems: configurat* has to find configur as well. */
+function stemsBeyond(prefix: string): Set<string> {
+  const stems = COMPLETIONS.map((end) => stem(prefix + end)).filter((word) => !word.startsWith(prefix))
+  return new Set(stems.filter((word) => prefix.startsWith(word) || prefix.startsWith(word.slice(0, -1))))
+}
+
+const COMPLETIONS = [
+  "",
+  "e",
+  "s",
+  "es",
+  "d",
+  "ed",
+  "g",
+  "ng",
+  "ing",
+  "n",
+  "on",
+  "ion",
+  "ions",
+  "y",
+  "ly",
+  "ity",
+  "ness",
+  "al",
+]
+
+/** Words at full weight, what stands inside of another at less. */
+function addText(bag: Bag, text: string): void {
+  const spans = spansOf(text)
+  for (const span of spans)
+    if (isSingle(span.word)) bag.add(span.word, 1, true)
+    else bag.add(span.word, span.isInside ? PART_WEIGHT : 1)
+}
+
+interface Span {
+  word: string
+  start: number
+  end: number
+  isInside: boolean
+  hasInside: boolean
+}
+
+/** As eachWord, in order, without the single characters that end a run of pairs. */
+function spansOf(text: string): Span[] {
+  const spans: Span[] = []
+  eachWord(text, (word, start, end) => spans.push({ word, start, end, isInside: false, hasInside: false }))
+  const pairEnds = new Set(spans.filter(({ word }) => isPair(word)).map(({ end }) => end))
+  const kept = spans.filter(({ word, end }) => !isSingle(word) || !pairEnds.has(end))
+  kept.sort((a, b) => a.start - b.start || b.end - a.end)
+  const around: Span[] = []
+  for (const span of kept) {
+    if (isPair(span.word)) continue
+    while (around.length > 0 && around.at(-1)!.end < span.end) around.pop()
+    const outer = around.at(-1)
+    if (outer && span.end - span.start < outer.end - outer.start) {
+      span.isInside = true
+      outer.hasInside = true
+    }
+    around.push(span)
+  }
+  return kept
+}
+
+function outermost(text: string): string[] {
+  return spansOf(text)
+    .filter((span) => !span.isInside)
+    .map((span) => span.word)
+}
+
+/** Words that are in the index wherever the text stands: a whole depends on what is around it, its parts do not. */
+function innermost(text: string): string[] {
+  return spansOf(text)
+    .filter((span) => !span.hasInside && !isSingle(span.word))
+    .map((span) => span.word)
+}
+
+function phraseOf(text: string): { text: string; words: string[] } {
+  const cut = cutPhrase(text)
+  return { text: cut, words: [...new Set(innermost(cut))] }
+}
+
+function isPair(word: string): boolean {
+  return word.charCodeAt(0) > 127 && kindOf(word, 0) === "pairs" && !isOneCharacter(word)
+}
+
+/** One character of a writing without spaces: found as the beginning of a pair. */
+function isSingle(word: string): boolean {
+  return word.charCodeAt(0) > 127 && kindOf(word, 0) === "pairs" && isOneCharacter(word)
+}
+
+function isOneCharacter(word: string): boolean {
+  return word.length === (word.codePointAt(0)! > 0xffff ? 2 : 1)
+}

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { type Bytes, openBytes } from "./bytes.ts"
+
+let dir: string
+let open: Bytes[]
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "tl-"))
+  open = []
+})
+
+afterEach(() => {
+  for (const bytes of open) bytes.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+function file(name: string, text: string): Bytes {
+  writeFileSync(join(dir, name), text)
+  const bytes = openBytes(join(dir, name), undefined)
+  open.push(bytes)
+  return bytes
+}
+
+const textOf = (lines: Buffer[] | undefined) => lines?.map((line) => line.toString())
+
+test("files that are read side by side do not write into each other's lines", () => {
+  const [one, two] = [file("one", "1\n"), file("two", "2\n")].map((bytes) => bytes.lines(0)[Symbol.iterator]())
+  const [first, second] = [one!.next().value, two!.next().value]
+  expect(textOf(first)).toEqual(["1\n"])
+  expect(textOf(second)).toEqual(["2\n"])
+})
+
+test("a reading that was given up leaves its memory to the next, and only to one", () => {
+  for (const _ of file("given up", "0\n").lines(0)) break
+  const [one, two] = [file("one", "1\n"), file("two", "2\n")].map((bytes) => bytes.lines(0)[Symbol.iterator]())
+  const [first, second] = [one!.next().value, two!.next().value]
+  expect([textOf(first), textOf(second)]).toEqual([["1\n"], ["2\n"]])
+})
+
+test("a proof is not disturbed by the proof of another file", () => {
+  const [one, two] = [file("one", "1\n".repeat(5_000)), file("two", "2\n".repeat(5_000))]
+  const [first, second] = [one.proof(10_000), two.proof(10_000)]
+  expect(first).toEqual(one.proof(10_000))
+  expect(second).toEqual(two.proof(10_000))
+  expect(first.headHash).not.toBe(second.headHash)
+})

@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import type { IndexTables } from "../../src/domain/index-tables.ts"
+import { openEngine } from "../../src/recall/index/engine.ts"
+import { addAll, docOf, makeDocs, makeQueries, refsOf, workAll } from "../fixtures/indexed.ts"
+
+export interface OpenedTables {
+  tables: IndexTables
+  /** The same tables once more, as another process would open them. */
+  again(): Promise<IndexTables>
+  dispose(): Promise<void>
+}
+
+const bytes = (...all: number[]) => Uint8Array.from(all)
+const plain = (all: Uint8Array | undefined) => all && [...all]
+
+/** What the engine expects of the tables that it keeps its postings in, and that it gives the same answers on all of them. */
+export function indexTablesContract(name: string, open: () => Promise<OpenedTables>): void {
+  describe(name, () => {
+    let opened: OpenedTables | undefined
+    let tables: IndexTables
+    beforeEach(async () => {
+      opened = await open()
+      tables = opened.tables
+      await tables.open()
+    })
+    afterEach(async () => {
+      await opened?.dispose()
+      opened = undefined
+    })
+
+    test("empty tables have nothing", async () => {
+      expect(await tables.meta()).toEqual({})
+      expect([await tables.segments(), await tables.marks(), await tables.sessions()]).toEqual([[], [], []])
+      expect([await tables.segmentsWithLists(), await tables.lastTerm()]).toEqual([[], 0])
+      expect(await tables.termsOf(["a"])).toEqual(new Map())
+      expect(await tables.lists([{ segment: 1, term: 1 }])).toEqual([undefined])
+      expect(await tables.listsAfter(1, 0, 9)).toEqual([])
+    })
+
+    test("what is written is read, also by another process", async () => {
+      await tables.write({
+        meta: { position: "1" },
+        sessions: [{ number: 0, id: "a session" }],
+        segments: [{ segment: 3, size: 2, docs: bytes(0, 255, 7) }],
+        marks: [{ segment: 3, removed: bytes(1), hidden: bytes(2) }],
+      })
+      await tables.write({ meta: { position: "2" }, marks: [{ segment: 3, removed: bytes(3), hidden: bytes(0) }] })
+      for (const on of [tables, await opened!.again()]) {
+        expect(await on.meta()).toEqual({ position: "2" })
+        expect(await on.sessions()).toEqual([{ number: 0, id: "a session" }])
+        const [segment] = await on.segments()
+        expect({ ...segment, docs: plain(segment?.docs) }).toEqual({ segment: 3, size: 2, docs: [0, 255, 7] })
+        const [marks] = await on.marks()
+        expect([plain(marks?.removed), plain(marks?.hidden)]).toEqual([[3], [0]])
+      }
+      await tables.write({ retired: [3], droppedSessions: [0] })
+      expect([await tables.segments(), await tables.marks(), await tables.sessions()]).toEqual([[], [], []])
+    })
+
+    test("lists are found by segment and term, and read in the order of terms", async () => {
+      const keys = [
+        { segment: 2, term: 5 },
+        { segment: 1, term: 7 },
+        { segment: 1, term: 2 ** 31 - 1 },
+        { segment: 1, term: 1 },
+      ]
+      await tables.write({ lists: keys.map((key) => ({ ...key, bytes: bytes(key.segment, 0, key.term & 255) })) })
+      const read = await tables.lists([...keys, { segment: 2, term: 1 }, keys[0]!])
+      expect(read.map(plain)).toEqual([[2, 0, 5], [1, 0, 7], [1, 0, 255], [1, 0, 1], undefined, [2, 0, 5]])
+      expect((await tables.listsAfter(1, 0, 2)).map(({ term }) => term)).toEqual([1, 7])
+      expect((await tables.listsAfter(1, 7, 2)).map((row) => [row.term, plain(row.bytes)])).toEqual([
+        [2 ** 31 - 1, [1, 0, 255]],
+      ])
+      expect(await tables.termsOfSegmentAfter(1, 1, 9)).toEqual([7, 2 ** 31 - 1])
+      expect(await tables.segmentsWithLists()).toEqual([1, 2])
+      await tables.write({ droppedLists: { segment: 1, term: 7 } })
+      expect(await tables.termsOfSegmentAfter(1, 0, 9)).toEqual([2 ** 31 - 1])
+      expect(await tables.termsOfSegmentAfter(2, 0, 9)).toEqual([5])
+    })
+
+    test("words are ordered by their bytes, and a prefix brings the most frequent", async () => {
+      const words = ["b", "B", "ab", "ä", "a", "aé", "\u{1f600}", "a漢"]
+      await tables.write({ terms: words.map((word, at) => ({ word, term: at + 1, docs: 1 })) })
+      expect((await tables.termsAfter("", 99)).map(({ word }) => word)).toEqual([
+        "B",
+        "a",
+        "ab",
+        "aé",
+        "a漢",
+        "b",
+        "ä",
+        "\u{1f600}",
+      ])
+      expect((await tables.termsAfter("ab", 2)).map(({ word }) => word)).toEqual(["aé", "a漢"])
+      expect((await tables.termsWithPrefix("a", 3)).map(({ word }) => word)).toEqual(["a", "ab", "aé"])
+      await tables.write({ frequencies: [{ term: 8, docs: 2 }] })
+      await tables.write({ frequencies: [{ term: 8, docs: 3 }] })
+      expect(await tables.termsWithPrefix("a", 2)).toEqual([
+        { word: "a漢", term: 8, docs: 2 },
+        { word: "a", term: 5, docs: 1 },
+      ])
+      expect(await tables.termsOf(["ä", "B", "none"])).toEqual(
+        new Map([
+          ["ä", 4],
+          ["B", 2],
+        ]),
+      )
+      expect(await tables.lastTerm()).toBe(8)
+      await tables.write({ droppedTerms: ["ä"] })
+      expect(await tables.termsOf(["ä"])).toEqual(new Map())
+    })
+
+    test("a change that fails leaves nothing behind, and says that the index is unusable", async () => {
+      await tables.write({ terms: [{ word: "one", term: 1, docs: 1 }] })
+      const twice = tables.write({ meta: { position: "5" }, terms: [{ word: "two", term: 1, docs: 1 }] })
+      await expect(twice).rejects.toMatchObject({ name: "IndexUnusable", reason: "damaged" })
+      expect(await tables.meta()).toEqual({})
+      await tables.write({ meta: { position: "6" } })
+      expect(await tables.meta()).toEqual({ position: "6" })
+    })
+
+    test("cleared tables are empty and work", async () => {
+      await tables.write({ meta: { position: "5" }, terms: [{ word: "one", term: 1, docs: 1 }] })
+      await tables.clear()
+      expect([await tables.meta(), await tables.lastTerm()]).toEqual([{}, 0])
+      await tables.write({ meta: { position: "6" } })
+      await tables.check()
+      expect(await tables.sizeBytes()).toBeGreaterThan(0)
+    })
+
+    test("the engine finds the same before and after writing, merging and opening again", async () => {
+      const docs = makeDocs(1500)
+      const queries = makeQueries(60, docs).filter((query) => query.words.every(({ isPrefix }) => !isPrefix))
+      const engine = await openEngine(tables)
+      await engine.add(docs, 1500)
+      const before = await Promise.all(queries.map((query) => engine.search(query)))
+      await workAll(engine)
+      expect(await Promise.all(queries.map((query) => engine.search(query)))).toEqual(before)
+      const again = await openEngine(await opened!.again())
+      expect(await Promise.all(queries.map((query) => again.search(query)))).toEqual(before)
+      expect(again.facts()).toMatchObject({ documents: 1500, position: 1500, segments: 1 })
+    })
+
+    test("after a purge, no word is in the dictionary that only removed documents had", async () => {
+      const engine = await openEngine(tables)
+      await engine.add([docOf(1, "shared onlyhere"), docOf(2, "shared kept", { sessionId: "session-2" })], 1)
+      await workAll(engine)
+      await engine.add([docOf(3, "shared alsogone"), docOf(4, "fresh")], 2)
+      await engine.remove([1, 3])
+      await engine.purge()
+      const all = await tables.termsAfter("", 99)
+      expect(all.map(({ word }) => word)).toEqual(["fresh", "kept", "shared"])
+      expect((await tables.sessions()).map(({ id }) => id).sort()).toEqual(["session-1", "session-2"])
+      await engine.remove([4])
+      await engine.purge()
+      expect((await tables.sessions()).map(({ id }) => id)).toEqual(["session-2"])
+      const query = { words: [{ word: "shared", weight: 1 }], limit: 9 }
+      expect(refsOf(await engine.search(query))).toEqual([2])
+      await engine.add([docOf(5, "shared again onlyhere")], 3)
+      await workAll(engine)
+      expect(refsOf(await (await openEngine(await opened!.again())).search(query))).toEqual([2, 5])
+    })
+
+    test("segments are few, however many small writes there were", async () => {
+      const engine = await openEngine(tables)
+      for (const doc of makeDocs(60)) {
+        await addAll(engine, [doc])
+        await workAll(engine)
+      }
+      expect(engine.facts().segments).toBeLessThanOrEqual(8)
+      expect(await tables.segmentsWithLists()).toHaveLength(engine.facts().segments)
+    })
+  })
+}

@@ -1,0 +1,44 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import Database from "better-sqlite3"
+import { expect, test } from "vitest"
+import { vectorsSqlite } from "../../src/store/vectors-sqlite.ts"
+import { row, vectorTablesContract } from "./vector-tables.ts"
+
+function open() {
+  const folder = mkdtempSync(join(tmpdir(), "throughline-vectors-"))
+  const db = new Database(join(folder, "index.db"))
+  db.pragma("journal_mode = WAL")
+  const dispose = async () => {
+    db.close()
+    rmSync(folder, { recursive: true })
+  }
+  return { folder, db, tables: vectorsSqlite(db), dispose }
+}
+
+vectorTablesContract("the tables of vectors on SQLite", async () => open())
+
+test("of a vector that was removed, no byte is left in any file after purging", async () => {
+  const { folder, tables, dispose } = open()
+  const space = await tables.space({ id: "m:16", dimension: 16 })
+  const secret = [..."vectors of words"].map((letter) => letter.charCodeAt(0))
+  await space.put([row(1, secret), ...Array.from({ length: 500 }, (_, at) => row(at + 2, secret.toReversed()))], 1)
+  const bytes = () =>
+    readdirSync(folder)
+      .map((name) => readFileSync(join(folder, name), "latin1"))
+      .join("")
+  expect(bytes()).toContain("vectors of words")
+  await tables.remove([1])
+  await tables.purge()
+  expect(bytes()).not.toContain("vectors of words")
+  await dispose()
+})
+
+test("a database that fails is a Failure of the store", async () => {
+  const { db, tables, dispose } = open()
+  const space = await tables.space({ id: "m:4", dimension: 4 })
+  db.pragma("query_only = on")
+  await expect(space.put([row(1)], 1)).rejects.toMatchObject({ name: "Failure", code: "store_readonly" })
+  await dispose()
+})
