@@ -91,9 +91,9 @@ export async function openTarget({ store, place, vectors = false }: TargetWish):
       return hits.map(({ seq, exchange, score }) => ({ seq, exchange, score }))
     },
     async facts() {
-      const { documents, position, sizeBytes, vectors: made } = await thread.facts()
+      const { documents, position, sizeBytes, isTidy, vectors: made } = await thread.facts()
       const hasVectors = !vectors || (made?.missing === 0 && made.done > 0)
-      const isComplete = hasVectors && position >= (await store.journal.last())
+      const isComplete = hasVectors && isTidy && position >= (await store.journal.last())
       return { documents, isComplete, sizeBytes, vectors: made?.done ?? 0 }
     },
     wake: () => thread.wake(),

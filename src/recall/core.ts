@@ -33,6 +33,8 @@ export interface IndexFacts {
   segments: number
   position: number
   sizeBytes: number
+  /** Nothing is left to be written or merged. */
+  isTidy: boolean
   /** Why it is being built anew, while it is. */
   rebuilding?: string
   vectors?: EmbeddingState
@@ -58,6 +60,7 @@ const MOST_RETRY_MS = 16_000
 const GATHER_MS = 100
 /** What has come to rest for so long is written down, however little it is. */
 const CALM_MS = 2_000
+const TIDY_MS = 60
 const MOST_PAUSE_MS = 4_000
 const PUT_AWAY_MS = 500
 
@@ -69,9 +72,16 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
   let opening: Promise<{ engine: Engine; indexer: Indexer }> | undefined
   let rebuilding: { reason: string; until: number } | undefined
   let waiting: { position: number; resolve(): void }[] = []
-  let wake = () => {}
+  /** A ring between two rests is not lost. */
+  let isRung = false
+  let ring = () => {}
+  const wake = () => {
+    isRung = true
+    ring()
+  }
   let tookAtMs = 0
   let paceShare = 1
+  let hasWork = false
 
   const open = async () => {
     const engine = await openEngine(tables).catch(async (error: unknown) => {
@@ -117,6 +127,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
       segments,
       position,
       sizeBytes,
+      isTidy: !hasWork,
       ...(rebuilding ? { rebuilding: rebuilding.reason } : {}),
       ...(vectors ? { vectors: await vectors.state() } : {}),
     }
@@ -133,7 +144,13 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     settle(indexer.position())
     if (more) tookAtMs = performance.now()
     const isCalm = !more && performance.now() - tookAtMs > CALM_MS
-    return (await engine.work({ idle: isCalm })) || more
+    // As much for putting in order as for taking in: many small segments make every search slower.
+    const untilMs = performance.now() + TIDY_MS
+    do {
+      hasWork = await engine.work({ idle: isCalm })
+      await setImmediate()
+    } while (hasWork && performance.now() < untilMs)
+    return hasWork || more
   }
 
   const reached = async (position: number) => {
@@ -153,7 +170,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     pace(share) {
       paceShare = share
     },
-    wake: () => wake(),
+    wake,
     async search(wish) {
       const used = opened
       try {
@@ -214,18 +231,21 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     },
   }
 
-  function rest(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        signal.removeEventListener("abort", done)
-        wake = () => {}
-        resolve()
-      }
-      const timer = globalThis.setTimeout(done, POLL_MS)
-      signal.addEventListener("abort", done)
-      wake = done
-    })
+  async function rest(signal: AbortSignal): Promise<void> {
+    if (!isRung)
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          clearTimeout(timer)
+          signal.removeEventListener("abort", done)
+          ring = () => {}
+          resolve()
+        }
+        const timer = globalThis.setTimeout(done, POLL_MS)
+        signal.addEventListener("abort", done)
+        ring = done
+        if (signal.aborted) done()
+      })
+    isRung = false
   }
 }
 
