@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
+import type { Duplex } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { Caller } from "../domain/caller.ts"
@@ -8,7 +9,7 @@ import { Failure, type FailureBody } from "../domain/failure.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Call } from "../operations/invoke.ts"
 import { CALLER_HEADER, remote, TOOLS_HEADER } from "../surfaces/client.ts"
-import { ConnectionLost, type Link, socketCarrier, upgrade } from "../surfaces/socket.ts"
+import { ConnectionLost, socketCarrier, upgrade } from "../surfaces/socket.ts"
 import { daemonEnvironment } from "./environment.ts"
 import { type Home, homeFailure, prepareHome } from "./home.ts"
 import { processStart } from "./process-identity.ts"
@@ -144,7 +145,7 @@ export function daemonCalls(home: Home): DaemonCalls {
 }
 
 /** A connection that carries an agent's MCP lines; the daemon is started if none answers. */
-export async function openStream(home: Home, caller: Caller, tools: readonly string[] = []): Promise<Link> {
+export async function openStream(home: Home, caller: Caller, tools: readonly string[] = []): Promise<Duplex> {
   for (let left = 3; ; left--) {
     const { registration } = await ensureDaemon(home)
     try {

@@ -7,7 +7,6 @@ import { openStream } from "./connect.ts"
 import type { Environment } from "./environment.ts"
 import { homeAt } from "./home.ts"
 import { fail } from "./main.ts"
-import { plainInput, plainOutput } from "./plain-io.ts"
 
 /** `throughline mcp`: an agent's own child, which carries its MCP lines to the daemon. */
 export function mcp(environment: Environment, argv: string[]): void {
@@ -27,11 +26,9 @@ export function mcp(environment: Environment, argv: string[]): void {
     ...(nativeSession ? { nativeSession } : {}),
     ...(projectDir ? { projectDir } : {}),
   }
-  relay({
-    listen: (onChunk) => plainInput(onChunk, () => process.exit(0)),
-    output: plainOutput(),
-    connect: () => openStream(home, caller, tools),
-  })
+  relay({ input: process.stdin, output: process.stdout, connect: () => openStream(home, caller, tools) })
+  // A pipe closes; a file or /dev/null only ends.
+  for (const over of ["end", "close"]) process.stdin.once(over, () => process.exit(0))
 }
 
 /** `--tools a,b` or `--tools=a,b`; nothing else is an option here. */

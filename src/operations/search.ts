@@ -69,11 +69,11 @@ export const searchConversationHistory = operation({
       ...(note === undefined ? [] : [note]),
     ].join("\n"),
   async run({ sessions, capture, recall }, { query, session_id, n_results, ...given }, caller) {
-    const { wish, notes } = await wishOf({ sessions, capture }, { ...given, sessionId: session_id }, caller)
+    const wish = await wishOf({ sessions, capture }, { ...given, sessionId: session_id }, caller)
     const found = await recall.search({ ...wish, query, limit: n_results, chars: charsPerHit(n_results) })
     const isLong = n_results > MANY
     const said = found.hits.length === 0 ? await whyNothing(recall, found, wish) : isLong ? [GO_ON] : []
-    const note = [...notes, ...found.notes, ...said].join(" ")
+    const note = [...found.notes, ...said].join(" ")
     const exchanges = found.hits.map((hit) => exchangeView(hit, !isLong))
     return {
       query: clip(query, 40),
@@ -125,7 +125,7 @@ export const search = operation({
   text: searchText,
   styled: searchStyled,
   async run({ sessions, capture, recall }, { query, unit, recent, superseded, limit, ...given }, caller) {
-    const { wish, notes } = await wishOf({ sessions, capture }, given, caller)
+    const wish = await wishOf({ sessions, capture }, given, caller)
     const found = await recall.search({ ...wish, query, unit, recent, superseded, limit })
     return {
       query,
@@ -149,7 +149,7 @@ export const search = operation({
         }
       }),
       complete: found.isComplete,
-      notes: [...notes, ...found.notes, ...(found.hits.length === 0 ? await whyNothing(recall, found, wish) : [])],
+      notes: [...found.notes, ...(found.hits.length === 0 ? await whyNothing(recall, found, wish) : [])],
     }
   },
 })
@@ -192,7 +192,7 @@ async function wishOf(
   { sessions, capture }: Pick<Services, "sessions" | "capture">,
   { sessionId, project, platform, branch, role, since, until }: Given,
   caller: Caller,
-): Promise<{ wish: Wish; notes: string[] }> {
+): Promise<Wish> {
   checkPlatform(capture, platform)
   const session = sessionId === undefined ? undefined : await sessionOf({ sessions, capture }, sessionId)
   const wish: Wish = {
@@ -203,11 +203,10 @@ async function wishOf(
     ...(since === undefined ? {} : { sinceMs: Date.parse(since) }),
     ...(until === undefined ? {} : { untilMs: Date.parse(until) }),
   }
-  if (project !== undefined && project !== "all")
-    return { wish: { ...wish, projectId: await projectOf(sessions, project) }, notes: [] }
-  if (project === "all" || session) return { wish, notes: [] }
+  if (project !== undefined && project !== "all") return { ...wish, projectId: await projectOf(sessions, project) }
+  if (project === "all" || session) return wish
   const own = await sessions.projects.ofCaller(caller)
-  return { wish: { ...wish, ...(own?.project ? { firstProjectId: own.project.id } : {}) }, notes: [] }
+  return { ...wish, ...(own?.project ? { firstProjectId: own.project.id } : {}) }
 }
 
 /** The agent's own id of a session is as good as ours. */

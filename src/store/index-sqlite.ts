@@ -167,20 +167,6 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
   }
 }
 
-/**
- * Moves what was written into the file without stopping anybody. Called on another thread than the one that searches, it
- * keeps the log short while much is written; otherwise that happens when the engine is idle.
- */
-export function checkpointIndex(path: string): void {
-  if (!existsSync(path)) return
-  const db = new Database(path, { fileMustExist: true })
-  try {
-    db.pragma("wal_checkpoint(passive)")
-  } finally {
-    db.close()
-  }
-}
-
 interface OpenFile {
   db: Database.Database
   prepare(text: string): Database.Statement

@@ -4,7 +4,7 @@ import { openPool, type PostgresOptions, translatePostgres } from "./postgres.ts
 import { fromBlob, toBlob } from "./vector-blob.ts"
 
 /** Any fixed number: daemons that start together make the table one after the other. */
-const TABLE_LOCK = 7_409_003
+const TABLE_LOCK = 7_409_004
 /** pgvector's own limits: of the type, and of what it can make an index of. */
 const MAX_DIMENSION = 16_000
 const MAX_INDEXED_DIMENSION = 2_000

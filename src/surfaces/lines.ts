@@ -8,19 +8,9 @@ export function lines(
   onLine: (line: Buffer) => void,
   mostBytes: number = Number.POSITIVE_INFINITY,
 ): void {
-  const take = lineSplitter(onLine)
-  stream.on("data", (chunk: Buffer) => {
-    if (take(chunk) > mostBytes) stream.destroy()
-  })
-  // It may have been paused on its way here.
-  stream.resume()
-}
-
-/** Takes the bytes as they come; answers how many of them wait for the end of their line. */
-export function lineSplitter(onLine: (line: Buffer) => void): (chunk: Buffer) => number {
   let parts: Buffer[] = []
   let waiting = 0
-  return (chunk) => {
+  stream.on("data", (chunk: Buffer) => {
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       parts.push(chunk.subarray(start, end + 1))
@@ -29,10 +19,11 @@ export function lineSplitter(onLine: (line: Buffer) => void): (chunk: Buffer) =>
       waiting = 0
       start = end + 1
     }
-    if (start < chunk.length) {
-      parts.push(chunk.subarray(start))
-      waiting += chunk.length - start
-    }
-    return waiting
-  }
+    if (start === chunk.length) return
+    parts.push(chunk.subarray(start))
+    waiting += chunk.length - start
+    if (waiting > mostBytes) stream.destroy()
+  })
+  // It may have been paused on its way here.
+  stream.resume()
 }

@@ -1,14 +1,13 @@
+import type { Duplex, Readable, Writable } from "node:stream"
 import { Failure } from "../domain/failure.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
-import { lineSplitter } from "./lines.ts"
-import type { Link } from "./socket.ts"
+import { lines } from "./lines.ts"
 
 export interface RelayOptions {
-  /** Begins to hand over what the agent writes. */
-  listen(onChunk: (chunk: Buffer) => void): void
-  output: { write(line: Buffer | string): void }
+  input: Readable
+  output: Writable
   /** A fresh connection to the daemon, which it starts if need be. */
-  connect(): Promise<Link>
+  connect(): Promise<Duplex>
 }
 
 const MOST_SENDS = 3
@@ -26,13 +25,13 @@ interface Message {
  * and quick to start. When the daemon dies, the agent does not notice: the relay connects again, repeats the handshake
  * and the requests that are still unanswered. The daemon knows each by (connection, request id) and does none twice.
  */
-export function relay({ listen, output, connect }: RelayOptions): void {
+export function relay({ input, output, connect }: RelayOptions): void {
   const unanswered = new Map<RequestId, { line: Buffer; sent: number }>()
   const handshake: Buffer[] = []
   let handshakeId: RequestId | undefined
   /** A handshake that was repeated: its answer is for us, the agent had its own. */
   let repeatedId: RequestId | undefined
-  let link: Link | undefined
+  let link: Duplex | undefined
   let connecting = false
 
   const open = async () => {
@@ -48,8 +47,9 @@ export function relay({ listen, output, connect }: RelayOptions): void {
         if (++request.sent > MOST_SENDS) giveUp(id)
         else fresh.write(request.line)
       }
-      fresh.listen(lineSplitter(fromDaemon))
-      fresh.onClose(() => {
+      lines(fresh, (line) => fromDaemon(line))
+      fresh.on("error", () => fresh.destroy())
+      fresh.once("close", () => {
         if (link === fresh) link = undefined
         // Waiting for the next request would leave the ones under way unanswered.
         if (unanswered.size > 0) void open()
@@ -107,7 +107,7 @@ export function relay({ listen, output, connect }: RelayOptions): void {
   }
 
   void open()
-  listen(lineSplitter(fromAgent))
+  lines(input, fromAgent)
 }
 
 /** What the relay must know of a message; a line that is no JSON is passed on for the daemon to refuse. */

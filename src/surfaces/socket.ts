@@ -1,5 +1,6 @@
 import { Agent, request } from "node:http"
 import { connect } from "node:net"
+import type { Duplex } from "node:stream"
 import type { Carrier } from "./client.ts"
 import { STREAM_PATH } from "./paths.ts"
 
@@ -39,60 +40,30 @@ export function socketCarrier(socketPath: string, timeoutMs?: number): Carrier &
   return Object.assign(carry, { close: () => agent.destroy() })
 }
 
-/** A connection that carries lines both ways, without a stream around it: for a single line that costs more than the line. */
-export interface Link {
-  write(line: Buffer): void
-  /** From now on, and what came before. */
-  listen(onChunk: (chunk: Buffer) => void): void
-  onClose(closed: () => void): void
-}
-
-const CHUNK_BYTES = 64 * 1024
-
 /**
- * Turns a connection of the socket into one that carries MCP lines. The handshake is written by hand: a connection that
+ * Turns a connection of the socket into a plain stream of MCP lines. The handshake is written by hand: a connection that
  * went through the HTTP client keeps that client's bookkeeping, and every line would pay for it.
  */
-export function upgrade(socketPath: string, headers: Record<string, string>): Promise<Link> {
+export function upgrade(socketPath: string, headers: Record<string, string>): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const lost = (cause: unknown) => reject(new ConnectionLost(`no answer at ${socketPath}`, { cause }))
+    const socket = connect(socketPath)
     let answer = Buffer.alloc(0)
-    let take = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       answer = Buffer.concat([answer, chunk])
       const end = answer.indexOf(END_OF_HEAD)
       if (end < 0) return
+      socket.off("data", onData).off("error", lost).off("close", lost).pause()
       const [status = ""] = answer.toString("latin1").split("\r\n")
       if (!status.includes(" 101 ")) {
         socket.destroy()
         return lost(new Error(`the daemon answered ${status}`))
       }
-      socket.off("error", lost).off("close", lost)
-      socket.on("error", () => socket.destroy())
-      let early: Buffer[] = [answer.subarray(end + END_OF_HEAD.length)]
-      take = (more) => void early.push(more)
-      resolve({
-        write: (line) => void socket.write(line),
-        listen(onChunk) {
-          take = onChunk
-          for (const waiting of early) if (waiting.length > 0) onChunk(waiting)
-          early = []
-        },
-        onClose: (closed) => (socket.destroyed ? closed() : void socket.once("close", closed)),
-      })
+      const rest = answer.subarray(end + END_OF_HEAD.length)
+      if (rest.length > 0) socket.unshift(rest)
+      resolve(socket)
     }
-    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES)
-    const socket = connect({
-      path: socketPath,
-      onread: {
-        buffer,
-        callback(count) {
-          // Lines are used after this returns, and the buffer is filled again right away.
-          take(Buffer.from(buffer.subarray(0, count)))
-          return true
-        },
-      },
-    })
-    socket.on("error", lost).on("close", lost)
+    socket.on("data", onData).on("error", lost).on("close", lost)
     const lines = Object.entries({ ...headers, host: "localhost", connection: "Upgrade", upgrade: "mcp" })
     socket.write(`GET ${STREAM_PATH} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`)
   })
