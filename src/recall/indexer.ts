@@ -58,10 +58,11 @@ export function makeIndexer({
     const turnSeqs = seqsOf(entries, (entry) => TURN_ENTRIES.has(entry.kind))
     const thoughtSeqs = entries.filter(({ kind }) => kind === "thought.recorded").map(({ data }) => Number(data.seq))
     for (let at = 0; at < turnSeqs.length; at += TURNS_AT_ONCE) await refresh(turnSeqs.slice(at, at + TURNS_AT_ONCE))
+    // Before the position moves: whoever waits for it, and whoever starts after a crash, relies on it being done.
+    if (entries.some(({ kind }) => kind === "turns.forgotten")) await onForgotten()
     const thoughts = thoughtSeqs.length === 0 ? [] : await store.thoughts.bySeqs(thoughtSeqs)
     await engine.add(thoughts.map(docOfThought), last)
     position = last
-    if (entries.some(({ kind }) => kind === "turns.forgotten")) await onForgotten()
   }
 
   return {
