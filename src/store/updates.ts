@@ -1,0 +1,56 @@
+import type { SessionId } from "../domain/ids.ts"
+import type { Updates } from "../domain/store.ts"
+import type { UpdateType } from "../domain/update.ts"
+import type { Db } from "./dialect.ts"
+
+export function makeUpdates(db: Db): Updates {
+  return {
+    async add(updates) {
+      if (updates.length === 0) return 0
+      const added = await db
+        .insertInto("updates")
+        .values(
+          updates.map((update) => ({
+            team: update.team,
+            key: update.key,
+            type: update.type,
+            message_id: update.messageId,
+            session_id: update.sessionId,
+            turn_seq: update.turnSeq,
+            data: JSON.stringify(update.data),
+            at_ms: update.atMs,
+          })),
+        )
+        .onConflict((c) => c.column("key").doNothing())
+        .returning("seq")
+        .execute()
+      return added.length
+    },
+    async after(team, { afterSeq, sinceMs, types, limit }) {
+      let query = db.selectFrom("updates").selectAll().where("team", "=", team).orderBy("seq").limit(limit)
+      if (afterSeq !== undefined) query = query.where("seq", ">", afterSeq)
+      if (sinceMs !== undefined) query = query.where("at_ms", ">", sinceMs)
+      if (types) query = query.where("type", "in", [...types])
+      const rows = await query.execute()
+      return rows.map((row) => ({
+        seq: row.seq,
+        team: row.team,
+        key: row.key,
+        type: row.type as UpdateType,
+        messageId: row.message_id,
+        sessionId: row.session_id as SessionId | null,
+        turnSeq: row.turn_seq,
+        data: JSON.parse(row.data) as Record<string, unknown>,
+        atMs: row.at_ms,
+      }))
+    },
+    async last(team) {
+      const row = await db
+        .selectFrom("updates")
+        .select((e) => e.fn.max("seq").as("last"))
+        .where("team", "=", team)
+        .executeTakeFirst()
+      return Number(row?.last ?? 0)
+    },
+  }
+}
