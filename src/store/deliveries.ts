@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryState } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Rung } from "../domain/message.ts"
-import type { Deliveries } from "../domain/store.ts"
+import type { Deliveries } from "../domain/queue-store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { type DeliveryRow, takeCutOff, takeHeads } from "./leasing.ts"
 

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely"
 import type { SessionId } from "../domain/ids.ts"
 import type { Post } from "../domain/post.ts"
-import type { Posts } from "../domain/store.ts"
+import type { Posts } from "../domain/queue-store.ts"
 import type { Db } from "./dialect.ts"
 import type { Tables } from "./tables.ts"
 

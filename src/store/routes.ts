@@ -1,7 +1,7 @@
 import type { SessionId } from "../domain/ids.ts"
 import type { PaneAddress } from "../domain/panes.ts"
+import type { Routes } from "../domain/queue-store.ts"
 import type { Route } from "../domain/route.ts"
-import type { Routes } from "../domain/store.ts"
 import type { Db } from "./dialect.ts"
 
 export function makeRoutes(db: Db): Routes {

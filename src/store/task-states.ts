@@ -1,5 +1,5 @@
 import type { ProjectId } from "../domain/ids.ts"
-import type { TaskStates } from "../domain/store.ts"
+import type { TaskStates } from "../domain/queue-store.ts"
 import type { Db } from "./dialect.ts"
 
 export function makeTaskStates(db: Db): TaskStates {

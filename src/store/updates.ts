@@ -1,5 +1,5 @@
 import type { SessionId } from "../domain/ids.ts"
-import type { Updates } from "../domain/store.ts"
+import type { Updates } from "../domain/queue-store.ts"
 import type { UpdateType } from "../domain/update.ts"
 import type { Db } from "./dialect.ts"
 
