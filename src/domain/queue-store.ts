@@ -17,6 +17,8 @@ export interface Deliveries {
    * One that must not be repeated and whose attempt was cut off stays the head of its lane until `cutOff` has settled it.
    */
   lease(request: LeaseRequest, nowMs: number): Promise<Delivery[]>
+  /** Settles those of the channel whose time ran out before anybody was at them, and returns them. */
+  expire(channel: string, nowMs: number): Promise<Delivery[]>
   /** Those whose attempt was cut off, leased to the owner, to be settled by evidence. */
   cutOff(request: LeaseRequest, nowMs: number): Promise<Delivery[]>
   /** Written before the act, so that a crash in between is known. False when the lease is no longer the owner's. */

@@ -3,7 +3,7 @@ import type { SessionId } from "../domain/ids.ts"
 import type { Rung } from "../domain/message.ts"
 import type { Deliveries } from "../domain/queue-store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
-import { type DeliveryRow, takeCutOff, takeHeads } from "./leasing.ts"
+import { type DeliveryRow, expireRows, takeCutOff, takeHeads } from "./leasing.ts"
 
 const DEFAULT_MAX_ATTEMPTS = 5
 
@@ -66,6 +66,7 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       return row && toDelivery(row)
     },
     lease: async (request, nowMs) => (await takeHeads(db, dialect, request, nowMs)).map(toDelivery),
+    expire: async (channel, nowMs) => (await expireRows(db, nowMs, channel)).map(toDelivery),
     cutOff: async (request, nowMs) => (await takeCutOff(db, dialect, request, nowMs)).map(toDelivery),
     startAttempt: async (seq, owner, nowMs, way) =>
       changed(

@@ -44,6 +44,24 @@ export function queueContract(store: () => Store): void {
       expect(await store().deliveries.move(seq, ["queued"], "cancelled", null, NOW)).toBe(true)
     })
 
+    test("lanes can be named that are leased from, and lanes that are left alone", async () => {
+      for (const key of ["a1", "b1", "c1"]) await store().deliveries.enqueue(newDelivery(key), NOW)
+      const leased = async (wish: object) =>
+        (await store().deliveries.lease(leaseFor("me", { limit: 9, ...wish }), NOW)).map(({ key }) => key)
+      expect(await leased({ exceptLanes: ["a", "c"] })).toEqual(["b1"])
+      expect(await leased({ lanes: ["b", "c"] })).toEqual(["c1"])
+      expect(await leased({})).toEqual(["a1"])
+    })
+
+    test("those whose time ran out are named when they are settled, but none that somebody is at", async () => {
+      for (const key of ["a1", "b1", "c1"])
+        await store().deliveries.enqueue(newDelivery(key, { expiresAtMs: NOW + (key === "c1" ? 9 : 1) }), NOW)
+      await store().deliveries.lease(leaseFor("me", { lanes: ["a"] }), NOW)
+      expect(await store().deliveries.expire("other", NOW + 1)).toEqual([])
+      expect(await store().deliveries.expire("mail", NOW + 1)).toMatchObject([{ key: "b1", state: "expired" }])
+      expect(await store().deliveries.expire("mail", NOW + 1)).toEqual([])
+    })
+
     test("lanes are listed in order, by state, and counted", async () => {
       for (const key of ["a1", "b1", "a2", "c1"]) await store().deliveries.enqueue(newDelivery(key), NOW)
       const keys = async (...wish: Parameters<Store["deliveries"]["ofLanes"]>) =>
