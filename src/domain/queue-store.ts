@@ -47,8 +47,11 @@ export interface Deliveries {
   /** Ends the leases of those that held them under this name before and are no more. */
   endLeases(ownerPrefix: string, except: string, nowMs: number): Promise<void>
   pending(lane: string): Promise<Delivery[]>
-  /** In order; with `last`, the newest ones. */
-  ofLanes(lanes: readonly string[], wish?: { states?: readonly DeliveryState[]; last?: number }): Promise<Delivery[]>
+  /** In order; with `first` or `last`, so many from that end. */
+  ofLanes(
+    lanes: readonly string[],
+    wish?: { states?: readonly DeliveryState[]; first?: number; last?: number },
+  ): Promise<Delivery[]>
   /** Given to this session and not settled for good: queued with an attempt under way, delivered, seen or running. */
   underWay(sessionId: SessionId): Promise<Delivery[]>
   counts(channel: string): Promise<{ lane: string; state: DeliveryState; count: number }[]>

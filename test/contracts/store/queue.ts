@@ -68,6 +68,7 @@ export function queueContract(store: () => Store): void {
         (await store().deliveries.ofLanes(...wish)).map(({ key }) => key)
       expect(await keys(["a", "b"])).toEqual(["a1", "b1", "a2"])
       expect(await keys(["a", "b"], { last: 2 })).toEqual(["b1", "a2"])
+      expect(await keys(["a", "b"], { first: 2 })).toEqual(["a1", "b1"])
       const [first] = await store().deliveries.lease(leaseFor("me", { limit: 1 }), NOW)
       await store().deliveries.settle(first!.seq, "me", "done", null, NOW)
       expect(await keys(["a"], { states: ["done"] })).toEqual(["a1"])
