@@ -23,16 +23,17 @@ import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
-import type { Config } from "./config.ts"
+import { makeRoster, type ReloadingRoster } from "../teams/roster.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { damagedFiles, type Home } from "./home.ts"
 import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
 import type { Registration } from "./registration.ts"
+import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
 import { VERSION } from "./version.ts"
-import { watchPlace } from "./watch.ts"
+import { watchConfig, watchPlace } from "./watch.ts"
 
 export interface Program {
   call: Call
@@ -50,6 +51,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The only place that builds things; read it from top to bottom. */
 export async function wire({
   config,
+  readTeams,
   environment,
   home,
   log,
@@ -57,6 +59,8 @@ export async function wire({
   httpTrouble,
 }: {
   config: Config
+  /** The teams as the configuration has them now; throws where it cannot be used. */
+  readTeams: () => Config["teams"]
   environment: Environment
   home: Home
   log: Log
@@ -72,6 +76,8 @@ export async function wire({
         })
       : postgres({ url: config.database.url, onError: (err) => log.warn({ err }, "a database connection failed") }),
   )
+  const roster = makeRoster({ read: readTeams })
+  const unwatch = watchConfig(home.config, roster.reload)
   const sessions = makeSessions({ store, clock, homeDir: environment.homeDir, tempDir: environment.tempDir })
   const capture = makeCapture({
     store,
@@ -138,7 +144,7 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const system = { status: () => statusOf({ store, recall, home, registration, httpTrouble }) }
+  const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
   const call = reporting(local(operations, { sessions, capture, recall, handoff, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
@@ -160,6 +166,7 @@ export async function wire({
     stops: [
       { name: "mcp connections", run: () => mcp.close() },
       { name: "sweeper", run: () => clearInterval(sweeper) },
+      { name: "configuration", run: unwatch },
       {
         name: "followers and capture",
         run: async () => {
@@ -201,12 +208,14 @@ function reporting(call: Call, log: Log): Call {
 async function statusOf({
   store,
   recall,
+  roster,
   home,
   registration,
   httpTrouble,
 }: {
   store: Store
   recall: RecallRoom
+  roster: ReloadingRoster
   home: Home
   registration: () => Registration
   httpTrouble: () => string | undefined
@@ -230,7 +239,7 @@ async function statusOf({
     store: facts,
     search: { place, ...(index instanceof Failure ? { trouble: index.message } : searchFacts(index, last)) },
     followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: last - index.position }],
-    notices: damage,
+    notices: [...damage, ...roster.troubles()],
   }
 }
 
