@@ -15,6 +15,8 @@ export interface Desk {
   begin(delivery: Delivery, agent: LiveAgent, rung: Rung): Promise<boolean>
   /** Nothing was done with it. */
   giveBack(delivery: Delivery, reason: string): Promise<void>
+  /** It is known not to have arrived: another try. */
+  again(delivery: Delivery, reason: string): Promise<void>
   settle(delivery: Delivery, state: Exclude<DeliveryState, "queued">, reason?: string): Promise<void>
   /** Whether it has left the queue within this time: the evidence is found by whoever follows the journal. */
   isConfirmed(delivery: Delivery, withinMs: number, signal: AbortSignal): Promise<boolean>
@@ -78,6 +80,10 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
       await store.transaction((tx) => tx.deliveries.retry(delivery.seq, owner, clock.nowMs(), reason, spared), {
         readAgain: true,
       })
+    },
+    async again(delivery, reason) {
+      inHand.delete(delivery.seq)
+      await store.deliveries.retry(delivery.seq, owner, clock.nowMs(), reason)
     },
     async settle(delivery, state, reason) {
       inHand.delete(delivery.seq)

@@ -142,7 +142,9 @@ async function candidates(tx: Store, hook: Heard, host: string): Promise<Deliver
   const named = await Promise.all(hook.messageIds.map((id) => tx.deliveries.byKey(id)))
   const own = tried([...named, ...(await tx.deliveries.underWay(hook.session))])
   if (own.length > 0 || hook.pid === undefined) return own
-  const beside = (await tx.routes.list(host)).filter(({ pid, sessionId }) => pid === hook.pid && sessionId !== hook.session)
+  const beside = (await tx.routes.list(host)).filter(
+    ({ pid, sessionId }) => pid === hook.pid && sessionId !== hook.session,
+  )
   const found = await Promise.all(beside.map(({ sessionId }) => tx.deliveries.underWay(sessionId)))
   return tried(found.flat())
 }

@@ -5,7 +5,6 @@ import type { Delivery } from "../../domain/delivery.ts"
 import { messageOf } from "../../domain/message.ts"
 import type { PaneAddress } from "../../domain/panes.ts"
 import type { Machine } from "../../domain/platform.ts"
-import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
 import { isMail, mailText } from "../messages/mail.ts"
 import type { LiveAgent, LiveSessions } from "../watching/live.ts"
@@ -31,7 +30,6 @@ export interface Closed {
 }
 
 export interface LadderDeps {
-  store: Store
   clock: Clock
   live: LiveSessions
   lines: readonly AgentLine[]
@@ -41,26 +39,19 @@ export interface LadderDeps {
   waiters: Pick<Waiters, "isWaiting">
 }
 
-/** So long after a prompt the agent's registry may still say that it is idle. */
-const REGISTRY_LAG_MS = 500
+/** So long after a prompt the agent's registry may still say what was before it. */
+const REGISTRY_LAG_MS = 3_000
 /** Longer texts than this were seen to be cut on the way through a waiter. */
 export const MAX_WAKE_CHARS = 20_000
 
 export function makeLadder(deps: LadderDeps): Ladder {
-  const { store, clock, live, lines, consoles, machine, turns, waiters } = deps
+  const { clock, live, lines, consoles, machine, turns, waiters } = deps
 
-  /** The one at the team's post, if it is there; otherwise whoever is. */
-  const atPost = async (team: Team): Promise<LiveAgent | undefined> => {
-    const there = (await live.ofTeam(team.name)).filter(({ status }) => status !== "gone")
-    if (there.length < 2) return there[0]
-    const post = await store.posts.byTeam(team.name)
-    return there.find(({ session }) => session.id === post?.sessionId) ?? there[0]
-  }
-
-  const isBusy = ({ session, status }: LiveAgent) => {
+  const isBusy = ({ session, status, statusAtMs }: LiveAgent) => {
     if (status !== "idle") return true
     const sinceMs = turns.since(session.id)
-    return sinceMs !== undefined && clock.nowMs() - sinceMs < REGISTRY_LAG_MS
+    if (sinceMs === undefined || clock.nowMs() - sinceMs > REGISTRY_LAG_MS) return false
+    return statusAtMs === null || statusAtMs <= sinceMs
   }
 
   const byLine = async (team: Team, agent: LiveAgent): Promise<OpenLine | undefined> => {
@@ -72,7 +63,7 @@ export function makeLadder(deps: LadderDeps): Ladder {
   return {
     async find(team, delivery) {
       const { priority } = messageOf(delivery)
-      const agent = await atPost(team)
+      const [agent] = await live.ofTeam(team)
       if (!agent) return closed(`no session of ${team.name} is live`, "somebody")
       if (agent.status === "waiting") {
         const what = agent.waitingFor ?? "an answer"
@@ -93,7 +84,8 @@ export function makeLadder(deps: LadderDeps): Ladder {
       if (pane) return isBusy(agent) && !isUrgent ? closed(BUSY, "idle") : { rung: "pane", agent, pane, isStop }
 
       if (!isMail(delivery)) return closed("the owner's own words need a terminal in tmux to be typed into", "somebody")
-      if (isBusy(agent)) return closed("the agent is busy; it is told at the end of its turn", can?.turn ? "turn" : "idle")
+      if (isBusy(agent))
+        return closed("the agent is busy; it is told at the end of its turn", can?.turn ? "turn" : "idle")
       const isShort = mailText(delivery).length <= MAX_WAKE_CHARS
       if (can?.wake && isShort && waiters.isWaiting(agent.session)) return { rung: "wake", agent }
       return closed("there is no way in now; the agent can fetch it with pull_updates", "somebody")

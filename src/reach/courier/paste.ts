@@ -33,7 +33,7 @@ export type PasteResult =
   /** It was pasted, and is not known to be submitted: to be settled by evidence, or by `finish`. */
   | { kind: "pasted"; text: string; reason: string }
 
-export type LaterReason = "dialog" | "draft" | "unknown-screen" | "moved"
+export type LaterReason = "dialog" | "draft" | "empty" | "unknown-screen" | "moved"
 
 export interface PasterDeps {
   panes: Panes
@@ -123,6 +123,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
     if ("refused" in ready) return { kind: "refused", reason: ready.refused }
     const seen = await lookAt(wish, ready.agent)
     if (seen.kind !== "input") return seen
+    if (seen.draft === "") return later("empty", "the input line is empty")
     if (!isHolding(seen, ready.agent, ready.text)) return later("draft", "the input line does not hold it")
     return enter(wish, ready.agent, ready.text)
   }
