@@ -57,6 +57,23 @@ export const ConfigSchema = z.strictObject({
   embedder: EmbedderSetting.default("none")
     .meta({ secretInside: "apiKey" })
     .describe("What makes vectors, so that search also goes by meaning; without one it goes by words"),
+  queue: z
+    .strictObject({
+      duplicateWindowSeconds: z
+        .number()
+        .min(0)
+        .max(31_536_000)
+        .default(600)
+        .describe("The same text to the same team within this time is refused as a duplicate; 0 lets it through"),
+      maxMessageBytes: z.int().min(1).max(1_000_000).default(200_000).describe("How long a message may be"),
+      expireDays: z
+        .number()
+        .positive()
+        .max(3_650)
+        .default(30)
+        .describe("A message that could not be delivered for so long expires"),
+    })
+    .prefault({}),
   sessions: z
     .strictObject({
       archiveAfterDays: z

@@ -34,6 +34,8 @@ export interface HookEvent {
 }
 
 export const HOOK_PATH = "/hook"
+/** Where a hook asks that waits in the background of its agent. */
+export const WAIT_PATH = "/wait"
 const KEY = "throughline-key"
 const AT = "throughline-at"
 const ENV = "throughline-env-"

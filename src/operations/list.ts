@@ -4,6 +4,7 @@ import { forget } from "./forget.ts"
 import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
+import { queueCancel, queueShow, queueStatus, sendMessage } from "./queue.ts"
 import { reindex } from "./reindex.ts"
 import { resume } from "./resume.ts"
 import { search, searchConversationHistory } from "./search.ts"
@@ -36,6 +37,10 @@ const all = [
   importNow,
   forget,
   handoff,
+  sendMessage,
+  queueStatus,
+  queueShow,
+  queueCancel,
   sessionsList,
   sessionsShow,
   sessionsRename,

@@ -1,4 +1,5 @@
 import type { HandoffRoom } from "../recall/handoff/room.ts"
+import type { ReachRoom } from "../reach/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
@@ -9,6 +10,7 @@ export interface Services {
   capture: CaptureRoom
   recall: RecallRoom
   handoff: HandoffRoom
+  reach: ReachRoom
   system: SystemService
 }
 

@@ -24,8 +24,6 @@ export interface SendWish {
   priority?: Priority | undefined
   idempotencyKey?: string | undefined
   sender: Sender
-  /** The text is a command of the agent, such as /compact. */
-  isCommand?: boolean
 }
 
 export type SendAnswer =
@@ -60,14 +58,13 @@ const MAX_ATTEMPTS = 1_000_000
 
 export function makeMessages({ store, clock, roster, settings, onQueued }: MessageDeps): Messages {
   return {
-    async send({ target, text, priority, idempotencyKey, sender, isCommand }) {
+    async send({ target, text, priority, idempotencyKey, sender }) {
       const team = roster.byName(target)
       if (!team) return { queued: false, reason: `unknown target: ${target}` }
       checkText(text, settings.maxMessageBytes)
       const id = newMessageId(team.name, idempotencyKey)
       const rank = higher(priority ?? "normal", saidPriority(text))
       const payload: MessagePayload = { team: team.name, text, priority: rank, sender }
-      if (isCommand) payload.isCommand = true
       const nowMs = clock.nowMs()
       const fingerprint = fingerprintOf(team.name, text)
       const windowMs = settings.duplicateWindowSeconds * 1000
