@@ -17,22 +17,27 @@ import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall, type RecallRoom } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
+import { makeRules } from "../sessions/capture/rules.ts"
 import { makeSessions } from "../sessions/room.ts"
+import { makeTasks } from "../sessions/task-state.ts"
 import { openStore } from "../store/open.ts"
 import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
-import type { Config } from "./config.ts"
+import { makeRoster, type ReloadingRoster } from "../teams/roster.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
+import { makeGreetings } from "./greetings.ts"
 import { damagedFiles, type Home } from "./home.ts"
 import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
+import { processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
+import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
 import { VERSION } from "./version.ts"
-import { watchPlace } from "./watch.ts"
+import { watchConfig, watchPlace } from "./watch.ts"
 
 export interface Program {
   call: Call
@@ -50,6 +55,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The only place that builds things; read it from top to bottom. */
 export async function wire({
   config,
+  readTeams,
   environment,
   home,
   log,
@@ -57,6 +63,8 @@ export async function wire({
   httpTrouble,
 }: {
   config: Config
+  /** The teams as the configuration has them now; throws where it cannot be used. */
+  readTeams: () => Config["teams"]
   environment: Environment
   home: Home
   log: Log
@@ -72,6 +80,8 @@ export async function wire({
         })
       : postgres({ url: config.database.url, onError: (err) => log.warn({ err }, "a database connection failed") }),
   )
+  const roster = makeRoster({ read: readTeams })
+  const unwatch = watchConfig(home.config, roster.reload)
   const sessions = makeSessions({ store, clock, homeDir: environment.homeDir, tempDir: environment.tempDir })
   const capture = makeCapture({
     store,
@@ -121,6 +131,25 @@ export async function wire({
     promptDir: home.handoffs,
   })
 
+  const tasks = makeTasks({
+    store,
+    clock,
+    homeDir: environment.homeDir,
+    projects: sessions.projects,
+    rules: makeRules({ store, clock, projects: sessions.projects, homeDir: machine.homeDir, capture: config.capture }),
+    mirrorDirs: (dir) => roster.at(dir).flatMap((team) => (team.taskStateFile ? [team.projectDir] : [])),
+    onTrouble: (err, path) => log.warn({ err, path }, "the state of a task could not be written to its file"),
+  })
+
+  const greet = makeGreetings({
+    store,
+    roster,
+    host: hostname(),
+    brief: (begun) => recall.greeting(begun),
+    isAlive: (pid) => processStart(pid) !== undefined,
+    onTrouble: (err, what) => log.warn({ err }, what),
+  })
+
   const followers: Follower[] = []
   const stopping = new AbortController()
   const running = followers.map((follower) =>
@@ -138,8 +167,8 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const system = { status: () => statusOf({ store, recall, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, handoff, system }), log)
+  const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
+  const call = reporting(local(operations, { sessions, capture, recall, handoff, tasks, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
@@ -148,11 +177,7 @@ export async function wire({
       const heard = await capture.intake.receive(sent)
       const print = agents.find(({ platform }) => platform === sent.platform)?.greeting
       if (!heard || !print) return undefined
-      // What was said is kept; that nothing can be answered to it is no failure of the hook.
-      const text = await recall.greeting({ platform: sent.platform, ...heard }).catch((err: unknown) => {
-        log.warn({ err }, "a session that began could not be told where its project stood")
-        return undefined
-      })
+      const text = await greet({ platform: sent.platform, ...heard })
       return text === undefined ? undefined : print(text)
     },
     mcp,
@@ -160,6 +185,7 @@ export async function wire({
     stops: [
       { name: "mcp connections", run: () => mcp.close() },
       { name: "sweeper", run: () => clearInterval(sweeper) },
+      { name: "configuration", run: unwatch },
       {
         name: "followers and capture",
         run: async () => {
@@ -201,12 +227,14 @@ function reporting(call: Call, log: Log): Call {
 async function statusOf({
   store,
   recall,
+  roster,
   home,
   registration,
   httpTrouble,
 }: {
   store: Store
   recall: RecallRoom
+  roster: ReloadingRoster
   home: Home
   registration: () => Registration
   httpTrouble: () => string | undefined
@@ -230,7 +258,7 @@ async function statusOf({
     store: facts,
     search: { place, ...(index instanceof Failure ? { trouble: index.message } : searchFacts(index, last)) },
     followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: last - index.position }],
-    notices: damage,
+    notices: [...damage, ...roster.troubles()],
   }
 }
 

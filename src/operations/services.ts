@@ -2,6 +2,7 @@ import type { HandoffRoom } from "../recall/handoff/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
+import type { Tasks } from "../sessions/task-state.ts"
 
 /** What operations run on; the daemon builds it once. */
 export interface Services {
@@ -9,6 +10,7 @@ export interface Services {
   capture: CaptureRoom
   recall: RecallRoom
   handoff: HandoffRoom
+  tasks: Tasks
   system: SystemService
 }
 
