@@ -17,7 +17,9 @@ import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall, type RecallRoom } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
+import { makeRules } from "../sessions/capture/rules.ts"
 import { makeSessions } from "../sessions/room.ts"
+import { makeTasks } from "../sessions/task-state.ts"
 import { openStore } from "../store/open.ts"
 import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
@@ -26,9 +28,11 @@ import { mcpStreams } from "../surfaces/mcp-stream.ts"
 import { makeRoster, type ReloadingRoster } from "../teams/roster.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
+import { makeGreetings } from "./greetings.ts"
 import { damagedFiles, type Home } from "./home.ts"
 import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
+import { processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
@@ -127,6 +131,25 @@ export async function wire({
     promptDir: home.handoffs,
   })
 
+  const tasks = makeTasks({
+    store,
+    clock,
+    homeDir: environment.homeDir,
+    projects: sessions.projects,
+    rules: makeRules({ store, clock, projects: sessions.projects, homeDir: machine.homeDir, capture: config.capture }),
+    mirrorDirs: (dir) => roster.at(dir).flatMap((team) => (team.taskStateFile ? [team.projectDir] : [])),
+    onTrouble: (err, path) => log.warn({ err, path }, "the state of a task could not be written to its file"),
+  })
+
+  const greet = makeGreetings({
+    store,
+    roster,
+    host: hostname(),
+    brief: (begun) => recall.greeting(begun),
+    isAlive: (pid) => processStart(pid) !== undefined,
+    onTrouble: (err, what) => log.warn({ err }, what),
+  })
+
   const followers: Follower[] = []
   const stopping = new AbortController()
   const running = followers.map((follower) =>
@@ -145,7 +168,7 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, handoff, system }), log)
+  const call = reporting(local(operations, { sessions, capture, recall, handoff, tasks, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
@@ -154,11 +177,7 @@ export async function wire({
       const heard = await capture.intake.receive(sent)
       const print = agents.find(({ platform }) => platform === sent.platform)?.greeting
       if (!heard || !print) return undefined
-      // What was said is kept; that nothing can be answered to it is no failure of the hook.
-      const text = await recall.greeting({ platform: sent.platform, ...heard }).catch((err: unknown) => {
-        log.warn({ err }, "a session that began could not be told where its project stood")
-        return undefined
-      })
+      const text = await greet({ platform: sent.platform, ...heard })
       return text === undefined ? undefined : print(text)
     },
     mcp,

@@ -2,6 +2,7 @@ import type { Delivery, DeliveryState, DeliveryWay, LeaseRequest, NewDelivery } 
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { Post } from "./post.ts"
 import type { Route } from "./route.ts"
+import type { ForgetWish } from "./store.ts"
 import type { TaskState } from "./task-state.ts"
 import type { NewUpdate, Update, UpdateType } from "./update.ts"
 
@@ -89,4 +90,6 @@ export interface TaskStates {
   /** Of this session; of the newest one that has any, when it is not named. */
   get(projectId: ProjectId, nativeSessionId?: string): Promise<TaskState | undefined>
   clear(projectId: ProjectId, nativeSessionId?: string): Promise<number>
+  /** Those that hold the text, or were saved in that time; returns how many are gone. */
+  forget(wish: ForgetWish): Promise<number>
 }

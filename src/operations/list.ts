@@ -19,6 +19,7 @@ import {
 } from "./sessions.ts"
 import { importNow, sources } from "./sources.ts"
 import { status } from "./system.ts"
+import { taskState } from "./task-state.ts"
 import { thought } from "./thought.ts"
 
 /** To add an operation, write it in its noun's file and name it here. */
@@ -27,6 +28,7 @@ const all = [
   thought,
   searchConversationHistory,
   resumeSessionContext,
+  taskState,
   search,
   resume,
   reindex,

@@ -3,6 +3,7 @@ import type { ReachRoom } from "../reach/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
+import type { Tasks } from "../sessions/task-state.ts"
 
 /** What operations run on; the daemon builds it once. */
 export interface Services {
@@ -11,6 +12,7 @@ export interface Services {
   recall: RecallRoom
   handoff: HandoffRoom
   reach: ReachRoom
+  tasks: Tasks
   system: SystemService
 }
 

@@ -8,7 +8,7 @@ import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import { teamsOf } from "./belonging.ts"
-import { makeHookStatus } from "./hook-status.ts"
+import { type HeardStatus, makeHookStatus } from "./hook-status.ts"
 
 /** A kept session and the process that has it. */
 export interface LiveAgent {
@@ -26,6 +26,8 @@ export interface LiveAgent {
   dir: string | null
   /** Print mode, a program's own, or in the background. */
   isUnattended: boolean
+  /** Of which it is, by name. */
+  teams: readonly string[]
 }
 
 /** Which sessions are live now. Never asked inside a transaction: it reads the store by itself. */
@@ -62,16 +64,21 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
     return now !== undefined && (start === null || start === now)
   }
 
-  const everyone = async (): Promise<{ agent: LiveAgent; session: Session }[]> => {
+  const withTeams = (agent: Omit<LiveAgent, "teams">, session: Session): LiveAgent => ({
+    ...agent,
+    teams: teamsOf(roster, session, agent.dir).map(({ name }) => name),
+  })
+
+  const everyone = async (): Promise<LiveAgent[]> => {
     const listed = await registry()
     const routes = await store.routes.list(host)
-    const found: { agent: LiveAgent; session: Session }[] = []
+    const found: LiveAgent[] = []
     for (const entry of listed) {
       // What is not kept, because its folder is excluded or it was forgotten, is not watched either.
       const session = await store.sessions.byNative(entry.platform, entry.nativeId)
       if (!session || session.isSubagent) continue
       const route = routes.find(({ sessionId, pid }) => sessionId === session.id && pid === entry.pid)
-      found.push({ session, agent: fromRegistry(entry, session, route) })
+      found.push(withTeams(fromRegistry(entry, session, route), session))
     }
     // A process that is listed may have gone on to another session: the registry knows, and routes do not.
     const isListed = (route: Route) =>
@@ -80,37 +87,38 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
       if (isListed(route) || !isAlive(route)) continue
       const session = await store.sessions.byId(route.sessionId)
       if (!session || session.isSubagent) continue
-      found.push({ session, agent: fromRoute(route, session, await hookStatus.of(session.id)) })
+      found.push(withTeams(fromRoute(route, session, await hookStatus.of(session.id)), session))
     }
     return found
   }
 
   return {
     async ofTeam(team) {
-      const all = await everyone()
-      const mine = all
-        .filter(({ agent, session }) => teamsOf(roster, session, agent.dir).some(({ name }) => name === team.name))
-        .map(({ agent }) => agent)
+      const mine = (await everyone()).filter(({ teams }) => teams.includes(team.name))
       const attended = mine.filter(({ isUnattended }) => !isUnattended)
       const post = await store.posts.byTeam(team.name)
-      const rank = ({ session, route }: LiveAgent) =>
-        session.id === post?.sessionId ? Number.POSITIVE_INFINITY : (route?.seenAtMs ?? 0)
-      return (attended.length > 0 ? attended : mine).toSorted((a, b) =>
-        rank(b) > rank(a) ? 1 : rank(b) < rank(a) ? -1 : 0,
+      const isAtPost = ({ session }: LiveAgent) => Number(session.id === post?.sessionId)
+      const seenAtMs = ({ route }: LiveAgent) => route?.seenAtMs ?? 0
+      return (attended.length > 0 ? attended : mine).toSorted(
+        (a, b) => isAtPost(b) - isAtPost(a) || seenAtMs(b) - seenAtMs(a),
       )
     },
     async ofSession(sessionId) {
-      const live = (await everyone()).find(({ agent }) => agent.session.id === sessionId)
-      if (live) return live.agent
+      const live = (await everyone()).find(({ session }) => session.id === sessionId)
+      if (live) return live
       const [route] = await store.routes.ofSession(sessionId)
       const session = route && (await store.sessions.byId(sessionId))
-      return session && { ...fromRoute(route, session, undefined), status: "gone" }
+      return session && { ...withTeams(fromRoute(route, session, undefined), session), status: "gone" }
     },
-    all: async () => (await everyone()).map(({ agent }) => agent),
+    all: everyone,
   }
 }
 
-function fromRegistry(entry: LiveSession, { id, platform, nativeId }: Session, route: Route | undefined): LiveAgent {
+function fromRegistry(
+  entry: LiveSession,
+  { id, platform, nativeId }: Session,
+  route: Route | undefined,
+): Omit<LiveAgent, "teams"> {
   const { status, waitingFor, statusAtMs, pid, processStart, cwd, isUnattended = false } = entry
   return {
     session: { id, platform, nativeId },
@@ -128,8 +136,8 @@ function fromRegistry(entry: LiveSession, { id, platform, nativeId }: Session, r
 function fromRoute(
   route: Route,
   { id, platform, nativeId, projectPath }: Session,
-  heard: { status: LiveStatus; waitingFor: string | null; atMs: number; isUnattended: boolean } | undefined,
-): LiveAgent {
+  heard: HeardStatus | undefined,
+): Omit<LiveAgent, "teams"> {
   return {
     session: { id, platform, nativeId },
     route,

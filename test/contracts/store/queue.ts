@@ -169,6 +169,12 @@ export function queueContract(store: () => Store): void {
     expect(await store().taskStates.get(projectId)).toEqual(later)
     await store().taskStates.put({ ...state, lastCompletedStep: "3", updatedAtMs: NOW + 2 })
     expect(await store().taskStates.get(projectId)).toMatchObject({ nativeSessionId: "a", lastCompletedStep: "3" })
+    const other = { ...state, projectId: await addProject(store(), "q"), updatedAtMs: NOW }
+    await store().taskStates.put(other)
+    expect(await store().taskStates.forget({ containing: "no such words" })).toBe(0)
+    expect(await store().taskStates.forget({ projectId, sinceMs: NOW + 3 })).toBe(0)
+    expect(await store().taskStates.forget({ containing: "the DNS", untilMs: NOW + 1 })).toBe(1)
+    expect(await store().taskStates.get(other.projectId)).toBeUndefined()
     expect(await store().taskStates.clear(projectId, "a")).toBe(1)
     expect(await store().taskStates.get(projectId)).toEqual(later)
     expect(await store().taskStates.clear(projectId)).toBe(1)

@@ -1,0 +1,25 @@
+import { readFile, stat } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import type { Team } from "../../domain/team.ts"
+
+export interface NamedSession {
+  id: string
+  writtenAtMs: number
+}
+
+/** What an agent without hooks says of itself: `{"id": …, "started_at": …}`. Undefined while it says nothing readable. */
+export async function readSessionFile(
+  { sessionFile, projectDir }: Pick<Team, "sessionFile" | "projectDir">,
+  homeDir: string,
+): Promise<NamedSession | undefined> {
+  if (sessionFile === null) return undefined
+  const path = sessionFile.startsWith("~/") ? join(homeDir, sessionFile.slice(2)) : resolve(projectDir, sessionFile)
+  try {
+    const { id } = JSON.parse(await readFile(path, "utf8")) as { id?: unknown }
+    if (typeof id !== "string" || id.trim() === "") return undefined
+    return { id, writtenAtMs: (await stat(path)).mtimeMs }
+  } catch {
+    // Not there yet, or in the middle of being written: the next look reads it.
+    return undefined
+  }
+}
