@@ -21,31 +21,3 @@ export function processStart(pid: number): string | undefined {
     return undefined
   }
 }
-
-/** Whether the process is this one, or was started by it or by one of its children. */
-export function isBelow(pid: number, ancestor: number): boolean {
-  let at = pid
-  for (let depth = 0; at > 1 && depth < MAX_DEPTH; depth++) {
-    if (at === ancestor) return true
-    at = parentOf(at)
-  }
-  return false
-}
-
-const MAX_DEPTH = 32
-
-function parentOf(pid: number): number {
-  try {
-    if (process.platform === "linux") {
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
-      return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
-    }
-    const answer = execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    })
-    return Number(answer)
-  } catch {
-    return 0
-  }
-}

@@ -1,5 +1,5 @@
-import type { HandoffRoom } from "../recall/handoff/room.ts"
 import type { ReachRoom } from "../reach/room.ts"
+import type { HandoffRoom } from "../recall/handoff/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"

@@ -27,6 +27,7 @@ import { type MessageSettings, type Messages, makeMessages } from "./messages/me
 import { makePulling, type PulledMail } from "./messages/pulling.ts"
 import { senderOf } from "./messages/sender.ts"
 import type { LiveSessions } from "./watching/live.ts"
+import { isUnder } from "./watching/routes.ts"
 
 /** Reach's own door: messages for agents that run somewhere, and how they get there. */
 export interface ReachRoom {
@@ -58,14 +59,15 @@ export interface ReachDeps {
   /** Names the home: whoever held leases under it before is dead. */
   home: string
   processStart(pid: number): string | undefined
-  isBelow(pid: number, ancestor: number): boolean
+  parentOf(pid: number): number | undefined
   /** Whether hooks have left something that was not taken yet. */
   hasSpooled(): Promise<boolean>
   onTrouble(error: unknown, what: string): void
 }
 
 export function makeReach(deps: ReachDeps): ReachRoom {
-  const { clock, roster, host, home, processStart, isBelow: isUnder } = deps
+  const { clock, roster, host, home, processStart, parentOf } = deps
+  const isAgentUnder = (pid: number, panePid: number) => isUnder(pid, panePid, parentOf)
   const ownerPrefix = `courier ${host} ${home} `
   const desk = makeDesk({ ...deps, ownerPrefix, owner: ownerPrefix + newKey() })
   const parking = makeParking()
@@ -78,9 +80,18 @@ export function makeReach(deps: ReachDeps): ReachRoom {
   const waiters = makeWaiters({ processStart, onWaiting: () => nudgeAll() })
   const paster = makePaster(deps)
   const ladder = makeLadder({ ...deps, turns, waiters })
-  const handOver = makeHandOver({ ...deps, desk, paster, waiters, isUnder })
-  const recovery = makeRecovery({ ...deps, desk, paster, inTurn, isUnder })
-  const courier = makeCourier({ ...deps, desk, ladder, parking, recovery, handOver, inTurn, progress: makeProgress(deps) })
+  const handOver = makeHandOver({ ...deps, desk, paster, waiters, isUnder: isAgentUnder })
+  const recovery = makeRecovery({ ...deps, desk, paster, inTurn, isUnder: isAgentUnder })
+  const courier = makeCourier({
+    ...deps,
+    desk,
+    ladder,
+    parking,
+    recovery,
+    handOver,
+    inTurn,
+    progress: makeProgress(deps),
+  })
   const nudgeAll = () => {
     for (const { name } of roster.list()) courier.nudge(name)
   }

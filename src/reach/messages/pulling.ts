@@ -17,7 +17,17 @@ export interface PulledMail {
 const MOST_AT_ONCE = 20
 
 /** The last way: the team's own agent asks what there is for it. The owner's words do not go by it. */
-export function makePulling({ store, clock, desk, live }: { store: Store; clock: Clock; desk: Desk; live: LiveSessions }) {
+export function makePulling({
+  store,
+  clock,
+  desk,
+  live,
+}: {
+  store: Store
+  clock: Clock
+  desk: Desk
+  live: LiveSessions
+}) {
   return async (team: Team, nativeId: string): Promise<PulledMail[]> => {
     const agent = (await live.ofTeam(team)).find(({ session }) => session.nativeId === nativeId)
     if (!agent) return []
