@@ -1,6 +1,8 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
+import { consoles } from "../adapters/consoles/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
+import { tmuxPanes } from "../adapters/panes/tmux.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
@@ -12,6 +14,9 @@ import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
 import type { SystemStatus } from "../operations/services.ts"
+import { updatesFollower } from "../reach/updates/follower.ts"
+import { makeUpdates } from "../reach/updates/pull.ts"
+import { makeWatching } from "../reach/watching/room.ts"
 import type { IndexFacts } from "../recall/core.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall, type RecallRoom } from "../recall/room.ts"
@@ -32,7 +37,7 @@ import { makeGreetings } from "./greetings.ts"
 import { damagedFiles, type Home } from "./home.ts"
 import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
-import { processStart } from "./process-identity.ts"
+import { parentOf, processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
@@ -150,14 +155,28 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const followers: Follower[] = []
+  const watching = makeWatching({
+    store,
+    clock,
+    roster,
+    consoles,
+    panes: tmuxPanes({ env: machine.env }),
+    machine,
+    host: hostname(),
+    processStart,
+    parentOf,
+    onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
+  })
+  const updates = makeUpdates({ store, roster, takeMail: async () => [] })
+
+  const followers: Follower[] = [updatesFollower(roster)]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
   )
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
-  running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal))
+  running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -168,7 +187,7 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, handoff, tasks, system }), log)
+  const call = reporting(local(operations, { sessions, capture, recall, handoff, tasks, updates, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {

@@ -1,3 +1,4 @@
+import type { UpdatesRoom } from "../reach/updates/pull.ts"
 import type { HandoffRoom } from "../recall/handoff/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
@@ -11,6 +12,7 @@ export interface Services {
   recall: RecallRoom
   handoff: HandoffRoom
   tasks: Tasks
+  updates: UpdatesRoom
   system: SystemService
 }
 
