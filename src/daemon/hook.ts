@@ -1,7 +1,7 @@
 import { request } from "node:http"
 import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
-import { HOOK_ENV, HOOK_PATH, hookHeaders, WAIT_PATH } from "../domain/hook.ts"
+import { HOOK_ENV, HOOK_PATH, hookHeaders, mayWait, WAIT_PATH } from "../domain/hook.ts"
 import { writeSpool } from "../sessions/capture/spool.ts"
 import type { Environment } from "./environment.ts"
 import { homeAt } from "./home.ts"
@@ -32,7 +32,7 @@ export async function hook(
     const headers = hookHeaders({ key: `${atNs}-${process.pid}`, atNs, env })
     const body = await text(process.stdin)
     if (mode === "wait") {
-      if (machine.env.CLAUDE_CODE_ENTRYPOINT === "cli")
+      if (mayWait(machine.env))
         await wait(home.socket, `${WAIT_PATH}/${encodeURIComponent(platform)}`, { headers, body, maxMs: MAX_WAIT_MS })
       return
     }

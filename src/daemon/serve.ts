@@ -68,7 +68,10 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     identity: { id: registration.id, version: VERSION, pid: process.pid },
     onBug: (err: unknown, path: string) => log.error({ err, path }, "a request failed in a way it should not"),
   }
-  const onSocket = await listenOnSocket(httpApp({ ...shared, onStop: stop, onHook: program.onHook }), home.socket)
+  const onSocket = await listenOnSocket(
+    httpApp({ ...shared, onStop: stop, onHook: program.onHook, onWait: program.onWait }),
+    home.socket,
+  )
   onSocket.on("upgrade", program.streams.onUpgrade)
   let onHttp: Server | undefined
   if (config.http.enabled) {
@@ -98,6 +101,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
           const closed = closeServer(onSocket)
           // A server is closed when its last connection is, and agents keep theirs for as long as they live.
           program.streams.close()
+          program.endWaiting()
           return closed
         },
       },

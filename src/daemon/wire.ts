@@ -1,6 +1,8 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
+import { consoles } from "../adapters/consoles/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
+import { tmuxPanes } from "../adapters/panes/tmux.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
@@ -12,12 +14,17 @@ import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
 import type { SystemStatus } from "../operations/services.ts"
+import { makeReach } from "../reach/room.ts"
+import { updatesFollower } from "../reach/updates/follower.ts"
+import { makeUpdates } from "../reach/updates/pull.ts"
+import { makeWatching } from "../reach/watching/room.ts"
 import type { IndexFacts } from "../recall/core.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall, type RecallRoom } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
 import { makeRules } from "../sessions/capture/rules.ts"
+import { makeSpool } from "../sessions/capture/spool.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { makeTasks } from "../sessions/task-state.ts"
 import { openStore } from "../store/open.ts"
@@ -32,7 +39,7 @@ import { makeGreetings } from "./greetings.ts"
 import { damagedFiles, type Home } from "./home.ts"
 import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
-import { processStart } from "./process-identity.ts"
+import { parentOf, processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
@@ -43,6 +50,10 @@ export interface Program {
   call: Call
   /** Resolves when what a hook said is kept, with what the hook is to print. */
   onHook(sent: SentHook): Promise<string | undefined>
+  /** A hook waits to wake its agent; see HttpOptions. */
+  onWait(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
+  /** Sends those that wait away, so that the socket can be closed. */
+  endWaiting(): void
   mcp: McpHttp
   streams: ReturnType<typeof mcpStreams>
   /** In the order in which they must run: nothing new, then what runs, then the store. */
@@ -150,14 +161,48 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const followers: Follower[] = []
+  const panes = tmuxPanes({ env: machine.env })
+  const watching = makeWatching({
+    store,
+    clock,
+    roster,
+    consoles,
+    panes,
+    machine,
+    host: hostname(),
+    processStart,
+    parentOf,
+    onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
+  })
+  const spool = makeSpool(home.spool)
+  const reach = makeReach({
+    store,
+    clock,
+    roster,
+    live: watching.live,
+    panes,
+    consoles,
+    lines: [],
+    machine,
+    settings: config.queue,
+    host: hostname(),
+    home: home.dir,
+    processStart,
+    parentOf,
+    hasSpooled: async () => (await spool.names()).length > 0,
+    onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
+  })
+  const updates = makeUpdates({ store, roster, takeMail: reach.pull })
+
+  const followers: Follower[] = [updatesFollower(roster), ...reach.followers]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
   )
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
-  running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal))
+  running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
+  running.push(reach.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -168,18 +213,26 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, handoff, tasks, system }), log)
+  const call = reporting(local(operations, { sessions, capture, recall, handoff, reach, tasks, updates, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
     async onHook(sent) {
       const heard = await capture.intake.receive(sent)
-      const print = agents.find(({ platform }) => platform === sent.platform)?.greeting
-      if (!heard || !print) return undefined
-      const text = await greet({ platform: sent.platform, ...heard })
-      return text === undefined ? undefined : print(text)
+      const agent = agents.find(({ platform }) => platform === sent.platform)
+      if (!heard || !agent) return undefined
+      const said = agent.greeting && (await greet({ platform: sent.platform, ...heard }))
+      if (said !== undefined) return agent.greeting!(said)
+      const more = agent.turnContext && (await reach.turnContext(sent, heard.event))
+      return more === undefined ? undefined : agent.turnContext!(more)
     },
+    async onWait(sent, signal) {
+      const agent = agents.find(({ platform }) => platform === sent.platform)
+      const answer = agent && (await reach.wait(sent, agent.read(jsonObject(sent.body), sent.env), signal))
+      return answer === undefined || answer.kind === "over" ? null : answer.kind === "wake" ? answer.text : undefined
+    },
+    endWaiting: reach.endWaiting,
     mcp,
     streams,
     stops: [
@@ -195,6 +248,15 @@ export async function wire({
       },
       { name: "store", run: () => store.close() },
     ],
+  }
+}
+
+function jsonObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
   }
 }
 

@@ -78,3 +78,14 @@ export const HOOK_ENV = [
   "GEMINI_SESSION_ID",
   "CURSOR_PROJECT_DIR",
 ] as const
+
+/** The oldest Claude Code of which it was seen that it does not wait for a hook that waits; those before may. */
+export const WAITING_SINCE = [2, 1, 197] as const
+
+/** In print mode nobody is there to be woken, and the agent would wait for the hook. */
+export function mayWait({ CLAUDE_CODE_ENTRYPOINT, AI_AGENT = "" }: Record<string, string | undefined>): boolean {
+  const version = /^claude-code_(\d+)-(\d+)-(\d+)/.exec(AI_AGENT)?.slice(1).map(Number)
+  if (CLAUDE_CODE_ENTRYPOINT !== "cli" || !version) return false
+  const at = WAITING_SINCE.findIndex((part, index) => part !== version[index])
+  return at < 0 || version[at]! > WAITING_SINCE[at]!
+}

@@ -78,9 +78,10 @@ export interface Posts {
 export interface Updates {
   /** Those that are new; one whose key is there already changes nothing. */
   add(updates: NewUpdate[]): Promise<number>
+  /** In order; with `newest`, the last ones. */
   after(
     team: string,
-    wish: { afterSeq?: number; sinceMs?: number; types?: readonly UpdateType[]; limit: number },
+    wish: { afterSeq?: number; sinceMs?: number; newest?: boolean; types?: readonly UpdateType[]; limit: number },
   ): Promise<Update[]>
   last(team: string): Promise<number>
 }

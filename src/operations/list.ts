@@ -21,6 +21,7 @@ import { importNow, sources } from "./sources.ts"
 import { status } from "./system.ts"
 import { taskState } from "./task-state.ts"
 import { thought } from "./thought.ts"
+import { pullUpdates } from "./updates.ts"
 
 /** To add an operation, write it in its noun's file and name it here. */
 const all = [
@@ -50,6 +51,7 @@ const all = [
   sessionsArchive,
   sessionsLink,
   sessionsExport,
+  pullUpdates,
   status,
 ] as const
 

@@ -1,4 +1,5 @@
 import type { ReachRoom } from "../reach/room.ts"
+import type { UpdatesRoom } from "../reach/updates/pull.ts"
 import type { HandoffRoom } from "../recall/handoff/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
@@ -13,6 +14,7 @@ export interface Services {
   handoff: HandoffRoom
   reach: ReachRoom
   tasks: Tasks
+  updates: UpdatesRoom
   system: SystemService
 }
 

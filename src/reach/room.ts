@@ -34,7 +34,7 @@ export interface ReachRoom {
   messages: Messages
   senderOf(caller: Caller): Sender
   /** Mail that the team's own agent fetches. */
-  pull(team: Team, nativeId: string): Promise<PulledMail[]>
+  pull(team: Team, caller: Caller): Promise<PulledMail[]>
   /** What a turn that is about to end is told, so that it goes on. */
   turnContext(sent: SentHook, event: HookEvent): Promise<string | undefined>
   /** A hook waits in the background of its agent. */

@@ -67,7 +67,7 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
           },
       routes: makeRoutes(on),
       posts: makePosts(on),
-      updates: makeUpdates(on),
+      updates: makeUpdates(on, dialect),
       taskStates: makeTaskStates(on),
       async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")

@@ -1,3 +1,4 @@
+import type { Caller } from "../../domain/caller.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { laneOf } from "../../domain/message.ts"
@@ -28,8 +29,9 @@ export function makePulling({
   desk: Desk
   live: LiveSessions
 }) {
-  return async (team: Team, nativeId: string): Promise<PulledMail[]> => {
-    const agent = (await live.ofTeam(team)).find(({ session }) => session.nativeId === nativeId)
+  return async (team: Team, { nativeSession }: Caller): Promise<PulledMail[]> => {
+    const agents = await live.ofTeam(team)
+    const agent = nativeSession ? agents.find(({ session }) => session.nativeId === nativeSession.id) : agents[0]
     if (!agent) return []
     const pulled: Delivery[] = []
     for (const lane of [laneOf(team.name, "urgent"), laneOf(team.name, "normal")]) {

@@ -55,7 +55,7 @@ const KNOWN_MS = 150
 export function makeLive({ store, consoles, machine, processStart, host, clock, roster }: LiveDeps): LiveSessions {
   const hookStatus = makeHookStatus(store)
   const registry = briefly(clock, async () => {
-    const listed = await Promise.all(consoles.map((console) => console.live(machine).catch(() => [])))
+    const listed = await Promise.all(consoles.map((agent) => agent.live(machine).catch(() => [])))
     return listed.flat().filter(isAlive)
   })
 

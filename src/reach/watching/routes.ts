@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import type { PaneAddress, Panes } from "../../domain/panes.ts"
 import type { Route } from "../../domain/route.ts"
 import type { HookEntry } from "./hook-entry.ts"
@@ -14,6 +15,7 @@ export interface RouteDeps {
 
 /** How much younger a route must be to be worth a write: hooks come with every tool that an agent uses. */
 const SEEN_EVERY_MS = 5_000
+const IDENTIFY_MS = 1_000
 /** Deeper than shells and wrappers between a pane and its agent ever are. */
 const MAX_DEPTH = 32
 
@@ -23,10 +25,12 @@ export function makeRouteFinder({ panes, processStart, parentOf, host, onTrouble
 
   const paneOf = async ({ pid, tmux }: HookEntry): Promise<PaneAddress | null> => {
     if (!tmux) return null
-    const address = await panes.identify(tmux).catch((error: unknown) => {
+    const asked = panes.identify(tmux).catch((error: unknown) => {
       onTrouble(error, tmux.socket)
       return undefined
     })
+    // A server that hangs must not keep other sessions waiting; the next hook asks again.
+    const address = await Promise.race([asked, sleep(IDENTIFY_MS, undefined, { ref: false })])
     // A variable is inherited by whatever is started there, and outlives the server: only the processes are proof.
     if (!address || address.serverPid !== tmux.serverPid || !isUnder(pid, address.panePid, parentOf)) return null
     return address

@@ -1,5 +1,4 @@
 import { readFile, stat } from "node:fs/promises"
-import { join, resolve } from "node:path"
 import type { Team } from "../../domain/team.ts"
 
 export interface NamedSession {
@@ -8,12 +7,10 @@ export interface NamedSession {
 }
 
 /** What an agent without hooks says of itself: `{"id": …, "started_at": …}`. Undefined while it says nothing readable. */
-export async function readSessionFile(
-  { sessionFile, projectDir }: Pick<Team, "sessionFile" | "projectDir">,
-  homeDir: string,
-): Promise<NamedSession | undefined> {
-  if (sessionFile === null) return undefined
-  const path = sessionFile.startsWith("~/") ? join(homeDir, sessionFile.slice(2)) : resolve(projectDir, sessionFile)
+export async function readSessionFile({
+  sessionFile: path,
+}: Pick<Team, "sessionFile">): Promise<NamedSession | undefined> {
+  if (path === null) return undefined
   try {
     const { id } = JSON.parse(await readFile(path, "utf8")) as { id?: unknown }
     if (typeof id !== "string" || id.trim() === "") return undefined

@@ -16,7 +16,6 @@ export interface WatchDeps extends RouteDeps {
   clock: Clock
   roster: Roster
   live: LiveSessions
-  homeDir: string
 }
 
 /** Who is at the teams' posts. One after the other: hooks as they come, and a look at all that lives every two seconds. */
@@ -115,7 +114,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     for (const team of roster.list()) {
       const mine = seats.filter(({ teams }) => teams.includes(team.name))
       await consider(team, { kind: "looked", live: mine, atMs })
-      const named = await readSessionFile(team, deps.homeDir)
+      const named = await readSessionFile(team)
       if (!named) continue
       const session = await store.sessions.byNative(team.platform, named.id)
       await consider(team, { kind: "named", ...named, sessionId: session?.id ?? null, atMs })

@@ -1,4 +1,4 @@
-import { HOOK_ENV, HOOK_PATH, WAIT_PATH } from "../../domain/hook.ts"
+import { HOOK_ENV, HOOK_PATH, WAIT_PATH, WAITING_SINCE } from "../../domain/hook.ts"
 
 /** The daemon answers in a few milliseconds; one that hangs costs the agent this much, and the event goes to the spool. */
 const MAX_SECONDS = "0.3"
@@ -35,8 +35,12 @@ for name in ${HOOK_ENV.join(" ")}; do
 done
 
 if [ "$mode" = wait ]; then
-  # Nobody is there to be woken in print mode, and there the hook would be waited for.
+  # In print mode nobody is there to be woken, and there, as in versions before ${WAITING_SINCE.join(".")}, the agent would wait for it.
   [ "\${CLAUDE_CODE_ENTRYPOINT-}" = cli ] && command -v curl || exit 0
+  version=\${AI_AGENT#claude-code_} version=\${version%%_*} major=\${version%%-*} rest=\${version#*-}
+  minor=\${rest%%-*} patch=\${rest#*-}
+  [ "$major" -gt ${WAITING_SINCE[0]} ] || { [ "$major" -eq ${WAITING_SINCE[0]} ] && [ "$minor" -gt ${WAITING_SINCE[1]} ]; } ||
+    { [ "$major.$minor" = ${WAITING_SINCE[0]}.${WAITING_SINCE[1]} ] && [ "$patch" -ge ${WAITING_SINCE[2]} ]; } || exit 0
   while kill -0 "$PPID"; do
     reply=$(printf '%s' "$payload" | curl -q -s --noproxy '*' --max-time ${MAX_WAIT_SECONDS} -w '\\n%{http_code}' \\
       --unix-socket "$socket" -H 'content-type: application/json' -H 'expect:' "$@" --data-binary @- \\

@@ -147,6 +147,8 @@ export function queueContract(store: () => Store): void {
     expect(await keys({ sinceMs: NOW, limit: 9 })).toEqual(["2"])
     expect(await keys({ types: ["session_restart"], limit: 9 })).toEqual([])
     expect(await keys({ limit: 1 })).toEqual(["1"])
+    expect(await keys({ limit: 1, newest: true })).toEqual(["2"])
+    expect(await keys({ limit: 9, newest: true })).toEqual(["1", "2"])
     expect(await store().updates.last("api")).toBe(all[1]!.seq)
     expect(await store().updates.last("nobody")).toBe(0)
   })

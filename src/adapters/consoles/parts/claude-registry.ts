@@ -36,6 +36,7 @@ function sessionOf(entry: Record<string, unknown>): LiveSession | undefined {
     status: STATUSES[word("status") ?? ""] ?? "busy",
     waitingFor: word("waitingFor"),
     statusAtMs: number("statusUpdatedAt"),
+    isUnattended: (word("kind") ?? "interactive") !== "interactive" || (word("entrypoint") ?? "").startsWith("sdk"),
   }
 }
 
