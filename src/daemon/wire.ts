@@ -13,12 +13,10 @@ import type { Follower } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
-import type { SystemStatus } from "../operations/services.ts"
 import { makeReach } from "../reach/room.ts"
 import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
 import { makeWatching } from "../reach/watching/room.ts"
-import type { IndexFacts } from "../recall/core.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall, type RecallRoom } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
@@ -43,6 +41,7 @@ import { parentOf, processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
+import { statusOf } from "./status.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 
@@ -284,49 +283,4 @@ function reporting(call: Call, log: Log): Call {
       throw failure
     }
   }
-}
-
-async function statusOf({
-  store,
-  recall,
-  roster,
-  home,
-  registration,
-  httpTrouble,
-}: {
-  store: Store
-  recall: RecallRoom
-  roster: ReloadingRoster
-  home: Home
-  registration: () => Registration
-  httpTrouble: () => string | undefined
-}): Promise<SystemStatus> {
-  const { id, version, pid, startedAt, socket, url } = registration()
-  const last = await store.journal.last()
-  const trouble = httpTrouble()
-  const index = await recall.facts().catch((error: unknown) => Failure.from(error))
-  const facts = await store.facts()
-  const place = facts.kind === "sqlite" ? home.index : facts.place
-  const damage = damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`)
-  return {
-    id,
-    version,
-    pid,
-    startedAt,
-    home: home.dir,
-    socket,
-    http: { ...(url === undefined ? {} : { url }), ...(trouble === undefined ? {} : { trouble }) },
-    memoryMb: Math.round(process.memoryUsage.rss() / 1e6),
-    store: facts,
-    search: { place, ...(index instanceof Failure ? { trouble: index.message } : searchFacts(index, last)) },
-    followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: last - index.position }],
-    notices: [...damage, ...roster.troubles()],
-  }
-}
-
-function searchFacts(
-  { documents, position, rebuilding }: IndexFacts,
-  last: number,
-): Omit<SystemStatus["search"], "place"> {
-  return { documents, behind: last - position, ...(rebuilding === undefined ? {} : { rebuilding }) }
 }

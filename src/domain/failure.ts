@@ -29,7 +29,7 @@ export const failures = {
     retry: false,
     help: "`throughline handoff <session> --to <agent>` lets another agent go on with it.",
   },
-  message_not_found: { http: 404, exit: 3, retry: false, help: "`throughline queue` lists the messages that wait." },
+  message_not_found: { http: 404, exit: 3, retry: false, help: "Give the id that send_message answered with." },
   thought_not_found: { http: 404, exit: 3, retry: false, help: "init load_context lists the thoughts of the session." },
   root_not_found: { http: 404, exit: 3, retry: false, help: "Give the path of a folder that exists on this machine." },
   root_invalid: { http: 400, exit: 2, retry: false, help: "Give an absolute path or a file:// URI." },

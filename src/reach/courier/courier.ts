@@ -57,6 +57,7 @@ export function makeCourier(deps: CourierDeps): Courier {
       if (way.rung === undefined) return putOff(delivery, way)
       const result = await handOver(way, delivery, signal)
       if (result.kind === "closed") return putOff(delivery, result)
+      parking.clear(delivery.lane)
       return result.kind === "unconfirmed"
     })
     if (isOpen) await recovery.settle(delivery, signal)

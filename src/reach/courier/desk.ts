@@ -77,13 +77,14 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
     async giveBack(delivery, reason) {
       inHand.delete(delivery.seq)
       const spared = { isSpared: true }
-      await store.transaction((tx) => tx.deliveries.retry(delivery.seq, owner, clock.nowMs(), reason, spared), {
+      // Due since it was: a lease that is being asked for right now may have looked at the clock before.
+      await store.transaction((tx) => tx.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, reason, spared), {
         readAgain: true,
       })
     },
     async again(delivery, reason) {
       inHand.delete(delivery.seq)
-      await store.deliveries.retry(delivery.seq, owner, clock.nowMs(), reason)
+      await store.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, reason)
     },
     async settle(delivery, state, reason) {
       inHand.delete(delivery.seq)

@@ -72,8 +72,8 @@ export function makeEvidence({ clock, host, consoles, turns, onActivity }: Evide
     else if (hook.event === "SessionEnd") await onEnd(tx, hook)
     else if (hook.event === "SessionStart") turns.closed(hook.session)
     else if (WORK.has(hook.event)) await onWork(tx, hook)
-    else return
-    if (hook.cwd !== undefined) onActivity(hook.cwd)
+    // A prompt opens no way; everything else may.
+    if (OPENS.has(hook.event) && hook.cwd !== undefined) onActivity(hook.cwd)
   }
 
   return {
@@ -89,6 +89,7 @@ export function makeEvidence({ clock, host, consoles, turns, onActivity }: Evide
 
 /** What a turn's own work looks like. */
 const WORK = new Set(["PostToolUse", "PreToolUse", "PreCompact", "PostCompact"])
+const OPENS = new Set(["Stop", "SessionStart", "SessionEnd"])
 const ORDER: readonly DeliveryState[] = ["delivered", "seen", "running", "done"]
 const upTo = (last: "running" | "done", from: DeliveryState) =>
   ORDER.slice(ORDER.indexOf(from) + 1, ORDER.indexOf(last) + 1) as Exclude<DeliveryState, "queued">[]

@@ -3,6 +3,8 @@ import type { Closed } from "./ladder.ts"
 /** Lanes whose next message cannot go now: left alone for a moment, longer each time, until something happens. */
 export interface Parking {
   park(lane: string, until: Closed["until"], nowMs: number): void
+  /** One of its messages went: the next one is not late yet. */
+  clear(lane: string): void
   /** Something happened: they are tried at once. */
   release(lanes: readonly string[]): void
   /** Those that are still left alone. */
@@ -27,6 +29,7 @@ export function makeParking(): Parking {
       const { firstMs, mostMs } = PAUSES[until]
       lanes.set(lane, { untilMs: nowMs + Math.min(firstMs * 2 ** times, mostMs), times, until })
     },
+    clear: (lane) => void lanes.delete(lane),
     release(some) {
       for (const lane of some) {
         const parked = lanes.get(lane)
