@@ -13,9 +13,9 @@ export const claudeCode: AgentConsole = {
     const why = unfit(text)
     if (why !== undefined) return { refused: why }
     if (isCommand) return asCommand(text.trim())
-    if (SPECIAL.test(text)) return { text: introduced(text) }
+    const words = SPECIAL.test(text) ? introduced(text) : text
     // Enter after a backslash makes a new line, and after the name of a file it takes the first of those that are offered.
-    return { text: AWAITS_MORE.test(text) ? `${text.trimEnd()} ` : text }
+    return { text: AWAITS_MORE.test(words) ? `${words.trimEnd()} ` : words }
   },
   screen,
   isDraftOf(draft, text) {
