@@ -125,6 +125,18 @@ export const failures = {
     retry: false,
     help: "Correct the model, the key or the dimensions in the setting `embedder`; searches go on by words.",
   },
+  agent_unreachable: {
+    http: 503,
+    exit: 5,
+    retry: true,
+    help: "Check that the agent runs and answers; what was for it is kept.",
+  },
+  agent_refused: {
+    http: 502,
+    exit: 6,
+    retry: false,
+    help: "The message has the agent's own words; its other ways in are tried.",
+  },
   unsupported_system: {
     http: 501,
     exit: 6,

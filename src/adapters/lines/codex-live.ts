@@ -1,0 +1,71 @@
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Failure } from "../../domain/failure.ts"
+import type { LiveSession } from "../../domain/live.ts"
+import type { Machine } from "../../domain/platform.ts"
+import { type CodexServer, codexHome, joinDaemon } from "./parts/codex-server.ts"
+import { statusOf, type Thread } from "./parts/codex-thread.ts"
+
+/**
+ * The sessions that Codex's daemon has open, whether a terminal shows them or not. Their process is the daemon's: it is what
+ * runs them, and Codex does not tell which terminal shows which session.
+ */
+export async function codexLive(machine: Machine): Promise<LiveSession[]> {
+  const home = codexHome(machine)
+  const daemon = await joinDaemon(home)
+  if (!daemon) return []
+  try {
+    const pid = await pidOf(daemon)
+    const start = await startOf(home, pid, machine.os)
+    const { data } = await daemon.ask<{ data: string[] }>("thread/loaded/list")
+    const threads = await Promise.all(data.map((threadId) => read(daemon, threadId)))
+    return threads
+      .filter((thread) => thread !== undefined)
+      .filter(({ ephemeral, parentThreadId }) => !ephemeral && parentThreadId === null)
+      .map(({ id, cwd, status }) => ({
+        platform: "codex",
+        nativeId: id,
+        pid,
+        processStart: start,
+        cwd,
+        status: statusOf(status),
+        waitingFor: status.type === "active" ? (status.activeFlags[0] ?? null) : null,
+        statusAtMs: null,
+      }))
+  } catch (error) {
+    // Gone in the middle, or too old to say who it is.
+    if (error instanceof Failure) return []
+    throw error
+  } finally {
+    daemon.close()
+  }
+}
+
+async function pidOf(daemon: CodexServer): Promise<number> {
+  return (await daemon.ask<{ process: { id: number } }>("server/diagnostics")).process.id
+}
+
+/** Undefined when it was closed since it was listed. */
+async function read(daemon: CodexServer, threadId: string): Promise<Thread | undefined> {
+  try {
+    return (await daemon.ask<{ thread: Thread }>("thread/read", { threadId })).thread
+  } catch (error) {
+    if (error instanceof Failure && error.code === "agent_refused") return undefined
+    throw error
+  }
+}
+
+/** As the daemon wrote it down for itself; null when that was about another process. */
+async function startOf(home: string, pid: number, os: Machine["os"]): Promise<string | null> {
+  try {
+    const written = JSON.parse(await readFile(join(home, "app-server-daemon", "daemon.pid"), "utf8")) as {
+      pid: number
+      processStartTime: string
+      processIdentity?: { startTicks?: number }
+    }
+    if (written.pid !== pid) return null
+    return os === "linux" ? String(written.processIdentity?.startTicks ?? "") || null : written.processStartTime
+  } catch {
+    return null
+  }
+}
