@@ -56,10 +56,12 @@ function speak(socket: Socket, head: Buffer, { onText, onEnd }: Pick<WebSocketWi
   const write = (op: number, payload: Buffer) => {
     if (socket.writable) socket.write(frameOf(op, payload))
   }
+  // Once it is said, nobody is waited for.
+  const leave = (code: Buffer) => void socket.end(frameOf(OP.close, code), () => socket.destroy())
   const take = frameReader((op, payload) => {
     if (op === OP.text) onText(payload.toString("utf8"))
     else if (op === OP.ping) write(OP.pong, payload)
-    else if (op === OP.close) socket.end(frameOf(OP.close, payload.subarray(0, 2)))
+    else if (op === OP.close) leave(payload.subarray(0, 2))
   })
   const read = (chunk: Buffer) => {
     try {
@@ -78,7 +80,7 @@ function speak(socket: Socket, head: Buffer, { onText, onEnd }: Pick<WebSocketWi
   if (head.length > 0) setImmediate(read, head)
   return {
     send: (text: string) => write(OP.text, Buffer.from(text, "utf8")),
-    close: () => void socket.end(frameOf(OP.close, Buffer.from([0x03, 0xe8]))),
+    close: () => leave(Buffer.from([0x03, 0xe8])),
   }
 }
 
