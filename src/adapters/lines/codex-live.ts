@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises"
+import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Failure } from "../../domain/failure.ts"
 import type { LiveSession } from "../../domain/live.ts"
@@ -18,7 +18,8 @@ export async function codexLive(machine: Machine): Promise<LiveSession[]> {
     const pid = await pidOf(daemon)
     const start = await startOf(home, pid, machine.os)
     const { data } = await daemon.ask<{ data: string[] }>("thread/loaded/list")
-    const threads = await Promise.all(data.map((threadId) => read(daemon, threadId)))
+    const isWritten = await writtenIn(home)
+    const threads = await Promise.all(data.filter(isWritten).map((threadId) => read(daemon, threadId)))
     return threads
       .filter((thread) => thread !== undefined)
       .filter(({ ephemeral, parentThreadId }) => !ephemeral && parentThreadId === null)
@@ -43,6 +44,19 @@ export async function codexLive(machine: Machine): Promise<LiveSession[]> {
 
 async function pidOf(daemon: CodexServer): Promise<number> {
   return (await daemon.ask<{ process: { id: number } }>("server/diagnostics")).process.id
+}
+
+/**
+ * Whether a session is written down. Those that Codex makes aside for titles are not, stay open turn after turn, and take it
+ * long to tell of; a Codex without these files is asked about all.
+ */
+async function writtenIn(home: string): Promise<(threadId: string) => boolean> {
+  try {
+    const locks = new Set(await readdir(join(home, "thread-writer-locks")))
+    return (threadId) => locks.has(`${threadId}.lock`)
+  } catch {
+    return () => true
+  }
 }
 
 /** Undefined when it was closed since it was listed. */
