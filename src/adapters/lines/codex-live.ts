@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises"
+import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Failure } from "../../domain/failure.ts"
 import type { LiveSession } from "../../domain/live.ts"
@@ -7,8 +7,9 @@ import { type CodexServer, codexHome, joinDaemon } from "./parts/codex-server.ts
 import { statusOf, type Thread } from "./parts/codex-thread.ts"
 
 /**
- * The sessions that Codex's daemon has open, whether a terminal shows them or not. Their process is the daemon's: it is what
- * runs them, and Codex does not tell which terminal shows which session.
+ * The sessions that Codex's daemon has open, the one that a terminal showed last first. Their process is the daemon's: it is
+ * what runs them, also when their terminal is closed. Codex does not tell which terminal shows which session now, so that
+ * of a folder's sessions the one shown last counts as the one that somebody sits at.
  */
 export async function codexLive(machine: Machine): Promise<LiveSession[]> {
   const home = codexHome(machine)
@@ -20,19 +21,22 @@ export async function codexLive(machine: Machine): Promise<LiveSession[]> {
     const { data } = await daemon.ask<{ data: string[] }>("thread/loaded/list")
     const isWritten = await writtenIn(home)
     const threads = await Promise.all(data.filter(isWritten).map((threadId) => read(daemon, threadId)))
-    return threads
+    const own = threads
       .filter((thread) => thread !== undefined)
       .filter(({ ephemeral, parentThreadId }) => !ephemeral && parentThreadId === null)
-      .map(({ id, cwd, status }) => ({
-        platform: "codex",
-        nativeId: id,
-        pid,
-        processStart: start,
-        cwd,
-        status: statusOf(status),
-        waitingFor: status.type === "active" ? (status.activeFlags[0] ?? null) : null,
-        statusAtMs: null,
-      }))
+    const shown = await Promise.all(own.map(async (thread) => ({ ...thread, atMs: await shownAtMs(home, thread) })))
+    const lastFirst = shown.toSorted((a, b) => b.atMs - a.atMs)
+    return lastFirst.map(({ id, cwd, status }) => ({
+      platform: "codex",
+      nativeId: id,
+      pid,
+      processStart: start,
+      cwd,
+      status: statusOf(status),
+      waitingFor: status.type === "active" ? (status.activeFlags[0] ?? null) : null,
+      statusAtMs: null,
+      isUnattended: lastFirst.find((other) => other.cwd === cwd)?.id !== id,
+    }))
   } catch (error) {
     // Gone in the middle, or too old to say who it is.
     if (error instanceof Failure) return []
@@ -66,6 +70,15 @@ async function read(daemon: CodexServer, threadId: string): Promise<Thread | und
   } catch (error) {
     if (error instanceof Failure && error.code === "agent_refused") return undefined
     throw error
+  }
+}
+
+/** A terminal leaves a file for each session that it opens. */
+async function shownAtMs(home: string, { id, createdAt }: Thread): Promise<number> {
+  try {
+    return (await stat(join(home, "tui-thread-reference-capabilities", id))).mtimeMs
+  } catch {
+    return createdAt * 1000
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { codex } from "../../../src/adapters/lines/codex.ts"
@@ -6,7 +6,7 @@ import { codexLive } from "../../../src/adapters/lines/codex-live.ts"
 import { processStart } from "../../../src/daemon/process-identity.ts"
 import type { OpenLine } from "../../../src/domain/agent-line.ts"
 import { newMessageId } from "../../../src/domain/ids.ts"
-import { runCodex } from "../../fixtures/agents.ts"
+import { agents, runCodex } from "../../fixtures/agents.ts"
 import { type CodexTerminal, openCodex } from "../../fixtures/codex-terminal.ts"
 import { text, toolUse } from "../../fixtures/model-api.ts"
 
@@ -47,6 +47,7 @@ test("what is live is told: session, folder, the process that runs it, and what 
     status: "idle",
     waitingFor: null,
     statusAtMs: null,
+    isUnattended: false,
   })
   // The titles that Codex makes for itself are sessions too, and are not told.
   const line = await open(nativeId)
@@ -54,6 +55,22 @@ test("what is live is told: session, folder, the process that runs it, and what 
   await at.terminal.shows("Answer 1")
   line.close()
   expect((await codexLive(at.machine)).map((one) => one.nativeId)).toEqual([nativeId])
+
+  // The daemon keeps it open when its terminal goes on to another, and until then it is reached.
+  const attended = async () => (await codexLive(at.machine)).map((one) => [one.nativeId, !one.isUnattended])
+  await at.quit()
+  await expect.poll(attended, SOON).toEqual([[nativeId, true]])
+  const next = await at.start()
+  await expect.poll(attended, SOON).toEqual([
+    [next, true],
+    [nativeId, false],
+  ])
+  await at.quit()
+  await at.start(nativeId)
+  await expect.poll(attended, SOON).toEqual([
+    [nativeId, true],
+    [next, false],
+  ])
   await at.quit()
 })
 
@@ -185,3 +202,24 @@ test("a session that `codex exec` has made takes messages too; one that is unkno
   const nowhere = { ...at.machine, homeDir: join(at.cwd, "nowhere") }
   expect(await codex.open(nowhere, { nativeId: nativeSession, projectDir: at.cwd })).toBeUndefined()
 })
+
+test("a terminal that runs without the daemon finds by itself what was stored for it", async () => {
+  answers()
+  const folder = join(at.home.env.HOME!, ".codex", "thread-writer-locks")
+  at.terminal.run(`${agents.codex()} --disable daemon_auto_start`)
+  const locked = () => readdirSync(folder).find((name) => name.endsWith(".lock") && !name.startsWith("."))
+  await expect.poll(locked, SOON).toBeDefined()
+  await at.terminal.shows("›")
+  at.terminal.type("Hello.")
+  await at.terminal.shows("› Hello.")
+  at.terminal.key("Enter")
+  await at.terminal.shows("Answer 1")
+  const nativeId = locked()!.replace(".lock", "")
+  expect(await codexLive(at.machine)).toEqual([])
+  const line = await open(nativeId)
+  expect(line.isLive).toBe(false)
+  await line.submit(message("found in the store"))
+  // It looks every ten seconds.
+  await expect.poll(() => at.prompts(nativeId), { ...SOON, timeout: 20_000 }).toEqual(["Hello.", "found in the store"])
+  await at.quit()
+}, 60_000)

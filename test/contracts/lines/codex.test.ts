@@ -10,7 +10,6 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => at.dispose())
 
-let isRunning = false
 /** A new conversation in the same terminal. */
 async function session(): Promise<LineSession> {
   let gate: Promise<void> = Promise.resolve()
@@ -18,8 +17,6 @@ async function session(): Promise<LineSession> {
     await gate
     return [text(`Answer ${turn + 1}`)]
   })
-  if (isRunning) await at.quit()
-  isRunning = true
   const nativeId = await at.start()
   return {
     machine: at.machine,

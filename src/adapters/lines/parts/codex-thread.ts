@@ -5,6 +5,8 @@ export interface Thread {
   id: string
   cwd: string
   status: ThreadStatus
+  /** In seconds. */
+  createdAt: number
   /** Not written down: made for something aside, such as a title. */
   ephemeral: boolean
   /** Of a sub-agent. */
