@@ -189,6 +189,31 @@ test("a daemon that was killed in a turn has kept what was taken, and nothing is
   await at.quit()
 })
 
+test("a daemon that hangs keeps nobody waiting: what is stored past it runs when it is well again", async () => {
+  answers()
+  const nativeId = await at.start()
+  const before = await open(nativeId)
+  await before.submit(message("before"))
+  await at.terminal.shows("Answer 1")
+  before.close()
+  const { pid } = (await codexLive(at.machine))[0]!
+  process.kill(pid, "SIGSTOP")
+  try {
+    const askedAtMs = Date.now()
+    const line = await open(nativeId)
+    expect(line.isLive).toBe(false)
+    expect(Date.now() - askedAtMs).toBeLessThan(5_000)
+    const sent = message("past the one that hangs")
+    await line.submit(sent)
+    expect(await line.has(sent.id, askedAtMs)).toBe(true)
+  } finally {
+    process.kill(pid, "SIGCONT")
+  }
+  const both = ["before", "past the one that hangs"]
+  await expect.poll(() => at.prompts(nativeId), { ...SOON, timeout: 25_000 }).toEqual(both)
+  await at.quit()
+}, 60_000)
+
 test("a session that `codex exec` has made takes messages too; one that is unknown is refused", async () => {
   answers()
   await at.stopDaemon()
@@ -206,6 +231,7 @@ test("a session that `codex exec` has made takes messages too; one that is unkno
 test("a terminal that runs without the daemon finds by itself what was stored for it", async () => {
   answers()
   const folder = join(at.home.env.HOME!, ".codex", "thread-writer-locks")
+  await at.quit()
   at.terminal.run(`${agents.codex()} --disable daemon_auto_start`)
   const locked = () => readdirSync(folder).find((name) => name.endsWith(".lock") && !name.startsWith("."))
   await expect.poll(locked, SOON).toBeDefined()

@@ -9,7 +9,7 @@ import { openWebSocket } from "../shared/websocket.ts"
 /** An app server of Codex, whichever way it is spoken to. */
 export interface CodexServer {
   /** Throws `agent_refused` when it says no, and `agent_unreachable` when it says nothing. */
-  ask<T>(method: string, params?: object): Promise<T>
+  ask<T>(method: string, params?: object, timeoutMs?: number): Promise<T>
   close(): void
 }
 
@@ -31,7 +31,7 @@ export async function joinDaemon(home: string, onEvent: OnEvent = () => {}): Pro
   const talk = conversation("the daemon of Codex", onEvent)
   try {
     const line = await openWebSocket({ socketPath, timeoutMs: CONNECT_MS, onText: talk.heard, onEnd: talk.ended })
-    return await greeted(talk.begin(line))
+    return await greeted(talk.begin(line), CONNECT_MS)
   } catch {
     return undefined
   }
@@ -51,7 +51,7 @@ export async function startServer(program: string, machine: Machine, home: strin
     const kill = setTimeout(() => child.kill("SIGKILL"), END_MS)
     child.once("exit", () => clearTimeout(kill))
   }
-  return greeted(talk.begin({ send: (text) => void child.stdin.write(`${text}\n`), close }))
+  return greeted(talk.begin({ send: (text) => void child.stdin.write(`${text}\n`), close }), ANSWER_MS)
 }
 
 /** The copy that the daemon runs from has served the sessions last; else what a person would start. */
@@ -61,11 +61,11 @@ export function codexProgram(machine: Machine, home: string): string | undefined
   return [managed, ...onPath.map((dir) => join(dir, "codex"))].find(isProgram)
 }
 
-async function greeted(server: CodexServer & { tell(method: string): void }): Promise<CodexServer> {
+async function greeted(server: CodexServer & { tell(method: string): void }, timeoutMs: number): Promise<CodexServer> {
   try {
     const clientInfo = { name: "throughline", title: "Throughline", version: "1" }
     // Its queue is among what it calls experimental.
-    await server.ask("initialize", { clientInfo, capabilities: { experimentalApi: true } })
+    await server.ask("initialize", { clientInfo, capabilities: { experimentalApi: true } }, timeoutMs)
     server.tell("initialized")
     return server
   } catch (error) {
@@ -110,14 +110,14 @@ function conversation(who: string, onEvent: OnEvent) {
     begin: (line: { send(text: string): void; close(): void }) => ({
       tell: (method: string) => line.send(JSON.stringify({ method })),
       close: line.close,
-      ask<T>(method: string, params: object = {}) {
+      ask<T>(method: string, params: object = {}, timeoutMs = ANSWER_MS) {
         if (end) return Promise.reject(lost("is gone", end.cause))
         const id = ++lastId
         return new Promise<T>((resolve, reject) => {
           const late = setTimeout(() => {
             waiting.delete(id)
-            reject(lost(`did not answer ${method} within ${ANSWER_MS} ms`))
-          }, ANSWER_MS)
+            reject(lost(`did not answer ${method} within ${timeoutMs} ms`))
+          }, timeoutMs)
           const settle =
             <V>(act: (value: V) => void) =>
             (value: V) => {
