@@ -125,6 +125,12 @@ export const failures = {
     retry: false,
     help: "Correct the model, the key or the dimensions in the setting `embedder`; searches go on by words.",
   },
+  terminal_failing: {
+    http: 503,
+    exit: 6,
+    retry: true,
+    help: "Check that tmux answers on the named socket: `tmux -S <socket> list-panes -a`.",
+  },
   unsupported_system: {
     http: 501,
     exit: 6,
