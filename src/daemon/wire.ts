@@ -1,6 +1,8 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
+import { consoles } from "../adapters/consoles/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
+import { tmuxPanes } from "../adapters/panes/tmux.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
@@ -12,6 +14,7 @@ import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
 import type { SystemStatus } from "../operations/services.ts"
+import { makeKeeping } from "../reach/keeping/keeping.ts"
 import type { IndexFacts } from "../recall/core.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall, type RecallRoom } from "../recall/room.ts"
@@ -25,8 +28,9 @@ import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
+import { makeTeams } from "../teams/room.ts"
 import { makeRoster, type ReloadingRoster } from "../teams/roster.ts"
-import type { Environment } from "./environment.ts"
+import { type Environment, terminalEnvironment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import { damagedFiles, type Home } from "./home.ts"
@@ -36,6 +40,7 @@ import { processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
+import { teamsFile } from "./teams-file.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 
@@ -150,6 +155,20 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
+  const teams = makeTeams({ roster, file: teamsFile(home.config, readTeams) })
+  const keeping = makeKeeping({
+    store,
+    clock,
+    roster,
+    panes: tmuxPanes({ env: terminalEnvironment(machine.env) }),
+    consoles,
+    machine,
+    host: hostname(),
+    socket: home.tmux,
+    isRunning: (pid, start) => processStart(pid) !== undefined && (start === null || processStart(pid) === start),
+    onTrouble: (err, what) => log.error({ err }, what),
+  })
+
   const followers: Follower[] = []
   const stopping = new AbortController()
   const running = followers.map((follower) =>
@@ -157,7 +176,7 @@ export async function wire({
   )
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
-  running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal))
+  running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), keeping.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -168,7 +187,7 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, handoff, tasks, system }), log)
+  const call = reporting(local(operations, { sessions, capture, recall, handoff, tasks, teams, keeping, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {

@@ -19,6 +19,7 @@ import {
 import { importNow, sources } from "./sources.ts"
 import { status } from "./system.ts"
 import { taskState } from "./task-state.ts"
+import { down, teamsAdd, teamsImport, teamsList, teamsRemove, up } from "./teams.ts"
 import { thought } from "./thought.ts"
 
 /** To add an operation, write it in its noun's file and name it here. */
@@ -45,6 +46,12 @@ const all = [
   sessionsArchive,
   sessionsLink,
   sessionsExport,
+  teamsList,
+  teamsAdd,
+  teamsRemove,
+  teamsImport,
+  up,
+  down,
   status,
 ] as const
 

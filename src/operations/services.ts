@@ -1,8 +1,10 @@
+import type { Keeping } from "../reach/keeping/keeping.ts"
 import type { HandoffRoom } from "../recall/handoff/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
 import type { Tasks } from "../sessions/task-state.ts"
+import type { TeamsRoom } from "../teams/room.ts"
 
 /** What operations run on; the daemon builds it once. */
 export interface Services {
@@ -11,6 +13,8 @@ export interface Services {
   recall: RecallRoom
   handoff: HandoffRoom
   tasks: Tasks
+  teams: TeamsRoom
+  keeping: Keeping
   system: SystemService
 }
 
