@@ -7,7 +7,7 @@ import { table } from "./text.ts"
 const name = z.string().min(1).describe("The team's name")
 const replace = z.boolean().default(false).describe("Take the place of one that is there")
 
-const TeamView = z.object({
+export const TeamView = z.object({
   name: z.string(),
   project: z.string(),
   platform: z.string(),
