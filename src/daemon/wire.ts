@@ -13,6 +13,7 @@ import type { Follower } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
+import { makeKeeping } from "../reach/keeping/keeping.ts"
 import { makeReach } from "../reach/room.ts"
 import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
@@ -30,8 +31,9 @@ import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
+import { makeTeams } from "../teams/room.ts"
 import { makeRoster, type ReloadingRoster } from "../teams/roster.ts"
-import type { Environment } from "./environment.ts"
+import { type Environment, terminalEnvironment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import { damagedFiles, type Home } from "./home.ts"
@@ -42,6 +44,7 @@ import type { Registration } from "./registration.ts"
 import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
 import { statusOf } from "./status.ts"
+import { teamsFile } from "./teams-file.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 
@@ -160,7 +163,7 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const panes = tmuxPanes({ env: machine.env })
+  const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
   const watching = makeWatching({
     store,
     clock,
@@ -193,6 +196,20 @@ export async function wire({
   })
   const updates = makeUpdates({ store, roster, takeMail: reach.pull })
 
+  const teams = makeTeams({ roster, file: teamsFile(home.config, readTeams) })
+  const keeping = makeKeeping({
+    store,
+    clock,
+    roster,
+    panes,
+    consoles,
+    machine,
+    host: hostname(),
+    socket: home.tmux,
+    isRunning: (pid, start) => processStart(pid) !== undefined && (start === null || processStart(pid) === start),
+    onTrouble: (err, what) => log.error({ err }, what),
+  })
+
   const followers: Follower[] = [updatesFollower(roster), ...reach.followers]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
@@ -201,7 +218,7 @@ export async function wire({
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
-  running.push(reach.run(stopping.signal))
+  running.push(reach.run(stopping.signal), keeping.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -212,7 +229,10 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, handoff, reach, tasks, updates, system }), log)
+  const call = reporting(
+    local(operations, { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, system }),
+    log,
+  )
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
