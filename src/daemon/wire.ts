@@ -2,13 +2,13 @@ import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
 import { consoles } from "../adapters/consoles/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
+import { lines } from "../adapters/lines/list.ts"
 import { tmuxPanes } from "../adapters/panes/tmux.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
 import { systemClock } from "../domain/clock.ts"
-import { Failure } from "../domain/failure.ts"
-import type { SentHook } from "../domain/hook.ts"
+import { hookPayload, type SentHook } from "../domain/hook.ts"
 import type { Follower } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
@@ -41,6 +41,7 @@ import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
 import { parentOf, processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
+import { reporting } from "./reporting.ts"
 import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
 import { statusOf } from "./status.ts"
@@ -184,7 +185,7 @@ export async function wire({
     live: watching.live,
     panes,
     consoles,
-    lines: [],
+    lines,
     machine,
     settings: config.queue,
     host: hostname(),
@@ -248,7 +249,7 @@ export async function wire({
     },
     async onWait(sent, signal) {
       const agent = agents.find(({ platform }) => platform === sent.platform)
-      const answer = agent && (await reach.wait(sent, agent.read(jsonObject(sent.body), sent.env), signal))
+      const answer = agent && (await reach.wait(sent, agent.read(hookPayload(sent), sent.env), signal))
       return answer === undefined || answer.kind === "over" ? null : answer.kind === "wake" ? answer.text : undefined
     },
     endWaiting: reach.endWaiting,
@@ -270,15 +271,6 @@ export async function wire({
   }
 }
 
-function jsonObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
-}
-
 /** Sources that come one by one are no import. */
 const isImporting = ({ importing, sourcesLeft }: Progress) => importing || sourcesLeft > 20
 
@@ -288,19 +280,4 @@ function startIndexer(data: IndexerData): Worker {
     // Lists that were read are cached beside the heap; what is left over is short-lived.
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
   })
-}
-
-/** What is not a Failure is a bug, and the log must have it whole. */
-function reporting(call: Call, log: Log): Call {
-  return async (name, input, caller) => {
-    try {
-      return await call(name, input, caller)
-    } catch (error) {
-      const failure = Failure.from(error)
-      if (failure.code === "internal")
-        log.error({ operation: name, err: failure.cause ?? failure }, "an operation failed in a way it should not")
-      else log.debug({ operation: name, code: failure.code }, failure.message)
-      throw failure
-    }
-  }
 }

@@ -4,7 +4,7 @@ import { mcpTools } from "../surfaces/mcp.ts"
 import { operations } from "./list.ts"
 import { commandsOf, type Operation, TOOL_SETS, type ToolSet } from "./operation.ts"
 
-const MAX_TOOLS_BYTES = 15_000
+const MAX_TOOLS_BYTES = 14_000
 /** Their names say all: a description would cost every agent context and tell it nothing. */
 const SELF_EVIDENT = new Set([
   "title",

@@ -2,14 +2,15 @@ import { readFileSync } from "node:fs"
 import type { AgentConsole } from "../../domain/agent-console.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Team } from "../../domain/team.ts"
+import { codexLive } from "../lines/codex-live.ts"
 import { dialogIn, inputLine } from "./shared/input.ts"
 import { introduced, sanitised, showsText, unfit } from "./shared/text.ts"
 
-/** The way in where Codex offers no line of its own: it keeps no registry, and has no place to put a draft aside. */
+/** The way in where Codex offers no line of its own: its registry is its daemon, and it has no place to put a draft aside. */
 export const codex: AgentConsole = {
   platform: "codex",
-  can: { registry: false, wake: false, turn: false, promptHook: true, stash: false },
-  live: async () => [],
+  can: { registry: true, wake: false, turn: false, promptHook: true, stash: false },
+  live: codexLive,
   prepare(wanted, { isCommand }) {
     const text = sanitised(wanted)
     const why = unfit(text)

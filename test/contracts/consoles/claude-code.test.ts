@@ -73,7 +73,14 @@ test("the registry tells who is live; what is half written or not known is no re
   writeFileSync(join(dir, "11.json"), JSON.stringify({ pid: 11 }))
   writeFileSync(join(dir, "7.abc.key"), "secret")
   const live = await claudeCode.live({ os: "linux", homeDir, env: { CLAUDE_CONFIG_DIR: join(homeDir, "chosen") } })
-  const none = { platform: "claude-code", processStart: null, cwd: null, waitingFor: null, statusAtMs: null }
+  const none = {
+    platform: "claude-code",
+    processStart: null,
+    cwd: null,
+    waitingFor: null,
+    statusAtMs: null,
+    isUnattended: false,
+  }
   expect(live.toSorted((a, b) => a.pid - b.pid)).toEqual([
     {
       platform: "claude-code",
@@ -84,6 +91,7 @@ test("the registry tells who is live; what is half written or not known is no re
       status: "waiting",
       waitingFor: "permission prompt",
       statusAtMs: 5,
+      isUnattended: false,
     },
     { ...none, nativeId: "s8", pid: 8, status: "busy" },
   ])
