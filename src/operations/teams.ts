@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { Failure } from "../domain/failure.ts"
 import type { Team } from "../domain/team.ts"
 import type { KeptState } from "../reach/keeping/keeping.ts"
 import { operation } from "./operation.ts"
@@ -107,7 +108,7 @@ export const teamsAdd = operation({
 
 export const teamsRemove = operation({
   name: "teams.remove",
-  summary: "Take a team out of the configuration; its sessions and messages stay",
+  summary: "Take a team out of the configuration, and end its session if it is kept up; what was said stays",
   effect: "destroy",
   on: ["cli", "http"],
   positional: ["name"],
@@ -185,8 +186,18 @@ export const down = operation({
       : kept
         ? `${team} is kept up no longer; none of its sessions ran here.`
         : `Nothing of ${team} ran here.`,
-  async run({ keeping }, { team }) {
+  async run({ keeping, teams }, { team }) {
     const { wasKept, wasRunning } = await keeping.down(team)
+    const known = teams.roster.list().map(({ name }) => name)
+    // One that is no longer in the configuration may still have been kept.
+    if (!wasKept && !wasRunning && !known.includes(team))
+      throw new Failure(
+        "bad_input",
+        `there is no team ${JSON.stringify(team)} (known: ${known.join(", ") || "none"})`,
+        {
+          parameter: "team",
+        },
+      )
     return { team, ended: wasRunning, kept: wasKept }
   },
 })

@@ -15,6 +15,7 @@ export const TEAM: Team = {
   name: "web",
   projectDir: "/w/web",
   description: "",
+  program: null,
   platform: "",
   skipPermissions: false,
   permissionMode: "default",

@@ -60,7 +60,9 @@ interface Deps {
 
 const TICK_MS = 1_000
 const SETTLE_MS = 8_000
-const LOOK_MS = 150
+const LOOK_MS = 100
+/** An agent that is told to end takes up to five seconds. */
+const END_MS = 10_000
 
 export function makeKeeping(deps: Deps): Keeping {
   const { store, clock, roster, panes, consoles, machine, host, socket, onTrouble } = deps
@@ -206,12 +208,15 @@ export function makeKeeping(deps: Deps): Keeping {
     },
     async down(name) {
       return inTurn(async () => {
-        const post = await store.posts.byTeam(name)
-        if (!post && !roster.byName(name)) needed(name)
-        if (post?.isKept) await store.posts.keep(name, false, clock.nowMs(), host)
+        const wasKept = (await store.posts.byTeam(name))?.isKept ?? false
+        if (wasKept) await store.posts.keep(name, false, clock.nowMs(), host)
         lives.delete(name)
         const pane = await paneOf(name)
-        return { wasKept: post?.isKept ?? false, wasRunning: pane !== undefined && (await panes.end(pane)) }
+        const wasRunning = pane !== undefined && (await panes.end(pane))
+        // It says goodbye to its servers first; whoever goes on with its session must not meet it.
+        for (let left = END_MS; wasRunning && left > 0 && deps.isRunning(pane.panePid, null); left -= LOOK_MS)
+          await sleep(LOOK_MS)
+        return { wasKept, wasRunning }
       })
     },
     async wake(name) {

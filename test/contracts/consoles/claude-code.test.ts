@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { claudeCode } from "../../../src/adapters/consoles/claude-code.ts"
 import { consoleContract, plain, TEAM } from "../console.ts"
 
+const TRUST = "Quick safety check: Is this a project you created or one you trust?"
 const input = (draft: string, isStashed = false) => ({ kind: "input" as const, draft, isStashed })
 const dialog = (what: string) => ({ kind: "dialog" as const, what })
 
@@ -13,8 +14,8 @@ consoleContract(claudeCode, {
   "claude-code-2.1.197-permission": dialog("Do you want to create x.txt?"),
   "claude-code-2.1.325-question": dialog("Which colour?"),
   "claude-code-2.1.197-question": dialog("Which colour?"),
-  "claude-code-2.1.325-trust": dialog("Enter to confirm · Esc to cancel"),
-  "claude-code-2.1.197-trust": dialog("❯ 1. Yes, I trust this folder"),
+  "claude-code-2.1.325-trust": dialog(TRUST),
+  "claude-code-2.1.197-trust": dialog(TRUST),
   "claude-code-2.1.325-plan": dialog("Exit plan mode?"),
   "claude-code-2.1.197-plan": dialog("Exit plan mode?"),
   // The hint about queued messages is faint, but for the letter under the cursor.
