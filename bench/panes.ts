@@ -47,6 +47,12 @@ async function hostile(count: number) {
         else found.wrong++
         continue
       }
+      if (result.kind !== "submitted") {
+        found.wrong++
+        console.log("not submitted:", JSON.stringify(text).slice(0, 300), JSON.stringify(result).slice(0, 300))
+        console.log((await agents.panes.look(agent.pane))?.lines.slice(-14).join("\n"))
+        break
+      }
       sent++
       const prompts = (await agent.until((all) => all.filter(({ kind }) => kind === "prompt").length >= sent)).filter(
         ({ kind }) => kind === "prompt",
@@ -54,7 +60,7 @@ async function hostile(count: number) {
       const last = prompts.at(-1)!
       const isExact = Buffer.from(last.pasted!, "base64").toString("utf8") === ready.text
       const isOne = prompts.length === sent && promptHash(last.text) === promptHash(ready.text)
-      if (result.kind === "submitted" && isExact && isOne) found.submitted++
+      if (isExact && isOne) found.submitted++
       else {
         found.wrong++
         console.log("wrong:", JSON.stringify(text).slice(0, 200), result.kind)

@@ -43,7 +43,7 @@ export const claudeCode: AgentConsole = {
  * A shell command, a command of its own, or the end of the session; also as Japanese keyboards write them. A blank in front
  * helps against none of them in every version. A path is not meant.
  */
-const SPECIAL = /^\s*(?:[!！]|[/／][\w:-]*(?:\s|$)|(?:exit|quit|:q!?|:wq!?)\s*$)/
+const SPECIAL = /^\s*(?:[!！]|[/／][^\s/]*(?:\s|$)|(?:exit|quit|:q!?|:wq!?)\s*$)/
 const AWAITS_MORE = /(?:\\|(?:^|\s)@\S*)\s*$/
 const PLACEHOLDER = /^\[Pasted text #\d+(?: \+(\d+) lines?)?\]$/
 const STASHED = /› stashed$/

@@ -49,7 +49,7 @@ export const codex: AgentConsole = {
   },
 }
 
-const SPECIAL = /^\s*(?:[!！]|[/／][\w:-]*(?:\s|$)|(?:exit|quit|:q!?|:wq!?)\s*$)/
+const SPECIAL = /^\s*(?:[!！]|[/／][^\s/]*(?:\s|$)|(?:exit|quit|:q!?|:wq!?)\s*$)/
 const PLACEHOLDER = /^\[Pasted Content (\d+) chars\](?: #\d+)?$/
 const DIALOG = /^\s*› \d+\. |\b(?:enter to (?:confirm|continue|submit|select)|esc to (?:cancel|go back))\b/i
 const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"]

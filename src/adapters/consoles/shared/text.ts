@@ -29,8 +29,8 @@ export function unfit(text: string): string | undefined {
 /** Where agents would take a text for something else than words, it is introduced. */
 export const introduced = (text: string) => `Message: ${text.trimStart()}`
 
-/** Input lines wrap and indent, and terminals drop what they cannot draw: only plain signs and letters can be compared. */
-const inkOf = (text: string) => (text.normalize("NFC").match(/[!-~]|[\p{L}\p{N}]/gu) ?? []).filter(isShort).join("")
+/** Input lines wrap and indent, and terminals drop what they cannot draw: only plain signs and bare letters can be compared. */
+const inkOf = (text: string) => (text.normalize("NFD").match(/[!-~]|[\p{L}\p{N}]/gu) ?? []).filter(isShort).join("")
 const isShort = (sign: string) => sign.length === 1
 
 /** Whether an input line shows this text, or the end of it where it is too long for the screen. */
