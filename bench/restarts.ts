@@ -15,8 +15,8 @@ import { makeRoster } from "../src/teams/roster.ts"
 import { agents, claudeEnv } from "../test/fixtures/agents.ts"
 import { makeHome } from "../test/fixtures/daemon.ts"
 import { makeFakeAgents } from "../test/fixtures/fake-agents.ts"
-import { anthropicMessages, type Script, startModelApi, text, toolUse, wordsOf } from "../test/fixtures/model-api.ts"
-import { type Living, makeRestartStage } from "../test/fixtures/restart-stage.ts"
+import { anthropicMessages, startModelApi } from "../test/fixtures/model-api.ts"
+import { type Living, makeRestartStage, subagentScript } from "../test/fixtures/restart-stage.ts"
 import { type Row, report, round, summarize } from "./lib.ts"
 
 const isReal = process.argv[2] === "claude"
@@ -45,21 +45,10 @@ const afterDeath: number[] = []
 const problems: string[] = []
 let expected = 0
 let harmless = 0
-let subagents = 0
 let living: Living
 
-/** Whoever is told to ask a sub-agent does so once. */
-const script: Script = ({ body, tools, toolResults }) => {
-  const last = wordsOf((body.messages as unknown[]).at(-1))
-  const tool = tools.find(({ name }) => name === "Agent" || name === "Task")?.name
-  if (last.includes("ASK-A-SUBAGENT") && toolResults.length === 0 && tool !== undefined) {
-    subagents++
-    const subagent_type = "general-purpose"
-    return [toolUse(tool, { description: "count", prompt: "Say four.", subagent_type, run_in_background: false })]
-  }
-  return [text("It is done.")]
-}
-model.script(script)
+const asking = subagentScript()
+model.script(asking.script)
 
 try {
   living = await stage.start()
@@ -146,7 +135,7 @@ try {
     },
     { what: "real restarts, and notices", value: `${expected}, ${told}`, bar: "as many", holds: told === expected },
     { what: "things that are no restart", value: harmless },
-    { what: "sub-agents that ran", value: isReal ? subagents : "-" },
+    { what: "sub-agents that ran", value: isReal ? asking.count() : "-" },
     { what: "false notices", value: problems.length, bar: "0", holds: problems.length === 0 },
     { what: "polls of pull_updates meanwhile", value: stage.polls(), bar: "≥ 1,000", holds: stage.polls() >= POLLS },
     { what: `notices in ${LOOKS} looks at a live session`, value: looks, bar: "0", holds: looks === 0 },
