@@ -8,10 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { claudeCode } from "../src/adapters/consoles/claude-code.ts"
 import { tmuxPanes } from "../src/adapters/panes/tmux.ts"
 import { parentOf, processStart } from "../src/daemon/process-identity.ts"
+import type { Team } from "../src/domain/team.ts"
 import { makeWatching } from "../src/reach/watching/room.ts"
 import { openStore } from "../src/store/open.ts"
 import { sqlite } from "../src/store/sqlite.ts"
-import { makeRoster } from "../src/teams/roster.ts"
 import { agents, claudeEnv } from "../test/fixtures/agents.ts"
 import { makeHome } from "../test/fixtures/daemon.ts"
 import { makeFakeAgents } from "../test/fixtures/fake-agents.ts"
@@ -202,14 +202,20 @@ async function lookAround(): Promise<number> {
     ...{ id: "s" as never, platform: "claude-code", nativeId: living.sessionId, projectId: project.id },
     ...{ title: "t", tags: [], key: null, createdAtMs: Date.now() },
   })
-  const setting = {
-    project: cwd,
-    description: "",
-    platform: "claude-code",
-    skipPermissions: false,
-    permissionMode: "default",
+  const team: Team = {
+    ...{
+      name: "api",
+      projectDir: cwd,
+      description: "",
+      platform: "claude-code",
+      program: null,
+      skipPermissions: false,
+    },
+    ...{ permissionMode: "default", whenAway: "keep", instructionsFile: null, settingsFile: null, sessionFile: null },
+    ...{ taskStateFile: false, color: null, chat: null, idleTimeoutMs: null },
   }
-  const roster = makeRoster({ read: () => ({ api: { ...setting, whenAway: "keep", taskStateFile: false } }) })
+  const at = (dir: string) => (dir === cwd ? [team] : [])
+  const roster = { list: () => [team], byName: () => team, at, onChange: () => () => {} }
   const { watch } = makeWatching({
     ...{ store, clock: { nowMs: () => Date.now() }, roster, consoles: [claudeCode], host: hostname() },
     ...{
