@@ -8,15 +8,15 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { claudeCode } from "../src/adapters/consoles/claude-code.ts"
 import { tmuxPanes } from "../src/adapters/panes/tmux.ts"
 import { parentOf, processStart } from "../src/daemon/process-identity.ts"
+import type { Team } from "../src/domain/team.ts"
 import { makeWatching } from "../src/reach/watching/room.ts"
 import { openStore } from "../src/store/open.ts"
 import { sqlite } from "../src/store/sqlite.ts"
-import { makeRoster } from "../src/teams/roster.ts"
 import { agents, claudeEnv } from "../test/fixtures/agents.ts"
 import { makeHome } from "../test/fixtures/daemon.ts"
 import { makeFakeAgents } from "../test/fixtures/fake-agents.ts"
-import { anthropicMessages, type Script, startModelApi, text, toolUse, wordsOf } from "../test/fixtures/model-api.ts"
-import { type Living, makeRestartStage } from "../test/fixtures/restart-stage.ts"
+import { anthropicMessages, startModelApi } from "../test/fixtures/model-api.ts"
+import { type Living, makeRestartStage, subagentScript } from "../test/fixtures/restart-stage.ts"
 import { type Row, report, round, summarize } from "./lib.ts"
 
 const isReal = process.argv[2] === "claude"
@@ -45,21 +45,10 @@ const afterDeath: number[] = []
 const problems: string[] = []
 let expected = 0
 let harmless = 0
-let subagents = 0
 let living: Living
 
-/** Whoever is told to ask a sub-agent does so once. */
-const script: Script = ({ body, tools, toolResults }) => {
-  const last = wordsOf((body.messages as unknown[]).at(-1))
-  const tool = tools.find(({ name }) => name === "Agent" || name === "Task")?.name
-  if (last.includes("ASK-A-SUBAGENT") && toolResults.length === 0 && tool !== undefined) {
-    subagents++
-    const subagent_type = "general-purpose"
-    return [toolUse(tool, { description: "count", prompt: "Say four.", subagent_type, run_in_background: false })]
-  }
-  return [text("It is done.")]
-}
-model.script(script)
+const asking = subagentScript()
+model.script(asking.script)
 
 try {
   living = await stage.start()
@@ -146,7 +135,7 @@ try {
     },
     { what: "real restarts, and notices", value: `${expected}, ${told}`, bar: "as many", holds: told === expected },
     { what: "things that are no restart", value: harmless },
-    { what: "sub-agents that ran", value: isReal ? subagents : "-" },
+    { what: "sub-agents that ran", value: isReal ? asking.count() : "-" },
     { what: "false notices", value: problems.length, bar: "0", holds: problems.length === 0 },
     { what: "polls of pull_updates meanwhile", value: stage.polls(), bar: "≥ 1,000", holds: stage.polls() >= POLLS },
     { what: `notices in ${LOOKS} looks at a live session`, value: looks, bar: "0", holds: looks === 0 },
@@ -213,14 +202,20 @@ async function lookAround(): Promise<number> {
     ...{ id: "s" as never, platform: "claude-code", nativeId: living.sessionId, projectId: project.id },
     ...{ title: "t", tags: [], key: null, createdAtMs: Date.now() },
   })
-  const setting = {
-    project: cwd,
-    description: "",
-    platform: "claude-code",
-    skipPermissions: false,
-    permissionMode: "default",
+  const team: Team = {
+    ...{
+      name: "api",
+      projectDir: cwd,
+      description: "",
+      platform: "claude-code",
+      program: null,
+      skipPermissions: false,
+    },
+    ...{ permissionMode: "default", whenAway: "keep", instructionsFile: null, settingsFile: null, sessionFile: null },
+    ...{ taskStateFile: false, color: null, chat: null, idleTimeoutMs: null },
   }
-  const roster = makeRoster({ read: () => ({ api: { ...setting, whenAway: "keep", taskStateFile: false } }) })
+  const at = (dir: string) => (dir === cwd ? [team] : [])
+  const roster = { list: () => [team], byName: () => team, at, onChange: () => () => {} }
   const { watch } = makeWatching({
     ...{ store, clock: { nowMs: () => Date.now() }, roster, consoles: [claudeCode], host: hostname() },
     ...{

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { agents, claudeEnv } from "../fixtures/agents.ts"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { type FakeAgents, makeFakeAgents } from "../fixtures/fake-agents.ts"
-import { anthropicMessages, type ModelApi, startModelApi, text } from "../fixtures/model-api.ts"
-import { type Living, makeRestartStage, type RestartStage } from "../fixtures/restart-stage.ts"
+import { anthropicMessages, type ModelApi, startModelApi } from "../fixtures/model-api.ts"
+import { type Living, makeRestartStage, type RestartStage, subagentScript } from "../fixtures/restart-stage.ts"
 
 const AFTER_HOOK_MS = 5_000
 const AFTER_DEATH_MS = 15_000
@@ -19,13 +19,14 @@ describe.each(["the fake agent", "the real Claude Code"])("%s", (who) => {
   let model: ModelApi
   let stage: RestartStage
   let living: Living
+  const asking = subagentScript()
 
   beforeAll(async () => {
     home = makeHome()
     const cwd = join(home.env.HOME!, "api")
     mkdirSync(cwd, { recursive: true })
     model = await startModelApi(anthropicMessages)
-    model.script(() => [text("It is done.")])
+    model.script(asking.script)
     if (who === "the fake agent") {
       fakes = makeFakeAgents(home)
       const env = { ...home.env, LANG: "C.UTF-8", TERM: "xterm-256color" }
@@ -46,15 +47,15 @@ describe.each(["the fake agent", "the real Claude Code"])("%s", (who) => {
     await model.close()
   })
 
-  const talk = async () => {
+  const talk = async (words = "Say that it is done.") => {
     const done = stage.next(({ event, session }) => event === "Stop" && session === living.sessionId)
-    await stage.say(living, "Say that it is done.")
+    await stage.say(living, words)
     await done
     // The terminal is ready for the next line a moment later.
     await sleep(300)
   }
 
-  test("a restart is told once and soon; compaction and resuming are none", async () => {
+  test("a restart is told once and soon; compaction, sub-agents, resuming and a session beside it are none", async () => {
     const expected: unknown[] = []
     const switches = async (command: string, cause: string) => {
       const begun = stage.next(({ event, start }) => event === "SessionStart" && start !== "compact")
@@ -84,7 +85,12 @@ describe.each(["the fake agent", "the real Claude Code"])("%s", (who) => {
     expect(await compacted).toMatchObject({ session: living.sessionId })
     await sleep(1_000)
 
-    await talk()
+    await talk("ASK-A-SUBAGENT\nTOOL 50")
+    if (!fakes) expect(asking.count()).toBe(1)
+    await stage.start([], "beside")
+    stage.tmux("beside", "kill-server")
+    await sleep(1_000)
+    expect(stage.restarts()).toEqual([])
     await switches("/branch", "branch")
     await switches("/clear", "clear")
     await talk()
