@@ -24,6 +24,8 @@ export const promises = {
   "search.rebuilt": "An index that is lost or damaged is made anew by itself; searches answer meanwhile and say so.",
   "resume.within-budget": "A brief is never longer than the tokens that were asked for.",
   "resume.at-start": "A session that begins is told where its project stood, as far as the settings allow.",
+  "queue.exactly-once":
+    "A message for an agent arrives once, in order and at the right one, however often the daemon is killed over it.",
   "daemon.one-per-home": "However many agents start at once, one daemon serves a home.",
   "mcp.both-eras": "MCP clients of the 2025 and the 2026 era are served alike.",
   "http.token-needed": "Over HTTP nobody is served without the token, nor from another site's page.",
