@@ -2,17 +2,18 @@ import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
 import { consoles } from "../adapters/consoles/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
+import { lines } from "../adapters/lines/list.ts"
 import { tmuxPanes } from "../adapters/panes/tmux.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
 import { systemClock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
-import type { SentHook } from "../domain/hook.ts"
 import type { Follower } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
+import { makeKeeping } from "../reach/keeping/keeping.ts"
 import { makeReach } from "../reach/room.ts"
 import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
@@ -30,8 +31,10 @@ import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
+import { makeTeams } from "../teams/room.ts"
 import { makeRoster, type ReloadingRoster } from "../teams/roster.ts"
-import type { Environment } from "./environment.ts"
+import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
+import { type Environment, terminalEnvironment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import { damagedFiles, type Home } from "./home.ts"
@@ -42,15 +45,12 @@ import type { Registration } from "./registration.ts"
 import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
 import { statusOf } from "./status.ts"
+import { teamsFile } from "./teams-file.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 
-export interface Program {
+export interface Program extends AgentHooks {
   call: Call
-  /** Resolves when what a hook said is kept, with what the hook is to print. */
-  onHook(sent: SentHook): Promise<string | undefined>
-  /** A hook waits to wake its agent; see HttpOptions. */
-  onWait(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
   /** Sends those that wait away, so that the socket can be closed. */
   endWaiting(): void
   mcp: McpHttp
@@ -160,7 +160,7 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const panes = tmuxPanes({ env: machine.env })
+  const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
   const watching = makeWatching({
     store,
     clock,
@@ -181,7 +181,7 @@ export async function wire({
     live: watching.live,
     panes,
     consoles,
-    lines: [],
+    lines,
     machine,
     settings: config.queue,
     host: hostname(),
@@ -193,6 +193,20 @@ export async function wire({
   })
   const updates = makeUpdates({ store, roster, takeMail: reach.pull })
 
+  const teams = makeTeams({ roster, file: teamsFile(home.config, readTeams) })
+  const keeping = makeKeeping({
+    store,
+    clock,
+    roster,
+    panes,
+    consoles,
+    machine,
+    host: hostname(),
+    socket: home.tmux,
+    isRunning: (pid, start) => processStart(pid) !== undefined && (start === null || processStart(pid) === start),
+    onTrouble: (err, what) => log.error({ err }, what),
+  })
+
   const followers: Follower[] = [updatesFollower(roster), ...reach.followers]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
@@ -201,7 +215,7 @@ export async function wire({
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
-  running.push(reach.run(stopping.signal))
+  running.push(reach.run(stopping.signal), keeping.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -212,25 +226,15 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, handoff, reach, tasks, updates, system }), log)
+  const call = reporting(
+    local(operations, { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, system }),
+    log,
+  )
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
-    async onHook(sent) {
-      const heard = await capture.intake.receive(sent)
-      const agent = agents.find(({ platform }) => platform === sent.platform)
-      if (!heard || !agent) return undefined
-      const said = agent.greeting && (await greet({ platform: sent.platform, ...heard }))
-      if (said !== undefined) return agent.greeting!(said)
-      const more = agent.turnContext && (await reach.turnContext(sent, heard.event))
-      return more === undefined ? undefined : agent.turnContext!(more)
-    },
-    async onWait(sent, signal) {
-      const agent = agents.find(({ platform }) => platform === sent.platform)
-      const answer = agent && (await reach.wait(sent, agent.read(jsonObject(sent.body), sent.env), signal))
-      return answer === undefined || answer.kind === "over" ? null : answer.kind === "wake" ? answer.text : undefined
-    },
+    ...agentHooks({ agents, intake: capture.intake, greet, reach }),
     endWaiting: reach.endWaiting,
     mcp,
     streams,
@@ -247,15 +251,6 @@ export async function wire({
       },
       { name: "store", run: () => store.close() },
     ],
-  }
-}
-
-function jsonObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
   }
 }
 
