@@ -24,6 +24,8 @@ export const promises = {
   "search.rebuilt": "An index that is lost or damaged is made anew by itself; searches answer meanwhile and say so.",
   "resume.within-budget": "A brief is never longer than the tokens that were asked for.",
   "resume.at-start": "A session that begins is told where its project stood, as far as the settings allow.",
+  "queue.exactly-once":
+    "A message for an agent arrives once, in order and at the right one, however often the daemon is killed over it.",
   "task.survives":
     "A session that was cut off in the middle of a task is followed by one that knows the task, the step and what waits.",
   "teams.hot": "A change of the teams in the configuration counts at once, and a broken one changes nobody.",

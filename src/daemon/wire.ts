@@ -8,7 +8,6 @@ import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
 import { systemClock } from "../domain/clock.ts"
-import { hookPayload, type SentHook } from "../domain/hook.ts"
 import type { Follower } from "../domain/journal.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
@@ -32,6 +31,7 @@ import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
+import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
 import { type Environment, terminalEnvironment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
@@ -48,12 +48,8 @@ import { teamsFile } from "./teams-file.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 
-export interface Program {
+export interface Program extends AgentHooks {
   call: Call
-  /** Resolves when what a hook said is kept, with what the hook is to print. */
-  onHook(sent: SentHook): Promise<string | undefined>
-  /** A hook waits to wake its agent; see HttpOptions. */
-  onWait(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
   /** Sends those that wait away, so that the socket can be closed. */
   endWaiting(): void
   mcp: McpHttp
@@ -237,20 +233,7 @@ export async function wire({
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
-    async onHook(sent) {
-      const heard = await capture.intake.receive(sent)
-      const agent = agents.find(({ platform }) => platform === sent.platform)
-      if (!heard || !agent) return undefined
-      const said = agent.greeting && (await greet({ platform: sent.platform, ...heard }))
-      if (said !== undefined) return agent.greeting!(said)
-      const more = agent.turnContext && (await reach.turnContext(sent, heard.event))
-      return more === undefined ? undefined : agent.turnContext!(more)
-    },
-    async onWait(sent, signal) {
-      const agent = agents.find(({ platform }) => platform === sent.platform)
-      const answer = agent && (await reach.wait(sent, agent.read(hookPayload(sent), sent.env), signal))
-      return answer === undefined || answer.kind === "over" ? null : answer.kind === "wake" ? answer.text : undefined
-    },
+    ...agentHooks({ agents, intake: capture.intake, greet, reach }),
     endWaiting: reach.endWaiting,
     mcp,
     streams,

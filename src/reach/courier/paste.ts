@@ -42,6 +42,8 @@ export interface PasterDeps {
   settleMs?: number
 }
 
+const ESCAPE_MS = 150
+
 export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): Paster {
   const inTurn = makeTurns()
 
@@ -102,6 +104,8 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
     let seen = await lookAt(wish, agent)
     if (wish.isStop && seen.kind === "input") {
       await panes.key(wish.pane, "Escape", { program: seen.look.program })
+      // Together with what is pasted next, it would be read as the beginning of another key.
+      await sleep(ESCAPE_MS)
       seen = await lookUntil(wish, agent, ({ kind }) => kind === "input")
     }
     if (seen.kind === "input" && seen.draft !== "") {
