@@ -113,15 +113,17 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
       await panes.key(wish.pane, "C-s", { program: seen.look.program })
       seen = await lookUntil(wish, agent, (now) => now.kind === "input" && now.draft === "")
     }
-    if (seen.kind !== "input") return seen
-    if (seen.draft !== "") return later("draft", "the draft in the input line could not be put aside")
-    try {
-      if (!(await panes.paste(wish.pane, text, guardOf(seen.look))))
-        return later("moved", "the screen did not keep still")
-      return await enter(wish, agent, text)
-    } catch (error) {
-      // Whether tmux has done it is not known.
-      return pasted(text, error instanceof Error ? error.message : String(error))
+    // Nothing was written where the screen has moved in between: an agent at work is looked at again.
+    for (const until = performance.now() + settleMs; ; seen = await lookAt(wish, agent)) {
+      if (seen.kind !== "input") return seen
+      if (seen.draft !== "") return later("draft", "the draft in the input line could not be put aside")
+      try {
+        if (await panes.paste(wish.pane, text, guardOf(seen.look))) return await enter(wish, agent, text)
+      } catch (error) {
+        // Whether tmux has done it is not known.
+        return pasted(text, error instanceof Error ? error.message : String(error))
+      }
+      if (performance.now() > until) return later("moved", "the screen does not keep still")
     }
   }
 
