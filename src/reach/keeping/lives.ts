@@ -12,7 +12,7 @@ export interface Lives {
 }
 
 const QUICK_MS = 10_000
-const MOST_QUICK_DEATHS = 6
+const MOST_QUICK_DEATHS = 10
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
