@@ -71,6 +71,7 @@ export interface Routes {
 export interface Posts {
   list(): Promise<Post[]>
   byTeam(team: string): Promise<Post | undefined>
+  /** What was seen of it. Whether it is kept is a person's word, which only `keep` changes once the post is there. */
   put(post: Post): Promise<void>
   keep(team: string, isKept: boolean, nowMs: number, host: string): Promise<void>
 }

@@ -15,7 +15,7 @@ export function makePosts(db: Db): Posts {
       return row && toPost(row)
     },
     async put({ team, ...post }) {
-      const row = {
+      const seen = {
         host: post.host,
         session_id: post.sessionId,
         native_id: post.nativeId,
@@ -25,12 +25,12 @@ export function makePosts(db: Db): Posts {
         gone_at_ms: post.goneAtMs,
         cause: post.cause,
         is_told: Number(post.isTold),
-        is_kept: Number(post.isKept),
       }
+      const row = { ...seen, is_kept: Number(post.isKept) }
       await db
         .insertInto("posts")
         .values({ team, ...row })
-        .onConflict((c) => c.column("team").doUpdateSet(row))
+        .onConflict((c) => c.column("team").doUpdateSet(seen))
         .execute()
     },
     async keep(team, isKept, nowMs, host) {

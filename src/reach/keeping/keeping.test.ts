@@ -282,7 +282,7 @@ describe("something waits for a team", () => {
     const made = tended()
     expect(await made.wake("web")).toBe(true)
     expect(await made.wake("web")).toBe(false)
-    expect(starts()).toEqual([`${join(dir, "web")}|--permission-mode plan`])
+    await vi.waitFor(() => expect(starts()).toEqual([`${join(dir, "web")}|--permission-mode plan`]), SOON)
     expect(await stateOf(made)).toMatchObject({ isKept: false, state: "up" })
   })
 

@@ -118,7 +118,7 @@ export function queueContract(store: () => Store): void {
     await store().posts.keep("api", true, NOW + 1, "here")
     expect(await store().posts.byTeam("api")).toEqual({ ...post, isKept: true })
     const gone = { ...post, goneAtMs: NOW + 2, cause: "killed", isTold: true, isKept: true }
-    await store().posts.put(gone)
+    await store().posts.put({ ...gone, isKept: false })
     await store().posts.keep("web", true, NOW, "here")
     expect(await store().posts.list()).toMatchObject([gone, { team: "web", sessionId: null, pid: 0, isKept: true }])
     expect(await store().posts.byTeam("nobody")).toBeUndefined()
