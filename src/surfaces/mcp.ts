@@ -117,9 +117,9 @@ function describeTool(op: Operation): Tool {
     description: op.summary,
     inputSchema: jsonSchema(op.input, "inline") as Tool["inputSchema"],
     outputSchema: jsonSchema(op.output, "ref") as NonNullable<Tool["outputSchema"]>,
+    // What is the default of a hint is left out: every agent reads this list at every start.
     annotations: {
-      readOnlyHint: op.effect === "read",
-      destructiveHint: op.effect === "destroy",
+      ...(op.effect === "read" ? { readOnlyHint: true } : op.effect === "write" ? { destructiveHint: false } : {}),
       openWorldHint: false,
     },
     _meta: {
@@ -137,6 +137,8 @@ function jsonSchema(schema: z.ZodObject, reused: "inline" | "ref"): Record<strin
     // The pattern of a day is ten times as long as its name, and every agent reads this list at every start.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+      // What an answer has is seen in the answer.
+      if (reused === "ref") delete jsonSchema.required
     },
   })
   return rest

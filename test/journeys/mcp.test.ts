@@ -42,8 +42,7 @@ describe.each(combinations)(`${proves("mcp.both-eras")} A client over %s, %s era
       expect(Object.keys(tool.inputSchema.properties!)).toEqual(Object.keys(op.input.shape))
       expect(Object.keys(tool.outputSchema!.properties!)).toEqual(Object.keys(op.output.shape))
       expect(tool.annotations).toMatchObject({
-        readOnlyHint: op.effect === "read",
-        destructiveHint: op.effect === "destroy",
+        ...(op.effect === "read" ? { readOnlyHint: true } : op.effect === "write" ? { destructiveHint: false } : {}),
         openWorldHint: false,
       })
     }
