@@ -18,7 +18,7 @@ export const sendMessage = operation({
   input: z.strictObject({
     target: z.string().min(1).describe("The team"),
     message: z.string().describe("What to say"),
-    priority: z.enum(PRIORITIES).optional().describe("urgent does not wait for the turn's end, stop ends it"),
+    priority: z.enum(PRIORITIES).optional().describe("urgent: at once; stop: ends the turn first"),
     idempotency_key: z.string().min(1).max(200).optional().describe("A second one under it is refused"),
   }),
   output: z.object({

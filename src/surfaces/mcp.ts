@@ -145,6 +145,8 @@ function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
     // The pattern of a day is ten times as long as its name, and every agent reads this list at every start.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+      // What an answer has is seen in the answer.
+      if (reused === "ref") delete jsonSchema.required
     },
   })
   return rest
