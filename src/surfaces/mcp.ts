@@ -126,16 +126,12 @@ function describeTool(op: Operation): Tool {
 }
 
 /** What an answer has, and of which kind: what lies deeper is seen in the answer, and every agent pays for this list. */
-function outline({ properties = {}, required }: Record<string, unknown>): NonNullable<Tool["outputSchema"]> {
+function outline({ properties = {} }: Record<string, unknown>): NonNullable<Tool["outputSchema"]> {
   const kinds = Object.entries(properties as Record<string, { type?: unknown }>).map(([name, { type }]) => [
     name,
     type === undefined ? {} : { type },
   ])
-  return {
-    type: "object",
-    properties: Object.fromEntries(kinds),
-    ...(required ? { required: required as string[] } : {}),
-  }
+  return { type: "object", properties: Object.fromEntries(kinds) }
 }
 
 /** The `input` view leaves outputs open, so that an older client accepts what a newer daemon adds. */
@@ -145,8 +141,6 @@ function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
     // The pattern of a day is ten times as long as its name, and every agent reads this list at every start.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern
-      // What an answer has is seen in the answer.
-      if (reused === "ref") delete jsonSchema.required
     },
   })
   return rest
