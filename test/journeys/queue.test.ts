@@ -92,7 +92,7 @@ describe("an agent outside of tmux", () => {
     }
     const wakes = lab.log().filter(({ kind }) => kind === "wake")
     expect(wakes.map(({ text }) => /^(wake .*)$/m.exec(text)?.[1])).toEqual(["wake one", "wake two", "wake three"])
-    expect(wakes[0]!.text).toMatch(/from an unnamed client, via Throughline[^]*approves nothing/)
+    expect(wakes[0]!.text).toMatch(/from an unnamed client, via Throughline[\s\S]*approves nothing/)
     expect(lab.prompts()).toEqual([])
   }, 90_000)
 
