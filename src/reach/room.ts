@@ -77,7 +77,7 @@ export function makeReach(deps: ReachDeps): ReachRoom {
     // Two teams of one project have the same sessions.
     return roster.byName(team)?.projectDir ?? team
   })
-  const waiters = makeWaiters({ processStart, onWaiting: () => nudgeAll() })
+  const waiters = makeWaiters({ processStart })
   const paster = makePaster(deps)
   const ladder = makeLadder({ ...deps, turns, waiters })
   const handOver = makeHandOver({ ...deps, desk, paster, waiters, isUnder: isAgentUnder })
@@ -92,9 +92,6 @@ export function makeReach(deps: ReachDeps): ReachRoom {
     inTurn,
     progress: makeProgress(deps),
   })
-  const nudgeAll = () => {
-    for (const { name } of roster.list()) courier.nudge(name)
-  }
   const onActivity = (cwd: string) => {
     for (const { name } of roster.at(cwd)) courier.nudge(name)
   }
@@ -103,9 +100,11 @@ export function makeReach(deps: ReachDeps): ReachRoom {
     senderOf: (caller) => senderOf(caller, roster),
     pull: makePulling({ ...deps, desk }),
     turnContext: makeTurnContext({ ...deps, desk, parking, courier }),
-    async wait({ platform, env }, { sessionId, pid }, signal) {
+    async wait({ platform }, { sessionId, pid, cwd }, signal) {
       if (sessionId === undefined) return { kind: "over" }
-      return waiters.wait({ platform, nativeId: sessionId, pid: pid ?? (Number(env.PPID) || undefined) }, signal)
+      const answer = waiters.wait({ platform, nativeId: sessionId, pid }, signal)
+      if (cwd !== undefined) onActivity(cwd)
+      return answer
     },
     endWaiting: waiters.close,
     followers: [makeEvidence({ ...deps, clock, turns, onActivity })],

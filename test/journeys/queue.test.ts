@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { connect } from "../fixtures/mcp.ts"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
 import { tortureQueue } from "../fixtures/queue-torture.ts"
 import { proves } from "../promises.ts"
@@ -117,6 +118,30 @@ describe("an agent outside of tmux", () => {
     expect(told.map(({ text }) => /^(turn .*)$/m.exec(text)?.[1])).toEqual(["turn one", "turn two"])
   }, 60_000)
 
+  test("fetches by itself what fits through no other way, and nobody else can", async () => {
+    const long = `a long letter\n${"x".repeat(25_000)}`
+    const id = await queued(q.mail("lab", long))
+    await expect.poll(reason(id), SOON).toMatch(/can fetch it with pull_updates/)
+    const pulled = async (team: string, session: string) => {
+      const env = { CLAUDE_PROJECT_DIR: q.dirOf(team), CLAUDE_CODE_SESSION_ID: session }
+      const agent = await connect(q.home, { env, cwd: q.dirOf(team) })
+      const page = await agent.call<{ updates: { type: string; message_id: string; content: string }[] }>(
+        "pull_updates",
+        { target: "lab" },
+      )
+      await agent.close()
+      return page.updates.filter(({ type }) => type === "message")
+    }
+    const { sessionId } = lab.log().at(-1)!
+    expect(await pulled("api", "another")).toEqual([])
+    expect(await pulled("lab", sessionId)).toMatchObject([{ message_id: id, content: expect.stringContaining(long) }])
+    expect(await pulled("lab", sessionId)).toEqual([])
+    expect(await q.show(id)).toMatchObject({ way: "pull", state: "running" })
+    const next = await queued(q.mail("lab", "and now a short one"))
+    for (const one of [next, id]) await expect.poll(state(one), SOON).toBe("done")
+    expect(q.states(id)).toEqual(ALL)
+  }, 60_000)
+
   test("never gets the owner's own words by a hook: they wait for a terminal", async () => {
     const id = await queued(q.send("lab", "my own words"))
     await expect.poll(reason(id), SOON).toMatch(/owner's own words need a terminal/)
@@ -127,6 +152,26 @@ describe("an agent outside of tmux", () => {
     expect(q.states(id)).toEqual(["queued", "cancelled"])
   }, 60_000)
 })
+
+test("what an agent sends has its team's name on it, and its own key for the call counts", async () => {
+  const dry = await q.start("dry")
+  const env = { CLAUDE_PROJECT_DIR: q.dirOf("web"), CLAUDE_CODE_SESSION_ID: "of-web" }
+  const web = await connect(q.home, { env, cwd: q.dirOf("web") })
+  const meta = { "claudecode/toolUseId": "toolu_1" }
+  const first = await web.call<{ id: string }>("send_message", { target: "dry", message: "hello" }, meta)
+  expect(await web.call("send_message", { target: "dry", message: "other words" }, meta)).toEqual({
+    queued: false,
+    reason: "duplicate",
+    id: first.id,
+  })
+  expect(await web.call("send_message", { target: "nobody", message: "x" })).toEqual({
+    queued: false,
+    reason: "unknown target: nobody",
+  })
+  await web.close()
+  await expect.poll(state(first.id), SOON).toBe("done")
+  expect(dry.prompts()).toEqual([`[Message ${first.id} from web, via Throughline]\nhello`])
+}, 60_000)
 
 describe("a team with nobody there", () => {
   test("keeps its messages in order until somebody comes", async () => {

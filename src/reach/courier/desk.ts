@@ -103,12 +103,13 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
           if (confirmed) inHand.delete(delivery.seq)
           resolve(confirmed)
         }
-        const look = () => {
-          if (isOver) return
-          store.deliveries.byKey(delivery.key).then(
-            (now) => now?.state !== "queued" && finish(true),
-            () => {},
-          )
+        let isLooking = false
+        const look = async () => {
+          if (isOver || isLooking) return
+          isLooking = true
+          const now = await store.deliveries.byKey(delivery.key).catch(() => delivery)
+          isLooking = false
+          if (now?.state !== "queued") finish(true)
         }
         const onAbort = () => finish(false)
         const off = store.onWake(look)
@@ -116,7 +117,7 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
         const patience = setTimeout(() => finish(false), withinMs)
         signal.addEventListener("abort", onAbort)
         if (signal.aborted) finish(false)
-        else look()
+        else void look()
       }),
     drop: (delivery) => void inHand.delete(delivery.seq),
     get size() {

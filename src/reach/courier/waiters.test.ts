@@ -4,25 +4,20 @@ import { makeWaiters, type WaitAnswer } from "./waiters.ts"
 
 const who = { platform: "claude-code", nativeId: "s1", pid: 7 }
 const make = (starts: Record<number, string> = { 7: "a" }) => {
-  const waiting: string[] = []
-  const waiters = makeWaiters({
-    processStart: (pid) => starts[pid],
-    onWaiting: ({ nativeId }) => waiting.push(nativeId),
-  })
-  return { waiters, waiting, starts }
+  const waiters = makeWaiters({ processStart: (pid) => starts[pid] })
+  return { waiters, starts }
 }
 const never = () => new AbortController().signal
 const isOpen = async (answer: Promise<WaitAnswer>) =>
   (await Promise.race([answer.then(() => "answered"), sleep(20, "open")])) === "open"
 
 test("one waits for each session: the older one is sent away", async () => {
-  const { waiters, waiting } = make()
+  const { waiters } = make()
   const [first, second] = [waiters.wait(who, never()), waiters.wait(who, never())]
   expect(await first).toEqual({ kind: "over" })
   expect(await isOpen(second)).toBe(true)
   expect(waiters.isWaiting({ platform: "claude-code", nativeId: "s1" })).toBe(true)
   expect(waiters.isWaiting({ platform: "codex", nativeId: "s1" })).toBe(false)
-  expect(waiting).toEqual(["s1", "s1"])
   waiters.close()
 })
 

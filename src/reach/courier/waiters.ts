@@ -29,8 +29,6 @@ export type WaitAnswer =
 export interface WaitersDeps {
   /** Whether the process lives; a number that was given again has another start. */
   processStart(pid: number): string | undefined
-  /** Told that a session can be woken now. */
-  onWaiting(who: SessionName): void
 }
 
 const HOLD_MS = 50_000
@@ -40,7 +38,7 @@ interface Open extends Waiting {
   answer(answer: WaitAnswer): void
 }
 
-export function makeWaiters({ processStart, onWaiting }: WaitersDeps): Waiters {
+export function makeWaiters({ processStart }: WaitersDeps): Waiters {
   const open = new Map<string, Open>()
   let isClosed = false
 
@@ -69,8 +67,7 @@ export function makeWaiters({ processStart, onWaiting }: WaitersDeps): Waiters {
         signal.addEventListener("abort", onGone)
         open.get(name)?.answer({ kind: "over" })
         open.set(name, mine)
-        if (signal.aborted) return onGone()
-        onWaiting(who)
+        if (signal.aborted) onGone()
       }),
     isWaiting: (session) => open.has(nameOf(session)),
     wake(session, text) {
