@@ -20,7 +20,7 @@ import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
-import { makeRules } from "../sessions/capture/rules.ts"
+import { makeRules, redactorOf } from "../sessions/capture/rules.ts"
 import { makeSpool } from "../sessions/capture/spool.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { makeTasks } from "../sessions/task-state.ts"
@@ -172,6 +172,18 @@ export async function wire({
     parentOf,
     onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
   })
+  const keeping = makeKeeping({
+    store,
+    clock,
+    roster,
+    panes,
+    consoles,
+    machine,
+    host: hostname(),
+    socket: home.tmux,
+    isRunning: (pid, start) => processStart(pid) !== undefined && (start === null || processStart(pid) === start),
+    onTrouble: (err, what) => log.error({ err }, what),
+  })
   const spool = makeSpool(home.spool)
   const reach = makeReach({
     store,
@@ -187,24 +199,14 @@ export async function wire({
     home: home.dir,
     processStart,
     parentOf,
+    wake: keeping.wake,
+    redact: redactorOf(config.capture),
     hasSpooled: async () => (await spool.names()).length > 0,
     onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
   })
   const updates = makeUpdates({ store, roster, takeMail: reach.pull })
 
   const teams = makeTeams({ roster, file: teamsFile(home.config, readTeams) })
-  const keeping = makeKeeping({
-    store,
-    clock,
-    roster,
-    panes,
-    consoles,
-    machine,
-    host: hostname(),
-    socket: home.tmux,
-    isRunning: (pid, start) => processStart(pid) !== undefined && (start === null || processStart(pid) === start),
-    onTrouble: (err, what) => log.error({ err }, what),
-  })
 
   const followers: Follower[] = [updatesFollower(roster), ...reach.followers]
   const stopping = new AbortController()

@@ -47,6 +47,13 @@ export interface Deliveries {
   ): Promise<boolean>
   /** Ends the leases of those that held them under this name before and are no more. */
   endLeases(ownerPrefix: string, except: string, nowMs: number): Promise<void>
+  /** What it says, put in other words; how far it is stays as it is. */
+  rewrite(seq: number, payload: Record<string, unknown>): Promise<void>
+  /**
+   * Takes the words out of those that hold the text, or were made in that time, or went to these sessions. What waits is
+   * cancelled by it, and returned.
+   */
+  forget(wish: ForgetWish & { sessionIds?: readonly SessionId[] }, nowMs: number): Promise<Delivery[]>
   pending(lane: string): Promise<Delivery[]>
   /** In order; with `first` or `last`, so many from that end. */
   ofLanes(
@@ -85,6 +92,8 @@ export interface Updates {
     wish: { afterSeq?: number; sinceMs?: number; newest?: boolean; types?: readonly UpdateType[]; limit: number },
   ): Promise<Update[]>
   last(team: string): Promise<number>
+  /** Those that hold the text, or are of that time. */
+  forget(wish: ForgetWish): Promise<number>
 }
 
 export interface TaskStates {

@@ -25,6 +25,7 @@ import { makeTurnContext } from "./courier/turn.ts"
 import { makeWaiters, type WaitAnswer } from "./courier/waiters.ts"
 import { type MessageSettings, type Messages, makeMessages } from "./messages/messages.ts"
 import { makePulling, type PulledMail } from "./messages/pulling.ts"
+import { messageRedaction } from "./messages/redaction.ts"
 import { senderOf } from "./messages/sender.ts"
 import type { LiveSessions } from "./watching/live.ts"
 import { isUnder } from "./watching/routes.ts"
@@ -60,6 +61,10 @@ export interface ReachDeps {
   home: string
   processStart(pid: number): string | undefined
   parentOf(pid: number): number | undefined
+  /** Starts a session of a team that has none, where the team allows it. */
+  wake(team: string): Promise<unknown>
+  /** Without the secrets in it. */
+  redact(text: string): string
   /** Whether hooks have left something that was not taken yet. */
   hasSpooled(): Promise<boolean>
   onTrouble(error: unknown, what: string): void
@@ -107,7 +112,7 @@ export function makeReach(deps: ReachDeps): ReachRoom {
       return answer
     },
     endWaiting: waiters.close,
-    followers: [makeEvidence({ ...deps, clock, turns, onActivity })],
+    followers: [makeEvidence({ ...deps, clock, turns, onActivity }), messageRedaction(deps)],
     run: (signal) => courier.run(signal),
   }
 }

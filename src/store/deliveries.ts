@@ -2,6 +2,7 @@ import type { Delivery, DeliveryState } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Rung } from "../domain/message.ts"
 import type { Deliveries } from "../domain/queue-store.ts"
+import { forgetWords } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { type DeliveryRow, expireRows, takeCutOff, takeHeads } from "./leasing.ts"
 
@@ -124,6 +125,14 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
         .where((e) => e(e.fn<string>("substr", ["lease_owner", e.val(1), e.val(ownerPrefix.length)]), "=", ownerPrefix))
         .execute()
     },
+    async rewrite(seq, payload) {
+      await db
+        .updateTable("deliveries")
+        .set({ payload: JSON.stringify(payload) })
+        .where("seq", "=", seq)
+        .execute()
+    },
+    forget: async (wish, nowMs) => (await forgetWords(db, dialect, wish, nowMs)).map(toDelivery),
     pending: (lane) => ofLanes([lane], { states: ["queued"] }),
     ofLanes,
     async underWay(sessionId) {

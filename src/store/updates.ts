@@ -1,6 +1,7 @@
 import type { SessionId } from "../domain/ids.ts"
 import type { Updates } from "../domain/queue-store.ts"
 import type { UpdateType } from "../domain/update.ts"
+import { inJson } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 
 export function makeUpdates(db: Db, dialect: StoreDialect): Updates {
@@ -47,6 +48,17 @@ export function makeUpdates(db: Db, dialect: StoreDialect): Updates {
         data: JSON.parse(row.data) as Record<string, unknown>,
         atMs: row.at_ms,
       }))
+    },
+    async forget({ containing, sinceMs, untilMs, projectId }) {
+      let query = db.deleteFrom("updates")
+      if (projectId !== undefined)
+        query = query.where("session_id", "in", (e) =>
+          e.selectFrom("sessions").select("sessions.id").where("project_id", "=", projectId),
+        )
+      if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs)
+      if (untilMs !== undefined) query = query.where("at_ms", "<", untilMs)
+      if (containing !== undefined) query = query.where(dialect.contains("data", inJson(containing)))
+      return Number((await query.executeTakeFirst()).numDeletedRows)
     },
     async last(team) {
       const row = await db

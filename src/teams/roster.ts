@@ -86,10 +86,10 @@ function resolved(
       if (known) teams.push(known)
       continue
     }
-    for (const of of ["claude_md", "settings"] as const) {
-      const file = setting[of]
+    for (const field of ["claude_md", "settings"] as const) {
+      const file = setting[field]
       if (file !== undefined && !isReadable(file))
-        troubles.push(`${key(of)} = ${JSON.stringify(file)}: there is no such file, or it cannot be read`)
+        troubles.push(`${key(field)} = ${JSON.stringify(file)}: there is no such file, or it cannot be read`)
     }
     teams.push(teamOf(name, folder.path, setting))
   }

@@ -26,6 +26,8 @@ export interface CourierDeps {
   recovery: Recovery
   handOver(way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver>
   inTurn<T>(delivery: Delivery, act: () => Promise<T>): Promise<T>
+  /** Nobody is there: starts a session where the team allows it. */
+  wake(team: string): Promise<unknown>
   /** From time to time: moves on what no hook tells of. */
   progress(): Promise<void>
   onTrouble(error: unknown, what: string): void
@@ -43,7 +45,7 @@ export function makeCourier(deps: CourierDeps): Courier {
   let lastCutOffMs = 0
   let ending: AbortSignal = AbortSignal.abort()
 
-  const putOff = async (delivery: Delivery, { reason, until }: Omit<Closed, "rung">) => {
+  const putOff = async (delivery: Delivery, { reason, until }: Pick<Closed, "reason" | "until">) => {
     parking.park(delivery.lane, until, clock.nowMs())
     await desk.giveBack(delivery, reason)
   }
@@ -54,7 +56,10 @@ export function makeCourier(deps: CourierDeps): Courier {
       const team = roster.byName(name)
       if (!team) return putOff(delivery, { reason: `the team ${name} is not in the configuration`, until: "somebody" })
       const way = await ladder.find(team, delivery)
-      if (way.rung === undefined) return putOff(delivery, way)
+      if (way.rung === undefined) {
+        if (way.isNobodyThere) await deps.wake(name)
+        return putOff(delivery, way)
+      }
       const result = await handOver(way, delivery, signal)
       if (result.kind === "closed") return putOff(delivery, result)
       parking.clear(delivery.lane)

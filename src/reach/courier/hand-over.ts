@@ -10,7 +10,10 @@ import type { Paster, PasteWish } from "./paste.ts"
 import type { Waiters } from "./waiters.ts"
 
 /** What came of it: settled, put off with nothing done, or done and not yet confirmed. */
-export type HandedOver = { kind: "settled" } | ({ kind: "closed" } & Omit<Closed, "rung">) | { kind: "unconfirmed" }
+export type HandedOver =
+  | { kind: "settled" }
+  | ({ kind: "closed" } & Pick<Closed, "reason" | "until">)
+  | { kind: "unconfirmed" }
 
 export interface HandOverDeps {
   desk: Desk

@@ -27,6 +27,8 @@ export interface Closed {
   reason: string
   /** What may open it: the end of a turn, or that somebody comes at all. */
   until: "turn" | "idle" | "somebody"
+  /** No session of the team is live. */
+  isNobodyThere?: true
 }
 
 export interface LadderDeps {
@@ -64,7 +66,7 @@ export function makeLadder(deps: LadderDeps): Ladder {
     async find(team, delivery) {
       const { priority } = messageOf(delivery)
       const [agent] = await live.ofTeam(team)
-      if (!agent) return closed(`no session of ${team.name} is live`, "somebody")
+      if (!agent) return { ...closed(`no session of ${team.name} is live`, "somebody"), isNobodyThere: true }
       if (agent.status === "waiting") {
         const what = agent.waitingFor ?? "an answer"
         return closed(`the agent waits for its user (${what})`, "idle")

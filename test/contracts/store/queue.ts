@@ -80,6 +80,68 @@ export function queueContract(store: () => Store): void {
     })
   })
 
+  describe("what is forgotten", () => {
+    const texts = async (...lanes: string[]) =>
+      (await store().deliveries.ofLanes(lanes)).map(({ payload, state }) => [payload.text, state])
+
+    test("takes the words out of what holds them, and cancels what waits", async () => {
+      await store().deliveries.enqueue(newDelivery("a1", { payload: { text: 'my "secret" word', team: "a" } }), NOW)
+      await store().deliveries.enqueue(newDelivery("b1", { payload: { text: "no such thing", team: "b" } }), NOW)
+      await store().deliveries.enqueue(newDelivery("c1", { payload: { text: 'a "secret" of old', team: "c" } }), NOW)
+      await store().deliveries.move((await byKey("c1")).seq, ["queued"], "done", null, NOW)
+      const cancelled = await store().deliveries.forget({ containing: '"secret"' }, NOW + 1)
+      expect(cancelled.map(({ key }) => key)).toEqual(["a1"])
+      expect(await texts("a", "b", "c")).toEqual([
+        ["", "cancelled"],
+        ["no such thing", "queued"],
+        ["", "done"],
+      ])
+      expect((await byKey("a1")).payload).toEqual({ text: "", team: "a" })
+    })
+
+    test("is picked by session, by project and by time", async () => {
+      const projectId = await addProject(store(), "p")
+      const { id } = await addSession(store(), { projectId })
+      for (const key of ["a1", "b1"]) {
+        await store().deliveries.enqueue(newDelivery(key, { payload: { text: key } }), NOW)
+      }
+      const seq = (await store().deliveries.lease(leaseFor("me", { limit: 1 }), NOW))[0]!.seq
+      await store().deliveries.startAttempt(seq, "me", NOW, { sessionId: id, rung: "pane" })
+      await store().deliveries.forget({ sessionIds: [] }, NOW)
+      await store().deliveries.forget({ projectId: await addProject(store(), "other") }, NOW)
+      await store().deliveries.forget({ sinceMs: NOW + 1 }, NOW)
+      expect((await texts("a", "b")).map(([text]) => text)).toEqual(["a1", "b1"])
+      await store().deliveries.forget({ projectId }, NOW)
+      expect(await texts("a", "b")).toEqual([
+        ["", "queued"],
+        ["b1", "queued"],
+      ])
+      await store().deliveries.rewrite(seq, { text: "again" })
+      await store().deliveries.forget({ sessionIds: [id] }, NOW)
+      expect((await texts("a", "b")).map(([text]) => text)).toEqual(["", "b1"])
+      await store().deliveries.forget({ untilMs: NOW + 1 }, NOW)
+      expect((await texts("b")).map(([text]) => text)).toEqual([""])
+    })
+
+    test("is gone from updates too", async () => {
+      const update = (key: string, data: object, atMs = NOW) =>
+        ({
+          team: "api",
+          key,
+          type: "announcement",
+          messageId: null,
+          sessionId: null,
+          turnSeq: null,
+          data,
+          atMs,
+        }) as NewUpdate
+      await store().updates.add([update("1", { task: "the\nsecret" }), update("2", { task: "x" }, NOW + 5)])
+      expect(await store().updates.forget({ containing: "the\nsecret" })).toBe(1)
+      expect(await store().updates.forget({ untilMs: NOW + 5 })).toBe(0)
+      expect(await store().updates.forget({ sinceMs: NOW + 5 })).toBe(1)
+    })
+  })
+
   test("routes are known by session, host and process, newest first, and end with the session", async () => {
     const { id } = await addSession(store(), { platform: "claude-code", nativeId: "n" })
     const pane = { socket: "/s", serverPid: 1, serverStart: 2, pane: "%3", panePid: 4 }
