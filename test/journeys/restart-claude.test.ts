@@ -5,9 +5,6 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { newMessageId } from "../../src/domain/ids.ts"
-import { AGENT_CHANNEL, laneOf, type MessagePayload } from "../../src/domain/message.ts"
-import { openStore } from "../../src/store/open.ts"
-import { sqlite } from "../../src/store/sqlite.ts"
 import { agents, CLAUDES, claudeEnv } from "../fixtures/agents.ts"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { anthropicMessages, type ModelApi, startModelApi, text, toolUse, wordsOf } from "../fixtures/model-api.ts"
@@ -54,21 +51,7 @@ describe.each(CLAUDES)("Claude Code $version, killed in the middle of a task", (
     const { session_id } = JSON.parse(printed) as { session_id: string }
     return { words: wordsOf(model.requests[since]!.body.messages), sessionId: session_id }
   }
-  const send = async (payload: Pick<MessagePayload, "text" | "priority" | "sender">, key: string) => {
-    const store = await openStore(sqlite({ path: join(home.dir, "throughline.db") }))
-    const lane = laneOf("harbour", payload.priority)
-    const id = newMessageId("harbour", key)
-    const message = {
-      key: id,
-      lane,
-      channel: AGENT_CHANNEL,
-      repeatable: false,
-      payload: { ...payload, team: "harbour" },
-    }
-    await store.deliveries.enqueue(message, Date.now())
-    await store.close()
-    return id
-  }
+  const send = async (message: string) => ((await home.json("send", "harbour", message)) as { id: string }).id
 
   test(`what it was doing is in the next session's first request. ${proves("task.survives")}`, {
     timeout: SLOW_MS,
@@ -103,17 +86,16 @@ describe.each(CLAUDES)("Claude Code $version, killed in the middle of a task", (
     expect(file).toMatchObject({ current_task: TASK, current_task_id: TASK_ID, last_completed_step: 2 })
 
     await home.kill()
-    const sender = { kind: "agent", name: "warehouse" } as const
-    const mail = await send({ text: "The crane is free again.", priority: "normal", sender }, "1")
-    const urgent = await send({ text: "URGENT: the old host goes at noon.", priority: "urgent", sender }, "2")
     await home.run("start", "--set", "resume.onStart=off")
+    const mail = await send("The crane is free again.")
+    const urgent = await send("URGENT: the old host goes at noon.")
 
     model.script(() => [text("Fine.")])
     const { words, sessionId } = await firstRequest("Good morning.")
     for (const part of [TASK, TASK_ID, "last completed step: 2", "m-old"]) expect(words).toContain(part)
     expect(words).toContain(`[Session restarted. Previous session was working on: ${TASK}. Resume or start fresh?]`)
-    expect(words).toContain(`${mail}, from warehouse: "The crane is free again."`)
-    expect(words).toContain(`${urgent} URGENT, from warehouse: "URGENT: the old host goes at noon."`)
+    expect(words).toContain(`${mail}, from the owner: "The crane is free again."`)
+    expect(words).toContain(`${urgent} URGENT, from the owner: "URGENT: the old host goes at noon."`)
 
     const resumed = await firstRequest("And now?", "--resume", sessionId)
     expect(resumed.words.split("# The last session of this project").length, "told once").toBe(2)
