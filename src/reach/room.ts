@@ -71,7 +71,7 @@ export interface ReachDeps {
 }
 
 export function makeReach(deps: ReachDeps): ReachRoom {
-  const { clock, roster, host, home, processStart, parentOf } = deps
+  const { roster, host, home, processStart, parentOf } = deps
   const isAgentUnder = (pid: number, panePid: number) => isUnder(pid, panePid, parentOf)
   const ownerPrefix = `courier ${host} ${home} `
   const desk = makeDesk({ ...deps, ownerPrefix, owner: ownerPrefix + newKey() })
@@ -112,7 +112,7 @@ export function makeReach(deps: ReachDeps): ReachRoom {
       return answer
     },
     endWaiting: waiters.close,
-    followers: [makeEvidence({ ...deps, clock, turns, onActivity }), messageRedaction(deps)],
+    followers: [makeEvidence({ ...deps, turns, onArrived: desk.noticed, onActivity }), messageRedaction(deps)],
     run: (signal) => courier.run(signal),
   }
 }

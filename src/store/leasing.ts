@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely"
+import { type Selectable, sql } from "kysely"
 import type { LeaseRequest } from "../domain/delivery.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import type { Tables } from "./tables.ts"
@@ -75,13 +75,7 @@ async function lanes(db: Db, nowMs: number): Promise<{ heads: DeliveryRow[]; bus
   const heads = await db
     .selectFrom("deliveries")
     .selectAll()
-    .where("seq", "in", (e) =>
-      e
-        .selectFrom("deliveries")
-        .select((s) => s.fn.min("seq").as("seq"))
-        .where("state", "=", "queued")
-        .groupBy("lane"),
-    )
+    .where("seq", "in", FIRST_OF_LANES)
     .orderBy("seq")
     .execute()
   const leased = await db
@@ -92,6 +86,18 @@ async function lanes(db: Db, nowMs: number): Promise<{ heads: DeliveryRow[]; bus
     .execute()
   return { heads, busy: new Set(leased.map(({ lane }) => lane)) }
 }
+
+/** From lane to lane along the index: a group by lane would read all that waits. */
+const FIRST_OF_LANES = sql<number>`(
+  with recursive waiting(lane) as (
+    select min(lane) from deliveries where state = 'queued'
+    union all
+    select (select min(d.lane) from deliveries d where d.state = 'queued' and d.lane > waiting.lane)
+    from waiting where waiting.lane is not null
+  )
+  select (select min(d.seq) from deliveries d where d.state = 'queued' and d.lane = waiting.lane)
+  from waiting where waiting.lane is not null
+)`
 
 async function take(
   db: Db,

@@ -1,13 +1,13 @@
-import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Failure } from "../../domain/failure.ts"
 import type { PaneAddress, PaneGuard, PaneLook, Panes } from "../../domain/panes.ts"
 import { readScreen } from "./screen.ts"
+import { makeTmuxRunner, type TmuxTool } from "./tmux-shell.ts"
 
 /** Panes of tmux. Whether it is still the same pane is decided by its server, in the very command that writes. */
 export function tmuxPanes(tool: TmuxTool): Panes {
-  const run = (socket: string, args: string[], stdin?: string) => runTmux(tool, ["-S", socket, ...args], stdin)
+  const run = makeTmuxRunner(tool)
 
   /** What the command printed, if it is the same pane; undefined if it is another one or none, and nothing was done. */
   const inPane = async (address: PaneAddress, command: string, more: More = {}) => {
@@ -88,14 +88,6 @@ export function tmuxPanes(tool: TmuxTool): Panes {
   }
 }
 
-export interface TmuxTool {
-  /** Its whole environment. */
-  env: Record<string, string | undefined>
-  program?: string
-  /** How long one command may take. */
-  maxMs?: number
-}
-
 interface More {
   guard?: PaneGuard
   /** Commands before it. */
@@ -111,7 +103,6 @@ const IDENTITY = "#{pid} #{start_time} #{pane_id} #{pane_pid}"
 const LOOK = "#{cursor_x} #{cursor_y} #{pane_in_mode} #{pane_dead}\t#{pane_current_command}\t#{pane_title}"
 const STARTS = 5
 const RETRY_MS = 200
-const MAX_MS = 10_000
 
 /** For tmux to compare. A pane that is not there has no number, so it never equals. */
 function condition({ serverPid, serverStart, pane, panePid }: PaneAddress, guard?: PaneGuard): string {
@@ -138,45 +129,3 @@ function lookOf(seen: string): PaneLook {
 const literal = (text: string) => text.replaceAll("#", "##")
 /** A word that ends with a semicolon would end the command. */
 const whole = (word: string) => (word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word)
-
-function runTmux(
-  { env, program = "tmux", maxMs = MAX_MS }: TmuxTool,
-  args: string[],
-  stdin = "",
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve, reject) => {
-    // Without UTF-8 it would write an underscore for every character that is not ASCII.
-    const child = spawn(program, ["-u", ...args], { env: { ...env, TMUX: undefined }, stdio: "pipe" })
-    const [out, err]: [Buffer[], Buffer[]] = [[], []]
-    child.stdout.on("data", (chunk: Buffer) => out.push(chunk))
-    child.stderr.on("data", (chunk: Buffer) => err.push(chunk))
-    // What it does not read, it did not want.
-    child.stdin.on("error", () => {})
-    child.stdin.end(stdin)
-    const late = setTimeout(() => {
-      child.kill("SIGKILL")
-      reject(new Failure("terminal_failing", `tmux did not answer within ${maxMs} ms`, { command: args[2] }))
-    }, maxMs)
-    child.on("error", (error: NodeJS.ErrnoException) => {
-      clearTimeout(late)
-      reject(
-        error.code === "ENOENT"
-          ? new Failure(
-              "dependency_missing",
-              "tmux is not installed, or not on the daemon's PATH",
-              {},
-              { cause: error },
-            )
-          : new Failure("terminal_failing", `tmux could not be run: ${error.message}`, {}, { cause: error }),
-      )
-    })
-    child.on("close", (code) => {
-      clearTimeout(late)
-      resolve({
-        code: code ?? 1,
-        stdout: Buffer.concat(out).toString("utf8"),
-        stderr: Buffer.concat(err).toString("utf8"),
-      })
-    })
-  })
-}

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { lanesOf, messageOf } from "../../domain/message.ts"
@@ -35,6 +36,8 @@ export interface CourierDeps {
 
 const MOST_IN_HAND = 64
 const POLL_MS = 2_000
+/** Many teams have something at the same moment, and one look serves them all. */
+const GATHER_MS = 10
 const CUT_OFF_MS = 5_000
 const RETRY_MS = 1_000
 
@@ -62,7 +65,9 @@ export function makeCourier(deps: CourierDeps): Courier {
       }
       const result = await handOver(way, delivery, signal)
       if (result.kind === "closed") return putOff(delivery, result)
-      parking.clear(delivery.lane)
+      // The agent is at this one now, and says when it has done.
+      if (way.rung === "pane" && isNormal(delivery)) parking.rest(delivery.lane, clock.nowMs())
+      else parking.clear(delivery.lane)
       return result.kind === "unconfirmed"
     })
     if (isOpen) await recovery.settle(delivery, signal)
@@ -108,6 +113,7 @@ export function makeCourier(deps: CourierDeps): Courier {
         try {
           await round(signal)
           await bell.wait(Math.min(POLL_MS, parking.nextMs(clock.nowMs()) ?? POLL_MS))
+          await sleep(GATHER_MS)
         } catch (error) {
           onTrouble(error, "the queue")
           await bell.wait(RETRY_MS)
@@ -124,6 +130,8 @@ export function makeCourier(deps: CourierDeps): Courier {
     watch: (delivery) => start(delivery, recovery.settle(delivery, ending)),
   }
 }
+
+const isNormal = (delivery: Delivery) => messageOf(delivery).priority === "normal"
 
 /** A ring between two waits is not lost. */
 function makeBell() {

@@ -20,6 +20,8 @@ export interface Desk {
   settle(delivery: Delivery, state: Exclude<DeliveryState, "queued">, reason?: string): Promise<void>
   /** Whether it has left the queue within this time: the evidence is found by whoever follows the journal. */
   isConfirmed(delivery: Delivery, withinMs: number, signal: AbortSignal): Promise<boolean>
+  /** Evidence of it is being written: worth a look when it is. */
+  noticed(key: string): void
   /** No longer in hand, whatever became of it. */
   drop(delivery: Delivery): void
   readonly size: number
@@ -42,6 +44,7 @@ const CONFIRM_POLL_MS = 250
 
 export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): Desk {
   const inHand = new Map<number, Delivery>()
+  const noticed = new Set<string>()
   const request = (limit: number) => ({ owner, host, leaseMs: LEASE_MS, limit, channels: [AGENT_CHANNEL] })
   const held = (found: Delivery[]) => {
     for (const delivery of found) inHand.set(delivery.seq, delivery)
@@ -96,6 +99,7 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
         const finish = (confirmed: boolean) => {
           if (isOver) return
           isOver = true
+          noticed.delete(delivery.key)
           off()
           clearInterval(poll)
           clearTimeout(patience)
@@ -112,13 +116,15 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
           if (now?.state !== "queued") finish(true)
         }
         const onAbort = () => finish(false)
-        const off = store.onWake(look)
+        // The store wakes for whatever moves, and many wait here at the same time.
+        const off = store.onWake(() => void (noticed.has(delivery.key) && look()))
         const poll = setInterval(look, CONFIRM_POLL_MS)
         const patience = setTimeout(() => finish(false), withinMs)
         signal.addEventListener("abort", onAbort)
         if (signal.aborted) finish(false)
         else void look()
       }),
+    noticed: (key) => void ([...inHand.values()].some((one) => one.key === key) && noticed.add(key)),
     drop: (delivery) => void inHand.delete(delivery.seq),
     get size() {
       return inHand.size

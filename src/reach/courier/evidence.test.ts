@@ -54,6 +54,7 @@ const follower = () =>
     host: "here",
     consoles: [console_ as never],
     turns,
+    onArrived: () => {},
     onActivity: (cwd) => activity.push(cwd),
   })
 

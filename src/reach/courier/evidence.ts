@@ -16,12 +16,14 @@ export interface EvidenceDeps {
   host: string
   consoles: readonly AgentConsole[]
   turns: OpenTurns
+  /** What was handed over is known to have arrived, once this is committed. */
+  onArrived(key: string): void
   /** Something happened in a session: what waits for it may have its turn now. */
   onActivity(cwd: string): void
 }
 
 /** Reads what agents' hooks say, and moves messages on: accepted, part of a turn, under way, done. */
-export function makeEvidence({ clock, host, consoles, turns, onActivity }: EvidenceDeps): Follower {
+export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivity }: EvidenceDeps): Follower {
   const onPrompt = async (tx: Store, hook: Heard) => {
     const isInTurn = turns.since(hook.session) !== undefined
     const ids = hook.messageIds
@@ -29,6 +31,7 @@ export function makeEvidence({ clock, host, consoles, turns, onActivity }: Evide
       if (delivery.rung === "turn" || !isSince(hook, delivery)) continue
       if (!ids.includes(delivery.key) && !isPromptOf(delivery, hook, consoles)) continue
       if (!(await settleLeased(tx, delivery, "delivered", clock.nowMs()))) continue
+      onArrived(delivery.key)
       // Said into a turn that runs, it is only taken in; otherwise the turn is its own.
       if (!isInTurn) await moveOn(tx, { ...delivery, state: "delivered" }, ["seen", "running"], clock.nowMs())
     }

@@ -33,15 +33,18 @@ export function makeHandOver(deps: HandOverDeps) {
   const { desk, paster, waiters, consoles } = deps
 
   const byPane = async (way: Way & { rung: "pane" }, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
-    const result = await paster.submit({ ...pasteWish(deps, delivery, way.agent, way.pane), isStop: way.isStop })
+    const can = consoles.find(({ platform }) => platform === way.agent.session.platform)?.can
+    const wish = pasteWish(deps, delivery, way.agent, way.pane)
+    // Of its own commands an agent says nothing.
+    const isTold = can?.promptHook === true && !wish.isCommand
+    const isTaken = (withinMs: number) => desk.isConfirmed(delivery, withinMs, signal)
+    const result = await paster.submit({ ...wish, isStop: way.isStop, ...(isTold ? { isTaken } : {}) })
     switch (result.kind) {
-      case "submitted": {
-        const can = consoles.find(({ platform }) => platform === way.agent.session.platform)?.can
+      case "submitted":
         if (can?.promptHook)
           return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? SETTLED : { kind: "unconfirmed" }
         await desk.settle(delivery, "delivered", "the agent does not say by itself that it has it")
         return SETTLED
-      }
       case "pasted":
         return { kind: "unconfirmed" }
       case "refused":

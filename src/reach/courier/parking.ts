@@ -3,6 +3,8 @@ import type { Closed } from "./ladder.ts"
 /** Lanes whose next message cannot go now: left alone for a moment, longer each time, until something happens. */
 export interface Parking {
   park(lane: string, until: Closed["until"], nowMs: number): void
+  /** One of its messages went to an agent that is busy with it now. */
+  rest(lane: string, nowMs: number): void
   /** One of its messages went: the next one is not late yet. */
   clear(lane: string): void
   /** Something happened: they are tried at once. */
@@ -20,6 +22,9 @@ const PAUSES: Record<Closed["until"], { firstMs: number; mostMs: number }> = {
   somebody: { firstMs: 200, mostMs: 3_000 },
 }
 
+/** Its end is told; this is for the end that is not. */
+const REST_MS = 250
+
 export function makeParking(): Parking {
   const lanes = new Map<string, { untilMs: number; times: number; until: Closed["until"] }>()
   return {
@@ -29,6 +34,7 @@ export function makeParking(): Parking {
       const { firstMs, mostMs } = PAUSES[until]
       lanes.set(lane, { untilMs: nowMs + Math.min(firstMs * 2 ** times, mostMs), times, until })
     },
+    rest: (lane, nowMs) => void lanes.set(lane, { untilMs: nowMs + REST_MS, times: 0, until: "idle" }),
     clear: (lane) => void lanes.delete(lane),
     release(some) {
       for (const lane of some) {

@@ -17,6 +17,8 @@ export interface PasteWish {
   isCommand?: boolean
   /** Whether the agent's process lives, with the start that is known of it, below the pane's. Asked before every write. */
   isAgentThere(): boolean | Promise<boolean>
+  /** Whether the agent says within this time that it has taken it: then nobody looks at the screen for that. */
+  isTaken?(withinMs: number): Promise<boolean>
   /** Ends the turn that runs, first. */
   isStop?: boolean
 }
@@ -43,6 +45,10 @@ export interface PasterDeps {
 }
 
 const ESCAPE_MS = 150
+/** Agents draw what was pasted a moment later; a look before that is in vain. */
+const DRAW_MS = 20
+/** A prompt hook comes within 300 ms, mostly within 60. */
+const TAKEN_MS = 1_000
 
 export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): Paster {
   const inTurn = makeTurns()
@@ -74,7 +80,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
   /** Looks until it is as wanted, or time is up; then what was seen last. */
   const lookUntil = async (wish: PasteWish, agent: AgentConsole, isSo: (seen: Seen) => boolean) => {
     const until = performance.now() + settleMs
-    for (let waitMs = 10; ; waitMs = Math.min(waitMs * 2, 200)) {
+    for (let waitMs = DRAW_MS; ; waitMs = Math.min(waitMs * 2, 200)) {
       const seen = await lookAt(wish, agent)
       if (isSo(seen) || seen.kind === "gone" || performance.now() > until) return seen
       await sleep(waitMs)
@@ -85,10 +91,12 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
   const enter = async (wish: PasteWish, agent: AgentConsole, text: string): Promise<PasteResult> => {
     const until = performance.now() + settleMs
     for (;;) {
+      await sleep(DRAW_MS)
       const seen = await lookUntil(wish, agent, (now) => isHolding(now, agent, text))
       if (seen.kind !== "input") return pasted(text, "what" in seen ? seen.what : seen.reason)
       if (!isHolding(seen, agent, text)) return pasted(text, "the input line shows something else")
       if (await panes.key(wish.pane, "Enter", guardOf(seen.look))) {
+        if (await wish.isTaken?.(TAKEN_MS)) return { kind: "submitted", text }
         const after = await lookUntil(wish, agent, (now) => !isHolding(now, agent, text))
         // Enter may have taken something that was offered; it is not sent again without a new look at everything.
         return isHolding(after, agent, text) ? pasted(text, "Enter was not taken") : { kind: "submitted", text }

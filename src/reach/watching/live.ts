@@ -49,8 +49,8 @@ export interface LiveDeps {
   roster: Pick<Roster, "at">
 }
 
-/** Registries are a few hundred milliseconds behind at the worst, and this adds little to it. */
-const KNOWN_MS = 150
+/** Registries are a hundred milliseconds behind at the worst, and this adds little to it. */
+const KNOWN_MS = 50
 
 export function makeLive({ store, consoles, machine, processStart, host, clock, roster }: LiveDeps): LiveSessions {
   const hookStatus = makeHookStatus(store)
