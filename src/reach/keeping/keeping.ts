@@ -19,6 +19,8 @@ export interface Keeping {
   /** For something that waits: starts a session if the team allows it and none is there. False when nothing was started. */
   wake(name: string): Promise<boolean>
   states(): Promise<KeptState[]>
+  /** Where the session runs that was started here. */
+  paneOf(name: string): Promise<PaneAddress | undefined>
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -191,6 +193,8 @@ export function makeKeeping(deps: Deps): Keeping {
   }
 
   return {
+    // Without tmux nothing of ours runs.
+    paneOf: (name) => paneOf(name).catch(() => undefined),
     async up(name) {
       const { terminal } = needed(name)
       const begun = await inTurn(async () => {

@@ -36,7 +36,11 @@ export interface LiveSessions {
   ofTeam(team: Team): Promise<LiveAgent[]>
   ofSession(sessionId: SessionId): Promise<LiveAgent | undefined>
   all(): Promise<LiveAgent[]>
+  /** Of teams' projects, listed by their agents' registries, and not known here: they have said nothing yet. */
+  strangers(): Promise<Stranger[]>
 }
+
+export type Stranger = LiveSession & { cwd: string }
 
 export interface LiveDeps {
   store: Store
@@ -111,6 +115,14 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
       return session && { ...withTeams(fromRoute(route, session, undefined), session), status: "gone" }
     },
     all: everyone,
+    async strangers() {
+      const isOfTeam = (entry: LiveSession): entry is Stranger =>
+        entry.cwd !== null && roster.at(entry.cwd).some(({ platform }) => platform === entry.platform)
+      const found: Stranger[] = []
+      for (const entry of (await registry()).filter(isOfTeam))
+        if (!entry.isUnattended && !(await store.sessions.byNative(entry.platform, entry.nativeId))) found.push(entry)
+      return found
+    },
   }
 }
 

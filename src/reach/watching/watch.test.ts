@@ -71,6 +71,25 @@ const daemon = () =>
     parentOf: (pid) => processes.get(pid)?.parent,
     host: "here",
     panes: { identify: async ({ socket, pane }) => panes.get(`${socket} ${pane}`) },
+    meet: (found) => intake().meet(found),
+    paneOf: async (name) => panes.get(name),
+    onTrouble: (error) => {
+      throw error
+    },
+  })
+
+const intake = () =>
+  makeIntake({
+    store,
+    clock: { nowMs: () => nowMs },
+    agents,
+    host: "here",
+    spoolDir: join(dir, "spool"),
+    rules: {
+      excluded: (path) => path.endsWith("/hidden"),
+      projectOf: (path) => store.projects.ensure(`file://${path}`, nowMs),
+    },
+    capturing: { nudge: async () => {} },
     onTrouble: (error) => {
       throw error
     },
@@ -85,19 +104,7 @@ interface HookWords {
 async function hook(name: string, session_id: string, pid: number, more: HookWords = {}) {
   const { env = {}, cwd = "api", ...words } = more
   nowMs += 10
-  const intake = makeIntake({
-    store,
-    clock: { nowMs: () => nowMs },
-    agents,
-    host: "here",
-    spoolDir: join(dir, "spool"),
-    rules: { excluded: () => false, projectOf: (path) => store.projects.ensure(`file://${path}`, nowMs) },
-    capturing: { nudge: async () => {} },
-    onTrouble: (error) => {
-      throw error
-    },
-  })
-  await intake.receive({
+  await intake().receive({
     platform: "claude-code",
     key: `k${sent++}`,
     atMs: nowMs,
@@ -382,4 +389,47 @@ test("the follower of updates begins where the journal does, whatever the watch 
   const follower = updatesFollower(roster())
   await store.transaction(async (tx) => follower.after(await tx.journal.after(0, 99), tx, AbortSignal.timeout(1_000)))
   expect(await told()).toEqual([STARTED])
+})
+
+describe("a session that has said nothing yet", () => {
+  const runs = (pid: number, name: string, more: object = {}) => {
+    processes.set(pid, { start: `${pid}0`, parent: 70 })
+    registry(pid, name, more)
+  }
+  const isKnown = async (name: string) => (await store.sessions.byNative("claude-code", name)) !== undefined
+
+  test("is known once its registry lists it at a team's folder, and is at the post", async () => {
+    runs(7, "A")
+    await look()
+    expect(await store.sessions.byNative("claude-code", "A")).toMatchObject({ projectPath: join(dir, "api") })
+    expect(await room.live.ofTeam(team("api"))).toMatchObject([{ session: { nativeId: "A" }, status: "idle" }])
+    expect(await told()).toEqual([["session_started", null, "A", "seen"]])
+    await look(3)
+    await begins("A", 7)
+    expect(await told()).toHaveLength(1)
+  })
+
+  test("is reached in the pane that it was started in from here, if its process is in there", async () => {
+    panes.set("api", { socket: "/s", serverPid: 1, pane: "%1", panePid: 70 } as PaneAddress)
+    runs(7, "A")
+    await look()
+    expect(await room.live.ofTeam(team("api"))).toMatchObject([{ route: { pid: 7, pane: { pane: "%1" } } }])
+    processes.delete(7)
+    runs(8, "B")
+    processes.set(8, { start: "80", parent: 1 })
+    await look(5)
+    expect((await room.live.ofTeam(team("api"))).map(({ route }) => route)).toEqual([undefined])
+  })
+
+  test("stays unknown elsewhere, in an excluded folder, when it was forgotten, and when nobody sits at it", async () => {
+    runs(7, "A", { cwd: join(dir, "elsewhere") })
+    runs(8, "B", { cwd: join(dir, "api", "hidden") })
+    runs(9, "C", { entrypoint: "sdk-cli" })
+    await hook("UserPromptSubmit", "D", 0, { cwd: "elsewhere" })
+    await store.forgetting.session((await store.sessions.byNative("claude-code", "D"))!.id, nowMs)
+    runs(10, "D")
+    await look(2)
+    for (const name of ["A", "B", "C", "D"]) expect([name, await isKnown(name)]).toEqual([name, false])
+    expect(await told()).toEqual([])
+  })
 })
