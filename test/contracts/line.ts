@@ -46,8 +46,8 @@ export function lineContract(line: AgentLine, session: () => Promise<LineSession
       await at.shows("Answer 1")
       await isIdle(way)
       expect(at.prompts()).toEqual([sent.text])
-      expect(await way.has(sent.id, Date.now() - 60_000)).toBe(true)
-      expect(await way.has(newMessageId("lake"), Date.now() - 60_000)).toBe(false)
+      expect(await way.stateOf(sent.id, Date.now() - 60_000)).not.toEqual({ kind: "none" })
+      expect(await way.stateOf(newMessageId("lake"), Date.now() - 60_000)).toEqual({ kind: "none" })
     })
 
     test("texts arrive exactly, whatever they look like, and in order", async () => {
@@ -81,7 +81,7 @@ export function lineContract(line: AgentLine, session: () => Promise<LineSession
       for (const one of later) await way.submit(one)
       await sleep(300)
       expect(at.prompts()).toEqual(["first"])
-      for (const { id } of later) expect(await way.has(id, Date.now() - 60_000)).toBe(true)
+      for (const { id } of later) expect(await way.stateOf(id, Date.now() - 60_000)).not.toEqual({ kind: "none" })
       release()
       await expect.poll(() => at.prompts(), SOON).toEqual(["first", "second", "third"])
       await isIdle(way)
@@ -112,10 +112,10 @@ export function lineContract(line: AgentLine, session: () => Promise<LineSession
       await first.submit(sent)
       first.close()
       const way = await open(at)
-      expect(await way.has(sent.id, sinceMs)).toBe(true)
+      expect(await way.stateOf(sent.id, sinceMs)).not.toEqual({ kind: "none" })
       for (let number = 0; number < 3; number++) await way.submit(message(`later ${number}`))
       await expect.poll(() => at.prompts().length, SOON).toBe(4)
-      expect(await way.has(sent.id, sinceMs)).toBe(true)
+      expect(await way.stateOf(sent.id, sinceMs)).not.toEqual({ kind: "none" })
       await isIdle(way)
     })
 

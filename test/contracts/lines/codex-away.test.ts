@@ -101,7 +101,7 @@ test("a dialog in the terminal is not answered by what arrives, which comes afte
   await at.terminal.shows("Would you like to run")
   expect(line.status).toBe("waiting")
   expect(existsSync(join(at.cwd, "touched"))).toBe(false)
-  expect(await line.has(behind.id, Date.now())).toBe(true)
+  expect(await line.stateOf(behind.id, Date.now())).not.toEqual({ kind: "none" })
 
   // A person says no, which halts the queue of Codex; the next message sets it going again, in order.
   at.terminal.key("Escape")
@@ -143,8 +143,8 @@ test("with no daemon it is stored under its id, exactly, and comes when the sess
   const sinceMs = Date.now()
   const sent = ["!touch it-ran", "-x\n/y", "long ".repeat(40_000)].map(message)
   for (const one of sent) await line.submit(one)
-  for (const { id } of sent) expect(await line.has(id, sinceMs)).toBe(true)
-  expect(await line.has(newMessageId("lake"), sinceMs)).toBe(false)
+  for (const { id } of sent) expect(await line.stateOf(id, sinceMs)).not.toEqual({ kind: "none" })
+  expect(await line.stateOf(newMessageId("lake"), sinceMs)).toEqual({ kind: "none" })
   await line.interrupt()
   line.close()
   expect(await codexLive(at.machine)).toEqual([])
@@ -153,7 +153,7 @@ test("with no daemon it is stored under its id, exactly, and comes when the sess
   const all = ["before", ...sent.map((one) => one.text)]
   await expect.poll(() => at.prompts(nativeId), { ...SOON, timeout: 25_000 }).toEqual(all)
   const after = await open(nativeId)
-  for (const { id } of sent) expect(await after.has(id, sinceMs)).toBe(true)
+  for (const { id } of sent) expect(await after.stateOf(id, sinceMs)).not.toEqual({ kind: "none" })
   after.close()
   await at.quit()
 })
@@ -178,8 +178,8 @@ test("a daemon that was killed in a turn has kept what was taken, and nothing is
   resolve()
 
   const away = await open(nativeId)
-  expect(await away.has(running.id, sinceMs)).toBe(true)
-  expect(await away.has(waiting.id, sinceMs)).toBe(true)
+  expect(await away.stateOf(running.id, sinceMs)).not.toEqual({ kind: "none" })
+  expect(await away.stateOf(waiting.id, sinceMs)).not.toEqual({ kind: "none" })
   away.close()
   await at.quit()
   await at.start(nativeId)
@@ -205,7 +205,7 @@ test("a daemon that hangs keeps nobody waiting: what is stored past it runs when
     expect(Date.now() - askedAtMs).toBeLessThan(5_000)
     const sent = message("past the one that hangs")
     await line.submit(sent)
-    expect(await line.has(sent.id, askedAtMs)).toBe(true)
+    expect(await line.stateOf(sent.id, askedAtMs)).not.toEqual({ kind: "none" })
   } finally {
     process.kill(pid, "SIGCONT")
   }
@@ -221,7 +221,7 @@ test("a session that `codex exec` has made takes messages too; one that is unkno
   const line = await open(nativeSession)
   const sent = message("for later")
   await line.submit(sent)
-  expect(await line.has(sent.id, Date.now())).toBe(true)
+  expect(await line.stateOf(sent.id, Date.now())).not.toEqual({ kind: "none" })
   const unknown = await open("01234567-0123-7123-8123-0123456789ab")
   await expect(unknown.submit(sent)).rejects.toMatchObject({ code: "agent_refused" })
   const nowhere = { ...at.machine, homeDir: join(at.cwd, "nowhere") }
