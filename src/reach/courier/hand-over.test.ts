@@ -63,7 +63,12 @@ async function handOver(pid: number, pane: PaneAddress | null) {
   const where = { sessionId: session.id, platform: "claude-code", nativeId: "s1", host: "here", pid, seenAtMs: 1 }
   const agent: LiveAgent = {
     ...{ session, status: "idle", waitingFor: null, statusAtMs: null, pid, processStart: start, dir: null },
-    ...{ isUnattended: false, teams: ["api"], route: { ...where, processStart: start ?? "", pane } },
+    ...{
+      isUnattended: false,
+      isShown: undefined,
+      teams: ["api"],
+      route: { ...where, processStart: start ?? "", pane },
+    },
   }
   const hand = makeHandOver({
     desk,

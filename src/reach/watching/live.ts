@@ -26,6 +26,8 @@ export interface LiveAgent {
   dir: string | null
   /** Print mode, a program's own, or in the background. */
   isUnattended: boolean
+  /** Set where one process runs several sessions: whether a terminal is known to show this one. */
+  isShown: boolean | undefined
   /** Of which it is, by name. */
   teams: readonly string[]
 }
@@ -131,7 +133,7 @@ function fromRegistry(
   { id, platform, nativeId }: Session,
   route: Route | undefined,
 ): Omit<LiveAgent, "teams"> {
-  const { status, waitingFor, statusAtMs, pid, processStart, cwd, isUnattended = false } = entry
+  const { status, waitingFor, statusAtMs, pid, processStart, cwd, isUnattended = false, isShown } = entry
   return {
     session: { id, platform, nativeId },
     route,
@@ -142,6 +144,7 @@ function fromRegistry(
     processStart: processStart ?? route?.processStart ?? null,
     dir: cwd,
     isUnattended,
+    isShown,
   }
 }
 
@@ -160,6 +163,7 @@ function fromRoute(
     processStart: route.processStart,
     dir: projectPath,
     isUnattended: heard?.isUnattended ?? false,
+    isShown: undefined,
   }
 }
 

@@ -5,6 +5,7 @@ import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import { makeBell } from "./bell.ts"
 import { teamsOf } from "./belonging.ts"
+import { makeCompany } from "./company.ts"
 import { type HookEntry, hookEntry } from "./hook-entry.ts"
 import type { LiveAgent, LiveSessions, Stranger } from "./live.ts"
 import { decide, type Evidence } from "./posts.ts"
@@ -49,7 +50,8 @@ export function makeWatch(deps: WatchDeps): Watch {
     const now = pid > 0 ? processStart(pid) : undefined
     return now !== undefined && (start === null || start === now)
   }
-  const facts = { host, isAlive }
+  const company = makeCompany()
+  const facts = { host, isAlive, isBeside: company.isBeside }
   let position: number | undefined
   let notBeforeMs = 0
   let saved = 0
@@ -114,10 +116,11 @@ export function makeWatch(deps: WatchDeps): Watch {
     const atMs = clock.nowMs()
     const agents = (await live.all()).filter(({ isUnattended }) => !isUnattended)
     for (const agent of agents) await locate(agent, atMs)
-    const seats = agents.map(({ session, pid, processStart, teams }) => {
+    const seats = agents.map(({ session, pid, processStart, teams, isShown }) => {
       const seat = { sessionId: session.id, nativeId: session.nativeId, pid, processStart }
-      return { ...seat, teams, isSteady: steady.has(`${pid} ${session.nativeId}`) }
+      return { ...seat, teams, isShown, isSteady: steady.has(`${pid} ${session.nativeId}`) }
     })
+    company.looked(seats.filter(({ isShown }) => isShown !== undefined))
     steady = new Set(seats.map(({ pid, nativeId }) => `${pid} ${nativeId}`))
     for (const team of roster.list()) {
       const mine = seats.filter(({ teams }) => teams.includes(team.name))

@@ -28,7 +28,7 @@ export interface MetSession {
 }
 
 export interface HookSettings {
-  agents: readonly Pick<AgentSetup, "platform" | "read">[]
+  agents: readonly Pick<AgentSetup, "platform" | "read" | "isUnattended">[]
   spoolDir: string
   /** This machine's name: panes and processes are its own. */
   host: string
@@ -76,6 +76,7 @@ export function makeIntake(deps: Deps): Intake {
     if (!agent) return undefined
     const event = agent.read(hookPayload(sent), sent.env)
     if (!(await mayKeep(sent.platform, event.sessionId, event.cwd))) return undefined
+    if (await agent.isUnattended?.(event)) event.details.unattended = "true"
     return { sent, event, project: event.cwd === undefined ? undefined : await rules.projectOf(event.cwd) }
   }
 
