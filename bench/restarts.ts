@@ -223,6 +223,8 @@ async function lookAround(): Promise<number> {
       panes: tmuxPanes({ env }),
       processStart,
       parentOf,
+      meet: async () => {},
+      paneOf: async () => undefined,
     },
     onTrouble: (error) => problems.push(String(error)),
   })

@@ -170,6 +170,8 @@ export async function wire({
     host: hostname(),
     processStart,
     parentOf,
+    meet: capture.intake.meet,
+    paneOf: (team) => keeping.paneOf(team),
     onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
   })
   const keeping = makeKeeping({

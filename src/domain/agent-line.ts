@@ -14,9 +14,18 @@ export interface OpenLine {
   readonly isLive: boolean
   /** Resolves when the platform has taken it for good. Throws a Failure when it has not. */
   submit(message: { id: string; text: string }): Promise<void>
-  /** Whether a message of this id was taken before; undefined where the platform cannot tell. */
-  has(messageId: string, sinceMs: number): Promise<boolean | undefined>
+  /** What became of a message that was submitted since then, as the platform's own records say. */
+  stateOf(messageId: string, sinceMs: number): Promise<TakenState>
+  /** Resolves when the session's status changes, and at the latest after this time or with the signal. */
+  changed(withinMs: number, signal: AbortSignal): Promise<void>
   /** Ends the turn that runs. */
   interrupt(): Promise<void>
   close(): void
+}
+
+/** `none` was never taken, `waiting` is in the platform's queue; the others tell of the turn that it began. */
+export interface TakenState {
+  kind: "none" | "waiting" | "running" | "completed" | "interrupted" | "failed"
+  /** Why it failed, in the platform's words. */
+  why?: string
 }

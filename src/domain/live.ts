@@ -14,4 +14,6 @@ export interface LiveSession {
   statusAtMs: number | null
   /** Nobody sits at it: print mode, a program's own, or in the background. */
   isUnattended?: boolean
+  /** Set where one process runs several sessions, and terminals only show them: whether one is known to show this. */
+  isShown?: boolean
 }

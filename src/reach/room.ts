@@ -16,6 +16,7 @@ import { makeDesk } from "./courier/desk.ts"
 import { makeEvidence } from "./courier/evidence.ts"
 import { makeHandOver } from "./courier/hand-over.ts"
 import { makeLadder } from "./courier/ladder.ts"
+import { makeLineTurns } from "./courier/line-turns.ts"
 import { makeOpenTurns } from "./courier/open-turns.ts"
 import { makeParking } from "./courier/parking.ts"
 import { makePaster } from "./courier/paste.ts"
@@ -85,7 +86,8 @@ export function makeReach(deps: ReachDeps): ReachRoom {
   const waiters = makeWaiters({ processStart })
   const paster = makePaster(deps)
   const ladder = makeLadder({ ...deps, turns, waiters })
-  const handOver = makeHandOver({ ...deps, desk, paster, waiters, isUnder: isAgentUnder })
+  const lineTurns = makeLineTurns({ ...deps, onOver: (team) => courier.nudge(team) })
+  const handOver = makeHandOver({ ...deps, desk, paster, waiters, lineTurns, isUnder: isAgentUnder })
   const recovery = makeRecovery({ ...deps, desk, paster, inTurn, isUnder: isAgentUnder })
   const courier = makeCourier({
     ...deps,
@@ -95,7 +97,7 @@ export function makeReach(deps: ReachDeps): ReachRoom {
     recovery,
     handOver,
     inTurn,
-    progress: makeProgress(deps),
+    progress: makeProgress({ ...deps, lineTurns }),
   })
   const onActivity = (cwd: string) => {
     for (const { name } of roster.at(cwd)) courier.nudge(name)
@@ -113,7 +115,10 @@ export function makeReach(deps: ReachDeps): ReachRoom {
     },
     endWaiting: waiters.close,
     followers: [makeEvidence({ ...deps, turns, onArrived: desk.noticed, onActivity }), messageRedaction(deps)],
-    run: (signal) => courier.run(signal),
+    async run(signal) {
+      await courier.run(signal)
+      await lineTurns.end()
+    },
   }
 }
 

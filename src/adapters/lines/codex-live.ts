@@ -4,12 +4,13 @@ import { Failure } from "../../domain/failure.ts"
 import type { LiveSession } from "../../domain/live.ts"
 import type { Machine } from "../../domain/platform.ts"
 import { type CodexServer, codexHome, joinDaemon } from "./parts/codex-server.ts"
+import { codexTerminals } from "./parts/codex-terminals.ts"
 import { statusOf, type Thread } from "./parts/codex-thread.ts"
 
 /**
  * The sessions that Codex's daemon has open, the one that a terminal showed last first. Their process is the daemon's: it is
- * what runs them, also when their terminal is closed. Codex does not tell which terminal shows which session now, so that
- * of a folder's sessions the one shown last counts as the one that somebody sits at.
+ * what runs them, also when their terminal is closed. Codex does not tell which terminal shows which session now: of a
+ * folder's sessions as many as it has terminals count as those that somebody sits at, and at least the one shown last.
  */
 export async function codexLive(machine: Machine): Promise<LiveSession[]> {
   const home = codexHome(machine)
@@ -26,17 +27,26 @@ export async function codexLive(machine: Machine): Promise<LiveSession[]> {
       .filter(({ ephemeral, parentThreadId }) => !ephemeral && parentThreadId === null)
     const shown = await Promise.all(own.map(async (thread) => ({ ...thread, atMs: await shownAtMs(home, thread) })))
     const lastFirst = shown.toSorted((a, b) => b.atMs - a.atMs)
-    return lastFirst.map(({ id, cwd, status }) => ({
-      platform: "codex",
-      nativeId: id,
-      pid,
-      processStart: start,
-      cwd,
-      status: statusOf(status),
-      waitingFor: status.type === "active" ? (status.activeFlags[0] ?? null) : null,
-      statusAtMs: null,
-      isUnattended: lastFirst.find((other) => other.cwd === cwd)?.id !== id,
-    }))
+    // Looked at last: a terminal is there before its session.
+    const terminals = codexTerminals(machine.os)
+    const ranks = new Map<string, number>()
+    return lastFirst.map(({ id, cwd, status }) => {
+      const rank = ranks.get(cwd) ?? 0
+      ranks.set(cwd, rank + 1)
+      const count = terminals.get(cwd) ?? 0
+      return {
+        platform: "codex",
+        nativeId: id,
+        pid,
+        processStart: start,
+        cwd,
+        status: statusOf(status),
+        waitingFor: status.type === "active" ? (status.activeFlags[0] ?? null) : null,
+        statusAtMs: null,
+        isUnattended: rank >= Math.max(1, count),
+        isShown: rank < count,
+      }
+    })
   } catch (error) {
     // Gone in the middle, or too old to say who it is.
     if (error instanceof Failure) return []

@@ -1,7 +1,8 @@
+import { EventEmitter, once } from "node:events"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { AgentLine, OpenLine } from "../../domain/agent-line.ts"
+import type { AgentLine, OpenLine, TakenState } from "../../domain/agent-line.ts"
 import { Failure } from "../../domain/failure.ts"
 import { MESSAGE_ID } from "../../domain/message.ts"
 import { type CodexServer, codexHome, codexProgram, joinDaemon, startServer } from "./parts/codex-server.ts"
@@ -15,9 +16,11 @@ export const codex: AgentLine = {
   platform: "codex",
   async open(machine, { nativeId }) {
     const home = codexHome(machine)
-    const thread: { status: ThreadStatus } = { status: { type: "notLoaded" } }
+    const thread: Seen = { status: { type: "notLoaded" }, changes: new EventEmitter() }
     const daemon = await joinDaemon(home, (method, { threadId, status }) => {
-      if (method === "thread/status/changed" && threadId === nativeId) thread.status = status as ThreadStatus
+      if (method !== "thread/status/changed" || threadId !== nativeId) return
+      thread.status = status as ThreadStatus
+      thread.changes.emit("change")
     })
     if (daemon) {
       try {
@@ -47,6 +50,11 @@ export const codex: AgentLine = {
 
 type WithServer = <T>(use: (server: CodexServer) => Promise<T>) => Promise<T>
 
+interface Seen {
+  status: ThreadStatus
+  changes: EventEmitter
+}
+
 interface Queued {
   id: string
   clientUserMessageId: string
@@ -55,6 +63,7 @@ interface Queued {
 interface Turn {
   id: string
   status: string
+  error?: { message: string } | null
   /** In seconds. */
   startedAt: number | null
   items: { type: string; clientId?: string | null }[]
@@ -65,12 +74,7 @@ const LOOK_AGAIN_MS = 300
 const SETTLE_MS = 5_000
 const STEP_MS = 50
 
-function lineOf(
-  threadId: string,
-  thread: { status: ThreadStatus },
-  withServer: WithServer,
-  close: () => void,
-): OpenLine {
+function lineOf(threadId: string, thread: Seen, withServer: WithServer, close: () => void): OpenLine {
   let hasInterrupted = false
   return {
     get status() {
@@ -89,13 +93,19 @@ function lineOf(
         // It is taken by now, whatever comes.
         await goOn(server, threadId, queuedSubmission.id, hasInterrupted).catch(unlessBug)
       }),
-    has: (messageId, sinceMs) =>
+    stateOf: (messageId, sinceMs) =>
       withServer(async (server) => {
-        if (await isKnown(server, threadId, messageId, sinceMs)) return true
+        const state = await stateOf(server, threadId, messageId, sinceMs)
+        if (state.kind !== "none") return state
         // For a moment it is in the queue no more, and in no turn yet.
         await sleep(LOOK_AGAIN_MS)
-        return isKnown(server, threadId, messageId, sinceMs)
+        return stateOf(server, threadId, messageId, sinceMs)
       }),
+    async changed(withinMs, signal) {
+      const until = AbortSignal.any([signal, AbortSignal.timeout(withinMs)])
+      // Either way it is over.
+      await once(thread.changes, "change", { signal: until }).catch(() => {})
+    },
     async interrupt() {
       if (thread.status.type === "notLoaded") return
       hasInterrupted = true
@@ -130,23 +140,28 @@ async function endTurn(server: CodexServer, threadId: string): Promise<void> {
   throw new Failure("agent_unreachable", `Codex did not end its turn within ${SETTLE_MS} ms`)
 }
 
-/** Waiting in the queue, or said since then. */
-async function isKnown(server: CodexServer, threadId: string, messageId: string, sinceMs: number): Promise<boolean> {
+async function stateOf(server: CodexServer, threadId: string, messageId: string, sinceMs: number): Promise<TakenState> {
   const queue = await queueOf(server, threadId)
-  if (queue.some(({ clientUserMessageId }) => clientUserMessageId === messageId)) return true
+  if (queue.some(({ clientUserMessageId }) => clientUserMessageId === messageId)) return { kind: "waiting" }
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page: { data: Turn[]; nextCursor?: string | null } = await server.ask("thread/turns/list", {
       threadId,
       limit: PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     })
-    if (page.data.some(({ items }) => items.some(({ clientId }) => clientId === messageId))) return true
+    const turn = page.data.find(({ items }) => items.some(({ clientId }) => clientId === messageId))
+    if (turn) return ended(turn)
     const oldest = page.data.at(-1)?.startedAt
     // It counts in whole seconds.
     const isBefore = oldest != null && (oldest + 1) * 1000 < sinceMs
     cursor = isBefore ? null : (page.nextCursor ?? null)
   }
-  return false
+  return { kind: "none" }
+}
+
+function ended({ status, error }: Turn): TakenState {
+  if (status === "failed") return { kind: "failed", ...(error ? { why: error.message } : {}) }
+  return { kind: status === "completed" || status === "interrupted" ? status : "running" }
 }
 
 async function queueOf(server: CodexServer, threadId: string): Promise<Queued[]> {

@@ -1,11 +1,11 @@
 import type { AgentConsole } from "../../domain/agent-console.ts"
 import type { Clock } from "../../domain/clock.ts"
-import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
+import type { Delivery } from "../../domain/delivery.ts"
 import { promptHash, type SessionId } from "../../domain/ids.ts"
 import type { Follower, JournalEntry } from "../../domain/journal.ts"
 import { MESSAGE_ID, messageOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
-import { moveOn, settleLeased } from "../messages/entries.ts"
+import { moveOn, settleLeased, upTo } from "../messages/entries.ts"
 import { typedText } from "../messages/mail.ts"
 import type { OpenTurns } from "./open-turns.ts"
 
@@ -93,9 +93,6 @@ export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivi
 /** What a turn's own work looks like. */
 const WORK = new Set(["PostToolUse", "PreToolUse", "PreCompact", "PostCompact"])
 const OPENS = new Set(["Stop", "SessionStart", "SessionEnd"])
-const ORDER: readonly DeliveryState[] = ["delivered", "seen", "running", "done"]
-const upTo = (last: "running" | "done", from: DeliveryState) =>
-  ORDER.slice(ORDER.indexOf(from) + 1, ORDER.indexOf(last) + 1) as Exclude<DeliveryState, "queued">[]
 
 interface Heard {
   event: string

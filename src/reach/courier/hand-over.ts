@@ -6,6 +6,7 @@ import { mailText, typedText } from "../messages/mail.ts"
 import type { LiveAgent } from "../watching/live.ts"
 import type { Desk } from "./desk.ts"
 import type { Closed, Way } from "./ladder.ts"
+import type { LineTurns } from "./line-turns.ts"
 import type { Paster, PasteWish } from "./paste.ts"
 import type { Waiters } from "./waiters.ts"
 
@@ -19,6 +20,7 @@ export interface HandOverDeps {
   desk: Desk
   paster: Paster
   waiters: Pick<Waiters, "wake">
+  lineTurns: Pick<LineTurns, "follow">
   consoles: readonly AgentConsole[]
   /** Whether the agent's process lives and runs below the pane's own. */
   isUnder(pid: number, panePid: number): boolean
@@ -57,18 +59,35 @@ export function makeHandOver(deps: HandOverDeps) {
     }
   }
 
-  const byLine = async ({ line, isStop }: Way & { rung: "line" }, delivery: Delivery): Promise<HandedOver> => {
+  const byLine = async (way: Way & { rung: "line" }, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
+    const { line, isStop } = way
     try {
       if (isStop) await line.interrupt()
       await line.submit({ id: delivery.key, text: typedText(delivery) })
-      await desk.settle(delivery, "delivered")
-      return SETTLED
     } catch (error) {
-      if (!(error instanceof Failure) || !error.kind.retry) throw error
-      return { kind: "unconfirmed" }
-    } finally {
       line.close()
+      if (!(error instanceof Failure)) throw error
+      return error.code === "agent_refused"
+        ? afterRefusal(way, delivery, error.message, signal)
+        : { kind: "unconfirmed" }
     }
+    await desk.settle(delivery, "delivered")
+    deps.lineTurns.follow(delivery, line)
+    return SETTLED
+  }
+
+  /** What was refused was not taken: another way may be gone. */
+  const afterRefusal = async (
+    { agent, isStop }: Way & { rung: "line" },
+    delivery: Delivery,
+    words: string,
+    signal: AbortSignal,
+  ): Promise<HandedOver> => {
+    const pane = agent.route?.pane
+    if (pane && (await desk.begin(delivery, agent, "pane")))
+      return byPane({ rung: "pane", agent, pane, isStop }, delivery, signal)
+    await desk.settle(delivery, "failed", words)
+    return SETTLED
   }
 
   return async (way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
@@ -77,7 +96,7 @@ export function makeHandOver(deps: HandOverDeps) {
       return SETTLED
     }
     if (way.rung === "pane") return byPane(way, delivery, signal)
-    if (way.rung === "line") return byLine(way, delivery)
+    if (way.rung === "line") return byLine(way, delivery, signal)
     if (waiters.wake(way.agent.session, mailText(delivery))) return { kind: "unconfirmed" }
     return { kind: "closed", reason: "nobody waits to wake the agent any more", until: "somebody" }
   }

@@ -4,15 +4,26 @@ import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { moveOn } from "../messages/entries.ts"
 import type { LiveSessions } from "../watching/live.ts"
+import type { LineTurns } from "./line-turns.ts"
 
 /** An interrupt and a death say nothing by a hook: only the agent's registry tells that a turn is over. */
-export function makeProgress(deps: { store: Store; clock: Clock; roster: Roster; live: LiveSessions }) {
-  const { store, clock, roster, live } = deps
+export function makeProgress(deps: {
+  store: Store
+  clock: Clock
+  roster: Roster
+  live: LiveSessions
+  lineTurns: Pick<LineTurns, "follow">
+}) {
+  const { store, clock, roster, live, lineTurns } = deps
   return async (): Promise<void> => {
     const lanes = roster.list().flatMap(({ name }) => lanesOf(name))
     const given = await store.deliveries.ofLanes(lanes, { states: ["delivered", "seen", "running"] })
     for (const delivery of given) {
       const { sessionId, settledAtMs, rung } = delivery
+      if (rung === "line" && sessionId !== null) {
+        lineTurns.follow(delivery)
+        continue
+      }
       if (sessionId === null || settledAtMs === null || clock.nowMs() - settledAtMs < SETTLED_MS) continue
       const agent = await live.ofSession(sessionId)
       const isGone = !agent || agent.status === "gone"

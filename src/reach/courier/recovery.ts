@@ -94,9 +94,8 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
       projectDir && (await lines.find((one) => one.platform === platform)?.open(machine, { nativeId, projectDir }))
     if (!line) return "wait"
     try {
-      const has = await line.has(delivery.key, delivery.attemptStartedAtMs!)
-      if (has === undefined) return { unclear: "the agent cannot say whether it has it" }
-      return has ? "delivered" : { again: "the agent does not have it" }
+      const { kind } = await line.stateOf(delivery.key, delivery.attemptStartedAtMs!)
+      return kind === "none" ? { again: "the agent does not have it" } : "delivered"
     } finally {
       line.close()
     }

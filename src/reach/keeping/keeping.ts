@@ -19,6 +19,8 @@ export interface Keeping {
   /** For something that waits: starts a session if the team allows it and none is there. False when nothing was started. */
   wake(name: string): Promise<boolean>
   states(): Promise<KeptState[]>
+  /** Where the session runs that was started here. */
+  paneOf(name: string): Promise<PaneAddress | undefined>
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -91,19 +93,29 @@ export function makeKeeping(deps: Deps): Keeping {
   }
 
   /** A session of it that somebody else started, and that still runs. */
-  const isElsewhere = (post: Post | undefined) =>
-    post !== undefined &&
-    post.host === host &&
-    post.goneAtMs === null &&
-    post.pid > 0 &&
-    deps.isRunning(post.pid, post.processStart)
+  const isElsewhere = async (post: Post | undefined) => {
+    if (!post || post.host !== host || post.goneAtMs !== null || post.pid === 0) return false
+    if (!deps.isRunning(post.pid, post.processStart)) return false
+    const team = roster.byName(post.team)
+    const live =
+      (team &&
+        (await consoleOf(team)
+          ?.live(machine)
+          .catch(() => []))) ??
+      []
+    // Where one process runs many sessions, it is there without a terminal as well.
+    return live.find(({ nativeId }) => nativeId === post.nativeId)?.isShown !== false
+  }
 
   /** Its last session, unless it is open somewhere: two processes on one session lose what one of them says. */
   const resumable = async (terminal: AgentConsole, post: Post | undefined) => {
     const session = post?.sessionId ? await store.sessions.byId(post.sessionId) : undefined
     if (!session || session.platform !== terminal.platform || session.promptCount === 0) return undefined
     const open = await terminal.live(machine)
-    const isOpen = open.some((one) => one.nativeId === session.nativeId && deps.isRunning(one.pid, one.processStart))
+    const isOpen = open.some(
+      ({ nativeId, pid, processStart, isShown }) =>
+        nativeId === session.nativeId && isShown !== false && deps.isRunning(pid, processStart),
+    )
     return isOpen ? undefined : session.nativeId
   }
 
@@ -158,7 +170,7 @@ export function makeKeeping(deps: Deps): Keeping {
     const nowMs = clock.nowMs()
     if (!life.isUp && (life.givenUp !== undefined || nowMs < life.nextAtMs)) return
     const pane = await paneOf(name).catch(() => undefined)
-    if (pane || isElsewhere(post)) life.isUp = true
+    if (pane || (await isElsewhere(post))) life.isUp = true
     else if (life.isUp) afterDeath(life, nowMs)
     else await start(name).catch((error: unknown) => onTrouble(error, `${name}'s session could not be started`))
     if (life.givenUp !== undefined) onTrouble(new Error(life.givenUp), `${name} is given up`)
@@ -191,6 +203,8 @@ export function makeKeeping(deps: Deps): Keeping {
   }
 
   return {
+    // Without tmux nothing of ours runs.
+    paneOf: (name) => paneOf(name).catch(() => undefined),
     async up(name) {
       const { terminal } = needed(name)
       const begun = await inTurn(async () => {
@@ -199,7 +213,7 @@ export function makeKeeping(deps: Deps): Keeping {
         await store.posts.keep(name, true, clock.nowMs(), host)
         const pane = await paneOf(name)
         if (pane) return { pane, how: "running" as const }
-        return isElsewhere(post) ? undefined : start(name)
+        return (await isElsewhere(post)) ? undefined : start(name)
       })
       if (!begun) return { how: "elsewhere" }
       livesOf(name).isUp = true
@@ -224,7 +238,7 @@ export function makeKeeping(deps: Deps): Keeping {
       if (!team || team.whenAway === "keep" || !consoleOf(team)) return false
       return inTurn(async () => {
         const post = await store.posts.byTeam(name)
-        if (post?.isKept || isElsewhere(post) || (await paneOf(name))) return false
+        if (post?.isKept || (await isElsewhere(post)) || (await paneOf(name))) return false
         const life = livesOf(name)
         if (life.isUp) afterDeath(life, clock.nowMs())
         if (life.givenUp !== undefined || clock.nowMs() < life.nextAtMs) return false
@@ -243,7 +257,7 @@ export function makeKeeping(deps: Deps): Keeping {
           const pane = await paneOf(name).catch(() => undefined)
           const terminal = team && consoleOf(team)
           const asks = pane && terminal ? await question(terminal, pane).catch(() => undefined) : undefined
-          const isUp = pane !== undefined || isElsewhere(posts.get(name))
+          const isUp = pane !== undefined || (await isElsewhere(posts.get(name)))
           const state = isUp ? "up" : life?.givenUp ? "given up" : isKept && team ? "starting again" : "down"
           const why = team ? (life?.givenUp ?? life?.note) : "it is kept, but no longer in the configuration"
           const note = asks ? `asks: ${asks}` : isUp && team ? undefined : why

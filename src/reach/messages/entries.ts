@@ -54,3 +54,9 @@ export async function moveOn(
     from = to
   }
 }
+
+const ORDER: readonly DeliveryState[] = ["delivered", "seen", "running", "done"]
+
+/** The states that lie between, the last one included; none where it is past that. */
+export const upTo = (last: "running" | "done", from: DeliveryState) =>
+  ORDER.slice(ORDER.indexOf(from) + 1, ORDER.indexOf(last) + 1) as End[]

@@ -32,14 +32,15 @@ export function hookEntry({ kind, sessionId, atMs, data }: JournalEntry): HookEn
     end: word(data.end),
     dir: env.CLAUDE_PROJECT_DIR ?? env.CURSOR_PROJECT_DIR ?? word(data.cwd) ?? null,
     tmux: tmuxOf(env),
-    isUnattended: isUnattendedEnv(env),
+    isUnattended: isUnattended(data),
     atMs,
   }
 }
 
 /** Claude Code says so to its hooks: `cli` is a person's terminal, `sdk-cli` and its like are not. */
-export function isUnattendedEnv(env: unknown): boolean {
-  return String((env as Record<string, string> | undefined)?.CLAUDE_CODE_ENTRYPOINT ?? "").startsWith("sdk")
+export function isUnattended({ env, unattended }: JournalEntry["data"]): boolean {
+  const entrypoint = (env as Record<string, string> | undefined)?.CLAUDE_CODE_ENTRYPOINT ?? ""
+  return unattended === "true" || entrypoint.startsWith("sdk")
 }
 
 /** `$TMUX` is socket, the server's process and a number; sockets may have commas in their names. */

@@ -2,7 +2,7 @@ import type { SessionId } from "../../domain/ids.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
 import type { LiveStatus } from "../../domain/live.ts"
 import type { Store } from "../../domain/store.ts"
-import { isUnattendedEnv } from "./hook-entry.ts"
+import { isUnattended } from "./hook-entry.ts"
 
 export interface HeardStatus {
   status: LiveStatus
@@ -57,5 +57,5 @@ function take(heard: Map<string, HeardStatus>, { kind, sessionId, atMs, data }: 
   if (event === "SessionStart" && data.start === "compact") return
   if (status === undefined) return
   const waitingFor = status === "waiting" ? "permission prompt" : null
-  heard.set(sessionId, { status, waitingFor, atMs, isUnattended: isUnattendedEnv(data.env) })
+  heard.set(sessionId, { status, waitingFor, atMs, isUnattended: isUnattended(data) })
 }

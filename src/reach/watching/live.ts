@@ -26,6 +26,8 @@ export interface LiveAgent {
   dir: string | null
   /** Print mode, a program's own, or in the background. */
   isUnattended: boolean
+  /** Set where one process runs several sessions: whether a terminal is known to show this one. */
+  isShown: boolean | undefined
   /** Of which it is, by name. */
   teams: readonly string[]
 }
@@ -36,7 +38,11 @@ export interface LiveSessions {
   ofTeam(team: Team): Promise<LiveAgent[]>
   ofSession(sessionId: SessionId): Promise<LiveAgent | undefined>
   all(): Promise<LiveAgent[]>
+  /** Of teams' projects, listed by their agents' registries, and not known here: they have said nothing yet. */
+  strangers(): Promise<Stranger[]>
 }
+
+export type Stranger = LiveSession & { cwd: string }
 
 export interface LiveDeps {
   store: Store
@@ -111,6 +117,14 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
       return session && { ...withTeams(fromRoute(route, session, undefined), session), status: "gone" }
     },
     all: everyone,
+    async strangers() {
+      const isOfTeam = (entry: LiveSession): entry is Stranger =>
+        entry.cwd !== null && roster.at(entry.cwd).some(({ platform }) => platform === entry.platform)
+      const found: Stranger[] = []
+      for (const entry of (await registry()).filter(isOfTeam))
+        if (!entry.isUnattended && !(await store.sessions.byNative(entry.platform, entry.nativeId))) found.push(entry)
+      return found
+    },
   }
 }
 
@@ -119,7 +133,7 @@ function fromRegistry(
   { id, platform, nativeId }: Session,
   route: Route | undefined,
 ): Omit<LiveAgent, "teams"> {
-  const { status, waitingFor, statusAtMs, pid, processStart, cwd, isUnattended = false } = entry
+  const { status, waitingFor, statusAtMs, pid, processStart, cwd, isUnattended = false, isShown } = entry
   return {
     session: { id, platform, nativeId },
     route,
@@ -130,6 +144,7 @@ function fromRegistry(
     processStart: processStart ?? route?.processStart ?? null,
     dir: cwd,
     isUnattended,
+    isShown,
   }
 }
 
@@ -148,6 +163,7 @@ function fromRoute(
     processStart: route.processStart,
     dir: projectPath,
     isUnattended: heard?.isUnattended ?? false,
+    isShown: undefined,
   }
 }
 

@@ -21,7 +21,12 @@ class World {
     const isAlive = ({ pid }: Seat) => this.live.has(pid)
     // Twice: whoever was killed in between begins again with what was written.
     for (let time = 0; time < 2; time++) {
-      const { post, notice } = decide(this.post, evidence, { team: "api", host: "here", isAlive })
+      const { post, notice } = decide(this.post, evidence, {
+        team: "api",
+        host: "here",
+        isAlive,
+        isBeside: () => false,
+      })
       if (notice && !this.keys.has(notice.key)) {
         this.keys.add(notice.key)
         this.told.push(shown(notice))

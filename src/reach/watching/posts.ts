@@ -38,6 +38,14 @@ export interface Verdict {
   notice?: Notice
 }
 
+/** What is known of the machine beside the evidence. */
+export interface Facts {
+  host: string
+  isAlive(seat: Seat): boolean
+  /** Whether the other one came beside this one in the same process, and not in its place. */
+  isBeside(seat: Seat, other: Seat): boolean
+}
+
 /** How long a successor, or the session itself, may take to come before it is said that nobody did. */
 export const GRACE_MS = 6_000
 export const KILLED = "killed"
@@ -46,7 +54,7 @@ export const KILLED = "killed"
 export function decide(
   before: Post | undefined,
   evidence: Evidence,
-  { team, host, isAlive }: { team: string; host: string; isAlive(seat: Seat): boolean },
+  { team, host, isAlive, isBeside }: Facts & { team: string },
 ): Verdict {
   const post = before?.nativeId == null ? undefined : { ...before, nativeId: before.nativeId }
   const { atMs } = evidence
@@ -103,7 +111,7 @@ export function decide(
       // An agent that compacts into a session of another name goes on with its work.
       if (start === "compact" && isHere(seat)) return { post: taken(seat) }
       if (isGone) return succeeded(seat, causeOf(post, seat, start))
-      if (isHere(seat)) return succeeded(seat, IN_PLACE[start] ?? start)
+      if (isHere(seat)) return isBeside(post, seat) ? {} : succeeded(seat, IN_PLACE[start] ?? start)
       if (post.pid === 0) return seat.pid > 0 ? { post: taken(seat) } : succeeded(seat, start)
       // Beside the one that is there, in another pane: nothing has happened to that one.
       return isRunning() ? {} : succeeded(seat, KILLED)
@@ -131,7 +139,9 @@ export function decide(
       if (!isGone) {
         if (!isRunning()) return itself ? resumed(itself) : { post: { ...post, goneAtMs: atMs, cause: KILLED } }
         // The hook says it first, and says why; this is for agents whose hooks are not installed.
-        const instead = live.find((seat) => isHere(seat) && seat.nativeId !== post.nativeId && seat.isSteady)
+        const instead = live.find(
+          (seat) => isHere(seat) && seat.nativeId !== post.nativeId && seat.isSteady && !isBeside(post, seat),
+        )
         return instead && !itself ? succeeded(instead, "switched") : {}
       }
       if (itself) return resumed(itself)

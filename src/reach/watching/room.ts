@@ -1,7 +1,6 @@
-import type { Roster, Team } from "../../domain/team.ts"
+import type { Team } from "../../domain/team.ts"
 import { type LiveDeps, type LiveSessions, makeLive } from "./live.ts"
-import type { RouteDeps } from "./routes.ts"
-import { makeWatch, type Watch } from "./watch.ts"
+import { makeWatch, type Watch, type WatchDeps } from "./watch.ts"
 
 export interface WatchingRoom {
   live: LiveSessions
@@ -21,7 +20,7 @@ export interface PostFacts {
 }
 
 /** Which sessions are live, where they are reached, and who is at the teams' posts. */
-export function makeWatching(deps: LiveDeps & RouteDeps & { roster: Roster }): WatchingRoom {
+export function makeWatching(deps: LiveDeps & Omit<WatchDeps, "live">): WatchingRoom {
   const { store } = deps
   const live = makeLive(deps)
   return {

@@ -2,7 +2,7 @@ import { lanesOf } from "../../domain/message.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
-import { decide, type Evidence, type Notice, type Seat } from "./posts.ts"
+import { decide, type Evidence, type Facts, type Notice } from "./posts.ts"
 
 /** In the journal the team's entries have names of their own. */
 const KINDS = {
@@ -12,16 +12,11 @@ const KINDS = {
 } as const
 
 /** Weighs the evidence, and writes who is at the post now and what is to be told: all of it, or nothing. */
-export async function weigh(
-  tx: Store,
-  team: Team,
-  evidence: Evidence,
-  { host, isAlive }: { host: string; isAlive(seat: Seat): boolean },
-): Promise<Notice | undefined> {
+export async function weigh(tx: Store, team: Team, evidence: Evidence, facts: Facts): Promise<Notice | undefined> {
   const before = await tx.posts.byTeam(team.name)
-  const { post, notice } = decide(before, evidence, { team: team.name, host, isAlive })
+  const { post, notice } = decide(before, evidence, { team: team.name, ...facts })
   if (post) await tx.posts.put(post)
-  if (notice) await tell(tx, team, notice, host)
+  if (notice) await tell(tx, team, notice, facts.host)
   return notice
 }
 

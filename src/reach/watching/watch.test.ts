@@ -3,7 +3,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { claudeCode } from "../../adapters/consoles/claude-code.ts"
+import { codex } from "../../adapters/consoles/codex.ts"
 import { agents } from "../../adapters/setup/list.ts"
+import type { LiveSession } from "../../domain/live.ts"
 import type { PaneAddress } from "../../domain/panes.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
@@ -23,6 +25,8 @@ let processes: Map<number, { start: string; parent: number }>
 let panes: Map<string, PaneAddress>
 let room: WatchingRoom
 let sent: number
+/** What the daemon of Codex has open, all of them in its one process. */
+let codexLists: LiveSession[]
 
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "watch-"))
@@ -31,7 +35,8 @@ beforeEach(async () => {
   processes = new Map()
   panes = new Map()
   sent = 0
-  for (const name of ["api", "api/deep", "web", "elsewhere"]) mkdirSync(join(dir, name), { recursive: true })
+  codexLists = []
+  for (const name of ["api", "api/deep", "web", "lake", "elsewhere"]) mkdirSync(join(dir, name), { recursive: true })
   mkdirSync(join(dir, ".claude", "sessions"), { recursive: true })
   room = daemon()
 })
@@ -55,6 +60,7 @@ const roster = () =>
     read: () => ({
       api: setting(join(dir, "api")),
       web: setting(join(dir, "web"), join(dir, "web", ".claude-session")),
+      lake: { ...setting(join(dir, "lake")), platform: "codex" },
     }),
   })
 const team = (name: string) => roster().byName(name) as Team
@@ -65,12 +71,31 @@ const daemon = () =>
     store,
     clock: { nowMs: () => nowMs },
     roster: roster(),
-    consoles: [claudeCode],
+    consoles: [claudeCode, { ...codex, live: async () => codexLists }],
     machine: { os: "linux", homeDir: dir, env: {} },
     processStart: (pid) => processes.get(pid)?.start,
     parentOf: (pid) => processes.get(pid)?.parent,
     host: "here",
     panes: { identify: async ({ socket, pane }) => panes.get(`${socket} ${pane}`) },
+    meet: (found) => intake().meet(found),
+    paneOf: async (name) => panes.get(name),
+    onTrouble: (error) => {
+      throw error
+    },
+  })
+
+const intake = () =>
+  makeIntake({
+    store,
+    clock: { nowMs: () => nowMs },
+    agents,
+    host: "here",
+    spoolDir: join(dir, "spool"),
+    rules: {
+      excluded: (path) => path.endsWith("/hidden"),
+      projectOf: (path) => store.projects.ensure(`file://${path}`, nowMs),
+    },
+    capturing: { nudge: async () => {} },
     onTrouble: (error) => {
       throw error
     },
@@ -79,29 +104,18 @@ const daemon = () =>
 interface HookWords {
   env?: object
   cwd?: string
+  platform?: string
   [word: string]: unknown
 }
 
 async function hook(name: string, session_id: string, pid: number, more: HookWords = {}) {
-  const { env = {}, cwd = "api", ...words } = more
+  const { env = {}, cwd = "api", platform = "claude-code", ...words } = more
   nowMs += 10
-  const intake = makeIntake({
-    store,
-    clock: { nowMs: () => nowMs },
-    agents,
-    host: "here",
-    spoolDir: join(dir, "spool"),
-    rules: { excluded: () => false, projectOf: (path) => store.projects.ensure(`file://${path}`, nowMs) },
-    capturing: { nudge: async () => {} },
-    onTrouble: (error) => {
-      throw error
-    },
-  })
-  await intake.receive({
-    platform: "claude-code",
+  await intake().receive({
+    platform,
     key: `k${sent++}`,
     atMs: nowMs,
-    env: { CLAUDE_PID: String(pid), ...env },
+    env: { CLAUDE_PID: String(pid), PPID: String(pid), ...env },
     body: JSON.stringify({ hook_event_name: name, session_id, cwd: join(dir, cwd), ...words }),
   })
   await room.watch.hear()
@@ -382,4 +396,118 @@ test("the follower of updates begins where the journal does, whatever the watch 
   const follower = updatesFollower(roster())
   await store.transaction(async (tx) => follower.after(await tx.journal.after(0, 99), tx, AbortSignal.timeout(1_000)))
   expect(await told()).toEqual([STARTED])
+})
+
+describe("a session that has said nothing yet", () => {
+  const runs = (pid: number, name: string, more: object = {}) => {
+    processes.set(pid, { start: `${pid}0`, parent: 70 })
+    registry(pid, name, more)
+  }
+  const isKnown = async (name: string) => (await store.sessions.byNative("claude-code", name)) !== undefined
+
+  test("is known once its registry lists it at a team's folder, and is at the post", async () => {
+    runs(7, "A")
+    await look()
+    expect(await store.sessions.byNative("claude-code", "A")).toMatchObject({ projectPath: join(dir, "api") })
+    expect(await room.live.ofTeam(team("api"))).toMatchObject([{ session: { nativeId: "A" }, status: "idle" }])
+    expect(await told()).toEqual([["session_started", null, "A", "seen"]])
+    await look(3)
+    await begins("A", 7)
+    expect(await told()).toHaveLength(1)
+  })
+
+  test("is reached in the pane that it was started in from here, if its process is in there", async () => {
+    panes.set("api", { socket: "/s", serverPid: 1, pane: "%1", panePid: 70 } as PaneAddress)
+    runs(7, "A")
+    await look()
+    expect(await room.live.ofTeam(team("api"))).toMatchObject([{ route: { pid: 7, pane: { pane: "%1" } } }])
+    processes.delete(7)
+    runs(8, "B")
+    processes.set(8, { start: "80", parent: 1 })
+    await look(5)
+    expect((await room.live.ofTeam(team("api"))).map(({ route }) => route)).toEqual([undefined])
+  })
+
+  test("stays unknown elsewhere, in an excluded folder, when it was forgotten, and when nobody sits at it", async () => {
+    runs(7, "A", { cwd: join(dir, "elsewhere") })
+    runs(8, "B", { cwd: join(dir, "api", "hidden") })
+    runs(9, "C", { entrypoint: "sdk-cli" })
+    await hook("UserPromptSubmit", "D", 0, { cwd: "elsewhere" })
+    await store.forgetting.session((await store.sessions.byNative("claude-code", "D"))!.id, nowMs)
+    runs(10, "D")
+    await look(2)
+    for (const name of ["A", "B", "C", "D"]) expect([name, await isKnown(name)]).toEqual([name, false])
+    expect(await told()).toEqual([])
+  })
+})
+
+describe("a process that runs many sessions, which terminals only show", () => {
+  const DAEMON = 40
+  beforeEach(() => processes.set(DAEMON, { start: "400", parent: 1 }))
+  /** The one that was shown last first. */
+  const lists = (terminals: number, ...names: string[]) => {
+    nowMs += 200
+    codexLists = names.map((nativeId, rank) => ({
+      ...{ platform: "codex", nativeId, pid: DAEMON, processStart: "400", cwd: join(dir, "lake"), status: "idle" },
+      ...{ waitingFor: null, statusAtMs: null },
+      isUnattended: rank >= Math.max(1, terminals),
+      isShown: rank < terminals,
+    }))
+  }
+  const prompted = (name: string, pid = DAEMON, more: object = {}) =>
+    hook("SessionStart", name, pid, { platform: "codex", cwd: "lake", source: "startup", ...more })
+  const STARTED_A = ["session_started", null, "A", "seen"]
+
+  test("a second terminal beside the first is no restart, whoever tells of it first, also when one is closed", async () => {
+    lists(1, "A")
+    await look(2)
+    lists(2, "B", "A")
+    await prompted("B")
+    await look(3)
+    await prompted("A")
+    // One of the two is closed, and nobody says which.
+    lists(1, "B", "A")
+    await look(5)
+    expect(await told("lake")).toEqual([STARTED_A])
+    expect((await store.posts.byTeam("lake"))?.nativeId).toBe("A")
+  })
+
+  test("another session in the only terminal is one restart, with hooks and without", async () => {
+    lists(1, "A")
+    await look(2)
+    lists(1, "B", "A")
+    await look(3)
+    const switched = ["session_restart", "A", "B", "switched"]
+    expect(await told("lake")).toEqual([STARTED_A, switched])
+    // Its hook comes with the first prompt.
+    await prompted("B")
+    lists(1, "C", "B", "A")
+    await look(1)
+    await prompted("C")
+    await look(3)
+    expect(await told("lake")).toEqual([STARTED_A, switched, ["session_restart", "B", "C", "new"]])
+  })
+
+  test("the process itself is still what ends all of them", async () => {
+    lists(2, "B", "A")
+    await look(2)
+    lists(0)
+    processes.delete(DAEMON)
+    await look(5)
+    expect((await told("lake")).at(-1)).toEqual(["session_restart", "B", null, "killed"])
+  })
+
+  test("`codex exec` is nobody's terminal, as its own record says", async () => {
+    const transcript_path = join(dir, "rollout.jsonl")
+    const meta = { id: "E", cwd: join(dir, "lake"), originator: "codex_exec", source: "exec" }
+    writeFileSync(transcript_path, `${JSON.stringify({ type: "session_meta", payload: meta })}\n`)
+    processes.set(41, { start: "410", parent: 1 })
+    await prompted("E", 41, { transcript_path })
+    await look(2)
+    expect(await told("lake")).toEqual([])
+    expect(await room.live.all()).toMatchObject([{ session: { nativeId: "E" }, isUnattended: true }])
+    lists(1, "A")
+    await look(1)
+    expect((await room.live.ofTeam(team("lake"))).map(({ session }) => session.nativeId)).toEqual(["A"])
+  })
 })

@@ -1,13 +1,15 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
+import type { PaneAddress } from "../../domain/panes.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import { makeBell } from "./bell.ts"
 import { teamsOf } from "./belonging.ts"
+import { makeCompany } from "./company.ts"
 import { type HookEntry, hookEntry } from "./hook-entry.ts"
-import type { LiveSessions } from "./live.ts"
+import type { LiveAgent, LiveSessions, Stranger } from "./live.ts"
 import { decide, type Evidence } from "./posts.ts"
-import { makeRouteFinder, type RouteDeps } from "./routes.ts"
+import { isUnder, makeRouteFinder, type RouteDeps } from "./routes.ts"
 import { readSessionFile } from "./session-file.ts"
 import { weigh } from "./telling.ts"
 
@@ -16,6 +18,10 @@ export interface WatchDeps extends RouteDeps {
   clock: Clock
   roster: Roster
   live: LiveSessions
+  /** Makes a session known that runs and has said nothing yet, unless it may not be kept. */
+  meet(found: Stranger): Promise<unknown>
+  /** Where the team's session runs that was started from here. */
+  paneOf(team: string): Promise<PaneAddress | undefined>
 }
 
 /** Who is at the teams' posts. One after the other: hooks as they come, and a look at all that lives every two seconds. */
@@ -44,7 +50,8 @@ export function makeWatch(deps: WatchDeps): Watch {
     const now = pid > 0 ? processStart(pid) : undefined
     return now !== undefined && (start === null || start === now)
   }
-  const facts = { host, isAlive }
+  const company = makeCompany()
+  const facts = { host, isAlive, isBeside: company.isBeside }
   let position: number | undefined
   let notBeforeMs = 0
   let saved = 0
@@ -104,12 +111,16 @@ export function makeWatch(deps: WatchDeps): Watch {
   const look = async () => {
     if (looks++ % SWEEP_EVERY === 0) await sweep()
     if (roster.list().length === 0) return
+    // An agent whose hooks are not installed, or speak with the first prompt only, can be sent that first prompt.
+    for (const stranger of await live.strangers()) await deps.meet(stranger)
     const atMs = clock.nowMs()
     const agents = (await live.all()).filter(({ isUnattended }) => !isUnattended)
-    const seats = agents.map(({ session, pid, processStart, teams }) => {
+    for (const agent of agents) await locate(agent, atMs)
+    const seats = agents.map(({ session, pid, processStart, teams, isShown }) => {
       const seat = { sessionId: session.id, nativeId: session.nativeId, pid, processStart }
-      return { ...seat, teams, isSteady: steady.has(`${pid} ${session.nativeId}`) }
+      return { ...seat, teams, isShown, isSteady: steady.has(`${pid} ${session.nativeId}`) }
     })
+    company.looked(seats.filter(({ isShown }) => isShown !== undefined))
     steady = new Set(seats.map(({ pid, nativeId }) => `${pid} ${nativeId}`))
     for (const team of roster.list()) {
       const mine = seats.filter(({ teams }) => teams.includes(team.name))
@@ -118,6 +129,17 @@ export function makeWatch(deps: WatchDeps): Watch {
       if (!named) continue
       const session = await store.sessions.byNative(team.platform, named.id)
       await consider(team, { kind: "named", ...named, sessionId: session?.id ?? null, atMs })
+    }
+  }
+
+  /** One that was started from here is in a pane that is known, although no hook has told of it. */
+  const locate = async ({ session, pid, processStart: start, route, teams }: LiveAgent, seenAtMs: number) => {
+    const key = `${pid} ${session.nativeId}`
+    if (route || start === null || steady.has(key)) return
+    for (const team of teams) {
+      const pane = await deps.paneOf(team)
+      if (pane && isUnder(pid, pane.panePid, deps.parentOf))
+        return store.routes.put({ sessionId: session.id, host, pid, processStart: start, pane, seenAtMs })
     }
   }
 

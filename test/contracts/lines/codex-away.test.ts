@@ -9,6 +9,7 @@ import { newMessageId } from "../../../src/domain/ids.ts"
 import { agents, runCodex } from "../../fixtures/agents.ts"
 import { type CodexTerminal, openCodex } from "../../fixtures/codex-terminal.ts"
 import { text, toolUse } from "../../fixtures/model-api.ts"
+import { openTerminal } from "../../fixtures/terminal.ts"
 
 const SOON = { timeout: 15_000, interval: 50 }
 
@@ -48,6 +49,7 @@ test("what is live is told: session, folder, the process that runs it, and what 
     waitingFor: null,
     statusAtMs: null,
     isUnattended: false,
+    isShown: true,
   })
   // The titles that Codex makes for itself are sessions too, and are not told.
   const line = await open(nativeId)
@@ -57,9 +59,12 @@ test("what is live is told: session, folder, the process that runs it, and what 
   expect((await codexLive(at.machine)).map((one) => one.nativeId)).toEqual([nativeId])
 
   // The daemon keeps it open when its terminal goes on to another, and until then it is reached.
-  const attended = async () => (await codexLive(at.machine)).map((one) => [one.nativeId, !one.isUnattended])
+  const listed = async () => await codexLive(at.machine)
+  const attended = async () => (await listed()).map((one) => [one.nativeId, !one.isUnattended])
+  const shown = async () => (await listed()).filter(({ isShown }) => isShown).map((one) => one.nativeId)
   await at.quit()
   await expect.poll(attended, SOON).toEqual([[nativeId, true]])
+  await expect.poll(shown, SOON).toEqual([])
   const next = await at.start()
   await expect.poll(attended, SOON).toEqual([
     [next, true],
@@ -71,6 +76,14 @@ test("what is live is told: session, folder, the process that runs it, and what 
     [nativeId, true],
     [next, false],
   ])
+
+  // Two terminals at once: as many are shown as there are terminals.
+  const second = openTerminal(at.home, { cwd: at.cwd, columns: 100, rows: 40, name: "second" })
+  second.run(agents.codex())
+  await expect.poll(async () => (await shown()).length, { ...SOON, timeout: 30_000 }).toBe(2)
+  expect(await shown()).toContain(nativeId)
+  second.end()
+  await expect.poll(async () => (await shown()).length, SOON).toBe(1)
   await at.quit()
 })
 
@@ -101,7 +114,7 @@ test("a dialog in the terminal is not answered by what arrives, which comes afte
   await at.terminal.shows("Would you like to run")
   expect(line.status).toBe("waiting")
   expect(existsSync(join(at.cwd, "touched"))).toBe(false)
-  expect(await line.has(behind.id, Date.now())).toBe(true)
+  expect(await line.stateOf(behind.id, Date.now())).not.toEqual({ kind: "none" })
 
   // A person says no, which halts the queue of Codex; the next message sets it going again, in order.
   at.terminal.key("Escape")
@@ -143,8 +156,8 @@ test("with no daemon it is stored under its id, exactly, and comes when the sess
   const sinceMs = Date.now()
   const sent = ["!touch it-ran", "-x\n/y", "long ".repeat(40_000)].map(message)
   for (const one of sent) await line.submit(one)
-  for (const { id } of sent) expect(await line.has(id, sinceMs)).toBe(true)
-  expect(await line.has(newMessageId("lake"), sinceMs)).toBe(false)
+  for (const { id } of sent) expect(await line.stateOf(id, sinceMs)).not.toEqual({ kind: "none" })
+  expect(await line.stateOf(newMessageId("lake"), sinceMs)).toEqual({ kind: "none" })
   await line.interrupt()
   line.close()
   expect(await codexLive(at.machine)).toEqual([])
@@ -153,7 +166,7 @@ test("with no daemon it is stored under its id, exactly, and comes when the sess
   const all = ["before", ...sent.map((one) => one.text)]
   await expect.poll(() => at.prompts(nativeId), { ...SOON, timeout: 25_000 }).toEqual(all)
   const after = await open(nativeId)
-  for (const { id } of sent) expect(await after.has(id, sinceMs)).toBe(true)
+  for (const { id } of sent) expect(await after.stateOf(id, sinceMs)).not.toEqual({ kind: "none" })
   after.close()
   await at.quit()
 })
@@ -178,8 +191,8 @@ test("a daemon that was killed in a turn has kept what was taken, and nothing is
   resolve()
 
   const away = await open(nativeId)
-  expect(await away.has(running.id, sinceMs)).toBe(true)
-  expect(await away.has(waiting.id, sinceMs)).toBe(true)
+  expect(await away.stateOf(running.id, sinceMs)).toEqual({ kind: "interrupted" })
+  expect(await away.stateOf(waiting.id, sinceMs)).toEqual({ kind: "waiting" })
   away.close()
   await at.quit()
   await at.start(nativeId)
@@ -205,7 +218,7 @@ test("a daemon that hangs keeps nobody waiting: what is stored past it runs when
     expect(Date.now() - askedAtMs).toBeLessThan(5_000)
     const sent = message("past the one that hangs")
     await line.submit(sent)
-    expect(await line.has(sent.id, askedAtMs)).toBe(true)
+    expect(await line.stateOf(sent.id, askedAtMs)).not.toEqual({ kind: "none" })
   } finally {
     process.kill(pid, "SIGCONT")
   }
@@ -221,7 +234,7 @@ test("a session that `codex exec` has made takes messages too; one that is unkno
   const line = await open(nativeSession)
   const sent = message("for later")
   await line.submit(sent)
-  expect(await line.has(sent.id, Date.now())).toBe(true)
+  expect(await line.stateOf(sent.id, Date.now())).not.toEqual({ kind: "none" })
   const unknown = await open("01234567-0123-7123-8123-0123456789ab")
   await expect(unknown.submit(sent)).rejects.toMatchObject({ code: "agent_refused" })
   const nowhere = { ...at.machine, homeDir: join(at.cwd, "nowhere") }
