@@ -9,11 +9,12 @@ import {
   type MarksRow,
   type SegmentRow,
   type SessionRow,
+  type Term,
   type TermRow,
 } from "../domain/index-tables.ts"
 import { translateSqlite } from "./sqlite.ts"
 
-/** The key of a list is segment * 2^32 + term: a segment's lists lie together, and writing a new one appends. */
+/** The key of a row of lists is segment * 2^32 + row: a segment's lists lie together, and writing a new one appends. */
 const SEGMENT = 2 ** 32
 
 /** Longer than this, the log is moved into the file also when it is a bad moment. */
@@ -27,8 +28,8 @@ const SCHEMA = `
   create table if not exists segments (segment integer primary key, size integer not null, docs blob not null);
   create table if not exists marks (segment integer primary key, removed blob not null, hidden blob not null);
   create table if not exists sessions (number integer primary key, id text not null);
-  create table if not exists terms (word text primary key, term integer not null, docs integer not null) without rowid;
-  create unique index if not exists terms_by_number on terms (term);
+  create table if not exists terms (word text primary key, term integer not null) without rowid;
+  create table if not exists frequencies (term integer primary key, docs integer not null);
   create table if not exists lists (key integer primary key, bytes blob not null);
 `
 
@@ -91,7 +92,6 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
           from = (segment + 1) * SEGMENT
         }
       }),
-    lastTerm: async () => (await all<{ last: number }>("select coalesce(max(term), 0) as last from terms"))[0]!.last,
     termsOf: (words) =>
       guarded(({ prepare }) => {
         const find = prepare("select term from terms where word = ?").pluck()
@@ -104,31 +104,35 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
       }),
     termsWithPrefix: (prefix, limit) =>
       all<TermRow>(
-        "select word, term, docs from terms where word >= ? and word < ? order by docs desc, word limit ?",
+        `select word, t.term, coalesce(docs, 1) as docs from terms t left join frequencies f on f.term = t.term
+          where word >= ? and word < ? order by 3 desc, word limit ?`,
         prefix,
         `${prefix}\u{10FFFF}`,
         limit,
       ),
     termsAfter: (word, limit) =>
-      all<TermRow>("select word, term, docs from terms where word > ? order by word limit ?", word, limit),
+      all<Term>("select word, term from terms where word > ? order by word limit ?", word, limit),
     lists: (keys) =>
       guarded(({ prepare }) => {
         const find = prepare("select bytes from lists where key = ?").pluck()
-        return keys.map(({ segment, term }) => find.get(segment * SEGMENT + term) as Uint8Array | undefined)
+        const at = (key: number) => find.get(key) as Uint8Array | undefined
+        return keys.map(({ segment, row, otherwise }) => {
+          return at(segment * SEGMENT + row) ?? at(segment * SEGMENT + otherwise)
+        })
       }),
-    async listsAfter(segment, term, limit) {
+    async listsAfter(segment, row, limit) {
       const rows = await all<{ key: number; bytes: Uint8Array }>(
         "select key, bytes from lists where key > ? and key < ? order by key limit ?",
-        segment * SEGMENT + term,
+        segment * SEGMENT + row,
         (segment + 1) * SEGMENT,
         limit,
       )
-      return rows.map(({ key, bytes }) => ({ term: key - segment * SEGMENT, bytes }))
+      return rows.map(({ key, bytes }) => ({ row: key - segment * SEGMENT, bytes }))
     },
-    async termsOfSegmentAfter(segment, term, limit) {
+    async rowsAfter(segment, row, limit) {
       const rows = await all<{ key: number }>(
         "select key from lists where key > ? and key < ? order by key limit ?",
-        segment * SEGMENT + term,
+        segment * SEGMENT + row,
         (segment + 1) * SEGMENT,
         limit,
       )
@@ -229,22 +233,24 @@ function apply({ prepare }: OpenFile, change: IndexChange): void {
   }
   run("insert or replace into meta values (?, ?)", Object.entries(change.meta ?? {}), (entry) => entry)
   run("insert or replace into sessions values (?, ?)", change.sessions, ({ number, id }) => [number, id])
-  run("insert into terms values (?, ?, ?)", change.terms, ({ word, term, docs }) => [word, term, docs])
-  run("update terms set docs = ? where term = ? and docs * 2 <= ?", change.frequencies, ({ term, docs }) => [
-    docs,
-    term,
-    docs,
-  ])
-  run("insert into lists values (?, ?)", change.lists, ({ segment, term, bytes }) => [segment * SEGMENT + term, bytes])
+  run("insert into terms values (?, ?)", change.terms, ({ word, term }) => [word, term])
+  run(
+    `insert into frequencies values (?, ?)
+      on conflict do update set docs = excluded.docs where frequencies.docs * 2 <= excluded.docs`,
+    change.frequencies,
+    ({ term, docs }) => [term, docs],
+  )
+  run("insert into lists values (?, ?)", change.lists, ({ segment, row, bytes }) => [segment * SEGMENT + row, bytes])
   run("insert into segments values (?, ?, ?)", change.segments, ({ segment, size, docs }) => [segment, size, docs])
   run("insert or replace into marks values (?, ?, ?)", change.marks, (row) => [row.segment, row.removed, row.hidden])
   run("delete from segments where segment = ?", change.retired, (segment) => [segment])
   run("delete from marks where segment = ?", change.retired, (segment) => [segment])
   if (change.droppedLists) {
-    const { segment, term } = change.droppedLists
-    prepare("delete from lists where key > ? and key <= ?").run(segment * SEGMENT, segment * SEGMENT + term)
+    const { segment, row } = change.droppedLists
+    prepare("delete from lists where key > ? and key <= ?").run(segment * SEGMENT, segment * SEGMENT + row)
   }
-  run("delete from terms where word = ?", change.droppedTerms, (word) => [word])
+  run("delete from terms where word = ?", change.droppedTerms, ({ word }) => [word])
+  run("delete from frequencies where term = ?", change.droppedTerms, ({ term }) => [term])
   run("delete from sessions where number = ?", change.droppedSessions, (number) => [number])
 }
 

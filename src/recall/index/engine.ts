@@ -76,7 +76,7 @@ export interface EngineOptions {
 }
 
 /** Anything that changes what the bytes mean must change this. */
-const FORMAT = `1 ${AVERAGE_LENGTH} ${DOC_KINDS.join(",")}`
+const FORMAT = `2 ${AVERAGE_LENGTH} ${DOC_KINDS.join(",")}`
 const CACHE_BYTES = 40 * 1024 * 1024
 const CACHED_WORDS = 40_000
 
@@ -94,11 +94,12 @@ export async function openEngine(tables: IndexTables, options: EngineOptions = {
 async function restore(shelf: Shelf): Promise<number> {
   const { tables } = shelf
   const meta = await tables.meta()
-  if (meta.format === undefined) await tables.write({ meta: { format: FORMAT, position: "0" } })
+  if (meta.format === undefined) await tables.write({ meta: { format: FORMAT, position: "0", terms: "0" } })
   else if (meta.format !== FORMAT)
     throw new IndexUnusable("version", `the index is of another version: ${meta.format} instead of ${FORMAT}`)
-  const position = Number(meta.format === undefined ? 0 : meta.position)
-  if (!Number.isSafeInteger(position)) throw new IndexUnusable("damaged", "the index does not know how far it is")
+  const [position, terms] = meta.format === undefined ? [0, 0] : [Number(meta.position), Number(meta.terms)]
+  if (!Number.isSafeInteger(position) || !Number.isSafeInteger(terms))
+    throw new IndexUnusable("damaged", "the index does not know how far it is")
   shelf.sessions.restore(await tables.sessions())
   const segments = (await tables.segments()).map(({ segment, size, docs }) => {
     const unpacked = Docs.unpack(docs, size)
@@ -110,7 +111,7 @@ async function restore(shelf: Shelf): Promise<number> {
   for (const { segment, removed, hidden } of await tables.marks())
     segments.find(({ number }) => number === segment)?.docs.mark(removed, hidden)
   shelf.replaceSegments([], segments)
-  shelf.nextTerm = (await tables.lastTerm()) + 1
+  shelf.nextTerm = terms + 1
   // Left by a process that ended in the middle. Their numbers are not given out before they are gone.
   const listed = new Set(segments.map(({ number }) => number))
   shelf.toDrop = (await tables.segmentsWithLists()).filter((number) => !listed.has(number))

@@ -1,5 +1,6 @@
-import { SLICE_ROWS } from "./flush.ts"
+import type { IndexTables } from "../../domain/index-tables.ts"
 import { drop, merge } from "./merge.ts"
+import { isPackRow, PackReader, termOf } from "./pack.ts"
 import type { Shelf } from "./shelf.ts"
 
 /** Rewrites the segments that have removed documents, and deletes the words and sessions that nothing has any more. */
@@ -15,25 +16,35 @@ export async function purge(shelf: Shelf): Promise<void> {
   await shelf.tables.purge()
 }
 
+const ROWS_AT_ONCE = 512
+
 async function dropWords(shelf: Shelf): Promise<void> {
   const { tables } = shelf
   const isUsed = new Uint8Array(shelf.nextTerm)
-  for (const { number } of shelf.segments) {
-    let last = 0
-    for (;;) {
-      const terms = await tables.termsOfSegmentAfter(number, last, SLICE_ROWS * 16)
-      if (terms.length === 0) break
-      for (const term of terms) isUsed[term] = 1
-      last = terms.at(-1)!
-    }
-  }
+  for (const { number } of shelf.segments) await markUsed(tables, number, isUsed)
   let last = ""
   for (;;) {
-    const rows = await tables.termsAfter(last, SLICE_ROWS * 4)
+    const rows = await tables.termsAfter(last, ROWS_AT_ONCE)
     if (rows.length === 0) return
     last = rows.at(-1)!.word
-    const unused = rows.filter(({ term }) => !isUsed[term]).map(({ word }) => word)
+    const unused = rows.filter(({ term }) => !isUsed[term])
     if (unused.length > 0) await tables.write({ droppedTerms: unused })
+  }
+}
+
+async function markUsed(tables: IndexTables, segment: number, isUsed: Uint8Array): Promise<void> {
+  const reader = new PackReader()
+  let last = 0
+  for (;;) {
+    const rows = await tables.rowsAfter(segment, last, ROWS_AT_ONCE)
+    if (rows.length === 0) return
+    last = rows.at(-1)!
+    for (const row of rows) if (!isPackRow(row)) isUsed[termOf(row)] = 1
+    const packs = rows.filter(isPackRow)
+    const read = await tables.lists(packs.map((row) => ({ segment, row, otherwise: row })))
+    packs.forEach((row, at) => {
+      for (reader.open(read[at]!, row); reader.term < isUsed.length; reader.next()) isUsed[reader.term] = 1
+    })
   }
 }
 

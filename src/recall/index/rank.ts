@@ -1,5 +1,6 @@
 import type { Docs } from "./docs.ts"
-import { impactIn, type List, lookUpSteps } from "./list.ts"
+import { impactIn, type List, lookUpSteps, someDoc } from "./list.ts"
+import { MAX_SEGMENT_DOCS } from "./segment.ts"
 import { type Found, Top } from "./top.ts"
 
 export interface RankWish {
@@ -25,8 +26,10 @@ interface Part {
 
 /** Enough to find out roughly what the best documents score. */
 const PRIMING_DOCS = 300
-const sums = new Int32Array(65_536)
-const touched = new Uint16Array(65_536)
+/** From this share of the documents on, looking at all of them costs less than keeping a list of those with a word. */
+const MANY = 1 / 8
+const sums = new Int32Array(MAX_SEGMENT_DOCS)
+const touched = new Uint32Array(MAX_SEGMENT_DOCS)
 
 /**
  * MaxScore: the words that cannot lift a document into the best by themselves are only looked up in documents that other
@@ -57,7 +60,7 @@ export function rank(wish: RankWish): Found[] {
     }
     const only = wish.only(view)
     if (only && isCheaper(only.length, here)) oneByOne(top, view, here, only, accept)
-    else accumulate(top, view, here, accept)
+    else accumulate(top, view, views[view]!.docs.size, here, accept)
   }
   return top.found()
 }
@@ -89,16 +92,14 @@ function primedFloor(wish: RankWish, order: number[], parts: Part[][], accepts: 
     for (const view of order) {
       const list = lists[view]
       const accept = accepts[view]
-      if (!list || !accept) continue
-      for (let next = 0; next < (list.docs ? list.count : list.impacts.length) && left > 0; next++) {
-        const doc = list.docs ? list.docs[next]! : next
-        if (!list.docs && list.impacts[doc] === 0) continue
-        left--
-        if (before.some((earlier) => earlier[view] && impactIn(earlier[view], doc) > 0) || !accept(doc)) continue
-        scores.push(scoreIn(parts[view]!, doc, 0))
-      }
+      if (!list || !accept || left === 0) continue
+      someDoc(list, (doc) => {
+        const isKnown = before.some((earlier) => earlier[view] && impactIn(earlier[view], doc) > 0)
+        if (!isKnown && accept(doc)) scores.push(scoreIn(parts[view]!, doc, 0))
+        return --left === 0
+      })
     }
-    if (left <= 0) break
+    if (left === 0) break
   }
   if (scores.length < wish.limit) return 1
   return Math.max(1, scores.sort((a, b) => b - a)[wish.limit - 1]!)
@@ -135,26 +136,21 @@ function oneByOne(top: Top, view: number, parts: Part[], docs: ArrayLike<number>
 
 function together(top: Top, view: number, parts: Part[], rarest: List, required: List[], accept: Accept): void {
   const others = required.filter((list) => list !== rarest).sort((a, b) => a.count - b.count)
-  const length = rarest.docs ? rarest.count : rarest.impacts.length
-  for (let at = 0; at < length; at++) {
-    const doc = rarest.docs ? rarest.docs[at]! : at
-    if (rarest.impacts[at] === 0 || !others.every((list) => impactIn(list, doc) > 0)) continue
+  someDoc(rarest, (doc) => {
+    for (const list of others) if (impactIn(list, doc) === 0) return false
     const score = scoreIn(parts, doc, top.floor)
     if (score >= top.floor && accept(doc)) top.push(score, view, doc)
-  }
+    return false
+  })
 }
 
-function accumulate(top: Top, view: number, parts: Part[], accept: Accept): void {
+function accumulate(top: Top, view: number, size: number, parts: Part[], accept: Accept): void {
   let essential = 0
   while (parts[essential]!.sum < top.floor) essential++
-  let count = 0
-  for (let at = essential; at < parts.length; at++) count = addUp(parts[at]!, count)
   const rest = essential === 0 ? 0 : parts[essential - 1]!.sum
-  for (let at = 0; at < count; at++) {
-    const doc = touched[at]!
-    let score = sums[doc]!
-    sums[doc] = 0
-    if (score + rest < top.floor || !accept(doc)) continue
+  const consider = (doc: number, sum: number) => {
+    let score = sum
+    if (!accept(doc)) return
     for (let other = essential - 1; other >= 0; other--) {
       const part = parts[other]!
       if (score + part.sum < top.floor) break
@@ -162,25 +158,51 @@ function accumulate(top: Top, view: number, parts: Part[], accept: Accept): void
     }
     if (score >= top.floor) top.push(score, view, doc)
   }
+  let postings = 0
+  for (let at = essential; at < parts.length; at++) postings += parts[at]!.list.count
+  if (postings > size * MANY) {
+    for (let at = essential; at < parts.length; at++) addToAll(parts[at]!)
+    for (let doc = 0; doc < size; doc++) {
+      const sum = sums[doc]!
+      if (sum !== 0 && sum + rest >= top.floor) consider(doc, sum)
+    }
+    sums.fill(0, 0, size)
+    return
+  }
+  let count = 0
+  for (let at = essential; at < parts.length; at++) count = addUp(parts[at]!, count)
+  for (let at = 0; at < count; at++) {
+    const doc = touched[at]!
+    const sum = sums[doc]!
+    sums[doc] = 0
+    if (sum + rest >= top.floor) consider(doc, sum)
+  }
 }
 
+function addToAll({ list, weight }: Part): void {
+  const { docs, impacts, starts, shift } = list
+  if (!docs) for (let doc = 0; doc < impacts.length; doc++) sums[doc]! += weight * impacts[doc]!
+  else
+    for (let block = 0; block + 1 < starts.length; block++) {
+      const first = block << shift
+      const end = starts[block + 1]!
+      for (let at = starts[block]!; at < end; at++) sums[first + docs[at]!]! += weight * impacts[at]!
+    }
+}
+
+/** Only of a list with documents of its own: one with an impact for all is too long to come here. */
 function addUp({ list, weight }: Part, already: number): number {
+  const { impacts, starts, shift } = list
+  const docs = list.docs!
   let count = already
-  const { docs, impacts } = list
-  if (docs) {
-    for (let at = 0; at < list.count; at++) {
-      const doc = docs[at]!
+  for (let block = 0; block + 1 < starts.length; block++) {
+    const first = block << shift
+    const end = starts[block + 1]!
+    for (let at = starts[block]!; at < end; at++) {
+      const doc = first + docs[at]!
       const before = sums[doc]!
       if (before === 0) touched[count++] = doc
       sums[doc] = before + weight * impacts[at]!
-    }
-  } else {
-    for (let doc = 0; doc < impacts.length; doc++) {
-      const impact = impacts[doc]!
-      if (impact === 0) continue
-      const before = sums[doc]!
-      if (before === 0) touched[count++] = doc
-      sums[doc] = before + weight * impact
     }
   }
   return count

@@ -1,7 +1,8 @@
-import type { IndexChange, IndexTables, ListKey, MarksRow, SessionRow } from "../../domain/index-tables.ts"
+import type { IndexChange, IndexTables, MarksRow, SessionRow } from "../../domain/index-tables.ts"
 import { ListCache, WordCache } from "./cache.ts"
 import type { Delta } from "./delta.ts"
 import type { List } from "./list.ts"
+import { packOf, rowOf } from "./pack.ts"
 import type { Segment } from "./segment.ts"
 
 export type View = Segment | Delta
@@ -101,19 +102,23 @@ export class Shelf {
   }
 
   async #listsIn(segments: readonly Segment[], terms: number[]): Promise<(List | undefined)[][]> {
-    const missing: { key: ListKey; at: number; segment: number }[] = []
+    const missing: { term: number; at: number; segment: number }[] = []
     const found = terms.map((term, at) =>
       segments.map((segment, index) => {
         const list = term === 0 ? null : this.lists.get(term, segment)
-        if (list === undefined) missing.push({ key: { segment: segment.number, term }, at, segment: index })
+        if (list === undefined) missing.push({ term, at, segment: index })
         return list ?? undefined
       }),
     )
     if (missing.length === 0) return found
-    const read = await this.tables.lists(missing.map(({ key }) => key))
+    const read = await this.tables.lists(
+      missing.map(({ term, segment }) => {
+        return { segment: segments[segment]!.number, row: rowOf(term), otherwise: packOf(term) }
+      }),
+    )
     if (segments !== this.segments) return found
-    for (const [index, { key, at, segment }] of missing.entries())
-      found[at]![segment] = this.lists.put(key.term, segments[segment]!, read[index]) ?? undefined
+    for (const [index, { term, at, segment }] of missing.entries())
+      found[at]![segment] = this.lists.put(term, segments[segment]!, read[index]) ?? undefined
     return found
   }
 }
