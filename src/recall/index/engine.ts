@@ -3,11 +3,12 @@ import { Delta } from "./delta.ts"
 import { DOC_KINDS, type DocKind, Docs } from "./docs.ts"
 import { AVERAGE_LENGTH, countOf, MAX_LENGTH } from "./impact.ts"
 import { impactIn } from "./list.ts"
-import { countPrompts, type DocLook, inverseFrequencies, look, prompts, refsBySession, said } from "./look.ts"
+import { countPrompts, type DocLook, look, prompts, refsBySession, said } from "./look.ts"
 import { purge } from "./purge.ts"
 import { type EngineHit, type EngineQuery, expanded, search } from "./search.ts"
 import { Segment } from "./segment.ts"
 import { Shelf } from "./shelf.ts"
+import { placesOf, type Wholes, wholesOf } from "./whole.ts"
 import { Work } from "./work.ts"
 
 export type { DocLook } from "./look.ts"
@@ -56,7 +57,11 @@ export interface Engine {
   said(sessionId: string): number[]
   /** The words that a query stands for: prefixes written out, each word once. */
   expand(query: Pick<EngineQuery, "words" | "all">): Promise<{ word: string; weight: number }[]>
-  inverseFrequencies(words: readonly string[]): Promise<number[]>
+  /** Each exchange, or document that stands alone, as one text. */
+  wholes(
+    of: readonly { sessionId: string; exchange: number; ref: number; isAlone: boolean }[],
+    words: readonly string[],
+  ): Promise<Wholes>
   sessions(): Iterable<{ sessionId: string; refs: number[] }>
   /** Prompts before this one, the latest first. */
   prompts(before: number, limit: number): number[]
@@ -164,18 +169,12 @@ function makeEngine(shelf: Shelf, work: Work): Engine {
       )
     },
     docsOfExchange(sessionId, exchange) {
-      const session = shelf.sessions.numberOf(sessionId)
-      if (session === undefined) return []
-      const refs: number[] = []
-      for (const view of [...shelf.segments, ...shelf.deltas])
-        for (const doc of view.docsOfSession(session))
-          if (view.docs.exchange[doc] === exchange && !view.docs.isRemoved(doc)) refs.push(view.docs.ref[doc]!)
-      return refs.sort((a, b) => a - b)
+      return placesOf(shelf, [...shelf.segments, ...shelf.deltas], sessionId, exchange).map(({ ref }) => ref)
     },
     look: (ref) => look(shelf, ref),
     said: (sessionId) => said(shelf, sessionId),
     expand: async (query) => [...(await expanded(shelf, query))].map(([word, weight]) => ({ word, weight })),
-    inverseFrequencies: (words) => inverseFrequencies(shelf, words),
+    wholes: (of, words) => wholesOf(shelf, of, words),
     sessions: () => refsBySession(shelf),
     prompts: (before, limit) => prompts(shelf, before, limit),
     countPrompts: () => countPrompts(shelf),
