@@ -75,7 +75,8 @@ export class ListCache {
 const listFrom = (bytes: Uint8Array, term: number, size: number) =>
   isPack(bytes) ? listIn(bytes, term, size) : decodeList(bytes, size)
 
-const bytesOf = ({ docs, impacts, starts }: List) => (docs?.byteLength ?? 0) + impacts.byteLength + starts.byteLength
+const bytesOf = ({ docs, places, impacts, starts }: List) =>
+  (docs?.byteLength ?? 0) + (places?.byteLength ?? 0) + impacts.byteLength + starts.byteLength
 
 interface TermLists {
   lists: Map<Segment, List | null>

@@ -81,7 +81,7 @@ export interface EngineOptions {
 }
 
 /** Anything that changes what the bytes mean must change this. */
-const FORMAT = `2 ${AVERAGE_LENGTH} ${DOC_KINDS.join(",")}`
+const FORMAT = `3 ${AVERAGE_LENGTH} ${DOC_KINDS.join(",")}`
 const CACHE_BYTES = 40 * 1024 * 1024
 const CACHED_WORDS = 40_000
 

@@ -1,6 +1,5 @@
 import type { Docs } from "./docs.ts"
-import { impactIn, type List, lookUpSteps, someDoc } from "./list.ts"
-import { MAX_SEGMENT_DOCS } from "./segment.ts"
+import { BLOCK_DOCS, BLOCK_SHIFT, blocksOf, impactIn, type List, lookUpSteps, someDoc } from "./list.ts"
 import { type Found, Top } from "./top.ts"
 
 export interface RankWish {
@@ -20,20 +19,24 @@ export type Accept = (doc: number) => boolean
 interface Part {
   list: List
   weight: number
-  /** The most that this list and all before it can add. */
+  /** The most that this list and all before it can add, in any document and in the block that is looked at. */
   sum: number
+  blockSum: number
+  /** Of a list of few documents, the first that is not before the block. */
+  at: number
 }
 
 /** Enough to find out roughly what the best documents score. */
 const PRIMING_DOCS = 300
-/** From this share of the documents on, looking at all of them costs less than keeping a list of those with a word. */
-const MANY = 1 / 8
-const sums = new Int32Array(MAX_SEGMENT_DOCS)
-const touched = new Uint32Array(MAX_SEGMENT_DOCS)
+/** From so many postings on, looking at a whole block costs less than keeping a list of the documents that have some. */
+const MANY_POSTINGS = 96
+const sums = new Int32Array(BLOCK_DOCS)
+const touched = new Uint8Array(BLOCK_DOCS)
 
 /**
- * MaxScore: the words that cannot lift a document into the best by themselves are only looked up in documents that other
- * words have brought up. Exact: nothing that could win, be it by a tie, is left out.
+ * MaxScore, block by block: one in which no document can be among the best is passed over, and in the others the words that
+ * cannot lift a document there by themselves are only looked up in documents that other words have brought up. Exact:
+ * nothing that could win, be it by a tie, is left out.
  */
 export function rank(wish: RankWish): Found[] {
   const { views } = wish
@@ -69,7 +72,7 @@ function partsOf({ terms }: RankWish, view: number): Part[] {
   const parts: Part[] = []
   for (const { weight, lists } of terms) {
     const list = lists[view]
-    if (list) parts.push({ list, weight, sum: 0 })
+    if (list) parts.push({ list, weight, sum: 0, blockSum: 0, at: 0 })
   }
   parts.sort((a, b) => a.weight * a.list.max - b.weight * b.list.max)
   let sum = 0
@@ -145,65 +148,96 @@ function together(top: Top, view: number, parts: Part[], rarest: List, required:
 }
 
 function accumulate(top: Top, view: number, size: number, parts: Part[], accept: Accept): void {
-  let essential = 0
-  while (parts[essential]!.sum < top.floor) essential++
-  const rest = essential === 0 ? 0 : parts[essential - 1]!.sum
-  const consider = (doc: number, sum: number) => {
-    let score = sum
-    if (!accept(doc)) return
+  const blocks = blocksOf(size)
+  const areFew = parts.every(({ list }) => list.docs !== undefined)
+  for (let block = 0; block < blocks; block++) {
+    if (areFew) block = nextBlock(parts, block)
+    if (block >= blocks) return
+    const essential = firstEssential(parts, block, top.floor)
+    if (essential < parts.length) lookAtBlock(top, view, parts, block, essential, accept)
+  }
+}
+
+/** The first from this one on in which any of some lists of few documents has one. */
+function nextBlock(parts: Part[], from: number): number {
+  let next = Number.POSITIVE_INFINITY
+  for (const part of parts) {
+    const docs = part.list.docs!
+    while (part.at < docs.length && docs[part.at]! >>> BLOCK_SHIFT < from) part.at++
+    if (part.at < docs.length) next = Math.min(next, docs[part.at]! >>> BLOCK_SHIFT)
+  }
+  return next
+}
+
+/** Those before this one cannot reach the floor in this block, not even together. */
+function firstEssential(parts: Part[], block: number, floor: number): number {
+  const from = block << BLOCK_SHIFT
+  let sum = 0
+  let essential = parts.length
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index]!
+    const { docs, count, max, maxes } = part.list
+    if (docs === undefined) sum += part.weight * maxes[block]!
+    else {
+      let at = part.at
+      while (at < count && docs[at]! < from) at++
+      part.at = at
+      if (at < count && docs[at]! < from + BLOCK_DOCS) sum += part.weight * max
+    }
+    part.blockSum = sum
+    if (sum >= floor && essential === parts.length) essential = index
+  }
+  return essential
+}
+
+function lookAtBlock(top: Top, view: number, parts: Part[], block: number, essential: number, accept: Accept): void {
+  const from = block << BLOCK_SHIFT
+  const rest = essential === 0 ? 0 : parts[essential - 1]!.blockSum
+  let count = 0
+  for (let index = essential; index < parts.length; index++) count = addUp(parts[index]!, block, count)
+  const isMany = count > BLOCK_DOCS
+  for (let at = 0; at < (isMany ? BLOCK_DOCS : count); at++) {
+    const place = isMany ? at : touched[at]!
+    let score = sums[place]!
+    sums[place] = 0
+    if (score === 0 || score + rest < top.floor || !accept(from + place)) continue
     for (let other = essential - 1; other >= 0; other--) {
       const part = parts[other]!
-      if (score + part.sum < top.floor) break
-      score += part.weight * impactIn(part.list, doc)
+      if (score + part.blockSum < top.floor) break
+      score += part.weight * impactIn(part.list, from + place)
     }
-    if (score >= top.floor) top.push(score, view, doc)
-  }
-  let postings = 0
-  for (let at = essential; at < parts.length; at++) postings += parts[at]!.list.count
-  if (postings > size * MANY) {
-    for (let at = essential; at < parts.length; at++) addToAll(parts[at]!)
-    for (let doc = 0; doc < size; doc++) {
-      const sum = sums[doc]!
-      if (sum !== 0 && sum + rest >= top.floor) consider(doc, sum)
-    }
-    sums.fill(0, 0, size)
-    return
-  }
-  let count = 0
-  for (let at = essential; at < parts.length; at++) count = addUp(parts[at]!, count)
-  for (let at = 0; at < count; at++) {
-    const doc = touched[at]!
-    const sum = sums[doc]!
-    sums[doc] = 0
-    if (sum + rest >= top.floor) consider(doc, sum)
+    if (score >= top.floor) top.push(score, view, from + place)
   }
 }
 
-function addToAll({ list, weight }: Part): void {
-  const { docs, impacts, starts, shift } = list
-  if (!docs) for (let doc = 0; doc < impacts.length; doc++) sums[doc]! += weight * impacts[doc]!
-  else
-    for (let block = 0; block + 1 < starts.length; block++) {
-      const first = block << shift
-      const end = starts[block + 1]!
-      for (let at = starts[block]!; at < end; at++) sums[first + docs[at]!]! += weight * impacts[at]!
-    }
-}
-
-/** Only of a list with documents of its own: one with an impact for all is too long to come here. */
-function addUp({ list, weight }: Part, already: number): number {
-  const { impacts, starts, shift } = list
-  const docs = list.docs!
+/** How many documents are in `touched`; more than a block has means that nobody counted. */
+function addUp(part: Part, block: number, already: number): number {
+  const { docs, places, impacts, starts } = part.list
+  const { weight } = part
+  const from = block << BLOCK_SHIFT
   let count = already
-  for (let block = 0; block + 1 < starts.length; block++) {
-    const first = block << shift
-    const end = starts[block + 1]!
-    for (let at = starts[block]!; at < end; at++) {
-      const doc = first + docs[at]!
-      const before = sums[doc]!
-      if (before === 0) touched[count++] = doc
-      sums[doc] = before + weight * impacts[at]!
+  if (docs !== undefined) {
+    for (let at = part.at; at < docs.length && docs[at]! < from + BLOCK_DOCS; at++) {
+      const place = docs[at]! - from
+      if (sums[place] === 0 && count <= BLOCK_DOCS) touched[count++] = place
+      sums[place]! += weight * impacts[at]!
     }
+    return count
+  }
+  if (places === undefined) {
+    const end = Math.min(BLOCK_DOCS, impacts.length - from)
+    for (let place = 0; place < end; place++) sums[place]! += weight * impacts[from + place]!
+    return BLOCK_DOCS + 1
+  }
+  const end = starts[block + 1]!
+  if (count > BLOCK_DOCS || end - starts[block]! > MANY_POSTINGS) {
+    for (let at = starts[block]!; at < end; at++) sums[places[at]!]! += weight * impacts[at]!
+    return BLOCK_DOCS + 1
+  }
+  for (let at = starts[block]!; at < end; at++) {
+    const place = places[at]!
+    if (sums[place] === 0) touched[count++] = place
+    sums[place]! += weight * impacts[at]!
   }
   return count
 }
