@@ -122,6 +122,7 @@ async function measure(
     { what: title("index built s"), value: round(built.ms / 1000, 1) },
     within(title("index / text"), built.sizeBytes / textBytes, BARS.sizeShare),
     within(title("peak memory while built MB"), built.peakMb, BARS.rssMb, 0),
+    { what: title("of which before the index's thread began MB"), value: round(built.withoutMb, 0) },
   )
   await engineAlone(place, queries, exact, title)
   const host = await startHost({ place, vectors: false })
