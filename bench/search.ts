@@ -74,10 +74,12 @@ async function atSize(size: number): Promise<void> {
 async function hybrid(size: number): Promise<void> {
   const sessions = Math.ceil(size / PER_SESSION)
   const { latency } = makeQueries(makeMessages({ sessions, isTerse: true }), sessions)
-  const folder = mkdtempSync(join(tmpdir(), "throughline-hybrid-"))
+  const top = options.home ?? mkdtempSync(join(tmpdir(), "throughline-hybrid-"))
+  const folder = join(top, `hybrid-${size}`)
+  mkdirSync(folder, { recursive: true })
   try {
     const place: Place = { kind: "sqlite", path: join(folder, "throughline.db") }
-    await fillStore({ place, sessions, isTerse: true })
+    await once(join(folder, "filled.json"), () => fillStore({ place, sessions, isTerse: true }))
     const host = await startHost({ place, vectors: true })
     const built = await host.built()
     const writer = startWriter({ place, sessions, isTerse: true, perSecond: MESSAGES_PER_SECOND })
@@ -97,7 +99,7 @@ async function hybrid(size: number): Promise<void> {
     )
     details[size] = { built, busy, rssMb: ran.rssMb }
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    if (options.home === undefined) rmSync(top, { recursive: true, force: true })
   }
 }
 

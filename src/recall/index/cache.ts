@@ -3,7 +3,7 @@ import { isPack, listIn } from "./pack.ts"
 import type { Segment } from "./segment.ts"
 
 /** What the objects around a list take, roughly. */
-const OVERHEAD_BYTES = 400
+const OVERHEAD_BYTES = 600
 const ABSENT_BYTES = 60
 
 /**

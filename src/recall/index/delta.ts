@@ -47,11 +47,13 @@ export class Delta {
   list(word: string): List | undefined {
     const postings = this.words.get(word)
     if (!postings) return undefined
-    return listOf(
-      Uint32Array.from(postings, (posting) => posting >> 8),
-      Uint8Array.from(postings, (posting) => posting & 255),
-      this.docs.size,
-    )
+    const docs = new Uint32Array(postings.length)
+    const impacts = new Uint8Array(postings.length)
+    for (let at = 0; at < postings.length; at++) {
+      docs[at] = postings[at]! >> 8
+      impacts[at] = postings[at]! & 255
+    }
+    return listOf(docs, impacts, this.docs.size)
   }
 
   docsOfSession(session: number): readonly number[] {
