@@ -43,7 +43,9 @@ export function plannedMerge(segments: readonly Segment[]): Segment[] | undefine
 }
 
 /** Writes one segment of the documents that are left of some. In slices, like a flush; the same rule says when it is there. */
-export async function* merge(shelf: Shelf, sources: readonly Segment[]): AsyncGenerator<void, void> {
+export async function* merge(shelf: Shelf, planned: readonly Segment[]): AsyncGenerator<void, void> {
+  // What was written together has refs near each other: one source after the other, lists need not be sorted.
+  const sources = planned.toSorted((a, b) => a.docs.ref[0]! - b.docs.ref[0]!)
   const number = shelf.reserveNumber()
   try {
     const places = liveByRef(sources)
