@@ -73,7 +73,7 @@ async function atSize(size: number): Promise<void> {
 /** Words and vectors together, at the latency queries only: their recall is measured by bench/coding and bench/quality. */
 async function hybrid(size: number): Promise<void> {
   const sessions = Math.ceil(size / PER_SESSION)
-  const { latency } = makeQueries(makeMessages({ sessions, isTerse: true }), sessions)
+  const { latency } = makeQueries(makeMessages({ sessions, isTerse: true }), sessions, { isTerse: true })
   const top = options.home ?? mkdtempSync(join(tmpdir(), "throughline-hybrid-"))
   const folder = join(top, `hybrid-${size}`)
   mkdirSync(folder, { recursive: true })
