@@ -124,11 +124,12 @@ async function measure(
     { what: title("index built s"), value: round(built.ms / 1000, 1) },
     within(title("index / text"), built.sizeBytes / textBytes, BARS.sizeShare),
     within(title("peak memory while built MB"), built.peakMb, BARS.rssMb, 0),
-    { what: title("of which before the index's thread began MB"), value: round(built.withoutMb, 0) },
+    { what: title("of which the index's thread added MB"), value: round(built.peakMb - built.withoutMb, 0) },
   )
   await engineAlone(place, queries, exact, title)
   const host = await startHost({ place, vectors: false })
-  rows.push({ what: title("opened again ms"), value: round((await host.built()).ms, 0) })
+  const { ms: openedMs, withoutMb } = await host.built()
+  rows.push({ what: title("opened again ms"), value: round(openedMs, 0) })
   const quiet = await recall(host.run, queries, exact, title)
 
   const latency = options.short ? queries.latency.filter((_, i) => i % 3 === 0) : queries.latency
@@ -142,6 +143,7 @@ async function measure(
     within(title("busy p99 ms"), busy.p99, BARS.p99),
     { what: title("busy max ms"), value: busy.max },
     within(title("memory while busy MB"), ran.rssMb, BARS.rssMb, 0),
+    { what: title("of which the index's thread added MB"), value: round(ran.rssMb - withoutMb, 0) },
   )
   const byType = Object.fromEntries(
     [...new Set(latency.map(({ type }) => type))].map((type) => [
