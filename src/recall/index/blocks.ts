@@ -33,45 +33,61 @@ interface Run {
  */
 export class Blocks {
   readonly #runs: Run[] = []
-  readonly #bounds: Int32Array[] = []
   #count = 0
 
   add(view: number, size: number, parts: readonly Part[], accept: Accept): void {
-    const bounds = new Int32Array(blocksOf(size))
+    const first = this.#count
+    this.#count += blocksOf(size)
+    if (this.#count > scratch.bounds.length) scratch = enlarged(this.#count)
+    const bounds = scratch.bounds.subarray(first, this.#count).fill(0)
     for (const { list, weight } of parts) addBounds(bounds, list, weight)
+    scratch.owners.fill(this.#runs.length, first, this.#count)
     const heres = parts.map((part) => ({ ...part, most: 0, from: 0, to: 0, isLookedUp: false }))
-    this.#runs.push({ view, parts: heres, accept, first: this.#count })
-    this.#bounds.push(bounds)
-    this.#count += bounds.length
+    this.#runs.push({ view, parts: heres, accept, first })
   }
 
   search(top: Top): void {
-    const highest = this.#bounds.reduce((most, bounds) => bounds.reduce((a, b) => (b > a ? b : a), most), 0)
+    const { bounds, owners, order } = scratch
+    let highest = 0
+    for (let at = 0; at < this.#count; at++) if (bounds[at]! > highest) highest = bounds[at]!
     if (highest === 0) return
     const stepOf = (bound: number) => Math.floor(((highest - bound) * STEPS) / (highest + 1))
     const ends = new Uint32Array(STEPS + 1)
-    for (const bounds of this.#bounds) for (const bound of bounds) ends[stepOf(bound)]!++
+    for (let at = 0; at < this.#count; at++) ends[stepOf(bounds[at]!)]!++
     for (let step = 0, end = 0; step <= STEPS; step++) {
       const count = ends[step]!
       ends[step] = end
       end += count
     }
-    const order = new Uint32Array(this.#count)
-    const owners = new Uint16Array(this.#count)
-    for (const [run, bounds] of this.#bounds.entries()) {
-      const { first } = this.#runs[run]!
-      owners.fill(run, first, first + bounds.length)
-      for (let block = 0; block < bounds.length; block++) order[ends[stepOf(bounds[block]!)]!++] = first + block
-    }
-    for (const at of order) {
+    for (let at = 0; at < this.#count; at++) order[ends[stepOf(bounds[at]!)]!++] = at
+    for (let next = 0; next < this.#count; next++) {
+      const at = order[next]!
       const run = this.#runs[owners[at]!]!
-      const block = at - run.first
-      const bound = this.#bounds[owners[at]!]![block]!
-      if (bound >= top.floor) lookAt(top, run, block)
+      if (bounds[at]! >= top.floor) lookAt(top, run, at - run.first)
       // Those of one step are in no order; no later one has more than the first of it.
-      else if (bound + highest / STEPS + 1 < top.floor) return
+      else if (bounds[at]! + highest / STEPS + 1 < top.floor) return
     }
   }
+}
+
+/** Of all blocks of a search: what they can reach, the run that each is in, and their order. Used again by the next one. */
+interface Scratch {
+  bounds: Int32Array
+  owners: Uint16Array
+  order: Uint32Array
+}
+
+let scratch = newScratch(1024)
+
+function newScratch(blocks: number): Scratch {
+  return { bounds: new Int32Array(blocks), owners: new Uint16Array(blocks), order: new Uint32Array(blocks) }
+}
+
+function enlarged(blocks: number): Scratch {
+  const larger = newScratch(blocks * 2)
+  larger.bounds.set(scratch.bounds)
+  larger.owners.set(scratch.owners)
+  return larger
 }
 
 function addBounds(bounds: Int32Array, { docs, count, impacts, maxes }: List, weight: number): void {

@@ -141,7 +141,8 @@ function readFew(bytes: Uint8Array, count: number, size: number): List {
     for (; at < end; at++) docs[at] = (block << WIDE_SHIFT) | view.getUint16(docsAt + at * 2, true)
   }
   if (at !== count) throw damaged()
-  return listOf(docs, bytes.slice(docsAt + count * 2), size)
+  // Copied by its own constructor: the slice of a Buffer is a view on all of the row.
+  return listOf(docs, new Uint8Array(bytes.subarray(docsAt + count * 2)), size)
 }
 
 /** Of a few documents that ascend. */
@@ -150,7 +151,7 @@ export function listOf(docs: Uint32Array, impacts: Uint8Array, size: number): Li
   if (docs[count - 1]! >= size) throw damaged()
   let max = 0
   for (let at = 0; at < count; at++) if (impacts[at]! > max) max = impacts[at]!
-  return { count, max, impacts: new Uint8Array(impacts), docs, places: undefined, starts: NO_NUMBERS, maxes: NO_BYTES }
+  return { count, max, impacts, docs, places: undefined, starts: NO_NUMBERS, maxes: NO_BYTES }
 }
 
 export const damaged = () => new IndexUnusable("damaged", "a list of the index is damaged")
