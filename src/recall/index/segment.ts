@@ -49,9 +49,12 @@ export class Segment {
       if (found < session) low = middle + 1
       else high = middle - 1
     }
-    return docs.subarray(0, 0)
+    return NONE
   }
 }
+
+/** Most segments have nothing of a session. */
+const NONE = new Uint32Array(0)
 
 interface BySession {
   sessions: Uint32Array

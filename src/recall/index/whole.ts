@@ -58,13 +58,18 @@ export function placesOf(shelf: Shelf, views: readonly View[], sessionId: string
   const session = shelf.sessions.numberOf(sessionId)
   const places: Place[] = []
   if (session === undefined) return places
-  for (const [view, each] of views.entries()) {
-    const { docs } = each
-    const own: ArrayLike<number> = each.docsOfSession(session)
+  let isAscending = true
+  for (let view = 0; view < views.length; view++) {
+    const own: ArrayLike<number> = views[view]!.docsOfSession(session)
+    if (own.length === 0) continue
+    const { docs } = views[view]!
     for (let at = 0; at < own.length; at++) {
       const doc = own[at]!
-      if (docs.exchange[doc] === exchange && !docs.isRemoved(doc)) places.push({ view, doc, ref: docs.ref[doc]! })
+      if (docs.exchange[doc] !== exchange || docs.isRemoved(doc)) continue
+      const ref = docs.ref[doc]!
+      if (places.length > 0 && places[places.length - 1]!.ref > ref) isAscending = false
+      places.push({ view, doc, ref })
     }
   }
-  return places.sort((a, b) => a.ref - b.ref)
+  return isAscending ? places : places.sort((a, b) => a.ref - b.ref)
 }
