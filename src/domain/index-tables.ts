@@ -18,8 +18,10 @@ export interface IndexTables {
   /** The segments that have lists, whether they are listed or not. */
   segmentsWithLists(): Promise<number[]>
   termsOf(words: readonly string[]): Promise<Map<string, number>>
-  /** Of the words that begin so, the most frequent; words of equal frequency by their bytes. */
-  termsWithPrefix(prefix: string, limit: number): Promise<TermRow[]>
+  /** Of the words that begin so, in the order of their bytes. */
+  termsWithPrefix(prefix: string): Promise<number[]>
+  /** Those of them that have these numbers, in any order. */
+  wordsWithPrefix(prefix: string, terms: readonly number[]): Promise<Term[]>
   /** In the order of their bytes. */
   termsAfter(word: string, limit: number): Promise<Term[]>
   /** In the order asked for; undefined where there is none. */
@@ -75,17 +77,10 @@ export interface Term {
   term: number
 }
 
-export interface TermRow extends Term {
-  /** How often it occurs, roughly: good enough to tell frequent words from rare ones. */
-  docs: number
-}
-
 export interface IndexChange {
   meta?: Record<string, string>
   sessions?: SessionRow[]
   terms?: Term[]
-  /** Terms that turned out to occur in so many documents. Kept when it is at least twice what was known. */
-  frequencies?: { term: number; docs: number }[]
   lists?: (ListKey & { bytes: Uint8Array })[]
   segments?: SegmentRow[]
   marks?: MarksRow[]

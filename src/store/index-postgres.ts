@@ -8,7 +8,6 @@ import {
   type SegmentRow,
   type SessionRow,
   type Term,
-  type TermRow,
 } from "../domain/index-tables.ts"
 import { openPool, type PostgresOptions, translatePostgres, withoutPassword } from "./postgres.ts"
 
@@ -22,13 +21,12 @@ const SCHEMA = `
   create table if not exists index_marks (segment integer primary key, removed bytea not null, hidden bytea not null);
   create table if not exists index_sessions (number integer primary key, id text not null);
   create table if not exists index_terms (word text collate "C" primary key, term integer not null);
-  create table if not exists index_frequencies (term integer primary key, docs integer not null);
   create table if not exists index_lists (segment integer not null, row integer not null, bytes bytea not null,
     primary key (segment, row));
   alter table index_lists alter column bytes set storage external;
   insert into index_meta values ('writes', '0') on conflict do nothing;
 `
-const TABLES = ["meta", "segments", "marks", "sessions", "terms", "frequencies", "lists"].map((name) => `index_${name}`)
+const TABLES = ["meta", "segments", "marks", "sessions", "terms", "lists"].map((name) => `index_${name}`)
 
 /** In tables of the archive's own database. Buffers come as text, which the driver's other mode gets wrong. */
 export function postgresIndex(options: PostgresOptions): IndexTables {
@@ -111,12 +109,19 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
       const rows = await query<Term>("select word, term from index_terms where word = any($1)", [words])
       return new Map(rows.map(({ word, term }) => [word, term]))
     },
-    termsWithPrefix: (prefix, limit) =>
-      query<TermRow>(
-        `select word, t.term, coalesce(docs, 1) as docs from index_terms t left join index_frequencies f on f.term = t.term
-          where word >= $1 and word < $2 order by 3 desc, word limit $3`,
-        [prefix, `${prefix}\u{10FFFF}`, limit],
-      ),
+    async termsWithPrefix(prefix) {
+      const rows = await query<{ term: number }>(
+        "select term from index_terms where word >= $1 and word < $2 order by word",
+        [prefix, `${prefix}\u{10FFFF}`],
+      )
+      return rows.map(({ term }) => term)
+    },
+    wordsWithPrefix: (prefix, terms) =>
+      query<Term>("select word, term from index_terms where word >= $1 and word < $2 and term = any($3)", [
+        prefix,
+        `${prefix}\u{10FFFF}`,
+        terms,
+      ]),
     termsAfter: (word, limit) =>
       query<Term>("select word, term from index_terms where word > $1 order by word limit $2", [word, limit]),
     async lists(keys) {
@@ -215,13 +220,6 @@ async function apply(on: PoolClient, change: IndexChange): Promise<void> {
     ({ term }) => term,
   )
   await run(
-    `insert into index_frequencies as known select * from unnest($1::integer[], $2::integer[])
-      on conflict (term) do update set docs = excluded.docs where known.docs * 2 <= excluded.docs`,
-    change.frequencies,
-    ({ term }) => term,
-    ({ docs }) => docs,
-  )
-  await run(
     "insert into index_lists select * from unnest($1::integer[], $2::integer[], $3::bytea[])",
     change.lists,
     ({ segment }) => segment,
@@ -250,7 +248,6 @@ async function apply(on: PoolClient, change: IndexChange): Promise<void> {
     await on.query("delete from index_lists where segment = $1 and row <= $2", [segment, row])
   }
   await run("delete from index_terms where word = any($1)", change.droppedTerms, ({ word }) => word)
-  await run("delete from index_frequencies where term = any($1)", change.droppedTerms, ({ term }) => term)
   await run("delete from index_sessions where number = any($1)", change.droppedSessions, (number) => number)
 }
 

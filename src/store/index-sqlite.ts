@@ -10,7 +10,6 @@ import {
   type SegmentRow,
   type SessionRow,
   type Term,
-  type TermRow,
 } from "../domain/index-tables.ts"
 import { translateSqlite } from "./sqlite.ts"
 
@@ -29,7 +28,6 @@ const SCHEMA = `
   create table if not exists marks (segment integer primary key, removed blob not null, hidden blob not null);
   create table if not exists sessions (number integer primary key, id text not null);
   create table if not exists terms (word text primary key, term integer not null) without rowid;
-  create table if not exists frequencies (term integer primary key, docs integer not null);
   create table if not exists lists (key integer primary key, bytes blob not null);
 `
 
@@ -102,13 +100,18 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
         }
         return found
       }),
-    termsWithPrefix: (prefix, limit) =>
-      all<TermRow>(
-        `select word, t.term, coalesce(docs, 1) as docs from terms t left join frequencies f on f.term = t.term
-          where word >= ? and word < ? order by 3 desc, word limit ?`,
+    termsWithPrefix: (prefix) =>
+      guarded(({ prepare }) => {
+        const find = prepare("select term from terms where word >= ? and word < ? order by word").pluck()
+        return find.all(prefix, `${prefix}\u{10FFFF}`) as number[]
+      }),
+    wordsWithPrefix: (prefix, terms) =>
+      all<Term>(
+        `select word, term from terms
+          where word >= ? and word < ? and term in (select value from json_each(?))`,
         prefix,
         `${prefix}\u{10FFFF}`,
-        limit,
+        JSON.stringify(terms),
       ),
     termsAfter: (word, limit) =>
       all<Term>("select word, term from terms where word > ? order by word limit ?", word, limit),
@@ -236,12 +239,6 @@ function apply({ prepare }: OpenFile, change: IndexChange): void {
   run("insert or replace into meta values (?, ?)", Object.entries(change.meta ?? {}), (entry) => entry)
   run("insert or replace into sessions values (?, ?)", change.sessions, ({ number, id }) => [number, id])
   run("insert into terms values (?, ?)", change.terms, ({ word, term }) => [word, term])
-  run(
-    `insert into frequencies values (?, ?)
-      on conflict do update set docs = excluded.docs where frequencies.docs * 2 <= excluded.docs`,
-    change.frequencies,
-    ({ term, docs }) => [term, docs],
-  )
   run("insert into lists values (?, ?)", change.lists, ({ segment, row, bytes }) => [segment * SEGMENT + row, bytes])
   run("insert into segments values (?, ?, ?)", change.segments, ({ segment, size, docs }) => [segment, size, docs])
   run("insert or replace into marks values (?, ?, ?)", change.marks, (row) => [row.segment, row.removed, row.hidden])
@@ -252,7 +249,6 @@ function apply({ prepare }: OpenFile, change: IndexChange): void {
     prepare("delete from lists where key > ? and key <= ?").run(segment * SEGMENT, segment * SEGMENT + row)
   }
   run("delete from terms where word = ?", change.droppedTerms, ({ word }) => [word])
-  run("delete from frequencies where term = ?", change.droppedTerms, ({ term }) => [term])
   run("delete from sessions where number = ?", change.droppedSessions, (number) => [number])
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { docOf, randomOf } from "../../../test/fixtures/indexed.ts"
+import { Counts, CountsWriter, FIRST_COUNTS_ROW } from "./counts.ts"
 import { Docs } from "./docs.ts"
 import { countOf, impactOf } from "./impact.ts"
 import { decodeList, encodeList, impactIn } from "./list.ts"
@@ -70,8 +71,9 @@ describe("rows of lists", () => {
   )
   const writer = new RowWriter(size)
   for (const [term, postings] of lists) writer.add(term, postings)
-  writer.finish()
+  const countRows = writer.finish()
   const rows = new Map(writer.take().map(({ row, bytes }) => [row, bytes]))
+  for (const { row } of countRows) rows.delete(row)
 
   test("have each list, in a pack or by itself, and no other", () => {
     for (let term = 0; term < 8_000; term++) {
@@ -93,6 +95,25 @@ describe("rows of lists", () => {
     }
     expect(terms.sort((a, b) => a - b)).toEqual([...lists.keys()])
     for (const term of lists.keys()) expect(packOf(term)).toBeLessThan(rowOf(term))
+  })
+
+  test("are followed by the counts of each word, in as many rows as it takes", () => {
+    const many = new CountsWriter()
+    for (let term = 1; term <= 40_000; term++) many.add(term * 300, term)
+    many.finish()
+    const counts = new Counts()
+    for (const { bytes } of [...countRows, ...many.rows]) counts.addRow(bytes)
+    expect([many.rows.length > 1, many.rows.map(({ row }) => row)]).toEqual([
+      true,
+      many.rows.map((_, at) => FIRST_COUNTS_ROW + at),
+    ])
+    expect([counts.of(300 * 40_000), counts.of(300 * 40_000 - 1), counts.of(2 ** 29)]).toEqual([40_000, 0, 0])
+    for (const [term, postings] of lists)
+      expect(counts.of(term)).toBe(postings.length + (term % 300 === 0 ? term / 300 : 0))
+    const [first] = many.rows
+    expect(() => new Counts().addRow(first!.bytes.subarray(0, -1))).toThrow(
+      expect.objectContaining({ reason: "damaged" }),
+    )
   })
 
   test.each([

@@ -81,7 +81,7 @@ export interface EngineOptions {
 }
 
 /** Anything that changes what the bytes mean must change this. */
-const FORMAT = `3 ${AVERAGE_LENGTH} ${DOC_KINDS.join(",")}`
+const FORMAT = `4 ${AVERAGE_LENGTH} ${DOC_KINDS.join(",")}`
 const CACHE_BYTES = 40 * 1024 * 1024
 const CACHED_WORDS = 40_000
 
@@ -116,6 +116,7 @@ async function restore(shelf: Shelf): Promise<number> {
   for (const { segment, removed, hidden } of await tables.marks())
     segments.find(({ number }) => number === segment)?.docs.mark(removed, hidden)
   shelf.replaceSegments([], segments)
+  for (const { number } of segments) await shelf.restoreCounts(number)
   shelf.nextTerm = terms + 1
   // Left by a process that ended in the middle. Their numbers are not given out before they are gone.
   const listed = new Set(segments.map(({ number }) => number))

@@ -1,7 +1,7 @@
 import type { Term } from "../../domain/index-tables.ts"
 import type { Delta } from "./delta.ts"
 import { Docs } from "./docs.ts"
-import { RowWriter } from "./pack.ts"
+import { type ListRow, RowWriter } from "./pack.ts"
 import { Segment } from "./segment.ts"
 import type { Shelf } from "./shelf.ts"
 
@@ -21,7 +21,7 @@ export async function* flush(shelf: Shelf, delta: Delta): AsyncGenerator<void, v
   const order = liveByRef(delta.docs)
   const number = shelf.reserveNumber()
   try {
-    if (order.length > 0) yield* writeLists(shelf, delta, order, number)
+    const counts = order.length > 0 ? yield* writeLists(shelf, delta, order, number) : []
     const docs = new Docs(order.length)
     for (const [at, doc] of order.entries()) {
       docs.pushFrom(delta.docs, doc)
@@ -31,6 +31,7 @@ export async function* flush(shelf: Shelf, delta: Delta): AsyncGenerator<void, v
     await shelf.commit(order.length > 0 ? [segment] : [], { meta: { position: String(delta.position) } })
     shelf.deltas = shelf.deltas.filter((other) => other !== delta)
     if (order.length > 0) shelf.replaceSegments([], [segment])
+    for (const { bytes } of counts) shelf.counts.addRow(bytes)
   } catch (error) {
     shelf.toDrop.push(number)
     throw error
@@ -45,7 +46,13 @@ function liveByRef(docs: Docs): number[] {
   return live.sort((a, b) => docs.ref[a]! - docs.ref[b]!)
 }
 
-async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment: number): AsyncGenerator<void, void> {
+/** Gives the rows of counts. */
+async function* writeLists(
+  shelf: Shelf,
+  delta: Delta,
+  order: number[],
+  segment: number,
+): AsyncGenerator<void, ListRow[]> {
   const newDoc = new Int32Array(delta.docs.size).fill(-1)
   order.forEach((doc, at) => {
     newDoc[doc] = at
@@ -57,7 +64,12 @@ async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment:
     const some = words.take(SLICE_WORDS).toArray()
     if (some.length === 0) break
     const live = some.filter(([, postings]) => postings.some((posting) => newDoc[posting >> 8]! >= 0))
-    terms.push(...(await numberWords(shelf, live)))
+    terms.push(
+      ...(await numberWords(
+        shelf,
+        live.map(([word]) => word),
+      )),
+    )
     lists.push(...live.map(([, postings]) => postings))
     yield
   }
@@ -75,9 +87,10 @@ async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment:
     await write()
     yield
   }
-  writer.finish()
+  const counts = writer.finish()
   await write()
   yield
+  return counts
 }
 
 const PLACE = 2 ** 22
@@ -88,19 +101,16 @@ function byNumber(terms: number[]): Uint32Array {
 }
 
 /** New words get the next numbers, and are in the dictionary before a list names them. */
-async function numberWords(shelf: Shelf, words: [string, number[]][]): Promise<number[]> {
-  const terms = await shelf.termsOf(words.map(([word]) => word))
+async function numberWords(shelf: Shelf, words: string[]): Promise<number[]> {
+  const terms = await shelf.termsOf(words)
   const added: Term[] = []
-  const frequencies: { term: number; docs: number }[] = []
-  words.forEach(([word, postings], at) => {
+  words.forEach((word, at) => {
     if (terms[at] !== 0) return
     const term = shelf.nextTerm++
     terms[at] = term
     added.push({ word, term })
-    if (postings.length > 1) frequencies.push({ term, docs: postings.length })
   })
-  if (added.length > 0)
-    await shelf.tables.write({ terms: added, frequencies, meta: { terms: String(shelf.nextTerm - 1) } })
+  if (added.length > 0) await shelf.tables.write({ terms: added, meta: { terms: String(shelf.nextTerm - 1) } })
   for (const { word, term } of added) shelf.words.set(word, term)
   return terms
 }

@@ -1,4 +1,5 @@
 import type { IndexTables } from "../../domain/index-tables.ts"
+import { FIRST_COUNTS_ROW } from "./counts.ts"
 import { Docs } from "./docs.ts"
 import { ascending, isSlice } from "./flush.ts"
 import { decodeList, someDoc } from "./list.ts"
@@ -19,8 +20,6 @@ const READ_ROWS = 64
 const READ_BYTES = 512 * 1024
 /** Rows that are deleted in one slice. */
 const DROPPED_ROWS = 256
-/** A frequency is worth a write from here on, and again when it has doubled. */
-const FREQUENT_DOCS = 16
 
 /** What should become one segment: as many of one size as make the next, or one that is mostly removed. */
 export function plannedMerge(segments: readonly Segment[]): Segment[] | undefined {
@@ -50,7 +49,7 @@ export async function* merge(shelf: Shelf, planned: readonly Segment[]): AsyncGe
   try {
     const places = liveByRef(sources)
     yield
-    if (places.length > 0) yield* mergeLists(shelf, sources, places, number)
+    const lost = yield* mergeLists(shelf, sources, places, number)
     const docs = new Docs(places.length)
     for (const place of places) docs.pushFrom(sources[sourceOf(place)]!.docs, docOf(place))
     yield
@@ -62,6 +61,7 @@ export async function* merge(shelf: Shelf, planned: readonly Segment[]): AsyncGe
     await shelf.commit(merged, { retired: sources.map((source) => source.number) }, sources)
     shelf.toDrop.push(...sources.map((source) => source.number))
     shelf.replaceSegments(sources, merged)
+    for (const { term, docs } of lost) shelf.counts.add(term, -docs)
   } catch (error) {
     shelf.toDrop.push(number)
     throw error
@@ -97,12 +97,13 @@ function liveByRef(sources: readonly Segment[]): Uint32Array {
   return Uint32Array.from(order.sort(), (packed) => packed % PLACE)
 }
 
+/** Gives the words that removed documents had, which are in none of the merged lists. */
 async function* mergeLists(
   shelf: Shelf,
   sources: readonly Segment[],
   places: Uint32Array,
   segment: number,
-): AsyncGenerator<void, void> {
+): AsyncGenerator<void, { term: number; docs: number }[]> {
   const newDocs = sources.map(({ docs }) => new Int32Array(docs.size).fill(-1))
   places.forEach((place, doc) => {
     newDocs[sourceOf(place)]![docOf(place)] = doc
@@ -110,11 +111,8 @@ async function* mergeLists(
   const cursors = sources.map((source, at) => new Cursor(shelf.tables, source, newDocs[at]!))
   const postings = new Uint32Array(places.length)
   const writer = new RowWriter(places.length)
-  let frequencies: { term: number; docs: number }[] = []
-  const write = async () => {
-    await shelf.tables.write({ lists: writer.take().map((row) => ({ segment, ...row })), frequencies })
-    frequencies = []
-  }
+  const lost: { term: number; docs: number }[] = []
+  const write = () => shelf.tables.write({ lists: writer.take().map((row) => ({ segment, ...row })) })
   for (;;) {
     let term = Number.POSITIVE_INFINITY
     for (const cursor of cursors) {
@@ -123,9 +121,14 @@ async function* mergeLists(
     }
     if (term === Number.POSITIVE_INFINITY) break
     let count = 0
-    for (const cursor of cursors) if (cursor.term === term) count = cursor.take(postings, count)
+    let before = 0
+    for (const cursor of cursors) {
+      if (cursor.term !== term) continue
+      count = cursor.take(postings, count)
+      before += cursor.taken
+    }
     if (count > 0) writer.add(term, ascending(postings, count))
-    if (count >= FREQUENT_DOCS) frequencies.push({ term, docs: count })
+    if (count < before) lost.push({ term, docs: before - count })
     if (!isSlice(writer)) continue
     await write()
     yield
@@ -133,6 +136,7 @@ async function* mergeLists(
   writer.finish()
   await write()
   yield
+  return lost
 }
 
 /** The lists of one source, one after the other. */
@@ -141,6 +145,8 @@ class Cursor {
   term = 0
   /** It does not know its next list, and has to be filled. */
   isEmpty = true
+  /** How many documents the last list had, removed ones too. */
+  taken = 0
   readonly #tables: IndexTables
   readonly #source: Segment
   readonly #newDocs: Int32Array
@@ -182,14 +188,20 @@ class Cursor {
     if (this.#pack.term === this.term) {
       const { count, docs, impacts } = this.#pack
       for (let at = 0; at < count; at++) add(docs[at]!, impacts[at]!)
+      this.taken = count
       this.#pack.next()
-    } else someDoc(decodeList(this.#rows[this.#at++]!.bytes, this.#source.docs.size), add)
+    } else {
+      const list = decodeList(this.#rows[this.#at++]!.bytes, this.#source.docs.size)
+      someDoc(list, add)
+      this.taken = list.count
+    }
     this.isEmpty = true
     return total
   }
 
   async #read(): Promise<void> {
-    this.#rows = await this.#tables.listsAfter(this.#source.number, this.#last, this.#readRows)
+    const rows = await this.#tables.listsAfter(this.#source.number, this.#last, this.#readRows)
+    this.#rows = rows.filter(({ row }) => row < FIRST_COUNTS_ROW)
     this.#at = 0
     this.#isAtEnd = this.#rows.length === 0
     this.#last = this.#rows.at(-1)?.row ?? this.#last

@@ -1,3 +1,4 @@
+import { CountsWriter } from "./counts.ts"
 import { damaged, encodeList, type List, listOf } from "./list.ts"
 
 /** A list of more postings than this is a row of its own; shorter ones share a row with those of the next words. */
@@ -31,6 +32,7 @@ export class RowWriter {
   /** Lists and bytes since the rows were last taken. */
   lists = 0
   bytes = 0
+  readonly #counts = new CountsWriter()
   readonly #size: number
   #packRow = 0
   #pack = new Uint8Array(4096)
@@ -42,16 +44,20 @@ export class RowWriter {
 
   /** Postings are document << 8 | impact, ascending. */
   add(term: number, postings: Uint32Array): void {
-    if (packOf(term) !== this.#packRow) this.finish()
+    if (packOf(term) !== this.#packRow) this.#closePack()
     this.#packRow = packOf(term)
     this.lists++
+    this.#counts.add(term, postings.length)
     if (postings.length <= MOST_PACKED) this.#append(term % TERMS, postings)
     else this.#push({ row: rowOf(term), bytes: encodeList(postings, this.#size) })
   }
 
-  finish(): void {
-    if (this.#end > 1) this.#push({ row: this.#packRow, bytes: this.#pack.slice(0, this.#end) })
-    this.#end = 1
+  /** After the last list. Gives the rows of counts, which are the last ones of a segment. */
+  finish(): ListRow[] {
+    this.#closePack()
+    this.#counts.finish()
+    for (const row of this.#counts.rows) this.#push(row)
+    return this.#counts.rows
   }
 
   take(): ListRow[] {
@@ -60,6 +66,11 @@ export class RowWriter {
     this.lists = 0
     this.bytes = 0
     return rows
+  }
+
+  #closePack(): void {
+    if (this.#end > 1) this.#push({ row: this.#packRow, bytes: this.#pack.slice(0, this.#end) })
+    this.#end = 1
   }
 
   #push(row: ListRow): void {

@@ -1,6 +1,4 @@
-import type { IndexTables } from "../../domain/index-tables.ts"
 import { drop, merge } from "./merge.ts"
-import { isPackRow, PackReader, termOf } from "./pack.ts"
 import type { Shelf } from "./shelf.ts"
 
 /** Rewrites the segments that have removed documents, and deletes the words and sessions that nothing has any more. */
@@ -18,33 +16,16 @@ export async function purge(shelf: Shelf): Promise<void> {
 
 const ROWS_AT_ONCE = 512
 
+/** No segment has removed documents any more, so what counts nothing is nowhere. */
 async function dropWords(shelf: Shelf): Promise<void> {
   const { tables } = shelf
-  const isUsed = new Uint8Array(shelf.nextTerm)
-  for (const { number } of shelf.segments) await markUsed(tables, number, isUsed)
   let last = ""
   for (;;) {
     const rows = await tables.termsAfter(last, ROWS_AT_ONCE)
     if (rows.length === 0) return
     last = rows.at(-1)!.word
-    const unused = rows.filter(({ term }) => !isUsed[term])
+    const unused = rows.filter(({ term }) => shelf.counts.of(term) === 0)
     if (unused.length > 0) await tables.write({ droppedTerms: unused })
-  }
-}
-
-async function markUsed(tables: IndexTables, segment: number, isUsed: Uint8Array): Promise<void> {
-  const reader = new PackReader()
-  let last = 0
-  for (;;) {
-    const rows = await tables.rowsAfter(segment, last, ROWS_AT_ONCE)
-    if (rows.length === 0) return
-    last = rows.at(-1)!
-    for (const row of rows) if (!isPackRow(row)) isUsed[termOf(row)] = 1
-    const packs = rows.filter(isPackRow)
-    const read = await tables.lists(packs.map((row) => ({ segment, row, otherwise: row })))
-    packs.forEach((row, at) => {
-      for (reader.open(read[at]!, row); reader.term < isUsed.length; reader.next()) isUsed[reader.term] = 1
-    })
   }
 }
 

@@ -1,5 +1,6 @@
 import type { IndexChange, IndexTables, MarksRow, SessionRow } from "../../domain/index-tables.ts"
 import { ListCache, WordCache } from "./cache.ts"
+import { Counts, FIRST_COUNTS_ROW } from "./counts.ts"
 import type { Delta } from "./delta.ts"
 import type { List } from "./list.ts"
 import { packOf, rowOf } from "./pack.ts"
@@ -7,11 +8,15 @@ import type { Segment } from "./segment.ts"
 
 export type View = Segment | Delta
 
+/** Rows of counts that are read at once. */
+const COUNTS_ROWS = 32
+
 /** What the engine has at this moment: the segments, what is in memory only, and the numbers given out. */
 export class Shelf {
   readonly tables: IndexTables
   readonly lists: ListCache
   readonly words: WordCache
+  readonly counts = new Counts()
   readonly sessions = new Sessions()
   /** Oldest first; the last one takes what comes, the others wait to be written. */
   deltas: readonly Delta[] = []
@@ -38,6 +43,15 @@ export class Shelf {
 
   release(number: number): void {
     this.#reserved.delete(number)
+  }
+
+  async restoreCounts(segment: number): Promise<void> {
+    for (let last = FIRST_COUNTS_ROW - 1; ; ) {
+      const rows = await this.tables.listsAfter(segment, last, COUNTS_ROWS)
+      for (const { bytes } of rows) this.counts.addRow(bytes)
+      if (rows.length < COUNTS_ROWS) return
+      last = rows.at(-1)!.row
+    }
   }
 
   replaceSegments(gone: readonly Segment[], come: readonly Segment[]): void {
