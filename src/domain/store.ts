@@ -65,6 +65,8 @@ export interface Sessions {
   /** Returns the session that already has this key, if there is one, and false. */
   create(session: NewSession): Promise<{ session: Session; created: boolean }>
   byId(id: SessionId): Promise<Session | undefined>
+  /** In any order, without those that are not there. */
+  byIds(ids: readonly SessionId[]): Promise<Session[]>
   /** The one that this caller chose last, if it chose one. */
   boundTo(callerKey: string): Promise<Session | undefined>
   /** At most two: enough to tell a unique prefix from an ambiguous one. */
@@ -160,6 +162,8 @@ export interface Turns {
   /** In the order of the conversation. */
   ofSession(sessionId: SessionId, wish?: TurnWish): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
+  /** By number; what is not there is absent. */
+  texts(seqs: readonly number[]): Promise<Map<number, string>>
   /** The numbers alone, of what was taken back too. */
   seqs(sessionId: SessionId): Promise<number[]>
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>

@@ -1,8 +1,9 @@
 import { decodeList, type List } from "./list.ts"
+import { isPack, listIn } from "./pack.ts"
 import type { Segment } from "./segment.ts"
 
 /** What the objects around a list take, roughly. */
-const OVERHEAD_BYTES = 400
+const OVERHEAD_BYTES = 600
 const ABSENT_BYTES = 60
 
 /**
@@ -24,14 +25,15 @@ export class ListCache {
     return this.#entry(term)?.lists.get(segment)
   }
 
+  /** Of the row that was read for it: its own, or the pack in which it is if it is anywhere. */
   put(term: number, segment: Segment, bytes: Uint8Array | undefined): List | null {
-    const list = bytes === undefined ? null : decodeList(bytes, segment.docs.size)
+    const list = bytes === undefined ? null : listFrom(bytes, term, segment.docs.size)
     let entry = this.#entry(term)
     if (!entry) {
       entry = { lists: new Map(), bytes: 0 }
       this.#young.set(term, entry)
     }
-    const size = bytes === undefined ? ABSENT_BYTES : bytes.length + OVERHEAD_BYTES
+    const size = list === null ? ABSENT_BYTES : bytesOf(list) + OVERHEAD_BYTES
     entry.lists.set(segment, list)
     entry.bytes += size
     this.#add(size)
@@ -69,6 +71,12 @@ export class ListCache {
     this.#youngBytes = 0
   }
 }
+
+const listFrom = (bytes: Uint8Array, term: number, size: number) =>
+  isPack(bytes) ? listIn(bytes, term, size) : decodeList(bytes, size)
+
+const bytesOf = ({ docs, places, impacts, starts }: List) =>
+  (docs?.byteLength ?? 0) + (places?.byteLength ?? 0) + impacts.byteLength + starts.byteLength
 
 interface TermLists {
   lists: Map<Segment, List | null>
