@@ -9,6 +9,7 @@ import { newMessageId } from "../../../src/domain/ids.ts"
 import { agents, runCodex } from "../../fixtures/agents.ts"
 import { type CodexTerminal, openCodex } from "../../fixtures/codex-terminal.ts"
 import { text, toolUse } from "../../fixtures/model-api.ts"
+import { openTerminal } from "../../fixtures/terminal.ts"
 
 const SOON = { timeout: 15_000, interval: 50 }
 
@@ -48,6 +49,7 @@ test("what is live is told: session, folder, the process that runs it, and what 
     waitingFor: null,
     statusAtMs: null,
     isUnattended: false,
+    isShown: true,
   })
   // The titles that Codex makes for itself are sessions too, and are not told.
   const line = await open(nativeId)
@@ -57,9 +59,12 @@ test("what is live is told: session, folder, the process that runs it, and what 
   expect((await codexLive(at.machine)).map((one) => one.nativeId)).toEqual([nativeId])
 
   // The daemon keeps it open when its terminal goes on to another, and until then it is reached.
-  const attended = async () => (await codexLive(at.machine)).map((one) => [one.nativeId, !one.isUnattended])
+  const listed = async () => await codexLive(at.machine)
+  const attended = async () => (await listed()).map((one) => [one.nativeId, !one.isUnattended])
+  const shown = async () => (await listed()).filter(({ isShown }) => isShown).map((one) => one.nativeId)
   await at.quit()
   await expect.poll(attended, SOON).toEqual([[nativeId, true]])
+  await expect.poll(shown, SOON).toEqual([])
   const next = await at.start()
   await expect.poll(attended, SOON).toEqual([
     [next, true],
@@ -71,6 +76,14 @@ test("what is live is told: session, folder, the process that runs it, and what 
     [nativeId, true],
     [next, false],
   ])
+
+  // Two terminals at once: as many are shown as there are terminals.
+  const second = openTerminal(at.home, { cwd: at.cwd, columns: 100, rows: 40, name: "second" })
+  second.run(agents.codex())
+  await expect.poll(async () => (await shown()).length, { ...SOON, timeout: 30_000 }).toBe(2)
+  expect(await shown()).toContain(nativeId)
+  second.end()
+  await expect.poll(async () => (await shown()).length, SOON).toBe(1)
   await at.quit()
 })
 
@@ -178,8 +191,8 @@ test("a daemon that was killed in a turn has kept what was taken, and nothing is
   resolve()
 
   const away = await open(nativeId)
-  expect(await away.stateOf(running.id, sinceMs)).not.toEqual({ kind: "none" })
-  expect(await away.stateOf(waiting.id, sinceMs)).not.toEqual({ kind: "none" })
+  expect(await away.stateOf(running.id, sinceMs)).toEqual({ kind: "interrupted" })
+  expect(await away.stateOf(waiting.id, sinceMs)).toEqual({ kind: "waiting" })
   away.close()
   await at.quit()
   await at.start(nativeId)
