@@ -52,7 +52,7 @@ describe.each(combinations)(`${proves("mcp.both-eras")} A client over %s, %s era
   test("has the few key tools at hand without a search for tools", async () => {
     const { tools } = await agent.client.listTools()
     const always = tools.filter((tool) => tool._meta?.["anthropic/alwaysLoad"] === true).map((tool) => tool.name)
-    expect(always).toEqual(["init", "thought", "search_conversation_history", "resume_session_context"])
+    expect(always).toEqual(["init", "thought", "search_conversation_history", "resume_session_context", "task_state"])
   })
 
   test("pays little for the list of tools", async () => {

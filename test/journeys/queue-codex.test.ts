@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { agents } from "../fixtures/agents.ts"
 import { type CodexTerminal, openCodex } from "../fixtures/codex-terminal.ts"
+import { ask } from "../fixtures/daemon.ts"
 import { text } from "../fixtures/model-api.ts"
 
 interface MessageFacts {
@@ -49,7 +50,8 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
 
   const send = async (message: string, { team = "lake", key = message } = {}) =>
     (await at.home.json<{ id: string }>("send", team, message, "--idempotency_key", key)).id
-  const show = (id: string) => at.home.json<MessageFacts>("queue", "show", id)
+  const show = async (id: string) =>
+    (await ask(at.home, { path: "/api/queue.show", body: JSON.stringify({ id }), socket: true })).json<MessageFacts>()
   const isDone = (id: string) => expect.poll(async () => (await show(id)).state, SOON).toBe("done")
   const updates = async (team = "lake") => (await at.home.json<{ updates: Update[] }>("updates", team)).updates
   const hold = () => {
@@ -72,15 +74,11 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     await at.terminal.shows("!count the stones")
     await isDone(id)
     expect(at.prompts(nativeId).at(-1)).toBe("!count the stones")
-<<<<<<< HEAD
-    await expect.poll(updates, SOON).toContainEqual(expect.objectContaining({ type: "reply", content: "Answer 2." }))
-=======
     await expect
       .poll(() => updates(), SOON)
       .toContainEqual(expect.objectContaining({ type: "reply", content: "Answer 2." }))
->>>>>>> codexqueue
-    const states = (await updates()).filter(({ message_id }) => message_id === id).map(({ state }) => state)
-    expect(states).toEqual(["queued", "delivered", "seen", "running", "done"])
+    const states = (await updates()).filter(({ type, message_id }) => type === "message_state" && message_id === id)
+    expect(states.map(({ state }) => state)).toEqual(["queued", "delivered", "seen", "running", "done"])
   }, 60_000)
 
   test("wait for the end of a turn; stop ends it and comes first", async () => {
@@ -107,11 +105,8 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     for (const id of ids) await isDone(id)
     const stones = () => at.prompts(nativeId).filter((said) => said.startsWith("stone"))
     expect(stones()).toEqual(texts)
-<<<<<<< HEAD
-=======
     // All of this was one session.
     expect((await updates()).map(({ type }) => type)).not.toContain("session_restart")
->>>>>>> codexqueue
 
     const letGo = hold()
     const cut = await send("running at the fall")
@@ -126,11 +121,6 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     expect(stones()).toEqual(texts)
     for (const once of ["running at the fall", "after the fall"])
       expect(at.prompts(nativeId).filter((said) => said === once)).toEqual([once])
-<<<<<<< HEAD
-    const restarts = (await updates()).filter(({ type }) => type === "session_restart")
-    expect(restarts).toEqual([])
-=======
->>>>>>> codexqueue
   }, 120_000)
 
   test("reach a session that was started by `up`, and the one that goes on after `down`", async () => {
