@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { agents } from "../fixtures/agents.ts"
 import { type CodexTerminal, openCodex } from "../fixtures/codex-terminal.ts"
+import { ask } from "../fixtures/daemon.ts"
 import { text } from "../fixtures/model-api.ts"
 
 interface MessageFacts {
@@ -49,7 +50,8 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
 
   const send = async (message: string, { team = "lake", key = message } = {}) =>
     (await at.home.json<{ id: string }>("send", team, message, "--idempotency_key", key)).id
-  const show = (id: string) => at.home.json<MessageFacts>("queue", "show", id)
+  const show = async (id: string) =>
+    (await ask(at.home, { path: "/api/queue.show", body: JSON.stringify({ id }), socket: true })).json<MessageFacts>()
   const isDone = (id: string) => expect.poll(async () => (await show(id)).state, SOON).toBe("done")
   const updates = async (team = "lake") => (await at.home.json<{ updates: Update[] }>("updates", team)).updates
   const hold = () => {
@@ -75,8 +77,8 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     await expect
       .poll(() => updates(), SOON)
       .toContainEqual(expect.objectContaining({ type: "reply", content: "Answer 2." }))
-    const states = (await updates()).filter(({ message_id }) => message_id === id).map(({ state }) => state)
-    expect(states).toEqual(["queued", "delivered", "seen", "running", "done"])
+    const states = (await updates()).filter(({ type, message_id }) => type === "message_state" && message_id === id)
+    expect(states.map(({ state }) => state)).toEqual(["queued", "delivered", "seen", "running", "done"])
   }, 60_000)
 
   test("wait for the end of a turn; stop ends it and comes first", async () => {
