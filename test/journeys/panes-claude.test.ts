@@ -68,6 +68,8 @@ test.each(CLAUDES)(
       expect(result).toMatchObject({ kind: "submitted" })
       await expect.poll(() => prompts().length, { timeout: 10_000 }).toBe(at + 1)
       expect(promptHash(prompts().at(-1)!)).toBe(promptHash((result as { text: string }).text))
+      // Its registry is a moment behind: only a model that was asked shows that the turn has begun.
+      await expect.poll(() => model.requests.length, { timeout: 10_000 }).toBeGreaterThan(at)
       await expect.poll(async () => (await live())?.status, { timeout: 10_000 }).toBe("idle")
     }
 

@@ -39,7 +39,8 @@ export function makeParking(): Parking {
     release(some) {
       for (const lane of some) {
         const parked = lanes.get(lane)
-        if (parked) lanes.set(lane, { ...parked, untilMs: 0, times: 0 })
+        // A registry that is a moment behind its hook costs the first pause again, and no longer one.
+        if (parked) lanes.set(lane, { ...parked, untilMs: 0, times: -1 })
       }
     },
     parked: (nowMs) => [...lanes].flatMap(([lane, { untilMs }]) => (untilMs > nowMs ? [lane] : [])),

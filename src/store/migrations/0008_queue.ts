@@ -13,8 +13,8 @@ export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<v
     .execute()
   await db.schema.createIndex("deliveries_by_session").on("deliveries").columns(["session_id", "state"]).execute()
   // Most rows have neither: the leases and the times that ran out are found without reading those that wait.
-  await db.schema.createIndex("deliveries_by_lease").on("deliveries").column("lease_until_ms").execute()
-  await db.schema.createIndex("deliveries_by_expiry").on("deliveries").column("expires_at_ms").execute()
+  await db.schema.createIndex("deliveries_by_lease").on("deliveries").columns(["state", "lease_until_ms"]).execute()
+  await db.schema.createIndex("deliveries_by_expiry").on("deliveries").columns(["state", "expires_at_ms"]).execute()
   await db.schema.createIndex("deliveries_of_lane").on("deliveries").columns(["lane", "seq"]).execute()
 
   await db.schema
