@@ -1,9 +1,11 @@
+import { crc32 } from "node:zlib"
 import { damaged } from "./list.ts"
 import type { ListRow } from "./pack.ts"
 
 /** Of each segment, after all rows of its lists: in how many of its documents each word is. */
 export const FIRST_COUNTS_ROW = 2 ** 30
 const ROW_BYTES = 32 * 1024
+const CHECKSUM_BYTES = 4
 /** Two numbers of 32 bits, seven of them to a byte. */
 const MOST_BYTES = 10
 
@@ -23,24 +25,26 @@ export class Counts {
     }
     this.#byTerm[term]! += count
   }
+}
 
-  addRow(bytes: Uint8Array): void {
-    let at = 0
-    const next = () => {
-      let number = 0
-      for (let shift = 0; ; shift += 7) {
-        const byte = bytes[at++]
-        if (byte === undefined || shift > 28) throw damaged()
-        number |= (byte & 127) << shift
-        if (byte < 128) return number >>> 0
-      }
+export function eachCount(bytes: Uint8Array, call: (term: number, count: number) => void): void {
+  // A bit that is another would hide a word.
+  const end = bytes.length - CHECKSUM_BYTES
+  if (end < 0 || new DataView(bytes.buffer, bytes.byteOffset).getUint32(end) !== crc32(bytes.subarray(0, end)))
+    throw damaged()
+  let at = 0
+  const next = () => {
+    let number = 0
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++]!
+      number |= (byte & 127) << shift
+      if (byte < 128) return number >>> 0
     }
-    let term = 0
-    while (at < bytes.length) {
-      term += next()
-      if (term >= FIRST_COUNTS_ROW) throw damaged()
-      this.add(term, next())
-    }
+  }
+  let term = 0
+  while (at < end) {
+    term += next()
+    call(term, next())
   }
 }
 
@@ -52,15 +56,18 @@ export class CountsWriter {
   #before = 0
 
   add(term: number, count: number): void {
-    if (this.#end + MOST_BYTES > ROW_BYTES) this.finish()
+    if (this.#end + MOST_BYTES + CHECKSUM_BYTES > ROW_BYTES) this.finish()
     this.#write(term - this.#before)
     this.#write(count)
     this.#before = term
   }
 
   finish(): void {
-    if (this.#end > 0)
-      this.rows.push({ row: FIRST_COUNTS_ROW + this.rows.length, bytes: this.#bytes.slice(0, this.#end) })
+    if (this.#end > 0) {
+      const bytes = this.#bytes.slice(0, this.#end + CHECKSUM_BYTES)
+      new DataView(bytes.buffer).setUint32(this.#end, crc32(bytes.subarray(0, this.#end)))
+      this.rows.push({ row: FIRST_COUNTS_ROW + this.rows.length, bytes })
+    }
     this.#end = 0
     this.#before = 0
   }

@@ -111,12 +111,12 @@ async function restore(shelf: Shelf): Promise<number> {
     for (let doc = 0; doc < size; doc++)
       if (shelf.sessions.idOf(unpacked.session[doc]!) === undefined)
         throw new IndexUnusable("damaged", "a document of the index has no session")
-    return new Segment(segment, unpacked)
+    return new Segment(segment, unpacked, terms + 1)
   })
   for (const { segment, removed, hidden } of await tables.marks())
     segments.find(({ number }) => number === segment)?.docs.mark(removed, hidden)
   shelf.replaceSegments([], segments)
-  for (const { number } of segments) await shelf.restoreCounts(number)
+  for (const segment of segments) await shelf.restoreCounts(segment)
   shelf.nextTerm = terms + 1
   // Left by a process that ended in the middle. Their numbers are not given out before they are gone.
   const listed = new Set(segments.map(({ number }) => number))

@@ -1,4 +1,5 @@
 import type { Term } from "../../domain/index-tables.ts"
+import { eachCount } from "./counts.ts"
 import type { Delta } from "./delta.ts"
 import { Docs } from "./docs.ts"
 import { type ListRow, RowWriter } from "./pack.ts"
@@ -27,11 +28,15 @@ export async function* flush(shelf: Shelf, delta: Delta): AsyncGenerator<void, v
       docs.pushFrom(delta.docs, doc)
       docs.markLike(at, delta.docs, doc)
     }
-    const segment = new Segment(number, docs)
+    const segment = new Segment(number, docs, shelf.nextTerm)
     await shelf.commit(order.length > 0 ? [segment] : [], { meta: { position: String(delta.position) } })
     shelf.deltas = shelf.deltas.filter((other) => other !== delta)
     if (order.length > 0) shelf.replaceSegments([], [segment])
-    for (const { bytes } of counts) shelf.counts.addRow(bytes)
+    for (const { bytes } of counts)
+      eachCount(bytes, (term, count) => {
+        shelf.counts.add(term, count)
+        segment.learnTerm(term)
+      })
   } catch (error) {
     shelf.toDrop.push(number)
     throw error

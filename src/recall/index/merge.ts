@@ -1,5 +1,5 @@
 import type { IndexTables } from "../../domain/index-tables.ts"
-import { FIRST_COUNTS_ROW } from "./counts.ts"
+import { eachCount, FIRST_COUNTS_ROW } from "./counts.ts"
 import { Docs } from "./docs.ts"
 import { ascending, isSlice } from "./flush.ts"
 import { decodeList, someDoc } from "./list.ts"
@@ -49,7 +49,7 @@ export async function* merge(shelf: Shelf, planned: readonly Segment[]): AsyncGe
   try {
     const places = liveByRef(sources)
     yield
-    const lost = yield* mergeLists(shelf, sources, places, number)
+    const { lost, counts } = yield* mergeLists(shelf, sources, places, number)
     const docs = new Docs(places.length)
     for (const place of places) docs.pushFrom(sources[sourceOf(place)]!.docs, docOf(place))
     yield
@@ -57,7 +57,8 @@ export async function* merge(shelf: Shelf, planned: readonly Segment[]): AsyncGe
     places.forEach((place, doc) => {
       docs.markLike(doc, sources[sourceOf(place)]!.docs, docOf(place))
     })
-    const merged = places.length > 0 ? [new Segment(number, docs)] : []
+    const merged = places.length > 0 ? [new Segment(number, docs, shelf.nextTerm)] : []
+    for (const segment of merged) for (const { bytes } of counts) eachCount(bytes, (term) => segment.learnTerm(term))
     await shelf.commit(merged, { retired: sources.map((source) => source.number) }, sources)
     shelf.toDrop.push(...sources.map((source) => source.number))
     shelf.replaceSegments(sources, merged)
@@ -97,13 +98,13 @@ function liveByRef(sources: readonly Segment[]): Uint32Array {
   return Uint32Array.from(order.sort(), (packed) => packed % PLACE)
 }
 
-/** Gives the words that removed documents had, which are in none of the merged lists. */
+/** Gives the rows of counts, and of each word that removed documents had how many they were. */
 async function* mergeLists(
   shelf: Shelf,
   sources: readonly Segment[],
   places: Uint32Array,
   segment: number,
-): AsyncGenerator<void, { term: number; docs: number }[]> {
+): AsyncGenerator<void, { lost: { term: number; docs: number }[]; counts: ListRow[] }> {
   const newDocs = sources.map(({ docs }) => new Int32Array(docs.size).fill(-1))
   places.forEach((place, doc) => {
     newDocs[sourceOf(place)]![docOf(place)] = doc
@@ -133,10 +134,10 @@ async function* mergeLists(
     await write()
     yield
   }
-  writer.finish()
+  const counts = writer.finish()
   await write()
   yield
-  return lost
+  return { lost, counts }
 }
 
 /** The lists of one source, one after the other. */

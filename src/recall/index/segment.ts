@@ -9,11 +9,23 @@ export class Segment {
   readonly docs: Docs
   /** Marks that are in memory only. */
   isDirty = false
+  /** A bit for each word: a search need not read what is not there. */
+  readonly #terms: Uint8Array
   #sessions: BySession | undefined
 
-  constructor(number: number, docs: Docs) {
+  /** Of words with lower numbers than `endTerm`. */
+  constructor(number: number, docs: Docs, endTerm: number) {
     this.number = number
     this.docs = docs
+    this.#terms = new Uint8Array((endTerm >> 3) + 1)
+  }
+
+  hasTerm(term: number): boolean {
+    return (this.#terms[term >> 3]! & (1 << (term & 7))) !== 0
+  }
+
+  learnTerm(term: number): void {
+    this.#terms[term >> 3]! |= 1 << (term & 7)
   }
 
   get live(): number {

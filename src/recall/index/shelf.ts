@@ -1,6 +1,6 @@
 import type { IndexChange, IndexTables, MarksRow, SessionRow } from "../../domain/index-tables.ts"
 import { ListCache, WordCache } from "./cache.ts"
-import { Counts, FIRST_COUNTS_ROW } from "./counts.ts"
+import { Counts, eachCount, FIRST_COUNTS_ROW } from "./counts.ts"
 import type { Delta } from "./delta.ts"
 import type { List } from "./list.ts"
 import { packOf, rowOf } from "./pack.ts"
@@ -45,10 +45,14 @@ export class Shelf {
     this.#reserved.delete(number)
   }
 
-  async restoreCounts(segment: number): Promise<void> {
+  async restoreCounts(segment: Segment): Promise<void> {
+    const learn = (term: number, count: number) => {
+      this.counts.add(term, count)
+      segment.learnTerm(term)
+    }
     for (let last = FIRST_COUNTS_ROW - 1; ; ) {
-      const rows = await this.tables.listsAfter(segment, last, COUNTS_ROWS)
-      for (const { bytes } of rows) this.counts.addRow(bytes)
+      const rows = await this.tables.listsAfter(segment.number, last, COUNTS_ROWS)
+      for (const { bytes } of rows) eachCount(bytes, learn)
       if (rows.length < COUNTS_ROWS) return
       last = rows.at(-1)!.row
     }
@@ -119,7 +123,7 @@ export class Shelf {
     const missing: { term: number; at: number; segment: number }[] = []
     const found = terms.map((term, at) =>
       segments.map((segment, index) => {
-        const list = term === 0 ? null : this.lists.get(term, segment)
+        const list = term !== 0 && segment.hasTerm(term) ? this.lists.get(term, segment) : null
         if (list === undefined) missing.push({ term, at, segment: index })
         return list ?? undefined
       }),
