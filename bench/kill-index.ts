@@ -16,6 +16,9 @@ import { report, round } from "./lib.ts"
 const AT_ONCE = 37
 const EDIT_EVERY = 10
 const CHECKED_WORDS = 60
+/** A life ends after up to so many signs of it, and so long after the last of them: as much work, however busy the machine is. */
+const MOST_SIGNS = 30
+const MOST_MS = 30
 
 export interface KillResult {
   kills: number
@@ -35,7 +38,7 @@ export async function killIndex({ kills, seed = 1 }: { kills: number; seed?: num
   let reached = 0
   try {
     for (let kill = 0; kill < kills; kill++) {
-      reached = Math.max(reached, (await oneLife(path, random() * 250)) + AT_ONCE)
+      reached = Math.max(reached, (await oneLife(path, random() * MOST_SIGNS, random() * MOST_MS)) + AT_ONCE)
       const tables = sqliteIndex({ path })
       const engine = await openEngine(tables)
       const { position } = engine.facts()
@@ -59,8 +62,7 @@ export async function killIndex({ kills, seed = 1 }: { kills: number; seed?: num
       for (let entry = engine.facts().position + 1; entry <= reached; entry++)
         await engine.add([docOfEntry(entry)], entry)
     const docs = [...latest(reached).values()].map(docOfEntry)
-    const queries =
-      docs.length === 0 ? [] : makeQueries(200, docs).filter(({ words }) => !words.some((w) => w.isPrefix))
+    const queries = docs.length === 0 ? [] : makeQueries(200, docs)
     for (const engine of [survivor, anew]) {
       await workAll(engine)
       await engine.purge()
@@ -108,20 +110,23 @@ async function differences(engine: Engine, entries: number, random: () => number
 }
 
 /** The last entry that was surely added. */
-async function oneLife(path: string, lifeMs: number): Promise<number> {
+async function oneLife(path: string, signs: number, moreMs: number): Promise<number> {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "live", path], {
     stdio: ["ignore", "pipe", "inherit"],
   })
   const ended = once(child, "exit")
-  // From its first sign of life on, so that the time of the kill falls into the work.
-  const alive = once(child.stdout, "data")
   let said = ""
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    said = (said + text).slice(-100)
+  let seen = 0
+  const due = new Promise<void>((resolve) => {
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      said = (said + text).slice(-100)
+      seen += text.split("\n").length - 1
+      if (seen > signs) resolve()
+    })
   })
   const silent = once(child.stdout, "end")
-  await Promise.race([alive, ended])
-  await sleep(lifeMs)
+  await Promise.race([due, ended])
+  await sleep(moreMs)
   child.kill("SIGKILL")
   const [code] = (await ended) as [number | null]
   if (code !== null) throw new Error(`the process ended by itself with ${code}`)

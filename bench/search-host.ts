@@ -6,7 +6,7 @@ import { type Found, openTarget, type Target, type TargetFacts, type Wish } from
 
 export interface Host {
   /** How long it took until everything in the store could be found, and what came of it. */
-  built(): Promise<TargetFacts & { ms: number; peakMb: number }>
+  built(): Promise<TargetFacts & { ms: number; peakMb: number; withoutMb: number }>
   /** At this many a second, not waiting for answers; or one after the other. */
   run(wishes: Wish[], perSecond?: number): Promise<Ran>
   facts(): Promise<TargetFacts & { rssMb: number; peakMb: number }>
@@ -34,11 +34,13 @@ type Asked = { id: number; do: keyof Host; wishes?: Wish[]; perSecond?: number }
 if (process.argv[1] === import.meta.filename) {
   const { place, vectors } = JSON.parse(process.argv[2]!) as HostWish
   const store = await openPlace(place)
+  // What the process takes before the index's thread is in it.
+  const withoutMb = rssMb(process.pid)
   const openingMs = performance.now()
   const target = await openTarget({ store, place, vectors })
   const builtMs = performance.now() - openingMs
   const answers: Record<keyof Host, (asked: Asked) => Promise<unknown>> = {
-    built: async () => ({ ...(await settled(target)), ms: builtMs, peakMb: peakRssMb(process.pid) }),
+    built: async () => ({ ...(await settled(target)), ms: builtMs, peakMb: peakRssMb(process.pid), withoutMb }),
     facts: async () => ({ ...(await target.facts()), rssMb: rssMb(process.pid), peakMb: peakRssMb(process.pid) }),
     run: ({ wishes, perSecond }) => run(wishes!, perSecond),
     async close() {

@@ -47,13 +47,14 @@ const ITEMS = 476
 const TOOL_ITEMS = 100
 const SAMPLED_SESSIONS = 60
 
-export function makeQueries(messages: Messages, sessions: number): Queries {
+/** Terse messages have nothing of tools: looking for it would never end. */
+export function makeQueries(messages: Messages, sessions: number, { isTerse = false } = {}): Queries {
   const random = makeRandom(989)
   const from = makeSource(messages, sessions, random)
   const items = (count: number, isWanted: (kind: TurnKind) => boolean) =>
     Array.from({ length: count }, (_, i) => knownItem(from, i / count, isWanted))
   const said = items(ITEMS, (kind) => roleOf(kind) !== "tool")
-  const tools = items(TOOL_ITEMS, (kind) => roleOf(kind) === "tool")
+  const tools = items(isTerse ? 0 : TOOL_ITEMS, (kind) => roleOf(kind) === "tool")
 
   const latency: LatencyQuery[] = []
   const add = (count: number, type: string, make: () => { query: string; at: Place }) => {

@@ -73,11 +73,13 @@ async function atSize(size: number): Promise<void> {
 /** Words and vectors together, at the latency queries only: their recall is measured by bench/coding and bench/quality. */
 async function hybrid(size: number): Promise<void> {
   const sessions = Math.ceil(size / PER_SESSION)
-  const { latency } = makeQueries(makeMessages({ sessions, isTerse: true }), sessions)
-  const folder = mkdtempSync(join(tmpdir(), "throughline-hybrid-"))
+  const { latency } = makeQueries(makeMessages({ sessions, isTerse: true }), sessions, { isTerse: true })
+  const top = options.home ?? mkdtempSync(join(tmpdir(), "throughline-hybrid-"))
+  const folder = join(top, `hybrid-${size}`)
+  mkdirSync(folder, { recursive: true })
   try {
     const place: Place = { kind: "sqlite", path: join(folder, "throughline.db") }
-    await fillStore({ place, sessions, isTerse: true })
+    await once(join(folder, "filled.json"), () => fillStore({ place, sessions, isTerse: true }))
     const host = await startHost({ place, vectors: true })
     const built = await host.built()
     const writer = startWriter({ place, sessions, isTerse: true, perSecond: MESSAGES_PER_SECOND })
@@ -97,7 +99,7 @@ async function hybrid(size: number): Promise<void> {
     )
     details[size] = { built, busy, rssMb: ran.rssMb }
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    if (options.home === undefined) rmSync(top, { recursive: true, force: true })
   }
 }
 
@@ -122,10 +124,12 @@ async function measure(
     { what: title("index built s"), value: round(built.ms / 1000, 1) },
     within(title("index / text"), built.sizeBytes / textBytes, BARS.sizeShare),
     within(title("peak memory while built MB"), built.peakMb, BARS.rssMb, 0),
+    { what: title("of which the index's thread added MB"), value: round(built.peakMb - built.withoutMb, 0) },
   )
   await engineAlone(place, queries, exact, title)
   const host = await startHost({ place, vectors: false })
-  rows.push({ what: title("opened again ms"), value: round((await host.built()).ms, 0) })
+  const { ms: openedMs, withoutMb } = await host.built()
+  rows.push({ what: title("opened again ms"), value: round(openedMs, 0) })
   const quiet = await recall(host.run, queries, exact, title)
 
   const latency = options.short ? queries.latency.filter((_, i) => i % 3 === 0) : queries.latency
@@ -139,6 +143,7 @@ async function measure(
     within(title("busy p99 ms"), busy.p99, BARS.p99),
     { what: title("busy max ms"), value: busy.max },
     within(title("memory while busy MB"), ran.rssMb, BARS.rssMb, 0),
+    { what: title("of which the index's thread added MB"), value: round(ran.rssMb - withoutMb, 0) },
   )
   const byType = Object.fromEntries(
     [...new Set(latency.map(({ type }) => type))].map((type) => [
@@ -259,7 +264,8 @@ async function onPostgres(
     await host.close()
     const other = [...before.said, ...before.latency]
     const ids = (list: Found[]) => list.map(({ seq }) => seq).join(" ")
-    const same = found.filter((list, i) => ids(list) === ids(other[i]!)).length
+    const different = wishes.filter((_, i) => ids(found[i]!) !== ids(other[i]!))
+    const same = wishes.length - different.length
     const times = summarize(ms)
     rows.push(
       { what: title("PostgreSQL index built s"), value: round(built.ms / 1000, 1) },
@@ -269,6 +275,10 @@ async function onPostgres(
         value: `${same} of ${wishes.length}`,
         bar: "all",
         holds: same === wishes.length,
+      },
+      {
+        what: title("of the others, with a prefix"),
+        value: different.filter(({ query }) => query.endsWith("*")).length,
       },
     )
   } finally {

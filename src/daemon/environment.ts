@@ -12,7 +12,7 @@ export interface Environment {
   settings: Record<string, string>
   /** What decides where agents keep their files. */
   machine: Machine
-  agent: { projectDir?: string; nativeSession?: { platform: string; id: string } }
+  agent: { projectDir?: string; nativeSession?: { platform: string; id: string }; shell?: string }
   cwd: string
   /** What a person has chosen to read long texts with, and how it is told to let colours through. */
   pager: { command: string | undefined; env: NodeJS.ProcessEnv }
@@ -30,6 +30,28 @@ const GIVES_BACK = {
 
 export function daemonEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...GIVES_BACK, ...env }
+}
+
+/** What an agent tells its own children. An agent that is started anew must not take itself for one of them. */
+const AGENTS_OWN = [
+  "CLAUDECODE",
+  "CLAUDE_CODE_ENTRYPOINT",
+  "CLAUDE_CODE_SESSION_ID",
+  "CLAUDE_CODE_SSE_PORT",
+  "CLAUDE_PROJECT_DIR",
+  "CLAUDE_PID",
+  "CODEX_SANDBOX",
+  "CODEX_SANDBOX_NETWORK_DISABLED",
+  "GEMINI_CLI",
+  "GEMINI_SESSION_ID",
+  "CURSOR_PROJECT_DIR",
+  "TMUX",
+  "TMUX_PANE",
+]
+
+/** For terminals in which agents are started: whoever started the daemon may have been an agent. */
+export function terminalEnvironment(env: Record<string, string | undefined>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !AGENTS_OWN.includes(name) && !(name in GIVES_BACK)))
 }
 
 const NOT_SETTINGS = new Set(["THROUGHLINE_HOME"])
@@ -55,8 +77,24 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
       ...(env.CLAUDE_CODE_SESSION_ID
         ? { nativeSession: { platform: "claude-code", id: env.CLAUDE_CODE_SESSION_ID } }
         : {}),
+      ...shellOf(env),
     },
     cwd: process.cwd(),
     pager: { command: env.PAGER, env: { LESS: "FRX", LV: "-c", ...env } },
   }
+}
+
+/** What agents set in the shells that they run commands in. */
+const SHELLS: Record<string, string> = {
+  CLAUDECODE: "claude-code",
+  CODEX_SANDBOX: "codex",
+  CODEX_THREAD_ID: "codex",
+  GEMINI_CLI: "gemini-cli",
+  OPENCODE: "opencode",
+  CURSOR_AGENT: "cursor",
+}
+
+function shellOf(env: NodeJS.ProcessEnv): { shell?: string } {
+  const name = Object.keys(SHELLS).find((key) => env[key])
+  return name === undefined ? {} : { shell: SHELLS[name]! }
 }

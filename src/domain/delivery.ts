@@ -1,3 +1,6 @@
+import type { SessionId } from "./ids.ts"
+import type { Rung } from "./message.ts"
+
 export const DELIVERY_STATES = [
   "queued",
   "delivered",
@@ -31,8 +34,20 @@ export interface Delivery {
   leaseUntilMs: number | null
   attemptStartedAtMs: number | null
   outcome: string | null
+  /** Equal for what would be said twice. */
+  fingerprint: string | null
+  /** To which session it was given, and by which way. */
+  sessionId: SessionId | null
+  rung: Rung | null
   createdAtMs: number
+  /** When its state changed last; null while it is queued. */
   settledAtMs: number | null
+}
+
+/** Which session is tried, and by which way. */
+export interface DeliveryWay {
+  sessionId: SessionId
+  rung: Rung
 }
 
 export interface NewDelivery {
@@ -45,6 +60,7 @@ export interface NewDelivery {
   maxAttempts?: number
   dueAtMs?: number
   expiresAtMs?: number | null
+  fingerprint?: string | null
 }
 
 export interface LeaseRequest {
@@ -53,4 +69,8 @@ export interface LeaseRequest {
   leaseMs: number
   limit: number
   channels: string[]
+  /** Only these lanes; all of them when absent. */
+  lanes?: readonly string[]
+  /** Lanes that are left alone for now. */
+  exceptLanes?: readonly string[]
 }

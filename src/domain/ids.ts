@@ -21,3 +21,26 @@ export function newTimedId(nowMs: number): string {
 export function exchangeKey(user: string, ai: string): string {
   return createHash("sha1").update(user).update("\0").update(ai).digest("base64url")
 }
+
+/** Of a message: the same under the sender's own key, so that a second one under it is refused. */
+export function newMessageId(team: string, key?: string): string {
+  const name = key === undefined ? randomUUID() : `${team}\0${key}`
+  return `m-${createHash("sha256").update(name).digest("hex").slice(0, 16)}`
+}
+
+/** Equal for texts that a person would call the same, to the same team. */
+export const fingerprintOf = (team: string, text: string) =>
+  createHash("sha256")
+    .update(`${team}\0${normalisedPrompt(text)}`)
+    .digest("hex")
+
+/** What was pasted, and what the agent's prompt hook says of it: on the way blanks, accents and what is not seen change. */
+export const promptHash = (text: string) => createHash("sha256").update(normalisedPrompt(text)).digest("hex")
+
+const normalisedPrompt = (text: string) =>
+  text
+    .replace(/\r\n|[\u2028\u2029]/g, "\n")
+    .replaceAll("\t", "    ")
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .normalize("NFC")
+    .trim()

@@ -17,18 +17,19 @@ export interface IndexTables {
   sessions(): Promise<SessionRow[]>
   /** The segments that have lists, whether they are listed or not. */
   segmentsWithLists(): Promise<number[]>
-  lastTerm(): Promise<number>
   termsOf(words: readonly string[]): Promise<Map<string, number>>
-  /** Of the words that begin so, the most frequent; words of equal frequency by their bytes. */
-  termsWithPrefix(prefix: string, limit: number): Promise<TermRow[]>
+  /** Of the words that begin so, in the order of their bytes. */
+  termsWithPrefix(prefix: string): Promise<number[]>
+  /** Those of them that have these numbers, in any order. */
+  wordsWithPrefix(prefix: string, terms: readonly number[]): Promise<Term[]>
   /** In the order of their bytes. */
-  termsAfter(word: string, limit: number): Promise<TermRow[]>
+  termsAfter(word: string, limit: number): Promise<Term[]>
   /** In the order asked for; undefined where there is none. */
-  lists(keys: readonly ListKey[]): Promise<(Uint8Array | undefined)[]>
-  /** The next lists of a segment, by term. */
-  listsAfter(segment: number, term: number, limit: number): Promise<{ term: number; bytes: Uint8Array }[]>
-  /** The same without the lists. */
-  termsOfSegmentAfter(segment: number, term: number, limit: number): Promise<number[]>
+  lists(keys: readonly SoughtList[]): Promise<(Uint8Array | undefined)[]>
+  /** The next rows of a segment. */
+  listsAfter(segment: number, row: number, limit: number): Promise<{ row: number; bytes: Uint8Array }[]>
+  /** Their numbers alone. */
+  rowsAfter(segment: number, row: number, limit: number): Promise<number[]>
   /** One short transaction. */
   write(change: IndexChange): Promise<void>
   /** Overwrites what deleted rows left behind. */
@@ -42,9 +43,15 @@ export interface IndexTables {
   close(): Promise<void>
 }
 
+/** A row of lists, by the number that the engine gave it in a segment. From 1 on, of 31 bits. */
 export interface ListKey {
   segment: number
-  term: number
+  row: number
+}
+
+export interface SoughtList extends ListKey {
+  /** The row to be read where the segment does not have the other. */
+  otherwise: number
 }
 
 export interface SegmentRow {
@@ -65,27 +72,23 @@ export interface SessionRow {
   id: string
 }
 
-export interface TermRow {
+export interface Term {
   word: string
   term: number
-  /** How often it occurs, roughly: good enough to tell frequent words from rare ones. */
-  docs: number
 }
 
 export interface IndexChange {
   meta?: Record<string, string>
   sessions?: SessionRow[]
-  terms?: TermRow[]
-  /** Terms that turned out to occur in so many documents. */
-  frequencies?: { term: number; docs: number }[]
+  terms?: Term[]
   lists?: (ListKey & { bytes: Uint8Array })[]
   segments?: SegmentRow[]
   marks?: MarksRow[]
   /** Unlisted, with their marks; their lists stay until they are dropped. */
   retired?: number[]
-  /** Lists of one segment, up to and with this term. */
+  /** Rows of one segment, up to and with this one. */
   droppedLists?: ListKey
-  droppedTerms?: string[]
+  droppedTerms?: Term[]
   droppedSessions?: number[]
 }
 

@@ -5,8 +5,12 @@ import type { Machine } from "./platform.ts"
 export interface AgentSetup extends FileSetup {
   /** Forgiving: what it does not know is an event with a name. */
   read(payload: Record<string, unknown>, env: Record<string, string>): HookEvent
+  /** Whether nobody sits at the session, where its own records say so and its hooks do not. */
+  isUnattended?(event: HookEvent): Promise<boolean>
   /** What its hook prints when a session begins, so that the model reads this text; absent where it cannot be told. */
   greeting?(text: string): string
+  /** What its hook prints when a turn is about to end, so that the turn goes on with this text. */
+  turnContext?(text: string): string
 }
 
 /** Files that are changed for an agent on request, shown before and taken back after. */

@@ -1,7 +1,7 @@
-import type { Delivery, DeliveryState, LeaseRequest, NewDelivery } from "./delivery.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
 import type { Project } from "./project.ts"
+import type { Deliveries, Posts, Routes, TaskStates, Updates } from "./queue-store.ts"
 import type { Run } from "./run.ts"
 import type { CapturedSession, NewSession, Session, SessionEdge, SessionFilter } from "./session.ts"
 import type { NewSource, Source, SourceLook, SourceSummary } from "./source.ts"
@@ -20,6 +20,10 @@ export interface Store {
   readonly bindings: Bindings
   readonly journal: Journal
   readonly deliveries: Deliveries
+  readonly routes: Routes
+  readonly posts: Posts
+  readonly updates: Updates
+  readonly taskStates: TaskStates
   /**
    * All or nothing. The store handed in is the one to use inside; transactions do not nest. `readAgain` is for what can be
    * read again from where it came: a power cut may undo the last of them, a crash of ours never does, and no disk is
@@ -61,6 +65,8 @@ export interface Sessions {
   /** Returns the session that already has this key, if there is one, and false. */
   create(session: NewSession): Promise<{ session: Session; created: boolean }>
   byId(id: SessionId): Promise<Session | undefined>
+  /** In any order, without those that are not there. */
+  byIds(ids: readonly SessionId[]): Promise<Session[]>
   /** The one that this caller chose last, if it chose one. */
   boundTo(callerKey: string): Promise<Session | undefined>
   /** At most two: enough to tell a unique prefix from an ambiguous one. */
@@ -156,6 +162,8 @@ export interface Turns {
   /** In the order of the conversation. */
   ofSession(sessionId: SessionId, wish?: TurnWish): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
+  /** By number; what is not there is absent. */
+  texts(seqs: readonly number[]): Promise<Map<number, string>>
   /** The numbers alone, of what was taken back too. */
   seqs(sessionId: SessionId): Promise<number[]>
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>
@@ -257,25 +265,4 @@ export interface Journal {
   last(): Promise<number>
   position(follower: string): Promise<number>
   advance(follower: string, seq: number): Promise<void>
-}
-
-export interface Deliveries {
-  /** False when the key was there before; the first one stands. */
-  enqueue(delivery: NewDelivery, nowMs: number): Promise<boolean>
-  byKey(key: string): Promise<Delivery | undefined>
-  /** The heads of free lanes, leased to the owner. Expired leases come back; those without attempts left are settled first. */
-  lease(request: LeaseRequest, nowMs: number): Promise<Delivery[]>
-  /** Written before the act, so that a crash in between is known. False when the lease is no longer the owner's. */
-  startAttempt(seq: number, owner: string, nowMs: number): Promise<boolean>
-  renew(seq: number, owner: string, leaseMs: number, nowMs: number): Promise<boolean>
-  settle(
-    seq: number,
-    owner: string,
-    state: Exclude<DeliveryState, "queued">,
-    outcome: string | null,
-    nowMs: number,
-  ): Promise<boolean>
-  /** Gives a leased one back for another try. */
-  retry(seq: number, owner: string, dueAtMs: number, outcome: string): Promise<boolean>
-  pending(lane: string): Promise<Delivery[]>
 }

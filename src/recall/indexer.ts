@@ -21,7 +21,7 @@ export interface Indexer {
 const ENTRIES_AT_ONCE = 100
 const TURNS_AT_ONCE = 200
 /** Between two of these a search gets its turn. */
-const TURNS_IN_A_ROW = 10
+const TURNS_IN_A_ROW = 4
 
 export function makeIndexer({
   store,

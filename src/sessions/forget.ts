@@ -1,5 +1,7 @@
 import type { Clock } from "../domain/clock.ts"
+import type { Delivery } from "../domain/delivery.ts"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
+import type { NewJournalEntry } from "../domain/journal.ts"
 import type { Session } from "../domain/session.ts"
 import type { ForgetWish, Store } from "../domain/store.ts"
 import type { Recovery } from "./recovery.ts"
@@ -68,6 +70,14 @@ export function makeForget({ store, clock, recovery }: { store: Store; clock: Cl
         await tx.forgetting.retitle(left, scope.containing)
         const gone: SessionId[] = [...whole.map(({ id }) => id), ...empty]
         for (const id of gone) await tx.forgetting.session(id, nowMs)
+        for (const { projectId, nativeId } of whole) if (projectId) await tx.taskStates.clear(projectId, nativeId)
+        if (scope.sessionId === undefined) {
+          await tx.taskStates.forget(wishOf(scope))
+          await tx.updates.forget(wishOf(scope))
+        }
+        const words = scope.sessionId === undefined ? wishOf(scope) : { sessionIds: whole.map(({ id }) => id) }
+        const cancelled = await tx.deliveries.forget(words, nowMs)
+        await tx.journal.append(cancelled.map((delivery) => cancelledEntry(delivery, nowMs)))
         plan.sessions = gone.length
       })
       await store.purge()
@@ -86,4 +96,10 @@ function wishOf({ projectId, sinceMs, untilMs, containing }: ForgetScope): Forge
     ...(untilMs === undefined ? {} : { untilMs }),
     ...(containing === undefined ? {} : { containing }),
   }
+}
+
+/** Who waits for a message learns that it will not come; what it said is gone. */
+function cancelledEntry({ key, payload }: Delivery, atMs: number): NewJournalEntry {
+  const data = { id: key, team: payload.team, state: "cancelled", reason: "it was forgotten" }
+  return { kind: "message.cancelled", atMs, data }
 }

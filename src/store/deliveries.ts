@@ -1,8 +1,10 @@
-import type { Selectable } from "kysely"
 import type { Delivery, DeliveryState } from "../domain/delivery.ts"
-import type { Deliveries } from "../domain/store.ts"
+import type { SessionId } from "../domain/ids.ts"
+import type { Rung } from "../domain/message.ts"
+import type { Deliveries } from "../domain/queue-store.ts"
+import { forgetWords } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
-import type { Tables } from "./tables.ts"
+import { type DeliveryRow, expireRows, takeCutOff, takeHeads } from "./leasing.ts"
 
 const DEFAULT_MAX_ATTEMPTS = 5
 
@@ -11,6 +13,19 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
   const held = (seq: number, owner: string) =>
     db.updateTable("deliveries").where("seq", "=", seq).where("lease_owner", "=", owner).where("state", "=", "queued")
   const changed = (result: { numUpdatedRows: bigint }) => result.numUpdatedRows > 0n
+
+  const ofLanes: Deliveries["ofLanes"] = async (lanes, { states, first, last } = {}) => {
+    if (lanes.length === 0) return []
+    let query = db
+      .selectFrom("deliveries")
+      .selectAll()
+      .where("lane", "in", [...lanes])
+    if (states) query = query.where("state", "in", [...states])
+    query = last === undefined ? query.orderBy("seq") : query.orderBy("seq", "desc").limit(last)
+    if (first !== undefined) query = query.limit(first)
+    const rows = await query.execute()
+    return rows.map(toDelivery).sort((a, b) => a.seq - b.seq)
+  }
 
   return {
     async enqueue(delivery, nowMs) {
@@ -27,6 +42,7 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
           max_attempts: delivery.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
           due_at_ms: delivery.dueAtMs ?? nowMs,
           expires_at_ms: delivery.expiresAtMs ?? null,
+          fingerprint: delivery.fingerprint ?? null,
           created_at_ms: nowMs,
         } as never)
         .onConflict((c) => c.column("key").doNothing())
@@ -39,51 +55,27 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       const row = await db.selectFrom("deliveries").selectAll().where("key", "=", key).executeTakeFirst()
       return row && toDelivery(row)
     },
-    async lease({ owner, host, leaseMs, limit, channels }, nowMs) {
-      if (channels.length === 0) return []
-      await dialect.lockLeases(db)
-      await settleOverdue(db, nowMs)
-      let heads = db
-        .selectFrom("deliveries as d")
-        .select("d.seq")
-        .where("d.state", "=", "queued")
-        .where("d.channel", "in", channels)
-        .where("d.due_at_ms", "<=", nowMs)
-        .where((e) => e.or([e("d.host", "is", null), e("d.host", "=", host)]))
-        .where((e) => e.or([e("d.lease_until_ms", "is", null), e("d.lease_until_ms", "<=", nowMs)]))
-        .where((e) =>
-          e.not(
-            e.exists(
-              e
-                .selectFrom("deliveries as other")
-                .select("other.seq")
-                .whereRef("other.lane", "=", "d.lane")
-                .where("other.state", "=", "queued")
-                // A later one may be under way: it was leased before this one's transaction committed.
-                .where((o) => o.or([o("other.seq", "<", o.ref("d.seq")), o("other.lease_until_ms", ">", nowMs)])),
-            ),
-          ),
-        )
-        .orderBy("d.seq")
-        .limit(limit)
-      if (dialect.skipLocked) heads = heads.forUpdate("d").skipLocked()
-      const rows = await db
-        // A common table expression is evaluated once; PostgreSQL may run a locking subquery again and lease too many.
-        .with("heads", () => heads)
-        .updateTable("deliveries")
-        .set((e) => ({
-          lease_owner: owner,
-          lease_until_ms: nowMs + leaseMs,
-          attempts: e("attempts", "+", 1),
-          attempt_started_at_ms: null,
-        }))
-        .where("seq", "in", (e) => e.selectFrom("heads").select("heads.seq"))
-        .returningAll()
-        .execute()
-      return rows.map(toDelivery).sort((a, b) => a.seq - b.seq)
+    async twin(fingerprint, sinceMs) {
+      const row = await db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("fingerprint", "=", fingerprint)
+        .where("created_at_ms", ">=", sinceMs)
+        .where("state", "not in", ["failed", "cancelled"])
+        .orderBy("seq", "desc")
+        .limit(1)
+        .executeTakeFirst()
+      return row && toDelivery(row)
     },
-    startAttempt: async (seq, owner, nowMs) =>
-      changed(await held(seq, owner).set({ attempt_started_at_ms: nowMs }).executeTakeFirstOrThrow()),
+    lease: async (request, nowMs) => (await takeHeads(db, dialect, request, nowMs)).map(toDelivery),
+    expire: async (channel, nowMs) => (await expireRows(db, nowMs, channel)).map(toDelivery),
+    cutOff: async (request, nowMs) => (await takeCutOff(db, dialect, request, nowMs)).map(toDelivery),
+    startAttempt: async (seq, owner, nowMs, way) =>
+      changed(
+        await held(seq, owner)
+          .set({ attempt_started_at_ms: nowMs, ...(way ? { session_id: way.sessionId, rung: way.rung } : {}) })
+          .executeTakeFirstOrThrow(),
+      ),
     renew: async (seq, owner, leaseMs, nowMs) =>
       changed(
         await held(seq, owner)
@@ -97,50 +89,80 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       if (changed(result)) await onMoved()
       return changed(result)
     },
-    async retry(seq, owner, dueAtMs, outcome) {
+    async retry(seq, owner, dueAtMs, outcome, { isSpared = false } = {}) {
       return changed(
         await held(seq, owner)
-          .set({ due_at_ms: dueAtMs, outcome, lease_owner: null, lease_until_ms: null, attempt_started_at_ms: null })
+          .set((e) => ({
+            due_at_ms: dueAtMs,
+            outcome,
+            lease_owner: null,
+            lease_until_ms: null,
+            attempt_started_at_ms: null,
+            ...(isSpared ? { attempts: e("attempts", "-", 1) } : {}),
+          }))
           .executeTakeFirstOrThrow(),
       )
     },
-    async pending(lane) {
+    async move(seq, from, to, outcome, nowMs) {
+      const result = await db
+        .updateTable("deliveries")
+        .set({ state: to, outcome, settled_at_ms: nowMs, lease_owner: null, lease_until_ms: null })
+        .where("seq", "=", seq)
+        .where("state", "in", [...from])
+        .where((e) =>
+          e.or([e("state", "<>", "queued"), e("lease_until_ms", "is", null), e("lease_until_ms", "<=", nowMs)]),
+        )
+        .executeTakeFirstOrThrow()
+      if (changed(result)) await onMoved()
+      return changed(result)
+    },
+    async endLeases(ownerPrefix, except, nowMs) {
+      await db
+        .updateTable("deliveries")
+        .set({ lease_until_ms: nowMs })
+        .where("lease_until_ms", ">", nowMs)
+        .where("lease_owner", "<>", except)
+        .where((e) => e(e.fn<string>("substr", ["lease_owner", e.val(1), e.val(ownerPrefix.length)]), "=", ownerPrefix))
+        .execute()
+    },
+    async rewrite(seq, payload) {
+      await db
+        .updateTable("deliveries")
+        .set({ payload: JSON.stringify(payload) })
+        .where("seq", "=", seq)
+        .execute()
+    },
+    forget: async (wish, nowMs) => (await forgetWords(db, dialect, wish, nowMs)).map(toDelivery),
+    pending: (lane) => ofLanes([lane], { states: ["queued"] }),
+    ofLanes,
+    async underWay(sessionId) {
       const rows = await db
         .selectFrom("deliveries")
         .selectAll()
-        .where("lane", "=", lane)
-        .where("state", "=", "queued")
+        .where("session_id", "=", sessionId)
+        .where((e) =>
+          e.or([
+            e("state", "in", ["delivered", "seen", "running"]),
+            e.and([e("state", "=", "queued"), e("attempt_started_at_ms", "is not", null)]),
+          ]),
+        )
         .orderBy("seq")
         .execute()
       return rows.map(toDelivery)
     },
+    async counts(channel) {
+      const rows = await db
+        .selectFrom("deliveries")
+        .select(["lane", "state", (e) => e.fn.countAll<number>().as("count")])
+        .where("channel", "=", channel)
+        .groupBy(["lane", "state"])
+        .execute()
+      return rows.map(({ lane, state, count }) => ({ lane, state: state as DeliveryState, count: Number(count) }))
+    },
   }
 }
 
-/** A delivery that nobody may try again must be settled, or it would block its lane for good. */
-async function settleOverdue(db: Db, nowMs: number): Promise<void> {
-  const free = () =>
-    db
-      .updateTable("deliveries")
-      .where("state", "=", "queued")
-      .where((e) => e.or([e("lease_until_ms", "is", null), e("lease_until_ms", "<=", nowMs)]))
-  const settled = { settled_at_ms: nowMs, lease_owner: null, lease_until_ms: null }
-  await free()
-    .set({ ...settled, state: "uncertain", outcome: "the attempt was cut off; whether it arrived is not known" })
-    .where("repeatable", "=", 0)
-    .where("attempt_started_at_ms", "is not", null)
-    .execute()
-  await free()
-    .set({ ...settled, state: "expired", outcome: "its time ran out before it could be delivered" })
-    .where("expires_at_ms", "<=", nowMs)
-    .execute()
-  await free()
-    .set((e) => ({ ...settled, state: "failed", outcome: e.fn.coalesce("outcome", e.val("no attempt succeeded")) }))
-    .whereRef("attempts", ">=", "max_attempts")
-    .execute()
-}
-
-function toDelivery(row: Selectable<Tables["deliveries"]>): Delivery {
+function toDelivery(row: DeliveryRow): Delivery {
   return {
     seq: row.seq,
     key: row.key,
@@ -158,6 +180,9 @@ function toDelivery(row: Selectable<Tables["deliveries"]>): Delivery {
     leaseUntilMs: row.lease_until_ms,
     attemptStartedAtMs: row.attempt_started_at_ms,
     outcome: row.outcome,
+    fingerprint: row.fingerprint,
+    sessionId: row.session_id as SessionId | null,
+    rung: row.rung as Rung | null,
     createdAtMs: row.created_at_ms,
     settledAtMs: row.settled_at_ms,
   }

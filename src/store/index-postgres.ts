@@ -7,7 +7,7 @@ import {
   type MarksRow,
   type SegmentRow,
   type SessionRow,
-  type TermRow,
+  type Term,
 } from "../domain/index-tables.ts"
 import { openPool, type PostgresOptions, translatePostgres, withoutPassword } from "./postgres.ts"
 
@@ -20,9 +20,9 @@ const SCHEMA = `
   create table if not exists index_segments (segment integer primary key, size integer not null, docs bytea not null);
   create table if not exists index_marks (segment integer primary key, removed bytea not null, hidden bytea not null);
   create table if not exists index_sessions (number integer primary key, id text not null);
-  create table if not exists index_terms (word text collate "C" primary key, term integer not null unique, docs integer not null);
-  create table if not exists index_lists (segment integer not null, term integer not null, bytes bytea not null,
-    primary key (segment, term));
+  create table if not exists index_terms (word text collate "C" primary key, term integer not null);
+  create table if not exists index_lists (segment integer not null, row integer not null, bytes bytea not null,
+    primary key (segment, row));
   alter table index_lists alter column bytes set storage external;
   insert into index_meta values ('writes', '0') on conflict do nothing;
 `
@@ -105,41 +105,50 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
         ) select segment from found where segment is not null`)
       return rows.map(({ segment }) => segment)
     },
-    lastTerm: async () =>
-      (await query<{ last: number }>("select coalesce(max(term), 0)::integer as last from index_terms"))[0]!.last,
     async termsOf(words) {
-      const rows = await query<TermRow>("select word, term from index_terms where word = any($1)", [words])
+      const rows = await query<Term>("select word, term from index_terms where word = any($1)", [words])
       return new Map(rows.map(({ word, term }) => [word, term]))
     },
-    termsWithPrefix: (prefix, limit) =>
-      query<TermRow>(
-        "select word, term, docs from index_terms where word >= $1 and word < $2 order by docs desc, word limit $3",
-        [prefix, `${prefix}\u{10FFFF}`, limit],
-      ),
+    async termsWithPrefix(prefix) {
+      const rows = await query<{ term: number }>(
+        "select term from index_terms where word >= $1 and word < $2 order by word",
+        [prefix, `${prefix}\u{10FFFF}`],
+      )
+      return rows.map(({ term }) => term)
+    },
+    wordsWithPrefix: (prefix, terms) =>
+      query<Term>("select word, term from index_terms where word >= $1 and word < $2 and term = any($3)", [
+        prefix,
+        `${prefix}\u{10FFFF}`,
+        terms,
+      ]),
     termsAfter: (word, limit) =>
-      query<TermRow>("select word, term, docs from index_terms where word > $1 order by word limit $2", [word, limit]),
+      query<Term>("select word, term from index_terms where word > $1 order by word limit $2", [word, limit]),
     async lists(keys) {
       const rows = await query<{ at: number; bytes: Uint8Array }>(
-        `select k.at::integer as at, l.bytes from unnest($1::integer[], $2::integer[]) with ordinality as k(segment, term, at)
-          join index_lists l on l.segment = k.segment and l.term = k.term`,
-        [keys.map(({ segment }) => segment), keys.map(({ term }) => term)],
+        `select k.at::integer as at, coalesce(l.bytes, o.bytes) as bytes
+          from unnest($1::integer[], $2::integer[], $3::integer[]) with ordinality as k(segment, row, otherwise, at)
+          left join index_lists l on l.segment = k.segment and l.row = k.row
+          left join index_lists o on l.segment is null and o.segment = k.segment and o.row = k.otherwise
+          where l.segment is not null or o.segment is not null`,
+        [keys.map(({ segment }) => segment), keys.map(({ row }) => row), keys.map(({ otherwise }) => otherwise)],
       )
       const found = new Array<Uint8Array | undefined>(keys.length).fill(undefined)
       for (const { at, bytes } of rows) found[at - 1] = bytes
       return found
     },
-    listsAfter: (segment, term, limit) =>
-      query("select term, bytes from index_lists where segment = $1 and term > $2 order by term limit $3", [
+    listsAfter: (segment, row, limit) =>
+      query("select row, bytes from index_lists where segment = $1 and row > $2 order by row limit $3", [
         segment,
-        term,
+        row,
         limit,
       ]),
-    async termsOfSegmentAfter(segment, term, limit) {
-      const rows = await query<{ term: number }>(
-        "select term from index_lists where segment = $1 and term > $2 order by term limit $3",
-        [segment, term, limit],
+    async rowsAfter(segment, after, limit) {
+      const rows = await query<{ row: number }>(
+        "select row from index_lists where segment = $1 and row > $2 order by row limit $3",
+        [segment, after, limit],
       )
-      return rows.map((row) => row.term)
+      return rows.map(({ row }) => row)
     },
     async write(change) {
       let last = 0
@@ -205,24 +214,16 @@ async function apply(on: PoolClient, change: IndexChange): Promise<void> {
     ({ id }) => id,
   )
   await run(
-    "insert into index_terms select * from unnest($1::text[], $2::integer[], $3::integer[])",
+    "insert into index_terms select * from unnest($1::text[], $2::integer[])",
     change.terms,
     ({ word }) => word,
     ({ term }) => term,
-    ({ docs }) => docs,
-  )
-  await run(
-    `update index_terms t set docs = f.docs from unnest($1::integer[], $2::integer[]) as f(term, docs)
-      where t.term = f.term and t.docs * 2 <= f.docs`,
-    change.frequencies,
-    ({ term }) => term,
-    ({ docs }) => docs,
   )
   await run(
     "insert into index_lists select * from unnest($1::integer[], $2::integer[], $3::bytea[])",
     change.lists,
     ({ segment }) => segment,
-    ({ term }) => term,
+    ({ row }) => row,
     ({ bytes }) => asBuffer(bytes),
   )
   await run(
@@ -243,10 +244,10 @@ async function apply(on: PoolClient, change: IndexChange): Promise<void> {
   await run("delete from index_segments where segment = any($1)", change.retired, (segment) => segment)
   await run("delete from index_marks where segment = any($1)", change.retired, (segment) => segment)
   if (change.droppedLists) {
-    const { segment, term } = change.droppedLists
-    await on.query("delete from index_lists where segment = $1 and term <= $2", [segment, term])
+    const { segment, row } = change.droppedLists
+    await on.query("delete from index_lists where segment = $1 and row <= $2", [segment, row])
   }
-  await run("delete from index_terms where word = any($1)", change.droppedTerms, (word) => word)
+  await run("delete from index_terms where word = any($1)", change.droppedTerms, ({ word }) => word)
   await run("delete from index_sessions where number = any($1)", change.droppedSessions, (number) => number)
 }
 

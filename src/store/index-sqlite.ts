@@ -9,11 +9,11 @@ import {
   type MarksRow,
   type SegmentRow,
   type SessionRow,
-  type TermRow,
+  type Term,
 } from "../domain/index-tables.ts"
 import { translateSqlite } from "./sqlite.ts"
 
-/** The key of a list is segment * 2^32 + term: a segment's lists lie together, and writing a new one appends. */
+/** The key of a row of lists is segment * 2^32 + row: a segment's lists lie together, and writing a new one appends. */
 const SEGMENT = 2 ** 32
 
 /** Longer than this, the log is moved into the file also when it is a bad moment. */
@@ -27,8 +27,7 @@ const SCHEMA = `
   create table if not exists segments (segment integer primary key, size integer not null, docs blob not null);
   create table if not exists marks (segment integer primary key, removed blob not null, hidden blob not null);
   create table if not exists sessions (number integer primary key, id text not null);
-  create table if not exists terms (word text primary key, term integer not null, docs integer not null) without rowid;
-  create unique index if not exists terms_by_number on terms (term);
+  create table if not exists terms (word text primary key, term integer not null) without rowid;
   create table if not exists lists (key integer primary key, bytes blob not null);
 `
 
@@ -91,7 +90,6 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
           from = (segment + 1) * SEGMENT
         }
       }),
-    lastTerm: async () => (await all<{ last: number }>("select coalesce(max(term), 0) as last from terms"))[0]!.last,
     termsOf: (words) =>
       guarded(({ prepare }) => {
         const find = prepare("select term from terms where word = ?").pluck()
@@ -102,33 +100,44 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
         }
         return found
       }),
-    termsWithPrefix: (prefix, limit) =>
-      all<TermRow>(
-        "select word, term, docs from terms where word >= ? and word < ? order by docs desc, word limit ?",
+    termsWithPrefix: (prefix) =>
+      guarded(({ prepare }) => {
+        const find = prepare("select term from terms where word >= ? and word < ? order by word").pluck()
+        return find.all(prefix, `${prefix}\u{10FFFF}`) as number[]
+      }),
+    wordsWithPrefix: (prefix, terms) =>
+      all<Term>(
+        `select word, term from terms
+          where word >= ? and word < ? and term in (select value from json_each(?))`,
         prefix,
         `${prefix}\u{10FFFF}`,
-        limit,
+        JSON.stringify(terms),
       ),
     termsAfter: (word, limit) =>
-      all<TermRow>("select word, term, docs from terms where word > ? order by word limit ?", word, limit),
+      all<Term>("select word, term from terms where word > ? order by word limit ?", word, limit),
     lists: (keys) =>
       guarded(({ prepare }) => {
-        const find = prepare("select bytes from lists where key = ?").pluck()
-        return keys.map(({ segment, term }) => find.get(segment * SEGMENT + term) as Uint8Array | undefined)
+        // In one statement: for most words it takes the second look, and a call costs as much as a look.
+        const find = prepare(
+          "select bytes from lists where key = ? union all select bytes from lists where key = ? limit 1",
+        ).pluck()
+        return keys.map(({ segment, row, otherwise }) => {
+          return find.get(segment * SEGMENT + row, segment * SEGMENT + otherwise) as Uint8Array | undefined
+        })
       }),
-    async listsAfter(segment, term, limit) {
+    async listsAfter(segment, row, limit) {
       const rows = await all<{ key: number; bytes: Uint8Array }>(
         "select key, bytes from lists where key > ? and key < ? order by key limit ?",
-        segment * SEGMENT + term,
+        segment * SEGMENT + row,
         (segment + 1) * SEGMENT,
         limit,
       )
-      return rows.map(({ key, bytes }) => ({ term: key - segment * SEGMENT, bytes }))
+      return rows.map(({ key, bytes }) => ({ row: key - segment * SEGMENT, bytes }))
     },
-    async termsOfSegmentAfter(segment, term, limit) {
+    async rowsAfter(segment, row, limit) {
       const rows = await all<{ key: number }>(
         "select key from lists where key > ? and key < ? order by key limit ?",
-        segment * SEGMENT + term,
+        segment * SEGMENT + row,
         (segment + 1) * SEGMENT,
         limit,
       )
@@ -229,22 +238,17 @@ function apply({ prepare }: OpenFile, change: IndexChange): void {
   }
   run("insert or replace into meta values (?, ?)", Object.entries(change.meta ?? {}), (entry) => entry)
   run("insert or replace into sessions values (?, ?)", change.sessions, ({ number, id }) => [number, id])
-  run("insert into terms values (?, ?, ?)", change.terms, ({ word, term, docs }) => [word, term, docs])
-  run("update terms set docs = ? where term = ? and docs * 2 <= ?", change.frequencies, ({ term, docs }) => [
-    docs,
-    term,
-    docs,
-  ])
-  run("insert into lists values (?, ?)", change.lists, ({ segment, term, bytes }) => [segment * SEGMENT + term, bytes])
+  run("insert into terms values (?, ?)", change.terms, ({ word, term }) => [word, term])
+  run("insert into lists values (?, ?)", change.lists, ({ segment, row, bytes }) => [segment * SEGMENT + row, bytes])
   run("insert into segments values (?, ?, ?)", change.segments, ({ segment, size, docs }) => [segment, size, docs])
   run("insert or replace into marks values (?, ?, ?)", change.marks, (row) => [row.segment, row.removed, row.hidden])
   run("delete from segments where segment = ?", change.retired, (segment) => [segment])
   run("delete from marks where segment = ?", change.retired, (segment) => [segment])
   if (change.droppedLists) {
-    const { segment, term } = change.droppedLists
-    prepare("delete from lists where key > ? and key <= ?").run(segment * SEGMENT, segment * SEGMENT + term)
+    const { segment, row } = change.droppedLists
+    prepare("delete from lists where key > ? and key <= ?").run(segment * SEGMENT, segment * SEGMENT + row)
   }
-  run("delete from terms where word = ?", change.droppedTerms, (word) => [word])
+  run("delete from terms where word = ?", change.droppedTerms, ({ word }) => [word])
   run("delete from sessions where number = ?", change.droppedSessions, (number) => [number])
 }
 

@@ -1,5 +1,8 @@
 import type { Journal } from "../domain/store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
+import { prepared } from "./prepared.ts"
+
+const lastSeq = prepared((db) => db.selectFrom("journal").select((e) => e.fn.max("seq").as("last")))
 
 export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Journal {
   return {
@@ -42,10 +45,7 @@ export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promis
       }))
     },
     async last() {
-      const row = await db
-        .selectFrom("journal")
-        .select((e) => e.fn.max("seq").as("last"))
-        .executeTakeFirst()
+      const [row] = await lastSeq(db, dialect)
       return Number(row?.last ?? 0)
     },
     async position(follower) {

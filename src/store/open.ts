@@ -9,13 +9,17 @@ import type { Db, StoreDialect } from "./dialect.ts"
 import { makeForgetting } from "./forgetting.ts"
 import { makeJournal } from "./journal.ts"
 import { migrations } from "./migrations/list.ts"
+import { makePosts } from "./posts.ts"
 import { makeProjects } from "./projects.ts"
+import { makeRoutes } from "./routes.ts"
 import { makeRuns } from "./runs.ts"
 import { makeSessionTable } from "./sessions.ts"
 import { makeSources } from "./sources.ts"
 import type { Tables } from "./tables.ts"
+import { makeTaskStates } from "./task-states.ts"
 import { makeThoughts } from "./thoughts.ts"
 import { makeTurns } from "./turns.ts"
+import { makeUpdates } from "./updates.ts"
 
 /** Opens the one Store on either database and brings its tables up to date, unless it is only read. */
 export async function openStore(dialect: StoreDialect, { readOnly = false } = {}): Promise<Store> {
@@ -56,7 +60,15 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
         : { ...journal, append: (entries) => store.transaction((tx) => tx.journal.append(entries)) },
       deliveries: inside
         ? deliveries
-        : { ...deliveries, lease: (request, nowMs) => store.transaction((tx) => tx.deliveries.lease(request, nowMs)) },
+        : {
+            ...deliveries,
+            lease: (request, nowMs) => store.transaction((tx) => tx.deliveries.lease(request, nowMs)),
+            cutOff: (request, nowMs) => store.transaction((tx) => tx.deliveries.cutOff(request, nowMs)),
+          },
+      routes: makeRoutes(on),
+      posts: makePosts(on),
+      updates: makeUpdates(on, dialect),
+      taskStates: makeTaskStates(on),
       async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")
         const run = (on: Kysely<Tables>) =>

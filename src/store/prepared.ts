@@ -21,3 +21,22 @@ export function prepared<Parameters extends unknown[], Row>(
     return rows
   }
 }
+
+const RUNS = [8, 32, 512]
+
+/** The same with any number of values for one parameter: in runs of a few lengths, the last value repeated to fill one. */
+export function preparedRuns<Value, Row>(
+  build: (db: Db, values: Value[]) => Compilable<Row>,
+): (db: Db, dialect: StoreDialect, values: readonly Value[]) => Promise<Row[]> {
+  const runs = new Map(RUNS.map((length) => [length, prepared((db, ...values: Value[]) => build(db, values))]))
+  return async (db, dialect, values) => {
+    const found: Row[] = []
+    for (let at = 0; at < values.length; ) {
+      const length = RUNS.find((each) => each >= values.length - at) ?? RUNS.at(-1)!
+      const some = Array.from({ length }, (_, index) => values[Math.min(at + index, values.length - 1)]!)
+      found.push(...(await runs.get(length)!(db, dialect, ...some)))
+      at += length
+    }
+    return found
+  }
+}

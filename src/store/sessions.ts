@@ -3,12 +3,13 @@ import type { ProjectId, SessionId } from "../domain/ids.ts"
 import { REASONING_PLATFORM, type Session, type SessionEdge } from "../domain/session.ts"
 import type { Sessions } from "../domain/store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
-import { prepared } from "./prepared.ts"
+import { prepared, preparedRuns } from "./prepared.ts"
 import type { Tables } from "./tables.ts"
 
 const withRoot = (db: Db) =>
   db.selectFrom("sessions as s").leftJoin("projects as p", "p.id", "s.project_id").selectAll("s").select("p.root_uri")
 const sessionById = prepared((db, id: string) => withRoot(db).where("s.id", "=", id))
+const sessionsByIds = preparedRuns((db, ids: string[]) => withRoot(db).where("s.id", "in", ids))
 const sessionBoundTo = prepared((db, callerKey: string) =>
   withRoot(db).innerJoin("bindings as b", "b.session_id", "s.id").where("b.caller_key", "=", callerKey),
 )
@@ -50,6 +51,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
 
   return {
     byId,
+    byIds: async (ids) => (await sessionsByIds(db, dialect, ids)).map(toSession),
     async boundTo(callerKey) {
       const [row] = await sessionBoundTo(db, dialect, callerKey)
       return row && toSession(row)

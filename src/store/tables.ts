@@ -129,7 +129,52 @@ export interface Tables {
     lease_until_ms: number | null
     attempt_started_at_ms: number | null
     outcome: string | null
+    fingerprint: string | null
+    session_id: string | null
+    rung: string | null
     created_at_ms: number
     settled_at_ms: number | null
+  }
+  routes: {
+    session_id: string
+    host: string
+    pid: number
+    process_start: string
+    /** The address in JSON; null where the process runs in no pane. */
+    pane: string | null
+    seen_at_ms: number
+  }
+  posts: {
+    team: string
+    host: string
+    session_id: string | null
+    native_id: string | null
+    pid: number
+    process_start: string | null
+    since_ms: number
+    gone_at_ms: number | null
+    cause: string | null
+    is_told: number
+    is_kept: number
+  }
+  updates: {
+    seq: GeneratedAlways<number>
+    team: string
+    key: string
+    type: string
+    message_id: string | null
+    session_id: string | null
+    turn_seq: number | null
+    data: string
+    at_ms: number
+  }
+  task_states: {
+    project_id: string
+    native_session_id: string
+    current_task: string | null
+    current_task_id: string | null
+    last_completed_step: string | null
+    pending_messages: string
+    updated_at_ms: number
   }
 }

@@ -3,7 +3,13 @@ import type { SessionId } from "../domain/ids.ts"
 import type { NewTurn, PutTurn, Turns } from "../domain/store.ts"
 import type { Turn, TurnKind, Usage } from "../domain/turn.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
+import { preparedRuns } from "./prepared.ts"
 import type { Tables } from "./tables.ts"
+
+const turnsBySeq = preparedRuns((db, seqs: number[]) => db.selectFrom("turns").selectAll().where("seq", "in", seqs))
+const textsBySeq = preparedRuns((db, seqs: number[]) =>
+  db.selectFrom("turns").select(["seq", "text"]).where("seq", "in", seqs),
+)
 
 /** Well below what either database allows as parameters of one statement. */
 const IDS_AT_ONCE = 5_000
@@ -53,18 +59,8 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       const turns = rows.map(toTurn)
       return isLast ? turns.reverse() : turns
     },
-    async bySeqs(seqs) {
-      const found: Turn[] = []
-      for (let at = 0; at < seqs.length; at += IDS_AT_ONCE) {
-        const rows = await db
-          .selectFrom("turns")
-          .selectAll()
-          .where("seq", "in", seqs.slice(at, at + IDS_AT_ONCE))
-          .execute()
-        found.push(...rows.map(toTurn))
-      }
-      return found
-    },
+    bySeqs: async (seqs) => (await turnsBySeq(db, dialect, seqs)).map(toTurn),
+    texts: async (seqs) => new Map((await textsBySeq(db, dialect, seqs)).map(({ seq, text }) => [seq, text])),
     async seqs(sessionId) {
       const rows = await db.selectFrom("turns").select("seq").where("session_id", "=", sessionId).execute()
       return rows.map(({ seq }) => seq)

@@ -3,7 +3,7 @@ import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import { visible } from "../operations/columns.ts"
 import type { Call } from "../operations/invoke.ts"
-import type { Operation, Style } from "../operations/operation.ts"
+import { commandsOf, type Operation, type Style } from "../operations/operation.ts"
 
 export interface CliOptions {
   version: string
@@ -25,8 +25,8 @@ export interface CliOptions {
 
 export interface CommandExtra {
   options: [flags: string, description: string][]
-  /** Asks the person for what was not given; undefined when they gave up. */
-  fill?(given: Record<string, unknown>): Promise<Record<string, unknown> | undefined>
+  /** Asks the person for what was not given; undefined when they gave up, or when all is done by it. */
+  fill?(given: Record<string, unknown>, wish: { json: boolean }): Promise<Record<string, unknown> | undefined>
   /** Does something with the answer. False when the answer is still to be printed. */
   after?(output: Record<string, unknown>, flags: Record<string, unknown>): Promise<boolean>
 }
@@ -41,13 +41,13 @@ export function cli(options: CliOptions): Command {
     .showHelpAfterError("(add --help for what is possible)")
     .enablePositionalOptions()
   for (const op of options.operations) {
-    if (op.on.includes("cli")) addCommand(program, op, options)
+    if (op.on.includes("cli")) for (const words of commandsOf(op)) addCommand(program, words, op, options)
   }
   return program
 }
 
-function addCommand(program: Command, op: Operation, options: CliOptions): void {
-  const command = place(program, (op.command ?? op.name.replaceAll(".", " ")).split(" "))
+function addCommand(program: Command, words: string, op: Operation, options: CliOptions): void {
+  const command = place(program, words.split(" "))
   command.description(op.summary)
   const { properties = {}, required = [] } = z.toJSONSchema(op.input, { io: "input" }) as unknown as ObjectSchema
   const positional = op.positional ?? []
@@ -66,7 +66,7 @@ function addCommand(program: Command, op: Operation, options: CliOptions): void 
     const flags = command.opts<Record<string, unknown>>()
     const given = Object.fromEntries(positional.map((name, index) => [name, joined(args[index])]))
     const { json, yes, ...asked } = { ...given, ...flags }
-    const rest = extra?.fill ? await extra.fill(asked) : asked
+    const rest = extra?.fill ? await extra.fill(asked, { json: json === true }) : asked
     if (!rest) return
     const input = Object.fromEntries(Object.entries(rest).filter(([name]) => name in properties))
     if (op.effect === "destroy" && !yes && !(await options.confirm(`${op.summary}?`))) return

@@ -31,9 +31,9 @@ export function indexTablesContract(name: string, open: () => Promise<OpenedTabl
     test("empty tables have nothing", async () => {
       expect(await tables.meta()).toEqual({})
       expect([await tables.segments(), await tables.marks(), await tables.sessions()]).toEqual([[], [], []])
-      expect([await tables.segmentsWithLists(), await tables.lastTerm()]).toEqual([[], 0])
+      expect(await tables.segmentsWithLists()).toEqual([])
       expect(await tables.termsOf(["a"])).toEqual(new Map())
-      expect(await tables.lists([{ segment: 1, term: 1 }])).toEqual([undefined])
+      expect(await tables.lists([{ segment: 1, row: 1, otherwise: 2 }])).toEqual([undefined])
       expect(await tables.listsAfter(1, 0, 9)).toEqual([])
     })
 
@@ -57,30 +57,46 @@ export function indexTablesContract(name: string, open: () => Promise<OpenedTabl
       expect([await tables.segments(), await tables.marks(), await tables.sessions()]).toEqual([[], [], []])
     })
 
-    test("lists are found by segment and term, and read in the order of terms", async () => {
+    test("lists are found by segment and row, or by another row instead, and read in the order of rows", async () => {
       const keys = [
-        { segment: 2, term: 5 },
-        { segment: 1, term: 7 },
-        { segment: 1, term: 2 ** 31 - 1 },
-        { segment: 1, term: 1 },
+        { segment: 2, row: 5 },
+        { segment: 1, row: 7 },
+        { segment: 1, row: 2 ** 31 - 1 },
+        { segment: 1, row: 1 },
       ]
-      await tables.write({ lists: keys.map((key) => ({ ...key, bytes: bytes(key.segment, 0, key.term & 255) })) })
-      const read = await tables.lists([...keys, { segment: 2, term: 1 }, keys[0]!])
-      expect(read.map(plain)).toEqual([[2, 0, 5], [1, 0, 7], [1, 0, 255], [1, 0, 1], undefined, [2, 0, 5]])
-      expect((await tables.listsAfter(1, 0, 2)).map(({ term }) => term)).toEqual([1, 7])
-      expect((await tables.listsAfter(1, 7, 2)).map((row) => [row.term, plain(row.bytes)])).toEqual([
+      await tables.write({ lists: keys.map((key) => ({ ...key, bytes: bytes(key.segment, 0, key.row & 255) })) })
+      const sought = keys.map((key) => ({ ...key, otherwise: 1 }))
+      const read = await tables.lists([
+        ...sought,
+        { segment: 2, row: 1, otherwise: 7 },
+        { segment: 2, row: 1, otherwise: 5 },
+        { segment: 1, row: 5, otherwise: 7 },
+        sought[0]!,
+      ])
+      expect(read.map(plain)).toEqual([
+        [2, 0, 5],
+        [1, 0, 7],
+        [1, 0, 255],
+        [1, 0, 1],
+        undefined,
+        [2, 0, 5],
+        [1, 0, 7],
+        [2, 0, 5],
+      ])
+      expect((await tables.listsAfter(1, 0, 2)).map(({ row }) => row)).toEqual([1, 7])
+      expect((await tables.listsAfter(1, 7, 2)).map((next) => [next.row, plain(next.bytes)])).toEqual([
         [2 ** 31 - 1, [1, 0, 255]],
       ])
-      expect(await tables.termsOfSegmentAfter(1, 1, 9)).toEqual([7, 2 ** 31 - 1])
+      expect(await tables.rowsAfter(1, 1, 9)).toEqual([7, 2 ** 31 - 1])
       expect(await tables.segmentsWithLists()).toEqual([1, 2])
-      await tables.write({ droppedLists: { segment: 1, term: 7 } })
-      expect(await tables.termsOfSegmentAfter(1, 0, 9)).toEqual([2 ** 31 - 1])
-      expect(await tables.termsOfSegmentAfter(2, 0, 9)).toEqual([5])
+      await tables.write({ droppedLists: { segment: 1, row: 7 } })
+      expect(await tables.rowsAfter(1, 0, 9)).toEqual([2 ** 31 - 1])
+      expect(await tables.rowsAfter(2, 0, 9)).toEqual([5])
     })
 
-    test("words are ordered by their bytes, and a prefix brings the most frequent", async () => {
+    test("words are ordered by their bytes, also those of a prefix", async () => {
       const words = ["b", "B", "ab", "ä", "a", "aé", "\u{1f600}", "a漢"]
-      await tables.write({ terms: words.map((word, at) => ({ word, term: at + 1, docs: 1 })) })
+      await tables.write({ terms: words.map((word, at) => ({ word, term: at + 1 })) })
       expect((await tables.termsAfter("", 99)).map(({ word }) => word)).toEqual([
         "B",
         "a",
@@ -92,27 +108,23 @@ export function indexTablesContract(name: string, open: () => Promise<OpenedTabl
         "\u{1f600}",
       ])
       expect((await tables.termsAfter("ab", 2)).map(({ word }) => word)).toEqual(["aé", "a漢"])
-      expect((await tables.termsWithPrefix("a", 3)).map(({ word }) => word)).toEqual(["a", "ab", "aé"])
-      await tables.write({ frequencies: [{ term: 8, docs: 2 }] })
-      await tables.write({ frequencies: [{ term: 8, docs: 3 }] })
-      expect(await tables.termsWithPrefix("a", 2)).toEqual([
-        { word: "a漢", term: 8, docs: 2 },
-        { word: "a", term: 5, docs: 1 },
-      ])
+      expect(await tables.termsWithPrefix("a")).toEqual([5, 3, 6, 8])
+      expect(await tables.wordsWithPrefix("a", [8, 2])).toEqual([{ word: "a漢", term: 8 }])
       expect(await tables.termsOf(["ä", "B", "none"])).toEqual(
         new Map([
           ["ä", 4],
           ["B", 2],
         ]),
       )
-      expect(await tables.lastTerm()).toBe(8)
-      await tables.write({ droppedTerms: ["ä"] })
-      expect(await tables.termsOf(["ä"])).toEqual(new Map())
+      await tables.write({ droppedTerms: [{ word: "a漢", term: 8 }] })
+      expect(await tables.termsOf(["a漢", "a"])).toEqual(new Map([["a", 5]]))
+      await tables.write({ terms: [{ word: "a漢", term: 8 }] })
+      expect(await tables.termsWithPrefix("a漢")).toEqual([8])
     })
 
     test("a change that fails leaves nothing behind, and says that the index is unusable", async () => {
-      await tables.write({ terms: [{ word: "one", term: 1, docs: 1 }] })
-      const twice = tables.write({ meta: { position: "5" }, terms: [{ word: "two", term: 1, docs: 1 }] })
+      await tables.write({ terms: [{ word: "one", term: 1 }] })
+      const twice = tables.write({ meta: { position: "5" }, terms: [{ word: "one", term: 2 }] })
       await expect(twice).rejects.toMatchObject({ name: "IndexUnusable", reason: "damaged" })
       expect(await tables.meta()).toEqual({})
       await tables.write({ meta: { position: "6" } })
@@ -120,9 +132,9 @@ export function indexTablesContract(name: string, open: () => Promise<OpenedTabl
     })
 
     test("cleared tables are empty and work", async () => {
-      await tables.write({ meta: { position: "5" }, terms: [{ word: "one", term: 1, docs: 1 }] })
+      await tables.write({ meta: { position: "5" }, terms: [{ word: "one", term: 1 }] })
       await tables.clear()
-      expect([await tables.meta(), await tables.lastTerm()]).toEqual([{}, 0])
+      expect([await tables.meta(), await tables.termsAfter("", 9)]).toEqual([{}, []])
       await tables.write({ meta: { position: "6" } })
       await tables.check()
       expect(await tables.sizeBytes()).toBeGreaterThan(0)

@@ -5,7 +5,7 @@ import type { Store } from "../../src/domain/store.ts"
 import { openStore } from "../../src/store/open.ts"
 import { postgres } from "../../src/store/postgres.ts"
 import { type PostgresServer, startPostgres } from "../fixtures/postgres.ts"
-import { afterCodexSources, beforeCodexSources } from "./store/codex-sources.ts"
+import { afterCodexSources, migrateCodexSources } from "./store/codex-sources.ts"
 import { addSession, LEASE_MS, leasedKeys, leaseFor, NOW, newDelivery, newThought, range } from "./store/examples.ts"
 import { storeContract } from "./store.ts"
 
@@ -166,11 +166,7 @@ describe("the PostgreSQL server", () => {
   })
 
   test("a database in which sources of Codex were known by their paths knows them by their names", async () => {
-    const migration = await beforeCodexSources(await open())
-    const admin = new pg.Client({ connectionString: url })
-    await admin.connect()
-    await admin.query("delete from migrations where name = $1", [migration])
-    await admin.end()
+    await migrateCodexSources(await open(), postgres({ url }))
     await afterCodexSources(await open())
   })
 

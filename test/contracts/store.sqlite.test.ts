@@ -16,7 +16,7 @@ import Database from "better-sqlite3"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { openStore } from "../../src/store/open.ts"
 import { type SqliteOptions, sqlite } from "../../src/store/sqlite.ts"
-import { afterCodexSources, beforeCodexSources } from "./store/codex-sources.ts"
+import { afterCodexSources, migrateCodexSources } from "./store/codex-sources.ts"
 import { addSession, NOW, newThought, range } from "./store/examples.ts"
 import { storeContract } from "./store.ts"
 
@@ -149,11 +149,8 @@ describe("the SQLite file", () => {
 
   test("one in which sources of Codex were known by their paths knows them by their names", async () => {
     const store = await open()
-    const migration = await beforeCodexSources(store)
+    await migrateCodexSources(store, sqlite({ path }))
     await store.close()
-    const db = new Database(path)
-    db.prepare("delete from migrations where name = ?").run(migration)
-    db.close()
     const again = await open()
     await afterCodexSources(again)
     await again.close()

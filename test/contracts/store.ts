@@ -7,6 +7,7 @@ import { journalContract } from "./store/journal.ts"
 import { leasesContract } from "./store/leases.ts"
 import { lifetimeContract } from "./store/lifetime.ts"
 import { projectsContract } from "./store/projects.ts"
+import { queueContract } from "./store/queue.ts"
 import { runsContract } from "./store/runs.ts"
 import { sessionsContract } from "./store/sessions.ts"
 import { thoughtsContract } from "./store/thoughts.ts"
@@ -44,6 +45,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     describe("journal", () => journalContract(store))
     describe("deliveries", () => deliveriesContract(store))
     describe("leases", () => leasesContract(store))
+    describe("messages and routes", () => queueContract(store))
     describe("transactions", () => transactionsContract(store))
     describe("lifetime", () => lifetimeContract(() => opened!))
   })

@@ -184,6 +184,7 @@ describe("Codex, set up", () => {
     await expect
       .poll(() => named(receivedHooks(home)), SOON)
       .toEqual(["SessionStart startup", "UserPromptSubmit", "Stop", "SessionEnd other"])
+    expect(receivedHooks(home).map(({ unattended }) => unattended)).toEqual(Array(4).fill("true"))
     expect(model.requests.at(-1)!.tools.map((tool) => tool.name)).toContain("mcp__throughline")
     expect((await show(home, nativeSession)).runs).toMatchObject([{ start: "startup", end: "other" }])
     await home.json("unsetup", "codex", "--yes")

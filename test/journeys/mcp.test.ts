@@ -41,10 +41,10 @@ describe.each(combinations)(`${proves("mcp.both-eras")} A client over %s, %s era
       expect(tool.description).toBe(op.summary)
       expect(Object.keys(tool.inputSchema.properties!)).toEqual(Object.keys(op.input.shape))
       expect(Object.keys(tool.outputSchema!.properties!)).toEqual(Object.keys(op.output.shape))
-      expect(tool.annotations).toMatchObject({
+      const { readOnlyHint = false, destructiveHint = !readOnlyHint } = tool.annotations!
+      expect({ readOnlyHint, destructiveHint }).toEqual({
         readOnlyHint: op.effect === "read",
         destructiveHint: op.effect === "destroy",
-        openWorldHint: false,
       })
     }
   })
@@ -52,7 +52,7 @@ describe.each(combinations)(`${proves("mcp.both-eras")} A client over %s, %s era
   test("has the few key tools at hand without a search for tools", async () => {
     const { tools } = await agent.client.listTools()
     const always = tools.filter((tool) => tool._meta?.["anthropic/alwaysLoad"] === true).map((tool) => tool.name)
-    expect(always).toEqual(["init", "thought", "search_conversation_history", "resume_session_context"])
+    expect(always).toEqual(["init", "thought", "search_conversation_history", "resume_session_context", "task_state"])
   })
 
   test("pays little for the list of tools", async () => {

@@ -148,7 +148,8 @@ function begun(meta: Json, state: State): Capture[] {
   const forkedFrom = asString(meta.forked_from_id) ?? base
   const parentId = state.subagent ? spawner : forkedFrom
   state.announced = true
-  if (meta.originator === "throughline" && startedAtMs !== undefined) state.handedOverAtMs = startedAtMs
+  // The originator does not say it: Codex writes there who spoke to its daemon first.
+  if (meta.handed_over !== undefined && startedAtMs !== undefined) state.handedOverAtMs = startedAtMs
   const found: SessionCapture = {
     type: "session",
     sessionId: id,

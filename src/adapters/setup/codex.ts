@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises"
 import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
@@ -54,6 +55,24 @@ export const codex: AgentSetup = {
     "Start `codex` once and trust Throughline's hooks in the review that it opens (later: /hooks).",
   greeting: contextAtStart,
   read: readCommon,
+  async isUnattended({ transcripts: [path] }) {
+    if (path === undefined) return false
+    // Within a string its quotes would be escaped.
+    return (await beginningOf(path)).includes('"source":"exec"')
+  },
+}
+
+/** Who made a session stands in its first record, before the long instructions. */
+const META_BYTES = 4_096
+
+async function beginningOf(path: string): Promise<string> {
+  try {
+    await using file = await open(path)
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(META_BYTES), position: 0 })
+    return buffer.toString("utf8", 0, bytesRead)
+  } catch {
+    return ""
+  }
 }
 
 function serverOf({ node, entry, env }: Program, { args, env: given }: Record<string, unknown>) {

@@ -5,6 +5,7 @@ import { parse } from "jsonc-parser"
 import { parse as parseToml } from "smol-toml"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { Failure } from "../../domain/failure.ts"
+import { promptHash } from "../../domain/ids.ts"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, FileEdit, Program } from "../../domain/setup.ts"
 import { agents } from "./list.ts"
@@ -311,6 +312,48 @@ test("a byte order mark stays in front", () => {
   put(path, '\uFEFF{\n  "a": 1\n}\n')
   const { plan } = agents.find((one) => one.platform === "cursor") as AgentSetup
   expect(byPath(plan(machine(), program), path)?.after).toMatch(/^\uFEFF\{\n {2}"a": 1,\n {2}"mcpServers": \{/)
+})
+
+describe("Claude Code's waiter", () => {
+  const { plan, remove, read } = agents.find((one) => one.platform === "claude-code") as AgentSetup
+  const path = () => join(homeDir, ".claude/settings.json")
+  const hooksOf = (text: string) =>
+    (parse(text) as { hooks: Record<string, { hooks: { command: string; timeout: number; asyncRewake?: true }[] }[]> })
+      .hooks
+  const waiting = { command: "[ ! -x '/h/a b/hook.sh' ] || exec '/h/a b/hook.sh' claude-code wait" }
+
+  test("waits after the events that leave a session idle, in the background and with a long time of its own", () => {
+    write(plan(machine(), program))
+    const hooks = hooksOf(readFileSync(path(), "utf8"))
+    for (const [event, groups] of Object.entries(hooks)) {
+      const all = groups.flatMap((group) => group.hooks)
+      const waiters = all.filter(({ command }) => command === waiting.command)
+      expect([event, waiters.length]).toEqual([event, event === "Stop" || event === "SessionStart" ? 1 : 0])
+      expect(waiters.every(({ asyncRewake, timeout }) => asyncRewake === true && timeout >= 86_400)).toBe(true)
+      expect(all.filter(({ asyncRewake }) => !asyncRewake)).toHaveLength(1)
+    }
+  })
+
+  test("is added to a setup from before it, and taken out with the rest", () => {
+    write(plan(machine(), program))
+    const now = parse(readFileSync(path(), "utf8")) as { hooks: Record<string, { hooks: object[] }[]> }
+    for (const event of ["Stop", "SessionStart"])
+      now.hooks[event] = now.hooks[event]!.filter((group) => !JSON.stringify(group).includes(" wait"))
+    put(path(), JSON.stringify(now))
+    const edit = byPath(plan(machine(), program), path())!
+    expect(edit.after!.match(/ claude-code wait/g)).toHaveLength(2)
+    write([edit])
+    expect(plan(machine(), program)).toEqual([])
+    expect(byPath(remove(machine(), program), path())?.after).not.toContain("hook.sh")
+  })
+
+  test("what a prompt was is told by its hash and the messages in it, never by its words", () => {
+    const prompt = "[Message m-0123456789abcdef from web, via Throughline]\nsecret m-0123456789abcdef\t\r\n"
+    const { details } = read({ hook_event_name: "UserPromptSubmit", prompt }, {})
+    expect(details).toEqual({ prompt_hash: promptHash(prompt.trimEnd()), message_ids: "m-0123456789abcdef" })
+    expect(read({ hook_event_name: "Stop", stop_hook_active: true }, {}).details).toEqual({ stop_hook_active: "true" })
+    expect(read({ hook_event_name: "PostToolUse", prompt: "x" }, {}).details).toEqual({})
+  })
 })
 
 test("Codex's own table of ours is brought up to date with what a person wrote into it", () => {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { docOf, randomOf } from "../../../test/fixtures/indexed.ts"
+import { Counts, CountsWriter, eachCount, FIRST_COUNTS_ROW } from "./counts.ts"
 import { Docs } from "./docs.ts"
 import { countOf, impactOf } from "./impact.ts"
 import { decodeList, encodeList, impactIn } from "./list.ts"
+import { isPackRow, listIn, PackReader, packOf, RowWriter, rowOf, termOf } from "./pack.ts"
 
 /** As drivers hand bytes out: somewhere in a pool that is used again for other things. */
 function pooled(bytes: Uint8Array, offset: number): Buffer {
@@ -13,26 +15,32 @@ function pooled(bytes: Uint8Array, offset: number): Buffer {
 
 describe("a list", () => {
   test.each([
-    ["of one", 1, 65_536],
-    ["of a few", 100, 65_536],
-    ["of just not a third", 333, 1000],
-    ["of just a third", 334, 1000],
+    ["of one", 1, 262_144],
+    ["of a few", 100, 262_144],
+    ["of some", 9_000, 262_144],
+    ["of just not half", 490, 1000],
+    ["of more than half", 510, 1000],
     ["of all", 1000, 1000],
-    ["of all of the largest segment", 65_536, 65_536],
+    ["of nearly all of the largest segment", 262_143, 262_144],
+    ["of half of the largest segment", 130_000, 262_144],
     ["of a segment of one", 1, 1],
   ])("%s is read as it was written, wherever its bytes lie", (_, count, size) => {
-    const docs = Uint16Array.from({ length: count }, (_, at) => Math.floor((at * size) / count))
+    const docs = Uint32Array.from({ length: count }, (_, at) => Math.floor((at * size) / count))
     const impacts = Uint8Array.from({ length: count }, (_, at) => 1 + (at % 255))
     const bytes = encodeList(
       Uint32Array.from(docs, (doc, at) => (doc << 8) | impacts[at]!),
       size,
     )
-    expect(bytes.length).toBe(4 + Math.min(count * 3, count > size / 3 ? size : Number.POSITIVE_INFINITY))
+    const blocks = Math.ceil(size / 256)
+    const few = 4 * Math.ceil(size / 65_536) + 3 * count
+    expect(bytes.length).toBe(8 + Math.min(few, 3 * blocks + 2 * count, blocks + size))
     for (const offset of [0, 1, 2, 3]) {
       const list = decodeList(pooled(bytes, offset), size)
       expect([list.count, list.max]).toEqual([count, Math.max(...impacts.subarray(0, 255))])
       const has = new Map(Array.from(docs, (doc, at) => [doc, impacts[at]!]))
-      for (const doc of size > 1000 ? docs.filter((_, at) => at % 97 === 0) : Array.from({ length: size }, (_, d) => d))
+      for (const doc of size > 1000
+        ? [...docs.filter((_, at) => at % 97 === 0), 5, size - 1]
+        : Array.from({ length: size }, (_, d) => d))
         expect(impactIn(list, doc)).toBe(has.get(doc) ?? 0)
     }
   })
@@ -40,12 +48,84 @@ describe("a list", () => {
   test.each([
     ["cut short", (bytes: Uint8Array) => bytes.subarray(0, 9)],
     ["of an unknown kind", (bytes: Uint8Array) => bytes.with(0, 7)],
-    ["that counts wrong", (bytes: Uint8Array) => bytes.with(2, 9)],
-    ["of a document that is not", (bytes: Uint8Array) => bytes.with(7, 255)],
+    ["that counts wrong", (bytes: Uint8Array) => bytes.with(4, 9)],
+    ["whose block counts wrong", (bytes: Uint8Array) => bytes.with(8, 1)],
+    ["of a document that is not", (bytes: Uint8Array) => bytes.with(12, 255)],
     ["of nothing", (bytes: Uint8Array) => bytes.subarray(0, 0)],
   ])("%s is damaged", (_, damage) => {
     const bytes = encodeList(Uint32Array.of((1 << 8) | 9, (2 << 8) | 9), 100)
     expect(() => decodeList(damage(bytes), 100)).toThrow(expect.objectContaining({ reason: "damaged" }))
+  })
+})
+
+describe("rows of lists", () => {
+  const size = 262_144
+  const random = randomOf(5)
+  const lists = new Map(
+    Array.from({ length: 400 }, (_, at) => {
+      const count = at % 9 === 0 ? 33 + Math.floor(random() * 300) : 1 + Math.floor(random() ** 3 * 32)
+      const docs = [...new Set(Array.from({ length: count }, () => Math.floor(random() * size)))].sort((a, b) => a - b)
+      const term = 60 + at * (at < 200 ? 1 : 37)
+      return [term, Uint32Array.from(docs, (doc) => (doc << 8) | (1 + Math.floor(random() * 255)))]
+    }),
+  )
+  const writer = new RowWriter(size)
+  for (const [term, postings] of lists) writer.add(term, postings)
+  const countRows = writer.finish()
+  const rows = new Map(writer.take().map(({ row, bytes }) => [row, bytes]))
+  for (const { row } of countRows) rows.delete(row)
+
+  test("have each list, in a pack or by itself, and no other", () => {
+    for (let term = 0; term < 8_000; term++) {
+      const [own, pack] = [rows.get(rowOf(term)), rows.get(packOf(term))]
+      const postings = lists.get(term)
+      const list = own ? decodeList(own, size) : pack ? listIn(pack, term, size) : null
+      expect(list?.count).toBe(postings?.length)
+      for (const posting of postings ?? []) expect(impactIn(list!, posting >> 8)).toBe(posting & 255)
+      if (own) expect([isPackRow(rowOf(term)), termOf(rowOf(term))]).toEqual([false, term])
+    }
+  })
+
+  test("are read in the order of terms, the pack before the rows of its terms", () => {
+    const reader = new PackReader()
+    const terms: number[] = []
+    for (const [row, bytes] of rows) {
+      if (!isPackRow(row)) terms.push(termOf(row))
+      else for (reader.open(bytes, row); Number.isFinite(reader.term); reader.next()) terms.push(reader.term)
+    }
+    expect(terms.sort((a, b) => a - b)).toEqual([...lists.keys()])
+    for (const term of lists.keys()) expect(packOf(term)).toBeLessThan(rowOf(term))
+  })
+
+  test("are followed by the counts of each word, in as many rows as it takes", () => {
+    const many = new CountsWriter()
+    for (let term = 1; term <= 40_000; term++) many.add(term * 300, term)
+    many.finish()
+    const counts = new Counts()
+    for (const { bytes } of [...countRows, ...many.rows]) eachCount(bytes, (term, count) => counts.add(term, count))
+    expect([many.rows.length > 1, many.rows.map(({ row }) => row)]).toEqual([
+      true,
+      many.rows.map((_, at) => FIRST_COUNTS_ROW + at),
+    ])
+    expect([counts.of(300 * 40_000), counts.of(300 * 40_000 - 1), counts.of(2 ** 29)]).toEqual([40_000, 0, 0])
+    for (const [term, postings] of lists)
+      expect(counts.of(term)).toBe(postings.length + (term % 300 === 0 ? term / 300 : 0))
+    const [first] = many.rows
+    expect(() => eachCount(first!.bytes.subarray(0, -1), () => {})).toThrow(
+      expect.objectContaining({ reason: "damaged" }),
+    )
+  })
+
+  test.each([
+    ["is cut", (pack: Uint8Array) => pack.subarray(0, -1)],
+    ["counts wrong", (pack: Uint8Array) => pack.with(2, 99)],
+    ["ends within a number", () => Uint8Array.of(0, 64, 255, 255)],
+  ])("a pack that %s is damaged", (_, damage) => {
+    const two = new RowWriter(size)
+    two.add(0, Uint32Array.of((1 << 8) | 9, (2 << 8) | 9))
+    two.finish()
+    const [pack] = two.take()
+    expect(() => listIn(damage(pack!.bytes), 1, size)).toThrow(expect.objectContaining({ reason: "damaged" }))
   })
 })
 

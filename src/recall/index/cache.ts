@@ -1,19 +1,26 @@
 import { decodeList, type List } from "./list.ts"
+import { isPack, listIn } from "./pack.ts"
 import type { Segment } from "./segment.ts"
 
 /** What the objects around a list take, roughly. */
-const OVERHEAD_BYTES = 400
+const OVERHEAD_BYTES = 600
 const ABSENT_BYTES = 60
 
+/** What reading costs whatever its length, in bytes that could be read meanwhile. */
+const READ_COST_BYTES = 30_000
+/** So much is kept when there is too much: less often, and then more at once. */
+const KEPT_SHARE = 0.8
+
 /**
- * Two maps instead of one ordered by use: what is used again moves to the young one, and when that is full the old one
- * goes as a whole. A single map that is evicted from its front walks over what was deleted before.
+ * Lists by what it would cost to read them again and how often they were used, for each byte they take. What is not used
+ * loses its worth with time: each new one is worth as much more as what went last. A few dozen words are in most queries
+ * and in most documents; by age alone their lists would be read again and again.
  */
 export class ListCache {
   readonly #maxBytes: number
-  #young = new Map<number, TermLists>()
-  #old = new Map<number, TermLists>()
-  #youngBytes = 0
+  readonly #byTerm = new Map<number, TermLists>()
+  #bytes = 0
+  #gone = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -21,61 +28,81 @@ export class ListCache {
 
   /** undefined: not known. null: known not to be there. */
   get(term: number, segment: Segment): List | null | undefined {
-    return this.#entry(term)?.lists.get(segment)
+    const entry = this.#byTerm.get(term)
+    if (entry) this.#use(entry)
+    return entry?.lists.get(segment)
   }
 
+  /** Of the row that was read for it: its own, or the pack in which it is if it is anywhere. */
   put(term: number, segment: Segment, bytes: Uint8Array | undefined): List | null {
-    const list = bytes === undefined ? null : decodeList(bytes, segment.docs.size)
-    let entry = this.#entry(term)
+    const list = bytes === undefined ? null : listFrom(bytes, term, segment.docs.size)
+    let entry = this.#byTerm.get(term)
     if (!entry) {
-      entry = { lists: new Map(), bytes: 0 }
-      this.#young.set(term, entry)
+      entry = { lists: new Map(), bytes: 0, uses: 0, worth: 0 }
+      this.#byTerm.set(term, entry)
     }
-    const size = bytes === undefined ? ABSENT_BYTES : bytes.length + OVERHEAD_BYTES
     entry.lists.set(segment, list)
-    entry.bytes += size
-    this.#add(size)
+    entry.bytes += bytesOf(list)
+    this.#bytes += bytesOf(list)
+    this.#use(entry)
+    if (this.#bytes > this.#maxBytes) this.#makeRoom()
     return list
   }
 
   /** A segment is gone. */
   forget(segment: Segment): void {
-    for (const generation of [this.#young, this.#old])
-      for (const entry of generation.values()) entry.lists.delete(segment)
+    for (const entry of this.#byTerm.values()) {
+      const list = entry.lists.get(segment)
+      if (list === undefined) continue
+      entry.lists.delete(segment)
+      entry.bytes -= bytesOf(list)
+      this.#bytes -= bytesOf(list)
+    }
   }
 
   clear(): void {
-    this.#young = new Map()
-    this.#old = new Map()
-    this.#youngBytes = 0
+    this.#byTerm.clear()
+    this.#bytes = 0
   }
 
-  #entry(term: number): TermLists | undefined {
-    const young = this.#young.get(term)
-    if (young) return young
-    const old = this.#old.get(term)
-    if (!old) return undefined
-    this.#old.delete(term)
-    this.#young.set(term, old)
-    this.#add(old.bytes)
-    return old
+  #use(entry: TermLists): void {
+    entry.uses++
+    entry.worth = this.#gone + (entry.uses * (READ_COST_BYTES + entry.bytes)) / (entry.bytes + 1)
   }
 
-  #add(bytes: number): void {
-    this.#youngBytes += bytes
-    if (this.#youngBytes <= this.#maxBytes / 2) return
-    this.#old = this.#young
-    this.#young = new Map()
-    this.#youngBytes = 0
+  #makeRoom(): void {
+    const entries = [...this.#byTerm].sort(([, a], [, b]) => a.worth - b.worth)
+    for (const [term, { bytes, worth }] of entries) {
+      if (this.#bytes <= this.#maxBytes * KEPT_SHARE) return
+      this.#byTerm.delete(term)
+      this.#bytes -= bytes
+      this.#gone = worth
+    }
   }
+}
+
+const listFrom = (bytes: Uint8Array, term: number, size: number) =>
+  isPack(bytes) ? listIn(bytes, term, size) : decodeList(bytes, size)
+
+function bytesOf(list: List | null): number {
+  if (list === null) return ABSENT_BYTES
+  const { docs, places, impacts, starts } = list
+  const own = (docs?.byteLength ?? 0) + (places?.byteLength ?? 0) + impacts.byteLength + starts.byteLength
+  return own + OVERHEAD_BYTES
 }
 
 interface TermLists {
   lists: Map<Segment, List | null>
   bytes: number
+  uses: number
+  worth: number
 }
 
-/** The numbers of words; 0 for a word that the dictionary does not have. In two generations like the lists. */
+/**
+ * The numbers of words; 0 for a word that the dictionary does not have. In two maps: what is used again moves to the young
+ * one, and when that is full the old one goes as a whole. A single one that is evicted from its front walks over what was
+ * deleted before.
+ */
 export class WordCache {
   readonly #maxWords: number
   #young = new Map<string, number>()

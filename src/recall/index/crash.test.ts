@@ -8,6 +8,7 @@ import { docOf, makeDocs, makeQueries, refsOf, workAll } from "../../../test/fix
 import { Failure } from "../../domain/failure.ts"
 import type { IndexTables } from "../../domain/index-tables.ts"
 import { sqliteIndex } from "../../store/index-sqlite.ts"
+import { FIRST_COUNTS_ROW } from "./counts.ts"
 import { type Engine, openEngine } from "./engine.ts"
 
 let folder: string
@@ -84,6 +85,7 @@ describe("an index that cannot be used", () => {
     await engine.close()
     opened = []
   })
+  const IS_COUNTS = `(key & ${FIRST_COUNTS_ROW}) <> 0`
   const change = (sql: string) => {
     const db = new Database(path)
     db.exec(sql)
@@ -95,6 +97,11 @@ describe("an index that cannot be used", () => {
     ["with a segment that is cut", "damaged", () => change("update segments set docs = substr(docs, 1, 100)")],
     ["with a bit that is another", "damaged", () => change("update segments set docs = zeroblob(length(docs))")],
     ["with marks of another size", "damaged", () => change("insert into marks values (1, x'00', x'00')")],
+    [
+      "with counts that are others",
+      "damaged",
+      () => change(`update lists set bytes = x'0102030405' where ${IS_COUNTS}`),
+    ],
     ["without its sessions", "damaged", () => change("delete from sessions")],
     ["with a column that is missing", "damaged", () => change("alter table segments rename column docs to other")],
     ["without a position", "damaged", () => change("update meta set value = 'x' where key = 'position'")],
@@ -112,7 +119,7 @@ describe("an index that cannot be used", () => {
   })
 
   test("with a damaged list says so when the list is needed", async () => {
-    change("update lists set bytes = x'0102'")
+    change(`update lists set bytes = x'0102' where not ${IS_COUNTS}`)
     const engine = await open()
     await expect(engine.search(query("w1"))).rejects.toMatchObject({ name: "IndexUnusable", reason: "damaged" })
     expect(await engine.search(query("nowhere"))).toEqual([])

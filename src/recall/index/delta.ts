@@ -1,6 +1,6 @@
 import { type DocFacts, Docs } from "./docs.ts"
 import { impactOf } from "./impact.ts"
-import type { List } from "./list.ts"
+import { type List, listOf } from "./list.ts"
 
 /** A longer word is nobody's; the tables could not take it as a key. */
 const MAX_WORD_CHARS = 256
@@ -47,17 +47,13 @@ export class Delta {
   list(word: string): List | undefined {
     const postings = this.words.get(word)
     if (!postings) return undefined
-    const count = postings.length
-    const docs = new Uint16Array(count)
-    const impacts = new Uint8Array(count)
-    let max = 0
-    for (let at = 0; at < count; at++) {
-      const impact = postings[at]! & 255
+    const docs = new Uint32Array(postings.length)
+    const impacts = new Uint8Array(postings.length)
+    for (let at = 0; at < postings.length; at++) {
       docs[at] = postings[at]! >> 8
-      impacts[at] = impact
-      if (impact > max) max = impact
+      impacts[at] = postings[at]! & 255
     }
-    return { count, max, docs, impacts }
+    return listOf(docs, impacts, this.docs.size)
   }
 
   docsOfSession(session: number): readonly number[] {

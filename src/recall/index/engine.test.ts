@@ -166,6 +166,43 @@ describe("what is found", () => {
     })
   })
 
+  test("a prefix stands for the same words however the documents were merged", async () => {
+    const docs = makeDocs(3000)
+    const counts = new Map<string, number>()
+    for (const { words: own } of docs) for (const word of own.keys()) counts.set(word, (counts.get(word) ?? 0) + 1)
+    const expected = (prefix: string) =>
+      [...counts.keys()]
+        .filter((word) => word.startsWith(prefix))
+        .sort((a, b) => counts.get(b)! - counts.get(a)! || (a < b ? -1 : 1))
+        .slice(0, 32)
+    const prefixes = ["w", "w1", "w2a", "wz", "w9"]
+    const check = async (on: Engine) => {
+      for (const prefix of prefixes) {
+        const chosen = await on.expand({ words: [{ word: prefix, weight: 1, isPrefix: true }] })
+        expect(chosen.map(({ word }) => word)).toEqual(expected(prefix))
+      }
+    }
+    // Some are written in one piece, some in many, some not at all; some are replaced, and some come and go.
+    await engine.add(docs.slice(0, 1200), 1)
+    await workAll(engine)
+    for (let at = 1200; at < 2400; at += 100) {
+      await engine.add([...docs.slice(at, at + 100), docs[at - 200]!, docOf(9_000_001, "w w1 w2a w9")], at)
+      if (at % 300 === 0) await workAll(engine)
+    }
+    await engine.add(docs.slice(2400), 2)
+    await engine.remove([9_000_001])
+    await engine.purge()
+    await check(engine)
+    await everywhere(check)
+    const [gone, ...left] = docs
+    await engine.remove([gone!.ref])
+    for (const word of gone!.words.keys()) counts.set(word, counts.get(word)! - 1)
+    await engine.purge()
+    expect(left.length).toBe(engine.facts().documents)
+    await check(engine)
+    await check(await open())
+  })
+
   test("a prefix stands for the most frequent words that begin so", async () => {
     await engine.add([docOf(1, "configure"), docOf(2, "config"), docOf(3, "conf"), docOf(4, "deconf")], 1)
     const prefix = (word: string) => ({ words: [{ word, weight: 1, isPrefix: true }], limit: 100 })

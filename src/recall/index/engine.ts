@@ -3,11 +3,12 @@ import { Delta } from "./delta.ts"
 import { DOC_KINDS, type DocKind, Docs } from "./docs.ts"
 import { AVERAGE_LENGTH, countOf, MAX_LENGTH } from "./impact.ts"
 import { impactIn } from "./list.ts"
-import { countPrompts, type DocLook, inverseFrequencies, look, prompts, refsBySession, said } from "./look.ts"
+import { countPrompts, type DocLook, look, prompts, refsBySession, said } from "./look.ts"
 import { purge } from "./purge.ts"
 import { type EngineHit, type EngineQuery, expanded, search } from "./search.ts"
 import { Segment } from "./segment.ts"
 import { Shelf } from "./shelf.ts"
+import { placesOf, type Wholes, wholesOf } from "./whole.ts"
 import { Work } from "./work.ts"
 
 export type { DocLook } from "./look.ts"
@@ -56,7 +57,11 @@ export interface Engine {
   said(sessionId: string): number[]
   /** The words that a query stands for: prefixes written out, each word once. */
   expand(query: Pick<EngineQuery, "words" | "all">): Promise<{ word: string; weight: number }[]>
-  inverseFrequencies(words: readonly string[]): Promise<number[]>
+  /** Each exchange, or document that stands alone, as one text. */
+  wholes(
+    of: readonly { sessionId: string; exchange: number; ref: number; isAlone: boolean }[],
+    words: readonly string[],
+  ): Promise<Wholes>
   sessions(): Iterable<{ sessionId: string; refs: number[] }>
   /** Prompts before this one, the latest first. */
   prompts(before: number, limit: number): number[]
@@ -76,7 +81,7 @@ export interface EngineOptions {
 }
 
 /** Anything that changes what the bytes mean must change this. */
-const FORMAT = `1 ${AVERAGE_LENGTH} ${DOC_KINDS.join(",")}`
+const FORMAT = `4 ${AVERAGE_LENGTH} ${DOC_KINDS.join(",")}`
 const CACHE_BYTES = 40 * 1024 * 1024
 const CACHED_WORDS = 40_000
 
@@ -94,23 +99,25 @@ export async function openEngine(tables: IndexTables, options: EngineOptions = {
 async function restore(shelf: Shelf): Promise<number> {
   const { tables } = shelf
   const meta = await tables.meta()
-  if (meta.format === undefined) await tables.write({ meta: { format: FORMAT, position: "0" } })
+  if (meta.format === undefined) await tables.write({ meta: { format: FORMAT, position: "0", terms: "0" } })
   else if (meta.format !== FORMAT)
     throw new IndexUnusable("version", `the index is of another version: ${meta.format} instead of ${FORMAT}`)
-  const position = Number(meta.format === undefined ? 0 : meta.position)
-  if (!Number.isSafeInteger(position)) throw new IndexUnusable("damaged", "the index does not know how far it is")
+  const [position, terms] = meta.format === undefined ? [0, 0] : [Number(meta.position), Number(meta.terms)]
+  if (!Number.isSafeInteger(position) || !Number.isSafeInteger(terms))
+    throw new IndexUnusable("damaged", "the index does not know how far it is")
   shelf.sessions.restore(await tables.sessions())
   const segments = (await tables.segments()).map(({ segment, size, docs }) => {
     const unpacked = Docs.unpack(docs, size)
     for (let doc = 0; doc < size; doc++)
       if (shelf.sessions.idOf(unpacked.session[doc]!) === undefined)
         throw new IndexUnusable("damaged", "a document of the index has no session")
-    return new Segment(segment, unpacked)
+    return new Segment(segment, unpacked, terms + 1)
   })
   for (const { segment, removed, hidden } of await tables.marks())
     segments.find(({ number }) => number === segment)?.docs.mark(removed, hidden)
   shelf.replaceSegments([], segments)
-  shelf.nextTerm = (await tables.lastTerm()) + 1
+  for (const segment of segments) await shelf.restoreCounts(segment)
+  shelf.nextTerm = terms + 1
   // Left by a process that ended in the middle. Their numbers are not given out before they are gone.
   const listed = new Set(segments.map(({ number }) => number))
   shelf.toDrop = (await tables.segmentsWithLists()).filter((number) => !listed.has(number))
@@ -163,18 +170,12 @@ function makeEngine(shelf: Shelf, work: Work): Engine {
       )
     },
     docsOfExchange(sessionId, exchange) {
-      const session = shelf.sessions.numberOf(sessionId)
-      if (session === undefined) return []
-      const refs: number[] = []
-      for (const view of [...shelf.segments, ...shelf.deltas])
-        for (const doc of view.docsOfSession(session))
-          if (view.docs.exchange[doc] === exchange && !view.docs.isRemoved(doc)) refs.push(view.docs.ref[doc]!)
-      return refs.sort((a, b) => a - b)
+      return placesOf(shelf, [...shelf.segments, ...shelf.deltas], sessionId, exchange).map(({ ref }) => ref)
     },
     look: (ref) => look(shelf, ref),
     said: (sessionId) => said(shelf, sessionId),
     expand: async (query) => [...(await expanded(shelf, query))].map(([word, weight]) => ({ word, weight })),
-    inverseFrequencies: (words) => inverseFrequencies(shelf, words),
+    wholes: (of, words) => wholesOf(shelf, of, words),
     sessions: () => refsBySession(shelf),
     prompts: (before, limit) => prompts(shelf, before, limit),
     countPrompts: () => countPrompts(shelf),

@@ -1,13 +1,18 @@
-import type { IndexChange, TermRow } from "../../domain/index-tables.ts"
+import type { Term } from "../../domain/index-tables.ts"
+import { eachCount } from "./counts.ts"
 import type { Delta } from "./delta.ts"
 import { Docs } from "./docs.ts"
-import { encodeList } from "./list.ts"
+import { type ListRow, RowWriter } from "./pack.ts"
 import { Segment } from "./segment.ts"
 import type { Shelf } from "./shelf.ts"
 
-/** Rows of one slice, and their bytes: more would hold up a search that waits for the thread. */
-export const SLICE_ROWS = 128
+/** Words that are looked up and numbered in one slice: more would hold up a search that waits for the thread. */
+export const SLICE_WORDS = 128
+/** Lists that are written in one slice, and their bytes. */
+const SLICE_LISTS = 512
 const SLICE_BYTES = 256 * 1024
+
+export const isSlice = ({ lists, bytes }: RowWriter) => lists >= SLICE_LISTS || bytes >= SLICE_BYTES
 
 /**
  * Writes a delta as a segment. Every `yield` ends a slice, and a slice is one transaction. The segment is there when its
@@ -17,16 +22,21 @@ export async function* flush(shelf: Shelf, delta: Delta): AsyncGenerator<void, v
   const order = liveByRef(delta.docs)
   const number = shelf.reserveNumber()
   try {
-    if (order.length > 0) yield* writeLists(shelf, delta, order, number)
+    const counts = order.length > 0 ? yield* writeLists(shelf, delta, order, number) : []
     const docs = new Docs(order.length)
     for (const [at, doc] of order.entries()) {
       docs.pushFrom(delta.docs, doc)
       docs.markLike(at, delta.docs, doc)
     }
-    const segment = new Segment(number, docs)
+    const segment = new Segment(number, docs, shelf.nextTerm)
     await shelf.commit(order.length > 0 ? [segment] : [], { meta: { position: String(delta.position) } })
     shelf.deltas = shelf.deltas.filter((other) => other !== delta)
     if (order.length > 0) shelf.replaceSegments([], [segment])
+    for (const { bytes } of counts)
+      eachCount(bytes, (term, count) => {
+        shelf.counts.add(term, count)
+        segment.learnTerm(term)
+      })
   } catch (error) {
     shelf.toDrop.push(number)
     throw error
@@ -41,7 +51,13 @@ function liveByRef(docs: Docs): number[] {
   return live.sort((a, b) => docs.ref[a]! - docs.ref[b]!)
 }
 
-async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment: number): AsyncGenerator<void, void> {
+/** Gives the rows of counts. */
+async function* writeLists(
+  shelf: Shelf,
+  delta: Delta,
+  order: number[],
+  segment: number,
+): AsyncGenerator<void, ListRow[]> {
   const newDoc = new Int32Array(delta.docs.size).fill(-1)
   order.forEach((doc, at) => {
     newDoc[doc] = at
@@ -50,14 +66,20 @@ async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment:
   const lists: number[][] = []
   // Never all at once: there may be a hundred thousand of them.
   for (const words = delta.words.entries(); ; ) {
-    const some = words.take(SLICE_ROWS).toArray()
+    const some = words.take(SLICE_WORDS).toArray()
     if (some.length === 0) break
     const live = some.filter(([, postings]) => postings.some((posting) => newDoc[posting >> 8]! >= 0))
-    terms.push(...(await numberWords(shelf, live)))
+    terms.push(
+      ...(await numberWords(
+        shelf,
+        live.map(([word]) => word),
+      )),
+    )
     lists.push(...live.map(([, postings]) => postings))
     yield
   }
-  let slice = new Slice()
+  const writer = new RowWriter(order.length)
+  const write = () => shelf.tables.write({ lists: writer.take().map((row) => ({ segment, ...row })) })
   const live = new Uint32Array(order.length)
   for (const at of byNumber(terms)) {
     let count = 0
@@ -65,14 +87,15 @@ async function* writeLists(shelf: Shelf, delta: Delta, order: number[], segment:
       const doc = newDoc[posting >> 8]!
       if (doc >= 0) live[count++] = (doc << 8) | (posting & 255)
     }
-    slice.add({ segment, term: terms[at]!, bytes: encodePostings(live, count, order.length) })
-    if (!slice.isFull) continue
-    await shelf.tables.write({ lists: slice.lists })
-    slice = new Slice()
+    writer.add(terms[at]!, ascending(live, count))
+    if (!isSlice(writer)) continue
+    await write()
     yield
   }
-  await shelf.tables.write({ lists: slice.lists })
+  const counts = writer.finish()
+  await write()
   yield
+  return counts
 }
 
 const PLACE = 2 ** 22
@@ -83,40 +106,27 @@ function byNumber(terms: number[]): Uint32Array {
 }
 
 /** New words get the next numbers, and are in the dictionary before a list names them. */
-async function numberWords(shelf: Shelf, words: [string, number[]][]): Promise<number[]> {
-  const terms = await shelf.termsOf(words.map(([word]) => word))
-  const added: TermRow[] = []
-  words.forEach(([word, postings], at) => {
+async function numberWords(shelf: Shelf, words: string[]): Promise<number[]> {
+  const terms = await shelf.termsOf(words)
+  const added: Term[] = []
+  words.forEach((word, at) => {
     if (terms[at] !== 0) return
-    terms[at] = shelf.nextTerm++
-    added.push({ word, term: terms[at]!, docs: postings.length })
+    const term = shelf.nextTerm++
+    terms[at] = term
+    added.push({ word, term })
   })
-  if (added.length > 0) await shelf.tables.write({ terms: added })
+  if (added.length > 0) await shelf.tables.write({ terms: added, meta: { terms: String(shelf.nextTerm - 1) } })
   for (const { word, term } of added) shelf.words.set(word, term)
   return terms
 }
 
 /** Postings of document << 8 | impact, in any order. */
-export function encodePostings(postings: Uint32Array, count: number, size: number): Uint8Array {
+export function ascending(postings: Uint32Array, count: number): Uint32Array {
   const ordered = postings.subarray(0, count)
   for (let at = 1; at < count; at++) {
     if (ordered[at]! > ordered[at - 1]!) continue
     ordered.sort()
     break
   }
-  return encodeList(ordered, size)
-}
-
-export class Slice {
-  readonly lists: NonNullable<IndexChange["lists"]> = []
-  #bytes = 0
-
-  add(list: (typeof this.lists)[number]): void {
-    this.lists.push(list)
-    this.#bytes += list.bytes.length
-  }
-
-  get isFull(): boolean {
-    return this.lists.length >= SLICE_ROWS || this.#bytes >= SLICE_BYTES
-  }
+  return ordered
 }

@@ -1,85 +1,212 @@
 import { IndexUnusable } from "../../domain/index-tables.ts"
 
-/** The documents of one segment that have one word, ascending, each with its impact. */
+/** The documents of one segment that have one word, each with its impact: in one of three forms, by how many they are. */
 export interface List {
   count: number
   max: number
-  /** Absent when `impacts` has a byte for every document of the segment, 0 where the word does not occur. */
-  docs: Uint16Array | undefined
   impacts: Uint8Array
+  /** Few: all of them, ascending. Otherwise they lie in blocks of neighbours. */
+  docs: Uint32Array | undefined
+  /** Many: of each its place in the block. Absent when `impacts` has a byte for every document, 0 without the word. */
+  places: Uint8Array | undefined
+  /** Where each block begins in `places`, and where the last one ends. */
+  starts: Uint32Array
+  /** The largest impact of each block. */
+  maxes: Uint8Array
 }
 
-/** kind, largest impact, count - 1 as u16; then u16 documents and u8 impacts, or a byte for every document. */
-const HEAD_BYTES = 4
-const SPARSE = 1
-const DENSE = 2
-/** From a third of the segment on, a byte for each document takes less than three for each that has the word. */
-const DENSE_SHARE = 1 / 3
+/** Documents of a block: as many as a byte can tell apart. */
+export const BLOCK_SHIFT = 8
+export const BLOCK_DOCS = 1 << BLOCK_SHIFT
 
-const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
+/** Kind, largest impact, two bytes of nothing, count; then what the kind says. 0 as the first byte is a pack's. */
+const HEAD_BYTES = 8
+/** How many are in each 65,536 documents, u16 each of what is left, impacts. */
+const FEW = 1
+/** Ends of blocks as u16, which go round; largest impacts; places; impacts. */
+const MANY = 2
+/** Largest impacts of blocks; an impact for every document. */
+const MOST = 3
 
-/** Of postings that are document << 8 | impact, ascending, in a segment of so many documents. */
+const WIDE_SHIFT = 16
+const NO_NUMBERS = new Uint32Array(0)
+const NO_BYTES = new Uint8Array(0)
+
+const countOfBlocks = (size: number, shift: number) => ((size - 1) >>> shift) + 1
+export const blocksOf = (size: number) => countOfBlocks(size, BLOCK_SHIFT)
+
+/** Of postings that are document << 8 | impact, ascending, in a segment of so many documents: whichever kind is shortest. */
 export function encodeList(postings: Uint32Array, size: number): Uint8Array {
   const count = postings.length
-  const isDense = count > size * DENSE_SHARE
-  const bytes = new Uint8Array(HEAD_BYTES + (isDense ? size : count * 3))
-  let max = 0
-  for (let at = 0; at < count; at++) {
-    const doc = postings[at]! >> 8
-    const impact = postings[at]! & 255
-    if (impact > max) max = impact
-    if (isDense) bytes[HEAD_BYTES + doc] = impact
-    else {
-      bytes[HEAD_BYTES + at * 2] = doc & 255
-      bytes[HEAD_BYTES + at * 2 + 1] = doc >> 8
-      bytes[HEAD_BYTES + count * 2 + at] = impact
-    }
-  }
-  bytes[0] = isDense ? DENSE : SPARSE
-  bytes[1] = max
-  bytes[2] = (count - 1) & 255
-  bytes[3] = (count - 1) >> 8
+  const few = countOfBlocks(size, WIDE_SHIFT) * 4 + count * 3
+  const many = blocksOf(size) * 3 + count * 2
+  const most = blocksOf(size) + size
+  const least = Math.min(few, many, most)
+  const bytes = new Uint8Array(HEAD_BYTES + least)
+  for (let at = 0; at < count; at++) bytes[1] = Math.max(bytes[1]!, postings[at]! & 255)
+  new DataView(bytes.buffer).setUint32(4, count, true)
+  if (least === few) writeFew(bytes, postings, size)
+  else if (least === many) writeMany(bytes, postings, size)
+  else writeMost(bytes, postings, size)
   return bytes
+}
+
+function writeFew(bytes: Uint8Array, postings: Uint32Array, size: number): void {
+  const count = postings.length
+  const view = new DataView(bytes.buffer)
+  bytes[0] = FEW
+  let to = HEAD_BYTES
+  for (let block = 0, at = 0; block < countOfBlocks(size, WIDE_SHIFT); block++, to += 4) {
+    while (at < count && postings[at]! >>> (WIDE_SHIFT + 8) === block) at++
+    view.setUint32(to, at, true)
+  }
+  for (let at = 0; at < count; at++) {
+    view.setUint16(to + at * 2, (postings[at]! >>> 8) & 0xffff, true)
+    bytes[to + count * 2 + at] = postings[at]! & 255
+  }
+}
+
+function writeMany(bytes: Uint8Array, postings: Uint32Array, size: number): void {
+  const count = postings.length
+  const blocks = blocksOf(size)
+  const view = new DataView(bytes.buffer)
+  bytes[0] = MANY
+  const placesAt = HEAD_BYTES + blocks * 3
+  for (let block = 0, at = 0; block < blocks; block++) {
+    for (; at < count && postings[at]! >>> (BLOCK_SHIFT + 8) === block; at++) {
+      bytes[placesAt + at] = (postings[at]! >>> 8) & 255
+      bytes[placesAt + count + at] = postings[at]! & 255
+    }
+    view.setUint16(HEAD_BYTES + block * 2, at & 0xffff, true)
+  }
+  writeMaxes(bytes, HEAD_BYTES + blocks * 2, postings)
+}
+
+function writeMost(bytes: Uint8Array, postings: Uint32Array, size: number): void {
+  bytes[0] = MOST
+  const impactsAt = HEAD_BYTES + blocksOf(size)
+  for (const posting of postings) bytes[impactsAt + (posting >>> 8)] = posting & 255
+  writeMaxes(bytes, HEAD_BYTES, postings)
+}
+
+function writeMaxes(bytes: Uint8Array, to: number, postings: Uint32Array): void {
+  for (const posting of postings) {
+    const at = to + (posting >>> (BLOCK_SHIFT + 8))
+    if ((posting & 255) > bytes[at]!) bytes[at] = posting & 255
+  }
 }
 
 /** Views on the bytes where they have a buffer of their own; a slice of a driver's pool is copied, or it keeps the pool. */
 export function decodeList(read: Uint8Array, size: number): List {
   const bytes = read.buffer.byteLength === read.length ? read : new Uint8Array(read)
-  const count = (bytes[2]! | (bytes[3]! << 8)) + 1
+  if (bytes.length <= HEAD_BYTES) throw damaged()
+  const count = new DataView(bytes.buffer).getUint32(4, true)
   const max = bytes[1]!
-  if (bytes[0] === DENSE && bytes.length === HEAD_BYTES + size)
-    return { count, max, docs: undefined, impacts: new Uint8Array(bytes.buffer, HEAD_BYTES) }
-  if (bytes[0] !== SPARSE || bytes.length !== HEAD_BYTES + count * 3)
-    throw new IndexUnusable("damaged", "a list of the index is damaged")
-  const docs = shorts(bytes, count)
-  if (docs[count - 1]! >= size) throw new IndexUnusable("damaged", "a list of the index names a document that is not")
+  if (bytes[0] === FEW) return readFew(bytes, count, size)
+  const blocks = blocksOf(size)
   // Not subarray, which gives the driver's class: the inner loops are compiled for one.
-  return { count, max, docs, impacts: new Uint8Array(bytes.buffer, HEAD_BYTES + count * 2) }
+  const part = (from: number, length: number) => new Uint8Array(bytes.buffer, from, length)
+  if (bytes[0] === MOST && bytes.length === HEAD_BYTES + blocks + size) {
+    const impacts = part(HEAD_BYTES + blocks, size)
+    return {
+      count,
+      max,
+      impacts,
+      docs: undefined,
+      places: undefined,
+      starts: NO_NUMBERS,
+      maxes: part(HEAD_BYTES, blocks),
+    }
+  }
+  const placesAt = HEAD_BYTES + blocks * 3
+  if (bytes[0] !== MANY || bytes.length !== placesAt + count * 2) throw damaged()
+  const starts = startsOf(bytes, blocks, count)
+  const places = part(placesAt, count)
+  const last = (starts.findLastIndex((start) => start < count) << BLOCK_SHIFT) + places[count - 1]!
+  if (last >= size) throw damaged()
+  const maxes = part(HEAD_BYTES + blocks * 2, blocks)
+  return { count, max, impacts: part(placesAt + count, count), docs: undefined, places, starts, maxes }
 }
 
-function shorts(bytes: Uint8Array, count: number): Uint16Array {
-  if (isLittleEndian) return new Uint16Array(bytes.buffer, HEAD_BYTES, count)
-  return Uint16Array.from(
-    { length: count },
-    (_, at) => bytes[HEAD_BYTES + at * 2]! | (bytes[HEAD_BYTES + at * 2 + 1]! << 8),
-  )
+function readFew(bytes: Uint8Array, count: number, size: number): List {
+  const blocks = countOfBlocks(size, WIDE_SHIFT)
+  const docsAt = HEAD_BYTES + blocks * 4
+  if (count === 0 || bytes.length !== docsAt + count * 3) throw damaged()
+  const view = new DataView(bytes.buffer)
+  const docs = new Uint32Array(count)
+  let at = 0
+  for (let block = 0; block < blocks; block++) {
+    const end = view.getUint32(HEAD_BYTES + block * 4, true)
+    if (end < at || end > count) throw damaged()
+    for (; at < end; at++) docs[at] = (block << WIDE_SHIFT) | view.getUint16(docsAt + at * 2, true)
+  }
+  if (at !== count) throw damaged()
+  // Copied by its own constructor: the slice of a Buffer is a view on all of the row.
+  return listOf(docs, new Uint8Array(bytes.subarray(docsAt + count * 2)), size)
+}
+
+/** Of a few documents that ascend. */
+export function listOf(docs: Uint32Array, impacts: Uint8Array, size: number): List {
+  const count = docs.length
+  if (docs[count - 1]! >= size) throw damaged()
+  let max = 0
+  for (let at = 0; at < count; at++) if (impacts[at]! > max) max = impacts[at]!
+  return { count, max, impacts, docs, places: undefined, starts: NO_NUMBERS, maxes: NO_BYTES }
+}
+
+export const damaged = () => new IndexUnusable("damaged", "a list of the index is damaged")
+
+function startsOf(bytes: Uint8Array, blocks: number, count: number): Uint32Array {
+  const starts = new Uint32Array(blocks + 1)
+  const view = new DataView(bytes.buffer)
+  let end = 0
+  for (let block = 0; block < blocks; block++) {
+    end += (view.getUint16(HEAD_BYTES + block * 2, true) - end) & 0xffff
+    starts[block + 1] = end
+  }
+  if (end !== count) throw damaged()
+  return starts
 }
 
 /** The impact in this document; 0 when the word does not occur in it. */
 export function impactIn(list: List, doc: number): number {
-  const { docs } = list
-  if (docs === undefined) return list.impacts[doc]!
-  let low = 0
-  let high = list.count - 1
+  const { docs, places } = list
+  if (docs !== undefined) return list.impacts[placeIn(docs, doc, 0, list.count)] ?? 0
+  if (places === undefined) return list.impacts[doc]!
+  const block = doc >>> BLOCK_SHIFT
+  return list.impacts[placeIn(places, doc & (BLOCK_DOCS - 1), list.starts[block]!, list.starts[block + 1]!)] ?? 0
+}
+
+/** -1 when it is not there. */
+function placeIn(sorted: Uint32Array | Uint8Array, wanted: number, from: number, to: number): number {
+  let low = from
+  let high = to - 1
   while (low <= high) {
     const middle = (low + high) >> 1
-    const found = docs[middle]!
-    if (found === doc) return list.impacts[middle]!
-    if (found < doc) low = middle + 1
+    const found = sorted[middle]!
+    if (found === wanted) return middle
+    if (found < wanted) low = middle + 1
     else high = middle - 1
   }
-  return 0
+  return -1
+}
+
+/** The documents of a list one after the other, until one is enough. */
+export function someDoc(list: List, isEnough: (doc: number, impact: number) => boolean): boolean {
+  const { docs, places, starts, impacts, count } = list
+  if (docs !== undefined) {
+    for (let at = 0; at < count; at++) if (isEnough(docs[at]!, impacts[at]!)) return true
+  } else if (places !== undefined) {
+    for (let block = 0; block + 1 < starts.length; block++)
+      for (let at = starts[block]!; at < starts[block + 1]!; at++)
+        if (isEnough((block << BLOCK_SHIFT) + places[at]!, impacts[at]!)) return true
+  } else
+    for (let doc = 0; doc < impacts.length; doc++) if (impacts[doc] !== 0 && isEnough(doc, impacts[doc]!)) return true
+  return false
 }
 
 /** What a look-up costs, in steps. */
-export const lookUpSteps = (list: List) => (list.docs === undefined ? 1 : 32 - Math.clz32(list.count))
+export function lookUpSteps({ docs, places, count, maxes }: List): number {
+  if (docs === undefined && places === undefined) return 1
+  return 33 - Math.clz32(docs ? count : count / maxes.length)
+}

@@ -1,5 +1,4 @@
 import { DOC_KINDS, type DocKind, type Docs, isSet } from "./docs.ts"
-import { idfOf } from "./impact.ts"
 import type { Shelf, View } from "./shelf.ts"
 
 /** What is known of a document without its words. */
@@ -41,16 +40,6 @@ export function said(shelf: Shelf, sessionId: string): number[] {
     for (const doc of view.docsOfSession(session))
       if (SAID.has(view.docs.kind[doc]!) && !view.docs.isRemoved(doc)) refs.push(view.docs.ref[doc]!)
   return refs.sort((a, b) => a - b)
-}
-
-/** How much each word tells: the rarer, the more. */
-export async function inverseFrequencies(shelf: Shelf, words: readonly string[]): Promise<number[]> {
-  const { views, lists } = await shelf.load(words)
-  const documents = views.reduce((sum, view) => sum + view.docs.size, 0)
-  return lists.map((found) => {
-    const having = found.reduce((sum, list) => sum + (list?.count ?? 0), 0)
-    return having === 0 ? 0 : idfOf(documents, having)
-  })
 }
 
 /** Those before this one that nobody took back, the latest first. */

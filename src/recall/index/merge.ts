@@ -1,22 +1,25 @@
 import type { IndexTables } from "../../domain/index-tables.ts"
+import { eachCount, FIRST_COUNTS_ROW } from "./counts.ts"
 import { Docs } from "./docs.ts"
-import { encodePostings, SLICE_ROWS, Slice } from "./flush.ts"
-import { decodeList } from "./list.ts"
-import { Segment } from "./segment.ts"
+import { ascending, isSlice } from "./flush.ts"
+import { decodeList, someDoc } from "./list.ts"
+import { isPackRow, type ListRow, PackReader, RowWriter, termOf } from "./pack.ts"
+import { MAX_SEGMENT_DOCS, Segment } from "./segment.ts"
 import type { Shelf } from "./shelf.ts"
 
-export const MAX_SEGMENT_DOCS = 65_536
 /** How many segments of which size become one. */
 const LEVELS = [
   { upTo: 512, fanOut: 8 },
   { upTo: 4_096, fanOut: 4 },
   { upTo: 16_384, fanOut: 4 },
-  { upTo: 32_768, fanOut: 2 },
+  { upTo: 65_536, fanOut: 4 },
+  { upTo: 131_072, fanOut: 2 },
 ]
-/** Rows that are read at once from each segment of a merge. */
+/** Rows that are read at once from each segment of a merge, and roughly how many bytes. */
 const READ_ROWS = 64
-/** A frequency is worth a write from here on, and again when it has doubled. */
-const FREQUENT_DOCS = 32
+const READ_BYTES = 512 * 1024
+/** Rows that are deleted in one slice. */
+const DROPPED_ROWS = 256
 
 /** What should become one segment: as many of one size as make the next, or one that is mostly removed. */
 export function plannedMerge(segments: readonly Segment[]): Segment[] | undefined {
@@ -39,23 +42,27 @@ export function plannedMerge(segments: readonly Segment[]): Segment[] | undefine
 }
 
 /** Writes one segment of the documents that are left of some. In slices, like a flush; the same rule says when it is there. */
-export async function* merge(shelf: Shelf, sources: readonly Segment[]): AsyncGenerator<void, void> {
+export async function* merge(shelf: Shelf, planned: readonly Segment[]): AsyncGenerator<void, void> {
+  // What was written together has refs near each other: one source after the other, lists need not be sorted.
+  const sources = planned.toSorted((a, b) => a.docs.ref[0]! - b.docs.ref[0]!)
   const number = shelf.reserveNumber()
   try {
     const places = liveByRef(sources)
     yield
-    if (places.length > 0) yield* mergeLists(shelf, sources, places, number)
+    const { lost, counts } = yield* mergeLists(shelf, sources, places, number)
     const docs = new Docs(places.length)
-    for (const place of places) docs.pushFrom(sources[place >> 16]!.docs, place & 0xffff)
+    for (const place of places) docs.pushFrom(sources[sourceOf(place)]!.docs, docOf(place))
     yield
     // Last of all, because documents may be removed or hidden as long as this is not the segment that they are in.
     places.forEach((place, doc) => {
-      docs.markLike(doc, sources[place >> 16]!.docs, place & 0xffff)
+      docs.markLike(doc, sources[sourceOf(place)]!.docs, docOf(place))
     })
-    const merged = places.length > 0 ? [new Segment(number, docs)] : []
+    const merged = places.length > 0 ? [new Segment(number, docs, shelf.nextTerm)] : []
+    for (const segment of merged) for (const { bytes } of counts) eachCount(bytes, (term) => segment.learnTerm(term))
     await shelf.commit(merged, { retired: sources.map((source) => source.number) }, sources)
     shelf.toDrop.push(...sources.map((source) => source.number))
     shelf.replaceSegments(sources, merged)
+    for (const { term, docs } of lost) shelf.counts.add(term, -docs)
   } catch (error) {
     shelf.toDrop.push(number)
     throw error
@@ -67,66 +74,88 @@ export async function* merge(shelf: Shelf, sources: readonly Segment[]): AsyncGe
 /** Deletes the lists of a segment that is not listed. */
 export async function* drop(tables: IndexTables, segment: number): AsyncGenerator<void, void> {
   for (;;) {
-    const terms = await tables.termsOfSegmentAfter(segment, 0, SLICE_ROWS * 2)
-    if (terms.length === 0) return
-    await tables.write({ droppedLists: { segment, term: terms.at(-1)! } })
+    const rows = await tables.rowsAfter(segment, 0, DROPPED_ROWS)
+    if (rows.length === 0) return
+    await tables.write({ droppedLists: { segment, row: rows.at(-1)! } })
     yield
   }
 }
 
-const PLACE = 2 ** 20
+/** With the 32 bits of a ref, a place has to fit into a number. */
+const PLACE = MAX_SEGMENT_DOCS * 8
+const placeOf = (source: number, doc: number) => source * MAX_SEGMENT_DOCS + doc
+const sourceOf = (place: number) => Math.floor(place / MAX_SEGMENT_DOCS)
+const docOf = (place: number) => place % MAX_SEGMENT_DOCS
 
-/** source << 16 | document of all that are left, in the order of their refs. */
+/** The places of all documents that are left, in the order of their refs. */
 function liveByRef(sources: readonly Segment[]): Uint32Array {
   const order = new Float64Array(sources.reduce((sum, { live }) => sum + live, 0))
   let at = 0
   sources.forEach(({ docs }, source) => {
     for (let doc = 0; doc < docs.size; doc++)
-      if (!docs.isRemoved(doc)) order[at++] = docs.ref[doc]! * PLACE + ((source << 16) | doc)
+      if (!docs.isRemoved(doc)) order[at++] = docs.ref[doc]! * PLACE + placeOf(source, doc)
   })
   return Uint32Array.from(order.sort(), (packed) => packed % PLACE)
 }
 
+/** Gives the rows of counts, and of each word that removed documents had how many they were. */
 async function* mergeLists(
   shelf: Shelf,
   sources: readonly Segment[],
   places: Uint32Array,
   segment: number,
-): AsyncGenerator<void, void> {
+): AsyncGenerator<void, { lost: { term: number; docs: number }[]; counts: ListRow[] }> {
   const newDocs = sources.map(({ docs }) => new Int32Array(docs.size).fill(-1))
   places.forEach((place, doc) => {
-    newDocs[place >> 16]![place & 0xffff] = doc
+    newDocs[sourceOf(place)]![docOf(place)] = doc
   })
   const cursors = sources.map((source, at) => new Cursor(shelf.tables, source, newDocs[at]!))
   const postings = new Uint32Array(places.length)
-  let slice = new Slice()
-  let frequencies: { term: number; docs: number }[] = []
+  const writer = new RowWriter(places.length)
+  const lost: { term: number; docs: number }[] = []
+  const write = () => shelf.tables.write({ lists: writer.take().map((row) => ({ segment, ...row })) })
   for (;;) {
-    for (const cursor of cursors) await cursor.fill()
-    const term = Math.min(...cursors.map((cursor) => cursor.term))
-    if (term !== Number.POSITIVE_INFINITY) {
-      let count = 0
-      for (const cursor of cursors) if (cursor.term === term) count = cursor.take(postings, count)
-      if (count > 0) slice.add({ segment, term, bytes: encodePostings(postings, count, places.length) })
-      if (count >= FREQUENT_DOCS) frequencies.push({ term, docs: count })
-      if (!slice.isFull) continue
+    let term = Number.POSITIVE_INFINITY
+    for (const cursor of cursors) {
+      if (cursor.isEmpty) await cursor.fill()
+      term = Math.min(term, cursor.term)
     }
-    await shelf.tables.write({ lists: slice.lists, frequencies })
+    if (term === Number.POSITIVE_INFINITY) break
+    let count = 0
+    let before = 0
+    for (const cursor of cursors) {
+      if (cursor.term !== term) continue
+      count = cursor.take(postings, count)
+      before += cursor.taken
+    }
+    if (count > 0) writer.add(term, ascending(postings, count))
+    if (count < before) lost.push({ term, docs: before - count })
+    if (!isSlice(writer)) continue
+    await write()
     yield
-    if (term === Number.POSITIVE_INFINITY) return
-    slice = new Slice()
-    frequencies = []
   }
+  const counts = writer.finish()
+  await write()
+  yield
+  return { lost, counts }
 }
 
 /** The lists of one source, one after the other. */
 class Cursor {
+  /** Infinity after the last. */
+  term = 0
+  /** It does not know its next list, and has to be filled. */
+  isEmpty = true
+  /** How many documents the last list had, removed ones too. */
+  taken = 0
   readonly #tables: IndexTables
   readonly #source: Segment
   readonly #newDocs: Int32Array
-  #rows: { term: number; bytes: Uint8Array }[] = []
+  readonly #pack = new PackReader()
+  #rows: ListRow[] = []
   #at = 0
   #last = 0
+  #readRows = READ_ROWS
   #isAtEnd = false
 
   constructor(tables: IndexTables, source: Segment, newDocs: Int32Array) {
@@ -135,27 +164,50 @@ class Cursor {
     this.#newDocs = newDocs
   }
 
-  get term(): number {
-    return this.#rows[this.#at]?.term ?? Number.POSITIVE_INFINITY
-  }
-
   async fill(): Promise<void> {
-    if (this.#at < this.#rows.length || this.#isAtEnd) return
-    this.#rows = await this.#tables.listsAfter(this.#source.number, this.#last, READ_ROWS)
-    this.#at = 0
-    this.#isAtEnd = this.#rows.length === 0
-    this.#last = this.#rows.at(-1)?.term ?? this.#last
+    for (;;) {
+      if (this.#at === this.#rows.length && !this.#isAtEnd) await this.#read()
+      const next = this.#rows[this.#at]
+      const isNextPack = next !== undefined && isPackRow(next.row)
+      const own = next && !isNextPack ? termOf(next.row) : Number.POSITIVE_INFINITY
+      this.term = Math.min(this.#pack.term, own)
+      this.isEmpty = this.term === Number.POSITIVE_INFINITY && isNextPack
+      if (!this.isEmpty) return
+      this.#pack.open(next!.bytes, next!.row)
+      this.#at++
+    }
   }
 
   /** Appends what is left of the list, under the new documents' numbers. */
   take(postings: Uint32Array, already: number): number {
-    const { docs, impacts, count } = decodeList(this.#rows[this.#at++]!.bytes, this.#source.docs.size)
     let total = already
-    for (let at = 0; at < (docs ? count : impacts.length); at++) {
-      if (impacts[at] === 0) continue
-      const doc = this.#newDocs[docs ? docs[at]! : at]!
-      if (doc >= 0) postings[total++] = (doc << 8) | impacts[at]!
+    const add = (doc: number, impact: number) => {
+      const newDoc = this.#newDocs[doc]!
+      if (newDoc >= 0) postings[total++] = (newDoc << 8) | impact
+      return false
     }
+    if (this.#pack.term === this.term) {
+      const { count, docs, impacts } = this.#pack
+      for (let at = 0; at < count; at++) add(docs[at]!, impacts[at]!)
+      this.taken = count
+      this.#pack.next()
+    } else {
+      const list = decodeList(this.#rows[this.#at++]!.bytes, this.#source.docs.size)
+      someDoc(list, add)
+      this.taken = list.count
+    }
+    this.isEmpty = true
     return total
+  }
+
+  async #read(): Promise<void> {
+    const rows = await this.#tables.listsAfter(this.#source.number, this.#last, this.#readRows)
+    this.#rows = rows.filter(({ row }) => row < FIRST_COUNTS_ROW)
+    this.#at = 0
+    this.#isAtEnd = this.#rows.length === 0
+    this.#last = this.#rows.at(-1)?.row ?? this.#last
+    const bytes = this.#rows.reduce((sum, row) => sum + row.bytes.length, 1)
+    // Rows near each other are alike: words that came first are in many documents.
+    this.#readRows = Math.ceil(Math.min(READ_ROWS, this.#readRows * 2, (this.#rows.length * READ_BYTES) / bytes))
   }
 }

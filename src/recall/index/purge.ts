@@ -1,4 +1,3 @@
-import { SLICE_ROWS } from "./flush.ts"
 import { drop, merge } from "./merge.ts"
 import type { Shelf } from "./shelf.ts"
 
@@ -15,24 +14,17 @@ export async function purge(shelf: Shelf): Promise<void> {
   await shelf.tables.purge()
 }
 
+const ROWS_AT_ONCE = 512
+
+/** No segment has removed documents any more, so what counts nothing is nowhere. */
 async function dropWords(shelf: Shelf): Promise<void> {
   const { tables } = shelf
-  const isUsed = new Uint8Array(shelf.nextTerm)
-  for (const { number } of shelf.segments) {
-    let last = 0
-    for (;;) {
-      const terms = await tables.termsOfSegmentAfter(number, last, SLICE_ROWS * 16)
-      if (terms.length === 0) break
-      for (const term of terms) isUsed[term] = 1
-      last = terms.at(-1)!
-    }
-  }
   let last = ""
   for (;;) {
-    const rows = await tables.termsAfter(last, SLICE_ROWS * 4)
+    const rows = await tables.termsAfter(last, ROWS_AT_ONCE)
     if (rows.length === 0) return
     last = rows.at(-1)!.word
-    const unused = rows.filter(({ term }) => !isUsed[term]).map(({ word }) => word)
+    const unused = rows.filter(({ term }) => shelf.counts.of(term) === 0)
     if (unused.length > 0) await tables.write({ droppedTerms: unused })
   }
 }

@@ -1,5 +1,6 @@
+import { Blocks } from "./blocks.ts"
 import type { Docs } from "./docs.ts"
-import { impactIn, type List, lookUpSteps } from "./list.ts"
+import { impactIn, type List, lookUpSteps, someDoc } from "./list.ts"
 import { type Found, Top } from "./top.ts"
 
 export interface RankWish {
@@ -16,49 +17,39 @@ export interface RankWish {
 
 export type Accept = (doc: number) => boolean
 
-interface Part {
+export interface Part {
   list: List
   weight: number
   /** The most that this list and all before it can add. */
   sum: number
 }
 
-/** Enough to find out roughly what the best documents score. */
-const PRIMING_DOCS = 300
-const sums = new Int32Array(65_536)
-const touched = new Uint16Array(65_536)
-
-/**
- * MaxScore: the words that cannot lift a document into the best by themselves are only looked up in documents that other
- * words have brought up. Exact: nothing that could win, be it by a tie, is left out.
- */
+/** Exact: nothing that could win, be it by a tie, is left out. */
 export function rank(wish: RankWish): Found[] {
   const { views } = wish
   const top = new Top(
     wish.limit,
     views.map((view) => view.docs),
   )
-  const order = views.map((_, view) => view).sort((a, b) => views[b]!.docs.lastMs - views[a]!.docs.lastMs)
-  const accepts = views.map((_, view) => wish.accepts(view))
-  const parts = views.map((_, view) => (accepts[view] ? partsOf(wish, view) : []))
-  if (wish.required.length === 0) top.floor = primedFloor(wish, order, parts, accepts)
-  for (const view of order) {
-    const here = parts[view]!
-    const accept = accepts[view]
-    if (!accept || here.length === 0 || here.at(-1)!.sum < top.floor) continue
+  const blocks = new Blocks()
+  for (const [view, { docs }] of views.entries()) {
+    const accept = wish.accepts(view)
+    const parts = accept ? partsOf(wish, view) : []
+    if (!accept || parts.length === 0) continue
     const required = wish.required.map((lists) => lists[view])
     const rarest = required.reduce(
       (least, list) => ((list?.count ?? 0) < (least?.count ?? 0) ? list : least),
       required[0],
     )
     if (required.length > 0) {
-      if (rarest) together(top, view, here, rarest, required as List[], accept)
+      if (rarest) together(top, view, parts, rarest, required as List[], accept)
       continue
     }
     const only = wish.only(view)
-    if (only && isCheaper(only.length, here)) oneByOne(top, view, here, only, accept)
-    else accumulate(top, view, here, accept)
+    if (only && isCheaper(only.length, parts)) oneByOne(top, view, parts, only, accept)
+    else blocks.add(view, docs.size, parts, accept)
   }
+  blocks.search(top)
   return top.found()
 }
 
@@ -75,33 +66,6 @@ function partsOf({ terms }: RankWish, view: number): Part[] {
     part.sum = sum
   }
   return parts
-}
-
-/** What `limit` different documents reach for certain, found among those that have the rarest words. */
-function primedFloor(wish: RankWish, order: number[], parts: Part[][], accepts: (Accept | undefined)[]): number {
-  const counted = wish.terms.map(({ lists }) => lists)
-  const frequency = (lists: readonly (List | undefined)[]) => lists.reduce((sum, list) => sum + (list?.count ?? 0), 0)
-  const rarestFirst = counted.toSorted((a, b) => frequency(a) - frequency(b))
-  const scores: number[] = []
-  let left = PRIMING_DOCS + wish.limit
-  for (const [at, lists] of rarestFirst.entries()) {
-    const before = rarestFirst.slice(0, at)
-    for (const view of order) {
-      const list = lists[view]
-      const accept = accepts[view]
-      if (!list || !accept) continue
-      for (let next = 0; next < (list.docs ? list.count : list.impacts.length) && left > 0; next++) {
-        const doc = list.docs ? list.docs[next]! : next
-        if (!list.docs && list.impacts[doc] === 0) continue
-        left--
-        if (before.some((earlier) => earlier[view] && impactIn(earlier[view], doc) > 0) || !accept(doc)) continue
-        scores.push(scoreIn(parts[view]!, doc, 0))
-      }
-    }
-    if (left <= 0) break
-  }
-  if (scores.length < wish.limit) return 1
-  return Math.max(1, scores.sort((a, b) => b - a)[wish.limit - 1]!)
 }
 
 /** The exact score, or -1 as soon as it is certain to stay below the floor. */
@@ -135,53 +99,10 @@ function oneByOne(top: Top, view: number, parts: Part[], docs: ArrayLike<number>
 
 function together(top: Top, view: number, parts: Part[], rarest: List, required: List[], accept: Accept): void {
   const others = required.filter((list) => list !== rarest).sort((a, b) => a.count - b.count)
-  const length = rarest.docs ? rarest.count : rarest.impacts.length
-  for (let at = 0; at < length; at++) {
-    const doc = rarest.docs ? rarest.docs[at]! : at
-    if (rarest.impacts[at] === 0 || !others.every((list) => impactIn(list, doc) > 0)) continue
+  someDoc(rarest, (doc) => {
+    for (const list of others) if (impactIn(list, doc) === 0) return false
     const score = scoreIn(parts, doc, top.floor)
     if (score >= top.floor && accept(doc)) top.push(score, view, doc)
-  }
-}
-
-function accumulate(top: Top, view: number, parts: Part[], accept: Accept): void {
-  let essential = 0
-  while (parts[essential]!.sum < top.floor) essential++
-  let count = 0
-  for (let at = essential; at < parts.length; at++) count = addUp(parts[at]!, count)
-  const rest = essential === 0 ? 0 : parts[essential - 1]!.sum
-  for (let at = 0; at < count; at++) {
-    const doc = touched[at]!
-    let score = sums[doc]!
-    sums[doc] = 0
-    if (score + rest < top.floor || !accept(doc)) continue
-    for (let other = essential - 1; other >= 0; other--) {
-      const part = parts[other]!
-      if (score + part.sum < top.floor) break
-      score += part.weight * impactIn(part.list, doc)
-    }
-    if (score >= top.floor) top.push(score, view, doc)
-  }
-}
-
-function addUp({ list, weight }: Part, already: number): number {
-  let count = already
-  const { docs, impacts } = list
-  if (docs) {
-    for (let at = 0; at < list.count; at++) {
-      const doc = docs[at]!
-      const before = sums[doc]!
-      if (before === 0) touched[count++] = doc
-      sums[doc] = before + weight * impacts[at]!
-    }
-  } else {
-    for (let doc = 0; doc < impacts.length; doc++) {
-      const impact = impacts[doc]!
-      if (impact === 0) continue
-      const before = sums[doc]!
-      if (before === 0) touched[count++] = doc
-      sums[doc] = before + weight * impact
-    }
-  }
-  return count
+    return false
+  })
 }

@@ -2,6 +2,7 @@ import { DOC_KINDS, type DocKind, type Docs, isSet } from "./docs.ts"
 import { FULL_SCORE, idfOf } from "./impact.ts"
 import { impactIn, type List } from "./list.ts"
 import { type DocLook, lookAt } from "./look.ts"
+import { withPrefix } from "./prefix.ts"
 import { type Accept, rank } from "./rank.ts"
 import { Segment } from "./segment.ts"
 import type { Shelf } from "./shelf.ts"
@@ -31,8 +32,6 @@ export interface EngineHit extends DocLook {
   score: number
 }
 
-/** How many words a prefix stands for: the most frequent ones that begin so. */
-const PREFIX_WORDS = 32
 /** Of more than these, listing their documents costs more than testing those that have the words. */
 const FEW_SESSIONS = 50
 /** The sum of all whole weights; times the largest impact it is still a 31-bit number. */
@@ -85,19 +84,6 @@ export async function expanded(shelf: Shelf, query: Pick<EngineQuery, "words" | 
   }
   for (const word of new Set(query.all?.flat())) if (!weights.has(word)) add(word, 1)
   return weights
-}
-
-async function withPrefix(shelf: Shelf, prefix: string): Promise<string[]> {
-  if (prefix === "" || !prefix.isWellFormed() || prefix.includes("\0")) return []
-  const written = await shelf.tables.termsWithPrefix(prefix, PREFIX_WORDS)
-  const counts = new Map(written.map(({ word, docs }) => [word, docs]))
-  for (const delta of shelf.deltas)
-    for (const [word, postings] of delta.words)
-      if (word.startsWith(prefix)) counts.set(word, (counts.get(word) ?? 0) + postings.length)
-  return [...counts]
-    .sort(([a, docsOfA], [b, docsOfB]) => docsOfB - docsOfA || (a < b ? -1 : 1))
-    .slice(0, PREFIX_WORDS)
-    .map(([word]) => word)
 }
 
 interface Filter {

@@ -1,16 +1,31 @@
 import type { Docs } from "./docs.ts"
 
+/** The fewer segments, the fewer rows a search has to read; but forgetting rewrites those that have what is forgotten. */
+export const MAX_SEGMENT_DOCS = 2 ** 18
+
 /** Documents that are written, in the order of their refs. It never changes but for its marks. */
 export class Segment {
   readonly number: number
   readonly docs: Docs
   /** Marks that are in memory only. */
   isDirty = false
+  /** A bit for each word: a search need not read what is not there. */
+  readonly #terms: Uint8Array
   #sessions: BySession | undefined
 
-  constructor(number: number, docs: Docs) {
+  /** Of words with lower numbers than `endTerm`. */
+  constructor(number: number, docs: Docs, endTerm: number) {
     this.number = number
     this.docs = docs
+    this.#terms = new Uint8Array((endTerm >> 3) + 1)
+  }
+
+  hasTerm(term: number): boolean {
+    return (this.#terms[term >> 3]! & (1 << (term & 7))) !== 0
+  }
+
+  learnTerm(term: number): void {
+    this.#terms[term >> 3]! |= 1 << (term & 7)
   }
 
   get live(): number {
@@ -22,6 +37,7 @@ export class Segment {
     const refs = this.docs.ref
     let low = 0
     let high = this.docs.size - 1
+    if (ref < refs[0]! || ref > refs[high]!) return -1
     while (low <= high) {
       const middle = (low + high) >> 1
       const found = refs[middle]!
@@ -33,7 +49,7 @@ export class Segment {
   }
 
   /** The documents of a session, ascending, so that a search in few sessions need not look at the others. */
-  docsOfSession(session: number): Uint16Array {
+  docsOfSession(session: number): Uint32Array {
     this.#sessions ??= bySession(this.docs)
     const { sessions, starts, docs } = this.#sessions
     let low = 0
@@ -45,14 +61,17 @@ export class Segment {
       if (found < session) low = middle + 1
       else high = middle - 1
     }
-    return docs.subarray(0, 0)
+    return NONE
   }
 }
+
+/** Most segments have nothing of a session. */
+const NONE = new Uint32Array(0)
 
 interface BySession {
   sessions: Uint32Array
   starts: Uint32Array
-  docs: Uint16Array
+  docs: Uint32Array
 }
 
 /** Counted in arrays by session number: at the first search in a session this is done for every segment. */
@@ -69,7 +88,7 @@ function bySession({ session, size }: Docs): BySession {
     sessions.push(number)
     starts.push(start + count)
   })
-  const docs = new Uint16Array(size)
+  const docs = new Uint32Array(size)
   for (let doc = 0; doc < size; doc++) docs[next[session[doc]!]!++] = doc
   return { sessions: Uint32Array.from(sessions), starts: Uint32Array.from(starts), docs }
 }

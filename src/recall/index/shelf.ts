@@ -1,16 +1,22 @@
-import type { IndexChange, IndexTables, ListKey, MarksRow, SessionRow } from "../../domain/index-tables.ts"
+import type { IndexChange, IndexTables, MarksRow, SessionRow } from "../../domain/index-tables.ts"
 import { ListCache, WordCache } from "./cache.ts"
+import { Counts, eachCount, FIRST_COUNTS_ROW } from "./counts.ts"
 import type { Delta } from "./delta.ts"
 import type { List } from "./list.ts"
+import { packOf, rowOf } from "./pack.ts"
 import type { Segment } from "./segment.ts"
 
 export type View = Segment | Delta
+
+/** Rows of counts that are read at once. */
+const COUNTS_ROWS = 32
 
 /** What the engine has at this moment: the segments, what is in memory only, and the numbers given out. */
 export class Shelf {
   readonly tables: IndexTables
   readonly lists: ListCache
   readonly words: WordCache
+  readonly counts = new Counts()
   readonly sessions = new Sessions()
   /** Oldest first; the last one takes what comes, the others wait to be written. */
   deltas: readonly Delta[] = []
@@ -37,6 +43,19 @@ export class Shelf {
 
   release(number: number): void {
     this.#reserved.delete(number)
+  }
+
+  async restoreCounts(segment: Segment): Promise<void> {
+    const learn = (term: number, count: number) => {
+      this.counts.add(term, count)
+      segment.learnTerm(term)
+    }
+    for (let last = FIRST_COUNTS_ROW - 1; ; ) {
+      const rows = await this.tables.listsAfter(segment.number, last, COUNTS_ROWS)
+      for (const { bytes } of rows) eachCount(bytes, learn)
+      if (rows.length < COUNTS_ROWS) return
+      last = rows.at(-1)!.row
+    }
   }
 
   replaceSegments(gone: readonly Segment[], come: readonly Segment[]): void {
@@ -101,19 +120,23 @@ export class Shelf {
   }
 
   async #listsIn(segments: readonly Segment[], terms: number[]): Promise<(List | undefined)[][]> {
-    const missing: { key: ListKey; at: number; segment: number }[] = []
+    const missing: { term: number; at: number; segment: number }[] = []
     const found = terms.map((term, at) =>
       segments.map((segment, index) => {
-        const list = term === 0 ? null : this.lists.get(term, segment)
-        if (list === undefined) missing.push({ key: { segment: segment.number, term }, at, segment: index })
+        const list = term !== 0 && segment.hasTerm(term) ? this.lists.get(term, segment) : null
+        if (list === undefined) missing.push({ term, at, segment: index })
         return list ?? undefined
       }),
     )
     if (missing.length === 0) return found
-    const read = await this.tables.lists(missing.map(({ key }) => key))
+    const read = await this.tables.lists(
+      missing.map(({ term, segment }) => {
+        return { segment: segments[segment]!.number, row: rowOf(term), otherwise: packOf(term) }
+      }),
+    )
     if (segments !== this.segments) return found
-    for (const [index, { key, at, segment }] of missing.entries())
-      found[at]![segment] = this.lists.put(key.term, segments[segment]!, read[index]) ?? undefined
+    for (const [index, { term, at, segment }] of missing.entries())
+      found[at]![segment] = this.lists.put(term, segments[segment]!, read[index]) ?? undefined
     return found
   }
 }

@@ -154,7 +154,7 @@ export class Work {
   async #reconcile(): Promise<void> {
     const { tables, segments } = this.#shelf
     this.#shelf.words.clear()
-    this.#shelf.nextTerm = (await tables.lastTerm()) + 1
+    this.#shelf.nextTerm = Number((await tables.meta()).terms) + 1
     const listed = new Set((await tables.segments()).map(({ segment }) => segment))
     const unlisted = segments.filter(({ number }) => !listed.delete(number))
     await this.#shelf.commit(unlisted, { retired: [...listed], meta: { position: String(this.#durable) } })

@@ -44,25 +44,19 @@ async function wholeScores(
   candidates: readonly Candidate[],
   words: readonly FoldedWord[],
 ): Promise<number[]> {
-  const members = candidates.map(({ kind, ref, sessionId, exchange }) =>
-    kind === "thought" ? [ref] : engine.docsOfExchange(sessionId, exchange),
+  const { inverse, wholes } = await engine.wholes(
+    candidates.map(({ kind, ref, sessionId, exchange }) => {
+      return { ref, sessionId, exchange, isAlone: kind === "thought" }
+    }),
+    words.map(({ word }) => word),
   )
-  const texts = words.map(({ word }) => word)
-  const [weights, inverse] = await Promise.all([
-    engine.weights(members.flat(), texts),
-    engine.inverseFrequencies(texts),
-  ])
-  let at = 0
-  return members.map((refs) => {
-    const length = refs.reduce((sum, ref) => sum + engine.look(ref)!.length, 0)
+  return wholes.map(({ length, counts }) => {
     const norm = K1 * (1 - B + (B * length) / AVERAGE_WORDS)
     let score = 0
     for (const [index, { weight }] of words.entries()) {
-      let frequency = 0
-      for (let doc = at; doc < at + refs.length; doc++) frequency += weights[index]![doc]!
-      if (frequency > 0) score += (weight * inverse[index]! * frequency * (K1 + 1)) / (frequency + norm)
+      const count = counts[index]!
+      if (count > 0) score += (weight * inverse[index]! * count * (K1 + 1)) / (count + norm)
     }
-    at += refs.length
     return score
   })
 }

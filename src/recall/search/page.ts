@@ -2,7 +2,6 @@ import type { SessionId } from "../../domain/ids.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Thought } from "../../domain/thought.ts"
-import type { Turn } from "../../domain/turn.ts"
 import type { DocLook } from "../index/engine.ts"
 import { isThought, refOfThought, refOfTurn, seqOf } from "../refs.ts"
 import type { ParsedQuery } from "../words/query.ts"
@@ -14,19 +13,21 @@ const USUAL_CHARS = { user: 80, ai: 160, snippet: 160 }
 
 /** Texts by document; a text that is gone from the archive by now is absent. */
 export async function textsOf(store: Store, refs: readonly number[]): Promise<Map<number, string>> {
-  return new Map([...(await documentsOf(store, refs))].map(([ref, { text }]) => [ref, text]))
+  const { texts } = await documentsOf(store, refs)
+  return texts
 }
 
-async function documentsOf(store: Store, refs: readonly number[]): Promise<Map<number, Turn | Thought>> {
-  const seqsWhere = (wanted: (ref: number) => boolean) => refs.filter(wanted).map(seqOf)
-  const [turns, thoughts] = await Promise.all([
-    store.turns.bySeqs(seqsWhere((ref) => !isThought(ref))),
-    store.thoughts.bySeqs(seqsWhere(isThought)),
-  ])
-  return new Map<number, Turn | Thought>([
-    ...turns.map((turn) => [refOfTurn(turn.seq), turn] as const),
-    ...thoughts.map((thought) => [refOfThought(thought.seq), thought] as const),
-  ])
+async function documentsOf(
+  store: Store,
+  refs: readonly number[],
+): Promise<{ texts: Map<number, string>; thoughts: Map<number, Thought> }> {
+  const texts = await store.turns.texts(refs.filter((ref) => !isThought(ref)).map(seqOf))
+  const seqs = refs.filter(isThought).map(seqOf)
+  const thoughts = seqs.length === 0 ? [] : await store.thoughts.bySeqs(seqs)
+  const byRef = new Map<number, string>()
+  for (const [seq, text] of texts) byRef.set(refOfTurn(seq), text)
+  for (const { seq, text } of thoughts) byRef.set(refOfThought(seq), text)
+  return { texts: byRef, thoughts: new Map(thoughts.map((thought) => [refOfThought(thought.seq), thought])) }
 }
 
 export async function pageOf(
@@ -41,18 +42,19 @@ export async function pageOf(
     return { candidate, prompt, answer: answers(candidate)?.ref }
   })
   const wanted = shown.flatMap(({ candidate, prompt, answer }) => [candidate.ref, prompt, answer])
-  const documents = await documentsOf(store, [...new Set(wanted.filter((ref) => ref !== undefined))])
-  const textAt = (ref: number | undefined) => (ref === undefined ? "" : (documents.get(ref)?.text ?? ""))
+  const { texts, thoughts } = await documentsOf(store, [...new Set(wanted.filter((ref) => ref !== undefined))])
+  const textAt = (ref: number | undefined) => (ref === undefined ? "" : (texts.get(ref) ?? ""))
   const sessions = await sessionsOf(store, candidates)
   return shown.flatMap(({ candidate, prompt, answer }) => {
-    const document = documents.get(candidate.ref)
+    const text = texts.get(candidate.ref)
+    const thought = thoughts.get(candidate.ref)
     const session = sessions.get(candidate.sessionId)
-    if (!document || !session) return []
-    const snippet = snippetOf(document.text, query, chars.snippet)
+    if (text === undefined || !session) return []
+    const snippet = snippetOf(text, query, chars.snippet)
     return {
       session,
       exchange: candidate.exchange,
-      ...("branchId" in document ? { thought: { number: document.number, branchId: document.branchId } } : {}),
+      ...(thought ? { thought: { number: thought.number, branchId: thought.branchId } } : {}),
       seq: seqOf(candidate.ref),
       kind: candidate.kind,
       atMs: candidate.atMs,
@@ -67,8 +69,8 @@ export async function pageOf(
 
 async function sessionsOf(store: Store, candidates: readonly Candidate[]): Promise<Map<string, Session>> {
   const ids = [...new Set(candidates.map(({ sessionId }) => sessionId))]
-  const found = await Promise.all(ids.map((id) => store.sessions.byId(id as SessionId)))
-  return new Map(found.filter((session) => session !== undefined).map((session) => [session.id, session]))
+  const found = await store.sessions.byIds(ids as SessionId[])
+  return new Map(found.map((session) => [session.id, session]))
 }
 
 function beginning(text: string, chars: number): string {

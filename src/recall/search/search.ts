@@ -48,12 +48,12 @@ export async function search(parts: SearchParts, wish: SearchWish): Promise<Omit
 
 async function ranked(parts: SearchParts, wish: SearchWish, query: ParsedQuery, notes: string[]): Promise<Candidate[]> {
   const { engine, clock } = parts
-  const hits = await found(parts, wish, query, notes)
+  const all = query.phrases.map(({ words }) => words)
+  const words = await engine.expand({ words: query.words, all })
+  const hits = await found(parts, wish, { ...query, words: words.map((word) => ({ ...word, isPrefix: false })) }, notes)
   const isTurns = wish.unit === "turn"
   const accepts = await acceptorOf(parts, wish)
-  const byWords = isTurns
-    ? smoothTurns(engine, hits, accepts)
-    : await foldToExchanges(engine, hits, await engine.expand(query))
+  const byWords = isTurns ? smoothTurns(engine, hits, accepts) : await foldToExchanges(engine, hits, words)
   // A phrase must be there, and a role is asked of words: what is only near in meaning has neither.
   const isAboutMeaning = !isTurns && query.phrases.length === 0 && wish.kinds === undefined
   const candidates =

@@ -95,6 +95,10 @@ function eachChunkWith(text: string, pattern: RegExp, call: (from: number, to: n
   pattern.lastIndex = 0
   for (let found = pattern.exec(text); found; found = pattern.exec(text)) {
     let from = found.index
+    if (isWithinWord(text, from)) {
+      pattern.lastIndex = from + 1
+      continue
+    }
     while (from > 0 && !isBlank(text, from - 1)) from--
     let to = pattern.lastIndex
     while (to < text.length && !isBlank(text, to)) to++
@@ -102,6 +106,15 @@ function eachChunkWith(text: string, pattern: RegExp, call: (from: number, to: n
     pattern.lastIndex = to
   }
 }
+
+/** No word and no part of an identifier begins with a small letter after another letter. */
+function isWithinWord(text: string, at: number): boolean {
+  if (at === 0 || !isSmall(text.charCodeAt(at))) return false
+  const before = text.charCodeAt(at - 1)
+  return isSmall(before) || isSmall(before + 32)
+}
+
+const isSmall = (code: number) => code >= 97 && code <= 122
 
 /** The first and the last of the matches that are worth most together and fit. */
 function bestWindow({ all, worth }: Found, maxChars: number): [number, number] | null {

@@ -248,3 +248,20 @@ describe("the spool", () => {
     await running
   })
 })
+
+test("a session that runs and has said nothing is kept like one that has, and its first hook makes no second one", async () => {
+  const met = { platform: "codex", nativeId: "quiet", cwd: "/lake" }
+  expect(await intake().meet(met)).toBe(true)
+  const session = await store.sessions.byNative("codex", "quiet")
+  expect(session).toMatchObject({ projectPath: "/lake", title: "Untitled" })
+  expect(session?.projectId).toBeTruthy()
+  await intake().receive(
+    hook({ hook_event_name: "SessionStart", session_id: "quiet", source: "startup" }, { platform: "codex" }),
+  )
+  expect(await entries("session.started")).toHaveLength(1)
+  expect(await intake().meet({ ...met, nativeId: "hidden", cwd: "/private/x" })).toBe(false)
+  expect(await intake().meet({ ...met, nativeId: "foreign", platform: "nobody" })).toBe(false)
+  await store.forgetting.session(session!.id, NOW)
+  expect(await intake().meet(met)).toBe(false)
+  expect(await store.sessions.byNative("codex", "quiet")).toBeUndefined()
+})

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { LineageKind } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
-import type { HookEvent, SentHook } from "../../domain/hook.ts"
+import { type HookEvent, hookPayload, type SentHook } from "../../domain/hook.ts"
 import { newSessionId } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
 import type { Session } from "../../domain/session.ts"
@@ -15,12 +15,20 @@ import { makeSpool, sweepSpool } from "./spool.ts"
 export interface Intake {
   /** Resolves when the event is kept, and everything that was spooled before it, with what was understood of it. */
   receive(sent: SentHook): Promise<Heard | undefined>
+  /** A session that runs and has said nothing yet; false when it may not be kept. */
+  meet(found: MetSession): Promise<boolean>
   /** Takes what hooks left in the spool, now and as it comes, until the signal. */
   run(signal: AbortSignal): Promise<void>
 }
 
+export interface MetSession {
+  platform: string
+  nativeId: string
+  cwd: string
+}
+
 export interface HookSettings {
-  agents: readonly Pick<AgentSetup, "platform" | "read">[]
+  agents: readonly Pick<AgentSetup, "platform" | "read" | "isUnattended">[]
   spoolDir: string
   /** This machine's name: panes and processes are its own. */
   host: string
@@ -58,13 +66,17 @@ export function makeIntake(deps: Deps): Intake {
     return done
   }
 
+  const mayKeep = async (platform: string, nativeId: string | undefined, cwd: string | undefined) => {
+    if (cwd !== undefined && rules.excluded(cwd)) return false
+    return nativeId === undefined || !(await store.forgetting.of(platform, nativeId)).whole
+  }
+
   const hear = async (sent: SentHook): Promise<Heard | undefined> => {
     const agent = agents.find(({ platform }) => platform === sent.platform)
     if (!agent) return undefined
-    const event = agent.read(parsed(sent.body), sent.env)
-    if (event.cwd !== undefined && rules.excluded(event.cwd)) return undefined
-    if (event.sessionId !== undefined && (await store.forgetting.of(sent.platform, event.sessionId)).whole)
-      return undefined
+    const event = agent.read(hookPayload(sent), sent.env)
+    if (!(await mayKeep(sent.platform, event.sessionId, event.cwd))) return undefined
+    if (await agent.isUnattended?.(event)) event.details.unattended = "true"
     return { sent, event, project: event.cwd === undefined ? undefined : await rules.projectOf(event.cwd) }
   }
 
@@ -102,6 +114,16 @@ export function makeIntake(deps: Deps): Intake {
         const [heard] = await admit([sent])
         return heard
       }),
+    async meet({ platform, nativeId, cwd }) {
+      if (!agents.some((agent) => agent.platform === platform) || !(await mayKeep(platform, nativeId, cwd)))
+        return false
+      const project = await rules.projectOf(cwd)
+      await store.transaction(async (tx) => {
+        const session = await ensure(tx, { platform, atMs: clock.nowMs() }, nativeId, clock)
+        await place(tx, session, project, cwd)
+      })
+      return true
+    },
     async run(signal) {
       for (let round = 0; !signal.aborted; round++) {
         if (round % SWEEP_EVERY === 0) await sweepSpool(spoolDir, clock.nowMs()).catch(() => {})
@@ -110,16 +132,6 @@ export function makeIntake(deps: Deps): Intake {
       }
     },
   }
-}
-
-function parsed(body: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(body)
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {
-    // An event without a name is kept all the same: that something happened is all that is known.
-  }
-  return {}
 }
 
 async function keep(tx: Store, { sent, event, project }: Heard, host: string, clock: Clock): Promise<void> {
@@ -144,19 +156,28 @@ async function keep(tx: Store, { sent, event, project }: Heard, host: string, cl
     },
   ])
   if (written === 0 || !session) return
-  if (session.projectId === null && project)
-    await tx.sessions.describe(session.id, { projectId: project.id, projectPath: event.cwd! })
-  const place = { host, pid: event.pid ?? 0, pane: paneOf(sent.env), atMs: sent.atMs }
-  await recordOrigin(tx, { ...session, projectId: session.projectId ?? project?.id ?? null }, event, place)
+  if (event.cwd !== undefined) await place(tx, session, project, event.cwd)
+  const at = { host, pid: event.pid ?? 0, pane: paneOf(sent.env), atMs: sent.atMs }
+  await recordOrigin(tx, { ...session, projectId: session.projectId ?? project?.id ?? null }, event, at)
   await tx.runs.seen({
     sessionId: session.id,
-    ...place,
+    ...at,
     ...(event.start === undefined ? {} : { start: event.start }),
     ...(event.end === undefined ? {} : { end: event.end }),
   })
 }
 
-async function ensure(tx: Store, sent: SentHook, nativeId: string, clock: Clock): Promise<Session> {
+async function place(tx: Store, session: Session, project: Project | undefined, cwd: string): Promise<void> {
+  if (session.projectId === null && project)
+    await tx.sessions.describe(session.id, { projectId: project.id, projectPath: cwd })
+}
+
+async function ensure(
+  tx: Store,
+  sent: Pick<SentHook, "platform" | "atMs">,
+  nativeId: string,
+  clock: Clock,
+): Promise<Session> {
   const found = await tx.sessions.byNative(sent.platform, nativeId)
   if (found) return found
   const { session, created } = await tx.sessions.create({

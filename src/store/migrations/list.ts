@@ -8,6 +8,7 @@ import * as forgotten from "./0004_forgotten.ts"
 import * as words from "./0005_words.ts"
 import * as turnsByTime from "./0006_turns_by_time.ts"
 import * as codexSources from "./0007_codex_sources.ts"
+import * as queue from "./0008_queue.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -22,4 +23,5 @@ export const migrations: Record<string, StoreMigration> = {
   "0005_words": words,
   "0006_turns_by_time": turnsByTime,
   "0007_codex_sources": codexSources,
+  "0008_queue": queue,
 }

@@ -225,6 +225,22 @@ platformContract(codex, [
     },
   },
   {
+    name: "who spoke to the daemon first is the originator: a session of a terminal is none that was handed over",
+    files: {
+      [`.codex/sessions/${DAY}/${rollout(T1)}`]: jsonl(
+        meta(T1, { originator: "throughline", source: "vscode", forked_from_id: T2 }),
+        message(-9, "user", "from before the fork"),
+        message(1, "user", "go"),
+      ),
+    },
+    expected: {
+      [T1]: {
+        session: { parent: { sessionId: T2, kind: "fork" } },
+        turns: [{ text: "from before the fork" }, { text: "go" }],
+      },
+    },
+  },
+  {
     name: "rollback",
     files: {
       [`.codex/sessions/${DAY}/${rollout(T1)}`]: jsonl(

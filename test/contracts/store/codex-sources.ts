@@ -1,12 +1,14 @@
+import { Kysely } from "kysely"
 import { expect } from "vitest"
 import type { Store } from "../../../src/domain/store.ts"
+import type { StoreDialect } from "../../../src/store/dialect.ts"
+import { up } from "../../../src/store/migrations/0007_codex_sources.ts"
+import type { Tables } from "../../../src/store/tables.ts"
 import { addSession, NOW } from "./examples.ts"
 import { newSource, newTurn } from "./turns.ts"
 
-const MIGRATION = "0007_codex_sources"
-
-/** As a store was before sources of Codex were known by their names. Says what to delete so that it is made new again. */
-export async function beforeCodexSources(store: Store): Promise<string> {
+/** A store as it was before sources of Codex were known by their names, brought up to date. */
+export async function migrateCodexSources(store: Store, dialect: StoreDialect): Promise<void> {
   const save = (key: string, readAtMs: number, platform = "codex") =>
     store.sources.save(newSource(key, { platform, path: key, readAtMs }))
   const { id } = await addSession(store, { platform: "codex" })
@@ -18,7 +20,9 @@ export async function beforeCodexSources(store: Store): Promise<string> {
   await save("/h/.codex/rollout-c.jsonl", NOW)
   await save("/h/.codex/sessions/2026/08/16/rollout-c.jsonl", NOW + 9)
   await save("/h/sessions/2026/x.jsonl", NOW, "claude-code")
-  return MIGRATION
+  const db = new Kysely<Tables>({ dialect: await dialect.open() })
+  await up(db)
+  await db.destroy()
 }
 
 /** One row for each, nothing is lost, and the turns belong to the one that was read last. */

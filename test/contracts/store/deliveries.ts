@@ -25,6 +25,9 @@ export function deliveriesContract(store: () => Store): void {
       leaseUntilMs: null,
       attemptStartedAtMs: null,
       outcome: null,
+      fingerprint: null,
+      sessionId: null,
+      rung: null,
       createdAtMs: NOW,
       settledAtMs: null,
     })

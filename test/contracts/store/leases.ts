@@ -61,16 +61,57 @@ export function leasesContract(store: () => Store): void {
     expect(await byKey("a1")).toMatchObject({ state: "failed", outcome: "the door was shut" })
   })
 
-  test("an unrepeatable one whose attempt was cut off is uncertain and frees its lane", async () => {
-    await store().deliveries.enqueue(newDelivery("a1", { repeatable: false }), NOW)
+  test("an unrepeatable one whose attempt was cut off blocks its lane until it is settled by evidence", async () => {
+    await store().deliveries.enqueue(newDelivery("a1", { repeatable: false, expiresAtMs: NOW + 10 }), NOW)
     await enqueue(store(), "a2")
     const seq = await leaseOne(store(), "me")
     expect(await store().deliveries.startAttempt(seq, "me", NOW + 1)).toBe(true)
-    expect(await leasedKeys(store(), "you", EXPIRED - 1)).toEqual([])
-    expect((await byKey("a1")).state).toBe("queued")
-    expect(await leasedKeys(store(), "you", EXPIRED)).toEqual(["a2"])
-    expect(await byKey("a1")).toMatchObject({ state: "uncertain", settledAtMs: EXPIRED, attempts: 1 })
+    expect(await store().deliveries.cutOff(leaseFor("you"), EXPIRED - 1)).toEqual([])
+    expect(await leasedKeys(store(), "you", EXPIRED)).toEqual([])
+    const [cut] = await store().deliveries.cutOff(leaseFor("you"), EXPIRED)
+    expect(cut).toMatchObject({ key: "a1", attempts: 1, attemptStartedAtMs: NOW + 1, leaseOwner: "you" })
     expect(await store().deliveries.settle(seq, "me", "done", null, EXPIRED)).toBe(false)
+    expect(await store().deliveries.settle(seq, "you", "uncertain", "nobody knows", EXPIRED + 1)).toBe(true)
+    expect(await byKey("a1")).toMatchObject({ state: "uncertain", outcome: "nobody knows", attempts: 1 })
+    expect(await leasedKeys(store(), "you", EXPIRED + 1)).toEqual(["a2"])
+  })
+
+  test("one that was cut off and did not arrive is given back, and tried again", async () => {
+    await store().deliveries.enqueue(newDelivery("a1", { repeatable: false }), NOW)
+    const seq = await leaseOne(store(), "me")
+    await store().deliveries.startAttempt(seq, "me", NOW)
+    await store().deliveries.cutOff(leaseFor("you"), EXPIRED)
+    expect(await store().deliveries.retry(seq, "you", EXPIRED, "it did not arrive")).toBe(true)
+    expect(await leasedKeys(store(), "you", EXPIRED)).toEqual(["a1"])
+  })
+
+  test("what is cut off is found for its own channel and host only", async () => {
+    await store().deliveries.enqueue(newDelivery("a1", { repeatable: false, host: "there" }), NOW)
+    const [one] = await store().deliveries.lease(leaseFor("me", { host: "there" }), NOW)
+    await store().deliveries.startAttempt(one!.seq, "me", NOW)
+    expect(await store().deliveries.cutOff(leaseFor("you"), EXPIRED)).toEqual([])
+    expect(await store().deliveries.cutOff(leaseFor("you", { host: "there", channels: ["other"] }), EXPIRED)).toEqual(
+      [],
+    )
+    expect(await store().deliveries.cutOff(leaseFor("you", { host: "there" }), EXPIRED)).toHaveLength(1)
+  })
+
+  test("an attempt that was spared does not count", async () => {
+    await store().deliveries.enqueue(newDelivery("a1", { maxAttempts: 1 }), NOW)
+    for (const _ of range(3)) {
+      const seq = await leaseOne(store(), "me")
+      await store().deliveries.retry(seq, "me", NOW, "it is busy", { isSpared: true })
+    }
+    expect(await byKey("a1")).toMatchObject({ state: "queued", attempts: 0, outcome: "it is busy" })
+  })
+
+  test("the leases of those who held them under the same name before end at once, others last", async () => {
+    await enqueue(store(), "a1", "b1", "c1")
+    await store().deliveries.lease(leaseFor("host/home#1", { limit: 1 }), NOW)
+    await store().deliveries.lease(leaseFor("host/home#2", { limit: 1 }), NOW)
+    await store().deliveries.lease(leaseFor("host/other#1", { limit: 1 }), NOW)
+    await store().deliveries.endLeases("host/home#", "host/home#2", NOW + 1)
+    expect(await leasedKeys(store(), "host/home#2", NOW + 1)).toEqual(["a1"])
   })
 
   test("an unrepeatable one whose attempt never began comes back", async () => {

@@ -52,6 +52,8 @@ export function sessionsContract(store: () => Store): void {
       })
       expect(await store().sessions.byId(given.id)).toEqual(session)
       expect(await store().sessions.byId(newSessionId())).toBeUndefined()
+      expect(await store().sessions.byIds([newSessionId(), given.id])).toEqual([session])
+      expect(await store().sessions.byIds([])).toEqual([])
     })
 
     test("a second session under the same key is the first one", async () => {

@@ -24,6 +24,8 @@ export function turnsContract(store: () => Store): void {
     const { sourceId: _, ...kept } = { ...turn, seq: put!.seq, supersededAtMs: null }
     expect(await store().turns.byNative(id, "t1")).toEqual(kept)
     expect(await store().turns.bySeqs([put!.seq])).toEqual([kept])
+    expect(await store().turns.texts([999_999, put!.seq])).toEqual(new Map([[put!.seq, turn.text]]))
+    expect(await store().turns.texts([])).toEqual(new Map())
     expect(await store().turns.byNative(id, "t2")).toBeUndefined()
   })
 
@@ -137,6 +139,7 @@ export function turnsContract(store: () => Store): void {
     expect(put).toHaveLength(6_000)
     const seqs = put.map(({ seq }) => seq)
     expect(await store().turns.bySeqs(seqs)).toHaveLength(6_000)
+    expect((await store().turns.texts(seqs)).size).toBe(6_000)
     await store().turns.supersede(seqs, NOW)
     expect(await natives(id)).toEqual([])
     expect(await natives(id, true)).toHaveLength(6_000)

@@ -1,0 +1,36 @@
+/** A named project with an agent: whom a message is for, and who is asked. Told by the configuration. */
+export interface Team {
+  name: string
+  /** Absolute, and the real path. */
+  projectDir: string
+  description: string
+  platform: string
+  /** Where the agent's program is; null looks for it on the path. */
+  program: string | null
+  /** The agent asks nobody. Off unless it is said. */
+  skipPermissions: boolean
+  /** How its own sessions are started; agents are never left to choose it themselves. */
+  permissionMode: string
+  /** What may be done when something waits for it and no session of it is live. */
+  whenAway: "keep" | "resume" | "start"
+  /** A file with instructions that its own sessions are started with. */
+  instructionsFile: string | null
+  /** A file with the agent's settings that its own sessions are started with. */
+  settingsFile: string | null
+  /** For agents without hooks: the file in which they say which session they are. */
+  sessionFile: string | null
+  /** Whether the state of its task is also written to `.claude-session-state.json` in the project. */
+  taskStateFile: boolean
+  color: string | null
+  chat: { id: string; thread: number | null } | null
+  idleTimeoutMs: number | null
+}
+
+/** Who there is. The configuration may change while the program runs. */
+export interface Roster {
+  list(): readonly Team[]
+  byName(name: string): Team | undefined
+  /** The teams whose project is this folder, or one above it; the nearest first. */
+  at(dir: string): readonly Team[]
+  onChange(listener: () => void): () => void
+}

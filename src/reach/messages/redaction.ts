@@ -1,0 +1,21 @@
+import type { Follower } from "../../domain/journal.ts"
+import { messageOf } from "../../domain/message.ts"
+
+/** A message is kept as it was sent until nobody needs it that way any more; from then on without the secrets in it. */
+export function messageRedaction({ redact }: { redact(text: string): string }): Follower {
+  return {
+    name: "reach.redaction",
+    async after(entries, store) {
+      for (const { kind, data } of entries) {
+        if (!OVER.has(kind) || typeof data.id !== "string") continue
+        const delivery = await store.deliveries.byKey(data.id)
+        if (!delivery) continue
+        const message = messageOf(delivery)
+        const text = redact(message.text)
+        if (text !== message.text) await store.deliveries.rewrite(delivery.seq, { ...message, text })
+      }
+    },
+  }
+}
+
+const OVER = new Set(["message.done", "message.failed", "message.cancelled", "message.expired"])

@@ -1,0 +1,247 @@
+import { describe, expect, test } from "vitest"
+import type { Post } from "../../../src/domain/post.ts"
+import type { Store } from "../../../src/domain/store.ts"
+import type { NewUpdate } from "../../../src/domain/update.ts"
+import { addProject, addSession, leaseFor, leaseOne, NOW, newDelivery } from "./examples.ts"
+
+/** What messages for agents need beside deliveries: twins, states after the hand-over, routes, posts, updates, task states. */
+export function queueContract(store: () => Store): void {
+  const byKey = async (key: string) => (await store().deliveries.byKey(key))!
+
+  describe("deliveries that are messages", () => {
+    test("a twin is one of the same fingerprint in the window that neither failed nor was cancelled", async () => {
+      await store().deliveries.enqueue(newDelivery("a1", { fingerprint: "f" }), NOW)
+      expect(await store().deliveries.twin("f", NOW)).toMatchObject({ key: "a1", fingerprint: "f" })
+      expect(await store().deliveries.twin("f", NOW + 1)).toBeUndefined()
+      expect(await store().deliveries.twin("g", NOW)).toBeUndefined()
+      expect(await store().deliveries.move((await byKey("a1")).seq, ["queued"], "cancelled", "by hand", NOW)).toBe(true)
+      expect(await store().deliveries.twin("f", NOW)).toBeUndefined()
+    })
+
+    test("an attempt says which session it tries and how, and is under way there until it is done", async () => {
+      const { id } = await addSession(store())
+      await store().deliveries.enqueue(newDelivery("a1"), NOW)
+      const seq = await leaseOne(store(), "me")
+      expect(await store().deliveries.underWay(id)).toEqual([])
+      await store().deliveries.startAttempt(seq, "me", NOW, { sessionId: id, rung: "pane" })
+      const keys = async () => (await store().deliveries.underWay(id)).map(({ key, state, rung }) => [key, state, rung])
+      expect(await keys()).toEqual([["a1", "queued", "pane"]])
+      await store().deliveries.settle(seq, "me", "delivered", null, NOW)
+      expect(await keys()).toEqual([["a1", "delivered", "pane"]])
+      expect(await store().deliveries.move(seq, ["seen"], "running", null, NOW)).toBe(false)
+      expect(await store().deliveries.move(seq, ["delivered", "seen"], "running", null, NOW + 1)).toBe(true)
+      expect(await keys()).toEqual([["a1", "running", "pane"]])
+      expect(await store().deliveries.move(seq, ["running"], "done", null, NOW + 2)).toBe(true)
+      expect(await keys()).toEqual([])
+      expect(await byKey("a1")).toMatchObject({ state: "done", settledAtMs: NOW + 2 })
+    })
+
+    test("one that somebody is at is not moved from under them", async () => {
+      await store().deliveries.enqueue(newDelivery("a1"), NOW)
+      const seq = await leaseOne(store(), "me")
+      expect(await store().deliveries.move(seq, ["queued"], "cancelled", null, NOW)).toBe(false)
+      await store().deliveries.retry(seq, "me", NOW, "busy")
+      expect(await store().deliveries.move(seq, ["queued"], "cancelled", null, NOW)).toBe(true)
+    })
+
+    test("lanes can be named that are leased from, and lanes that are left alone", async () => {
+      for (const key of ["a1", "b1", "c1"]) await store().deliveries.enqueue(newDelivery(key), NOW)
+      const leased = async (wish: object) =>
+        (await store().deliveries.lease(leaseFor("me", { limit: 9, ...wish }), NOW)).map(({ key }) => key)
+      expect(await leased({ exceptLanes: ["a", "c"] })).toEqual(["b1"])
+      expect(await leased({ lanes: ["b", "c"] })).toEqual(["c1"])
+      expect(await leased({})).toEqual(["a1"])
+    })
+
+    test("those whose time ran out are named when they are settled, but none that somebody is at", async () => {
+      for (const key of ["a1", "b1", "c1"])
+        await store().deliveries.enqueue(newDelivery(key, { expiresAtMs: NOW + (key === "c1" ? 9 : 1) }), NOW)
+      await store().deliveries.lease(leaseFor("me", { lanes: ["a"] }), NOW)
+      expect(await store().deliveries.expire("other", NOW + 1)).toEqual([])
+      expect(await store().deliveries.expire("mail", NOW + 1)).toMatchObject([{ key: "b1", state: "expired" }])
+      expect(await store().deliveries.expire("mail", NOW + 1)).toEqual([])
+    })
+
+    test("lanes are listed in order, by state, and counted", async () => {
+      for (const key of ["a1", "b1", "a2", "c1"]) await store().deliveries.enqueue(newDelivery(key), NOW)
+      const keys = async (...wish: Parameters<Store["deliveries"]["ofLanes"]>) =>
+        (await store().deliveries.ofLanes(...wish)).map(({ key }) => key)
+      expect(await keys(["a", "b"])).toEqual(["a1", "b1", "a2"])
+      expect(await keys(["a", "b"], { last: 2 })).toEqual(["b1", "a2"])
+      expect(await keys(["a", "b"], { first: 2 })).toEqual(["a1", "b1"])
+      const [first] = await store().deliveries.lease(leaseFor("me", { limit: 1 }), NOW)
+      await store().deliveries.settle(first!.seq, "me", "done", null, NOW)
+      expect(await keys(["a"], { states: ["done"] })).toEqual(["a1"])
+      expect(await keys([])).toEqual([])
+      const counts = await store().deliveries.counts("mail")
+      expect(counts.find(({ lane, state }) => lane === "a" && state === "queued")?.count).toBe(1)
+      expect(counts.find(({ lane, state }) => lane === "a" && state === "done")?.count).toBe(1)
+      expect(await store().deliveries.counts("other")).toEqual([])
+    })
+  })
+
+  describe("what is forgotten", () => {
+    const texts = async (...lanes: string[]) =>
+      (await store().deliveries.ofLanes(lanes)).map(({ payload, state }) => [payload.text, state])
+
+    test("takes the words out of what holds them, and cancels what waits", async () => {
+      await store().deliveries.enqueue(newDelivery("a1", { payload: { text: 'my "secret" word', team: "a" } }), NOW)
+      await store().deliveries.enqueue(newDelivery("b1", { payload: { text: "no such thing", team: "b" } }), NOW)
+      await store().deliveries.enqueue(newDelivery("c1", { payload: { text: 'a "secret" of old', team: "c" } }), NOW)
+      await store().deliveries.move((await byKey("c1")).seq, ["queued"], "done", null, NOW)
+      const cancelled = await store().deliveries.forget({ containing: '"secret"' }, NOW + 1)
+      expect(cancelled.map(({ key }) => key)).toEqual(["a1"])
+      expect(await texts("a", "b", "c")).toEqual([
+        ["", "cancelled"],
+        ["no such thing", "queued"],
+        ["", "done"],
+      ])
+      expect((await byKey("a1")).payload).toEqual({ text: "", team: "a" })
+    })
+
+    test("is picked by session, by project and by time", async () => {
+      const projectId = await addProject(store(), "p")
+      const { id } = await addSession(store(), { projectId })
+      for (const key of ["a1", "b1"]) {
+        await store().deliveries.enqueue(newDelivery(key, { payload: { text: key } }), NOW)
+      }
+      const seq = (await store().deliveries.lease(leaseFor("me", { limit: 1 }), NOW))[0]!.seq
+      await store().deliveries.startAttempt(seq, "me", NOW, { sessionId: id, rung: "pane" })
+      await store().deliveries.forget({ sessionIds: [] }, NOW)
+      await store().deliveries.forget({ projectId: await addProject(store(), "other") }, NOW)
+      await store().deliveries.forget({ sinceMs: NOW + 1 }, NOW)
+      expect((await texts("a", "b")).map(([text]) => text)).toEqual(["a1", "b1"])
+      await store().deliveries.forget({ projectId }, NOW)
+      expect(await texts("a", "b")).toEqual([
+        ["", "queued"],
+        ["b1", "queued"],
+      ])
+      await store().deliveries.rewrite(seq, { text: "again" })
+      await store().deliveries.forget({ sessionIds: [id] }, NOW)
+      expect((await texts("a", "b")).map(([text]) => text)).toEqual(["", "b1"])
+      await store().deliveries.forget({ untilMs: NOW + 1 }, NOW)
+      expect((await texts("b")).map(([text]) => text)).toEqual([""])
+    })
+
+    test("is gone from updates too", async () => {
+      const update = (key: string, data: object, atMs = NOW) =>
+        ({
+          team: "api",
+          key,
+          type: "announcement",
+          messageId: null,
+          sessionId: null,
+          turnSeq: null,
+          data,
+          atMs,
+        }) as NewUpdate
+      await store().updates.add([update("1", { task: "the\nsecret" }), update("2", { task: "x" }, NOW + 5)])
+      expect(await store().updates.forget({ containing: "the\nsecret" })).toBe(1)
+      expect(await store().updates.forget({ untilMs: NOW + 5 })).toBe(0)
+      expect(await store().updates.forget({ sinceMs: NOW + 5 })).toBe(1)
+    })
+  })
+
+  test("routes are known by session, host and process, newest first, and end with the session", async () => {
+    const { id } = await addSession(store(), { platform: "claude-code", nativeId: "n" })
+    const pane = { socket: "/s", serverPid: 1, serverStart: 2, pane: "%3", panePid: 4 }
+    const route = { sessionId: id, host: "here", pid: 7, processStart: "77", pane, seenAtMs: NOW }
+    await store().routes.put(route)
+    await store().routes.put({ ...route, pid: 8, pane: null, seenAtMs: NOW + 1 })
+    await store().routes.put({ ...route, processStart: "78" })
+    expect(await store().routes.ofSession(id)).toEqual([
+      { ...route, pid: 8, pane: null, seenAtMs: NOW + 1, platform: "claude-code", nativeId: "n" },
+      { ...route, processStart: "78", platform: "claude-code", nativeId: "n" },
+    ])
+    expect(await store().routes.list("here")).toHaveLength(2)
+    expect(await store().routes.list("there")).toEqual([])
+    await store().routes.drop(id, "here", 7)
+    expect(await store().routes.ofSession(id)).toHaveLength(1)
+    await store().forgetting.session(id, NOW)
+    expect(await store().routes.list("here")).toEqual([])
+  })
+
+  test("a post is put, found and kept", async () => {
+    const { id } = await addSession(store())
+    const post: Post = {
+      team: "api",
+      host: "here",
+      sessionId: id,
+      nativeId: "n",
+      pid: 7,
+      processStart: "77",
+      sinceMs: NOW,
+      goneAtMs: null,
+      cause: null,
+      isTold: false,
+      isKept: false,
+    }
+    await store().posts.put(post)
+    await store().posts.keep("api", true, NOW + 1, "here")
+    expect(await store().posts.byTeam("api")).toEqual({ ...post, isKept: true })
+    const gone = { ...post, goneAtMs: NOW + 2, cause: "killed", isTold: true, isKept: true }
+    await store().posts.put({ ...gone, isKept: false })
+    await store().posts.keep("web", true, NOW, "here")
+    expect(await store().posts.list()).toMatchObject([gone, { team: "web", sessionId: null, pid: 0, isKept: true }])
+    expect(await store().posts.byTeam("nobody")).toBeUndefined()
+  })
+
+  test("an update is there once under its key, and read again from a number or a time", async () => {
+    const update = (key: string, atMs: number, values: Partial<NewUpdate> = {}): NewUpdate => ({
+      team: "api",
+      key,
+      type: "reply",
+      messageId: null,
+      sessionId: null,
+      turnSeq: 5_000_000_000,
+      data: { n: 1 },
+      atMs,
+      ...values,
+    })
+    expect(await store().updates.add([update("1", NOW), update("2", NOW + 5), update("1", NOW + 9)])).toBe(2)
+    expect(await store().updates.add([update("3", NOW + 6, { team: "web" })])).toBe(1)
+    expect(await store().updates.add([])).toBe(0)
+    const all = await store().updates.after("api", { limit: 9 })
+    expect(all).toMatchObject([update("1", NOW), update("2", NOW + 5)])
+    const keys = async (wish: Parameters<Store["updates"]["after"]>[1]) =>
+      (await store().updates.after("api", wish)).map(({ key }) => key)
+    expect(await keys({ afterSeq: all[0]!.seq, limit: 9 })).toEqual(["2"])
+    expect(await keys({ sinceMs: NOW, limit: 9 })).toEqual(["2"])
+    expect(await keys({ types: ["session_restart"], limit: 9 })).toEqual([])
+    expect(await keys({ limit: 1 })).toEqual(["1"])
+    expect(await keys({ limit: 1, newest: true })).toEqual(["2"])
+    expect(await keys({ limit: 9, newest: true })).toEqual(["1", "2"])
+    expect(await store().updates.last("api")).toBe(all[1]!.seq)
+    expect(await store().updates.last("nobody")).toBe(0)
+  })
+
+  test("the state of a task is one for each session, the newest of the project, and cleared", async () => {
+    const projectId = await addProject(store(), "p")
+    const state = {
+      projectId,
+      nativeSessionId: "a",
+      currentTask: "mend the DNS",
+      currentTaskId: "m-1",
+      lastCompletedStep: "2",
+      pendingMessages: ["m-2"],
+      updatedAtMs: NOW,
+    }
+    await store().taskStates.put(state)
+    const later = { ...state, nativeSessionId: "b", lastCompletedStep: null, pendingMessages: [], updatedAtMs: NOW + 1 }
+    await store().taskStates.put(later)
+    expect(await store().taskStates.get(projectId, "a")).toEqual(state)
+    expect(await store().taskStates.get(projectId)).toEqual(later)
+    await store().taskStates.put({ ...state, lastCompletedStep: "3", updatedAtMs: NOW + 2 })
+    expect(await store().taskStates.get(projectId)).toMatchObject({ nativeSessionId: "a", lastCompletedStep: "3" })
+    const other = { ...state, projectId: await addProject(store(), "q"), updatedAtMs: NOW }
+    await store().taskStates.put(other)
+    expect(await store().taskStates.forget({ containing: "no such words" })).toBe(0)
+    expect(await store().taskStates.forget({ projectId, sinceMs: NOW + 3 })).toBe(0)
+    expect(await store().taskStates.forget({ containing: "the DNS", untilMs: NOW + 1 })).toBe(1)
+    expect(await store().taskStates.get(other.projectId)).toBeUndefined()
+    expect(await store().taskStates.clear(projectId, "a")).toBe(1)
+    expect(await store().taskStates.get(projectId)).toEqual(later)
+    expect(await store().taskStates.clear(projectId)).toBe(1)
+    expect(await store().taskStates.get(projectId)).toBeUndefined()
+  })
+}

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { CLAUDES } from "../fixtures/agents.ts"
+import { type ClaudeTerminal, startClaude } from "../fixtures/claude-terminal.ts"
+import { anthropicMessages, type ModelApi, startModelApi, text, wordsOf } from "../fixtures/model-api.ts"
+import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
+
+const SOON = { timeout: 30_000, interval: 50 }
+const ALL = ["queued", "delivered", "seen", "running", "done"]
+
+describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
+  let q: QueueHome
+  let model: ModelApi
+  const terminals: ClaudeTerminal[] = []
+  const start = async (team: string, outside: boolean) => {
+    const terminal = await startClaude(q, { which: name, team, modelUrl: model.url, outside })
+    terminals.push(terminal)
+    return terminal
+  }
+  beforeAll(async () => {
+    q = await makeQueueHome(["web", "lab"])
+    model = await startModelApi(anthropicMessages)
+  }, 60_000)
+  afterAll(async () => {
+    for (const terminal of terminals) await terminal.end()
+    await model.close()
+    await q.dispose()
+  })
+  const state = (id: string) => async () => (await q.show(id)).state
+  const read = () => model.requests.map(({ body }) => wordsOf(body.messages))
+
+  test("idle in tmux takes what is sent, every state is told, and its reply is news", async () => {
+    model.script(({ body }) => [
+      text(
+        `It is ${wordsOf(body.messages)
+          .match(/(?<=stone )\d+/g)
+          ?.at(-1)}.`,
+      ),
+    ])
+    await start("web", false)
+    for (const n of [1, 2, 3]) {
+      const { id } = await q.send("web", `count stone ${n}`)
+      await expect.poll(state(id!), SOON).toBe("done")
+      expect(q.states(id!)).toEqual(ALL)
+      expect(await q.show(id!)).toMatchObject({ way: "pane" })
+      const replies = async () => {
+        const { updates } = await q.call<{ updates: { type: string; message_id?: string; content: string }[] }>(
+          "pull_updates",
+          { target: "web" },
+        )
+        return updates.filter(({ type, message_id }) => type === "reply" && message_id === id).map((one) => one.content)
+      }
+      await expect.poll(replies, SOON).toEqual([`It is ${n}.`])
+    }
+  }, 120_000)
+
+  test("outside of tmux is woken with mail again and again by one waiter, and told at the end of a turn", async () => {
+    const lab = await start("lab", true)
+    await expect.poll(() => lab.waiters().length, SOON).toBe(1)
+    model.script(() => [text("Read.")])
+    for (const words of ["wake one", "wake two", "wake three"]) {
+      const { id } = await q.mail("lab", words)
+      await expect.poll(state(id!), SOON).toBe("done")
+      expect(await q.show(id!)).toMatchObject({ way: "wake" })
+      expect(q.states(id!)).toEqual(ALL)
+      expect(read().some((request) => request.includes(words))).toBe(true)
+      await expect.poll(() => lab.waiters().length, SOON).toBe(1)
+    }
+
+    let isSlow = true
+    model.script(async () => {
+      if (isSlow) await sleep(3_000)
+      isSlow = false
+      return [text("Read.")]
+    })
+    const { id: slow } = await q.mail("lab", "take your time")
+    await expect.poll(state(slow!), SOON).toBe("running")
+    const { id } = await q.mail("lab", "and then this")
+    await expect.poll(async () => (await q.show(id!)).reason, SOON).toMatch(/told at the end of its turn/)
+    await expect.poll(state(id!), SOON).toBe("done")
+    expect(await q.show(id!)).toMatchObject({ way: "turn" })
+    expect(q.states(id!)).toEqual(ALL)
+    expect(read().at(-1)).toContain("and then this")
+    await expect.poll(state(slow!), SOON).toBe("done")
+    await expect.poll(() => lab.waiters().length, SOON).toBe(1)
+  }, 180_000)
+})
