@@ -22,6 +22,10 @@ export interface DriverCan {
   compact: boolean
   /** Offers rules with a permission request, one of which can be answered with. */
   suggestions: boolean
+  /** The model is told why something was denied; otherwise only that it was. */
+  denyReason: boolean
+  /** Takes a file with settings of its own kind. */
+  settings: boolean
   /** Many sessions live in one process. */
   shared: boolean
 }
@@ -80,6 +84,7 @@ export interface TurnEnd {
   /** Why it failed, in the agent's words. */
   error: string | null
   durationMs: number
+  /** Of this turn alone. The input is all that the model read, with what came from a cache. */
   usage: { inputTokens: number; outputTokens: number; cachedTokens: number; costUsd: number | null } | null
 }
 
