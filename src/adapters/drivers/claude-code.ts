@@ -105,7 +105,7 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
     prompt,
     async cancel() {
       if (!running.running) return
-      running.running.isCancelled = true
+      running.running.cancel()
       await Promise.race([control("interrupt"), lines.gone])
     },
     compact: () => prompt({ id: randomUUID(), text: "/compact" }, { onEvent: () => {} }),

@@ -8,7 +8,7 @@ import { childEnv } from "./shared/environment.ts"
 import { type Hosts, hosts } from "./shared/hosts.ts"
 import { memoryOf } from "./shared/processes.ts"
 import { RpcError, type RpcPeer, startRpc } from "./shared/rpc.ts"
-import { checked, inTime } from "./shared/start.ts"
+import { checked, inTime, modeOf } from "./shared/start.ts"
 import { permission, turns } from "./shared/turn.ts"
 
 /** Codex by its app-server: one process for a CODEX_HOME, with a thread in it for every session. */
@@ -75,7 +75,7 @@ async function startServer({ machine }: DriveWish, program: string): Promise<Rpc
 
 async function openThread(wish: DriveWish, peer: RpcPeer): Promise<string> {
   const { projectDir, permissionMode, skipPermissions, instructionsFile, mcp, session } = wish
-  const mode = MODES[skipPermissions ? "bypassPermissions" : permissionMode] ?? MODES.default!
+  const mode = modeOf(MODES, skipPermissions ? "bypassPermissions" : permissionMode)
   const wishes = {
     cwd: projectDir,
     ...mode,
@@ -131,7 +131,7 @@ function drive(wish: DriveWish, peer: RpcPeer, threadId: string, release: () => 
     compact: () => run("thread/compact/start", {}, { onEvent: () => {} }),
     async cancel() {
       if (!running.running) return
-      running.running.isCancelled = true
+      running.running.cancel()
       if (reader.turnId !== undefined) await interrupt(reader.turnId)
     },
     memoryBytes: async () => memoryOf(peer.pid),

@@ -15,5 +15,6 @@ driverContract("Codex", {
       runs: (command) => toolUse("exec_command", { cmd: command }),
       env: codexEnv,
     }),
+  maxPromptChars: 1_048_576,
   shell: { tool: "shell", input: (command) => ({ command: expect.stringContaining(command) }) },
 })

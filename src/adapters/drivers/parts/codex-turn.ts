@@ -2,7 +2,7 @@ import { inOneLine, type Turns } from "../shared/turn.ts"
 
 /** Makes of a thread's notifications what the running turn is told. */
 export interface CodexTurnReader {
-  /** A turn was asked for; told as soon as its id is known. */
+  /** A turn was asked for; told when its id is known, and again when it runs: before that it cannot be ended. */
   begin(onId: (turnId: string) => void): void
   begun(turnId: string): void
   readonly turnId: string | undefined
@@ -50,7 +50,7 @@ export function codexTurnReader(running: Turns): CodexTurnReader {
   let totalTokens = -1
 
   const begun = (id: string) => {
-    if (turnId === id || !running.running) return
+    if (!running.running) return
     turnId = id
     onId(id)
   }

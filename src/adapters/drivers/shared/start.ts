@@ -28,3 +28,10 @@ export function checked({ projectDir, settingsFile }: DriveWish, can: { settings
   if (settingsFile !== null && !can.settings)
     throw new Failure("bad_input", `settingsFile ${settingsFile}: this agent takes no file with settings`)
 }
+
+/** Of an agent's modes the one that is wished, in Claude Code's words. */
+export function modeOf<Mode>(modes: Record<string, Mode>, wished: string): Mode {
+  const mode = modes[wished]
+  if (mode !== undefined) return mode
+  throw new Failure("bad_input", `permissionMode ${wished}: this agent has ${Object.keys(modes).join(", ")}`)
+}
