@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { DrivenSession, Driver, DriveWish, PromptWish, TurnEnd } from "../../domain/driver.ts"
 import { Failure } from "../../domain/failure.ts"
 import { promptUuid } from "../../domain/ids.ts"
@@ -7,7 +8,7 @@ import { claudeTurnReader, failureOf, type StreamLine } from "./parts/claude-str
 import { childEnv } from "./shared/environment.ts"
 import { type LineProcess, startLines } from "./shared/lines.ts"
 import { memoryOf } from "./shared/processes.ts"
-import { notStartedInTime, START_MS, within } from "./shared/start.ts"
+import { notStartedInTime, SERVER_MS, START_MS, within } from "./shared/start.ts"
 import { permission, turns } from "./shared/turn.ts"
 
 /** Claude Code in print mode, that takes prompts and control requests as lines of JSON. One process per session. */
@@ -99,6 +100,7 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
       nativeId: session.id,
     })
   }
+  if (wish.mcp) await serverReady(() => Promise.race([control("mcp_status"), lines.gone]))
   return {
     nativeId,
     pid: lines.pid,
@@ -112,6 +114,15 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
     memoryBytes: async () => memoryOf(lines.pid),
     gone: lines.gone,
     close: () => lines.close(),
+  }
+}
+
+/** The first turn does not wait for a server that is slow to start, and would not have our tools. */
+async function serverReady(status: () => Promise<StreamLine | string>): Promise<void> {
+  for (const endMs = Date.now() + SERVER_MS; Date.now() < endMs; await sleep(50)) {
+    const answer = await status()
+    const servers = typeof answer === "string" ? undefined : answer.response?.response?.mcpServers
+    if (servers?.find(({ name }) => name === "throughline")?.status !== "pending") return
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { DrivenSession, Driver, DriveWish, PromptWish } from "../../domain/driver.ts"
 import { Failure } from "../../domain/failure.ts"
 import { codexAnswer, codexQuestion } from "./parts/codex-approval.ts"
@@ -8,7 +9,7 @@ import { childEnv } from "./shared/environment.ts"
 import { type Hosts, hosts } from "./shared/hosts.ts"
 import { memoryOf } from "./shared/processes.ts"
 import { RpcError, type RpcPeer, startRpc } from "./shared/rpc.ts"
-import { checked, inTime, modeOf } from "./shared/start.ts"
+import { checked, inTime, modeOf, SERVER_MS } from "./shared/start.ts"
 import { permission, turns } from "./shared/turn.ts"
 
 /** Codex by its app-server: one process for a CODEX_HOME, with a thread in it for every session. */
@@ -86,8 +87,32 @@ async function openThread(wish: DriveWish, peer: RpcPeer): Promise<string> {
   }
   const known = { threadId: session.id, excludeTurns: true, ...wishes }
   const calls = { new: "thread/start", resume: "thread/resume", fork: "thread/fork" }
+  const server = startedServers(peer)
   const answer = peer.call<{ thread: { id: string } }>(calls[session.kind], session.kind === "new" ? wishes : known)
-  return (await inTime(peer, answer)).thread.id
+  try {
+    const { id } = (await inTime(peer, answer)).thread
+    if (mcp) await server.ready(id)
+    return id
+  } finally {
+    server.close()
+  }
+}
+
+/** Codex does not wait for MCP servers: a turn that begins at once would not have our tools. */
+function startedServers(peer: RpcPeer): { ready(threadId: string): Promise<void>; close(): void } {
+  const settled: { threadId?: string | null }[] = []
+  const close = peer.listen((method, params) => {
+    const isOurs = method === "mcpServer/startupStatus/updated" && params.name === "throughline"
+    if (isOurs && params.status !== "starting") settled.push(params)
+  })
+  return {
+    close,
+    async ready(threadId) {
+      const isSettled = () => settled.some((server) => (server.threadId ?? threadId) === threadId)
+      const endMs = Date.now() + SERVER_MS
+      while (!isSettled() && !peer.isGone && Date.now() < endMs) await sleep(20)
+    },
+  }
 }
 
 function drive(wish: DriveWish, peer: RpcPeer, threadId: string, release: () => Promise<void>): DrivenSession {

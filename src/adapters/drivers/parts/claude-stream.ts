@@ -8,7 +8,7 @@ export interface StreamLine {
   status?: string | null
   parent_tool_use_id?: string | null
   request_id?: string
-  response?: { subtype: string; request_id: string; error?: string }
+  response?: { subtype: string; request_id: string; error?: string; response?: ControlAnswer }
   event?: { type: string; message?: { id: string }; delta?: { type: string; text?: string } }
   message?: { id?: string; content?: string | Part[] }
   is_error?: boolean
@@ -16,6 +16,10 @@ export interface StreamLine {
   errors?: (string | { message?: string })[]
   usage?: Record<string, number | undefined>
   total_cost_usd?: number
+}
+
+interface ControlAnswer {
+  mcpServers?: { name: string; status: string }[]
 }
 
 interface Part {

@@ -6,6 +6,8 @@ export interface RpcPeer extends Pick<LineProcess, "pid" | "gone" | "isGone" | "
   /** Throws an RpcError with the program's own words, or a Failure when it is gone. */
   call<T>(method: string, params: object): Promise<T>
   notify(method: string, params?: object): void
+  /** Hears every notification, of whatever session. Returns how to let go. */
+  listen(listener: RpcSession["notified"]): () => void
   /** From now on, what concerns the session goes there. Returns how to let go. */
   attach(sessionId: string, session: RpcSession): () => void
 }
@@ -44,6 +46,7 @@ export interface RpcLaunch extends Omit<Launch, "onLine"> {
 export async function startRpc({ envelope, sessionKey, ...launch }: RpcLaunch): Promise<RpcPeer> {
   const calls = new Map<number | string, PromiseWithResolvers<unknown>>()
   const sessions = new Map<string, RpcSession>()
+  const listeners = new Set<RpcSession["notified"]>()
   let lastId = 0
 
   const answer = async ({ id, method = "", params = {} }: Message) => {
@@ -59,8 +62,10 @@ export async function startRpc({ envelope, sessionKey, ...launch }: RpcLaunch): 
   const onLine = (message: Message) => {
     const { id, method, params = {}, result, error } = message
     if (method !== undefined && id !== undefined) void answer(message)
-    else if (method !== undefined) sessions.get(String(params[sessionKey]))?.notified(method, params)
-    else if (error) calls.get(id!)?.reject(new RpcError(error.code, wordsOf(error)))
+    else if (method !== undefined) {
+      for (const listener of listeners) listener(method, params)
+      sessions.get(String(params[sessionKey]))?.notified(method, params)
+    } else if (error) calls.get(id!)?.reject(new RpcError(error.code, wordsOf(error)))
     else calls.get(id!)?.resolve(result)
   }
 
@@ -85,6 +90,10 @@ export async function startRpc({ envelope, sessionKey, ...launch }: RpcLaunch): 
       return (await call.promise.finally(() => calls.delete(id))) as T
     },
     notify: (method, params) => send({ method, ...(params ? { params: params as Params } : {}) }),
+    listen(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
     attach(sessionId, session) {
       sessions.set(sessionId, session)
       return () => {

@@ -6,6 +6,8 @@ import type { RpcPeer } from "./rpc.ts"
 
 /** The slowest agent takes six seconds on a free machine. */
 export const START_MS = 60_000
+/** So long a first prompt waits for the server that brings our tools. */
+export const SERVER_MS = 10_000
 export const notStartedInTime = `the agent was not ready after ${START_MS / 1000} seconds`
 
 /** Resolves when the time is over, and holds nothing up until then. */
