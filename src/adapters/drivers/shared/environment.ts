@@ -12,10 +12,6 @@ const OF_AN_OUTER_AGENT = new Set([
   "CLAUDE_CODE_CHILD_SESSION",
   "CLAUDE_CODE_EXECPATH",
   "CLAUDE_CODE_SSE_PORT",
-  "CLAUDE_CODE_PARENT_SESSION_ID",
-  "CLAUDE_CODE_AGENT_ID",
-  "CLAUDE_CODE_TEAM_NAME",
-  "CLAUDE_CODE_SSE_TOKEN",
   "CLAUDE_AGENT_SDK_VERSION",
   "CLAUDE_PROJECT_DIR",
   "CLAUDE_ENV_FILE",
@@ -28,7 +24,6 @@ const OF_AN_OUTER_AGENT = new Set([
   "GEMINI_PROJECT_DIR",
   "OPENCODE",
   "OPENCODE_PID",
-  "OPENCODE_CALLER",
 ])
 
 /** The user's own environment, as an agent finds it that is started from a shell. */
