@@ -64,6 +64,19 @@ export const failures = {
     help: "Correct the file at the named place and run it again; it was left as it is.",
   },
   dependency_missing: { http: 500, exit: 6, retry: false, help: "Install the named package and start again." },
+  agent_missing: {
+    http: 500,
+    exit: 6,
+    retry: false,
+    help: "Install the agent, or see that its program is on the PATH that the daemon was started with.",
+  },
+  agent_failed: {
+    http: 502,
+    exit: 6,
+    retry: true,
+    help: "The message has the agent's own words; start it by hand in the same folder to see more.",
+  },
+  agent_busy: { http: 409, exit: 3, retry: true, help: "Wait for the turn that runs to end, or cancel it." },
   daemon_unreachable: {
     http: 503,
     exit: 5,

@@ -44,3 +44,9 @@ const normalisedPrompt = (text: string) =>
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
     .normalize("NFC")
     .trim()
+
+/** Under this the agent keeps the prompt that a message became, where it takes a UUID from us: always the same one. */
+export function promptUuid(messageId: string): string {
+  const hex = createHash("sha256").update(`prompt\0${messageId}`).digest("hex")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
