@@ -1,0 +1,51 @@
+/** (from, to, thread) → one session of the team that is asked: the one conversation that two teams have. */
+export interface Pair {
+  id: string
+  /** Null for somebody who is no team: a person, or an agent outside of the roster. */
+  fromTeam: string | null
+  toTeam: string
+  threadId: string
+  platform: string
+  /** The platform's own id of the session; chosen before the first message where the platform lets us. */
+  nativeId: string | null
+  /** Whether the platform has the session: until the first message is taken there is nothing to resume. */
+  isMade: boolean
+  madeAtMs: number | null
+  status: PairStatus
+  messageCount: number
+  createdAtMs: number
+  lastUsedAtMs: number
+}
+
+/** `missing`: the platform's files no longer have its session; the next message begins a new one and says so. */
+export const PAIR_STATUSES = ["active", "compact_pending", "archived", "missing"] as const
+export type PairStatus = (typeof PAIR_STATUSES)[number]
+
+/** A session that a pair had: they follow each other when one is lost, reset or too long. */
+export interface PairSession {
+  pairId: string
+  nativeId: string
+  sinceMs: number
+  /** Why it began: first, reset, lost, continued, fork, adopted. */
+  why: string
+}
+
+/** What is asked of a team is a delivery on this channel, in the pair's lane. */
+export const PAIR_CHANNEL = "pair"
+export const pairLane = (pairId: string) => `pair:${pairId}`
+
+export const MAIN_THREAD = "main"
+
+/** How it was answered. The words stand in the archive too; here they wait for who asked. */
+export interface Answer {
+  messageId: string
+  pairId: string
+  nativeId: string | null
+  text: string
+  isContextNew: boolean
+  durationMs: number
+  inputTokens: number
+  outputTokens: number
+  costUsd: number | null
+  atMs: number
+}
