@@ -26,6 +26,8 @@ export interface DriverCan {
   denyReason: boolean
   /** Takes a file with settings of its own kind. */
   settings: boolean
+  /** Says what a turn has used. */
+  usage: boolean
   /** Many sessions live in one process. */
   shared: boolean
 }

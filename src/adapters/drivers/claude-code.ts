@@ -22,6 +22,7 @@ export const createClaudeCodeDriver = (): Driver => ({
     suggestions: true,
     denyReason: true,
     settings: true,
+    usage: true,
     shared: false,
   },
   start,
@@ -82,7 +83,7 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
     respond({ subtype: "success", response: word.behavior === "allow" ? allowed(tool, word.always) : denied(word) })
   }
 
-  const prompt = (message: { id: string; text: string }, { onEvent }: PromptWish): Promise<TurnEnd> => {
+  const prompt = async (message: { id: string; text: string }, { onEvent }: PromptWish): Promise<TurnEnd> => {
     const { end } = running.begin({ onEvent })
     const uuid = promptUuid(message.id)
     reader.sent(uuid)
@@ -104,7 +105,7 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
     prompt,
     async cancel() {
       if (!running.running) return
-      running.running.isCancelled = true
+      running.running.cancel()
       await Promise.race([control("interrupt"), lines.gone])
     },
     compact: () => prompt({ id: randomUUID(), text: "/compact" }, { onEvent: () => {} }),

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Failure } from "../../../domain/failure.ts"
-import { endLeftBehind, familyOf, type Relative } from "./processes.ts"
+import { DRIVEN, endLeftBehind } from "./processes.ts"
 
 export interface Launch {
   command: string
@@ -34,12 +35,12 @@ const END_BY_ITSELF_MS = 2_000
 const END_WHEN_TOLD_MS = 2_000
 
 export async function startLines({ command, args, cwd, env, onLine }: Launch): Promise<LineProcess> {
-  // A group and a session of its own: a Ctrl-C meant for us is not meant for it, and what it leaves behind is known.
-  const child = spawn(command, args, { cwd, env, stdio: "pipe", detached: true })
+  const mark = randomUUID()
+  // A group of its own: a Ctrl-C that is meant for us is not meant for it.
+  const child = spawn(command, args, { cwd, env: { ...env, [DRIVEN]: mark }, stdio: "pipe", detached: true })
   let stderr = ""
   let garbage = 0
   let isGone = false
-  let family: Relative[] = []
   const { promise: gone, resolve: setGone } = Promise.withResolvers<string>()
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()))
   const reader = lineReader((line) => {
@@ -54,8 +55,7 @@ export async function startLines({ command, args, cwd, env, onLine }: Launch): P
   // Writing to one that just ended is no error of ours: that it is gone is told by `gone`.
   child.stdin.on("error", () => {})
   child.once("exit", async (code, signal) => {
-    const pid = child.pid!
-    endLeftBehind(pid, family)
+    endLeftBehind(child.pid!, mark)
     await Promise.race([closed, sleep(DRAIN_MS)])
     isGone = true
     const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`
@@ -80,13 +80,10 @@ export async function startLines({ command, args, cwd, env, onLine }: Launch): P
       return garbage
     },
     async close() {
-      family = familyOf(pid)
       child.stdin.end()
       if (await within(gone, END_BY_ITSELF_MS)) return
-      family = familyOf(pid)
       child.kill("SIGTERM")
       if (await within(gone, END_WHEN_TOLD_MS)) return
-      family = familyOf(pid)
       child.kill("SIGKILL")
       await gone
     },

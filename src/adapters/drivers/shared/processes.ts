@@ -1,54 +1,42 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-/** A process, and when it began: a pid alone may be another's by now. */
-export interface Relative {
-  pid: number
-  start: string
-}
-
-/** Everything that a process started and that still hangs on it. Empty where the system has no /proc. */
-export function familyOf(pid: number): Relative[] {
-  const all = everyProcess()
-  const below = (parent: number): Stat[] =>
-    all.filter((stat) => stat.parent === parent).flatMap((stat) => [stat, ...below(stat.pid)])
-  return below(pid).map(({ pid, start }) => ({ pid, start }))
-}
+/** Stands in the environment of an agent's process and of all that it starts: they may leave its group, and outlive it. */
+export const DRIVEN = "TL_DRIVEN"
 
 /** Resident memory of a process and all that hangs on it, in bytes; undefined when that cannot be known. */
 export function memoryOf(pid: number): number | undefined {
   const own = residentBytes(pid)
   if (own === undefined) return undefined
-  return familyOf(pid).reduce((sum, relative) => sum + (residentBytes(relative.pid) ?? 0), own)
+  return familyOf(pid).reduce((sum, relative) => sum + (residentBytes(relative) ?? 0), own)
 }
 
-/**
- * Ends what a process left running when it went: its group, the session that it led, and who was known to hang on it.
- * A program that leads a session of its own, such as a daemon, is nobody's left-over unless it was in the family.
- */
-export function endLeftBehind(pid: number, family: readonly Relative[]): void {
+/** Ends what an agent's process left running when it went: its group, and all that bears its mark. */
+export function endLeftBehind(pid: number, mark: string): void {
   kill(-pid)
-  for (const stat of everyProcess()) {
-    const wasFamily = family.some((relative) => relative.pid === stat.pid && relative.start === stat.start)
-    if (stat.session === pid || wasFamily) kill(stat.pid)
+  for (const other of numbersIn("/proc")) if (other !== process.pid && isMarked(other, mark)) kill(other)
+}
+
+function isMarked(pid: number, mark: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`${DRIVEN}=${mark}`)
+  } catch {
+    return false
   }
 }
 
-interface Stat extends Relative {
-  parent: number
-  session: number
+/** Everything that hangs on a process. */
+function familyOf(pid: number): number[] {
+  const parents = numbersIn("/proc").map((other) => [other, parentOf(other)] as const)
+  const below = (parent: number): number[] =>
+    parents.flatMap(([child, of]) => (of === parent ? [child, ...below(child)] : []))
+  return below(pid)
 }
 
-function everyProcess(): Stat[] {
-  return numbersIn("/proc").flatMap((pid) => readStat(pid) ?? [])
-}
-
-function readStat(pid: number): Stat | undefined {
+function parentOf(pid: number): number | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8")
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
     // The second field, the command's name, may hold blanks and parentheses.
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
-    if (fields[0] === "Z") return undefined
-    return { pid, parent: Number(fields[1]), session: Number(fields[3]), start: fields[19]! }
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1])
   } catch {
     return undefined
   }

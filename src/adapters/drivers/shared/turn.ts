@@ -13,8 +13,10 @@ export interface Turn {
   usage: Usage | null
   /** What went wrong on the way, if the agent says no more at the end. */
   error: string | null
-  isCancelled: boolean
-  /** Aborted when the turn is over: nobody needs the answer to a question of it then. */
+  readonly isCancelled: boolean
+  /** It is to be over soon. */
+  cancel(): void
+  /** Aborted when the turn is over, or to be: nobody needs the answer to a question of it then. */
   readonly over: AbortSignal
   end(status: TurnEnd["status"], error?: string | null): void
 }
@@ -38,11 +40,18 @@ export function turns(): Turns {
     const over = new AbortController()
     const { promise, resolve } = Promise.withResolvers<TurnEnd>()
     let message: string | undefined
+    let isCancelled = false
     const turn: Turn = {
       text: "",
       usage: null,
       error: null,
-      isCancelled: false,
+      get isCancelled() {
+        return isCancelled
+      },
+      cancel() {
+        isCancelled = true
+        over.abort()
+      },
       over: over.signal,
       event: (event) => wish.onEvent(event),
       say(piece, of) {
@@ -88,8 +97,13 @@ export async function permission(
   signal: AbortSignal,
 ): Promise<PermissionAnswer> {
   if (skipPermissions) return { behavior: "allow" }
+  const cancelled = new Promise<PermissionAnswer>((resolve) => {
+    const deny = () => resolve({ behavior: "deny", message: "The turn was cancelled." })
+    signal.addEventListener("abort", deny, { once: true })
+    if (signal.aborted) deny()
+  })
   try {
-    return await onPermission(request, signal)
+    return await Promise.race([onPermission(request, signal), cancelled])
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return { behavior: "deny", message: `Nobody could be asked: ${why}` }
