@@ -50,7 +50,7 @@ const confined: { what: string; pattern: RegExp; allowed: RegExp }[] = [
     pattern: /\bprocess\s*\??\.\s*env\b|\bprocess\[|from "node:process"/,
     allowed: /^src\/daemon\/environment\.ts$/,
   },
-  { what: "console", pattern: /\bconsole\s*\??\./, allowed: /^$/ },
+  { what: "console", pattern: /(?<!agent-)\bconsole\s*\??\./, allowed: /^$/ },
   {
     what: "other processes",
     pattern: /["'](?:node:)?child_process["']|["']execa["']/,

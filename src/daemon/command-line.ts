@@ -18,7 +18,12 @@ import { VERSION } from "./version.ts"
 export async function commandLine(environment: Environment, argv: string[]): Promise<void> {
   const home = homeAt(environment.home, environment.tempDir)
   const calls = daemonCalls(home)
-  const caller: Caller = { surface: "cli", cwd: environment.cwd }
+  const { shell } = environment.agent
+  const caller: Caller = {
+    surface: "cli",
+    cwd: environment.cwd,
+    ...(shell === undefined ? {} : { agentShell: shell }),
+  }
   const write = (text: string) => void process.stdout.write(text)
   const program = cli({
     version: VERSION,

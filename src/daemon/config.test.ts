@@ -169,6 +169,65 @@ describe(proves("config.named"), () => {
   })
 })
 
+describe("teams", () => {
+  const file = (team: object | string, name = "web") => JSON.stringify({ teams: { [name]: team } })
+
+  test("are in the file, each shown as one setting", () => {
+    const { config, settings } = load({ file: file({ project: "/srv/web" }) })
+    expect(config.teams.web).toMatchObject({ project: "/srv/web", platform: "claude-code", permissionMode: "default" })
+    const shown = settings.find((setting) => setting.key === "teams.web")
+    expect(shown).toMatchObject({ source: path, value: { project: "/srv/web" } })
+  })
+
+  test.each([
+    ["Iris's path", { path: "/srv/web" }],
+    ["Nexus's workdir", { workdir: "/srv/web" }],
+    ["both, of which project counts", { project: "/srv/web", path: "/srv/old" }],
+  ])("may name the project by %s", (_, team) => {
+    expect(load({ file: file(team) }).config.teams.web?.project).toBe("/srv/web")
+  })
+
+  test("a chat is named by Nexus's chat_id too, of which an empty one is none", () => {
+    const chatOf = (team: object) => load({ file: file({ project: "/p", ...team }) }).config.teams.web?.chat
+    expect(chatOf({ chat_id: -100123 })).toEqual({ id: "-100123", thread: null })
+    expect(chatOf({ chat: { id: "-1", thread: 7 } })).toEqual({ id: "-1", thread: 7 })
+    expect(chatOf({ chat_id: "" })).toBeUndefined()
+  })
+
+  test("that asks nobody says so in its permission mode", () => {
+    const team = load({ file: file({ project: "/p", skipPermissions: true }) }).config.teams.web
+    expect(team?.permissionMode).toBe("bypassPermissions")
+  })
+
+  test.each<[name: string, given: Given, parts: string[]]>([
+    ["a relative project", { file: file({ project: "web" }) }, ['teams.web.project = "web"', "absolute"]],
+    ["no project", { file: file({ description: "x" }) }, ["teams.web.project = nothing", "is missing"]],
+    [
+      "an unknown agent",
+      { file: file({ project: "/p", platform: "emacs" }) },
+      ['teams.web.platform = "emacs"', "codex"],
+    ],
+    [
+      "a mistyped key",
+      { file: file({ project: "/p", colour: "red" }) },
+      ['teams.web.colour = "red"', "skipPermissions"],
+    ],
+    ["a name with a dot", { file: file({ project: "/p" }, "a.b") }, ["teams.a.b", "letters, digits"]],
+    ["a team that is a text", { file: file("web") }, ['teams.web = "web"', "config.json"]],
+    ["teams that are a list", { file: '{ "teams": [] }' }, ["teams = []"]],
+    [
+      "a mode that contradicts",
+      { file: file({ project: "/p", skipPermissions: true, permissionMode: "plan" }) },
+      ['teams.web.permissionMode = "plan"', "skipPermissions"],
+    ],
+    ["the environment", { environment: { THROUGHLINE_TEAMS: "{}" } }, ["THROUGHLINE_TEAMS", "in the file only"]],
+    ["a flag", { flags: ["teams.web.project=/p"] }, ["teams.web.project", "in the file only"]],
+  ])("%s is refused", (_, given, parts) => {
+    const message = refusal(given)
+    for (const part of parts) expect(message).toContain(part)
+  })
+})
+
 test("the settings in force are frozen and list every key", () => {
   const { config, settings } = load({})
   expect(Object.isFrozen(config)).toBe(true)

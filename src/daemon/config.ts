@@ -1,76 +1,9 @@
 import { existsSync, readFileSync } from "node:fs"
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser"
 import * as z from "zod"
-import { EmbedderSetting } from "../adapters/embedders/list.ts"
 import { Failure } from "../domain/failure.ts"
-
-/** The whole configuration. Every key can also be set as THROUGHLINE_<KEY> and by `--set key=value`. */
-export const ConfigSchema = z.strictObject({
-  database: z
-    .strictObject({
-      url: z
-        .string()
-        .regex(/^postgres(ql)?:\/\//, "must begin with postgres://")
-        .optional()
-        .meta({ secret: true })
-        .describe("PostgreSQL instead of the embedded SQLite"),
-    })
-    .prefault({}),
-  http: z
-    .strictObject({
-      enabled: z.boolean().default(true).describe("Serve HTTP beside the unix socket"),
-      host: z.string().min(1).default("127.0.0.1").describe("Address to listen on"),
-      port: z.int().min(0).max(65535).default(4747).describe("Port to listen on; 0 takes a free one"),
-      hosts: z
-        .array(z.string().min(1))
-        .default([])
-        .describe("Further names under which it may be called, such as a proxy's"),
-      behindTls: z
-        .boolean()
-        .default(false)
-        .describe("Confirms that TLS stands in front; needed for a host that is not loopback"),
-    })
-    .prefault({}),
-  log: z
-    .strictObject({
-      level: z.enum(["debug", "info", "warn", "error"]).default("info").describe("What the log file holds"),
-    })
-    .prefault({}),
-  capture: z
-    .strictObject({
-      enabled: z.boolean().default(true).describe("Keep the conversations of the agents on this machine"),
-      exclude: z.array(z.string().min(1)).default([]).describe("Folders of which nothing is kept, with all below them"),
-      redactionOff: z
-        .array(z.string().min(1))
-        .default([])
-        .describe("Folders whose conversations are kept as they are, secrets included"),
-      redactionExtra: z.array(z.string().min(1)).default([]).describe("Further secrets: kind=regular expression"),
-    })
-    .prefault({}),
-  resume: z
-    .strictObject({
-      onStart: z
-        .enum(["off", "pointer", "brief"])
-        .default("pointer")
-        .describe("What a session that begins, or was cleared or compacted, is told of where the project stood"),
-      maxTokens: z.int().min(50).max(2_500).default(800).describe("How long that may be"),
-    })
-    .prefault({}),
-  embedder: EmbedderSetting.default("none")
-    .meta({ secretInside: "apiKey" })
-    .describe("What makes vectors, so that search also goes by meaning; without one it goes by words"),
-  sessions: z
-    .strictObject({
-      archiveAfterDays: z
-        .number()
-        .positive()
-        .max(100_000)
-        .default(180)
-        .describe("Sessions left alone for so long archive themselves"),
-    })
-    .prefault({}),
-})
-export type Config = z.output<typeof ConfigSchema>
+import { type Config, ConfigSchema } from "./settings.ts"
+import { TEAM_KEYS } from "./team-settings.ts"
 
 export interface Setting {
   key: string
@@ -94,42 +27,33 @@ export function loadConfig({
   environment: Record<string, string>
   flags: string[]
 }): LoadedConfig {
-  const leaves = leavesOf(ConfigSchema)
-  const given = new Map<string, { value: unknown; source: string }>()
-  for (const [key, value] of fileSettings(path)) given.set(key, { value, source: path })
+  const all = leavesOf(ConfigSchema)
+  const records = all.filter((leaf) => leaf.isRecord).map((leaf) => leaf.key)
+  const leaves = all.filter((leaf) => !leaf.isRecord)
+  const given: Given = new Map()
+  for (const [key, value] of fileSettings(path, records)) given.set(key, { value, source: path })
   for (const [name, text] of Object.entries(environment)) {
     const leaf = leaves.find((candidate) => environmentName(candidate.key) === name)
-    if (!leaf)
-      throw invalid(
-        name,
-        text,
-        "the environment",
-        `is not a setting (known: ${leaves.map((l) => environmentName(l.key)).join(", ")})`,
-      )
+    const known = () => `is not a setting (known: ${leaves.map((l) => environmentName(l.key)).join(", ")})`
+    const isInFile = records.some((record) => environmentName(record) === name)
+    if (!leaf) throw invalid(name, text, "the environment", isInFile ? IN_FILE_ONLY : known())
     given.set(leaf.key, { value: convert(text, leaf), source: `environment ${name}` })
   }
   for (const flag of flags) {
     const [, key = flag, text = ""] = /^([^=]+)=(.*)$/s.exec(flag) ?? []
     const leaf = leaves.find((candidate) => candidate.key === key)
-    if (!leaf) throw invalid(key, text, "--set", `is not a setting (known: ${leaves.map((l) => l.key).join(", ")})`)
+    const known = () => `is not a setting (known: ${leaves.map((l) => l.key).join(", ")})`
+    const isInFile = records.some((record) => key === record || key.startsWith(`${record}.`))
+    if (!leaf) throw invalid(key, text, "--set", isInFile ? IN_FILE_ONLY : known())
     given.set(key, { value: convert(text, leaf), source: "--set" })
   }
   for (const [key, { value, source }] of given) {
-    const isGroup = leaves.some((leaf) => leaf.key.startsWith(`${key}.`))
+    const isGroup = records.includes(key) || leaves.some((leaf) => leaf.key.startsWith(`${key}.`))
     // Checked here: a setting of the group from elsewhere would take its place unseen.
     if (isGroup && (typeof value !== "object" || value === null)) throw invalid(key, value, source, "must be an object")
   }
   const parsed = ConfigSchema.safeParse(nested(given))
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!
-    const key = [...issue.path, ...(issue.code === "unrecognized_keys" ? [issue.keys[0]!] : [])].join(".")
-    const cause = [...given].find(([name]) => name === key || name.startsWith(`${key}.`) || key.startsWith(`${name}.`))
-    const why =
-      issue.code === "unrecognized_keys"
-        ? `is not a setting (known: ${leaves.map((l) => l.key).join(", ")})`
-        : issue.message
-    throw invalid(key, shownValue(cause?.[1].value, isSecret(leaves, key)), cause?.[1].source ?? path, why)
-  }
+  if (!parsed.success) throw refusal(parsed.error.issues[0]!, { given, leaves: all, path })
   const config = parsed.data
   const settings = leaves.map(({ key, secret, secretInside }) => ({
     key,
@@ -137,7 +61,35 @@ export function loadConfig({
     source: given.get(key)?.source ?? "default",
     secret,
   }))
-  return { config: Object.freeze(config), settings }
+  const entries = records.flatMap((record) =>
+    Object.entries(at(config, record) as object).map(([name, value]: [string, unknown]) => ({
+      key: `${record}.${name}`,
+      value,
+      source: path,
+      secret: false,
+    })),
+  )
+  return { config: Object.freeze(config), settings: [...settings, ...entries] }
+}
+
+const IN_FILE_ONLY = "is set in the file only"
+
+type Given = Map<string, { value: unknown; source: string }>
+
+function refusal(
+  issue: z.core.$ZodIssue,
+  { given, leaves, path }: { given: Given; leaves: Leaf[]; path: string },
+): Failure {
+  const isUnknown = issue.code === "unrecognized_keys"
+  const key = [...issue.path, ...(isUnknown ? [issue.keys[0]!] : [])].join(".")
+  const cause = [...given].find(([name]) => name === key || name.startsWith(`${key}.`) || key.startsWith(`${name}.`))
+  const record = leaves.find((leaf) => leaf.isRecord && key.startsWith(`${leaf.key}.`))
+  // Of a record the one value that is meant, not all of them.
+  const value = record ? at(cause?.[1].value, key.slice(record.key.length + 1)) : cause?.[1].value
+  const known = record ? TEAM_KEYS : leaves.map((leaf) => leaf.key)
+  const message = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message
+  const why = isUnknown ? `is not a setting (known: ${known.join(", ")})` : message
+  return invalid(key, shownValue(value, isSecret(leaves, key)), cause?.[1].source ?? path, why)
 }
 
 /** Also under a mistyped key, which nobody knows to be secret, a URL's password is not shown. */
@@ -155,6 +107,8 @@ interface Leaf {
   secret: boolean
   /** The name of the secret in a setting that is an object. */
   secretInside: string | undefined
+  /** Its keys are names that a person gives; from the file only. */
+  isRecord: boolean
 }
 
 function leavesOf(schema: z.ZodType, prefix = ""): Leaf[] {
@@ -164,7 +118,7 @@ function leavesOf(schema: z.ZodType, prefix = ""): Leaf[] {
       leavesOf(inner as z.ZodType, prefix ? `${prefix}.${name}` : name),
     )
   const { secret, secretInside } = metaOf(schema)
-  return [{ key: prefix, schema: bare, secret: secret === true, secretInside }]
+  return [{ key: prefix, schema: bare, secret: secret === true, secretInside, isRecord: bare instanceof z.ZodRecord }]
 }
 
 function unwrap(schema: z.ZodType): z.ZodType {
@@ -209,7 +163,7 @@ function convert(text: string, { schema }: Leaf): unknown {
   return text
 }
 
-function fileSettings(path: string): [string, unknown][] {
+function fileSettings(path: string, records: string[]): [string, unknown][] {
   if (!existsSync(path)) return []
   const text = readFileSync(path, "utf8")
   if (text.trim() === "") return []
@@ -227,14 +181,15 @@ function fileSettings(path: string): [string, unknown][] {
   if (value === undefined) return []
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw invalid("the file", value, path, "must hold an object")
-  return flat(value)
+  return flat(value, records)
 }
 
-function flat(value: object, prefix = ""): [string, unknown][] {
+function flat(value: object, records: string[], prefix = ""): [string, unknown][] {
   return Object.entries(value).flatMap(([name, inner]: [string, unknown]) => {
     const key = prefix ? `${prefix}.${name}` : name
-    const deeper = typeof inner === "object" && inner !== null && !Array.isArray(inner) && Object.keys(inner).length > 0
-    return deeper ? flat(inner, key) : [[key, inner] as [string, unknown]]
+    const isObject = typeof inner === "object" && inner !== null && !Array.isArray(inner)
+    const isDeeper = isObject && Object.keys(inner).length > 0 && !records.includes(key)
+    return isDeeper ? flat(inner, records, key) : [[key, inner] as [string, unknown]]
   })
 }
 

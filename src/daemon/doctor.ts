@@ -4,6 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import type { SystemStatus } from "../operations/services.ts"
 import type { SourceView } from "../operations/sources.ts"
 import { searchState } from "../operations/system.ts"
+import { makeRoster } from "../teams/roster.ts"
 import { loadConfig } from "./config.ts"
 import { type DaemonCalls, runningDaemon } from "./connect.ts"
 import type { Environment } from "./environment.ts"
@@ -88,8 +89,11 @@ function disk({ dir }: Home): Finding {
 
 function configuration(home: Home, environment: Environment): Finding {
   try {
-    const { settings } = loadConfig({ path: home.config, environment: environment.settings, flags: [] })
+    const { config, settings } = loadConfig({ path: home.config, environment: environment.settings, flags: [] })
     const changed = settings.filter((setting) => setting.source !== "default").length
+    const troubles = makeRoster({ read: () => config.teams }).troubles()
+    if (troubles.length > 0)
+      return { check: "config", state: "warning", detail: troubles.join("; "), remedy: `Correct it in ${home.config}` }
     return { check: "config", state: "good", detail: changed === 0 ? "defaults" : `${changed} settings changed` }
   } catch (error) {
     if (!(error instanceof Failure)) throw error

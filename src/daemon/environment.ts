@@ -12,7 +12,7 @@ export interface Environment {
   settings: Record<string, string>
   /** What decides where agents keep their files. */
   machine: Machine
-  agent: { projectDir?: string; nativeSession?: { platform: string; id: string } }
+  agent: { projectDir?: string; nativeSession?: { platform: string; id: string }; shell?: string }
   cwd: string
   /** What a person has chosen to read long texts with, and how it is told to let colours through. */
   pager: { command: string | undefined; env: NodeJS.ProcessEnv }
@@ -57,8 +57,24 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
       ...(env.CLAUDE_CODE_SESSION_ID
         ? { nativeSession: { platform: "claude-code", id: env.CLAUDE_CODE_SESSION_ID } }
         : {}),
+      ...shellOf(env),
     },
     cwd: process.cwd(),
     pager: { command: env.PAGER, env: { LESS: "FRX", LV: "-c", ...env } },
   }
+}
+
+/** What agents set in the shells that they run commands in. */
+const SHELLS: Record<string, string> = {
+  CLAUDECODE: "claude-code",
+  CODEX_SANDBOX: "codex",
+  CODEX_THREAD_ID: "codex",
+  GEMINI_CLI: "gemini-cli",
+  OPENCODE: "opencode",
+  CURSOR_AGENT: "cursor",
+}
+
+function shellOf(env: NodeJS.ProcessEnv): { shell?: string } {
+  const name = Object.keys(SHELLS).find((key) => env[key])
+  return name === undefined ? {} : { shell: SHELLS[name]! }
 }

@@ -1,18 +1,26 @@
 import { request } from "node:http"
 import { text } from "node:stream/consumers"
-import { HOOK_ENV, HOOK_PATH, hookHeaders } from "../domain/hook.ts"
+import { setTimeout as sleep } from "node:timers/promises"
+import { HOOK_ENV, HOOK_PATH, hookHeaders, mayWait, WAIT_PATH } from "../domain/hook.ts"
 import { writeSpool } from "../sessions/capture/spool.ts"
 import type { Environment } from "./environment.ts"
 import { homeAt } from "./home.ts"
+import { processStart } from "./process-identity.ts"
 
 const MAX_MS = 300
 /** At the start of a session the daemon may have something to say, and looks it up first. */
 const MAX_START_MS = 1_500
+/** Longer than the daemon lets a waiter wait before it asks it to come again. */
+const MAX_WAIT_MS = 70_000
 /** Nothing that could end a line, and a header with it. */
 const ONE_LINE = /^[^\p{Cc}]+$/u
 
 /** What hook.sh does, on Node: for systems without sh. Says only what the daemon has to say, and never fails. */
-export async function hook({ home: dir, tempDir, machine }: Environment, platform: string): Promise<void> {
+export async function hook(
+  { home: dir, tempDir, machine }: Environment,
+  platform: string,
+  mode?: string,
+): Promise<void> {
   try {
     const home = homeAt(dir, tempDir)
     const atNs = BigInt(Math.trunc((performance.timeOrigin + performance.now()) * 1e6))
@@ -23,34 +31,59 @@ export async function hook({ home: dir, tempDir, machine }: Environment, platfor
     const env = { PPID: String(process.ppid), ...Object.fromEntries(set) }
     const headers = hookHeaders({ key: `${atNs}-${process.pid}`, atNs, env })
     const body = await text(process.stdin)
+    if (mode === "wait") {
+      if (mayWait(machine.env))
+        await wait(home.socket, `${WAIT_PATH}/${encodeURIComponent(platform)}`, { headers, body, maxMs: MAX_WAIT_MS })
+      return
+    }
     const maxMs = /sessionstart/i.test(body) ? MAX_START_MS : MAX_MS
-    const reply = await post(home.socket, `${HOOK_PATH}/${encodeURIComponent(platform)}`, { headers, body, maxMs })
-    if (reply === undefined) await writeSpool(home.spool, { platform, headers, body, atNs })
-    else if (reply !== "") process.stdout.write(`${reply}\n`)
+    const path = `${HOOK_PATH}/${encodeURIComponent(platform)}`
+    const { status, said } = await post(home.socket, path, { headers, body, maxMs })
+    if (status < 200 || status >= 300) await writeSpool(home.spool, { platform, headers, body, atNs })
+    else if (said !== "") process.stdout.write(`${said}\n`)
   } catch {
     // The agent's work is not to be disturbed by ours.
   }
 }
 
-/** What the daemon has to say, which may be nothing, once the event is kept; undefined when it is not. */
-function post(
-  socketPath: string,
-  path: string,
-  { headers, body, maxMs }: { headers: Record<string, string>; body: string; maxMs: number },
-): Promise<string | undefined> {
+/** Asks until there is something to wake the agent with, or nobody to wake. The exit code 2 wakes it. */
+async function wait(socketPath: string, path: string, asked: Asked): Promise<void> {
+  const agent = process.ppid
+  const start = processStart(agent)
+  while (start !== undefined && processStart(agent) === start) {
+    const { status, said } = await post(socketPath, path, asked)
+    if (status === 204) return
+    if (status === 200) {
+      process.stderr.write(said)
+      process.exitCode = 2
+      return
+    }
+    if (status !== 202) await sleep(1_000)
+  }
+}
+
+interface Asked {
+  headers: Record<string, string>
+  body: string
+  maxMs: number
+}
+
+/** What the daemon answers; status 0 when it does not. */
+function post(socketPath: string, path: string, { headers, body, maxMs }: Asked) {
   const bytes = Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString("latin1")])
-  return new Promise((resolve) => {
+  const none = { status: 0, said: "" }
+  return new Promise<{ status: number; said: string }>((resolve) => {
     const sent = request(
       { socketPath, path, method: "POST", headers: { ...Object.fromEntries(bytes), host: "localhost" } },
       (response) => {
-        const { statusCode = 0 } = response
+        const { statusCode: status = 0 } = response
         text(response).then(
-          (reply) => resolve(statusCode >= 200 && statusCode < 300 ? reply : undefined),
-          () => resolve(undefined),
+          (said) => resolve({ status, said }),
+          () => resolve(none),
         )
       },
     )
-    sent.on("error", () => resolve(undefined))
+    sent.on("error", () => resolve(none))
     setTimeout(() => sent.destroy(), maxMs).unref()
     // As bytes: a text would make Node write the headers as UTF-8 too.
     sent.end(Buffer.from(body))

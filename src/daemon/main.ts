@@ -15,7 +15,7 @@ export async function main(argv: string[]): Promise<void> {
   }
   if (argv[0] === "hook" && argv[1] !== undefined && !argv[1].startsWith("-")) {
     const { hook } = await import("./hook.ts")
-    return hook(environment, argv[1])
+    return hook(environment, argv[1], argv[2])
   }
   const { commandLine } = await import("./command-line.ts")
   return commandLine(environment, argv)

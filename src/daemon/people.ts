@@ -5,6 +5,7 @@ import { visible } from "../operations/columns.ts"
 import type { Call } from "../operations/invoke.ts"
 import { projectName } from "../operations/text.ts"
 import type { CommandExtra } from "../surfaces/cli.ts"
+import { followUpdates } from "./follow-updates.ts"
 import type { Offer } from "./picker.ts"
 import { isAtTerminal, type Pager, page, runInTerminal } from "./terminal.ts"
 
@@ -64,6 +65,17 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
         }
         await page(await conversation(hit, superseded === true), pager)
         return true
+      },
+    },
+    pull_updates: {
+      options: [["--follow", "print what is new as it comes, until Ctrl-C"]],
+      async fill(given, { json }) {
+        const { target, follow } = given
+        if (target === undefined)
+          throw new Failure("bad_input", "say whose: throughline updates <team>", { parameter: "target" })
+        if (follow !== true) return given
+        await followUpdates({ call, caller, input: given, json })
+        return undefined
       },
     },
     resume: {

@@ -1,23 +1,36 @@
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 
-/** When the process behind a pid was started, as the system tells it; a reused pid has another. Undefined if there is none. */
-export function processStart(pid: number): string | undefined {
+/** Which process started this one; undefined if there is none. */
+export function parentOf(pid: number): number | undefined {
   try {
-    if (process.platform === "linux") {
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
-      // The second field, the command's name, may hold spaces and parentheses.
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-      const isZombie = fields[0] === "Z"
-      return isZombie ? undefined : fields[19]
-    }
-    return (
-      execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
-        encoding: "utf8",
-        stdio: ["ignore", "pipe", "ignore"],
-      }).trim() || undefined
-    )
+    const text =
+      process.platform === "linux" ? afterName(readFileSync(`/proc/${pid}/stat`, "utf8"))[1] : ps(pid, "ppid=")
+    return Number(text) || undefined
   } catch {
     return undefined
   }
 }
+
+/** When the process behind a pid was started, as the system tells it; a reused pid has another. Undefined if there is none. */
+export function processStart(pid: number): string | undefined {
+  try {
+    if (process.platform === "linux") {
+      const fields = afterName(readFileSync(`/proc/${pid}/stat`, "utf8"))
+      const isZombie = fields[0] === "Z"
+      return isZombie ? undefined : fields[19]
+    }
+    return ps(pid, "lstart=") || undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The second field, the command's name, may hold spaces and parentheses. */
+const afterName = (stat: string) => stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+
+const ps = (pid: number, column: string) =>
+  execFileSync("ps", ["-o", column, "-p", String(pid)], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  }).trim()

@@ -7,13 +7,14 @@ import { newKey } from "../domain/ids.ts"
 import { operations } from "../operations/list.ts"
 import { writeHookScript } from "../sessions/setup/room.ts"
 import { httpApp } from "../surfaces/http.ts"
-import { type Config, loadConfig } from "./config.ts"
+import { loadConfig } from "./config.ts"
 import type { Environment } from "./environment.ts"
 import { homeAt, prepareHome, tokenOf } from "./home.ts"
 import { takeLock } from "./lock.ts"
 import { openLog } from "./log.ts"
 import { processStart } from "./process-identity.ts"
 import { type Registration, removeRegistration, writeRegistration } from "./registration.ts"
+import type { Config } from "./settings.ts"
 import { shutdown } from "./shutdown.ts"
 import { VERSION } from "./version.ts"
 import { wire } from "./wire.ts"
@@ -26,7 +27,8 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   prepareHome(home)
   const release = takeLock(home)
   if (!release) return false
-  const { config } = loadConfig({ path: home.config, environment: environment.settings, flags })
+  const load = () => loadConfig({ path: home.config, environment: environment.settings, flags }).config
+  const config = load()
   refuseOpenHost(config)
   const log = openLog(home, config.log.level)
   log.info({ version: VERSION, node: process.version }, "starting")
@@ -52,6 +54,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
 
   const program = await wire({
     config,
+    readTeams: () => load().teams,
     environment,
     home,
     log,
@@ -65,7 +68,10 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     identity: { id: registration.id, version: VERSION, pid: process.pid },
     onBug: (err: unknown, path: string) => log.error({ err, path }, "a request failed in a way it should not"),
   }
-  const onSocket = await listenOnSocket(httpApp({ ...shared, onStop: stop, onHook: program.onHook }), home.socket)
+  const onSocket = await listenOnSocket(
+    httpApp({ ...shared, onStop: stop, onHook: program.onHook, onWait: program.onWait }),
+    home.socket,
+  )
   onSocket.on("upgrade", program.streams.onUpgrade)
   let onHttp: Server | undefined
   if (config.http.enabled) {
@@ -95,6 +101,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
           const closed = closeServer(onSocket)
           // A server is closed when its last connection is, and agents keep theirs for as long as they live.
           program.streams.close()
+          program.endWaiting()
           return closed
         },
       },

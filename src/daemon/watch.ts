@@ -1,4 +1,4 @@
-import { watch } from "node:fs"
+import { unwatchFile, watch, watchFile } from "node:fs"
 import { join } from "node:path"
 import type { AsyncSubscription } from "@parcel/watcher"
 import type { Place } from "../domain/platform.ts"
@@ -26,4 +26,13 @@ async function watchTree(dir: string, onPaths: (paths: string[]) => void): Promi
     if (!error) onPaths(events.filter((event) => event.type !== "delete").map((event) => event.path))
   })
   return () => subscription.unsubscribe()
+}
+
+const CONFIG_MS = 500
+
+/** Asked for again and again: editors put a new file in its place, and the folder has a database in it that never rests. */
+export function watchConfig(path: string, onChange: () => void): () => void {
+  const listener = () => onChange()
+  watchFile(path, { interval: CONFIG_MS, persistent: false }, listener)
+  return () => unwatchFile(path, listener)
 }

@@ -1,6 +1,8 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
+import { consoles } from "../adapters/consoles/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
+import { tmuxPanes } from "../adapters/panes/tmux.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
@@ -11,33 +13,46 @@ import type { Follower } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
-import type { SystemStatus } from "../operations/services.ts"
-import type { IndexFacts } from "../recall/core.ts"
+import { makeReach } from "../reach/room.ts"
+import { updatesFollower } from "../reach/updates/follower.ts"
+import { makeUpdates } from "../reach/updates/pull.ts"
+import { makeWatching } from "../reach/watching/room.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall, type RecallRoom } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
+import { makeRules } from "../sessions/capture/rules.ts"
+import { makeSpool } from "../sessions/capture/spool.ts"
 import { makeSessions } from "../sessions/room.ts"
+import { makeTasks } from "../sessions/task-state.ts"
 import { openStore } from "../store/open.ts"
 import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
-import type { Config } from "./config.ts"
+import { makeRoster, type ReloadingRoster } from "../teams/roster.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
+import { makeGreetings } from "./greetings.ts"
 import { damagedFiles, type Home } from "./home.ts"
 import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
+import { parentOf, processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
+import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
+import { statusOf } from "./status.ts"
 import { VERSION } from "./version.ts"
-import { watchPlace } from "./watch.ts"
+import { watchConfig, watchPlace } from "./watch.ts"
 
 export interface Program {
   call: Call
   /** Resolves when what a hook said is kept, with what the hook is to print. */
   onHook(sent: SentHook): Promise<string | undefined>
+  /** A hook waits to wake its agent; see HttpOptions. */
+  onWait(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
+  /** Sends those that wait away, so that the socket can be closed. */
+  endWaiting(): void
   mcp: McpHttp
   streams: ReturnType<typeof mcpStreams>
   /** In the order in which they must run: nothing new, then what runs, then the store. */
@@ -50,6 +65,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The only place that builds things; read it from top to bottom. */
 export async function wire({
   config,
+  readTeams,
   environment,
   home,
   log,
@@ -57,6 +73,8 @@ export async function wire({
   httpTrouble,
 }: {
   config: Config
+  /** The teams as the configuration has them now; throws where it cannot be used. */
+  readTeams: () => Config["teams"]
   environment: Environment
   home: Home
   log: Log
@@ -72,6 +90,8 @@ export async function wire({
         })
       : postgres({ url: config.database.url, onError: (err) => log.warn({ err }, "a database connection failed") }),
   )
+  const roster = makeRoster({ read: readTeams })
+  const unwatch = watchConfig(home.config, roster.reload)
   const sessions = makeSessions({ store, clock, homeDir: environment.homeDir, tempDir: environment.tempDir })
   const capture = makeCapture({
     store,
@@ -121,14 +141,67 @@ export async function wire({
     promptDir: home.handoffs,
   })
 
-  const followers: Follower[] = []
+  const tasks = makeTasks({
+    store,
+    clock,
+    homeDir: environment.homeDir,
+    projects: sessions.projects,
+    rules: makeRules({ store, clock, projects: sessions.projects, homeDir: machine.homeDir, capture: config.capture }),
+    mirrorDirs: (dir) => roster.at(dir).flatMap((team) => (team.taskStateFile ? [team.projectDir] : [])),
+    onTrouble: (err, path) => log.warn({ err, path }, "the state of a task could not be written to its file"),
+  })
+
+  const greet = makeGreetings({
+    store,
+    roster,
+    host: hostname(),
+    brief: (begun) => recall.greeting(begun),
+    isAlive: (pid) => processStart(pid) !== undefined,
+    onTrouble: (err, what) => log.warn({ err }, what),
+  })
+
+  const panes = tmuxPanes({ env: machine.env })
+  const watching = makeWatching({
+    store,
+    clock,
+    roster,
+    consoles,
+    panes,
+    machine,
+    host: hostname(),
+    processStart,
+    parentOf,
+    onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
+  })
+  const spool = makeSpool(home.spool)
+  const reach = makeReach({
+    store,
+    clock,
+    roster,
+    live: watching.live,
+    panes,
+    consoles,
+    lines: [],
+    machine,
+    settings: config.queue,
+    host: hostname(),
+    home: home.dir,
+    processStart,
+    parentOf,
+    hasSpooled: async () => (await spool.names()).length > 0,
+    onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
+  })
+  const updates = makeUpdates({ store, roster, takeMail: reach.pull })
+
+  const followers: Follower[] = [updatesFollower(roster), ...reach.followers]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
   )
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
-  running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal))
+  running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
+  running.push(reach.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -138,28 +211,33 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const system = { status: () => statusOf({ store, recall, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, handoff, system }), log)
+  const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
+  const call = reporting(local(operations, { sessions, capture, recall, handoff, reach, tasks, updates, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
     async onHook(sent) {
       const heard = await capture.intake.receive(sent)
-      const print = agents.find(({ platform }) => platform === sent.platform)?.greeting
-      if (!heard || !print) return undefined
-      // What was said is kept; that nothing can be answered to it is no failure of the hook.
-      const text = await recall.greeting({ platform: sent.platform, ...heard }).catch((err: unknown) => {
-        log.warn({ err }, "a session that began could not be told where its project stood")
-        return undefined
-      })
-      return text === undefined ? undefined : print(text)
+      const agent = agents.find(({ platform }) => platform === sent.platform)
+      if (!heard || !agent) return undefined
+      const said = agent.greeting && (await greet({ platform: sent.platform, ...heard }))
+      if (said !== undefined) return agent.greeting!(said)
+      const more = agent.turnContext && (await reach.turnContext(sent, heard.event))
+      return more === undefined ? undefined : agent.turnContext!(more)
     },
+    async onWait(sent, signal) {
+      const agent = agents.find(({ platform }) => platform === sent.platform)
+      const answer = agent && (await reach.wait(sent, agent.read(jsonObject(sent.body), sent.env), signal))
+      return answer === undefined || answer.kind === "over" ? null : answer.kind === "wake" ? answer.text : undefined
+    },
+    endWaiting: reach.endWaiting,
     mcp,
     streams,
     stops: [
       { name: "mcp connections", run: () => mcp.close() },
       { name: "sweeper", run: () => clearInterval(sweeper) },
+      { name: "configuration", run: unwatch },
       {
         name: "followers and capture",
         run: async () => {
@@ -169,6 +247,15 @@ export async function wire({
       },
       { name: "store", run: () => store.close() },
     ],
+  }
+}
+
+function jsonObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
   }
 }
 
@@ -196,47 +283,4 @@ function reporting(call: Call, log: Log): Call {
       throw failure
     }
   }
-}
-
-async function statusOf({
-  store,
-  recall,
-  home,
-  registration,
-  httpTrouble,
-}: {
-  store: Store
-  recall: RecallRoom
-  home: Home
-  registration: () => Registration
-  httpTrouble: () => string | undefined
-}): Promise<SystemStatus> {
-  const { id, version, pid, startedAt, socket, url } = registration()
-  const last = await store.journal.last()
-  const trouble = httpTrouble()
-  const index = await recall.facts().catch((error: unknown) => Failure.from(error))
-  const facts = await store.facts()
-  const place = facts.kind === "sqlite" ? home.index : facts.place
-  const damage = damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`)
-  return {
-    id,
-    version,
-    pid,
-    startedAt,
-    home: home.dir,
-    socket,
-    http: { ...(url === undefined ? {} : { url }), ...(trouble === undefined ? {} : { trouble }) },
-    memoryMb: Math.round(process.memoryUsage.rss() / 1e6),
-    store: facts,
-    search: { place, ...(index instanceof Failure ? { trouble: index.message } : searchFacts(index, last)) },
-    followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: last - index.position }],
-    notices: damage,
-  }
-}
-
-function searchFacts(
-  { documents, position, rebuilding }: IndexFacts,
-  last: number,
-): Omit<SystemStatus["search"], "place"> {
-  return { documents, behind: last - position, ...(rebuilding === undefined ? {} : { rebuilding }) }
 }

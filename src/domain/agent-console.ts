@@ -1,4 +1,5 @@
 import type { LiveSession } from "./live.ts"
+import type { PaneLook } from "./panes.ts"
 import type { Machine } from "./platform.ts"
 import type { Team } from "./team.ts"
 
@@ -11,7 +12,9 @@ export interface AgentConsole {
   live(machine: Machine): Promise<LiveSession[]>
   /** The text as it can be pasted, so that Enter submits it as one prompt and as nothing else; or why it cannot. */
   prepare(text: string, wish: { isCommand: boolean }): { text: string } | { refused: string }
-  screen(look: { lines: string[]; cursor: { column: number; row: number } }): ConsoleScreen
+  screen(look: Pick<PaneLook, "lines" | "bright" | "cursor">): ConsoleScreen
+  /** Whether a draft in the input line is this prepared text and nothing else; long ones are shown as a placeholder. */
+  isDraftOf(draft: string, text: string): boolean
   /** How a session of the team is started, or gone on with. */
   launch(wish: LaunchWish): { argv: string[]; env: Record<string, string> }
 }
@@ -31,7 +34,7 @@ export interface ConsoleCan {
 
 /** Enter is only ever sent to an input line that holds what was pasted. */
 export type ConsoleScreen =
-  | { kind: "input"; draft: string }
+  | { kind: "input"; draft: string; isStashed: boolean }
   /** Enter would answer it. */
   | { kind: "dialog"; what: string }
   | { kind: "unknown" }

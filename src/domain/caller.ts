@@ -6,6 +6,8 @@ export interface Caller {
   /** The agent's own name for its session, such as CLAUDE_CODE_SESSION_ID. */
   nativeSession?: { platform: string; id: string }
   client?: { name: string; version: string }
+  /** On the command line: the agent in whose own shell it was typed. */
+  agentShell?: string
   /** The project folder that the agent's environment names. */
   projectDir?: string
   /** What the client answered to roots/list; absent when it was not asked yet. */

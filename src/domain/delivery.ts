@@ -69,4 +69,8 @@ export interface LeaseRequest {
   leaseMs: number
   limit: number
   channels: string[]
+  /** Only these lanes; all of them when absent. */
+  lanes?: readonly string[]
+  /** Lanes that are left alone for now. */
+  exceptLanes?: readonly string[]
 }

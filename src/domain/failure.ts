@@ -29,6 +29,7 @@ export const failures = {
     retry: false,
     help: "`throughline handoff <session> --to <agent>` lets another agent go on with it.",
   },
+  message_not_found: { http: 404, exit: 3, retry: false, help: "Give the id that send_message answered with." },
   thought_not_found: { http: 404, exit: 3, retry: false, help: "init load_context lists the thoughts of the session." },
   root_not_found: { http: 404, exit: 3, retry: false, help: "Give the path of a folder that exists on this machine." },
   root_invalid: { http: 400, exit: 2, retry: false, help: "Give an absolute path or a file:// URI." },
@@ -137,6 +138,12 @@ export const failures = {
     exit: 6,
     retry: false,
     help: "Correct the model, the key or the dimensions in the setting `embedder`; searches go on by words.",
+  },
+  terminal_failing: {
+    http: 503,
+    exit: 6,
+    retry: true,
+    help: "Check that tmux answers on the named socket: `tmux -S <socket> list-panes -a`.",
   },
   unsupported_system: {
     http: 501,

@@ -34,6 +34,8 @@ export interface HookEvent {
 }
 
 export const HOOK_PATH = "/hook"
+/** Where a hook asks that waits in the background of its agent. */
+export const WAIT_PATH = "/wait"
 const KEY = "throughline-key"
 const AT = "throughline-at"
 const ENV = "throughline-env-"
@@ -72,6 +74,18 @@ export const HOOK_ENV = [
   "CLAUDE_PID",
   "CLAUDE_PROJECT_DIR",
   "CLAUDE_CODE_SESSION_ID",
+  "CLAUDE_CODE_ENTRYPOINT",
   "GEMINI_SESSION_ID",
   "CURSOR_PROJECT_DIR",
 ] as const
+
+/** The oldest Claude Code of which it was seen that it does not wait for a hook that waits; those before may. */
+export const WAITING_SINCE = [2, 1, 197] as const
+
+/** In print mode nobody is there to be woken, and the agent would wait for the hook. */
+export function mayWait({ CLAUDE_CODE_ENTRYPOINT, AI_AGENT = "" }: Record<string, string | undefined>): boolean {
+  const version = /^claude-code_(\d+)-(\d+)-(\d+)/.exec(AI_AGENT)?.slice(1).map(Number)
+  if (CLAUDE_CODE_ENTRYPOINT !== "cli" || !version) return false
+  const at = WAITING_SINCE.findIndex((part, index) => part !== version[index])
+  return at < 0 || version[at]! > WAITING_SINCE[at]!
+}

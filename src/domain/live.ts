@@ -12,4 +12,6 @@ export interface LiveSession {
   /** What it waits for, in the platform's words. */
   waitingFor: string | null
   statusAtMs: number | null
+  /** Nobody sits at it: print mode, a program's own, or in the background. */
+  isUnattended?: boolean
 }

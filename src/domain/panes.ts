@@ -13,11 +13,21 @@ export interface PaneAddress {
 export interface PaneLook {
   /** As on the screen now, without colours; blank lines at the end are there. */
   lines: string[]
+  /** The same lines with blanks for what is faint: agents show hints so in an input line that is empty. */
+  bright: string[]
   cursor: { column: number; row: number }
   /** Copy mode or another one: keys do not reach the program. */
   isInMode: boolean
   isDead: boolean
   title: string
+  /** What is in front in it: the name of the program that has the keyboard. */
+  program: string
+}
+
+/** What must still be so in the very moment of writing. */
+export interface PaneGuard {
+  program: string
+  cursor?: { column: number; row: number }
 }
 
 export type PaneKey = "Enter" | "Escape" | "C-s" | "C-u" | "C-c"
@@ -28,8 +38,8 @@ export interface Panes {
   identify(place: { socket: string; pane: string }): Promise<PaneAddress | undefined>
   look(address: PaneAddress): Promise<PaneLook | undefined>
   /** As one bracketed paste, byte for byte; nothing is submitted by it. */
-  paste(address: PaneAddress, text: string): Promise<boolean>
-  key(address: PaneAddress, key: PaneKey): Promise<boolean>
+  paste(address: PaneAddress, text: string, guard?: PaneGuard): Promise<boolean>
+  key(address: PaneAddress, key: PaneKey, guard?: PaneGuard): Promise<boolean>
   leaveMode(address: PaneAddress): Promise<boolean>
   /** A new session of tmux, in the server of this socket, with one program in it. */
   start(wish: {

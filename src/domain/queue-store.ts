@@ -2,6 +2,7 @@ import type { Delivery, DeliveryState, DeliveryWay, LeaseRequest, NewDelivery } 
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { Post } from "./post.ts"
 import type { Route } from "./route.ts"
+import type { ForgetWish } from "./store.ts"
 import type { TaskState } from "./task-state.ts"
 import type { NewUpdate, Update, UpdateType } from "./update.ts"
 
@@ -17,6 +18,8 @@ export interface Deliveries {
    * One that must not be repeated and whose attempt was cut off stays the head of its lane until `cutOff` has settled it.
    */
   lease(request: LeaseRequest, nowMs: number): Promise<Delivery[]>
+  /** Settles those of the channel whose time ran out before anybody was at them, and returns them. */
+  expire(channel: string, nowMs: number): Promise<Delivery[]>
   /** Those whose attempt was cut off, leased to the owner, to be settled by evidence. */
   cutOff(request: LeaseRequest, nowMs: number): Promise<Delivery[]>
   /** Written before the act, so that a crash in between is known. False when the lease is no longer the owner's. */
@@ -45,8 +48,11 @@ export interface Deliveries {
   /** Ends the leases of those that held them under this name before and are no more. */
   endLeases(ownerPrefix: string, except: string, nowMs: number): Promise<void>
   pending(lane: string): Promise<Delivery[]>
-  /** In order; with `last`, the newest ones. */
-  ofLanes(lanes: readonly string[], wish?: { states?: readonly DeliveryState[]; last?: number }): Promise<Delivery[]>
+  /** In order; with `first` or `last`, so many from that end. */
+  ofLanes(
+    lanes: readonly string[],
+    wish?: { states?: readonly DeliveryState[]; first?: number; last?: number },
+  ): Promise<Delivery[]>
   /** Given to this session and not settled for good: queued with an attempt under way, delivered, seen or running. */
   underWay(sessionId: SessionId): Promise<Delivery[]>
   counts(channel: string): Promise<{ lane: string; state: DeliveryState; count: number }[]>
@@ -72,9 +78,10 @@ export interface Posts {
 export interface Updates {
   /** Those that are new; one whose key is there already changes nothing. */
   add(updates: NewUpdate[]): Promise<number>
+  /** In order; with `newest`, the last ones. */
   after(
     team: string,
-    wish: { afterSeq?: number; sinceMs?: number; types?: readonly UpdateType[]; limit: number },
+    wish: { afterSeq?: number; sinceMs?: number; newest?: boolean; types?: readonly UpdateType[]; limit: number },
   ): Promise<Update[]>
   last(team: string): Promise<number>
 }
@@ -84,4 +91,6 @@ export interface TaskStates {
   /** Of this session; of the newest one that has any, when it is not named. */
   get(projectId: ProjectId, nativeSessionId?: string): Promise<TaskState | undefined>
   clear(projectId: ProjectId, nativeSessionId?: string): Promise<number>
+  /** Those that hold the text, or were saved in that time; returns how many are gone. */
+  forget(wish: ForgetWish): Promise<number>
 }

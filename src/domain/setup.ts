@@ -7,6 +7,8 @@ export interface AgentSetup extends FileSetup {
   read(payload: Record<string, unknown>, env: Record<string, string>): HookEvent
   /** What its hook prints when a session begins, so that the model reads this text; absent where it cannot be told. */
   greeting?(text: string): string
+  /** What its hook prints when a turn is about to end, so that the turn goes on with this text. */
+  turnContext?(text: string): string
 }
 
 /** Files that are changed for an agent on request, shown before and taken back after. */

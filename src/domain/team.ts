@@ -5,6 +5,8 @@ export interface Team {
   projectDir: string
   description: string
   platform: string
+  /** Where the agent's program is; null looks for it on the path. */
+  program: string | null
   /** The agent asks nobody. Off unless it is said. */
   skipPermissions: boolean
   /** How its own sessions are started; agents are never left to choose it themselves. */

@@ -16,6 +16,9 @@ const SELF_EVIDENT = new Set([
   "isRevision",
   "revisesThought",
   "branchId",
+  "current_task",
+  "current_task_id",
+  "last_completed_step",
 ])
 
 const propertiesOf = (op: Operation) =>

@@ -4,6 +4,7 @@ import { forget } from "./forget.ts"
 import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
+import { queueCancel, queueShow, queueStatus, sendMessage } from "./queue.ts"
 import { reindex } from "./reindex.ts"
 import { resume } from "./resume.ts"
 import { search, searchConversationHistory } from "./search.ts"
@@ -18,7 +19,9 @@ import {
 } from "./sessions.ts"
 import { importNow, sources } from "./sources.ts"
 import { status } from "./system.ts"
+import { taskState } from "./task-state.ts"
 import { thought } from "./thought.ts"
+import { pullUpdates } from "./updates.ts"
 
 /** To add an operation, write it in its noun's file and name it here. */
 const all = [
@@ -26,6 +29,7 @@ const all = [
   thought,
   searchConversationHistory,
   resumeSessionContext,
+  taskState,
   search,
   resume,
   reindex,
@@ -36,6 +40,10 @@ const all = [
   importNow,
   forget,
   handoff,
+  sendMessage,
+  queueStatus,
+  queueShow,
+  queueCancel,
   sessionsList,
   sessionsShow,
   sessionsRename,
@@ -43,6 +51,7 @@ const all = [
   sessionsArchive,
   sessionsLink,
   sessionsExport,
+  pullUpdates,
   status,
 ] as const
 

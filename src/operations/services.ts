@@ -1,7 +1,10 @@
+import type { ReachRoom } from "../reach/room.ts"
+import type { UpdatesRoom } from "../reach/updates/pull.ts"
 import type { HandoffRoom } from "../recall/handoff/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
+import type { Tasks } from "../sessions/task-state.ts"
 
 /** What operations run on; the daemon builds it once. */
 export interface Services {
@@ -9,6 +12,9 @@ export interface Services {
   capture: CaptureRoom
   recall: RecallRoom
   handoff: HandoffRoom
+  reach: ReachRoom
+  tasks: Tasks
+  updates: UpdatesRoom
   system: SystemService
 }
 

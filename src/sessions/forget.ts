@@ -68,6 +68,8 @@ export function makeForget({ store, clock, recovery }: { store: Store; clock: Cl
         await tx.forgetting.retitle(left, scope.containing)
         const gone: SessionId[] = [...whole.map(({ id }) => id), ...empty]
         for (const id of gone) await tx.forgetting.session(id, nowMs)
+        for (const { projectId, nativeId } of whole) if (projectId) await tx.taskStates.clear(projectId, nativeId)
+        if (scope.sessionId === undefined) await tx.taskStates.forget(wishOf(scope))
         plan.sessions = gone.length
       })
       await store.purge()

@@ -3,7 +3,7 @@ import type { SessionId } from "../domain/ids.ts"
 import type { Rung } from "../domain/message.ts"
 import type { Deliveries } from "../domain/queue-store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
-import { type DeliveryRow, takeCutOff, takeHeads } from "./leasing.ts"
+import { type DeliveryRow, expireRows, takeCutOff, takeHeads } from "./leasing.ts"
 
 const DEFAULT_MAX_ATTEMPTS = 5
 
@@ -13,7 +13,7 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
     db.updateTable("deliveries").where("seq", "=", seq).where("lease_owner", "=", owner).where("state", "=", "queued")
   const changed = (result: { numUpdatedRows: bigint }) => result.numUpdatedRows > 0n
 
-  const ofLanes: Deliveries["ofLanes"] = async (lanes, { states, last } = {}) => {
+  const ofLanes: Deliveries["ofLanes"] = async (lanes, { states, first, last } = {}) => {
     if (lanes.length === 0) return []
     let query = db
       .selectFrom("deliveries")
@@ -21,6 +21,7 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       .where("lane", "in", [...lanes])
     if (states) query = query.where("state", "in", [...states])
     query = last === undefined ? query.orderBy("seq") : query.orderBy("seq", "desc").limit(last)
+    if (first !== undefined) query = query.limit(first)
     const rows = await query.execute()
     return rows.map(toDelivery).sort((a, b) => a.seq - b.seq)
   }
@@ -66,6 +67,7 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       return row && toDelivery(row)
     },
     lease: async (request, nowMs) => (await takeHeads(db, dialect, request, nowMs)).map(toDelivery),
+    expire: async (channel, nowMs) => (await expireRows(db, nowMs, channel)).map(toDelivery),
     cutOff: async (request, nowMs) => (await takeCutOff(db, dialect, request, nowMs)).map(toDelivery),
     startAttempt: async (seq, owner, nowMs, way) =>
       changed(

@@ -9,19 +9,22 @@ export type DeliveryRow = Selectable<Tables["deliveries"]>
 export async function takeHeads(
   db: Db,
   dialect: StoreDialect,
-  { owner, host, leaseMs, limit, channels }: LeaseRequest,
+  { owner, host, leaseMs, limit, channels, lanes: only, exceptLanes = [] }: LeaseRequest,
   nowMs: number,
 ): Promise<DeliveryRow[]> {
   if (channels.length === 0) return []
   await dialect.lockLeases(db)
-  await expire(db, nowMs)
+  await expireRows(db, nowMs)
+  const isWanted = ({ lane }: DeliveryRow) => (only?.includes(lane) ?? true) && !exceptLanes.includes(lane)
   for (;;) {
     const { heads, busy } = await lanes(db, nowMs)
     const free = heads.filter((row) => isFree(row, nowMs) && !busy.has(row.lane))
     // Nobody may try it again: it must be settled, or it would block its lane for good.
     const spent = free.filter((row) => row.attempts >= row.max_attempts && !isCutOff(row))
     if (spent.length === 0) {
-      const due = free.filter((row) => !isCutOff(row) && row.due_at_ms <= nowMs && isFor(row, channels, host))
+      const due = free.filter(
+        (row) => !isCutOff(row) && row.due_at_ms <= nowMs && isFor(row, channels, host) && isWanted(row),
+      )
       return take(db, dialect, due.slice(0, limit), { owner, untilMs: nowMs + leaseMs }, nowMs)
     }
     for (const { seq, outcome } of spent)
@@ -54,15 +57,17 @@ export async function takeCutOff(
   return take(db, dialect, found, { owner, untilMs: nowMs + leaseMs, isSameAttempt: true }, nowMs)
 }
 
-async function expire(db: Db, nowMs: number): Promise<void> {
-  await db
+/** Those whose time ran out; none that somebody is at, or that may have arrived. */
+export async function expireRows(db: Db, nowMs: number, channel?: string): Promise<DeliveryRow[]> {
+  let query = db
     .updateTable("deliveries")
     .set({ ...settled(nowMs), state: "expired", outcome: "its time ran out before it could be delivered" })
     .where("expires_at_ms", "<=", nowMs)
     .where("state", "=", "queued")
     .where((e) => e.or([e("lease_until_ms", "is", null), e("lease_until_ms", "<=", nowMs)]))
     .where((e) => e.or([e("attempt_started_at_ms", "is", null), e("repeatable", "=", 1)]))
-    .execute()
+  if (channel !== undefined) query = query.where("channel", "=", channel)
+  return query.returningAll().execute()
 }
 
 /** The first of each lane; and the lanes in which a later one is under way, because it was leased before an earlier one committed. */

@@ -69,7 +69,7 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
           },
       routes: makeRoutes(on),
       posts: makePosts(on),
-      updates: makeUpdates(on),
+      updates: makeUpdates(on, dialect),
       taskStates: makeTaskStates(on),
       pairs: makePairs(on),
       permissions: makePermissions(on, onMoved),

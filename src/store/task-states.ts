@@ -39,5 +39,22 @@ export function makeTaskStates(db: Db): TaskStates {
       if (nativeSessionId !== undefined) query = query.where("native_session_id", "=", nativeSessionId)
       return Number((await query.executeTakeFirst()).numDeletedRows)
     },
+    async forget({ projectId, containing, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER }) {
+      let query = db.selectFrom("task_states").selectAll()
+      if (projectId !== undefined) query = query.where("project_id", "=", projectId)
+      // They are few: one for each session that has a task.
+      const gone = (await query.execute()).filter(({ updated_at_ms, ...row }) => {
+        const texts = [row.current_task, row.current_task_id, row.last_completed_step, row.pending_messages]
+        const holds = containing === undefined || texts.some((text) => text?.includes(containing))
+        return holds && updated_at_ms >= sinceMs && updated_at_ms < untilMs
+      })
+      for (const { project_id, native_session_id } of gone)
+        await db
+          .deleteFrom("task_states")
+          .where("project_id", "=", project_id)
+          .where("native_session_id", "=", native_session_id)
+          .execute()
+      return gone.length
+    },
   }
 }

@@ -1,12 +1,14 @@
 import type { SessionId } from "../domain/ids.ts"
 import type { Updates } from "../domain/queue-store.ts"
 import type { UpdateType } from "../domain/update.ts"
-import type { Db } from "./dialect.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
 
-export function makeUpdates(db: Db): Updates {
+export function makeUpdates(db: Db, dialect: StoreDialect): Updates {
   return {
     async add(updates) {
       if (updates.length === 0) return 0
+      // In the order of their numbers: one that appears behind a number that was read already would never be read.
+      await dialect.lockJournal(db)
       const added = await db
         .insertInto("updates")
         .values(
@@ -26,12 +28,14 @@ export function makeUpdates(db: Db): Updates {
         .execute()
       return added.length
     },
-    async after(team, { afterSeq, sinceMs, types, limit }) {
-      let query = db.selectFrom("updates").selectAll().where("team", "=", team).orderBy("seq").limit(limit)
+    async after(team, { afterSeq, sinceMs, newest, types, limit }) {
+      const order = newest ? "desc" : "asc"
+      let query = db.selectFrom("updates").selectAll().where("team", "=", team).orderBy("seq", order).limit(limit)
       if (afterSeq !== undefined) query = query.where("seq", ">", afterSeq)
       if (sinceMs !== undefined) query = query.where("at_ms", ">", sinceMs)
       if (types) query = query.where("type", "in", [...types])
       const rows = await query.execute()
+      if (newest) rows.reverse()
       return rows.map((row) => ({
         seq: row.seq,
         team: row.team,

@@ -25,8 +25,8 @@ export interface CliOptions {
 
 export interface CommandExtra {
   options: [flags: string, description: string][]
-  /** Asks the person for what was not given; undefined when they gave up. */
-  fill?(given: Record<string, unknown>): Promise<Record<string, unknown> | undefined>
+  /** Asks the person for what was not given; undefined when they gave up, or when all is done by it. */
+  fill?(given: Record<string, unknown>, wish: { json: boolean }): Promise<Record<string, unknown> | undefined>
   /** Does something with the answer. False when the answer is still to be printed. */
   after?(output: Record<string, unknown>, flags: Record<string, unknown>): Promise<boolean>
 }
@@ -66,7 +66,7 @@ function addCommand(program: Command, op: Operation, options: CliOptions): void 
     const flags = command.opts<Record<string, unknown>>()
     const given = Object.fromEntries(positional.map((name, index) => [name, joined(args[index])]))
     const { json, yes, ...asked } = { ...given, ...flags }
-    const rest = extra?.fill ? await extra.fill(asked) : asked
+    const rest = extra?.fill ? await extra.fill(asked, { json: json === true }) : asked
     if (!rest) return
     const input = Object.fromEntries(Object.entries(rest).filter(([name]) => name in properties))
     if (op.effect === "destroy" && !yes && !(await options.confirm(`${op.summary}?`))) return

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto"
-import { Hono, type MiddlewareHandler } from "hono"
+import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { bodyLimit } from "hono/body-limit"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
-import { HOOK_PATH, type SentHook, sentHook } from "../domain/hook.ts"
+import { HOOK_PATH, type SentHook, sentHook, WAIT_PATH } from "../domain/hook.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation } from "../operations/operation.ts"
@@ -24,9 +24,12 @@ export interface HttpOptions {
   onStop?(): void
   /** Agents' hooks come over the socket only. Answered when what they say is kept, with what the hook is to print. */
   onHook?(sent: SentHook): Promise<string | undefined>
+  /** A hook that waits: a text to wake the agent with, null when nothing is to come, undefined when it is to ask again. */
+  onWait?(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
 }
 
-export function httpApp({ operations, call, mcp, identity, onBug, guard, onStop, onHook }: HttpOptions): Hono {
+export function httpApp(options: HttpOptions): Hono {
+  const { operations, call, mcp, identity, onBug, guard, onStop, onHook, onWait } = options
   const app = new Hono()
   const offered = new Set(
     operations.filter((op) => op.on.includes("http") || op.on.includes("cli")).map((op) => op.name),
@@ -56,14 +59,14 @@ export function httpApp({ operations, call, mcp, identity, onBug, guard, onStop,
   })
   if (onHook) {
     app.post(`${HOOK_PATH}/:platform`, limit, async (c) => {
-      // Header values are bytes; these were written as UTF-8.
-      const headers = [...c.req.raw.headers].map(([name, value]): [string, string] => [
-        name,
-        Buffer.from(value, "latin1").toString("utf8"),
-      ])
-      const otherwise = { key: newKey(), atMs: Date.now() }
-      const reply = await onHook(sentHook(c.req.param("platform"), headers, await c.req.text(), otherwise))
+      const reply = await onHook(await hookIn(c))
       return reply === undefined ? c.body(null, 204) : c.text(reply)
+    })
+  }
+  if (onWait) {
+    app.post(`${WAIT_PATH}/:platform`, limit, async (c) => {
+      const reply = await onWait(await hookIn(c), c.req.raw.signal)
+      return typeof reply === "string" ? c.text(reply) : c.body(null, reply === null ? 204 : 202)
     })
   }
   app.post("/api/:name", limit, async (c) => {
@@ -73,10 +76,21 @@ export function httpApp({ operations, call, mcp, identity, onBug, guard, onStop,
     const input: unknown = await c.req.json().catch((error: unknown) => {
       throw new Failure("bad_input", "the body is not JSON", {}, { cause: error })
     })
-    return c.json(await call(name, input, callerFrom(c.req.header(CALLER_HEADER))))
+    const caller = callerFrom(c.req.header(CALLER_HEADER))
+    // Who comes over the network is not the person at this machine, whatever it says.
+    return c.json(await call(name, input, guard ? { ...caller, surface: "http" } : caller))
   })
   app.all("/mcp", (c) => mcp.fetch(c.req.raw))
   return app
+}
+
+async function hookIn(c: Context): Promise<SentHook> {
+  // Header values are bytes; these were written as UTF-8.
+  const headers = [...c.req.raw.headers].map(([name, value]): [string, string] => [
+    name,
+    Buffer.from(value, "latin1").toString("utf8"),
+  ])
+  return sentHook(c.req.param("platform") ?? "", headers, await c.req.text(), { key: newKey(), atMs: Date.now() })
 }
 
 /** What the caller says of itself; only those who hold the socket or the token can say it. */

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
-import { addGrouped, contextAtStart, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
+import { addGrouped, contextAtStart, contextAtStop, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
 import { editStrictJson } from "./shared/json.ts"
 import { addServer, removeServer } from "./shared/mcp.ts"
 
@@ -18,6 +18,10 @@ const EVENTS = [
   "Notification",
 ]
 const TIMEOUT_S = 5
+/** After these a session is idle, and somebody must wait who can wake it. */
+const WAITED = ["SessionStart", "Stop"]
+/** One that is cut off leaves an idle session that cannot be woken until its next turn. */
+const WAIT_TIMEOUT_S = 7 * 24 * 60 * 60
 
 const folder = ({ homeDir, env }: Machine) => env.CLAUDE_CONFIG_DIR || join(homeDir, ".claude")
 const settings = (machine: Machine) => join(folder(machine), "settings.json")
@@ -30,14 +34,22 @@ const handler = (program: Program) => ({
   timeout: TIMEOUT_S,
 })
 
+const waiter = (program: Program) => ({
+  type: "command",
+  command: hookCommand(program, PLATFORM, "wait"),
+  timeout: WAIT_TIMEOUT_S,
+  asyncRewake: true,
+})
+
 export const claudeCode: AgentSetup = {
   platform: PLATFORM,
   label: "Claude Code",
   folder,
   plan: (machine, program) => [
-    ...editStrictJson(settings(machine), `hooks for ${EVENTS.length} events`, (file) =>
-      addGrouped(file, EVENTS, handler(program), program),
-    ),
+    ...editStrictJson(settings(machine), `hooks for ${EVENTS.length} events`, (file) => {
+      addGrouped(file, EVENTS, handler(program), program)
+      addGrouped(file, WAITED, waiter(program), program)
+    }),
     ...editStrictJson(state(machine), "MCP server throughline, for all projects", (file) =>
       addServer(file, "mcpServers", program, { type: "stdio" }),
     ),
@@ -47,6 +59,7 @@ export const claudeCode: AgentSetup = {
     ...editStrictJson(state(machine), "without the MCP server", (file) => removeServer(file, "mcpServers")),
   ],
   greeting: contextAtStart,
+  turnContext: contextAtStop,
   read(payload, env) {
     const event = readCommon(payload, env)
     const pid = Number(env.CLAUDE_PID)

@@ -48,10 +48,25 @@ describe("instructions in a project's rules", () => {
     expect(written).toContain("Also mine.")
   })
 
+  test.each(["claude-queue", "agents-queue"])("%s says how to deal with messages, and goes without a trace", (name) => {
+    const one = projectRules(dir).find(({ platform }) => platform === name)!
+    const path = join(dir, name === "claude-queue" ? "CLAUDE.md" : "AGENTS.md")
+    writeFileSync(path, "# Mine\n")
+    apply(one.plan(machine, program))
+    const written = readFileSync(path, "utf8")
+    expect(written.startsWith("# Mine\n")).toBe(true)
+    for (const part of ["task_state", "[New message received:", "[Responding to:", "URGENT", "STOP"])
+      expect(written).toContain(part)
+    apply(one.remove(machine, program))
+    expect(readFileSync(path, "utf8")).toBe("# Mine\n")
+  })
+
   test("are never written without being named", () => {
     expect(projectRules(dir).map(({ platform, onlyNamed }) => [platform, onlyNamed])).toEqual([
       ["cursor-rules", true],
       ["cline-rules", true],
+      ["claude-queue", true],
+      ["agents-queue", true],
     ])
   })
 })

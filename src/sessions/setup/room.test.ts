@@ -14,6 +14,8 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { agents } from "../../adapters/setup/list.ts"
+import { projectRules } from "../../adapters/setup/rules.ts"
+import type { FileSetup } from "../../domain/setup.ts"
 import { diffText } from "./diff.ts"
 import { makeSetup } from "./room.ts"
 
@@ -31,9 +33,9 @@ const put = (path: string, content: string | Buffer, mode = 0o644) => {
   chmodSync(inHome(path), mode)
 }
 const mode = (path: string) => statSync(inHome(path)).mode & 0o777
-const setup = (node = "/opt/node") =>
+const setup = (node = "/opt/node", known: readonly FileSetup[] = agents) =>
   makeSetup({
-    agents,
+    agents: known,
     machine: { os: "linux", homeDir: dir, env: {} },
     clock: { nowMs: () => 1_800_000_000_000 },
     program: { node, entry: "/opt/throughline.js", hook: inHome("tl/hook.sh"), env: {} },
@@ -222,6 +224,23 @@ test("an agent that is not known is named, with those that are", () => {
   expect(() => setup().plan("emacs")).toThrow(
     'agent must be one of claude-code, codex, gemini-cli, cursor, opencode, got "emacs"',
   )
+})
+
+test("bug: instructions taken out of one project were taken out of every other, too", () => {
+  const at = (project: string) => setup(undefined, projectRules(inHome(project)))
+  put("a/CLAUDE.md", "# A\n")
+  put("b/CLAUDE.md", "# B\n")
+  at("a").apply("claude-queue")
+  at("b").apply("claude-queue")
+  expect(
+    at("b")
+      .undo("claude-queue")
+      .map(({ path }) => path),
+  ).toEqual([inHome("b/CLAUDE.md")])
+  expect(text("b/CLAUDE.md")).toBe("# B\n")
+  expect(text("a/CLAUDE.md")).toContain("task_state")
+  expect(at("a").undo("claude-queue")).toMatchObject([{ kind: "restore" }])
+  expect(text("a/CLAUDE.md")).toBe("# A\n")
 })
 
 describe("the preview", () => {

@@ -63,7 +63,15 @@ export function makeSetup({ agents, machine, program, places, clock }: Deps): Se
     })
   }
   const recordOf = (platform: string): AgentRecord | undefined => readRecord(places.record).agents[platform]
-  const undoSteps = (platform: string) => stepsOf(agentOf(platform).remove(machine, program), recordOf(platform))
+  const undoSteps = (platform: string) => {
+    const agent = agentOf(platform)
+    const edits = agent.remove(machine, program)
+    const files = recordOf(platform)?.files ?? []
+    return stepsOf(
+      edits,
+      agent.onlyNamed ? files.filter(({ path }) => edits.some((edit) => edit.path === path)) : files,
+    )
+  }
 
   return {
     agents: () => agents.map((agent) => stateOf(agent, machine, program)),
@@ -94,8 +102,11 @@ export function makeSetup({ agents, machine, program, places, clock }: Deps): Se
       const steps = undoSteps(platform)
       for (const { change, content } of steps) write(change.path, content)
       const record = readRecord(places.record)
-      const { [platform]: _, ...rest } = record.agents
-      writeRecord(places.record, { ...record, agents: rest })
+      const { [platform]: own, ...rest } = record.agents
+      // Instructions of one name may be in several projects, and only this one's were taken out.
+      const left = own?.files.filter(({ path }) => agentOf(platform).onlyNamed && !steps.some(isOf(path))) ?? []
+      const agents = own && left.length > 0 ? { ...rest, [platform]: { ...own, files: left } } : rest
+      writeRecord(places.record, { ...record, agents })
       return steps.map(({ change }) => change)
     },
   }
@@ -143,8 +154,10 @@ interface Step {
   content: Buffer | string | null
 }
 
-function stepsOf(edits: FileEdit[], record: AgentRecord | undefined): Step[] {
-  const restored = (record?.files ?? []).flatMap((file) => restoring(file) ?? [])
+const isOf = (path: string) => (step: Step) => step.change.path === path
+
+function stepsOf(edits: FileEdit[], files: FileRecord[]): Step[] {
+  const restored = files.flatMap((file) => restoring(file) ?? [])
   const others = edits.filter(({ path }) => !restored.some(({ change }) => change.path === path))
   return [...restored, ...others.map((edit) => ({ change: changeOf(edit), content: edit.after }))]
 }

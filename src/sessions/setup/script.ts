@@ -1,9 +1,11 @@
-import { HOOK_ENV, HOOK_PATH } from "../../domain/hook.ts"
+import { HOOK_ENV, HOOK_PATH, WAIT_PATH, WAITING_SINCE } from "../../domain/hook.ts"
 
 /** The daemon answers in a few milliseconds; one that hangs costs the agent this much, and the event goes to the spool. */
 const MAX_SECONDS = "0.3"
 /** At the start of a session it may have something to say, and looks it up first. */
 const MAX_START_SECONDS = "1.5"
+/** Longer than the daemon lets a waiter wait before it asks it to come again. */
+const MAX_WAIT_SECONDS = "70"
 /** A daemon that never comes must not fill the disk. */
 const MAX_SPOOLED = 10_000
 
@@ -13,14 +15,15 @@ export function hookScript({ socket, spoolDir }: { socket: string; spoolDir: str
 # Written by \`throughline setup\`. An agent's hook runs it with the name of the agent, and what happened on stdin.
 # It hands that to Throughline's daemon, or leaves it in the spool, where the daemon finds it.
 # It never disturbs the agent: no failure, and never longer than a moment. What it prints is what the daemon has to say to
-# a session that begins; of everything else there is no output.
-exec 3>&1 >/dev/null 2>&1
+# a session that begins or a turn that ends; of everything else there is no output.
+# With the word "wait" it runs in the background of the agent until the daemon has something to wake it with.
+exec 3>&1 4>&2 >/dev/null 2>&1
 [ -t 0 ] && exit 0
-trap '' HUP INT TERM PIPE
+[ "\${2-}" = wait ] || trap '' HUP INT TERM PIPE
 umask 077
 socket=${quoted(socket)}
 spool=${quoted(spoolDir)}
-agent=\${1:-unknown}
+agent=\${1:-unknown} mode=\${2-}
 
 now=$(date +%s%N)
 case $now in '' | *[!0-9]*) now=\${now%%[!0-9]*}000000000 exact= ;; *) exact=1 ;; esac
@@ -30,6 +33,30 @@ for name in ${HOOK_ENV.join(" ")}; do
   eval "value=\\\${$name-}"
   case $value in '' | *[[:cntrl:]]*) ;; *) set -- "$@" -H "throughline-env-$name: $value" ;; esac
 done
+
+if [ "$mode" = wait ]; then
+  # In print mode nobody is there to be woken, and there, as in versions before ${WAITING_SINCE.join(".")}, the agent would wait for it.
+  [ "\${CLAUDE_CODE_ENTRYPOINT-}" = cli ] && command -v curl || exit 0
+  version=\${AI_AGENT#claude-code_} version=\${version%%_*} major=\${version%%-*} rest=\${version#*-}
+  minor=\${rest%%-*} patch=\${rest#*-}
+  [ "$major" -gt ${WAITING_SINCE[0]} ] || { [ "$major" -eq ${WAITING_SINCE[0]} ] && [ "$minor" -gt ${WAITING_SINCE[1]} ]; } ||
+    { [ "$major.$minor" = ${WAITING_SINCE[0]}.${WAITING_SINCE[1]} ] && [ "$patch" -ge ${WAITING_SINCE[2]} ]; } || exit 0
+  while kill -0 "$PPID"; do
+    reply=$(printf '%s' "$payload" | curl -q -s --noproxy '*' --max-time ${MAX_WAIT_SECONDS} -w '\\n%{http_code}' \\
+      --unix-socket "$socket" -H 'content-type: application/json' -H 'expect:' "$@" --data-binary @- \\
+      "http://localhost${WAIT_PATH}/$agent")
+    case $reply in
+    *'
+200') printf '%s' "\${reply%???}" >&4 && exit 2 ;;
+    *'
+204') exit 0 ;;
+    *'
+202') ;;
+    *) sleep 1 ;;
+    esac
+  done
+  exit 0
+fi
 
 case $payload in *[sS]essionStart*) most=${MAX_START_SECONDS} ;; *) most=${MAX_SECONDS} ;; esac
 [ -S "$socket" ] && reply=$(printf '%s' "$payload" | curl -q -sf --noproxy '*' --max-time $most \\

@@ -44,12 +44,31 @@ export function queueContract(store: () => Store): void {
       expect(await store().deliveries.move(seq, ["queued"], "cancelled", null, NOW)).toBe(true)
     })
 
+    test("lanes can be named that are leased from, and lanes that are left alone", async () => {
+      for (const key of ["a1", "b1", "c1"]) await store().deliveries.enqueue(newDelivery(key), NOW)
+      const leased = async (wish: object) =>
+        (await store().deliveries.lease(leaseFor("me", { limit: 9, ...wish }), NOW)).map(({ key }) => key)
+      expect(await leased({ exceptLanes: ["a", "c"] })).toEqual(["b1"])
+      expect(await leased({ lanes: ["b", "c"] })).toEqual(["c1"])
+      expect(await leased({})).toEqual(["a1"])
+    })
+
+    test("those whose time ran out are named when they are settled, but none that somebody is at", async () => {
+      for (const key of ["a1", "b1", "c1"])
+        await store().deliveries.enqueue(newDelivery(key, { expiresAtMs: NOW + (key === "c1" ? 9 : 1) }), NOW)
+      await store().deliveries.lease(leaseFor("me", { lanes: ["a"] }), NOW)
+      expect(await store().deliveries.expire("other", NOW + 1)).toEqual([])
+      expect(await store().deliveries.expire("mail", NOW + 1)).toMatchObject([{ key: "b1", state: "expired" }])
+      expect(await store().deliveries.expire("mail", NOW + 1)).toEqual([])
+    })
+
     test("lanes are listed in order, by state, and counted", async () => {
       for (const key of ["a1", "b1", "a2", "c1"]) await store().deliveries.enqueue(newDelivery(key), NOW)
       const keys = async (...wish: Parameters<Store["deliveries"]["ofLanes"]>) =>
         (await store().deliveries.ofLanes(...wish)).map(({ key }) => key)
       expect(await keys(["a", "b"])).toEqual(["a1", "b1", "a2"])
       expect(await keys(["a", "b"], { last: 2 })).toEqual(["b1", "a2"])
+      expect(await keys(["a", "b"], { first: 2 })).toEqual(["a1", "b1"])
       const [first] = await store().deliveries.lease(leaseFor("me", { limit: 1 }), NOW)
       await store().deliveries.settle(first!.seq, "me", "done", null, NOW)
       expect(await keys(["a"], { states: ["done"] })).toEqual(["a1"])
@@ -128,6 +147,8 @@ export function queueContract(store: () => Store): void {
     expect(await keys({ sinceMs: NOW, limit: 9 })).toEqual(["2"])
     expect(await keys({ types: ["session_restart"], limit: 9 })).toEqual([])
     expect(await keys({ limit: 1 })).toEqual(["1"])
+    expect(await keys({ limit: 1, newest: true })).toEqual(["2"])
+    expect(await keys({ limit: 9, newest: true })).toEqual(["1", "2"])
     expect(await store().updates.last("api")).toBe(all[1]!.seq)
     expect(await store().updates.last("nobody")).toBe(0)
   })
@@ -150,6 +171,12 @@ export function queueContract(store: () => Store): void {
     expect(await store().taskStates.get(projectId)).toEqual(later)
     await store().taskStates.put({ ...state, lastCompletedStep: "3", updatedAtMs: NOW + 2 })
     expect(await store().taskStates.get(projectId)).toMatchObject({ nativeSessionId: "a", lastCompletedStep: "3" })
+    const other = { ...state, projectId: await addProject(store(), "q"), updatedAtMs: NOW }
+    await store().taskStates.put(other)
+    expect(await store().taskStates.forget({ containing: "no such words" })).toBe(0)
+    expect(await store().taskStates.forget({ projectId, sinceMs: NOW + 3 })).toBe(0)
+    expect(await store().taskStates.forget({ containing: "the DNS", untilMs: NOW + 1 })).toBe(1)
+    expect(await store().taskStates.get(other.projectId)).toBeUndefined()
     expect(await store().taskStates.clear(projectId, "a")).toBe(1)
     expect(await store().taskStates.get(projectId)).toEqual(later)
     expect(await store().taskStates.clear(projectId)).toBe(1)

@@ -1,12 +1,14 @@
 import type { HookEvent } from "../../../domain/hook.ts"
+import { promptHash } from "../../../domain/ids.ts"
+import { MESSAGE_ID } from "../../../domain/message.ts"
 import type { Program } from "../../../domain/setup.ts"
 import { shellWord } from "./files.ts"
 import type { JsonFile } from "./json.ts"
 
 /** The hook does nothing once the script is gone, and its parent is the agent itself, because of the exec. */
-export function hookCommand({ hook }: Program, platform: string): string {
+export function hookCommand({ hook }: Program, platform: string, mode?: "wait"): string {
   const script = shellWord(hook)
-  return `[ ! -x ${script} ] || exec ${script} ${platform}`
+  return `[ ! -x ${script} ] || exec ${script} ${platform}${mode === undefined ? "" : ` ${mode}`}`
 }
 
 interface Handler extends Record<string, unknown> {
@@ -19,7 +21,9 @@ export function addGrouped(file: JsonFile, events: readonly string[], handler: H
   for (const event of events) {
     const groups = file.array(["hooks", event])
     const mine = groups.flatMap((group, at) =>
-      handlersOf(group).flatMap((one, index) => (isOurs(one, hook) ? [{ path: [at, "hooks", index], one }] : [])),
+      handlersOf(group).flatMap((one, index) =>
+        isOurs(one, hook) && waits(one as Handler) === waits(handler) ? [{ path: [at, "hooks", index], one }] : [],
+      ),
     )
     if (mine.length === 0) file.append(["hooks", event], { hooks: [handler] })
     for (const { path, one } of mine) {
@@ -85,6 +89,8 @@ function isOurs(handler: unknown, hook: string): boolean {
   return typeof command === "string" && command.includes(shellWord(hook))
 }
 
+const waits = ({ command }: Handler) => / wait$/.test(command)
+
 /** The fields that Claude Code's, Codex's and Gemini's hooks have in common. */
 export function readCommon(payload: Record<string, unknown>, env: Record<string, string>): HookEvent {
   const word = (key: string) => {
@@ -102,8 +108,18 @@ export function readCommon(payload: Record<string, unknown>, env: Record<string,
     ...(/^sessionStart$/i.test(name) ? { start: source ?? "startup" } : {}),
     ...(/^sessionEnd$/i.test(name) ? { end: reason ?? "other" } : {}),
     transcripts: ["transcript_path", "agent_transcript_path"].flatMap((key) => word(key) ?? []),
-    details: Object.fromEntries(DETAILS.flatMap((key) => (word(key) === undefined ? [] : [[key, word(key)!]]))),
+    details: {
+      ...Object.fromEntries(DETAILS.flatMap((key) => (word(key) === undefined ? [] : [[key, word(key)!]]))),
+      ...(/^userPromptSubmit$/i.test(name) ? promptDetails(word("prompt") ?? "") : {}),
+      ...(typeof payload.stop_hook_active === "boolean" ? { stop_hook_active: String(payload.stop_hook_active) } : {}),
+    },
   }
+}
+
+/** By which a message is known again that was put in, without keeping what was said. */
+function promptDetails(prompt: string): Record<string, string> {
+  const ids = new Set(prompt.match(MESSAGE_ID))
+  return { prompt_hash: promptHash(prompt), ...(ids.size === 0 ? {} : { message_ids: [...ids].join(",") }) }
 }
 
 /** Short words that say what an event is about, never what was said. */
@@ -122,4 +138,9 @@ const DETAILS = [
 /** How Claude Code's form of hooks lets a session begin with a text. */
 export function contextAtStart(text: string): string {
   return JSON.stringify({ hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: text } })
+}
+
+/** And how it lets a turn go on that is about to end. */
+export function contextAtStop(text: string): string {
+  return JSON.stringify({ hookSpecificOutput: { hookEventName: "Stop", additionalContext: text } })
 }

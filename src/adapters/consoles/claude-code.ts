@@ -1,0 +1,61 @@
+import { join } from "node:path"
+import type { AgentConsole, ConsoleScreen } from "../../domain/agent-console.ts"
+import { liveSessions } from "./parts/claude-registry.ts"
+import { dialogIn, inputLine } from "./shared/input.ts"
+import { introduced, sanitised, showsText, unfit } from "./shared/text.ts"
+
+export const claudeCode: AgentConsole = {
+  platform: "claude-code",
+  can: { registry: true, wake: true, turn: true, promptHook: true, stash: true },
+  live: ({ homeDir, env }) => liveSessions(join(env.CLAUDE_CONFIG_DIR || join(homeDir, ".claude"), "sessions")),
+  prepare(wanted, { isCommand }) {
+    const text = sanitised(wanted)
+    const why = unfit(text)
+    if (why !== undefined) return { refused: why }
+    if (isCommand) return asCommand(text.trim())
+    // Blanks do not help against these.
+    if (ENDS_SESSION.test(text.trim())) return { text: introduced(text) }
+    const first = SPECIAL.test(text) ? ` ${text}` : text
+    // Enter after a backslash makes a new line.
+    return { text: first.trimEnd().endsWith("\\") ? `${first.trimEnd()} ` : first }
+  },
+  screen,
+  isDraftOf(draft, text) {
+    const placeholder = PLACEHOLDER.exec(draft.trim())
+    if (!placeholder) return showsText(draft, text)
+    const lines = text.split("\n").length - 1
+    return Number(placeholder[1] ?? 0) === lines
+  },
+  launch({ team, resume, program = "claude" }) {
+    const mode = team.skipPermissions ? ["--dangerously-skip-permissions"] : ["--permission-mode", team.permissionMode]
+    return {
+      argv: [
+        program,
+        ...mode,
+        ...(team.settingsFile === null ? [] : ["--settings", team.settingsFile]),
+        ...(team.instructionsFile === null ? [] : ["--append-system-prompt-file", team.instructionsFile]),
+        ...(resume === undefined ? [] : ["--resume", resume]),
+      ],
+      env: {},
+    }
+  },
+}
+
+const ENDS_SESSION = /^(?:exit|quit|:q!?|:wq!?)$/i
+/** A shell command, or a command of its own; also as Japanese keyboards write them. */
+const SPECIAL = /^\s*[!/！／]/
+const PLACEHOLDER = /^\[Pasted text #\d+(?: \+(\d+) lines?)?\]$/
+const STASHED = /› stashed$/
+const DIALOG = /^\s*❯ \d+\. |\b(?:Esc to (?:cancel|exit|go back)|Enter to (?:confirm|select))\b/
+
+function asCommand(text: string): ReturnType<AgentConsole["prepare"]> {
+  if (!/^\/[a-z]/i.test(text) || text.includes("\n")) return { refused: "a command is one line that begins with /" }
+  if (/^\/(?:exit|quit)\b/i.test(text)) return { refused: "it would end the session: `throughline down` does that" }
+  return { text }
+}
+
+function screen(look: Parameters<AgentConsole["screen"]>[0]): ConsoleScreen {
+  const draft = inputLine(look, { prompt: /^❯(?:[\s\u00a0]|$)/, rule: /^─{8}/ })
+  if (draft !== undefined) return { kind: "input", draft, isStashed: look.lines.some((line) => STASHED.test(line)) }
+  return dialogIn(look.lines, DIALOG)
+}

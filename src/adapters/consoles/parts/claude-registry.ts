@@ -1,0 +1,43 @@
+import { readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { LiveSession, LiveStatus } from "../../../domain/live.ts"
+
+/** Claude Code writes one file per process. One that is half written, or of another kind, is left out until it is read again. */
+export async function liveSessions(dir: string): Promise<LiveSession[]> {
+  const names = await readdir(dir).catch(() => [])
+  const read = names.filter((name) => /^\d+\.json$/.test(name)).map((name) => liveSession(join(dir, name)))
+  return (await Promise.all(read)).filter((one) => one !== undefined)
+}
+
+async function liveSession(path: string): Promise<LiveSession | undefined> {
+  try {
+    const entry: unknown = JSON.parse(await readFile(path, "utf8"))
+    return typeof entry === "object" && entry !== null ? sessionOf(entry as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function sessionOf(entry: Record<string, unknown>): LiveSession | undefined {
+  const word = (key: string) => {
+    const value = entry[key]
+    return typeof value === "string" && value !== "" ? value : null
+  }
+  const number = (key: string) => (typeof entry[key] === "number" ? entry[key] : null)
+  const [pid, nativeId] = [number("pid"), word("sessionId")]
+  if (pid === null || nativeId === null) return undefined
+  return {
+    platform: "claude-code",
+    nativeId,
+    pid,
+    processStart: word("procStart"),
+    cwd: word("cwd"),
+    // A word that is not known is not taken for idle.
+    status: STATUSES[word("status") ?? ""] ?? "busy",
+    waitingFor: word("waitingFor"),
+    statusAtMs: number("statusUpdatedAt"),
+    isUnattended: (word("kind") ?? "interactive") !== "interactive" || (word("entrypoint") ?? "").startsWith("sdk"),
+  }
+}
+
+const STATUSES: Record<string, LiveStatus | undefined> = { idle: "idle", busy: "busy", waiting: "waiting" }

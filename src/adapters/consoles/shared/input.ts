@@ -1,0 +1,34 @@
+import type { ConsoleScreen } from "../../../domain/agent-console.ts"
+import type { PaneLook } from "../../../domain/panes.ts"
+
+/**
+ * What is typed in the line that the cursor is in, if that is an agent's input line: a prompt sign in the first column,
+ * further lines below it indented, and rules above and below where the agent draws them. Undefined if it is anything else.
+ */
+export function inputLine(
+  { lines, bright, cursor }: Pick<PaneLook, "lines" | "bright" | "cursor">,
+  { prompt, rule }: { prompt: RegExp; rule?: RegExp },
+): string | undefined {
+  let first = cursor.row
+  while (first > 0 && isIndented(lines[first])) first--
+  if (!prompt.test(lines[first] ?? "")) return undefined
+  let last = cursor.row
+  if (rule) {
+    while (last + 1 < lines.length && isIndented(lines[last + 1])) last++
+    if (!rule.test(lines[first - 1] ?? "") || !rule.test(lines[last + 1] ?? "")) return undefined
+  }
+  const typed = bright.slice(first, last + 1).map((line) => line.slice(INDENT))
+  return typed.join("\n").trim()
+}
+
+/** Where there is no input line: a question that Enter would answer, or something that is not known. */
+export function dialogIn(lines: readonly string[], sign: RegExp): ConsoleScreen {
+  const at = lines.findIndex((line) => sign.test(line))
+  if (at < 0) return { kind: "unknown" }
+  const asked = lines.slice(0, at + 1).findLast((line) => line.trim().endsWith("?"))
+  return { kind: "dialog", what: (asked ?? lines[at]!).trim() }
+}
+
+const INDENT = 2
+const isIndented = (line: string | undefined) =>
+  line !== undefined && (line === "" || line.startsWith(" ".repeat(INDENT)))

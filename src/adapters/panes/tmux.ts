@@ -1,0 +1,170 @@
+import { spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Failure } from "../../domain/failure.ts"
+import type { PaneAddress, PaneGuard, PaneLook, Panes } from "../../domain/panes.ts"
+import { readScreen } from "./screen.ts"
+
+/** Panes of tmux. Whether it is still the same pane is decided by its server, in the very command that writes. */
+export function tmuxPanes(tool: TmuxTool): Panes {
+  const run = (socket: string, args: string[], stdin?: string) => runTmux(tool, ["-S", socket, ...args], stdin)
+
+  /** What the command printed, if it is the same pane; undefined if it is another one or none, and nothing was done. */
+  const inPane = async (address: PaneAddress, command: string, more: More = {}) => {
+    if (!PANE.test(address.pane)) return undefined
+    const { guard, first = [], otherwise = "", stdin } = more
+    const yes = `${command} ; display-message -p ${SAME}`
+    const check = ["if-shell", "-F", "-t", address.pane, condition(address, guard), yes, otherwise]
+    const { code, stdout } = await run(address.socket, [...first, ...check], stdin)
+    return code === 0 && stdout.endsWith(`${SAME}\n`) ? stdout.slice(0, -SAME.length - 1) : undefined
+  }
+
+  const identify: Panes["identify"] = async ({ socket, pane }) => {
+    if (!PANE.test(pane)) return undefined
+    const { code, stdout } = await run(socket, ["display-message", "-p", "-t", pane, IDENTITY])
+    const [serverPid, serverStart, found, panePid] = stdout.trim().split(" ")
+    // Without such a pane tmux may answer for another one, or with nothing.
+    if (code !== 0 || found !== pane) return undefined
+    return { socket, serverPid: Number(serverPid), serverStart: Number(serverStart), pane, panePid: Number(panePid) }
+  }
+
+  return {
+    identify,
+    async look(address) {
+      const { pane } = address
+      const seen = await inPane(address, `display-message -p -t ${pane} "${LOOK}" ; capture-pane -p -e -t ${pane}`)
+      return seen === undefined ? undefined : lookOf(seen)
+    },
+    async paste(address, text, guard) {
+      const buffer = `throughline-${randomUUID()}`
+      const done = await inPane(address, `paste-buffer -p -r -d -b ${buffer} -t ${address.pane}`, {
+        ...(guard === undefined ? {} : { guard }),
+        first: ["load-buffer", "-b", buffer, "-", ";"],
+        otherwise: `delete-buffer -b ${buffer}`,
+        stdin: text,
+      })
+      return done !== undefined
+    },
+    async key(address, key, guard) {
+      const done = await inPane(address, `send-keys -t ${address.pane} ${key}`, guard === undefined ? {} : { guard })
+      return done !== undefined
+    },
+    async leaveMode(address) {
+      const { pane } = address
+      const cancel = `if-shell -F -t ${pane} "#{pane_in_mode}" "send-keys -t ${pane} -X cancel"`
+      return (await inPane(address, cancel)) !== undefined
+    },
+    async start({ socket, name, cwd, argv, env }) {
+      const place = ["-s", literal(name), "-x", "160", "-y", "50", "-c", literal(cwd)]
+      const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`])
+      // A single word would be given to a shell.
+      const words = argv.length === 1 ? ["env", ...argv] : argv
+      const args = ["new-session", "-d", "-P", "-F", "#{pane_id}", ...place, ...variables, "--", ...words].map(whole)
+      for (let left = STARTS; ; left--) {
+        const { code, stdout, stderr } = await run(socket, args)
+        const address = code === 0 ? await identify({ socket, pane: stdout.trim() }) : undefined
+        if (address) return address
+        // The last session's end stops the server: for a moment its socket is there and it is not.
+        if (left === 1 || code === 0 || !/server exited|lost server|connect/i.test(stderr)) {
+          const why = stderr.trim() || "it ended at once"
+          throw new Failure("terminal_failing", `${argv[0]} could not be started in tmux: ${why}`, { socket, name })
+        }
+        await sleep(RETRY_MS)
+      }
+    },
+    end: async (address) => (await inPane(address, `kill-session -t ${address.pane}`)) !== undefined,
+  }
+}
+
+export interface TmuxTool {
+  /** Its whole environment. */
+  env: Record<string, string | undefined>
+  program?: string
+  /** How long one command may take. */
+  maxMs?: number
+}
+
+interface More {
+  guard?: PaneGuard
+  /** Commands before it. */
+  first?: string[]
+  /** What is done when it is another pane. */
+  otherwise?: string
+  stdin?: string
+}
+
+const PANE = /^%\d+$/
+const SAME = "throughline-same-pane"
+const IDENTITY = "#{pid} #{start_time} #{pane_id} #{pane_pid}"
+const LOOK = "#{cursor_x} #{cursor_y} #{pane_in_mode} #{pane_dead}\t#{pane_current_command}\t#{pane_title}"
+const STARTS = 5
+const RETRY_MS = 200
+const MAX_MS = 10_000
+
+/** For tmux to compare. A pane that is not there has no number, so it never equals. */
+function condition({ serverPid, serverStart, pane, panePid }: PaneAddress, guard?: PaneGuard): string {
+  const { cursor } = guard ?? {}
+  const pairs = [
+    [IDENTITY, `${serverPid} ${serverStart} ${pane} ${panePid}`],
+    ...(guard ? [["#{pane_dead} #{pane_in_mode} #{pane_current_command}", `0 0 ${guard.program}`]] : []),
+    ...(cursor ? [["#{cursor_x} #{cursor_y}", `${cursor.column} ${cursor.row}`]] : []),
+  ] as [string, string][]
+  return pairs
+    .map(([is, should]) => `#{==:${is},${should.replace(/[#,}]/g, "#$&")}}`)
+    .reduce((both, one) => `#{&&:${both},${one}}`)
+}
+
+function lookOf(seen: string): PaneLook {
+  const end = seen.indexOf("\n")
+  const [numbers = "", program = "", title = ""] = seen.slice(0, end).split("\t")
+  const [column = 0, row = 0, mode, dead] = numbers.split(" ").map(Number)
+  const screen = readScreen(seen.slice(end + 1))
+  return { ...screen, cursor: { column, row }, isInMode: mode !== 0, isDead: dead !== 0, title, program }
+}
+
+/** Names and folders are formats to tmux. */
+const literal = (text: string) => text.replaceAll("#", "##")
+/** A word that ends with a semicolon would end the command. */
+const whole = (word: string) => (word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word)
+
+function runTmux(
+  { env, program = "tmux", maxMs = MAX_MS }: TmuxTool,
+  args: string[],
+  stdin = "",
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve, reject) => {
+    // Without UTF-8 it would write an underscore for every character that is not ASCII.
+    const child = spawn(program, ["-u", ...args], { env: { ...env, TMUX: undefined }, stdio: "pipe" })
+    const [out, err]: [Buffer[], Buffer[]] = [[], []]
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk))
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk))
+    // What it does not read, it did not want.
+    child.stdin.on("error", () => {})
+    child.stdin.end(stdin)
+    const late = setTimeout(() => {
+      child.kill("SIGKILL")
+      reject(new Failure("terminal_failing", `tmux did not answer within ${maxMs} ms`, { command: args[2] }))
+    }, maxMs)
+    child.on("error", (error: NodeJS.ErrnoException) => {
+      clearTimeout(late)
+      reject(
+        error.code === "ENOENT"
+          ? new Failure(
+              "dependency_missing",
+              "tmux is not installed, or not on the daemon's PATH",
+              {},
+              { cause: error },
+            )
+          : new Failure("terminal_failing", `tmux could not be run: ${error.message}`, {}, { cause: error }),
+      )
+    })
+    child.on("close", (code) => {
+      clearTimeout(late)
+      resolve({
+        code: code ?? 1,
+        stdout: Buffer.concat(out).toString("utf8"),
+        stderr: Buffer.concat(err).toString("utf8"),
+      })
+    })
+  })
+}

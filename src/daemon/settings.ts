@@ -1,0 +1,89 @@
+import * as z from "zod"
+import { EmbedderSetting } from "../adapters/embedders/list.ts"
+import { TeamSettings } from "./team-settings.ts"
+
+/** The whole configuration. Every key but teams can also be set as THROUGHLINE_<KEY> and by `--set key=value`. */
+export const ConfigSchema = z.strictObject({
+  database: z
+    .strictObject({
+      url: z
+        .string()
+        .regex(/^postgres(ql)?:\/\//, "must begin with postgres://")
+        .optional()
+        .meta({ secret: true })
+        .describe("PostgreSQL instead of the embedded SQLite"),
+    })
+    .prefault({}),
+  http: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe("Serve HTTP beside the unix socket"),
+      host: z.string().min(1).default("127.0.0.1").describe("Address to listen on"),
+      port: z.int().min(0).max(65535).default(4747).describe("Port to listen on; 0 takes a free one"),
+      hosts: z
+        .array(z.string().min(1))
+        .default([])
+        .describe("Further names under which it may be called, such as a proxy's"),
+      behindTls: z
+        .boolean()
+        .default(false)
+        .describe("Confirms that TLS stands in front; needed for a host that is not loopback"),
+    })
+    .prefault({}),
+  log: z
+    .strictObject({
+      level: z.enum(["debug", "info", "warn", "error"]).default("info").describe("What the log file holds"),
+    })
+    .prefault({}),
+  capture: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe("Keep the conversations of the agents on this machine"),
+      exclude: z.array(z.string().min(1)).default([]).describe("Folders of which nothing is kept, with all below them"),
+      redactionOff: z
+        .array(z.string().min(1))
+        .default([])
+        .describe("Folders whose conversations are kept as they are, secrets included"),
+      redactionExtra: z.array(z.string().min(1)).default([]).describe("Further secrets: kind=regular expression"),
+    })
+    .prefault({}),
+  resume: z
+    .strictObject({
+      onStart: z
+        .enum(["off", "pointer", "brief"])
+        .default("pointer")
+        .describe("What a session that begins, or was cleared or compacted, is told of where the project stood"),
+      maxTokens: z.int().min(50).max(2_500).default(800).describe("How long that may be"),
+    })
+    .prefault({}),
+  embedder: EmbedderSetting.default("none")
+    .meta({ secretInside: "apiKey" })
+    .describe("What makes vectors, so that search also goes by meaning; without one it goes by words"),
+  queue: z
+    .strictObject({
+      duplicateWindowSeconds: z
+        .number()
+        .min(0)
+        .max(31_536_000)
+        .default(600)
+        .describe("The same text to the same team within this time is refused as a duplicate; 0 lets it through"),
+      maxMessageBytes: z.int().min(1).max(1_000_000).default(200_000).describe("How long a message may be"),
+      expireDays: z
+        .number()
+        .positive()
+        .max(3_650)
+        .default(30)
+        .describe("A message that could not be delivered for so long expires"),
+    })
+    .prefault({}),
+  sessions: z
+    .strictObject({
+      archiveAfterDays: z
+        .number()
+        .positive()
+        .max(100_000)
+        .default(180)
+        .describe("Sessions left alone for so long archive themselves"),
+    })
+    .prefault({}),
+  teams: TeamSettings.default({}).describe("Named projects with an agent; in the file only"),
+})
+export type Config = z.output<typeof ConfigSchema>

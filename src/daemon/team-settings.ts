@@ -1,0 +1,77 @@
+import { isAbsolute } from "node:path"
+import * as z from "zod"
+import { platforms } from "../adapters/platforms/list.ts"
+import type { TeamSetting } from "../teams/roster.ts"
+
+/** The modes in which an agent asks, or does not ask, before it acts. */
+export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"] as const
+export const WHEN_AWAY = ["keep", "resume", "start"] as const
+
+/** Letters, digits, - and _: a name is also part of a lane's, and of a session's of tmux. */
+export const TEAM_NAME = /^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u
+
+const path = z.string().refine(isAbsolute, "must be an absolute path")
+const name = z.string().regex(TEAM_NAME, "a team's name is of letters, digits, - and _, 64 at the most")
+
+const Keys = z.strictObject({
+  project: path.optional().describe("The folder in which its agent works"),
+  path: path.optional().describe("Iris's name for project"),
+  workdir: path.optional().describe("Nexus's name for project"),
+  description: z.string().max(1_000).default("").describe("What the team does"),
+  platform: z
+    .string()
+    .refine(
+      (id) => platforms.some((platform) => platform.id === id),
+      `must be one of ${platforms.map(({ id }) => id).join(", ")}`,
+    )
+    .default("claude-code")
+    .describe("Its agent"),
+  program: path.optional().describe("Where the agent's program is, if it is not on the daemon's path"),
+  skipPermissions: z.boolean().default(false).describe("The agent asks nobody before it acts"),
+  permissionMode: z.enum(PERMISSION_MODES).optional().describe("The mode in which its own sessions are started"),
+  whenAway: z
+    .enum(WHEN_AWAY)
+    .default("keep")
+    .describe("When a message waits and no session is there: keep it, resume the last session, or start one"),
+  color: z
+    .string()
+    .regex(/^(#[0-9a-f]{3}|#[0-9a-f]{6}|[a-z]+)$/i, "must be a name or like #E91E63")
+    .optional()
+    .describe("For displays"),
+  chat: z
+    .strictObject({
+      id: z.union([z.string().min(1), z.int()]),
+      thread: z.int().min(1).nullable().default(null),
+    })
+    .optional()
+    .describe("The chat that it is reached by"),
+  chat_id: z.union([z.string(), z.int()]).optional().describe("Nexus's name for chat.id"),
+  claude_md: path.optional().describe("A file with instructions that its own sessions are started with"),
+  settings: path.optional().describe("A file with the agent's settings that its own sessions are started with"),
+  session_file: path.optional().describe("For agents without hooks: where they say which session they are"),
+  taskStateFile: z.boolean().default(false).describe("Also write .claude-session-state.json in the project"),
+  idleTimeout: z.int().min(1_000).optional().describe("Milliseconds after which a session that idles may be ended"),
+})
+export const TEAM_KEYS = Object.keys(Keys.shape)
+
+/** One team, whatever names its keys were given by. */
+export const TeamSettingSchema = Keys.transform((keys, context): TeamSetting => {
+  const { path: irisPath, workdir, chat, chat_id, permissionMode, ...rest } = keys
+  const project = keys.project ?? irisPath ?? workdir
+  const wrong = (key: string, message: string) => {
+    context.addIssue({ code: "custom", path: [key], message })
+    return z.NEVER
+  }
+  if (project === undefined) return wrong("project", "is missing: the absolute path of the folder it works in")
+  if (rest.skipPermissions && permissionMode !== undefined && permissionMode !== "bypassPermissions")
+    return wrong("permissionMode", "contradicts skipPermissions, which asks nobody; leave one of them out")
+  const chatId = chat?.id ?? (chat_id === "" ? undefined : chat_id)
+  return {
+    ...rest,
+    project,
+    permissionMode: permissionMode ?? (rest.skipPermissions ? "bypassPermissions" : "default"),
+    chat: chatId === undefined ? undefined : { id: String(chatId), thread: chat?.thread ?? null },
+  }
+})
+
+export const TeamSettings = z.record(name, TeamSettingSchema)

@@ -1,0 +1,158 @@
+import * as z from "zod"
+import type { Delivery } from "../domain/delivery.ts"
+import { DELIVERY_STATES } from "../domain/delivery.ts"
+import { Failure } from "../domain/failure.ts"
+import { messageOf, PRIORITIES, RUNGS } from "../domain/message.ts"
+import { operation } from "./operation.ts"
+import { clip, table } from "./text.ts"
+
+export const sendMessage = operation({
+  name: "send_message",
+  summary: "Queue a message for a team's agent; it is kept until the agent has it",
+  effect: "write",
+  on: ["mcp", "cli", "http"],
+  tool: { set: "queue" },
+  command: "send",
+  positional: ["target", "message"],
+  takesWords: true,
+  input: z.strictObject({
+    target: z.string().min(1).describe("The team"),
+    message: z.string().describe("What to say"),
+    priority: z.enum(PRIORITIES).optional().describe("urgent does not wait for the turn's end, stop ends it"),
+    idempotency_key: z.string().min(1).max(200).optional().describe("A second one under it is refused"),
+  }),
+  output: z.object({
+    queued: z.boolean(),
+    id: z.string().optional(),
+    target: z.string().optional(),
+    reason: z.string().optional(),
+  }),
+  text: ({ queued, id, target, reason }) =>
+    queued ? `Queued for ${target}: ${id}` : `Not queued: ${reason}${id === undefined ? "" : ` of ${id}`}`,
+  run: ({ reach }, { target, message, priority, idempotency_key }, caller) =>
+    reach.messages.send({
+      target,
+      text: message,
+      priority,
+      idempotencyKey: idempotency_key ?? caller.idempotencyKey,
+      sender: reach.senderOf(caller),
+    }),
+})
+
+const time = (ms: number | null) => (ms === null ? undefined : new Date(ms).toISOString())
+
+export const queueStatus = operation({
+  name: "queue_status",
+  summary: "Show for every team how many messages wait, and what its agent is at",
+  effect: "read",
+  on: ["mcp", "cli", "http"],
+  tool: { set: "queue" },
+  command: "queue",
+  input: z.strictObject({}),
+  output: z.object({
+    targets: z.array(
+      z.object({
+        target: z.string(),
+        pending: z.number(),
+        in_progress: z.number(),
+        current_task: z.string().optional(),
+        session_id: z.string().optional(),
+        last_seen: z.string().optional(),
+        waits_for: z.string().optional(),
+      }),
+    ),
+  }),
+  text: ({ targets }) =>
+    targets.length === 0
+      ? "No teams are configured: `throughline teams add <name> <folder>`."
+      : table(
+          ["TEAM", "WAITING", "AT", "SEEN", "SESSION", "TASK"],
+          targets.map((one) => [
+            one.target,
+            `${one.pending}${one.waits_for === undefined ? "" : ` (${one.waits_for})`}`,
+            String(one.in_progress),
+            one.last_seen?.slice(0, 16).replace("T", " ") ?? "-",
+            one.session_id?.slice(0, 8) ?? "-",
+            clip(one.current_task ?? "-", 60),
+          ]),
+        ),
+  async run({ reach }) {
+    const teams = await reach.messages.status()
+    return {
+      targets: teams.map(({ team, pending, inProgress, currentTask, sessionId, lastSeenMs, waitsFor }) => ({
+        target: team,
+        pending,
+        in_progress: inProgress,
+        current_task: currentTask ?? undefined,
+        session_id: sessionId ?? undefined,
+        last_seen: time(lastSeenMs),
+        waits_for: waitsFor ?? undefined,
+      })),
+    }
+  },
+})
+
+const MessageView = z.object({
+  id: z.string(),
+  target: z.string(),
+  state: z.enum(DELIVERY_STATES),
+  priority: z.enum(PRIORITIES),
+  from: z.string(),
+  message: z.string(),
+  way: z.enum(RUNGS).optional(),
+  reason: z.string().optional(),
+  sent_at: z.string(),
+  changed_at: z.string().optional(),
+})
+
+const which = { id: z.string().min(1).describe("The message's id") }
+
+export const queueShow = operation({
+  name: "queue.show",
+  summary: "Show one message: its state, since when, and the way it went",
+  effect: "read",
+  on: ["cli", "http"],
+  positional: ["id"],
+  input: z.strictObject(which),
+  output: MessageView,
+  text: ({ id, target, state, reason, way, from, message, sent_at, changed_at }) =>
+    [
+      `${id} to ${target}, from ${from}: ${state}${changed_at === undefined ? "" : ` since ${changed_at}`}${reason === undefined ? "" : ` (${reason})`}`,
+      `Sent ${sent_at}${way === undefined ? "" : `, by ${way}`}`,
+      "",
+      message,
+    ].join("\n"),
+  async run({ reach }, { id }) {
+    const found = await reach.messages.byId(id)
+    if (!found) throw new Failure("message_not_found", `there is no message ${id}`, { id })
+    return viewMessage(found)
+  },
+})
+
+export const queueCancel = operation({
+  name: "queue.cancel",
+  summary: "Take back a message that no agent has yet",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["id"],
+  input: z.strictObject(which),
+  output: z.object({ id: z.string(), cancelled: z.boolean(), reason: z.string().optional() }),
+  text: ({ id, cancelled, reason }) => (cancelled ? `${id} is taken back.` : `${id} is not taken back: ${reason}.`),
+  run: async ({ reach }, { id }) => ({ id, ...(await reach.messages.cancel(id)) }),
+})
+
+function viewMessage(delivery: Delivery): z.output<typeof MessageView> {
+  const { team, text, priority, sender } = messageOf(delivery)
+  return {
+    id: delivery.key,
+    target: team,
+    state: delivery.state,
+    priority,
+    from: sender.name,
+    message: text,
+    way: delivery.rung ?? undefined,
+    reason: delivery.outcome ?? undefined,
+    sent_at: new Date(delivery.createdAtMs).toISOString(),
+    changed_at: time(delivery.settledAtMs),
+  }
+}

@@ -1,0 +1,74 @@
+import * as z from "zod"
+import type { TaskState } from "../domain/task-state.ts"
+import { operation } from "./operation.ts"
+
+export const taskState = operation({
+  name: "task_state",
+  summary: "Keep what you are working on, after each step, so that the next session can go on; load or clear it.",
+  effect: "write",
+  on: ["mcp", "http"],
+  tool: { set: "queue" },
+  input: z.strictObject({
+    operation: z.enum(["save", "load", "clear"]).describe("save leaves what is not given; an empty text takes it out"),
+    current_task: z.string().max(4_000).optional(),
+    current_task_id: z.string().max(200).optional(),
+    last_completed_step: z.union([z.string().max(1_000), z.number()]).optional(),
+    pending_messages: z.array(z.string().max(200)).max(100).optional().describe("Ids to be answered"),
+  }),
+  output: z.object({
+    message: z.string(),
+    session_id: z.string().optional(),
+    is_own: z.boolean().optional(),
+    current_task: z.string().optional(),
+    current_task_id: z.string().optional(),
+    last_completed_step: z.string().optional(),
+    pending_messages: z.array(z.string()).optional(),
+    updated_at: z.string().optional(),
+  }),
+  text: ({ message, current_task, last_completed_step, pending_messages = [] }) =>
+    [
+      message,
+      current_task ? `Task: ${current_task}` : "",
+      last_completed_step ? `Last completed step: ${last_completed_step}` : "",
+      pending_messages.length > 0 ? `Pending: ${pending_messages.join(", ")}` : "",
+    ]
+      .filter(Boolean)
+      .join("\n"),
+  async run({ tasks }, input, caller) {
+    if (input.operation === "save") {
+      const state = await tasks.save(caller, {
+        currentTask: given(input.current_task),
+        currentTaskId: given(input.current_task_id),
+        lastCompletedStep: given(input.last_completed_step),
+        pendingMessages: input.pending_messages,
+      })
+      return { message: "Saved.", is_own: true, ...view(state) }
+    }
+    const { state, isOwn } = await (input.operation === "load" ? tasks.load(caller) : tasks.clear(caller))
+    if (!state) return { message: "No task is saved for this project." }
+    const whose = isOwn
+      ? "this session's"
+      : `session ${state.nativeSessionId || "unknown"}'s, the newest of the project`
+    return {
+      message: `${input.operation === "load" ? "It is" : "Cleared; it was"} ${whose}.`,
+      is_own: isOwn,
+      ...view(state),
+    }
+  },
+})
+
+/** Null takes it out. */
+function given(value: string | number | undefined): string | null | undefined {
+  return value === undefined ? undefined : String(value).trim() || null
+}
+
+function view(state: TaskState) {
+  return {
+    ...(state.nativeSessionId === "" ? {} : { session_id: state.nativeSessionId }),
+    ...(state.currentTask === null ? {} : { current_task: state.currentTask }),
+    ...(state.currentTaskId === null ? {} : { current_task_id: state.currentTaskId }),
+    ...(state.lastCompletedStep === null ? {} : { last_completed_step: state.lastCompletedStep }),
+    pending_messages: state.pendingMessages,
+    updated_at: new Date(state.updatedAtMs).toISOString(),
+  }
+}

@@ -1,0 +1,73 @@
+import * as z from "zod"
+import { operation } from "./operation.ts"
+
+const UpdateView = z.object({
+  message_id: z.string().nullable(),
+  type: z.string(),
+  content: z.string(),
+  created_at: z.string(),
+  session_id: z.string().optional(),
+  state: z.string().optional(),
+  rung: z.string().optional(),
+  reason: z.string().optional(),
+})
+
+const RestartView = z.object({
+  old_session_id: z.string().nullable(),
+  new_session_id: z.string().nullable(),
+  cause: z.string(),
+  working_on: z.string().nullable(),
+  task: z
+    .object({
+      current_task: z.string().nullable(),
+      current_task_id: z.string().nullable(),
+      last_completed_step: z.string().nullable(),
+    })
+    .nullable(),
+  pending_messages: z.array(z.string()),
+  at: z.string(),
+})
+
+export const pullUpdates = operation({
+  name: "pull_updates",
+  summary:
+    "What a team's agent did since: replies, states of messages, announcements, restarts. " +
+    "Its own agent gets the messages that wait for it as well",
+  effect: "write",
+  on: ["mcp", "http", "cli"],
+  tool: { set: "queue" },
+  command: "updates",
+  positional: ["target"],
+  input: z.strictObject({
+    target: z.string().min(1).describe("The team's name"),
+    since: z
+      .union([z.string().min(1), z.number()])
+      .optional()
+      .describe("next_since of an earlier answer, or a time (ISO 8601, or seconds since 1970); the newest if absent"),
+    limit: z.int().min(1).max(200).default(50).describe("How many at the most"),
+  }),
+  output: z.object({
+    updates: z.array(UpdateView),
+    session_restart: RestartView.nullable(),
+    next_since: z.string(),
+    has_more: z.boolean(),
+  }),
+  text: ({ updates, session_restart, next_since, has_more }) =>
+    [
+      ...(updates.length === 0 ? ["Nothing new."] : updates.map(updateLine)),
+      ...(session_restart ? [restartLine(session_restart)] : []),
+      `${has_more ? "There is more" : "Go on"} with since ${next_since}`,
+    ].join("\n"),
+  run: ({ updates }, { target, since, limit }, caller) => updates.pull({ target, since, limit }, caller),
+})
+
+/** One update as a person reads it. */
+export function updateLine({ created_at, type, message_id, content }: z.output<typeof UpdateView>): string {
+  const about = message_id === null || type === "message_state" ? "" : ` ${message_id}`
+  return `${created_at.slice(0, 19).replace("T", " ")}  ${type}${about}  ${content}`
+}
+
+function restartLine({ working_on, pending_messages }: z.output<typeof RestartView>): string {
+  const waiting = pending_messages.length === 0 ? "nothing waits" : `waiting: ${pending_messages.join(", ")}`
+  return `The session that restarted was working on: ${working_on ?? "nothing that is known"}; ${waiting}.`
+}

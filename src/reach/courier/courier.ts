@@ -1,0 +1,144 @@
+import type { Clock } from "../../domain/clock.ts"
+import type { Delivery } from "../../domain/delivery.ts"
+import { lanesOf, messageOf } from "../../domain/message.ts"
+import type { Roster } from "../../domain/team.ts"
+import { type Desk, LEASE_MS } from "./desk.ts"
+import type { HandedOver } from "./hand-over.ts"
+import type { Closed, Ladder, Way } from "./ladder.ts"
+import type { Parking } from "./parking.ts"
+import type { Recovery } from "./recovery.ts"
+
+/** Brings messages to agents, one at a time for each team, teams side by side, until the signal. */
+export interface Courier {
+  run(signal: AbortSignal): Promise<void>
+  /** Something happened that may open a way to this team. A hint; losing one costs seconds. */
+  nudge(team: string): void
+  /** Somebody else has handed it over, and it is to be settled by evidence. */
+  watch(delivery: Delivery): void
+}
+
+export interface CourierDeps {
+  clock: Clock
+  roster: Roster
+  desk: Desk
+  ladder: Ladder
+  parking: Parking
+  recovery: Recovery
+  handOver(way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver>
+  inTurn<T>(delivery: Delivery, act: () => Promise<T>): Promise<T>
+  /** From time to time: moves on what no hook tells of. */
+  progress(): Promise<void>
+  onTrouble(error: unknown, what: string): void
+}
+
+const MOST_IN_HAND = 64
+const POLL_MS = 2_000
+const CUT_OFF_MS = 5_000
+const RETRY_MS = 1_000
+
+export function makeCourier(deps: CourierDeps): Courier {
+  const { clock, roster, desk, ladder, parking, recovery, handOver, inTurn, onTrouble } = deps
+  const working = new Set<Promise<void>>()
+  const bell = makeBell()
+  let lastCutOffMs = 0
+  let ending: AbortSignal = AbortSignal.abort()
+
+  const putOff = async (delivery: Delivery, { reason, until }: Omit<Closed, "rung">) => {
+    parking.park(delivery.lane, until, clock.nowMs())
+    await desk.giveBack(delivery, reason)
+  }
+
+  const deliver = async (delivery: Delivery, signal: AbortSignal) => {
+    const { team: name } = messageOf(delivery)
+    const isOpen = await inTurn(delivery, async () => {
+      const team = roster.byName(name)
+      if (!team) return putOff(delivery, { reason: `the team ${name} is not in the configuration`, until: "somebody" })
+      const way = await ladder.find(team, delivery)
+      if (way.rung === undefined) return putOff(delivery, way)
+      const result = await handOver(way, delivery, signal)
+      if (result.kind === "closed") return putOff(delivery, result)
+      parking.clear(delivery.lane)
+      return result.kind === "unconfirmed"
+    })
+    if (isOpen) await recovery.settle(delivery, signal)
+  }
+
+  const start = (delivery: Delivery, work: Promise<void>) => {
+    const done = work
+      .catch((error: unknown) => {
+        // What was begun stays leased until it is known what became of it.
+        desk.drop(delivery)
+        parking.park(delivery.lane, "somebody", clock.nowMs())
+        onTrouble(error, delivery.key)
+      })
+      .finally(() => {
+        working.delete(done)
+        bell.ring()
+      })
+    working.add(done)
+  }
+
+  const round = async (signal: AbortSignal) => {
+    const nowMs = clock.nowMs()
+    if (nowMs - lastCutOffMs >= CUT_OFF_MS) {
+      lastCutOffMs = nowMs
+      for (const delivery of await desk.takeCutOff(MOST_IN_HAND)) start(delivery, recovery.settle(delivery, signal))
+    }
+    const room = MOST_IN_HAND - desk.size
+    if (room <= 0) return
+    for (const delivery of await desk.take({ except: parking.parked(nowMs) }, room))
+      start(delivery, deliver(delivery, signal))
+  }
+
+  return {
+    async run(signal) {
+      ending = signal
+      const every = (ms: number, what: string, work: () => Promise<void>) =>
+        setInterval(() => void work().catch((error: unknown) => onTrouble(error, what)), ms)
+      await desk.open()
+      const timers = [every(LEASE_MS / 3, "leases", desk.renew), every(POLL_MS, "progress", deps.progress)]
+      const stop = () => bell.ring()
+      signal.addEventListener("abort", stop)
+      while (!signal.aborted) {
+        try {
+          await round(signal)
+          await bell.wait(Math.min(POLL_MS, parking.nextMs(clock.nowMs()) ?? POLL_MS))
+        } catch (error) {
+          onTrouble(error, "the queue")
+          await bell.wait(RETRY_MS)
+        }
+      }
+      for (const timer of timers) clearInterval(timer)
+      signal.removeEventListener("abort", stop)
+      await Promise.all(working)
+    },
+    nudge(team) {
+      parking.release(lanesOf(team))
+      bell.ring()
+    },
+    watch: (delivery) => start(delivery, recovery.settle(delivery, ending)),
+  }
+}
+
+/** A ring between two waits is not lost. */
+function makeBell() {
+  let isRung = false
+  let wake = () => {}
+  return {
+    ring() {
+      isRung = true
+      wake()
+    },
+    async wait(ms: number) {
+      if (!isRung)
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms)
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+      isRung = false
+    },
+  }
+}

@@ -1,0 +1,130 @@
+import type { Clock } from "../../domain/clock.ts"
+import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
+import { AGENT_CHANNEL, type Rung } from "../../domain/message.ts"
+import type { Store } from "../../domain/store.ts"
+import { settleLeased, stateEntry } from "../messages/entries.ts"
+import type { LiveAgent } from "../watching/live.ts"
+
+/** What the courier has in hand: leased to it, renewed while it is at it, and given back or settled. */
+export interface Desk {
+  /** Heads of lanes, of these or of all but those. */
+  take(lanes: { only?: readonly string[]; except?: readonly string[] }, limit: number): Promise<Delivery[]>
+  /** Those that were in the middle when a courier ended. */
+  takeCutOff(limit: number): Promise<Delivery[]>
+  /** Written before anything is done. False when somebody else has it now. */
+  begin(delivery: Delivery, agent: LiveAgent, rung: Rung): Promise<boolean>
+  /** Nothing was done with it. */
+  giveBack(delivery: Delivery, reason: string): Promise<void>
+  /** It is known not to have arrived: another try. */
+  again(delivery: Delivery, reason: string): Promise<void>
+  settle(delivery: Delivery, state: Exclude<DeliveryState, "queued">, reason?: string): Promise<void>
+  /** Whether it has left the queue within this time: the evidence is found by whoever follows the journal. */
+  isConfirmed(delivery: Delivery, withinMs: number, signal: AbortSignal): Promise<boolean>
+  /** No longer in hand, whatever became of it. */
+  drop(delivery: Delivery): void
+  readonly size: number
+  /** Former ones of this name hold nothing any more. */
+  open(): Promise<void>
+  renew(): Promise<void>
+}
+
+export interface DeskDeps {
+  store: Store
+  clock: Clock
+  host: string
+  /** The same for every courier of this home; those before this one are dead. */
+  ownerPrefix: string
+  owner: string
+}
+
+export const LEASE_MS = 30_000
+const CONFIRM_POLL_MS = 250
+
+export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): Desk {
+  const inHand = new Map<number, Delivery>()
+  const request = (limit: number) => ({ owner, host, leaseMs: LEASE_MS, limit, channels: [AGENT_CHANNEL] })
+  const held = (found: Delivery[]) => {
+    for (const delivery of found) inHand.set(delivery.seq, delivery)
+    return found
+  }
+
+  return {
+    async take({ only, except }, limit) {
+      const nowMs = clock.nowMs()
+      // A lease that a power cut undoes is taken again: no disk is waited for.
+      return held(
+        await store.transaction(
+          async (tx) => {
+            const expired = await tx.deliveries.expire(AGENT_CHANNEL, nowMs)
+            await tx.journal.append(expired.map((one) => stateEntry(one, "expired", nowMs, one.outcome)))
+            const lanes = { ...(only ? { lanes: only } : {}), ...(except ? { exceptLanes: except } : {}) }
+            return tx.deliveries.lease({ ...request(limit), ...lanes }, nowMs)
+          },
+          { readAgain: true },
+        ),
+      )
+    },
+    async takeCutOff(limit) {
+      return held(await store.deliveries.cutOff(request(limit), clock.nowMs()))
+    },
+    async begin(delivery, { session }, rung) {
+      const nowMs = clock.nowMs()
+      const way = { sessionId: session.id, rung }
+      if (!(await store.deliveries.startAttempt(delivery.seq, owner, nowMs, way))) return false
+      Object.assign(delivery, { ...way, attemptStartedAtMs: nowMs })
+      return true
+    },
+    async giveBack(delivery, reason) {
+      inHand.delete(delivery.seq)
+      const spared = { isSpared: true }
+      // Due since it was: a lease that is being asked for right now may have looked at the clock before.
+      await store.transaction((tx) => tx.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, reason, spared), {
+        readAgain: true,
+      })
+    },
+    async again(delivery, reason) {
+      inHand.delete(delivery.seq)
+      await store.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, reason)
+    },
+    async settle(delivery, state, reason) {
+      inHand.delete(delivery.seq)
+      await store.transaction((tx) => settleLeased(tx, delivery, state, clock.nowMs(), reason))
+    },
+    isConfirmed: (delivery, withinMs, signal) =>
+      new Promise((resolve) => {
+        let isOver = false
+        const finish = (confirmed: boolean) => {
+          if (isOver) return
+          isOver = true
+          off()
+          clearInterval(poll)
+          clearTimeout(patience)
+          signal.removeEventListener("abort", onAbort)
+          if (confirmed) inHand.delete(delivery.seq)
+          resolve(confirmed)
+        }
+        const look = () => {
+          if (isOver) return
+          store.deliveries.byKey(delivery.key).then(
+            (now) => now?.state !== "queued" && finish(true),
+            () => {},
+          )
+        }
+        const onAbort = () => finish(false)
+        const off = store.onWake(look)
+        const poll = setInterval(look, CONFIRM_POLL_MS)
+        const patience = setTimeout(() => finish(false), withinMs)
+        signal.addEventListener("abort", onAbort)
+        if (signal.aborted) finish(false)
+        else look()
+      }),
+    drop: (delivery) => void inHand.delete(delivery.seq),
+    get size() {
+      return inHand.size
+    },
+    open: () => store.deliveries.endLeases(ownerPrefix, owner, clock.nowMs()),
+    async renew() {
+      for (const { seq } of inHand.values()) await store.deliveries.renew(seq, owner, LEASE_MS, clock.nowMs())
+    },
+  }
+}

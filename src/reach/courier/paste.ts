@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { AgentConsole } from "../../domain/agent-console.ts"
+import type { PaneAddress, PaneLook, Panes } from "../../domain/panes.ts"
+
+/** Submits texts to agents that run in panes, one at a time per pane. */
+export interface Paster {
+  /** Nothing but `submitted` and `pasted` has left a byte in the pane. */
+  submit(wish: PasteWish): Promise<PasteResult>
+  /** After a crash in the middle: submits what already stands in the input line, and never pastes. */
+  finish(wish: PasteWish): Promise<PasteResult>
+}
+
+export interface PasteWish {
+  platform: string
+  pane: PaneAddress
+  text: string
+  isCommand?: boolean
+  /** Whether the agent's process lives, with the start that is known of it, below the pane's. Asked before every write. */
+  isAgentThere(): boolean | Promise<boolean>
+  /** Ends the turn that runs, first. */
+  isStop?: boolean
+}
+
+export type PasteResult =
+  /** Enter was sent to an input line that held the text. `text` is what was pasted: the prompt hook tells its hash. */
+  | { kind: "submitted"; text: string }
+  /** This text can never be pasted. */
+  | { kind: "refused"; reason: string }
+  /** Not now; it may be another time. */
+  | { kind: "later"; reason: LaterReason; what: string }
+  /** The pane or the agent in it is another one, or none. */
+  | { kind: "gone"; reason: string }
+  /** It was pasted, and is not known to be submitted: to be settled by evidence, or by `finish`. */
+  | { kind: "pasted"; text: string; reason: string }
+
+export type LaterReason = "dialog" | "draft" | "empty" | "unknown-screen" | "moved"
+
+export interface PasterDeps {
+  panes: Panes
+  consoles: readonly AgentConsole[]
+  /** How long a screen may take to show what was done. */
+  settleMs?: number
+}
+
+export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): Paster {
+  const inTurn = makeTurns()
+
+  const prepared = ({ platform, text, isCommand = false }: PasteWish) => {
+    const agent = consoles.find((one) => one.platform === platform)
+    if (!agent) return { refused: `${platform} cannot be written to in a terminal` }
+    const ready = agent.prepare(text, { isCommand })
+    return "refused" in ready ? ready : { agent, text: ready.text }
+  }
+
+  /** The input line that is there now, or why nothing can be written. */
+  const lookAt = async ({ pane, isAgentThere }: PasteWish, agent: AgentConsole) => {
+    let look = await panes.look(pane)
+    if (look?.isInMode) {
+      await panes.leaveMode(pane)
+      look = await panes.look(pane)
+    }
+    if (!look) return gone("the pane is another one, or is closed")
+    if (look.isDead) return gone("the program in the pane has ended")
+    if (!(await isAgentThere())) return gone("the agent no longer runs in the pane")
+    const screen = agent.screen(look)
+    if (screen.kind === "dialog") return later("dialog", screen.what)
+    if (screen.kind === "unknown") return later("unknown-screen", "the screen shows no input line")
+    return { ...screen, look }
+  }
+  type Seen = Awaited<ReturnType<typeof lookAt>>
+
+  /** Looks until it is as wanted, or time is up; then what was seen last. */
+  const lookUntil = async (wish: PasteWish, agent: AgentConsole, isSo: (seen: Seen) => boolean) => {
+    const until = performance.now() + settleMs
+    for (let waitMs = 10; ; waitMs = Math.min(waitMs * 2, 200)) {
+      const seen = await lookAt(wish, agent)
+      if (isSo(seen) || seen.kind === "gone" || performance.now() > until) return seen
+      await sleep(waitMs)
+    }
+  }
+
+  /** Only to a line that holds the text, and only if nothing moved since that was seen. */
+  const enter = async (wish: PasteWish, agent: AgentConsole, text: string): Promise<PasteResult> => {
+    const until = performance.now() + settleMs
+    for (;;) {
+      const seen = await lookUntil(wish, agent, (now) => isHolding(now, agent, text))
+      if (seen.kind !== "input") return pasted(text, "what" in seen ? seen.what : seen.reason)
+      if (!isHolding(seen, agent, text)) return pasted(text, "the input line shows something else")
+      if (await panes.key(wish.pane, "Enter", { program: seen.look.program, cursor: seen.look.cursor }))
+        return { kind: "submitted", text }
+      if (performance.now() > until) return pasted(text, "the screen does not keep still")
+    }
+  }
+
+  const submit = async (wish: PasteWish): Promise<PasteResult> => {
+    const ready = prepared(wish)
+    if ("refused" in ready) return { kind: "refused", reason: ready.refused }
+    const { agent, text } = ready
+    let seen = await lookAt(wish, agent)
+    if (wish.isStop && seen.kind === "input") {
+      await panes.key(wish.pane, "Escape", { program: seen.look.program })
+      seen = await lookUntil(wish, agent, ({ kind }) => kind === "input")
+    }
+    if (seen.kind === "input" && seen.draft !== "") {
+      if (!agent.can.stash || seen.isStashed) return later("draft", "somebody is writing in the input line")
+      await panes.key(wish.pane, "C-s", { program: seen.look.program })
+      seen = await lookUntil(wish, agent, (now) => now.kind === "input" && now.draft === "")
+    }
+    if (seen.kind !== "input") return seen
+    if (seen.draft !== "") return later("draft", "the draft in the input line could not be put aside")
+    try {
+      if (!(await panes.paste(wish.pane, text, guardOf(seen.look))))
+        return later("moved", "the screen did not keep still")
+      return await enter(wish, agent, text)
+    } catch (error) {
+      // Whether tmux has done it is not known.
+      return pasted(text, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  const finish = async (wish: PasteWish): Promise<PasteResult> => {
+    const ready = prepared(wish)
+    if ("refused" in ready) return { kind: "refused", reason: ready.refused }
+    const seen = await lookAt(wish, ready.agent)
+    if (seen.kind !== "input") return seen
+    if (seen.draft === "") return later("empty", "the input line is empty")
+    if (!isHolding(seen, ready.agent, ready.text)) return later("draft", "the input line does not hold it")
+    return enter(wish, ready.agent, ready.text)
+  }
+
+  return {
+    submit: (wish) => inTurn(wish.pane, () => submit(wish)),
+    finish: (wish) => inTurn(wish.pane, () => finish(wish)),
+  }
+}
+
+const later = (reason: LaterReason, what: string) => ({ kind: "later" as const, reason, what })
+const gone = (reason: string) => ({ kind: "gone" as const, reason })
+const pasted = (text: string, reason: string) => ({ kind: "pasted" as const, text, reason })
+const guardOf = ({ program, cursor }: PaneLook) => ({ program, cursor })
+
+function isHolding(seen: { kind: string; draft?: string }, agent: AgentConsole, text: string): boolean {
+  return seen.kind === "input" && seen.draft !== undefined && agent.isDraftOf(seen.draft, text)
+}
+
+/** One after another for each pane. */
+function makeTurns() {
+  const last = new Map<string, Promise<unknown>>()
+  return <T>({ socket, pane }: PaneAddress, act: () => Promise<T>): Promise<T> => {
+    const key = `${socket}\0${pane}`
+    const done = (last.get(key) ?? Promise.resolve()).then(act, act)
+    const kept = done.catch(() => {}).finally(() => last.get(key) === kept && last.delete(key))
+    last.set(key, kept)
+    return done
+  }
+}

@@ -1,0 +1,31 @@
+import type { Clock } from "../../domain/clock.ts"
+import { lanesOf } from "../../domain/message.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Roster } from "../../domain/team.ts"
+import { moveOn } from "../messages/entries.ts"
+import type { LiveSessions } from "../watching/live.ts"
+
+/** An interrupt and a death say nothing by a hook: only the agent's registry tells that a turn is over. */
+export function makeProgress(deps: { store: Store; clock: Clock; roster: Roster; live: LiveSessions }) {
+  const { store, clock, roster, live } = deps
+  return async (): Promise<void> => {
+    const lanes = roster.list().flatMap(({ name }) => lanesOf(name))
+    const given = await store.deliveries.ofLanes(lanes, { states: ["delivered", "seen", "running"] })
+    for (const delivery of given) {
+      const { sessionId, settledAtMs, rung } = delivery
+      if (sessionId === null || settledAtMs === null || clock.nowMs() - settledAtMs < SETTLED_MS) continue
+      const agent = await live.ofSession(sessionId)
+      const isGone = !agent || agent.status === "gone"
+      if (!isGone && (agent.status !== "idle" || rung === "pull")) continue
+      // What was idle before it was handed over is not idle after it.
+      if (!isGone && (agent.statusAtMs ?? 0) < settledAtMs && clock.nowMs() - settledAtMs < STALE_MS) continue
+      const [to, reason] = isGone ? (["failed", DIED] as const) : (["done", IDLE] as const)
+      await store.transaction((tx) => moveOn(tx, delivery, [to], clock.nowMs(), reason))
+    }
+  }
+}
+
+const SETTLED_MS = 2_000
+const STALE_MS = 30_000
+const DIED = "the session ended before its turn was over"
+const IDLE = "the agent is idle again"

@@ -1,0 +1,72 @@
+import type { AgentConsole } from "../../domain/agent-console.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { HookEvent, SentHook } from "../../domain/hook.ts"
+import { laneOf } from "../../domain/message.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Roster, Team } from "../../domain/team.ts"
+import { isMail, mailText } from "../messages/mail.ts"
+import { teamsOf } from "../watching/belonging.ts"
+import type { LiveSessions } from "../watching/live.ts"
+import type { Courier } from "./courier.ts"
+import type { Desk } from "./desk.ts"
+import type { Parking } from "./parking.ts"
+
+export interface TurnDeps {
+  store: Store
+  clock: Clock
+  roster: Roster
+  live: LiveSessions
+  desk: Desk
+  parking: Parking
+  consoles: readonly AgentConsole[]
+  courier: Pick<Courier, "watch">
+}
+
+/** The agent goes on without asking after nine; one less leaves room for somebody else's hook. */
+const MOST_IN_A_ROW = 8
+/** What is longer is not handed to the model whole. */
+const MAX_CHARS = 9_000
+/** The hook does not wait longer than 300 ms; what it did not hear must not count as said. */
+const IN_TIME_MS = 150
+
+/** What a turn that is about to end is told, so that it goes on with it: mail, one at a time. */
+export function makeTurnContext(deps: TurnDeps) {
+  const { store, clock, roster, live, desk, parking, consoles, courier } = deps
+  const inARow = new Map<string, number>()
+
+  const take = async (team: Team, nativeId: string): Promise<string | undefined> => {
+    for (const lane of [laneOf(team.name, "urgent"), laneOf(team.name, "normal")]) {
+      if (!parking.waitsForTurn(lane)) continue
+      const [delivery] = await desk.take({ only: [lane] }, 1)
+      if (!delivery) continue
+      const [agent] = await live.ofTeam(team)
+      const text = mailText(delivery)
+      const isFit = isMail(delivery) && text.length <= MAX_CHARS && agent?.session.nativeId === nativeId
+      if (!isFit || agent.route?.pane || !(await desk.begin(delivery, agent, "turn"))) {
+        await desk.giveBack(delivery, delivery.outcome ?? "the agent is busy")
+        continue
+      }
+      courier.watch(delivery)
+      return text
+    }
+    return undefined
+  }
+
+  return async (sent: SentHook, event: HookEvent): Promise<string | undefined> => {
+    const { sessionId: nativeId, details } = event
+    if (event.name !== "Stop" || nativeId === undefined || details.agent_id !== undefined) return undefined
+    if (!consoles.find(({ platform }) => platform === sent.platform)?.can.turn) return undefined
+    const count = details.stop_hook_active === "true" ? (inARow.get(nativeId) ?? 0) : 0
+    inARow.delete(nativeId)
+    const session = await store.sessions.byNative(sent.platform, nativeId)
+    const teams = session ? teamsOf(roster, session, event.cwd) : []
+    if (count >= MOST_IN_A_ROW || clock.nowMs() - sent.atMs > IN_TIME_MS) return undefined
+    for (const team of teams) {
+      const text = await take(team, nativeId)
+      if (text === undefined) continue
+      inARow.set(nativeId, count + 1)
+      return text
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,56 @@
+import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
+import type { NewJournalEntry } from "../../domain/journal.ts"
+import { messageOf } from "../../domain/message.ts"
+import type { Store } from "../../domain/store.ts"
+
+/** What the journal says when a message comes into a state. Written in the transaction that changes it. */
+export function stateEntry(
+  delivery: Pick<Delivery, "key" | "payload" | "sessionId" | "rung">,
+  state: DeliveryState,
+  atMs: number,
+  reason: string | null = null,
+): NewJournalEntry {
+  return {
+    kind: `message.${state}`,
+    sessionId: delivery.sessionId,
+    atMs,
+    data: {
+      id: delivery.key,
+      team: messageOf(delivery as Delivery).team,
+      state,
+      ...(delivery.rung === null ? {} : { rung: delivery.rung }),
+      ...(reason === null ? {} : { reason }),
+    },
+  }
+}
+
+type End = Exclude<DeliveryState, "queued">
+
+/** Settles what is leased, for whoever holds the lease, and says so. Runs inside of a transaction. */
+export async function settleLeased(
+  tx: Store,
+  delivery: Delivery,
+  state: End,
+  nowMs: number,
+  reason: string | null = null,
+): Promise<boolean> {
+  if (!(await tx.deliveries.settle(delivery.seq, delivery.leaseOwner ?? "", state, reason, nowMs))) return false
+  await tx.journal.append([stateEntry(delivery, state, nowMs, reason)])
+  return true
+}
+
+/** From one state to the next, one entry for each. Runs inside of a transaction. */
+export async function moveOn(
+  tx: Store,
+  delivery: Delivery,
+  states: readonly End[],
+  nowMs: number,
+  reason: string | null = null,
+): Promise<void> {
+  let from = delivery.state
+  for (const to of states) {
+    if (!(await tx.deliveries.move(delivery.seq, [from], to, reason, nowMs))) return
+    await tx.journal.append([stateEntry(delivery, to, nowMs, reason)])
+    from = to
+  }
+}

@@ -1,0 +1,137 @@
+import type { Clock } from "../../domain/clock.ts"
+import type { Delivery } from "../../domain/delivery.ts"
+import { Failure } from "../../domain/failure.ts"
+import { fingerprintOf, newMessageId } from "../../domain/ids.ts"
+import { AGENT_CHANNEL, laneOf, type MessagePayload, type Priority, type Sender } from "../../domain/message.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Roster } from "../../domain/team.ts"
+import { stateEntry } from "./entries.ts"
+import { makeStatus, type TeamStatus } from "./status.ts"
+
+/** What is to be said to teams' agents: taken in once, kept until it is settled. */
+export interface Messages {
+  /** Kept for good when it answers that it is queued. */
+  send(wish: SendWish): Promise<SendAnswer>
+  /** Takes back what no agent has yet. */
+  cancel(id: string): Promise<CancelAnswer>
+  byId(id: string): Promise<Delivery | undefined>
+  status(): Promise<TeamStatus[]>
+}
+
+export interface SendWish {
+  target: string
+  text: string
+  priority?: Priority | undefined
+  idempotencyKey?: string | undefined
+  sender: Sender
+}
+
+export type SendAnswer =
+  | { queued: true; id: string; target: string }
+  | { queued: false; reason: string; id?: string | undefined }
+
+export interface CancelAnswer {
+  cancelled: boolean
+  /** Why it was not: the state that it is in, or that somebody is at it. */
+  reason?: string
+}
+
+export interface MessageSettings {
+  /** The same text to the same team within this time is one message; 0 lets it through. */
+  duplicateWindowSeconds: number
+  maxMessageBytes: number
+  expireDays: number
+}
+
+export interface MessageDeps {
+  store: Store
+  clock: Clock
+  roster: Roster
+  settings: MessageSettings
+  /** A hint that there is something to do for this team. */
+  onQueued?(team: string): void
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** Only what is tried counts as an attempt, and what is not to be repeated is never tried twice. */
+const MAX_ATTEMPTS = 1_000_000
+
+export function makeMessages({ store, clock, roster, settings, onQueued }: MessageDeps): Messages {
+  return {
+    async send({ target, text, priority, idempotencyKey, sender }) {
+      const team = roster.byName(target)
+      if (!team) return { queued: false, reason: `unknown target: ${target}` }
+      checkText(text, settings.maxMessageBytes)
+      const id = newMessageId(team.name, idempotencyKey)
+      const rank = higher(priority ?? "normal", saidPriority(text))
+      const payload: MessagePayload = { team: team.name, text, priority: rank, sender }
+      const nowMs = clock.nowMs()
+      const fingerprint = fingerprintOf(team.name, text)
+      const windowMs = settings.duplicateWindowSeconds * 1000
+      const twin = await store.transaction(async (tx) => {
+        const before =
+          (await tx.deliveries.byKey(id)) ??
+          (windowMs > 0 ? await tx.deliveries.twin(fingerprint, nowMs - windowMs) : undefined)
+        if (before) return before
+        const delivery = {
+          key: id,
+          lane: laneOf(team.name, rank),
+          channel: AGENT_CHANNEL,
+          payload,
+          repeatable: false,
+          maxAttempts: MAX_ATTEMPTS,
+          expiresAtMs: nowMs + settings.expireDays * DAY_MS,
+          fingerprint,
+        }
+        await tx.deliveries.enqueue(delivery, nowMs)
+        await tx.journal.append([stateEntry({ ...delivery, sessionId: null, rung: null }, "queued", nowMs)])
+        return undefined
+      })
+      if (twin) return { queued: false, reason: "duplicate", id: twin.key }
+      onQueued?.(team.name)
+      return { queued: true, id, target: team.name }
+    },
+
+    async cancel(id) {
+      const nowMs = clock.nowMs()
+      return store.transaction(async (tx): Promise<CancelAnswer> => {
+        const delivery = await ofAgents(tx, id)
+        if (!delivery) throw new Failure("message_not_found", `there is no message ${id}`, { id })
+        if (delivery.state !== "queued") return { cancelled: false, reason: `it is ${delivery.state} already` }
+        const isTried = delivery.attemptStartedAtMs !== null
+        if (isTried || !(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", "taken back", nowMs)))
+          return { cancelled: false, reason: "it is being delivered right now" }
+        await tx.journal.append([stateEntry(delivery, "cancelled", nowMs, "taken back")])
+        return { cancelled: true }
+      })
+    },
+
+    byId: (id) => ofAgents(store, id),
+    status: makeStatus({ store, roster }),
+  }
+}
+
+async function ofAgents(store: Store, id: string): Promise<Delivery | undefined> {
+  const delivery = await store.deliveries.byKey(id)
+  return delivery?.channel === AGENT_CHANNEL ? delivery : undefined
+}
+
+function checkText(text: string, maxBytes: number): void {
+  if (text.trim() === "") throw new Failure("bad_input", "message is empty", { parameter: "message" })
+  const bytes = Buffer.byteLength(text)
+  if (bytes > maxBytes)
+    throw new Failure(
+      "too_large",
+      `message has ${bytes.toLocaleString("en")} bytes; queue.maxMessageBytes allows ${maxBytes.toLocaleString("en")}`,
+      { parameter: "message" },
+    )
+}
+
+/** In capitals, as the first word: what people write when it must not wait. */
+function saidPriority(text: string): Priority {
+  const word = /^\s*(URGENT|STOP)(?![\p{L}\p{N}_])/u.exec(text)?.[1]
+  return word === "STOP" ? "stop" : word === "URGENT" ? "urgent" : "normal"
+}
+
+const RANK: Record<Priority, number> = { normal: 0, urgent: 1, stop: 2 }
+const higher = (a: Priority, b: Priority) => (RANK[a] >= RANK[b] ? a : b)

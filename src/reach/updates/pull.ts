@@ -1,0 +1,193 @@
+import type { Caller } from "../../domain/caller.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Roster, Team } from "../../domain/team.ts"
+import type { Turn } from "../../domain/turn.ts"
+import type { Update } from "../../domain/update.ts"
+import { teamsOf } from "../watching/belonging.ts"
+import { cursorOf, parseSince } from "./since.ts"
+
+/** As it is handed out. */
+export interface PulledUpdate {
+  message_id: string | null
+  type: string
+  content: string
+  created_at: string
+  session_id?: string
+  state?: string
+  rung?: string
+  reason?: string
+}
+
+/** What a session that is gone was at. */
+export interface Restart {
+  old_session_id: string | null
+  new_session_id: string | null
+  cause: string
+  working_on: string | null
+  task: { current_task: string | null; current_task_id: string | null; last_completed_step: string | null } | null
+  pending_messages: string[]
+  at: string
+}
+
+export interface UpdatePage {
+  updates: PulledUpdate[]
+  /** The newest one of this page. */
+  session_restart: Restart | null
+  next_since: string
+  has_more: boolean
+}
+
+/** A message that its own agent has asked for, framed as mail. */
+export interface Mail {
+  id: string
+  text: string
+  atMs: number
+}
+
+export interface UpdatesRoom {
+  pull(
+    wish: { target: string; since?: string | number | undefined; limit: number },
+    caller: Caller,
+  ): Promise<UpdatePage>
+}
+
+interface Deps {
+  store: Store
+  roster: Roster
+  /** Hands over what waits for the team, to the agent of the team that asks. */
+  takeMail(team: Team, caller: Caller): Promise<Mail[]>
+}
+
+/** A page ends early when it would be too much to read at once. */
+const PAGE_CHARS = 60_000
+const TITLE_CHARS = 200
+
+export function makeUpdates({ store, roster, takeMail }: Deps): UpdatesRoom {
+  /** Where a session belongs is asked of the session; a caller that names none is believed its project's folder. */
+  const isOwnAgent = async (team: Team, { surface, nativeSession, projectDir }: Caller): Promise<boolean> => {
+    if (surface !== "mcp") return false
+    const session = nativeSession && (await store.sessions.byNative(nativeSession.platform, nativeSession.id))
+    const own = session
+      ? teamsOf(roster, session, projectDir)
+      : nativeSession && projectDir !== undefined
+        ? teamsOf(roster, { platform: nativeSession.platform, projectPath: projectDir, rootUri: null })
+        : projectDir === undefined
+          ? []
+          : roster.at(projectDir)
+    return own.some(({ name }) => name === team.name)
+  }
+
+  return {
+    async pull({ target, since, limit }, caller) {
+      const team = roster.byName(target)
+      if (!team) throw new Failure("bad_input", `unknown target: ${target}`, { parameter: "target" })
+      const from = since === undefined ? { newest: true } : parseSince(since)
+      // Before they are read: what comes in between is then in the next page as well, and never in none.
+      const last = await store.updates.last(team.name)
+      const rows = await store.updates.after(team.name, { ...from, limit: limit + (since === undefined ? 0 : 1) })
+      const page = rows.slice(0, limit)
+      const turns = await turnsOf(store, page)
+      const updates: PulledUpdate[] = []
+      let restart: Restart | null = null
+      let chars = 0
+      let read = 0
+      for (const row of page) {
+        const shown = await show(store, row, turns)
+        if (shown && updates.length > 0 && chars + shown.content.length > PAGE_CHARS) break
+        read++
+        // What was forgotten since is not told.
+        if (!shown) continue
+        chars += shown.content.length
+        updates.push(shown)
+        if (row.type === "session_restart") restart = restartOf(row, turns)
+      }
+      const mail = (await isOwnAgent(team, caller)) ? await takeMail(team, caller) : []
+      const lastRead = page[read - 1]?.seq ?? ("afterSeq" in from ? from.afterSeq : last)
+      return {
+        updates: [...updates, ...mail.map(shownMail)],
+        session_restart: restart,
+        next_since: cursorOf(lastRead),
+        has_more: read < rows.length,
+      }
+    },
+  }
+}
+
+/** Texts are read now: what was forgotten is gone from here, too. */
+async function turnsOf(store: Store, rows: Update[]): Promise<Map<number, Turn>> {
+  const turns = await store.turns.bySeqs(rows.flatMap(({ turnSeq }) => turnSeq ?? []))
+  return new Map(turns.map((turn) => [turn.seq, turn]))
+}
+
+async function show(store: Store, row: Update, turns: Map<number, Turn>): Promise<PulledUpdate | undefined> {
+  const { type, messageId, data, atMs } = row
+  const content = contentOf(row, turns)
+  if (content === undefined) return undefined
+  const session = row.sessionId === null ? undefined : await store.sessions.byId(row.sessionId)
+  const word = (key: "state" | "rung" | "reason") => (typeof data[key] === "string" ? { [key]: data[key] } : {})
+  return {
+    message_id: messageId,
+    type,
+    content,
+    created_at: new Date(atMs).toISOString(),
+    ...(session ? { session_id: session.nativeId } : {}),
+    ...word("state"),
+    ...word("rung"),
+    ...word("reason"),
+  }
+}
+
+function contentOf({ type, turnSeq, messageId, data }: Update, turns: Map<number, Turn>): string | undefined {
+  const { old, new: next, cause, state, reason } = data
+  switch (type) {
+    case "reply":
+    case "announcement":
+      return turns.get(turnSeq ?? -1)?.text
+    case "message_state":
+      return `${messageId} is ${state}${reason === undefined ? "" : `: ${reason}`}`
+    case "session_restart":
+      return `⚠️ Agent session restarted (${cause}). Previous context lost. Session: ${old} → ${next ?? "none yet"}`
+    case "session_started":
+      return `Session ${next} is there (${cause}).`
+    case "session_ended":
+      return `Session ${old} has ended (${cause}).`
+  }
+}
+
+function restartOf({ data, turnSeq, atMs }: Update, turns: Map<number, Turn>): Restart {
+  const {
+    old,
+    new: next,
+    cause,
+    task,
+    pending,
+  } = data as {
+    old: string | null
+    new: string | null
+    cause: string
+    task: Restart["task"]
+    pending: string[]
+  }
+  const prompt = turns
+    .get(turnSeq ?? -1)
+    ?.text.trim()
+    .split("\n")[0]
+    ?.slice(0, TITLE_CHARS)
+  return {
+    old_session_id: old,
+    new_session_id: next,
+    cause,
+    working_on: task?.current_task ?? prompt ?? null,
+    task,
+    pending_messages: pending,
+    at: new Date(atMs).toISOString(),
+  }
+}
+
+const shownMail = ({ id, text, atMs }: Mail): PulledUpdate => ({
+  message_id: id,
+  type: "message",
+  content: text,
+  created_at: new Date(atMs).toISOString(),
+})

@@ -1,0 +1,84 @@
+import { lanesOf } from "../../domain/message.ts"
+import type { Session } from "../../domain/session.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Team } from "../../domain/team.ts"
+import { decide, type Evidence, type Notice, type Seat } from "./posts.ts"
+
+/** In the journal the team's entries have names of their own. */
+const KINDS = {
+  session_restart: "team.restarted",
+  session_started: "team.started",
+  session_ended: "team.ended",
+} as const
+
+/** Weighs the evidence, and writes who is at the post now and what is to be told: all of it, or nothing. */
+export async function weigh(
+  tx: Store,
+  team: Team,
+  evidence: Evidence,
+  { host, isAlive }: { host: string; isAlive(seat: Seat): boolean },
+): Promise<Notice | undefined> {
+  const before = await tx.posts.byTeam(team.name)
+  const { post, notice } = decide(before, evidence, { team: team.name, host, isAlive })
+  if (post) await tx.posts.put(post)
+  if (notice) await tell(tx, team, notice, host)
+  return notice
+}
+
+async function tell(tx: Store, team: Team, notice: Notice, host: string): Promise<void> {
+  const { type, key, old, new: next, cause, atMs } = notice
+  const names = { old: old?.nativeId ?? null, new: next?.nativeId ?? null, cause }
+  const session = old?.sessionId ? await tx.sessions.byId(old.sessionId) : undefined
+  const written = await tx.journal.append([
+    {
+      kind: KINDS[type],
+      key,
+      sessionId: next?.sessionId ?? session?.id ?? null,
+      projectId: session?.projectId ?? null,
+      atMs,
+      data: { team: team.name, ...names },
+    },
+  ])
+  if (written === 0) return
+  const isRestart = type === "session_restart"
+  await tx.updates.add([
+    {
+      team: team.name,
+      key,
+      type,
+      messageId: null,
+      sessionId: (old ? session?.id : next?.sessionId) ?? null,
+      turnSeq: isRestart && session ? await lastPrompt(tx, session) : null,
+      data: { ...names, ...(isRestart ? { task: await taskOf(tx, session), pending: await pendingOf(tx, team) } : {}) },
+      atMs,
+    },
+  ])
+  // The process has gone on to another session: the old one is not reached there any more.
+  if (old?.sessionId && next && next.pid === old.pid) await tx.routes.drop(old.sessionId, host, old.pid)
+}
+
+async function lastPrompt(tx: Store, { id }: Session): Promise<number | null> {
+  const [prompt] = await tx.turns.ofSession(id, { kinds: ["prompt"], limit: 1, maxChars: 1 })
+  return prompt?.seq ?? null
+}
+
+/** As the agent itself said it; of another session of the project when this one said nothing. */
+async function taskOf(tx: Store, session: Session | undefined): Promise<Record<string, string | null> | null> {
+  if (!session?.projectId) return null
+  const state =
+    (await tx.taskStates.get(session.projectId, session.nativeId)) ?? (await tx.taskStates.get(session.projectId))
+  return (
+    (state && {
+      current_task: state.currentTask,
+      current_task_id: state.currentTaskId,
+      last_completed_step: state.lastCompletedStep,
+    }) ??
+    null
+  )
+}
+
+const NOT_DONE = ["queued", "delivered", "seen", "running", "uncertain"] as const
+
+async function pendingOf(tx: Store, { name }: Team): Promise<string[]> {
+  return (await tx.deliveries.ofLanes(lanesOf(name), { states: NOT_DONE })).map(({ key }) => key)
+}

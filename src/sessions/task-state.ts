@@ -1,0 +1,160 @@
+import { randomUUID } from "node:crypto"
+import { renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Caller } from "../domain/caller.ts"
+import type { Clock } from "../domain/clock.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Project } from "../domain/project.ts"
+import type { Store } from "../domain/store.ts"
+import type { TaskState } from "../domain/task-state.ts"
+import { plainText } from "../domain/text.ts"
+import type { ArchiveRules } from "./capture/archive.ts"
+import type { ProjectFinder } from "./projects.ts"
+import { parseRoot } from "./roots.ts"
+
+export interface TaskWish {
+  currentTask?: string | null | undefined
+  currentTaskId?: string | null | undefined
+  lastCompletedStep?: string | null | undefined
+  pendingMessages?: string[] | undefined
+}
+
+/** What agents say that they are doing, so that the next session of the project can go on. */
+export interface Tasks {
+  /** What is not given stays. A save that names no task goes on with the one that the project had last. */
+  save(caller: Caller, wish: TaskWish): Promise<TaskState>
+  /** The caller's own; else the newest of its project. */
+  load(caller: Caller): Promise<{ state: TaskState | undefined; isOwn: boolean }>
+  /** What `load` would tell. */
+  clear(caller: Caller): Promise<{ state: TaskState | undefined; isOwn: boolean }>
+}
+
+interface Deps {
+  store: Store
+  clock: Clock
+  homeDir: string
+  projects: ProjectFinder
+  rules: Pick<ArchiveRules, "redact" | "excluded">
+  /** The folders in which the state of a task in this one is also wanted as a file. */
+  mirrorDirs(dir: string): readonly string[]
+  onTrouble(error: unknown, path: string): void
+}
+
+/** The seed's name and shape of it, for instructions that people have already. */
+export const TASK_STATE_FILE = ".claude-session-state.json"
+
+export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, onTrouble }: Deps): Tasks {
+  const place = async (caller: Caller) => {
+    const root = await projects.ofCaller(caller)
+    if (!root) throw new Failure("root_unknown", "no project root is known for this client, so there is no task of it")
+    const dir = parseRoot(root.given, homeDir)
+    if (rules.excluded(dir)) throw new Failure("project_excluded", `nothing is kept of ${dir}`, { path: dir })
+    return { dir, project: root.project ?? (await projects.ensure(root.given)) }
+  }
+
+  const find = async (from: Store, project: Project, own: string) => {
+    const mine = await from.taskStates.get(project.id, own)
+    return { state: mine ?? (await from.taskStates.get(project.id)), isOwn: mine !== undefined }
+  }
+
+  const note = async (tx: Store, kind: string, caller: Caller, state: TaskState) => {
+    const { nativeSession } = caller
+    const session = nativeSession && (await tx.sessions.byNative(nativeSession.platform, nativeSession.id))
+    const data = { session: state.nativeSessionId, task: state.currentTaskId }
+    await tx.journal.append([
+      { kind, sessionId: session?.id ?? null, projectId: state.projectId, atMs: clock.nowMs(), data },
+    ])
+  }
+
+  /** Others may read it; that it cannot be written is no reason to lose what was saved. */
+  const mirror = (dir: string, write: (path: string) => void) => {
+    for (const folder of mirrorDirs(dir)) {
+      const path = join(folder, TASK_STATE_FILE)
+      try {
+        write(path)
+      } catch (error) {
+        onTrouble(error, path)
+      }
+    }
+  }
+
+  return {
+    async save(caller, wish) {
+      const { dir, project } = await place(caller)
+      const clean = (text: string) => rules.redact(plainText(text), dir)
+      const own = caller.nativeSession?.id ?? ""
+      const state = await store.transaction(async (tx) => {
+        const { state: before, isOwn } = await find(tx, project, own)
+        const isSame = isOwn || wish.currentTask == null || clean(wish.currentTask) === before?.currentTask
+        const base = before && isSame ? before : NOTHING
+        const state: TaskState = {
+          projectId: project.id,
+          nativeSessionId: own,
+          currentTask: changed(wish.currentTask, base.currentTask, clean),
+          currentTaskId: changed(wish.currentTaskId, base.currentTaskId, clean),
+          lastCompletedStep: changed(wish.lastCompletedStep, base.lastCompletedStep, clean),
+          pendingMessages: wish.pendingMessages?.map(clean) ?? base.pendingMessages,
+          updatedAtMs: clock.nowMs(),
+        }
+        // It is this session's now: told of again after it was cleared, it would be a task that was done.
+        if (before && !isOwn && isSame) await tx.taskStates.clear(project.id, before.nativeSessionId)
+        await tx.taskStates.put(state)
+        await note(tx, "task.saved", caller, state)
+        return state
+      })
+      mirror(dir, (path) => writeOver(path, `${JSON.stringify(asFile(state), null, 2)}\n`))
+      return state
+    },
+    async load(caller) {
+      const { project } = await place(caller)
+      return find(store, project, caller.nativeSession?.id ?? "")
+    },
+    async clear(caller) {
+      const { dir, project } = await place(caller)
+      const found = await store.transaction(async (tx) => {
+        const found = await find(tx, project, caller.nativeSession?.id ?? "")
+        if (!found.state) return found
+        await tx.taskStates.clear(project.id, found.state.nativeSessionId)
+        await note(tx, "task.cleared", caller, found.state)
+        return found
+      })
+      if (found.state) mirror(dir, (path) => rmSync(path, { force: true }))
+      return found
+    },
+  }
+}
+
+const NOTHING: Pick<TaskState, "currentTask" | "currentTaskId" | "lastCompletedStep" | "pendingMessages"> = {
+  currentTask: null,
+  currentTaskId: null,
+  lastCompletedStep: null,
+  pendingMessages: [],
+}
+
+function changed(wish: string | null | undefined, before: string | null, clean: (text: string) => string) {
+  return wish === undefined ? before : wish === null ? null : clean(wish)
+}
+
+function asFile(state: TaskState) {
+  const step = state.lastCompletedStep
+  return {
+    session_id: state.nativeSessionId,
+    current_task: state.currentTask,
+    current_task_id: state.currentTaskId,
+    last_completed_step: step !== null && /^\d{1,9}$/.test(step) ? Number(step) : step,
+    pending_messages: state.pendingMessages,
+    updated_at: new Date(state.updatedAtMs).toISOString(),
+  }
+}
+
+/** Whole or not at all. A link that lies in its place is replaced, never followed: whoever made the project made it. */
+function writeOver(path: string, text: string): void {
+  const draft = `${path}.${randomUUID().slice(0, 8)}`
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: "wx" })
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
+}
