@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto"
-import { existsSync, mkdirSync, symlinkSync } from "node:fs"
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Driver, PermissionRequest, TurnEnd } from "../../src/domain/driver.ts"
 import type { DrivenHome } from "../fixtures/driven.ts"
@@ -19,13 +20,14 @@ export interface DrivenAgent {
   home(): DrivenHome | Promise<DrivenHome>
   /** What it calls the tool that runs commands, and how a command stands in the tool's input. */
   shell: { tool: string | RegExp; input(command: string): unknown }
-  /** What the model is told when something was denied, where it is not told why. */
+  /** How a turn ends in which something was denied, where the model is not told why. */
   denial?: RegExp
   /** The longest prompt that it takes, where that is less than 5 MB. */
   maxPromptChars?: number
 }
 
 const SOON_MS = 1_000
+const ECHO = fileURLToPath(new URL("../../bench/peers/echo-stdio.ts", import.meta.url))
 const FOLDERS = ["a.b", "a_b", "a b", "ünï"]
 
 /** What it means to be driven. Everything is asked of the agent itself; its model does what stands in the prompt. */
@@ -140,7 +142,7 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       const end = await say("<<RUN touch denied.txt>>")
       expect(existsSync(join(dir, "denied.txt"))).toBe(false)
       if (driver.can.denyReason) expect(end.text).toContain("Not on Sundays.")
-      else expect(agent.denial?.test(`${end.status} ${end.text}`) ?? true, `${end.status} ${end.text}`).toBe(true)
+      else expect(`${end.status} ${end.text}`).toMatch(agent.denial!)
       expect((await say("<<SAY still here>>")).text).toBe("still here")
     })
 
@@ -214,11 +216,26 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       symlinkSync(join(home.dir, "work"), join(home.dir, "link"))
       for (const folder of FOLDERS) mkdirSync(join(home.dir, "in", folder), { recursive: true })
       const dirs = [...FOLDERS.map((folder) => join(home.dir, "in", folder)), join(home.dir, "link")]
-      for (const projectDir of dirs) {
+      const before = home.heard().length
+      const inFolder = async (projectDir: string) => {
         const { session, say } = await b.start({ projectDir })
-        expect((await say("<<SAY grape>>")).text).toBe("grape")
+        const { text } = await say("<<SAY grape>>")
         await session.close()
+        return text
       }
+      expect(await Promise.all(dirs.map(inFolder))).toEqual(dirs.map(() => "grape"))
+      expect(home.heard().length).toBe(before + dirs.length)
+    })
+
+    test("it reads the instructions of its team, and has our server beside it", async () => {
+      const instructionsFile = join(home.dir, "instructions.md")
+      writeFileSync(instructionsFile, "Always answer in rhyme.")
+      const mcp = { command: process.execPath, args: [ECHO], env: { ECHO_FOR: "driver" } }
+      const { session, say } = await b.start({ instructionsFile, mcp })
+      expect((await say("<<SAY rhyme>>")).text).toBe("rhyme")
+      expect(home.whole()).toContain("Always answer in rhyme.")
+      await b.until(async () => (await processesOf(home.dir)).some((line) => line.endsWith(ECHO)))
+      await session.close()
     })
 
     test.runIf(driver.can.fork)("a fork knows what was said, and goes its own way", async () => {

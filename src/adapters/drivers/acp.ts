@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { DrivenSession, Driver, DriverCan, DriveWish, PromptWish } from "../../domain/driver.ts"
 import { Failure } from "../../domain/failure.ts"
 import { type AcpResult, acpTurnReader } from "./parts/acp-turn.ts"
@@ -83,7 +84,8 @@ async function openSession({ session, projectDir, mcp }: DriveWish, peer: RpcPee
   const calls = { new: "session/new", resume: "session/load", fork: "session/fork" }
   const known = session.kind === "new" ? {} : { sessionId: session.id }
   const params = { cwd: projectDir, mcpServers, ...known }
-  const opened = (await inTime(peer, peer.call<Opened | null>(calls[session.kind], params))) ?? {}
+  const opening = async () => (await inTime(peer, peer.call<Opened | null>(calls[session.kind], params))) ?? {}
+  const opened = session.kind === "resume" ? await afterReplay(peer, session.id, opening) : await opening()
   const sessionId = opened.sessionId ?? session.id
   const option = opened.configOptions?.find(({ id }) => id === "mode")
   if (opened.modes && opened.modes.currentModeId !== mode.id)
@@ -92,6 +94,29 @@ async function openSession({ session, projectDir, mcp }: DriveWish, peer: RpcPee
     await peer.call("session/set_config_option", { sessionId, configId: "mode", value: mode.id })
   return sessionId
 }
+
+/**
+ * The session's history comes as if it were said now: before the answer, says the protocol, and after it from some. Only
+ * when it is quiet does what comes belong to a prompt.
+ */
+async function afterReplay<T>(peer: RpcPeer, sessionId: string, opening: () => Promise<T>): Promise<T> {
+  let updates = 0
+  const detach = peer.attach(sessionId, {
+    notified() {
+      updates += 1
+    },
+    asked: () => Promise.reject(new RpcError(-32601, "nothing runs in this session")),
+  })
+  try {
+    const opened = await opening()
+    for (let seen = -1; seen !== updates && !peer.isGone; await sleep(QUIET_MS)) seen = updates
+    return opened
+  } finally {
+    detach()
+  }
+}
+
+const QUIET_MS = 150
 
 interface Drive {
   sessionId: string

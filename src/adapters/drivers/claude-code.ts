@@ -86,7 +86,7 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
   const prompt = async (message: { id: string; text: string }, { onEvent }: PromptWish): Promise<TurnEnd> => {
     const { end } = running.begin({ onEvent })
     const uuid = promptUuid(message.id)
-    reader.sent(uuid)
+    reader.sent(message.text.startsWith("/") ? null : uuid)
     lines.send({ type: "user", uuid, session_id: nativeId, message: { role: "user", content: message.text } })
     return end
   }

@@ -17,7 +17,8 @@ export const createOpencodeDriver = () =>
       resumeAfterMs: 0,
       fork: true,
       compact: true,
-      suggestions: true,
+      // Its "always" holds for all sessions of the project, and for commands that it does not name.
+      suggestions: false,
       denyReason: false,
       settings: false,
       // It tells those of the last answer, not of the turn.

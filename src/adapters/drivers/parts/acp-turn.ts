@@ -71,7 +71,7 @@ export function acpTurnReader(running: Turns, can: DriverCan): AcpTurnReader {
     },
     question({ toolCall, options }) {
       const call = started(toolCall)
-      const rules = options.filter(({ kind }) => kind === "allow_always")
+      const rules = can.suggestions ? options.filter(({ kind }) => kind === "allow_always") : []
       const question = {
         tool: nameOf(call),
         input: inputOf(call),

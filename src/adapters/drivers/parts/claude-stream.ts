@@ -29,7 +29,8 @@ interface Part {
 }
 
 export interface ClaudeTurnReader {
-  sent(uuid: string): void
+  /** A prompt was written; it will be said back under its uuid when it is taken. Null for a command, which is not. */
+  sent(uuid: string | null): void
   /** "begun" for a line that says a turn has begun. */
   read(line: StreamLine): "begun" | undefined
 }
@@ -39,9 +40,9 @@ export function claudeTurnReader(running: Turns): ClaudeTurnReader {
   const toolNames = new Map<string, string>()
   let streamed = ""
   let costSoFar = 0
-  /** It also begins turns by itself, when something ends that it had left running in the background. */
-  let isStray = false
-  let waitsFor: string | undefined
+  /** It also begins turns by itself, when something ends that was left running: what comes before ours is not ours. */
+  let waitsFor: string | null = null
+  let held: NodeJS.Timeout | undefined
 
   const assistant = ({ message }: StreamLine, turn: Turn) => {
     const id = message?.id ?? ""
@@ -80,27 +81,27 @@ export function claudeTurnReader(running: Turns): ClaudeTurnReader {
     else turn.end("failed", failureOf(line))
   }
 
+  /** The end of a turn although ours was not said back: of another, or of ours that was turned away. Then nothing follows. */
+  const hold = (line: StreamLine, turn: Turn) => {
+    clearTimeout(held)
+    held = setTimeout(ended, FOLLOWS_MS, line, turn)
+  }
+
   return {
     sent(uuid) {
-      waitsFor = isStray ? uuid : undefined
+      waitsFor = uuid
       streamed = ""
     },
     read(line) {
       const turn = running.running
-      if (line.uuid === waitsFor) waitsFor = undefined
-      const isInit = line.type === "system" && line.subtype === "init"
-      if (!turn || waitsFor !== undefined) {
-        if (isInit) isStray = true
-        if (line.type === "result") {
-          isStray = false
-          waitsFor = undefined
-        }
-        return undefined
-      }
-      if (line.type === "result") {
-        isStray = false
-        ended(line, turn)
-      } else if (line.parent_tool_use_id) return undefined
+      if (!turn) return undefined
+      const isBegun = line.type === "system" && (line.subtype === "init" || line.status === "requesting")
+      if (isBegun || line.uuid === waitsFor) clearTimeout(held)
+      if (line.uuid === waitsFor) waitsFor = null
+      if (waitsFor !== null) {
+        if (line.type === "result") hold(line, turn)
+      } else if (line.type === "result") ended(line, turn)
+      else if (line.parent_tool_use_id) return undefined
       else if (line.type === "stream_event") {
         const { type, message, delta } = line.event ?? {}
         if (type === "message_start") streamed = message?.id ?? ""
@@ -108,10 +109,13 @@ export function claudeTurnReader(running: Turns): ClaudeTurnReader {
       } else if (line.type === "assistant") assistant(line, turn)
       else if (line.type === "user") toolResults(line, turn)
       else if (line.type === "system" && line.status === "compacting") turn.event({ kind: "compacting" })
-      return isInit || (line.type === "system" && line.status === "requesting") ? "begun" : undefined
+      return isBegun ? "begun" : undefined
     },
   }
 }
+
+/** When one turn ends and another waits, that one begins within milliseconds. */
+const FOLLOWS_MS = 700
 
 export function failureOf({ errors = [], result, subtype }: StreamLine): string {
   const said = errors.map((error) => (typeof error === "string" ? error : (error.message ?? JSON.stringify(error))))

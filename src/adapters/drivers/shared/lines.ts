@@ -10,7 +10,7 @@ export interface Launch {
   args: string[]
   cwd: string
   env: Record<string, string>
-  /** One line of JSON that the program printed. What is no object of JSON is counted, and goes nowhere. */
+  /** One line of JSON that the program printed. Lines that are none are counted, and told of when it is gone. */
   onLine(line: Record<string, unknown>): void
 }
 
@@ -21,8 +21,6 @@ export interface LineProcess {
   /** Resolves when the process is gone and its last lines were read, with why in words. */
   readonly gone: Promise<string>
   readonly isGone: boolean
-  /** Lines on its standard output that were no JSON. */
-  readonly garbage: number
   /** Ends its input; when that is not enough, the process, and what it started. */
   close(): Promise<void>
 }
@@ -59,7 +57,8 @@ export async function startLines({ command, args, cwd, env, onLine }: Launch): P
     await Promise.race([closed, sleep(DRAIN_MS)])
     isGone = true
     const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`
-    setGone([`the agent's process ${how}`, stderr.trim()].filter((part) => part !== "").join(": "))
+    const noise = garbage === 0 ? "" : ` (${garbage} lines of its output were no JSON)`
+    setGone([`the agent's process ${how}${noise}`, stderr.trim()].filter((part) => part !== "").join(": "))
   })
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve)
@@ -75,9 +74,6 @@ export async function startLines({ command, args, cwd, env, onLine }: Launch): P
     gone,
     get isGone() {
       return isGone
-    },
-    get garbage() {
-      return garbage
     },
     async close() {
       child.stdin.end()
