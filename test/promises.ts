@@ -24,6 +24,13 @@ export const promises = {
   "search.rebuilt": "An index that is lost or damaged is made anew by itself; searches answer meanwhile and say so.",
   "resume.within-budget": "A brief is never longer than the tokens that were asked for.",
   "resume.at-start": "A session that begins is told where its project stood, as far as the settings allow.",
+  "queue.exactly-once":
+    "A message for an agent arrives once, in order and at the right one, however often the daemon is killed over it.",
+  "task.survives":
+    "A session that was cut off in the middle of a task is followed by one that knows the task, the step and what waits.",
+  "teams.hot": "A change of the teams in the configuration counts at once, and a broken one changes nobody.",
+  "teams.kept":
+    "A team's session that is kept up is started again when it dies, and whenever the daemon was restarted.",
   "daemon.one-per-home": "However many agents start at once, one daemon serves a home.",
   "mcp.both-eras": "MCP clients of the 2025 and the 2026 era are served alike.",
   "http.token-needed": "Over HTTP nobody is served without the token, nor from another site's page.",

@@ -220,6 +220,16 @@ describe("teams", () => {
       { file: file({ project: "/p", skipPermissions: true, permissionMode: "plan" }) },
       ['teams.web.permissionMode = "plan"', "skipPermissions"],
     ],
+    [
+      "a mode of another agent",
+      { file: file({ project: "/p", platform: "codex", permissionMode: "plan" }) },
+      ['teams.web.permissionMode = "plan"', "workspace-write"],
+    ],
+    [
+      "a file that the agent would not read",
+      { file: file({ project: "/p", platform: "codex", claude_md: "/p/x.md" }) },
+      ['teams.web.claude_md = "/p/x.md"', "codex"],
+    ],
     ["the environment", { environment: { THROUGHLINE_TEAMS: "{}" } }, ["THROUGHLINE_TEAMS", "in the file only"]],
     ["a flag", { flags: ["teams.web.project=/p"] }, ["teams.web.project", "in the file only"]],
   ])("%s is refused", (_, given, parts) => {

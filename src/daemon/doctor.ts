@@ -4,6 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import type { SystemStatus } from "../operations/services.ts"
 import type { SourceView } from "../operations/sources.ts"
 import { searchState } from "../operations/system.ts"
+import type { TeamView } from "../operations/teams.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { loadConfig } from "./config.ts"
 import { type DaemonCalls, runningDaemon } from "./connect.ts"
@@ -30,6 +31,7 @@ export async function examine(home: Home, environment: Environment, calls: Daemo
   if (!registration) return [...findings, absentDaemon(home), ...waiting(home, 0), ...damaged(home)]
   const status = (await calls.callIfRunning("status", {}, { surface: "cli" })) as unknown as SystemStatus
   const { sources } = (await calls.callIfRunning("sources", {}, { surface: "cli" })) as unknown as SourcesAnswer
+  const { teams } = (await calls.callIfRunning("teams.list", {}, { surface: "cli" })) as unknown as TeamsAnswer
   return [
     ...findings,
     daemon(status),
@@ -37,6 +39,7 @@ export async function examine(home: Home, environment: Environment, calls: Daemo
     store(status),
     search(status),
     ...agents(sources),
+    ...kept(teams),
     ...waiting(home, MANY_WAITING),
     ...damaged(home),
   ]
@@ -189,6 +192,22 @@ function agents(sources: SourcesAnswer["sources"]): Finding[] {
     const remedy = "See throughline logs; what can be read is kept, and the file is tried again when it changes."
     return { check: label, state: "warning", detail: [detail, ...odd].join("; "), remedy }
   })
+}
+
+type TeamsAnswer = { teams: z.output<typeof TeamView>[] }
+
+/** Only those that Throughline is to keep up. */
+function kept(teams: TeamsAnswer["teams"]): Finding[] {
+  return teams
+    .filter((team) => team.kept)
+    .map(({ name, state, note, attach }) => {
+      const found = { check: `team ${name}`, detail: note === undefined ? state : `${state}: ${note}` }
+      if (state === "given up")
+        return { ...found, state: "wrong", remedy: `Mend what it says, then throughline up ${name}` }
+      if (note !== undefined || state !== "up")
+        return { ...found, state: "warning", remedy: attach ?? `throughline down ${name}, if it is not wanted` }
+      return { ...found, state: "good" }
+    })
 }
 
 /** A running daemon takes them within a second, so that few are no news. */

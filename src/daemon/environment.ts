@@ -34,6 +34,28 @@ export function daemonEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.
   return { ...GIVES_BACK, ...own }
 }
 
+/** What an agent tells its own children. An agent that is started anew must not take itself for one of them. */
+const AGENTS_OWN = [
+  "CLAUDECODE",
+  "CLAUDE_CODE_ENTRYPOINT",
+  "CLAUDE_CODE_SESSION_ID",
+  "CLAUDE_CODE_SSE_PORT",
+  "CLAUDE_PROJECT_DIR",
+  "CLAUDE_PID",
+  "CODEX_SANDBOX",
+  "CODEX_SANDBOX_NETWORK_DISABLED",
+  "GEMINI_CLI",
+  "GEMINI_SESSION_ID",
+  "CURSOR_PROJECT_DIR",
+  "TMUX",
+  "TMUX_PANE",
+]
+
+/** For terminals in which agents are started: whoever started the daemon may have been an agent. */
+export function terminalEnvironment(env: Record<string, string | undefined>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !AGENTS_OWN.includes(name) && !(name in GIVES_BACK)))
+}
+
 const NOT_SETTINGS = new Set(["THROUGHLINE_HOME"])
 
 export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {

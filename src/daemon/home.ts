@@ -18,6 +18,8 @@ export interface Home {
   logs: string
   log: string
   socket: string
+  /** Of the server of tmux in which teams' sessions run. */
+  tmux: string
   /** The script that agents' hooks run, and where it leaves what it cannot hand over. */
   hook: string
   spool: string
@@ -44,7 +46,8 @@ export function homeAt(dir: string, tempDir: string): Home {
     token: join(dir, "token"),
     logs,
     log: join(logs, "throughline.log"),
-    socket: socketPath(dir, tempDir),
+    socket: socketPath(dir, "daemon", tempDir),
+    tmux: socketPath(dir, "tmux", tempDir),
     hook: join(dir, "hook.sh"),
     spool: join(dir, "spool"),
     setup: join(dir, "setup.json"),
@@ -94,11 +97,15 @@ export function tokenOf(home: Home): string {
   return readFileSync(home.token, "utf8").trim()
 }
 
-function socketPath(dir: string, tempDir: string): string {
-  const usual = join(dir, "daemon.sock")
+function socketPath(dir: string, name: string, tempDir: string): string {
+  const usual = join(dir, `${name}.sock`)
   if (Buffer.byteLength(usual) <= MAX_SOCKET_PATH) return usual
   const short = createHash("sha256").update(dir).digest("hex").slice(0, 16)
-  return join(tempDir, `throughline-${process.getuid?.() ?? 0}`, `${short}.sock`)
+  return join(
+    tempDir,
+    `throughline-${process.getuid?.() ?? 0}`,
+    name === "daemon" ? `${short}.sock` : `${short}-${name}.sock`,
+  )
 }
 
 /** The files themselves are the record: deleting one is how a person says that it is dealt with. */

@@ -10,6 +10,8 @@ import { processStart } from "./process-identity.ts"
 const MAX_MS = 300
 /** At the start of a session the daemon may have something to say, and looks it up first. */
 const MAX_START_MS = 1_500
+/** What it says at the end of a turn is said to nobody once the hook has gone. */
+const MAX_STOP_MS = 1_500
 /** Longer than the daemon lets a waiter wait before it asks it to come again. */
 const MAX_WAIT_MS = 70_000
 /** Nothing that could end a line, and a header with it. */
@@ -36,7 +38,8 @@ export async function hook(
         await wait(home.socket, `${WAIT_PATH}/${encodeURIComponent(platform)}`, { headers, body, maxMs: MAX_WAIT_MS })
       return
     }
-    const maxMs = /sessionstart/i.test(body) ? MAX_START_MS : MAX_MS
+    const isStop = body.includes('"hook_event_name":"Stop"')
+    const maxMs = /sessionstart/i.test(body) ? MAX_START_MS : isStop ? MAX_STOP_MS : MAX_MS
     const path = `${HOOK_PATH}/${encodeURIComponent(platform)}`
     const { status, said } = await post(home.socket, path, { headers, body, maxMs })
     if (status < 200 || status >= 300) await writeSpool(home.spool, { platform, headers, body, atNs })

@@ -3,8 +3,22 @@ import * as z from "zod"
 import { platforms } from "../adapters/platforms/list.ts"
 import type { TeamSetting } from "../teams/roster.ts"
 
-/** The modes in which an agent asks, or does not ask, before it acts. */
-export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"] as const
+interface Starting {
+  /** In which the agent asks, or does not ask, before it acts: the usual one first, the one that asks nobody last. */
+  modes: readonly string[]
+  /** Whether it takes instructions and settings from files that are named to it. */
+  takesFiles: boolean
+}
+
+/** How sessions are started, by agent. */
+const STARTING: Record<string, Starting> = {
+  "claude-code": {
+    modes: ["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"],
+    takesFiles: true,
+  },
+  codex: { modes: ["workspace-write", "read-only", "danger-full-access"], takesFiles: false },
+}
+const NOT_STARTED: Starting = { modes: ["default"], takesFiles: false }
 export const WHEN_AWAY = ["keep", "resume", "start"] as const
 
 /** Letters, digits, - and _: a name is also part of a lane's, and of a session's of tmux. */
@@ -28,7 +42,7 @@ const Keys = z.strictObject({
     .describe("Its agent"),
   program: path.optional().describe("Where the agent's program is, if it is not on the daemon's path"),
   skipPermissions: z.boolean().default(false).describe("The agent asks nobody before it acts"),
-  permissionMode: z.enum(PERMISSION_MODES).optional().describe("The mode in which its own sessions are started"),
+  permissionMode: z.string().min(1).optional().describe("The mode in which its own sessions are started"),
   whenAway: z
     .enum(WHEN_AWAY)
     .default("keep")
@@ -63,13 +77,19 @@ export const TeamSettingSchema = Keys.transform((keys, context): TeamSetting => 
     return z.NEVER
   }
   if (project === undefined) return wrong("project", "is missing: the absolute path of the folder it works in")
-  if (rest.skipPermissions && permissionMode !== undefined && permissionMode !== "bypassPermissions")
+  const { modes, takesFiles } = STARTING[rest.platform] ?? NOT_STARTED
+  const mode = permissionMode ?? modes.at(rest.skipPermissions ? -1 : 0)!
+  if (!modes.includes(mode)) return wrong("permissionMode", `must be one of ${modes.join(", ")} for ${rest.platform}`)
+  if (rest.skipPermissions && mode !== modes.at(-1))
     return wrong("permissionMode", "contradicts skipPermissions, which asks nobody; leave one of them out")
+  for (const key of ["claude_md", "settings"] as const)
+    if (rest[key] !== undefined && !takesFiles)
+      return wrong(key, `cannot be given to ${rest.platform}, which reads the project's own files only`)
   const chatId = chat?.id ?? (chat_id === "" ? undefined : chat_id)
   return {
     ...rest,
     project,
-    permissionMode: permissionMode ?? (rest.skipPermissions ? "bypassPermissions" : "default"),
+    permissionMode: mode,
     chat: chatId === undefined ? undefined : { id: String(chatId), thread: chat?.thread ?? null },
   }
 })

@@ -2,23 +2,22 @@ import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
 import { consoles } from "../adapters/consoles/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
+import { lines } from "../adapters/lines/list.ts"
 import { tmuxPanes } from "../adapters/panes/tmux.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
 import { systemClock } from "../domain/clock.ts"
-import { Failure } from "../domain/failure.ts"
-import type { SentHook } from "../domain/hook.ts"
 import type { Follower } from "../domain/journal.ts"
-import type { Store } from "../domain/store.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
+import { makeKeeping } from "../reach/keeping/keeping.ts"
 import { makeReach } from "../reach/room.ts"
 import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
 import { makeWatching } from "../reach/watching/room.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
-import { makeRecall, type RecallRoom } from "../recall/room.ts"
+import { makeRecall } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
 import { makeRules } from "../sessions/capture/rules.ts"
@@ -30,27 +29,27 @@ import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
-import { makeRoster, type ReloadingRoster } from "../teams/roster.ts"
-import type { Environment } from "./environment.ts"
+import { makeTeams } from "../teams/room.ts"
+import { makeRoster } from "../teams/roster.ts"
+import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
+import { type Environment, terminalEnvironment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
-import { damagedFiles, type Home } from "./home.ts"
+import type { Home } from "./home.ts"
 import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
 import { parentOf, processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
+import { reporting } from "./reporting.ts"
 import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
 import { statusOf } from "./status.ts"
+import { teamsFile } from "./teams-file.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 
-export interface Program {
+export interface Program extends AgentHooks {
   call: Call
-  /** Resolves when what a hook said is kept, with what the hook is to print. */
-  onHook(sent: SentHook): Promise<string | undefined>
-  /** A hook waits to wake its agent; see HttpOptions. */
-  onWait(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
   /** Sends those that wait away, so that the socket can be closed. */
   endWaiting(): void
   mcp: McpHttp
@@ -160,7 +159,7 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const panes = tmuxPanes({ env: machine.env })
+  const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
   const watching = makeWatching({
     store,
     clock,
@@ -181,7 +180,7 @@ export async function wire({
     live: watching.live,
     panes,
     consoles,
-    lines: [],
+    lines,
     machine,
     settings: config.queue,
     host: hostname(),
@@ -193,6 +192,20 @@ export async function wire({
   })
   const updates = makeUpdates({ store, roster, takeMail: reach.pull })
 
+  const teams = makeTeams({ roster, file: teamsFile(home.config, readTeams) })
+  const keeping = makeKeeping({
+    store,
+    clock,
+    roster,
+    panes,
+    consoles,
+    machine,
+    host: hostname(),
+    socket: home.tmux,
+    isRunning: (pid, start) => processStart(pid) !== undefined && (start === null || processStart(pid) === start),
+    onTrouble: (err, what) => log.error({ err }, what),
+  })
+
   const followers: Follower[] = [updatesFollower(roster), ...reach.followers]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
@@ -201,7 +214,7 @@ export async function wire({
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
-  running.push(reach.run(stopping.signal))
+  running.push(reach.run(stopping.signal), keeping.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -212,25 +225,15 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
-  const call = reporting(local(operations, { sessions, capture, recall, handoff, reach, tasks, updates, system }), log)
+  const call = reporting(
+    local(operations, { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, system }),
+    log,
+  )
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
-    async onHook(sent) {
-      const heard = await capture.intake.receive(sent)
-      const agent = agents.find(({ platform }) => platform === sent.platform)
-      if (!heard || !agent) return undefined
-      const said = agent.greeting && (await greet({ platform: sent.platform, ...heard }))
-      if (said !== undefined) return agent.greeting!(said)
-      const more = agent.turnContext && (await reach.turnContext(sent, heard.event))
-      return more === undefined ? undefined : agent.turnContext!(more)
-    },
-    async onWait(sent, signal) {
-      const agent = agents.find(({ platform }) => platform === sent.platform)
-      const answer = agent && (await reach.wait(sent, agent.read(jsonObject(sent.body), sent.env), signal))
-      return answer === undefined || answer.kind === "over" ? null : answer.kind === "wake" ? answer.text : undefined
-    },
+    ...agentHooks({ agents, intake: capture.intake, greet, reach }),
     endWaiting: reach.endWaiting,
     mcp,
     streams,
@@ -250,15 +253,6 @@ export async function wire({
   }
 }
 
-function jsonObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
-}
-
 /** Sources that come one by one are no import. */
 const isImporting = ({ importing, sourcesLeft }: Progress) => importing || sourcesLeft > 20
 
@@ -268,19 +262,4 @@ function startIndexer(data: IndexerData): Worker {
     // Lists that were read are cached beside the heap; what is left over is short-lived.
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
   })
-}
-
-/** What is not a Failure is a bug, and the log must have it whole. */
-function reporting(call: Call, log: Log): Call {
-  return async (name, input, caller) => {
-    try {
-      return await call(name, input, caller)
-    } catch (error) {
-      const failure = Failure.from(error)
-      if (failure.code === "internal")
-        log.error({ operation: name, err: failure.cause ?? failure }, "an operation failed in a way it should not")
-      else log.debug({ operation: name, code: failure.code }, failure.message)
-      throw failure
-    }
-  }
 }

@@ -9,7 +9,9 @@ export interface AgentLine {
 }
 
 export interface OpenLine {
-  status: LiveStatus
+  readonly status: LiveStatus
+  /** False when nobody has the session open: what is submitted waits in the platform's own queue until somebody has. */
+  readonly isLive: boolean
   /** Resolves when the platform has taken it for good. Throws a Failure when it has not. */
   submit(message: { id: string; text: string }): Promise<void>
   /** Whether a message of this id was taken before; undefined where the platform cannot tell. */

@@ -145,6 +145,18 @@ export const failures = {
     retry: true,
     help: "Check that tmux answers on the named socket: `tmux -S <socket> list-panes -a`.",
   },
+  agent_unreachable: {
+    http: 503,
+    exit: 5,
+    retry: true,
+    help: "Check that the agent runs and answers; what was for it is kept.",
+  },
+  agent_refused: {
+    http: 502,
+    exit: 6,
+    retry: false,
+    help: "The message has the agent's own words; its other ways in are tried.",
+  },
   unsupported_system: {
     http: 501,
     exit: 6,

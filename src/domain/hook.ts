@@ -33,6 +33,17 @@ export interface HookEvent {
   details: Record<string, string>
 }
 
+/** What the agent said, as far as it can be read: that something happened may be all that is known. */
+export function hookPayload({ body }: SentHook): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body)
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // An event without a name is kept all the same.
+  }
+  return {}
+}
+
 export const HOOK_PATH = "/hook"
 /** Where a hook asks that waits in the background of its agent. */
 export const WAIT_PATH = "/wait"

@@ -34,11 +34,16 @@ export const fingerprintOf = (team: string, text: string) =>
     .update(`${team}\0${normalisedPrompt(text)}`)
     .digest("hex")
 
-/** What was pasted, and what the agent's prompt hook says of it: terminals change blanks and accents on the way. */
+/** What was pasted, and what the agent's prompt hook says of it: on the way blanks, accents and what is not seen change. */
 export const promptHash = (text: string) => createHash("sha256").update(normalisedPrompt(text)).digest("hex")
 
 const normalisedPrompt = (text: string) =>
-  text.replaceAll("\r\n", "\n").replaceAll("\t", "    ").normalize("NFC").trimEnd()
+  text
+    .replace(/\r\n|[\u2028\u2029]/g, "\n")
+    .replaceAll("\t", "    ")
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .normalize("NFC")
+    .trim()
 
 /** Under this the agent keeps the prompt that a message became, where it takes a UUID from us: always the same one. */
 export function promptUuid(messageId: string): string {

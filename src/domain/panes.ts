@@ -36,6 +36,8 @@ export type PaneKey = "Enter" | "Escape" | "C-s" | "C-u" | "C-c"
 export interface Panes {
   /** Where a process says that it runs; undefined when there is no such server or pane. */
   identify(place: { socket: string; pane: string }): Promise<PaneAddress | undefined>
+  /** Where the program runs that a session of this name was started with; undefined once it is gone. */
+  find(place: { socket: string; name: string }): Promise<PaneAddress | undefined>
   look(address: PaneAddress): Promise<PaneLook | undefined>
   /** As one bracketed paste, byte for byte; nothing is submitted by it. */
   paste(address: PaneAddress, text: string, guard?: PaneGuard): Promise<boolean>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { mcpTools } from "../surfaces/mcp.ts"
 import { operations } from "./list.ts"
-import { type Operation, TOOL_SETS, type ToolSet } from "./operation.ts"
+import { commandsOf, type Operation, TOOL_SETS, type ToolSet } from "./operation.ts"
 
 const MAX_TOOLS_BYTES = 14_000
 /** Their names say all: a description would cost every agent context and tell it nothing. */
@@ -27,9 +27,7 @@ const propertiesOf = (op: Operation) =>
 test("no two operations have the same name or the same command", () => {
   const names = operations.map((op) => op.name)
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
-  const commands = operations
-    .filter((op) => op.on.includes("cli"))
-    .map((op) => op.command ?? op.name.replaceAll(".", " "))
+  const commands = operations.filter((op) => op.on.includes("cli")).flatMap(commandsOf)
   expect(commands.filter((command, index) => commands.indexOf(command) !== index)).toEqual([])
 })
 

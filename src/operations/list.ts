@@ -20,6 +20,7 @@ import {
 import { importNow, sources } from "./sources.ts"
 import { status } from "./system.ts"
 import { taskState } from "./task-state.ts"
+import { down, teamsAdd, teamsImport, teamsList, teamsRemove, up } from "./teams.ts"
 import { thought } from "./thought.ts"
 import { pullUpdates } from "./updates.ts"
 
@@ -52,6 +53,12 @@ const all = [
   sessionsLink,
   sessionsExport,
   pullUpdates,
+  teamsList,
+  teamsAdd,
+  teamsRemove,
+  teamsImport,
+  up,
+  down,
   status,
 ] as const
 

@@ -20,8 +20,8 @@ export interface Operation<
   effect: "read" | "write" | "destroy"
   on: readonly Surface[]
   tool?: { set: ToolSet; alwaysLoad?: boolean }
-  /** The words on the command line; the operation's name with spaces if absent. */
-  command?: string
+  /** The words on the command line, or several ways to say it; the operation's name with spaces if absent. */
+  command?: string | readonly string[]
   /** False where the command line must not start a daemon only to answer. */
   startsDaemon?: false
   /** Inputs that the command line takes by position. */
@@ -48,6 +48,11 @@ export interface Style {
   mark(text: string): string
   /** How wide it is. */
   columns: number
+}
+
+/** What is typed for it, the usual way first. */
+export function commandsOf({ command, name }: Pick<Operation, "command" | "name">): readonly string[] {
+  return typeof command === "string" ? [command] : (command ?? [name.replaceAll(".", " ")])
 }
 
 /** Keeps the literal types, so that the client's inputs and outputs are inferred. */

@@ -1,3 +1,4 @@
+import type { Keeping } from "../reach/keeping/keeping.ts"
 import type { ReachRoom } from "../reach/room.ts"
 import type { UpdatesRoom } from "../reach/updates/pull.ts"
 import type { HandoffRoom } from "../recall/handoff/room.ts"
@@ -5,6 +6,7 @@ import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
 import type { Tasks } from "../sessions/task-state.ts"
+import type { TeamsRoom } from "../teams/room.ts"
 
 /** What operations run on; the daemon builds it once. */
 export interface Services {
@@ -15,6 +17,8 @@ export interface Services {
   reach: ReachRoom
   tasks: Tasks
   updates: UpdatesRoom
+  teams: TeamsRoom
+  keeping: Keeping
   system: SystemService
 }
 

@@ -17,13 +17,7 @@ const RestartView = z.object({
   new_session_id: z.string().nullable(),
   cause: z.string(),
   working_on: z.string().nullable(),
-  task: z
-    .object({
-      current_task: z.string().nullable(),
-      current_task_id: z.string().nullable(),
-      last_completed_step: z.string().nullable(),
-    })
-    .nullable(),
+  last_completed_step: z.string().nullable(),
   pending_messages: z.array(z.string()),
   at: z.string(),
 })
@@ -31,8 +25,7 @@ const RestartView = z.object({
 export const pullUpdates = operation({
   name: "pull_updates",
   summary:
-    "What a team's agent did since: replies, states of messages, announcements, restarts. " +
-    "Its own agent gets the messages that wait for it as well",
+    "What a team's agent did since: replies, states of messages, announcements, restarts; its own agent gets its messages",
   effect: "write",
   on: ["mcp", "http", "cli"],
   tool: { set: "queue" },

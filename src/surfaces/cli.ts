@@ -3,7 +3,7 @@ import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import { visible } from "../operations/columns.ts"
 import type { Call } from "../operations/invoke.ts"
-import type { Operation, Style } from "../operations/operation.ts"
+import { commandsOf, type Operation, type Style } from "../operations/operation.ts"
 
 export interface CliOptions {
   version: string
@@ -41,13 +41,13 @@ export function cli(options: CliOptions): Command {
     .showHelpAfterError("(add --help for what is possible)")
     .enablePositionalOptions()
   for (const op of options.operations) {
-    if (op.on.includes("cli")) addCommand(program, op, options)
+    if (op.on.includes("cli")) for (const words of commandsOf(op)) addCommand(program, words, op, options)
   }
   return program
 }
 
-function addCommand(program: Command, op: Operation, options: CliOptions): void {
-  const command = place(program, (op.command ?? op.name.replaceAll(".", " ")).split(" "))
+function addCommand(program: Command, words: string, op: Operation, options: CliOptions): void {
+  const command = place(program, words.split(" "))
   command.description(op.summary)
   const { properties = {}, required = [] } = z.toJSONSchema(op.input, { io: "input" }) as unknown as ObjectSchema
   const positional = op.positional ?? []

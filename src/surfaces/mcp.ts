@@ -115,13 +115,9 @@ function describeTool(op: Operation): Tool {
   return {
     name: op.name,
     description: op.summary,
-    inputSchema: jsonSchema(op.input, "inline") as Tool["inputSchema"],
-    outputSchema: jsonSchema(op.output, "ref") as NonNullable<Tool["outputSchema"]>,
-    annotations: {
-      readOnlyHint: op.effect === "read",
-      destructiveHint: op.effect === "destroy",
-      openWorldHint: false,
-    },
+    inputSchema: jsonSchema(op.input) as Tool["inputSchema"],
+    outputSchema: outline(jsonSchema(op.output)),
+    annotations: op.effect === "read" ? { readOnlyHint: true } : { destructiveHint: op.effect === "destroy" },
     _meta: {
       "anthropic/maxResultSizeChars": MAX_RESULT_CHARS,
       ...(op.tool?.alwaysLoad ? { "anthropic/alwaysLoad": true } : {}),
@@ -129,11 +125,23 @@ function describeTool(op: Operation): Tool {
   }
 }
 
+/** What an answer has, and of which kind: what lies deeper is seen in the answer, and every agent pays for this list. */
+function outline({ properties = {}, required }: Record<string, unknown>): NonNullable<Tool["outputSchema"]> {
+  const kinds = Object.entries(properties as Record<string, { type?: unknown }>).map(([name, { type }]) => [
+    name,
+    type === undefined ? {} : { type },
+  ])
+  return {
+    type: "object",
+    properties: Object.fromEntries(kinds),
+    ...(required ? { required: required as string[] } : {}),
+  }
+}
+
 /** The `input` view leaves outputs open, so that an older client accepts what a newer daemon adds. */
-function jsonSchema(schema: z.ZodObject, reused: "inline" | "ref"): Record<string, unknown> {
+function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: "input",
-    reused,
     // The pattern of a day is ten times as long as its name, and every agent reads this list at every start.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern

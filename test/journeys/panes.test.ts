@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
@@ -7,7 +7,9 @@ import { claudeCode } from "../../src/adapters/consoles/claude-code.ts"
 import { consoles } from "../../src/adapters/consoles/list.ts"
 import { promptHash } from "../../src/domain/ids.ts"
 import { makePaster, type PasteWish } from "../../src/reach/courier/paste.ts"
+import { makeHome } from "../fixtures/daemon.ts"
 import { type FakeAgent, type FakeAgents, makeFakeAgents } from "../fixtures/fake-agents.ts"
+import { receivedHooks } from "../fixtures/hooks.ts"
 import { HOSTILE } from "../fixtures/hostile-texts.ts"
 import { interleave } from "../fixtures/interleave.ts"
 
@@ -202,3 +204,36 @@ test("a server without tmux says what to install", async () => {
   const panes = tmuxPanes({ env: {}, program: join(agents.dir, "no-such-tmux") })
   await expect(panes.identify({ socket: "/x", pane: "%0" })).rejects.toMatchObject({ code: "dependency_missing" })
 })
+
+test("the fake agent fires the real hooks of a home, runs waiters, and changes sessions as Claude Code does", async () => {
+  const home = makeHome()
+  onTestFinished(() => home.dispose())
+  await home.run("setup", "claude-code", "--yes")
+  await home.run("start")
+  const fleet = makeFakeAgents(home)
+  onTestFinished(() => fleet.end())
+  const waiter = { type: "command", command: "sleep 1; echo you have mail >&2; exit 2", asyncRewake: true, timeout: 60 }
+  const settings = join(fleet.dir, "more.json")
+  writeFileSync(settings, JSON.stringify({ hooks: { SessionStart: [{ hooks: [waiter] }] } }))
+  const agent = await fleet.start({ name: "web", args: ["--settings", settings] })
+  const submit = makePaster({ panes: fleet.panes, consoles })
+  await submit.submit(wishFor(agent, "TOOL"))
+  const woken = await agent.until((all) => all.some(({ kind, text }) => kind === "turn" && text.includes("have mail")))
+  expect(woken.find(({ kind }) => kind === "wake")?.text).toBe("you have mail\n")
+  await idle(agent)
+  const first = agent.registry()!.sessionId
+  await submit.submit(wishFor(agent, "COMPACT\nCLEAR"))
+  await expect.poll(() => agent.registry()?.sessionId, { timeout: 10_000 }).not.toBe(first)
+  await idle(agent)
+  await expect
+    .poll(() => receivedHooks(home).map(({ event, start, end }) => [event, start ?? end ?? ""].join(" ").trim()), {
+      timeout: 10_000,
+    })
+    .toEqual(
+      expect.arrayContaining([
+        ...["SessionStart startup", "UserPromptSubmit", "PostToolUse", "Stop", "PreCompact", "SessionStart compact"],
+        ...["PostCompact", "SessionEnd clear", "SessionStart clear"],
+      ]),
+    )
+  expect(receivedHooks(home)[0]).toMatchObject({ session: first })
+}, 60_000)

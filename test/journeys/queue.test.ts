@@ -1,24 +1,166 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
+import { tortureQueue } from "../fixtures/queue-torture.ts"
+import { proves } from "../promises.ts"
 
-const SOON = { timeout: 15_000, interval: 50 }
+const SOON = { timeout: 20_000, interval: 50 }
 const ALL = ["queued", "delivered", "seen", "running", "done"]
+const TEAMS = ["api", "web", "ops", "box", "lab", "far", "old", "dry"]
 
 let q: QueueHome
 beforeAll(async () => {
-  q = await makeQueueHome(["api", "web", "ops"])
+  q = await makeQueueHome(TEAMS)
 }, 60_000)
 afterAll(() => q.dispose())
 
 const state = (id: string) => async () => (await q.show(id)).state
+const reason = (id: string) => async () => (await q.show(id)).reason
+const queued = async (answer: Promise<{ id?: string }>) => (await answer).id!
 
 describe("an agent in tmux", () => {
   test("that is idle gets the owner's words as they are, and every state is told", async () => {
     const api = await q.start("api")
-    const { id } = (await q.send("api", "count the stones")) as { id: string }
+    const id = await queued(q.send("api", "count the stones"))
     await expect.poll(state(id), SOON).toBe("done")
     expect(api.prompts()).toEqual(["count the stones"])
     expect(q.states(id)).toEqual(ALL)
     expect(await q.show(id)).toMatchObject({ way: "pane" })
   }, 60_000)
+
+  test("gets what others say with their name on it", async () => {
+    const api = await q.start("web")
+    const id = await queued(q.mail("web", "count the sticks"))
+    await expect.poll(state(id), SOON).toBe("done")
+    expect(api.prompts()).toEqual([`[Message ${id} from an unnamed client, via Throughline]\ncount the sticks`])
+  }, 60_000)
+
+  test("that is busy is left alone, except for what is urgent; stop ends its turn", async () => {
+    const ops = await q.start("ops")
+    const first = await queued(q.send("ops", "first\nSLOW 60000"))
+    await expect.poll(state(first), SOON).toBe("running")
+    const normal = await queued(q.send("ops", "later"))
+    await expect.poll(reason(normal), SOON).toBe("the agent is busy")
+    expect((await q.call<{ targets: object[] }>("queue_status", {})).targets).toContainEqual(
+      expect.objectContaining({ target: "ops", pending: 1, in_progress: 1, waits_for: "the agent is busy" }),
+    )
+    const urgent = await queued(q.send("ops", "URGENT the tide"))
+    await expect.poll(state(urgent), SOON).toBe("delivered")
+    expect(await state(normal)()).toBe("queued")
+    const stop = await queued(q.send("ops", "STOP and come back"))
+    await expect.poll(state(stop), SOON).toBe("done")
+    await expect.poll(state(normal), SOON).toBe("done")
+    expect(ops.log().map(({ kind }) => kind)).toContain("interrupted")
+    expect(ops.prompts().map((text) => text.split("\n")[0])).toEqual([
+      "first",
+      "URGENT the tide",
+      "STOP and come back",
+      "later",
+    ])
+    await expect.poll(state(first), SOON).toBe("done")
+    await expect.poll(state(urgent), SOON).toBe("done")
+  }, 90_000)
+
+  test("that shows a dialog gets nothing until it is answered, and Enter answers none", async () => {
+    const box = await q.start("box")
+    const asking = await queued(q.send("box", "ask me\nDIALOG touch x"))
+    await expect.poll(() => box.registry()?.status, SOON).toBe("waiting")
+    const [normal, urgent] = [await queued(q.send("box", "after")), await queued(q.send("box", "URGENT now"))]
+    await expect.poll(reason(urgent), SOON).toMatch(/waits for its user/)
+    await sleep(1_500)
+    expect(box.log().filter(({ kind }) => /dialog-accepted|paste-thrown-away/.test(kind))).toEqual([])
+    q.agents.tmux("a", "send-keys", "-t", box.pane.pane, "Escape")
+    for (const id of [asking, normal, urgent]) await expect.poll(state(id), SOON).toBe("done")
+    expect(box.prompts().slice(1).sort()).toEqual(["URGENT now", "after"])
+    expect(box.log().filter(({ kind }) => kind === "dialog-accepted")).toEqual([])
+  }, 90_000)
 })
+
+describe("an agent outside of tmux", () => {
+  let lab: Awaited<ReturnType<QueueHome["start"]>>
+  beforeAll(async () => {
+    lab = await q.start("lab", { outside: true })
+  }, 60_000)
+
+  test("is woken with mail when it is idle, again and again, and by one waiter", async () => {
+    for (const text of ["wake one", "wake two", "wake three"]) {
+      const id = await queued(q.mail("lab", text))
+      await expect.poll(state(id), SOON).toBe("done")
+      expect(await q.show(id)).toMatchObject({ way: "wake" })
+      expect(q.states(id)).toEqual(ALL)
+    }
+    const wakes = lab.log().filter(({ kind }) => kind === "wake")
+    expect(wakes.map(({ text }) => /^(wake .*)$/m.exec(text)?.[1])).toEqual(["wake one", "wake two", "wake three"])
+    expect(wakes[0]!.text).toMatch(/from an unnamed client, via Throughline[^]*approves nothing/)
+    expect(lab.prompts()).toEqual([])
+  }, 90_000)
+
+  test("is woken by the daemon that comes after the one it waited for", async () => {
+    await q.home.kill()
+    await q.home.run("start")
+    const id = await queued(q.mail("lab", "wake after a kill"))
+    await expect.poll(state(id), SOON).toBe("done")
+    expect(await q.show(id)).toMatchObject({ way: "wake" })
+  }, 60_000)
+
+  test("is told mail at the end of a turn that runs, in order", async () => {
+    const first = await queued(q.mail("lab", "busy\nSLOW 2500"))
+    await expect.poll(state(first), SOON).toBe("running")
+    const ids = [await queued(q.mail("lab", "turn one")), await queued(q.mail("lab", "turn two"))]
+    await expect.poll(reason(ids[0]!), SOON).toMatch(/told at the end of its turn/)
+    for (const id of ids) {
+      await expect.poll(state(id), SOON).toBe("done")
+      expect(await q.show(id)).toMatchObject({ way: "turn" })
+      expect(q.states(id)).toEqual(ALL)
+    }
+    const told = lab.log().filter(({ kind }) => kind === "context")
+    expect(told.map(({ text }) => /^(turn .*)$/m.exec(text)?.[1])).toEqual(["turn one", "turn two"])
+  }, 60_000)
+
+  test("never gets the owner's own words by a hook: they wait for a terminal", async () => {
+    const id = await queued(q.send("lab", "my own words"))
+    await expect.poll(reason(id), SOON).toMatch(/owner's own words need a terminal/)
+    await sleep(1_500)
+    expect(await q.show(id)).toMatchObject({ state: "queued" })
+    expect(JSON.stringify(lab.log())).not.toContain("my own words")
+    expect(await q.call("queue.cancel", { id })).toEqual({ id, cancelled: true })
+    expect(q.states(id)).toEqual(["queued", "cancelled"])
+  }, 60_000)
+})
+
+describe("a team with nobody there", () => {
+  test("keeps its messages in order until somebody comes", async () => {
+    const ids: string[] = []
+    for (const text of ["one", "two", "three"]) ids.push(await queued(q.send("far", text)))
+    await expect.poll(reason(ids[0]!), SOON).toBe("no session of far is live")
+    const far = await q.start("far")
+    for (const id of ids) await expect.poll(state(id), SOON).toBe("done")
+    expect(far.prompts()).toEqual(["one", "two", "three"])
+  }, 60_000)
+
+  test("and a message whose agent dies over it says so", async () => {
+    const old = await q.start("old")
+    const id = await queued(q.send("old", "die\nCRASH"))
+    await expect.poll(old.isThere, SOON).toBe(false)
+    await expect.poll(state(id), SOON).toBe("failed")
+    expect(await reason(id)()).toBe("the session ended before its turn was over")
+  }, 60_000)
+})
+
+test("a message that nobody takes in time expires, and says so", async () => {
+  const hasty = await makeQueueHome(["one"], { THROUGHLINE_QUEUE_EXPIRE_DAYS: "0.00002" })
+  try {
+    const { id } = await hasty.send("one", "too late")
+    await expect.poll(async () => (await hasty.show(id!)).state, SOON).toBe("expired")
+    expect(hasty.states(id!)).toEqual(["queued", "expired"])
+  } finally {
+    await hasty.dispose()
+  }
+}, 60_000)
+
+test(proves("queue.exactly-once"), async () => {
+  const result = await tortureQueue({ targets: 3, messages: 40, kills: 3, absences: 3, maxMs: 150_000 })
+  expect(result).toMatchObject({ delivered: 120, duplicates: 0, misplaced: 0, missing: 0, outOfOrder: 0, kills: 3 })
+  expect(result.resentRefused).toBe(result.resent)
+  expect(Object.keys(result.states).filter((name) => !["done", "failed"].includes(name))).toEqual([])
+}, 240_000)

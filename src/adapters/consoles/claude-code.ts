@@ -13,18 +13,16 @@ export const claudeCode: AgentConsole = {
     const why = unfit(text)
     if (why !== undefined) return { refused: why }
     if (isCommand) return asCommand(text.trim())
-    // Blanks do not help against these.
-    if (ENDS_SESSION.test(text.trim())) return { text: introduced(text) }
-    const first = SPECIAL.test(text) ? ` ${text}` : text
-    // Enter after a backslash makes a new line.
-    return { text: first.trimEnd().endsWith("\\") ? `${first.trimEnd()} ` : first }
+    const words = SPECIAL.test(text) ? introduced(text) : text
+    // Enter after a backslash makes a new line, and after the name of a file it takes the first of those that are offered.
+    return { text: AWAITS_MORE.test(words) ? `${words.trimEnd()} ` : words }
   },
   screen,
   isDraftOf(draft, text) {
     const placeholder = PLACEHOLDER.exec(draft.trim())
-    if (!placeholder) return showsText(draft, text)
-    const lines = text.split("\n").length - 1
-    return Number(placeholder[1] ?? 0) === lines
+    return (
+      showsText(draft, text) || (placeholder !== null && Number(placeholder[1] ?? 0) === text.split("\n").length - 1)
+    )
   },
   launch({ team, resume, program = "claude" }) {
     const mode = team.skipPermissions ? ["--dangerously-skip-permissions"] : ["--permission-mode", team.permissionMode]
@@ -41,9 +39,12 @@ export const claudeCode: AgentConsole = {
   },
 }
 
-const ENDS_SESSION = /^(?:exit|quit|:q!?|:wq!?)$/i
-/** A shell command, or a command of its own; also as Japanese keyboards write them. */
-const SPECIAL = /^\s*[!/！／]/
+/**
+ * A shell command, a command of its own, or the end of the session; also as Japanese keyboards write them. A blank in front
+ * helps against none of them in every version. A path is not meant.
+ */
+const SPECIAL = /^\s*(?:[!！]|[/／][^\s/]*(?:\s|$)|(?:exit|quit|:q!?|:wq!?)\s*$)/
+const AWAITS_MORE = /(?:\\|(?:^|\s)@\S*)\s*$/
 const PLACEHOLDER = /^\[Pasted text #\d+(?: \+(\d+) lines?)?\]$/
 const STASHED = /› stashed$/
 const DIALOG = /^\s*❯ \d+\. |\b(?:Esc to (?:cancel|exit|go back)|Enter to (?:confirm|select))\b/

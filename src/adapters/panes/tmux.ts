@@ -30,6 +30,17 @@ export function tmuxPanes(tool: TmuxTool): Panes {
 
   return {
     identify,
+    async find({ socket, name }) {
+      // What a person opens beside it has no command of its own, and a higher number.
+      const filter = `#{&&:#{==:#{session_name},${formatWord(name)}},#{&&:#{!=:#{pane_start_command},},#{==:#{pane_dead},0}}}`
+      const { code, stdout } = await run(socket, ["list-panes", "-a", "-f", filter, "-F", "#{pane_id}"])
+      const numbers = stdout
+        .trim()
+        .split("\n")
+        .map((pane) => Number(pane.slice(1)))
+      const first = Math.min(...numbers)
+      return code === 0 && first >= 0 && stdout !== "" ? identify({ socket, pane: `%${first}` }) : undefined
+    },
     async look(address) {
       const { pane } = address
       const seen = await inPane(address, `display-message -p -t ${pane} "${LOOK}" ; capture-pane -p -e -t ${pane}`)
@@ -61,7 +72,8 @@ export function tmuxPanes(tool: TmuxTool): Panes {
       const words = argv.length === 1 ? ["env", ...argv] : argv
       const args = ["new-session", "-d", "-P", "-F", "#{pane_id}", ...place, ...variables, "--", ...words].map(whole)
       for (let left = STARTS; ; left--) {
-        const { code, stdout, stderr } = await run(socket, args)
+        // A server that this starts is ours: a person's settings, such as panes that stay when they are dead, are not for it.
+        const { code, stdout, stderr } = await run(socket, ["-f", "/dev/null", ...args])
         const address = code === 0 ? await identify({ socket, pane: stdout.trim() }) : undefined
         if (address) return address
         // The last session's end stops the server: for a moment its socket is there and it is not.
@@ -109,10 +121,10 @@ function condition({ serverPid, serverStart, pane, panePid }: PaneAddress, guard
     ...(guard ? [["#{pane_dead} #{pane_in_mode} #{pane_current_command}", `0 0 ${guard.program}`]] : []),
     ...(cursor ? [["#{cursor_x} #{cursor_y}", `${cursor.column} ${cursor.row}`]] : []),
   ] as [string, string][]
-  return pairs
-    .map(([is, should]) => `#{==:${is},${should.replace(/[#,}]/g, "#$&")}}`)
-    .reduce((both, one) => `#{&&:${both},${one}}`)
+  return pairs.map(([is, should]) => `#{==:${is},${formatWord(should)}}`).reduce((both, one) => `#{&&:${both},${one}}`)
 }
+
+const formatWord = (text: string) => text.replace(/[#,}]/g, "#$&")
 
 function lookOf(seen: string): PaneLook {
   const end = seen.indexOf("\n")

@@ -74,7 +74,9 @@ export function makeLadder(deps: LadderDeps): Ladder {
       const isStop = priority === "stop" && isBusy(agent)
 
       const line = await byLine(team, agent)
-      if (line) {
+      // Where nobody has the session open it would wait in the platform's queue, where it cannot be taken back.
+      if (line && !line.isLive) line.close()
+      else if (line) {
         if (line.status === "idle" || (isUrgent && line.status === "busy"))
           return { rung: "line", agent, line, isStop: isStop && line.status === "busy" }
         line.close()

@@ -22,7 +22,7 @@ export interface PasteWish {
 }
 
 export type PasteResult =
-  /** Enter was sent to an input line that held the text. `text` is what was pasted: the prompt hook tells its hash. */
+  /** Enter was sent to an input line that held the text, and it has left it. The prompt hook tells the hash of `text`. */
   | { kind: "submitted"; text: string }
   /** This text can never be pasted. */
   | { kind: "refused"; reason: string }
@@ -41,6 +41,8 @@ export interface PasterDeps {
   /** How long a screen may take to show what was done. */
   settleMs?: number
 }
+
+const ESCAPE_MS = 150
 
 export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): Paster {
   const inTurn = makeTurns()
@@ -86,8 +88,11 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
       const seen = await lookUntil(wish, agent, (now) => isHolding(now, agent, text))
       if (seen.kind !== "input") return pasted(text, "what" in seen ? seen.what : seen.reason)
       if (!isHolding(seen, agent, text)) return pasted(text, "the input line shows something else")
-      if (await panes.key(wish.pane, "Enter", { program: seen.look.program, cursor: seen.look.cursor }))
-        return { kind: "submitted", text }
+      if (await panes.key(wish.pane, "Enter", guardOf(seen.look))) {
+        const after = await lookUntil(wish, agent, (now) => !isHolding(now, agent, text))
+        // Enter may have taken something that was offered; it is not sent again without a new look at everything.
+        return isHolding(after, agent, text) ? pasted(text, "Enter was not taken") : { kind: "submitted", text }
+      }
       if (performance.now() > until) return pasted(text, "the screen does not keep still")
     }
   }
@@ -99,6 +104,8 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
     let seen = await lookAt(wish, agent)
     if (wish.isStop && seen.kind === "input") {
       await panes.key(wish.pane, "Escape", { program: seen.look.program })
+      // Together with what is pasted next, it would be read as the beginning of another key.
+      await sleep(ESCAPE_MS)
       seen = await lookUntil(wish, agent, ({ kind }) => kind === "input")
     }
     if (seen.kind === "input" && seen.draft !== "") {

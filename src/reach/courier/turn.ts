@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentConsole } from "../../domain/agent-console.ts"
 import type { Clock } from "../../domain/clock.ts"
+import type { Delivery } from "../../domain/delivery.ts"
 import type { HookEvent, SentHook } from "../../domain/hook.ts"
 import { laneOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
@@ -26,18 +28,27 @@ export interface TurnDeps {
 const MOST_IN_A_ROW = 8
 /** What is longer is not handed to the model whole. */
 const MAX_CHARS = 9_000
-/** The hook does not wait longer than 300 ms; what it did not hear must not count as said. */
-const IN_TIME_MS = 150
+/** The hook does not wait for ever; what it did not hear must not count as said. */
+const IN_TIME_MS = 1_000
+const LOOKING_MS = 200
 
 /** What a turn that is about to end is told, so that it goes on with it: mail, one at a time. */
 export function makeTurnContext(deps: TurnDeps) {
   const { store, clock, roster, live, desk, parking, consoles, courier } = deps
   const inARow = new Map<string, number>()
 
+  /** The courier may be looking at it this very moment, and will give it back: the agent is busy still. */
+  const headOf = async (lane: string): Promise<Delivery | undefined> => {
+    for (const untilMs = clock.nowMs() + LOOKING_MS; parking.waitsForTurn(lane); await sleep(10)) {
+      const [delivery] = await desk.take({ only: [lane] }, 1)
+      if (delivery || clock.nowMs() > untilMs) return delivery
+    }
+    return undefined
+  }
+
   const take = async (team: Team, nativeId: string): Promise<string | undefined> => {
     for (const lane of [laneOf(team.name, "urgent"), laneOf(team.name, "normal")]) {
-      if (!parking.waitsForTurn(lane)) continue
-      const [delivery] = await desk.take({ only: [lane] }, 1)
+      const delivery = await headOf(lane)
       if (!delivery) continue
       const [agent] = await live.ofTeam(team)
       const text = mailText(delivery)

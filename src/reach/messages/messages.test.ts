@@ -143,10 +143,18 @@ describe("cancel", () => {
   test("leaves alone what is being delivered, also when its courier has died over it", async () => {
     const id = await sent("a")
     const [leased] = await lease()
-    expect(await make().cancel(id)).toEqual({ cancelled: false, reason: "it is being delivered right now" })
     await store.deliveries.startAttempt(leased!.seq, "c", nowMs)
+    expect(await make().cancel(id)).toEqual({ cancelled: false, reason: "it is being delivered right now" })
     nowMs += 5_000
     expect(await make().cancel(id)).toMatchObject({ cancelled: false })
+  })
+
+  test("waits while the courier only looks whether it can go", async () => {
+    const id = await sent("a")
+    const [leased] = await lease()
+    const answer = make().cancel(id)
+    await store.deliveries.retry(leased!.seq, "c", nowMs, "the agent is busy")
+    expect(await answer).toEqual({ cancelled: true })
   })
 
   test("does not know other ids", async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
@@ -52,6 +53,8 @@ export interface MessageDeps {
   onQueued?(team: string): void
 }
 
+/** The courier looks for a moment whether it can go now. */
+const LOOKED_AT_MS = 2_000
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Only what is tried counts as an attempt, and what is not to be repeated is never tried twice. */
 const MAX_ATTEMPTS = 1_000_000
@@ -93,22 +96,28 @@ export function makeMessages({ store, clock, roster, settings, onQueued }: Messa
     },
 
     async cancel(id) {
-      const nowMs = clock.nowMs()
-      return store.transaction(async (tx): Promise<CancelAnswer> => {
-        const delivery = await ofAgents(tx, id)
-        if (!delivery) throw new Failure("message_not_found", `there is no message ${id}`, { id })
-        if (delivery.state !== "queued") return { cancelled: false, reason: `it is ${delivery.state} already` }
-        const isTried = delivery.attemptStartedAtMs !== null
-        if (isTried || !(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", "taken back", nowMs)))
-          return { cancelled: false, reason: "it is being delivered right now" }
-        await tx.journal.append([stateEntry(delivery, "cancelled", nowMs, "taken back")])
-        return { cancelled: true }
-      })
+      for (const untilMs = clock.nowMs() + LOOKED_AT_MS; ; await sleep(50)) {
+        const answer = await store.transaction((tx) => takeBack(tx, id, clock.nowMs()))
+        if (answer !== "looked at") return answer
+        if (clock.nowMs() >= untilMs) return { cancelled: false, reason: DELIVERING }
+      }
     },
 
     byId: (id) => ofAgents(store, id),
     status: makeStatus({ store, roster }),
   }
+}
+
+const DELIVERING = "it is being delivered right now"
+
+async function takeBack(tx: Store, id: string, nowMs: number): Promise<CancelAnswer | "looked at"> {
+  const delivery = await ofAgents(tx, id)
+  if (!delivery) throw new Failure("message_not_found", `there is no message ${id}`, { id })
+  if (delivery.state !== "queued") return { cancelled: false, reason: `it is ${delivery.state} already` }
+  if (delivery.attemptStartedAtMs !== null) return { cancelled: false, reason: DELIVERING }
+  if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", "taken back", nowMs))) return "looked at"
+  await tx.journal.append([stateEntry(delivery, "cancelled", nowMs, "taken back")])
+  return { cancelled: true }
 }
 
 async function ofAgents(store: Store, id: string): Promise<Delivery | undefined> {

@@ -25,7 +25,7 @@ export interface Restart {
   new_session_id: string | null
   cause: string
   working_on: string | null
-  task: { current_task: string | null; current_task_id: string | null; last_completed_step: string | null } | null
+  last_completed_step: string | null
   pending_messages: string[]
   at: string
 }
@@ -166,7 +166,7 @@ function restartOf({ data, turnSeq, atMs }: Update, turns: Map<number, Turn>): R
     old: string | null
     new: string | null
     cause: string
-    task: Restart["task"]
+    task: { current_task: string | null; last_completed_step: string | null } | null
     pending: string[]
   }
   const prompt = turns
@@ -179,7 +179,7 @@ function restartOf({ data, turnSeq, atMs }: Update, turns: Map<number, Turn>): R
     new_session_id: next,
     cause,
     working_on: task?.current_task ?? prompt ?? null,
-    task,
+    last_completed_step: task?.last_completed_step ?? null,
     pending_messages: pending,
     at: new Date(atMs).toISOString(),
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { LineageKind } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
-import type { HookEvent, SentHook } from "../../domain/hook.ts"
+import { type HookEvent, hookPayload, type SentHook } from "../../domain/hook.ts"
 import { newSessionId } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
 import type { Session } from "../../domain/session.ts"
@@ -61,7 +61,7 @@ export function makeIntake(deps: Deps): Intake {
   const hear = async (sent: SentHook): Promise<Heard | undefined> => {
     const agent = agents.find(({ platform }) => platform === sent.platform)
     if (!agent) return undefined
-    const event = agent.read(parsed(sent.body), sent.env)
+    const event = agent.read(hookPayload(sent), sent.env)
     if (event.cwd !== undefined && rules.excluded(event.cwd)) return undefined
     if (event.sessionId !== undefined && (await store.forgetting.of(sent.platform, event.sessionId)).whole)
       return undefined
@@ -110,16 +110,6 @@ export function makeIntake(deps: Deps): Intake {
       }
     },
   }
-}
-
-function parsed(body: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(body)
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {
-    // An event without a name is kept all the same: that something happened is all that is known.
-  }
-  return {}
 }
 
 async function keep(tx: Store, { sent, event, project }: Heard, host: string, clock: Clock): Promise<void> {

@@ -20,6 +20,7 @@ import { diffText } from "./diff.ts"
 import { makeSetup } from "./room.ts"
 
 let dir: string
+let nowMs = 1_800_000_000_000
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "setup-room-"))
 })
@@ -37,7 +38,7 @@ const setup = (node = "/opt/node", known: readonly FileSetup[] = agents) =>
   makeSetup({
     agents: known,
     machine: { os: "linux", homeDir: dir, env: {} },
-    clock: { nowMs: () => 1_800_000_000_000 },
+    clock: { nowMs: () => nowMs++ },
     program: { node, entry: "/opt/throughline.js", hook: inHome("tl/hook.sh"), env: {} },
     places: {
       hook: inHome("tl/hook.sh"),

@@ -4,6 +4,8 @@ import { HOOK_ENV, HOOK_PATH, WAIT_PATH, WAITING_SINCE } from "../../domain/hook
 const MAX_SECONDS = "0.3"
 /** At the start of a session it may have something to say, and looks it up first. */
 const MAX_START_SECONDS = "1.5"
+/** What it says at the end of a turn is said to nobody once the hook has gone. */
+const MAX_STOP_SECONDS = "1.5"
 /** Longer than the daemon lets a waiter wait before it asks it to come again. */
 const MAX_WAIT_SECONDS = "70"
 /** A daemon that never comes must not fill the disk. */
@@ -58,7 +60,11 @@ if [ "$mode" = wait ]; then
   exit 0
 fi
 
-case $payload in *[sS]essionStart*) most=${MAX_START_SECONDS} ;; *) most=${MAX_SECONDS} ;; esac
+case $payload in
+*[sS]essionStart*) most=${MAX_START_SECONDS} ;;
+*'"hook_event_name":"Stop"'*) most=${MAX_STOP_SECONDS} ;;
+*) most=${MAX_SECONDS} ;;
+esac
 [ -S "$socket" ] && reply=$(printf '%s' "$payload" | curl -q -sf --noproxy '*' --max-time $most \\
   --unix-socket "$socket" -H 'content-type: application/json' -H 'expect:' "$@" --data-binary @- \\
   "http://localhost${HOOK_PATH}/$agent") && {

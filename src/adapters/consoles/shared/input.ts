@@ -25,8 +25,9 @@ export function inputLine(
 export function dialogIn(lines: readonly string[], sign: RegExp): ConsoleScreen {
   const at = lines.findIndex((line) => sign.test(line))
   if (at < 0) return { kind: "unknown" }
-  const asked = lines.slice(0, at + 1).findLast((line) => line.trim().endsWith("?"))
-  return { kind: "dialog", what: (asked ?? lines[at]!).trim() }
+  // What stands behind a question explains it.
+  const asked = lines.slice(0, at + 1).findLast((line) => /\?(\s|$)/.test(line))
+  return { kind: "dialog", what: (/^.*\?(?=\s|$)/.exec(asked ?? "")?.[0] ?? lines[at]!).trim() }
 }
 
 const INDENT = 2

@@ -2,15 +2,20 @@
 export const MAX_PASTE_BYTES = 200_000
 
 /**
- * What may go into a terminal: no control but line feed and tab, so that nothing ends the paste or is taken for a key;
- * nothing that shows the line in another order than it is read; no halves of characters.
+ * What may go into a terminal: no control but line feed and tab, so that nothing ends the paste or is taken for a key; no
+ * halves of characters; and nothing that is not seen, or shows a line in another order than it is read. What joins signs
+ * and letters into one stays.
  */
 export function sanitised(text: string): string {
-  return text.replace(/\r\n?/g, "\n").replace(UNWANTED, "").toWellFormed()
+  return text
+    .toWellFormed()
+    .replace(/\r\n?|[\u2028\u2029]/g, "\n")
+    .replace(UNWANTED, (sign) => (JOINERS.includes(sign) ? sign : ""))
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-const UNWANTED = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g
+const UNWANTED = /[\x00-\x08\x0b-\x1f\x7f-\x9f\ufff9-\ufffb]|\p{Default_Ignorable_Code_Point}/gu
+const JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 
 /** Why no console takes it, or undefined. */
 export function unfit(text: string): string | undefined {
@@ -24,8 +29,9 @@ export function unfit(text: string): string | undefined {
 /** Where agents would take a text for something else than words, it is introduced. */
 export const introduced = (text: string) => `Message: ${text.trimStart()}`
 
-/** Input lines wrap and indent: only what is not blank can be compared. */
-export const inkOf = (text: string) => text.normalize("NFC").replace(/\s+/gu, "")
+/** Input lines wrap and indent, and terminals drop what they cannot draw: only plain signs and bare letters can be compared. */
+const inkOf = (text: string) => (text.normalize("NFD").match(/[!-~]|[\p{L}\p{N}]/gu) ?? []).filter(isShort).join("")
+const isShort = (sign: string) => sign.length === 1
 
 /** Whether an input line shows this text, or the end of it where it is too long for the screen. */
 export function showsText(draft: string, text: string): boolean {

@@ -1,0 +1,39 @@
+import { hookPayload, type SentHook } from "../domain/hook.ts"
+import type { AgentSetup } from "../domain/setup.ts"
+import type { ReachRoom } from "../reach/room.ts"
+import type { Heard, Intake } from "../sessions/capture/intake.ts"
+
+/** What agents' hooks are answered with. */
+export interface AgentHooks {
+  /** Resolves when what a hook said is kept, with what the hook is to print. */
+  onHook(sent: SentHook): Promise<string | undefined>
+  /** A hook waits: a text to wake its agent with, null when nothing is to come, undefined when it is to ask again. */
+  onWait(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
+}
+
+interface Deps {
+  agents: readonly AgentSetup[]
+  intake: Intake
+  greet(begun: Heard & { platform: string }): Promise<string | undefined>
+  reach: Pick<ReachRoom, "turnContext" | "wait">
+}
+
+export function agentHooks({ agents, intake, greet, reach }: Deps): AgentHooks {
+  const agentOf = (platform: string) => agents.find((one) => one.platform === platform)
+  return {
+    async onHook(sent) {
+      const heard = await intake.receive(sent)
+      const { greeting, turnContext } = agentOf(sent.platform) ?? {}
+      if (!heard) return undefined
+      const said = greeting && (await greet({ platform: sent.platform, ...heard }))
+      if (said !== undefined) return greeting!(said)
+      const more = turnContext && (await reach.turnContext(sent, heard.event))
+      return more === undefined ? undefined : turnContext!(more)
+    },
+    async onWait(sent, signal) {
+      const agent = agentOf(sent.platform)
+      const answer = agent && (await reach.wait(sent, agent.read(hookPayload(sent), sent.env), signal))
+      return answer === undefined || answer.kind === "over" ? null : answer.kind === "wake" ? answer.text : undefined
+    },
+  }
+}

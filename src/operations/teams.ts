@@ -1,0 +1,230 @@
+import * as z from "zod"
+import { Failure } from "../domain/failure.ts"
+import type { Team } from "../domain/team.ts"
+import type { KeptState } from "../reach/keeping/keeping.ts"
+import { operation } from "./operation.ts"
+import { table } from "./text.ts"
+
+const name = z.string().min(1).describe("The team's name")
+const replace = z.boolean().default(false).describe("Take the place of one that is there")
+
+export const TeamView = z.object({
+  name: z.string(),
+  project: z.string(),
+  platform: z.string(),
+  description: z.string().optional(),
+  permissionMode: z.string(),
+  whenAway: z.string(),
+  color: z.string().optional(),
+  chat: z.object({ id: z.string(), thread: z.number().optional() }).optional(),
+  /** Whether a session of it is there, and whether Throughline keeps one up. */
+  state: z.string(),
+  kept: z.boolean(),
+  note: z.string().optional(),
+  attach: z.string().optional(),
+})
+
+export const teamsList = operation({
+  name: "teams.list",
+  summary: "List the teams, and which of them have a session that is kept up",
+  effect: "read",
+  on: ["cli", "http"],
+  command: ["teams", "teams list"],
+  input: z.strictObject({}),
+  output: z.object({ teams: z.array(TeamView), troubles: z.array(z.string()) }),
+  text({ teams, troubles }) {
+    const rows = teams.map(({ name, platform, state, kept, project, note, description }) => [
+      name,
+      platform,
+      kept ? `${state}, kept` : state,
+      project,
+      note ?? description ?? "",
+    ])
+    const list =
+      teams.length === 0
+        ? "No teams yet: throughline teams add <name> --project <folder>, or throughline teams import <file>."
+        : table(["NAME", "AGENT", "SESSION", "PROJECT", "NOTE"], rows)
+    return [list, ...troubles.map((trouble) => `! ${trouble}`)].join("\n")
+  },
+  async run({ teams, keeping }) {
+    const states = await keeping.states()
+    const known = teams.roster.list().map((team) =>
+      view(
+        team,
+        states.find((state) => state.team === team.name),
+      ),
+    )
+    const lost = states.filter((state) => state.isKept && !teams.roster.byName(state.team))
+    return {
+      teams: known,
+      troubles: [
+        ...teams.roster.troubles(),
+        ...lost.map(({ team, note }) => `${team}: ${note} (throughline down ${team})`),
+      ],
+    }
+  },
+})
+
+export const teamsAdd = operation({
+  name: "teams.add",
+  summary: "Add a team to the configuration: a name for a project and its agent",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["name"],
+  input: z.strictObject({
+    name,
+    project: z.string().min(1).describe("The folder it works in"),
+    platform: z.string().optional().describe("Its agent (default claude-code)"),
+    program: z.string().optional().describe("Where the agent's program is, if not on the path"),
+    description: z.string().optional().describe("What it does"),
+    skipPermissions: z.boolean().optional().describe("The agent asks nobody before it acts"),
+    permissionMode: z.string().optional().describe("The mode that its own sessions are started in"),
+    whenAway: z
+      .enum(["keep", "resume", "start"])
+      .optional()
+      .describe("When a message waits and no session is there: keep it, resume the last session, or start one"),
+    color: z.string().optional().describe("For displays, such as #E91E63"),
+    chatId: z.string().optional().describe("The chat that it is reached by"),
+    claudeMd: z.string().optional().describe("A file with instructions for its own sessions"),
+    settings: z.string().optional().describe("A file with the agent's settings for its own sessions"),
+    sessionFile: z.string().optional().describe("For agents without hooks: where they say which session they are"),
+    taskStateFile: z.boolean().optional().describe("Also write .claude-session-state.json in the project"),
+    idleTimeout: z.int().optional().describe("Milliseconds after which a session started for a message is ended"),
+    replace,
+  }),
+  output: z.object({ team: TeamView }),
+  text: ({ team }) => `${team.name} works in ${team.project} (${team.platform}). Next: throughline up ${team.name}`,
+  async run({ teams }, { name, replace, chatId, claudeMd, sessionFile, ...keys }, caller) {
+    const said = Object.entries({
+      ...keys,
+      chat: chatId === undefined ? undefined : { id: chatId },
+      claude_md: claudeMd,
+      session_file: sessionFile,
+    }).filter(([, value]) => value !== undefined)
+    const team = teams.add(caller, name, { project: keys.project, ...Object.fromEntries(said) }, { replace })
+    return { team: view(team, undefined) }
+  },
+})
+
+export const teamsRemove = operation({
+  name: "teams.remove",
+  summary: "Take a team out of the configuration, and end its session if it is kept up; what was said stays",
+  effect: "destroy",
+  on: ["cli", "http"],
+  positional: ["name"],
+  input: z.strictObject({ name }),
+  output: z.object({ removed: z.string() }),
+  text: ({ removed }) => `${removed} is no longer a team.`,
+  async run({ teams, keeping }, { name }) {
+    teams.remove(name)
+    // Nobody could end it by its name any more.
+    await keeping.down(name)
+    return { removed: name }
+  },
+})
+
+export const teamsImport = operation({
+  name: "teams.import",
+  summary: "Take the teams of a Nexus chat map or an Iris teams.json into the configuration",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["file"],
+  input: z.strictObject({ file: z.string().min(1).describe("The file, as JSON"), replace }),
+  output: z.object({
+    from: z.string(),
+    added: z.array(z.string()),
+    replaced: z.array(z.string()),
+    skipped: z.array(z.object({ what: z.string(), why: z.string() })),
+  }),
+  text: ({ from, added, replaced, skipped }) =>
+    [
+      `${from}: ${added.length} added${added.length > 0 ? ` (${added.join(", ")})` : ""}, ${replaced.length} replaced${replaced.length > 0 ? ` (${replaced.join(", ")})` : ""}.`,
+      ...skipped.map(({ what, why }) => `  not taken: ${what}: ${why}`),
+    ].join("\n"),
+  run: async ({ teams }, { file, replace }, caller) => teams.take(caller, file, { replace }),
+})
+
+export const up = operation({
+  name: "up",
+  summary: "Start a team's session in tmux and keep it up: it is started again whenever it ends",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["team"],
+  input: z.strictObject({ team: name }),
+  output: z.object({
+    team: z.string(),
+    how: z.enum(["resumed", "started", "running", "elsewhere"]),
+    attach: z.string().optional(),
+    asks: z.string().optional(),
+  }),
+  text: ({ team, how, attach, asks }) =>
+    [
+      UP[how](team),
+      ...(asks === undefined
+        ? []
+        : [`It asks: ${asks}`, "Only you may answer that: attach, and it goes on from there."]),
+      ...(attach === undefined ? [] : [`Attach:  ${attach}`]),
+      `End it:  throughline down ${team}`,
+    ].join("\n"),
+  async run({ keeping }, { team }) {
+    const { how, attach, asks } = await keeping.up(team)
+    return { team, how, ...(attach === undefined ? {} : { attach }), ...(asks === undefined ? {} : { asks }) }
+  },
+})
+
+export const down = operation({
+  name: "down",
+  summary: "End the session of a team that Throughline started, and keep it up no longer",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["team"],
+  input: z.strictObject({ team: name }),
+  output: z.object({ team: z.string(), ended: z.boolean(), kept: z.boolean() }),
+  text: ({ team, ended, kept }) =>
+    ended
+      ? `${team}'s session is ended. Its conversation is kept: throughline up ${team} goes on with it.`
+      : kept
+        ? `${team} is kept up no longer; none of its sessions ran here.`
+        : `Nothing of ${team} ran here.`,
+  async run({ keeping, teams }, { team }) {
+    const { wasKept, wasRunning } = await keeping.down(team)
+    const known = teams.roster.list().map(({ name }) => name)
+    // One that is no longer in the configuration may still have been kept.
+    if (!wasKept && !wasRunning && !known.includes(team))
+      throw new Failure(
+        "bad_input",
+        `there is no team ${JSON.stringify(team)} (known: ${known.join(", ") || "none"})`,
+        {
+          parameter: "team",
+        },
+      )
+    return { team, ended: wasRunning, kept: wasKept }
+  },
+})
+
+const UP = {
+  resumed: (team: string) => `${team} goes on with its last session, and is kept up.`,
+  started: (team: string) => `${team} has a new session, and is kept up.`,
+  running: (team: string) => `${team}'s session runs already, and is kept up.`,
+  elsewhere: (team: string) =>
+    `A session of ${team} runs in another terminal; when that one ends, one is started here.`,
+}
+
+function view(team: Team, kept: KeptState | undefined): z.output<typeof TeamView> {
+  return {
+    name: team.name,
+    project: team.projectDir,
+    platform: team.platform,
+    ...(team.description === "" ? {} : { description: team.description }),
+    permissionMode: team.permissionMode,
+    whenAway: team.whenAway,
+    ...(team.color === null ? {} : { color: team.color }),
+    ...(team.chat === null
+      ? {}
+      : { chat: { id: team.chat.id, ...(team.chat.thread === null ? {} : { thread: team.chat.thread }) } }),
+    state: kept?.state ?? "down",
+    kept: kept?.isKept ?? false,
+    ...(kept?.note === undefined ? {} : { note: kept.note }),
+    ...(kept?.attach === undefined ? {} : { attach: kept.attach }),
+  }
+}

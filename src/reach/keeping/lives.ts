@@ -1,0 +1,45 @@
+/** How the last lives of one team's session went: when the next may begin, and when it is no use any more. */
+export interface Lives {
+  isUp: boolean
+  startedAtMs: number
+  resume: string | undefined
+  /** A session that the agent could not go on with. */
+  failedResume: string | undefined
+  quickDeaths: number
+  nextAtMs: number
+  note: string | undefined
+  givenUp: string | undefined
+}
+
+const QUICK_MS = 10_000
+const MOST_QUICK_DEATHS = 10
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 60_000
+
+export const newLives = (): Lives => ({
+  isUp: false,
+  startedAtMs: 0,
+  resume: undefined,
+  failedResume: undefined,
+  quickDeaths: 0,
+  nextAtMs: 0,
+  note: undefined,
+  givenUp: undefined,
+})
+
+export function startedNow(life: Lives, nowMs: number): void {
+  life.startedAtMs = nowMs
+  life.resume = undefined
+}
+
+/** 1, 2, 4 … 60 seconds between lives that were short; after too many of them it is given up. */
+export function afterDeath(life: Lives, nowMs: number): void {
+  life.isUp = false
+  const isQuick = nowMs - life.startedAtMs < QUICK_MS
+  life.quickDeaths = isQuick ? life.quickDeaths + 1 : 1
+  if (isQuick && life.resume !== undefined) life.failedResume = life.resume
+  life.nextAtMs = nowMs + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (life.quickDeaths - 1))
+  if (life.quickDeaths < MOST_QUICK_DEATHS) return
+  const why = life.note === undefined ? "" : `, the last time because ${life.note}`
+  life.givenUp = `it ended ${life.quickDeaths} times within ${QUICK_MS / 1000} seconds${why}; \`throughline up\` tries again`
+}

@@ -1,0 +1,385 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { claudeCode } from "../../adapters/consoles/claude-code.ts"
+import { agents } from "../../adapters/setup/list.ts"
+import type { PaneAddress } from "../../domain/panes.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Team } from "../../domain/team.ts"
+import { makeIntake } from "../../sessions/capture/intake.ts"
+import { openStore } from "../../store/open.ts"
+import { sqlite } from "../../store/sqlite.ts"
+import { makeRoster } from "../../teams/roster.ts"
+import { updatesFollower } from "../updates/follower.ts"
+import { makeUpdates } from "../updates/pull.ts"
+import { makeWatching, type WatchingRoom } from "./room.ts"
+
+let dir: string
+let store: Store
+let nowMs: number
+/** Process → when it started, and which one started it. */
+let processes: Map<number, { start: string; parent: number }>
+let panes: Map<string, PaneAddress>
+let room: WatchingRoom
+let sent: number
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), "watch-"))
+  store = await openStore(sqlite({ path: join(dir, "t.db"), onKeptAside: () => {} }))
+  nowMs = Date.now()
+  processes = new Map()
+  panes = new Map()
+  sent = 0
+  for (const name of ["api", "api/deep", "web", "elsewhere"]) mkdirSync(join(dir, name), { recursive: true })
+  mkdirSync(join(dir, ".claude", "sessions"), { recursive: true })
+  room = daemon()
+})
+afterEach(async () => {
+  await store.close()
+  rmSync(dir, { recursive: true })
+})
+
+const setting = (project: string, session_file?: string) => ({
+  project,
+  description: "",
+  platform: "claude-code",
+  skipPermissions: false,
+  permissionMode: "default",
+  whenAway: "keep" as const,
+  taskStateFile: false,
+  ...(session_file === undefined ? {} : { session_file }),
+})
+const roster = () =>
+  makeRoster({
+    read: () => ({
+      api: setting(join(dir, "api")),
+      web: setting(join(dir, "web"), join(dir, "web", ".claude-session")),
+    }),
+  })
+const team = (name: string) => roster().byName(name) as Team
+
+/** As after a start: nothing is remembered but what was written. */
+const daemon = () =>
+  makeWatching({
+    store,
+    clock: { nowMs: () => nowMs },
+    roster: roster(),
+    consoles: [claudeCode],
+    machine: { os: "linux", homeDir: dir, env: {} },
+    processStart: (pid) => processes.get(pid)?.start,
+    parentOf: (pid) => processes.get(pid)?.parent,
+    host: "here",
+    panes: { identify: async ({ socket, pane }) => panes.get(`${socket} ${pane}`) },
+    onTrouble: (error) => {
+      throw error
+    },
+  })
+
+interface HookWords {
+  env?: object
+  cwd?: string
+  [word: string]: unknown
+}
+
+async function hook(name: string, session_id: string, pid: number, more: HookWords = {}) {
+  const { env = {}, cwd = "api", ...words } = more
+  nowMs += 10
+  const intake = makeIntake({
+    store,
+    clock: { nowMs: () => nowMs },
+    agents,
+    host: "here",
+    spoolDir: join(dir, "spool"),
+    rules: { excluded: () => false, projectOf: (path) => store.projects.ensure(`file://${path}`, nowMs) },
+    capturing: { nudge: async () => {} },
+    onTrouble: (error) => {
+      throw error
+    },
+  })
+  await intake.receive({
+    platform: "claude-code",
+    key: `k${sent++}`,
+    atMs: nowMs,
+    env: { CLAUDE_PID: String(pid), ...env },
+    body: JSON.stringify({ hook_event_name: name, session_id, cwd: join(dir, cwd), ...words }),
+  })
+  await room.watch.hear()
+}
+const begins = (session: string, pid: number, source = "startup", more: { env?: object; cwd?: string } = {}) => {
+  if (!processes.has(pid)) processes.set(pid, { start: `${pid}0`, parent: 1 })
+  return hook("SessionStart", session, pid, { source, ...more })
+}
+const ends = (session: string, pid: number, reason: string) => hook("SessionEnd", session, pid, { reason })
+async function look(times = 1) {
+  for (let time = 0; time < times; time++) {
+    nowMs += 2_000
+    await room.watch.look()
+  }
+}
+function registry(pid: number, sessionId: string, more: object = {}) {
+  const entry = {
+    pid,
+    sessionId,
+    cwd: join(dir, "api"),
+    procStart: `${pid}0`,
+    status: "idle",
+    entrypoint: "cli",
+    ...more,
+  }
+  writeFileSync(join(dir, ".claude", "sessions", `${pid}.json`), JSON.stringify(entry))
+  nowMs += 200
+}
+const told = async (name = "api") =>
+  (await store.updates.after(name, { limit: 99 })).map(({ type, data: { old, new: next, cause } }) => [
+    type,
+    old,
+    next,
+    cause,
+  ])
+const STARTED = ["session_started", null, "A", "startup"]
+
+describe("restarts", () => {
+  test("a kill and a new session are one notice, in the journal too, with what was being done and what waits", async () => {
+    await begins("A", 7)
+    const session = (await store.sessions.byNative("claude-code", "A"))!
+    const state = { currentTask: "mend the DNS", currentTaskId: null, lastCompletedStep: "2", pendingMessages: [] }
+    await store.taskStates.put({ projectId: session.projectId!, nativeSessionId: "A", ...state, updatedAtMs: nowMs })
+    const payload = { team: "api", text: "t", priority: "normal", sender: { kind: "owner", name: "o" } }
+    const waiting = { key: "m-0000000000000001", lane: "team:api", channel: "agent", repeatable: false, payload }
+    await store.deliveries.enqueue(waiting, nowMs)
+    processes.delete(7)
+    await begins("B", 8)
+    await look(5)
+    expect(await told()).toEqual([STARTED, ["session_restart", "A", "B", "killed"]])
+    const kinds = (await store.journal.after(0, 99)).flatMap(({ kind }) => (kind.startsWith("team.") ? [kind] : []))
+    expect(kinds).toEqual(["team.started", "team.restarted"])
+    const updates = makeUpdates({ store, roster: roster(), takeMail: async () => [] })
+    const { session_restart } = await updates.pull({ target: "api", limit: 9 }, { surface: "cli" })
+    expect(session_restart).toMatchObject({
+      old_session_id: "A",
+      new_session_id: "B",
+      cause: "killed",
+      working_on: "mend the DNS",
+      last_completed_step: "2",
+      pending_messages: ["m-0000000000000001"],
+    })
+  })
+
+  test("a kill that nobody follows is told, and whoever comes later has only started", async () => {
+    await begins("A", 7)
+    processes.delete(7)
+    await look(5)
+    await begins("B", 8)
+    await look(5)
+    expect(await told()).toEqual([
+      STARTED,
+      ["session_restart", "A", null, "killed"],
+      ["session_started", null, "B", "startup"],
+    ])
+  })
+
+  test("a daemon that starts anew at any moment tells nothing twice, and nothing of its own", async () => {
+    await begins("A", 7)
+    const anew = async () => {
+      room = daemon()
+      await room.watch.hear()
+      await look(1)
+    }
+    await anew()
+    await ends("A", 7, "clear")
+    await anew()
+    await begins("B", 7, "clear")
+    await anew()
+    processes.delete(7)
+    await anew()
+    await anew()
+    await begins("C", 8)
+    await anew()
+    expect(await told()).toEqual([
+      STARTED,
+      ["session_restart", "A", "B", "clear"],
+      ["session_restart", "B", "C", "killed"],
+    ])
+  })
+
+  test("what could not be written is told when it can be", async () => {
+    await begins("A", 7)
+    processes.delete(7)
+    const { transaction } = store
+    store.transaction = (work, options) =>
+      transaction(async (tx) => {
+        const done = await work(tx)
+        if (options?.readAgain) throw new Error("killed here")
+        return done
+      }, options)
+    await expect(begins("B", 8)).rejects.toThrow("killed here")
+    store.transaction = transaction
+    room = daemon()
+    await room.watch.hear()
+    await look(5)
+    expect(await told()).toEqual([STARTED, ["session_restart", "A", "B", "killed"]])
+  })
+
+  test("in print mode, under a sub-agent's name and in other projects nothing happens to a team", async () => {
+    await begins("A", 7)
+    await begins("P", 8, "startup", { env: { CLAUDE_CODE_ENTRYPOINT: "sdk-cli" } })
+    await hook("SessionStart", "A", 9, { source: "startup", agent_id: "x" })
+    await begins("E", 10, "startup", { cwd: "elsewhere" })
+    await look(5)
+    processes.delete(7)
+    await begins("Q", 11, "startup", { env: { CLAUDE_CODE_ENTRYPOINT: "sdk-cli" } })
+    expect(await told()).toEqual([STARTED])
+  })
+
+  test("without hooks the registry tells of a switch in place", async () => {
+    await begins("A", 7)
+    registry(7, "A")
+    await look(2)
+    await store.sessions.create({
+      ...{ id: "s-B" as never, platform: "claude-code", nativeId: "B", projectId: null },
+      ...{ title: "B", tags: [], key: null, createdAtMs: nowMs },
+    })
+    registry(7, "B")
+    await look(1)
+    expect(await told()).toEqual([STARTED])
+    await look(3)
+    expect(await told()).toEqual([STARTED, ["session_restart", "A", "B", "switched"]])
+  })
+
+  test("an agent without hooks has restarted when its file names another session", async () => {
+    const write = (id: string) =>
+      writeFileSync(join(dir, "web", ".claude-session"), JSON.stringify({ id, started_at: "2026-03-30T08:15:00" }))
+    write("x")
+    await look(3)
+    writeFileSync(join(dir, "web", ".claude-session"), '{"id": "y')
+    await look(3)
+    write("y")
+    await look(3)
+    expect(await told("web")).toEqual([
+      ["session_started", null, "x", "seen"],
+      ["session_restart", "x", "y", "session file"],
+    ])
+  })
+
+  test("hooks that are older than the program's first start make no news", async () => {
+    const before = nowMs
+    nowMs -= 3_600_000
+    await store.journal.append([{ kind: "x.y", atMs: nowMs }])
+    const hearing = room.watch.hear
+    room.watch.hear = async () => {}
+    await begins("A", 7)
+    nowMs = before
+    room.watch.hear = hearing
+    await room.watch.hear()
+    expect(await told()).toEqual([])
+  })
+})
+
+describe("live sessions", () => {
+  const statuses = async (name = "api") =>
+    (await room.live.ofTeam(team(name))).map(({ session, status, waitingFor, pid }) => [
+      session.nativeId,
+      status,
+      waitingFor,
+      pid,
+    ])
+
+  test("the registry says how a session is, and only as long as its process runs", async () => {
+    await begins("A", 7, "startup", { cwd: "api/deep" })
+    registry(7, "A", { status: "waiting", waitingFor: "permission prompt" })
+    expect(await statuses()).toEqual([["A", "waiting", "permission prompt", 7]])
+    expect(await statuses("web")).toEqual([])
+    processes.set(7, { start: "another", parent: 1 })
+    nowMs += 200
+    expect(await statuses()).toEqual([])
+    const session = (await store.sessions.byNative("claude-code", "A"))!
+    expect(await room.live.ofSession(session.id)).toMatchObject({ status: "gone", pid: 7 })
+  })
+
+  test("a process that the registry has with another session is not the old one's any more", async () => {
+    await begins("A", 7)
+    await begins("B", 7, "clear")
+    registry(7, "B")
+    expect(await statuses()).toEqual([["B", "idle", null, 7]])
+  })
+
+  test("without a registry the last hook says whether it is at work, also after a start of the daemon", async () => {
+    await begins("A", 7)
+    expect(await statuses()).toEqual([["A", "idle", null, 7]])
+    await hook("UserPromptSubmit", "A", 7)
+    await hook("SubagentStop", "A", 7, { agent_id: "x" })
+    expect(await statuses()).toEqual([["A", "busy", null, 7]])
+    room = daemon()
+    expect(await statuses()).toEqual([["A", "busy", null, 7]])
+    await hook("Stop", "A", 7)
+    expect(await statuses()).toEqual([["A", "idle", null, 7]])
+  })
+
+  test("the one at the post comes first, and print mode counts only where there is nobody else", async () => {
+    registry(9, "P", { entrypoint: "sdk-cli" })
+    await begins("P", 9, "startup", { env: { CLAUDE_CODE_ENTRYPOINT: "sdk-cli" } })
+    expect(await statuses()).toEqual([["P", "idle", null, 9]])
+    await begins("A", 7)
+    await begins("B", 8)
+    expect((await statuses()).map(([id]) => id)).toEqual(["A", "B"])
+  })
+
+  test("what is known of a post is told also when nobody is there", async () => {
+    expect(await room.facts(team("api"))).toMatchObject({ session_id: null, status: "nobody", last_seen: null })
+    await begins("A", 7)
+    expect(await room.facts(team("api"))).toMatchObject({ session_id: "A", status: "idle" })
+    processes.delete(7)
+    expect(await room.facts(team("api"))).toMatchObject({ session_id: "A", status: "gone" })
+  })
+})
+
+describe("routes", () => {
+  const address = { socket: "/tmp/s,1", serverPid: 50, serverStart: 5, pane: "%3", panePid: 60 }
+  const env = { TMUX: "/tmp/s,1,50,0", TMUX_PANE: "%3" }
+  const routes = async () => (await store.routes.list("here")).map(({ nativeId, pid, pane }) => [nativeId, pid, pane])
+
+  test("a session in a pane is reached there when server and process are the ones", async () => {
+    panes.set("/tmp/s,1 %3", address)
+    processes.set(60, { start: "600", parent: 50 })
+    processes.set(7, { start: "70", parent: 60 })
+    await begins("A", 7, "startup", { env })
+    expect(await routes()).toEqual([["A", 7, address]])
+  })
+
+  test("a variable that was inherited is no pane: another server, or a process from elsewhere", async () => {
+    panes.set("/tmp/s,1 %3", address)
+    processes.set(7, { start: "70", parent: 60 })
+    await begins("A", 7, "startup", { env: { ...env, TMUX: "/tmp/s,1,51,0" } })
+    expect(await routes()).toEqual([["A", 7, null]])
+    await begins("B", 8, "startup", { env })
+    expect(await routes()).toContainEqual(["B", 8, null])
+  })
+
+  test("a pane that could not be found is asked for again, and one that is dead is dropped", async () => {
+    processes.set(7, { start: "70", parent: 60 })
+    await begins("A", 7, "startup", { env })
+    expect(await routes()).toEqual([["A", 7, null]])
+    panes.set("/tmp/s,1 %3", address)
+    await hook("UserPromptSubmit", "A", 7, { env })
+    expect(await routes()).toEqual([["A", 7, address]])
+    processes.delete(7)
+    await look(16)
+    expect(await routes()).toEqual([])
+  })
+
+  test("an end leaves no route, and a switch in place only the new one", async () => {
+    await begins("A", 7)
+    await begins("B", 7, "clear")
+    expect(await routes()).toEqual([["B", 7, null]])
+    await ends("B", 7, "other")
+    expect(await routes()).toEqual([])
+  })
+})
+
+test("the follower of updates begins where the journal does, whatever the watch has read", async () => {
+  await begins("A", 7)
+  const follower = updatesFollower(roster())
+  await store.transaction(async (tx) => follower.after(await tx.journal.after(0, 99), tx, AbortSignal.timeout(1_000)))
+  expect(await told()).toEqual([STARTED])
+})
