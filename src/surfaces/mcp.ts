@@ -63,7 +63,11 @@ export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Call
   server.setRequestHandler("tools/call", async ({ params }, ctx) => {
     heard.envelope = envelopeText(ctx.mcpReq.envelope)
     heard.roots ??= answeredRoots(ctx)
-    const caller = callerOf(baseCaller, ctx.mcpReq)
+    const onProgress = progressOf(
+      ctx.mcpReq._meta,
+      (notification) => void ctx.mcpReq.notify(notification).catch(() => {}),
+    )
+    const caller = { ...callerOf(baseCaller, ctx.mcpReq), ...onProgress }
     const answered = await answerTool(options, tools, params, caller, { roots: heard.roots, canAskRoots: true })
     if (answered !== ROOT_NEEDED) return answered
     if (asksInResult(ctx)) return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } })
@@ -72,6 +76,27 @@ export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Call
     return again === ROOT_NEEDED ? failed(new Failure("root_needed", "the client has not named its roots")) : again
   })
   return server
+}
+
+/** For a call that wants to hear how it goes. */
+export function progressOf(
+  meta: object | undefined,
+  notify: (notification: Progress) => void,
+): Pick<Caller, "onProgress"> {
+  const progressToken = (meta as { progressToken?: string | number } | undefined)?.progressToken
+  if (progressToken === undefined) return {}
+  let progress = 0
+  return {
+    onProgress(message) {
+      progress += 1
+      notify({ method: "notifications/progress", params: { progressToken, progress, message } })
+    },
+  }
+}
+
+export interface Progress {
+  method: "notifications/progress"
+  params: { progressToken: string | number; progress: number; message: string }
 }
 
 export const serverInfo = ({ version }: McpOptions) => ({ name: "throughline", title: "Throughline", version })

@@ -16,7 +16,7 @@ export interface Asks {
   put(wish: AskWish): Promise<string>
   state(id: string): Promise<AskState>
   /** Its state when it is settled, or when the time is over. */
-  wait(id: string, ms: number): Promise<AskState>
+  wait(id: string, ms: number, onProgress?: (message: string) => void): Promise<AskState>
   /** The same as soon as there is more to tell than so many characters. */
   follow(id: string, wish: { from: number; ms: number }): Promise<AskState & { said: ReturnType<Words["since"]> }>
 }
@@ -65,6 +65,7 @@ const EXPIRES_MS = 24 * 60 * 60 * 1000
 /** Only what is tried counts as an attempt, and what is not to be repeated is never tried twice. */
 const MAX_ATTEMPTS = 1_000_000
 const LOOK_MS = 2_000
+const TELL_MS = 1_000
 
 export function makeAsks({ store, clock, pairing, news, words, settings, host, onQueued }: AsksDeps): Asks {
   const found = async (id: string): Promise<Delivery> => {
@@ -113,6 +114,16 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
     }
   }
 
+  const tell = async (id: string, onProgress: (message: string) => void) => {
+    const { status, to, reason } = await state(id)
+    const { at, doing } = words.since(id, 0)
+    const isWaiting = status === "queued"
+    const what = isWaiting
+      ? (reason ?? "it waits for its turn")
+      : (doing ?? (at > 0 ? `${at} characters so far` : "at it"))
+    onProgress(`${to}: ${status}, ${what}`)
+  }
+
   return {
     async put({ fromTeam, sender, chain, team, text, parameter, threadId, ifOpen, key }) {
       checkText(text, parameter, settings.maxMessageBytes)
@@ -139,13 +150,19 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
       return id
     },
     state,
-    wait: (id, ms) =>
-      until(
-        id,
-        ms,
-        () => state(id),
-        () => false,
-      ),
+    async wait(id, ms, onProgress) {
+      const telling = onProgress && setInterval(() => void tell(id, onProgress).catch(() => {}), TELL_MS)
+      try {
+        return await until(
+          id,
+          ms,
+          () => state(id),
+          () => false,
+        )
+      } finally {
+        clearInterval(telling)
+      }
+    },
     async follow(id, { from, ms }) {
       const first = await found(id)
       const look = async () => ({ ...(await state(id)), said: words.since(id, from) })

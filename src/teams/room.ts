@@ -131,7 +131,7 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
       const from = { fromTeam: asker.team, sender: asker.name, chain: asker.chain }
       const key = caller.idempotencyKey
       const id = await asks.put({ ...from, team, text, parameter: names.text, threadId, ifOpen, key })
-      return asks.wait(id, timeoutMs)
+      return asks.wait(id, timeoutMs, caller.onProgress)
     },
     async notify(caller, { team: name, text, fromTeam, ttlMs }) {
       const team = callers.teamNamed(name, "toTeam")

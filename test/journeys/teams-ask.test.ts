@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { processStart } from "../../src/daemon/process-identity.ts"
 import { type AskAnswer, type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
+import { connect } from "../fixtures/mcp.ts"
 import { proves } from "../promises.ts"
 
 const isSettled = ({ status }: AskAnswer) => !["queued", "delivered", "seen", "running"].includes(status)
@@ -199,6 +200,24 @@ describe("teams that ask each other", () => {
     expect(refused).toMatchObject({ code: "ask_loop", message: expect.stringContaining("web → api → web") })
     await b.call("teams_control", { operation: "cancel", messageId: outer.messageId })
   })
+
+  test.each(["stdio", "http"] as const)(
+    "an agent over %s hears how it goes while it waits",
+    async (transport) => {
+      const agent = await connect(b.home, { transport, cwd: b.dirOf("web") })
+      // The first call of a connection goes another way through the protocol than those after it.
+      for (const which of ["first", "second"]) {
+        const heard: (string | undefined)[] = []
+        const wish = { name: "teams_ask", arguments: { team: "docs", question: "<<SLOW 2400>>", threadId: transport } }
+        const result = await agent.client.callTool(wish, { onprogress: ({ message }) => void heard.push(message) })
+        expect(result.structuredContent, which).toMatchObject({ status: "done", answer: "2400" })
+        expect(heard.length, which).toBeGreaterThan(0)
+        expect(heard.at(-1), which).toMatch(/^docs: (queued|delivered|running), /)
+      }
+      await agent.close()
+    },
+    30_000,
+  )
 
   test("on the command line the answer comes as it is written", async () => {
     const { code, stdout } = await b.home.run("ask", "docs", "<<SAY", "apricot", "jam>>")
