@@ -1,6 +1,7 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
 import { consoles } from "../adapters/consoles/list.ts"
+import { createDrivers } from "../adapters/drivers/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
 import { lines } from "../adapters/lines/list.ts"
 import { tmuxPanes } from "../adapters/panes/tmux.ts"
@@ -45,6 +46,7 @@ import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
 import { statusOf } from "./status.ts"
 import { teamsFile } from "./teams-file.ts"
+import { nobodyToAsk, ownServer, teamsRecords } from "./teams-records.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 
@@ -140,23 +142,21 @@ export async function wire({
     promptDir: home.handoffs,
   })
 
+  const rules = makeRules({
+    store,
+    clock,
+    projects: sessions.projects,
+    homeDir: machine.homeDir,
+    capture: config.capture,
+  })
   const tasks = makeTasks({
     store,
     clock,
     homeDir: environment.homeDir,
     projects: sessions.projects,
-    rules: makeRules({ store, clock, projects: sessions.projects, homeDir: machine.homeDir, capture: config.capture }),
+    rules,
     mirrorDirs: (dir) => roster.at(dir).flatMap((team) => (team.taskStateFile ? [team.projectDir] : [])),
     onTrouble: (err, path) => log.warn({ err, path }, "the state of a task could not be written to its file"),
-  })
-
-  const greet = makeGreetings({
-    store,
-    roster,
-    host: hostname(),
-    brief: (begun) => recall.greeting(begun),
-    isAlive: (pid) => processStart(pid) !== undefined,
-    onTrouble: (err, what) => log.warn({ err }, what),
   })
 
   const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
@@ -206,9 +206,38 @@ export async function wire({
     hasSpooled: async () => (await spool.names()).length > 0,
     onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
   })
-  const updates = makeUpdates({ store, roster, takeMail: reach.pull })
 
-  const teams = makeTeams({ roster, file: teamsFile(home.config, readTeams) })
+  const teams = makeTeams({
+    store,
+    clock,
+    roster,
+    file: teamsFile(home.config, readTeams),
+    drivers: createDrivers(),
+    machine,
+    settings: { ...config.settings, maxMessageBytes: config.queue.maxMessageBytes },
+    host: hostname(),
+    home: home.dir,
+    mcp: ownServer(home),
+    permit: nobodyToAsk,
+    redact: rules.redact,
+    processStart,
+    ...teamsRecords({ store, capture, briefs, live: watching.live, isCaptured: config.capture.enabled }),
+    onTrouble: (err, what) => log.warn({ err, what }, "teams that are asked"),
+  })
+  const updates = makeUpdates({
+    store,
+    roster,
+    takeMail: async (team, caller) => [...(await reach.pull(team, caller)), ...(await teams.pull(team.name))],
+  })
+  const greet = makeGreetings({
+    store,
+    roster,
+    host: hostname(),
+    brief: (begun) => recall.greeting(begun),
+    notices: teams.greeting,
+    isAlive: (pid) => processStart(pid) !== undefined,
+    onTrouble: (err, what) => log.warn({ err }, what),
+  })
 
   const followers: Follower[] = [updatesFollower(roster), ...reach.followers]
   const stopping = new AbortController()
@@ -218,7 +247,7 @@ export async function wire({
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
-  running.push(reach.run(stopping.signal), keeping.run(stopping.signal))
+  running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -238,7 +267,10 @@ export async function wire({
   return {
     call,
     ...agentHooks({ agents, intake: capture.intake, greet, reach }),
-    endWaiting: reach.endWaiting,
+    endWaiting() {
+      reach.endWaiting()
+      teams.endWaiting()
+    },
     mcp,
     streams,
     stops: [

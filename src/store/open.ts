@@ -9,6 +9,8 @@ import type { Db, StoreDialect } from "./dialect.ts"
 import { makeForgetting } from "./forgetting.ts"
 import { makeJournal } from "./journal.ts"
 import { migrations } from "./migrations/list.ts"
+import { makePairs } from "./pairs.ts"
+import { makeAudit, makePermissions } from "./permissions.ts"
 import { makePosts } from "./posts.ts"
 import { makeProjects } from "./projects.ts"
 import { makeRoutes } from "./routes.ts"
@@ -69,6 +71,9 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
       posts: makePosts(on),
       updates: makeUpdates(on, dialect),
       taskStates: makeTaskStates(on),
+      pairs: makePairs(on),
+      permissions: makePermissions(on, onMoved),
+      audit: makeAudit(on),
       async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")
         const run = (on: Kysely<Tables>) =>
