@@ -6,13 +6,15 @@ export type PermissionState = (typeof PERMISSION_STATES)[number]
 /** Something that an agent may do only when a person says so. */
 export interface Permission {
   id: string
+  /** Names the daemon's home in which it waits: when that one is started again, nobody waits any more. */
+  home: string
   /** Who asks, in words: a pair, or a session. */
   asker: string
   team: string | null
   sessionId: SessionId | null
   tool: string
   title: string
-  /** Whole, as it would be run. */
+  /** Whole, as it would be run; once it is decided, without secrets. */
   input: Record<string, unknown>
   suggestions: { label: string }[]
   state: PermissionState

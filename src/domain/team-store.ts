@@ -37,6 +37,8 @@ export interface Permissions {
       reason?: string | null
       by: string
       atMs: number
+      /** What stays of the words, now that nobody has to judge them. */
+      kept?: Pick<Permission, "title" | "input">
     },
   ): Promise<boolean>
   waiting(): Promise<Permission[]>

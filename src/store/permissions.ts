@@ -12,6 +12,7 @@ export function makePermissions(db: Db, onMoved: () => Promise<void>): Permissio
         .insertInto("permissions")
         .values({
           id: permission.id,
+          home: permission.home,
           asker: permission.asker,
           team: permission.team,
           session_id: permission.sessionId,
@@ -35,10 +36,11 @@ export function makePermissions(db: Db, onMoved: () => Promise<void>): Permissio
       const row = await db.selectFrom("permissions").selectAll().where("id", "=", id).executeTakeFirst()
       return row && toPermission(row)
     },
-    async decide(id, { state, always = null, reason = null, by, atMs }) {
+    async decide(id, { state, always = null, reason = null, by, atMs, kept }) {
+      const words = kept && { title: kept.title, input: JSON.stringify(kept.input) }
       const result = await db
         .updateTable("permissions")
-        .set({ state, always, reason, answered_by: by, answered_at_ms: atMs })
+        .set({ state, always, reason, answered_by: by, answered_at_ms: atMs, ...words })
         .where("id", "=", id)
         .where("state", "=", "waiting")
         .executeTakeFirstOrThrow()
@@ -87,6 +89,7 @@ export function makeAudit(db: Db): Audit {
 function toPermission(row: Selectable<Tables["permissions"]>): Permission {
   return {
     id: row.id,
+    home: row.home,
     asker: row.asker,
     team: row.team,
     sessionId: row.session_id as SessionId | null,

@@ -22,6 +22,7 @@ const newPair = (id: string, values: Partial<Pair> = {}): Pair => ({
 
 const newPermission = (id: string, values: Partial<Permission> = {}): Permission => ({
   id,
+  home: "/home/me/.throughline",
   asker: "web → api",
   team: "api",
   sessionId: null,
@@ -116,6 +117,9 @@ export function teamsContract(store: () => Store): void {
       newPermission("q1", { state: "allowed", always: 0, answeredBy: "terminal", answeredAtMs: NOW + 2 }),
     )
     expect((await store().permissions.waiting()).map(({ id }) => id)).toEqual(["q2"])
+    const kept = { title: "deploy", input: { command: "deploy --key ***" } }
+    expect(await store().permissions.decide("q2", { state: "denied", by: "phone", atMs: NOW + 3, kept })).toBe(true)
+    expect(await store().permissions.byId("q2")).toMatchObject({ ...kept, state: "denied" })
     expect((await store().permissions.list({ last: 1 })).map(({ id }) => id)).toEqual(["q2"])
   })
 
