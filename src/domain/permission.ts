@@ -27,6 +27,9 @@ export interface Permission {
   expiresAtMs: number
 }
 
+/** What stays of its words once nobody has to judge them: no secrets. */
+export type KeptWords = Pick<Permission, "title" | "input" | "suggestions">
+
 /** Who decided what, and when: nothing in it is ever changed. */
 export interface AuditEntry {
   seq: number

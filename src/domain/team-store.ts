@@ -1,5 +1,5 @@
 import type { Answer, Pair, PairSession } from "./pair.ts"
-import type { AuditEntry, Permission, PermissionState } from "./permission.ts"
+import type { AuditEntry, KeptWords, Permission, PermissionState } from "./permission.ts"
 
 /** The part of the Store that is about teams which ask each other. */
 export interface Pairs {
@@ -37,8 +37,7 @@ export interface Permissions {
       reason?: string | null
       by: string
       atMs: number
-      /** What stays of the words, now that nobody has to judge them. */
-      kept?: Pick<Permission, "title" | "input">
+      kept?: KeptWords
     },
   ): Promise<boolean>
   waiting(): Promise<Permission[]>

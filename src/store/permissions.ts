@@ -37,7 +37,11 @@ export function makePermissions(db: Db, onMoved: () => Promise<void>): Permissio
       return row && toPermission(row)
     },
     async decide(id, { state, always = null, reason = null, by, atMs, kept }) {
-      const words = kept && { title: kept.title, input: JSON.stringify(kept.input) }
+      const words = kept && {
+        title: kept.title,
+        input: JSON.stringify(kept.input),
+        suggestions: JSON.stringify(kept.suggestions),
+      }
       const result = await db
         .updateTable("permissions")
         .set({ state, always, reason, answered_by: by, answered_at_ms: atMs, ...words })

@@ -117,7 +117,7 @@ export function teamsContract(store: () => Store): void {
       newPermission("q1", { state: "allowed", always: 0, answeredBy: "terminal", answeredAtMs: NOW + 2 }),
     )
     expect((await store().permissions.waiting()).map(({ id }) => id)).toEqual(["q2"])
-    const kept = { title: "deploy", input: { command: "deploy --key ***" } }
+    const kept = { title: "deploy", input: { command: "deploy --key ***" }, suggestions: [{ label: "always deploy" }] }
     expect(await store().permissions.decide("q2", { state: "denied", by: "phone", atMs: NOW + 3, kept })).toBe(true)
     expect(await store().permissions.byId("q2")).toMatchObject({ ...kept, state: "denied" })
     expect((await store().permissions.list({ last: 1 })).map(({ id }) => id)).toEqual(["q2"])
