@@ -8,6 +8,7 @@ import type { CommandExtra } from "../surfaces/cli.ts"
 import { followUpdates } from "./follow-updates.ts"
 import type { Offer } from "./picker.ts"
 import { isAtTerminal, type Pager, page, runInTerminal } from "./terminal.ts"
+import { watchPermissions } from "./watch-permissions.ts"
 
 interface People {
   call: Call
@@ -77,6 +78,10 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
         await followUpdates({ call, caller, input: given, json })
         return undefined
       },
+    },
+    "permissions.list": {
+      options: [["--watch", "show each question as it comes, and ask for the answer"]],
+      fill: async (given) => (given.watch === true ? watchPermissions({ call, caller }) : given),
     },
     resume: {
       options: [["--run", "start the agent right away"]],

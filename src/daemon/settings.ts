@@ -74,6 +74,16 @@ export const ConfigSchema = z.strictObject({
         .describe("A message that could not be delivered for so long expires"),
     })
     .prefault({}),
+  permissions: z
+    .strictObject({
+      timeoutMinutes: z
+        .number()
+        .positive()
+        .max(10_080)
+        .default(30)
+        .describe("What an agent asks to be allowed is denied when nobody has answered for so long"),
+    })
+    .prefault({}),
   sessions: z
     .strictObject({
       archiveAfterDays: z

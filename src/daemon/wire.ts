@@ -20,7 +20,7 @@ import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
-import { makeRules } from "../sessions/capture/rules.ts"
+import { makeRules, redactorOf } from "../sessions/capture/rules.ts"
 import { makeSpool } from "../sessions/capture/spool.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { makeTasks } from "../sessions/task-state.ts"
@@ -29,6 +29,7 @@ import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
+import { makePermits } from "../teams/permits.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
@@ -192,6 +193,15 @@ export async function wire({
   })
   const updates = makeUpdates({ store, roster, takeMail: reach.pull })
 
+  const permits = makePermits({
+    store,
+    clock,
+    settings: config.permissions,
+    home: `${hostname()}:${home.dir}`,
+    redact: redactorOf(config.capture),
+    onTrouble: (err, what) => log.error({ err, what }, "a permission could not be asked for"),
+  })
+  await permits.leaveDead()
   const teams = makeTeams({ roster, file: teamsFile(home.config, readTeams) })
   const keeping = makeKeeping({
     store,
@@ -226,7 +236,7 @@ export async function wire({
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
   const call = reporting(
-    local(operations, { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, system }),
+    local(operations, { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, system }),
     log,
   )
   const mcp = mcpHttp({ operations, call, version: VERSION })

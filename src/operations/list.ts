@@ -4,6 +4,7 @@ import { forget } from "./forget.ts"
 import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
+import { audit, permissionsAnswer, permissionsList } from "./permissions.ts"
 import { queueCancel, queueShow, queueStatus, sendMessage } from "./queue.ts"
 import { reindex } from "./reindex.ts"
 import { resume } from "./resume.ts"
@@ -59,6 +60,9 @@ const all = [
   teamsImport,
   up,
   down,
+  permissionsList,
+  permissionsAnswer,
+  audit,
   status,
 ] as const
 

@@ -29,15 +29,15 @@ export interface AskContext {
 
 export type Decision =
   | { kind: "allow"; reason?: string | undefined }
-  /** Allowed, with one of the rules that were offered, by its place. */
-  | { kind: "always"; which: number; reason?: string | undefined }
+  /** Allowed, with one of the rules that were offered, by its place; which one is clear if there is one only. */
+  | { kind: "always"; which?: number | undefined; reason?: string | undefined }
   | { kind: "deny"; reason?: string | undefined }
 
 export interface PermitsDeps {
   store: Store
   clock: Clock
   settings: { timeoutMinutes: number }
-  /** Names this daemon's home. */
+  /** Names this daemon's home, on whichever machine. */
   home: string
   /** Takes out secrets: of what was decided only that is kept. */
   redact(text: string): string
@@ -127,10 +127,9 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       const id = await idOf(store, given)
       const before = await store.permissions.byId(id)
       if (!before) throw new Failure("permission_not_found", `there is no permission ${given}`, { id: given })
-      if (decision.kind === "always") checkRule(before, decision.which)
       const isFirst = await settle(id, {
         state: decision.kind === "deny" ? "denied" : "allowed",
-        always: decision.kind === "always" ? decision.which : null,
+        always: decision.kind === "always" ? ruleOf(before, decision.which) : null,
         reason: decision.reason ?? null,
         by,
       })
@@ -140,8 +139,12 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
     recent: (last) => store.permissions.list({ last }),
     audit: (wish) => store.audit.list(wish),
     async leaveDead() {
-      for (const permission of await store.permissions.waiting())
-        if (permission.home === home) await end(permission.id, "stale", "the daemon was restarted")
+      try {
+        for (const permission of await store.permissions.waiting())
+          if (permission.home === home) await end(permission.id, "stale", "the daemon was restarted")
+      } catch (error) {
+        onTrouble(error, "what waited before the restart")
+      }
     },
   }
 }
@@ -165,8 +168,8 @@ async function idOf(store: Store, given: string): Promise<string> {
   return fitting.length === 1 ? fitting[0]!.id : given
 }
 
-function checkRule({ suggestions, tool }: Permission, which: number): void {
-  if (suggestions[which] !== undefined) return
+function ruleOf({ suggestions, tool }: Permission, which = suggestions.length === 1 ? 0 : -1): number {
+  if (suggestions[which] !== undefined) return which
   const offered = suggestions.map(({ label }, place) => `${place + 1} (${label})`).join(", ")
   const why = suggestions.length === 0 ? `no rule is offered for this ${tool}` : `which must be one of ${offered}`
   throw new Failure("bad_input", why, { parameter: "which" })
