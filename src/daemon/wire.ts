@@ -29,6 +29,7 @@ import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
+import { makeAnalytics } from "../teams/analytics.ts"
 import { makePermits } from "../teams/permits.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
@@ -202,6 +203,7 @@ export async function wire({
     onTrouble: (err, what) => log.error({ err, what }, "a permission could not be asked for"),
   })
   await permits.leaveDead()
+  const analytics = makeAnalytics({ store })
   const teams = makeTeams({ roster, file: teamsFile(home.config, readTeams) })
   const keeping = makeKeeping({
     store,
@@ -236,7 +238,20 @@ export async function wire({
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
   const call = reporting(
-    local(operations, { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, system }),
+    local(operations, {
+      sessions,
+      capture,
+      recall,
+      handoff,
+      reach,
+      tasks,
+      teams,
+      keeping,
+      updates,
+      permits,
+      analytics,
+      system,
+    }),
     log,
   )
   const mcp = mcpHttp({ operations, call, version: VERSION })

@@ -1,3 +1,4 @@
+import { analytics } from "./analytics.ts"
 import { resumeSessionContext } from "./brief.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
@@ -63,6 +64,7 @@ const all = [
   permissionsList,
   permissionsAnswer,
   audit,
+  analytics,
   status,
 ] as const
 

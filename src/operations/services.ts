@@ -6,6 +6,7 @@ import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
 import type { Tasks } from "../sessions/task-state.ts"
+import type { Analytics } from "../teams/analytics.ts"
 import type { Permits } from "../teams/permits.ts"
 import type { TeamsRoom } from "../teams/room.ts"
 
@@ -21,6 +22,7 @@ export interface Services {
   teams: TeamsRoom
   keeping: Keeping
   permits: Permits
+  analytics: Analytics
   system: SystemService
 }
 

@@ -9,7 +9,7 @@ import type { Db, StoreDialect } from "./dialect.ts"
 /** One message is told of in several turns at the most, and only the first of them says what was read. */
 const LATEST = 50
 
-export function makeAnalytics(db: Db, dialect: StoreDialect): Analytics {
+export function makeAnalyticsTable(db: Db, dialect: StoreDialect): Analytics {
   const told = (key: keyof Usage): RawBuilder<number | null> => dialect.jsonNumber("t.usage", key)
 
   return {

@@ -3,7 +3,7 @@ import { Kysely } from "kysely"
 import { Migrator } from "kysely/migration"
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
-import { makeAnalytics } from "./analytics.ts"
+import { makeAnalyticsTable } from "./analytics.ts"
 import { makeBindings } from "./bindings.ts"
 import { makeDeliveries } from "./deliveries.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
@@ -75,7 +75,7 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
       pairs: makePairs(on),
       permissions: makePermissions(on, onMoved),
       audit: makeAudit(on),
-      analytics: makeAnalytics(on, dialect),
+      analytics: makeAnalyticsTable(on, dialect),
       async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")
         const run = (on: Kysely<Tables>) =>
