@@ -50,6 +50,7 @@ const greet = (start: string, sessionId = "new", pid = 5) =>
     roster: makeRoster({ read: () => settings }),
     host: "here",
     brief: async () => brief,
+    notices: async () => [],
     isAlive: (pid) => alive.includes(pid),
     onTrouble: (_, what) => troubles.push(what),
   })({

@@ -94,6 +94,28 @@ export const ConfigSchema = z.strictObject({
         .describe("Sessions left alone for so long archive themselves"),
     })
     .prefault({}),
+  settings: z
+    .strictObject({
+      maxProcesses: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(10)
+        .describe("How many agents may run at once for teams that are asked"),
+      idleTimeout: z
+        .int()
+        .min(1_000)
+        .max(2_147_483_647)
+        .default(3_600_000)
+        .describe("Milliseconds after which such an agent is ended when nobody asks it; teams may have their own"),
+      healthCheckInterval: z
+        .int()
+        .min(1_000)
+        .max(86_400_000)
+        .default(30_000)
+        .describe("Milliseconds between two looks at their processes and memory"),
+    })
+    .prefault({}),
   teams: TeamSettings.default({}).describe("Named projects with an agent; in the file only"),
 })
 export type Config = z.output<typeof ConfigSchema>

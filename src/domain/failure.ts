@@ -29,7 +29,12 @@ export const failures = {
     retry: false,
     help: "`throughline handoff <session> --to <agent>` lets another agent go on with it.",
   },
-  message_not_found: { http: 404, exit: 3, retry: false, help: "Give the id that send_message answered with." },
+  message_not_found: {
+    http: 404,
+    exit: 3,
+    retry: false,
+    help: "Give the id that send_message or teams_ask answered with.",
+  },
   permission_not_found: {
     http: 404,
     exit: 3,
@@ -89,6 +94,18 @@ export const failures = {
     help: "The message has the agent's own words; start it by hand in the same folder to see more.",
   },
   agent_busy: { http: 409, exit: 3, retry: true, help: "Wait for the turn that runs to end, or cancel it." },
+  pair_not_found: {
+    http: 404,
+    exit: 3,
+    retry: false,
+    help: "teams_status, or `throughline teams threads`, shows which teams have spoken, and in which threads.",
+  },
+  ask_loop: {
+    http: 409,
+    exit: 3,
+    retry: false,
+    help: "Answer with what you know: the team that you want to ask waits for this very answer.",
+  },
   daemon_unreachable: {
     http: 503,
     exit: 5,

@@ -36,6 +36,43 @@ export const pairLane = (pairId: string) => `pair:${pairId}`
 
 export const MAIN_THREAD = "main"
 
+/** What is asked. */
+export interface AskPayload extends Record<string, unknown> {
+  pairId: string
+  text: string
+  /** Whose words they are, for the agent that reads them. */
+  sender: string
+  fromTeam: string | null
+  toTeam: string
+  threadId: string
+  /** The teams that wait for the answer, the one that asked first before others. */
+  chain: string[]
+  /** When a person has the pair's session open: wait until it is closed, or go on in a copy of it. */
+  ifOpen: IfOpen
+}
+
+export const IF_OPEN = ["wait", "fork"] as const
+export type IfOpen = (typeof IF_OPEN)[number]
+
+/** What can be done to one pair: to its turn, its process, its session. */
+export const CONTROLS = ["cancel", "wake", "sleep", "compact", "fork", "archive", "reset"] as const
+export type Control = (typeof CONTROLS)[number]
+
+export const askOf = ({ payload }: { payload: Record<string, unknown> }) => payload as AskPayload
+
+/** What a team is told without being asked: kept until a session of it has read it. */
+export const NOTICE_CHANNEL = "notice"
+export const noticeLane = (team: string) => `notice:${team}`
+
+export interface NoticePayload extends Record<string, unknown> {
+  text: string
+  sender: string
+  fromTeam: string | null
+  toTeam: string
+}
+
+export const noticeOf = ({ payload }: { payload: Record<string, unknown> }) => payload as NoticePayload
+
 /** How it was answered. The words stand in the archive too; here they wait for who asked. */
 export interface Answer {
   messageId: string

@@ -23,6 +23,8 @@ import { importNow, sources } from "./sources.ts"
 import { status } from "./system.ts"
 import { taskState } from "./task-state.ts"
 import { down, teamsAdd, teamsImport, teamsList, teamsRemove, up } from "./teams.ts"
+import { teamsAsk, teamsFollow, teamsNotify, teamsSendMessage } from "./teams-ask.ts"
+import { teamsControl, teamsStatus, teamsThreads } from "./teams-status.ts"
 import { thought } from "./thought.ts"
 import { pullUpdates } from "./updates.ts"
 
@@ -61,6 +63,13 @@ const all = [
   teamsImport,
   up,
   down,
+  teamsAsk,
+  teamsSendMessage,
+  teamsNotify,
+  teamsStatus,
+  teamsThreads,
+  teamsControl,
+  teamsFollow,
   permissionsList,
   permissionsAnswer,
   audit,

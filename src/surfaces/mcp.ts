@@ -118,24 +118,24 @@ function describeTool(op: Operation): Tool {
     inputSchema: jsonSchema(op.input) as Tool["inputSchema"],
     outputSchema: outline(jsonSchema(op.output)),
     annotations: op.effect === "read" ? { readOnlyHint: true } : { destructiveHint: op.effect === "destroy" },
-    _meta: {
-      "anthropic/maxResultSizeChars": MAX_RESULT_CHARS,
-      ...(op.tool?.alwaysLoad ? { "anthropic/alwaysLoad": true } : {}),
-    },
+    ...(op.tool?.isBrief && !op.tool.alwaysLoad
+      ? {}
+      : {
+          _meta: {
+            ...(op.tool?.isBrief ? {} : { "anthropic/maxResultSizeChars": MAX_RESULT_CHARS }),
+            ...(op.tool?.alwaysLoad ? { "anthropic/alwaysLoad": true } : {}),
+          },
+        }),
   }
 }
 
-/** What an answer has, and of which kind: what lies deeper is seen in the answer, and every agent pays for this list. */
-function outline({ properties = {}, required }: Record<string, unknown>): NonNullable<Tool["outputSchema"]> {
+/** What an answer may have, and of which kind: more is seen in the answer itself, and every agent pays for this list. */
+function outline({ properties = {} }: Record<string, unknown>): NonNullable<Tool["outputSchema"]> {
   const kinds = Object.entries(properties as Record<string, { type?: unknown }>).map(([name, { type }]) => [
     name,
     type === undefined ? {} : { type },
   ])
-  return {
-    type: "object",
-    properties: Object.fromEntries(kinds),
-    ...(required ? { required: required as string[] } : {}),
-  }
+  return { type: "object", properties: Object.fromEntries(kinds) }
 }
 
 /** The `input` view leaves outputs open, so that an older client accepts what a newer daemon adds. */
@@ -145,6 +145,9 @@ function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
     // The pattern of a day is ten times as long as its name, and every agent reads this list at every start.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+      // Nobody needs to be told that a name is neither empty nor very long; one that is gets refused.
+      if (jsonSchema.minLength === 1) delete jsonSchema.minLength
+      delete jsonSchema.maxLength
     },
   })
   return rest

@@ -39,6 +39,10 @@ const MODES: Record<string, { approvalPolicy: string; sandbox: string }> = {
   acceptEdits: { approvalPolicy: "on-request", sandbox: "workspace-write" },
   plan: { approvalPolicy: "on-request", sandbox: "read-only" },
   bypassPermissions: { approvalPolicy: "never", sandbox: "danger-full-access" },
+  // As teams name them: its own words for the sandbox.
+  "workspace-write": { approvalPolicy: "on-request", sandbox: "workspace-write" },
+  "read-only": { approvalPolicy: "on-request", sandbox: "read-only" },
+  "danger-full-access": { approvalPolicy: "never", sandbox: "danger-full-access" },
 }
 
 async function start(wish: DriveWish, processes: Hosts): Promise<DrivenSession> {
