@@ -39,6 +39,7 @@ import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import type { Home } from "./home.ts"
 import type { Log } from "./log.ts"
+import { maintenanceOf } from "./pair-keeper.ts"
 import { parentOf, processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import { reporting } from "./reporting.ts"
@@ -195,6 +196,7 @@ export async function wire({
 
   const permits = await openPermits({ store, clock, config, home, log })
   const analytics = makeAnalytics({ store })
+  const records = teamsRecords({ store, capture, briefs, live: watching.live, isCaptured: config.capture.enabled })
   const teams = makeTeams({
     store,
     clock,
@@ -209,7 +211,7 @@ export async function wire({
     permit: permitFor(permits, store),
     redact: rules.redact,
     processStart,
-    ...teamsRecords({ store, capture, briefs, live: watching.live, isCaptured: config.capture.enabled }),
+    ...records,
     onTrouble: (err, what) => log.warn({ err, what }, "teams that are asked"),
   })
   const updates = makeUpdates({
@@ -249,6 +251,7 @@ export async function wire({
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
   running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
+  running.push(maintenanceOf({ store, clock, config, teams, briefOf: records.briefOf, log }).run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping

@@ -17,7 +17,8 @@ let dir: string
 let store: Store
 let nowMs: number
 let done: string[]
-let says: { compact: "done" | "busy" | "unable" | Failure; renew: "done" | "busy" | "unable"; rest: "done" | "busy" }
+type Said = "done" | "busy" | "unable" | Failure
+let says: { compact: Said; renew: Said; rest: "done" | "busy" }
 let troubles: string[]
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "maintenance-"))
@@ -41,6 +42,7 @@ const keeper: PairKeeper = {
   },
   async renew({ id }) {
     done.push(`renew ${id}`)
+    if (says.renew instanceof Failure) throw says.renew
     return says.renew
   },
   async rest({ id }) {
@@ -169,6 +171,17 @@ test("near its limit it is gone on with in a new session, or compacted where tha
   await used("api")
   await sweep()
   expect(done.slice(2)).toEqual(["renew api", "compact api"])
+})
+
+test("where going on fails, that is said, and it is not tried again at once", async () => {
+  await said(await pair("api"), "reply", 9_000)
+  says.renew = new Failure("agent_failed", "it went away")
+  const { sweep } = maintenance({ continueAfterTokens: 8_000 })
+  await sweep()
+  await sweep()
+  expect(done).toEqual(["renew api"])
+  expect(await journal()).toEqual(["pair.continue_failed api"])
+  expect(troubles).toEqual(["api: its session could not be gone on with in a new one: it went away"])
 })
 
 test("one that nobody uses is archived when its agent idles, and then left alone", async () => {

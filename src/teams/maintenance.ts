@@ -8,7 +8,7 @@ import type { Store } from "../domain/store.ts"
 
 /** Keeps pairs usable for as long as they live: shortens long ones, goes on anew near the limit, archives unused ones. */
 export interface Maintenance {
-  sweep(): Promise<void>
+  sweep(signal?: AbortSignal): Promise<void>
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -16,7 +16,7 @@ export interface Maintenance {
 export interface PairKeeper {
   /** With the platform's own command; `unable` where it has none. */
   compact(pair: Pair): Promise<"done" | "busy" | "unable">
-  /** The next question begins a session that is told what this one knew; the pair remembers both. */
+  /** Begins a session that is told what this one knew; the pair remembers both. */
   renew(pair: Pair): Promise<"done" | "busy" | "unable">
   /** Ends its process, if it has one. */
   rest(pair: Pair): Promise<"done" | "busy">
@@ -67,10 +67,16 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
 
   /** False where the platform cannot, and something else is to be tried. */
   const renew = async (pair: Pair, load: Load): Promise<boolean> => {
-    const how = await keeper.renew(pair)
-    if (how !== "done") return how === "busy"
+    try {
+      const how = await keeper.renew(pair)
+      if (how !== "done") return how === "busy"
+      const next = (await store.pairs.byId(pair.id))?.nativeId
+      await note(pair, "continued", "active", { tokens: load.tokens, next })
+    } catch (error) {
+      await note(pair, "continue_failed", undefined, { reason: Failure.from(error).message })
+      onTrouble(error, `${pair.id}: its session could not be gone on with in a new one`)
+    }
     doneAtMs.set(pair.id, clock.nowMs())
-    await note(pair, "continued", "active", { tokens: load.tokens })
     return true
   }
 
@@ -110,8 +116,9 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
     if (pair.status === "compact_pending") await note(pair, "compact_over", "active")
   }
 
-  const sweep = async () => {
+  const sweep = async (signal?: AbortSignal) => {
     for (const { id } of await store.pairs.list()) {
+      if (signal?.aborted) return
       // What was done to others took its time.
       const pair = await store.pairs.byId(id)
       if (!pair || pair.status === "archived" || pair.status === "missing") continue
@@ -123,7 +130,7 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
     sweep,
     async run(signal) {
       while (!signal.aborted) {
-        await sweep().catch((error: unknown) => onTrouble(error, "pairs could not be looked after"))
+        await sweep(signal).catch((error: unknown) => onTrouble(error, "pairs could not be looked after"))
         await sleep(SWEEP_MS, undefined, { signal }).catch(() => {})
       }
     },
