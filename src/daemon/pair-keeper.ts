@@ -14,17 +14,17 @@ interface Parts {
   clock: Clock
   config: Config
   teams: Pick<TeamsRoom, "control" | "ask">
-  briefOf: TeamsDeps["briefOf"]
+  records: Pick<TeamsDeps, "briefOf" | "isOpenElsewhere">
   log: Log
 }
 
 /** Pairs are looked after by the same means that people have: nothing happens to them that could not be asked for. */
-export function maintenanceOf({ store, clock, config, teams, briefOf, log }: Parts): Maintenance {
+export function maintenanceOf({ store, clock, config, teams, records, log }: Parts): Maintenance {
   return makeMaintenance({
     store,
     clock,
     settings: config.maintenance,
-    keeper: pairKeeper({ teams, briefOf }),
+    keeper: pairKeeper({ teams, records }),
     onTrouble: (err, what) => log.warn({ err, what }, "a pair could not be looked after"),
   })
 }
@@ -32,7 +32,10 @@ export function maintenanceOf({ store, clock, config, teams, briefOf, log }: Par
 const OWNER: Caller = { surface: "cli" }
 const READ_MS = 10 * 60_000
 
-export function pairKeeper({ teams, briefOf }: Pick<Parts, "teams" | "briefOf">): PairKeeper {
+export function pairKeeper({ teams, records }: Pick<Parts, "teams" | "records">): PairKeeper {
+  /** What a person has open is theirs: a second process on it would write into the same conversation. */
+  const isOpen = async ({ platform, nativeId }: Pair) =>
+    nativeId !== null && (await records.isOpenElsewhere(platform, nativeId))
   const control = async (operation: ControlWish["operation"], pair: Pair): Promise<"done" | "busy" | "unable"> => {
     try {
       await teams.control(OWNER, { operation, ...named(pair), messageId: undefined, force: false })
@@ -46,9 +49,10 @@ export function pairKeeper({ teams, briefOf }: Pick<Parts, "teams" | "briefOf">)
     }
   }
   return {
-    compact: (pair) => control("compact", pair),
+    compact: async (pair) => ((await isOpen(pair)) ? "busy" : control("compact", pair)),
     async renew(pair) {
-      const brief = pair.nativeId === null ? undefined : await briefOf(pair.nativeId)
+      if (await isOpen(pair)) return "busy"
+      const brief = pair.nativeId === null ? undefined : await records.briefOf(pair.nativeId)
       if (brief === undefined) return "unable"
       const reset = await control("reset", pair)
       if (reset !== "done") return reset
