@@ -30,7 +30,7 @@ export interface Permission {
 /** What stays of its words once nobody has to judge them: no secrets. */
 export type KeptWords = Pick<Permission, "title" | "input" | "suggestions">
 
-/** Who decided what, and when: nothing in it is ever changed. */
+/** Who decided what, and when: nothing in it is changed, but words that are to be forgotten are taken out. */
 export interface AuditEntry {
   seq: number
   atMs: number

@@ -67,9 +67,13 @@ export function makeForget({ store, clock, recovery }: { store: Store; clock: Cl
         await tx.turns.recount(left)
         await tx.forgetting.retitle(left, scope.containing)
         const gone: SessionId[] = [...whole.map(({ id }) => id), ...empty]
+        await tx.permissions.forget({ sessionIds: gone })
         for (const id of gone) await tx.forgetting.session(id, nowMs)
         for (const { projectId, nativeId } of whole) if (projectId) await tx.taskStates.clear(projectId, nativeId)
         if (scope.sessionId === undefined) await tx.taskStates.forget(wishOf(scope))
+        // Of a project the sessions tell; what is asked by a session that is not kept belongs to none.
+        if (picksParts(scope) && scope.sessionId === undefined && scope.projectId === undefined)
+          await tx.permissions.forget(wishOf(scope))
         plan.sessions = gone.length
       })
       await store.purge()

@@ -73,7 +73,7 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
       updates: makeUpdates(on, dialect),
       taskStates: makeTaskStates(on),
       pairs: makePairs(on),
-      permissions: makePermissions(on, onMoved),
+      permissions: makePermissions(on, dialect, onMoved),
       audit: makeAudit(on),
       analytics: makeAnalyticsTable(on, dialect),
       async transaction(work, { readAgain = false } = {}) {

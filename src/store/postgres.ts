@@ -46,7 +46,7 @@ export function postgres(options: PostgresOptions): StoreDialect {
     contains: (column, text) => sql<SqlBool>`position(${text} in ${sql.ref(column)}) > 0`,
     jsonNumber: (column, key) => sql`(${sql.ref(column)}::json ->> ${sql.lit(key)})::float8`,
     async purge(db) {
-      for (const table of ["thoughts", "turns", "sessions", "session_edges"]) {
+      for (const table of ["thoughts", "turns", "sessions", "session_edges", "permissions", "audit"]) {
         await sql`vacuum full ${sql.table(table)}`.execute(db)
       }
     },
