@@ -59,7 +59,7 @@ export interface Spread {
 }
 
 /** Between as many sessions others are served: the database answers on the thread that serves everybody. */
-const SESSIONS_AT_ONCE = 20
+const SESSIONS_AT_ONCE = 4
 
 export function makeAnalytics({ store }: { store: Store }): Analytics {
   const spentIn = async (sessions: CountedSession[], wish: CountedWish): Promise<Row[]> => {
