@@ -35,9 +35,10 @@ const BLIND_STARTS = new Set(["startup", "clear"])
 /** What a session that begins is told: what the last one was doing, what waits for its team, where the project stood. */
 export function makeGreetings(deps: Deps): (begun: Begun) => Promise<string | undefined> {
   const parts = [
+    // First, so that nothing of them is cut off: they are not told again.
+    { say: noticesOf, what: "what its team was told" },
     { say: taskOf, what: "what the last session was doing" },
     { say: mailOf, what: "what waits for it" },
-    { say: noticesOf, what: "what its team was told" },
     { say: ({ brief }: Deps, begun: Begun) => brief(begun), what: "where its project stood" },
   ]
   return async (begun) => {

@@ -269,7 +269,10 @@ export async function wire({
   return {
     call,
     ...agentHooks({ agents, intake: capture.intake, greet, reach }),
-    endWaiting: reach.endWaiting,
+    endWaiting() {
+      reach.endWaiting()
+      teams.endWaiting()
+    },
     mcp,
     streams,
     stops: [

@@ -105,7 +105,7 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
       const { heard, stop } = news.listen(id, Math.min(LOOK_MS, Math.max(0, endMs - clock.nowMs())))
       try {
         const now = await look()
-        if (isFinal(now.status) || isSo(now) || clock.nowMs() >= endMs) return now
+        if (isFinal(now.status) || isSo(now) || news.isEnding || clock.nowMs() >= endMs) return now
         await heard
       } finally {
         stop()

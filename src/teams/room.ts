@@ -39,6 +39,8 @@ export interface TeamsRoom extends RosterRoom {
   greeting(team: string, nativeSession: string | undefined): Promise<Notice[]>
   /** The same for its agent that asks. */
   pull(team: string): Promise<Notice[]>
+  /** Those who wait are told how it stands, so that the socket can be closed. */
+  endWaiting(): void
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -151,6 +153,7 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
       if (nativeSession !== undefined && (await store.pairs.ofNative(nativeSession))) return []
       return notices.take(team, { maxChars: GREETING_CHARS, as: "delivered" })
     },
+    endWaiting: news.end,
     pull: (team) => notices.take(team, { maxChars: PULL_CHARS, as: "done" }),
     async run(signal) {
       const every = (ms: number, what: string, work: () => Promise<void>) =>
