@@ -33,6 +33,8 @@ export const promises = {
     "A team's session that is kept up is started again when it dies, and whenever the daemon was restarted.",
   "teams.ask":
     "Teams ask each other: each pair has a session of its own that remembers, and every question gets its own answer.",
+  "permissions.person":
+    "What an agent asks to be allowed waits for a person, who sees all of it; nobody's silence allows it.",
   "daemon.one-per-home": "However many agents start at once, one daemon serves a home.",
   "mcp.both-eras": "MCP clients of the 2025 and the 2026 era are served alike.",
   "http.token-needed": "Over HTTP nobody is served without the token, nor from another site's page.",

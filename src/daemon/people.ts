@@ -9,6 +9,7 @@ import { followAsk } from "./follow-ask.ts"
 import { followUpdates } from "./follow-updates.ts"
 import type { Offer } from "./picker.ts"
 import { isAtTerminal, type Pager, page, runInTerminal } from "./terminal.ts"
+import { watchPermissions } from "./watch-permissions.ts"
 
 interface People {
   call: Call
@@ -78,6 +79,10 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
         await followUpdates({ call, caller, input: given, json })
         return undefined
       },
+    },
+    "permissions.list": {
+      options: [["--watch", "show each question as it comes, and ask for the answer"]],
+      fill: async (given) => (given.watch === true ? watchPermissions({ call, caller }) : given),
     },
     teams_ask: {
       options: [],

@@ -74,6 +74,44 @@ export const ConfigSchema = z.strictObject({
         .describe("A message that could not be delivered for so long expires"),
     })
     .prefault({}),
+  permissions: z
+    .strictObject({
+      timeoutMinutes: z
+        .number()
+        .positive()
+        .max(10_080)
+        .default(30)
+        .describe("What an agent asks to be allowed is denied when nobody has answered for so long"),
+    })
+    .prefault({}),
+  maintenance: z
+    .strictObject({
+      compactAfterTokens: z
+        .int()
+        .min(0)
+        .max(100_000_000)
+        .default(150_000)
+        .describe("A pair's session that carries so much is compacted when its agent idles; 0 never"),
+      compactAfterMessages: z
+        .int()
+        .min(0)
+        .max(1_000_000)
+        .default(0)
+        .describe("So is one with so many messages since it was compacted; 0 never"),
+      continueAfterTokens: z
+        .int()
+        .min(0)
+        .max(100_000_000)
+        .default(180_000)
+        .describe("A pair goes on in a new session with a brief of the old one when that carries so much; 0 never"),
+      archiveAfterDays: z
+        .number()
+        .min(0)
+        .max(100_000)
+        .default(30)
+        .describe("A pair that nobody used for so long is archived; 0 never"),
+    })
+    .prefault({}),
   sessions: z
     .strictObject({
       archiveAfterDays: z

@@ -54,9 +54,3 @@ export function ownServer({ dir }: Home): DriveWish["mcp"] {
   const entry = fileURLToPath(new URL("../../bin/throughline.js", import.meta.url))
   return { command: process.execPath, args: [entry, "mcp"], env: { THROUGHLINE_HOME: dir } }
 }
-
-/** A team whose agent may not act unasked, and nobody is there to be asked. */
-export const nobodyToAsk: TeamsDeps["permit"] = async ({ tool }, { team }) => ({
-  behavior: "deny",
-  message: `${tool} needs a person's word, and nobody can be asked: permissionMode or skipPermissions of the team ${team} can allow it`,
-})

@@ -30,6 +30,7 @@ import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
+import { makeAnalytics } from "../teams/analytics.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
@@ -37,16 +38,18 @@ import { type Environment, terminalEnvironment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import type { Home } from "./home.ts"
-import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
+import { maintenanceOf } from "./pair-keeper.ts"
 import { parentOf, processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import { reporting } from "./reporting.ts"
 import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
+import { startIndexer } from "./start-indexer.ts"
 import { statusOf } from "./status.ts"
 import { teamsFile } from "./teams-file.ts"
-import { nobodyToAsk, ownServer, teamsRecords } from "./teams-records.ts"
+import { openPermits, permitFor } from "./teams-permits.ts"
+import { ownServer, teamsRecords } from "./teams-records.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 
@@ -207,6 +210,9 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
   })
 
+  const permits = await openPermits({ store, clock, config, home, log })
+  const analytics = makeAnalytics({ store })
+  const records = teamsRecords({ store, capture, briefs, live: watching.live, isCaptured: config.capture.enabled })
   const teams = makeTeams({
     store,
     clock,
@@ -218,10 +224,10 @@ export async function wire({
     host: hostname(),
     home: home.dir,
     mcp: ownServer(home),
-    permit: nobodyToAsk,
+    permit: permitFor(permits, store),
     redact: rules.redact,
     processStart,
-    ...teamsRecords({ store, capture, briefs, live: watching.live, isCaptured: config.capture.enabled }),
+    ...records,
     onTrouble: (err, what) => log.warn({ err, what }, "teams that are asked"),
   })
   const updates = makeUpdates({
@@ -248,6 +254,7 @@ export async function wire({
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
   running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
+  running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -258,10 +265,8 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
-  const call = reporting(
-    local(operations, { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, system }),
-    log,
-  )
+  const services = { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, analytics }
+  const call = reporting(local(operations, { ...services, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
@@ -291,11 +296,3 @@ export async function wire({
 
 /** Sources that come one by one are no import. */
 const isImporting = ({ importing, sourcesLeft }: Progress) => importing || sourcesLeft > 20
-
-function startIndexer(data: IndexerData): Worker {
-  return new Worker(new URL("../daemon/indexer.js", import.meta.url), {
-    workerData: data,
-    // Lists that were read are cached beside the heap; what is left over is short-lived.
-    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
-  })
-}

@@ -35,6 +35,18 @@ export const failures = {
     retry: false,
     help: "Give the id that send_message or teams_ask answered with.",
   },
+  permission_not_found: {
+    http: 404,
+    exit: 3,
+    retry: false,
+    help: "`throughline permissions` lists what waits for an answer.",
+  },
+  person_needed: {
+    http: 403,
+    exit: 4,
+    retry: false,
+    help: "A person answers this, in a terminal of their own: no agent decides what an agent may do.",
+  },
   thought_not_found: { http: 404, exit: 3, retry: false, help: "init load_context lists the thoughts of the session." },
   root_not_found: { http: 404, exit: 3, retry: false, help: "Give the path of a folder that exists on this machine." },
   root_invalid: { http: 400, exit: 2, retry: false, help: "Give an absolute path or a file:// URI." },

@@ -28,6 +28,9 @@ export function newMessageId(team: string, key?: string): string {
   return `m-${createHash("sha256").update(name).digest("hex").slice(0, 16)}`
 }
 
+/** Of a permission: never one that was there before, whose answer would count for this one. */
+export const newPermissionId = () => `q-${randomUUID().replaceAll("-", "").slice(0, 16)}`
+
 /** Equal for texts that a person would call the same, to the same team. */
 export const fingerprintOf = (team: string, text: string) =>
   createHash("sha256")

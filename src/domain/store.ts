@@ -1,3 +1,4 @@
+import type { Analytics } from "./analytics.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
 import type { Project } from "./project.ts"
@@ -28,6 +29,7 @@ export interface Store {
   readonly pairs: Pairs
   readonly permissions: Permissions
   readonly audit: Audit
+  readonly analytics: Analytics
   /**
    * All or nothing. The store handed in is the one to use inside; transactions do not nest. `readAgain` is for what can be
    * read again from where it came: a power cut may undo the last of them, a crash of ours never does, and no disk is

@@ -1,5 +1,7 @@
+import type { SessionId } from "./ids.ts"
 import type { Answer, Pair, PairSession } from "./pair.ts"
-import type { AuditEntry, Permission, PermissionState } from "./permission.ts"
+import type { AuditEntry, KeptWords, Permission, PermissionState } from "./permission.ts"
+import type { ForgetWish } from "./store.ts"
 
 /** The part of the Store that is about teams which ask each other. */
 export interface Pairs {
@@ -37,8 +39,11 @@ export interface Permissions {
       reason?: string | null
       by: string
       atMs: number
+      kept?: KeptWords
     },
   ): Promise<boolean>
+  /** Those of these sessions, or that hold the text, or of that time; the audit keeps who decided, without the words. */
+  forget(wish: { sessionIds: readonly SessionId[] } | Omit<ForgetWish, "projectId">): Promise<number>
   waiting(): Promise<Permission[]>
   list(wish: { last: number }): Promise<Permission[]>
 }

@@ -1,9 +1,11 @@
+import { analytics } from "./analytics.ts"
 import { resumeSessionContext } from "./brief.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
 import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
+import { audit, permissionsAnswer, permissionsList } from "./permissions.ts"
 import { queueCancel, queueShow, queueStatus, sendMessage } from "./queue.ts"
 import { reindex } from "./reindex.ts"
 import { resume } from "./resume.ts"
@@ -68,6 +70,10 @@ const all = [
   teamsThreads,
   teamsControl,
   teamsFollow,
+  permissionsList,
+  permissionsAnswer,
+  audit,
+  analytics,
   status,
 ] as const
 

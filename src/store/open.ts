@@ -3,6 +3,7 @@ import { Kysely } from "kysely"
 import { Migrator } from "kysely/migration"
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
+import { makeAnalyticsTable } from "./analytics.ts"
 import { makeBindings } from "./bindings.ts"
 import { makeDeliveries } from "./deliveries.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
@@ -72,8 +73,9 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
       updates: makeUpdates(on, dialect),
       taskStates: makeTaskStates(on),
       pairs: makePairs(on),
-      permissions: makePermissions(on, onMoved),
+      permissions: makePermissions(on, dialect, onMoved),
       audit: makeAudit(on),
+      analytics: makeAnalyticsTable(on, dialect),
       async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")
         const run = (on: Kysely<Tables>) =>

@@ -206,6 +206,7 @@ export interface Tables {
   }
   permissions: {
     id: string
+    home: string
     asker: string
     team: string | null
     session_id: string | null

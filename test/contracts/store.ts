@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from "vitest"
 import type { Store } from "../../src/domain/store.ts"
+import { analyticsContract } from "./store/analytics.ts"
 import { bindingsContract } from "./store/bindings.ts"
 import { capturedContract } from "./store/captured.ts"
 import { deliveriesContract } from "./store/deliveries.ts"
@@ -48,6 +49,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     describe("leases", () => leasesContract(store))
     describe("messages and routes", () => queueContract(store))
     describe("teams", () => teamsContract(store))
+    describe("analytics", () => analyticsContract(store))
     describe("transactions", () => transactionsContract(store))
     describe("lifetime", () => lifetimeContract(() => opened!))
   })

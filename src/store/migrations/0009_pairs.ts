@@ -48,6 +48,7 @@ export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<v
   await db.schema
     .createTable("permissions")
     .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("home", "text", (c) => c.notNull())
     .addColumn("asker", "text", (c) => c.notNull())
     .addColumn("team", "text")
     .addColumn("session_id", "text", (c) => c.references("sessions.id").onDelete("cascade"))

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import type { Pair } from "../../../src/domain/pair.ts"
 import type { Permission } from "../../../src/domain/permission.ts"
 import type { Store } from "../../../src/domain/store.ts"
-import { NOW, range } from "./examples.ts"
+import { addSession, NOW, range } from "./examples.ts"
 
 const newPair = (id: string, values: Partial<Pair> = {}): Pair => ({
   id,
@@ -22,6 +22,7 @@ const newPair = (id: string, values: Partial<Pair> = {}): Pair => ({
 
 const newPermission = (id: string, values: Partial<Permission> = {}): Permission => ({
   id,
+  home: "/home/me/.throughline",
   asker: "web → api",
   team: "api",
   sessionId: null,
@@ -116,7 +117,42 @@ export function teamsContract(store: () => Store): void {
       newPermission("q1", { state: "allowed", always: 0, answeredBy: "terminal", answeredAtMs: NOW + 2 }),
     )
     expect((await store().permissions.waiting()).map(({ id }) => id)).toEqual(["q2"])
+    const kept = { title: "deploy", input: { command: "deploy --key ***" }, suggestions: [{ label: "always deploy" }] }
+    expect(await store().permissions.decide("q2", { state: "denied", by: "phone", atMs: NOW + 3, kept })).toBe(true)
+    expect(await store().permissions.byId("q2")).toMatchObject({ ...kept, state: "denied" })
     expect((await store().permissions.list({ last: 1 })).map(({ id }) => id)).toEqual(["q2"])
+  })
+
+  test("what is forgotten of permissions is gone, and the audit keeps who decided without the words", async () => {
+    const { id: sessionId } = await addSession(store())
+    const text = 'say "zebra" \\ twice'
+    const add = async (id: string, values: Partial<Permission>, data: object = {}) => {
+      await store().permissions.ask(newPermission(id, values))
+      await store().audit.add({ atMs: NOW, who: "me", what: "permission.allowed", data: { id, ...data } })
+    }
+    await add("q1", { input: { deep: [text] } }, { title: "in the row only" })
+    await add("q2", { reason: text }, { reason: text })
+    await add("q3", { sessionId }, { title: "of a session" })
+    await add("q4", {}, { title: `an audit alone: ${text}` })
+    await add("q5", {}, { title: "stays" })
+    const left = async () => (await store().permissions.list({ last: 9 })).map(({ id }) => id).sort()
+    const audited = async () =>
+      Object.fromEntries((await store().audit.list({ limit: 9 })).map(({ data }) => [data.id, data]))
+    expect(await store().permissions.forget({ containing: text, untilMs: NOW })).toBe(0)
+    expect(await store().permissions.forget({ containing: text })).toBe(2)
+    expect(await left()).toEqual(["q3", "q4", "q5"])
+    expect(await store().permissions.forget({ sessionIds: [sessionId] })).toBe(1)
+    expect(await store().permissions.forget({ sessionIds: [] })).toBe(0)
+    const gone = (id: string) => ({ id, forgotten: true })
+    expect(await audited()).toEqual({
+      q1: gone("q1"),
+      q2: gone("q2"),
+      q3: gone("q3"),
+      q4: gone("q4"),
+      q5: { id: "q5", title: "stays" },
+    })
+    expect(await store().permissions.forget({ sinceMs: NOW })).toBe(2)
+    expect(await left()).toEqual([])
   })
 
   test("the audit is read newest first, page by page", async () => {
