@@ -23,6 +23,8 @@ export interface Pairs {
   answer(answer: Answer): Promise<void>
   answerTo(messageId: string): Promise<Answer | undefined>
   answers(wish: { pairId?: string; sinceMs?: number }): Promise<Answer[]>
+  /** Those that hold the text, or were given in that time, by these sessions. */
+  forgetAnswers(wish: ForgetWish & { nativeIds?: readonly string[] }): Promise<number>
   /** Those that were given before then; what was said stays in the archive. */
   dropAnswers(beforeMs: number): Promise<number>
 }

@@ -74,6 +74,9 @@ export function makeForget({ store, clock, recovery }: { store: Store; clock: Cl
         const cancelled = await tx.deliveries.forget(words, nowMs)
         await tx.journal.append(cancelled.map((delivery) => cancelledEntry(delivery, nowMs)))
         await tx.permissions.forget({ sessionIds: gone })
+        await tx.pairs.forgetAnswers(
+          scope.sessionId === undefined ? wishOf(scope) : { nativeIds: whole.map(({ nativeId }) => nativeId) },
+        )
         if (scope.sessionId === undefined) {
           await tx.taskStates.forget(wishOf(scope))
           await tx.updates.forget(wishOf(scope))

@@ -72,7 +72,7 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
       posts: makePosts(on),
       updates: makeUpdates(on, dialect),
       taskStates: makeTaskStates(on),
-      pairs: makePairs(on),
+      pairs: makePairs(on, dialect),
       permissions: makePermissions(on, dialect, onMoved),
       audit: makeAudit(on),
       analytics: makeAnalyticsTable(on, dialect),

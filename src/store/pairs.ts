@@ -1,10 +1,10 @@
 import type { Selectable } from "kysely"
 import type { Answer, Pair, PairStatus } from "../domain/pair.ts"
 import type { Pairs } from "../domain/team-store.ts"
-import type { Db } from "./dialect.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
 import type { Tables } from "./tables.ts"
 
-export function makePairs(db: Db): Pairs {
+export function makePairs(db: Db, dialect: StoreDialect): Pairs {
   const select = () => db.selectFrom("pairs").selectAll()
 
   return {
@@ -109,6 +109,18 @@ export function makePairs(db: Db): Pairs {
       if (pairId !== undefined) query = query.where("pair_id", "=", pairId)
       if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs)
       return (await query.execute()).map(toAnswer)
+    },
+    async forgetAnswers({ containing, sinceMs, untilMs, projectId, nativeIds }) {
+      let query = db.deleteFrom("answers")
+      if (nativeIds) query = query.where("native_id", "in", [...nativeIds, ""])
+      if (projectId !== undefined)
+        query = query.where("native_id", "in", (e) =>
+          e.selectFrom("sessions").select("sessions.native_id").where("project_id", "=", projectId),
+        )
+      if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs)
+      if (untilMs !== undefined) query = query.where("at_ms", "<", untilMs)
+      if (containing !== undefined) query = query.where(dialect.contains("text", containing))
+      return Number((await query.executeTakeFirst()).numDeletedRows)
     },
     async dropAnswers(beforeMs) {
       const result = await db.deleteFrom("answers").where("at_ms", "<", beforeMs).executeTakeFirst()
