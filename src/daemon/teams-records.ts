@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { DriveWish } from "../domain/driver.ts"
+import type { SourceLook } from "../domain/source.ts"
 import type { Store } from "../domain/store.ts"
 import type { LiveSessions } from "../reach/watching/live.ts"
 import type { Briefs } from "../recall/brief/brief.ts"
@@ -9,6 +10,7 @@ import type { TeamsDeps } from "../teams/room.ts"
 import type { Home } from "./home.ts"
 
 const BRIEF_TOKENS = 2_000
+const KNOWN_MS = 5_000
 
 /** What the rooms beside it know of the sessions that teams have with each other. */
 export function teamsRecords({
@@ -24,6 +26,13 @@ export function teamsRecords({
   live: LiveSessions
   isCaptured: boolean
 }): Pick<TeamsDeps, "briefOf" | "isThere" | "isOpenElsewhere" | "readRecords"> {
+  // All pairs are looked for at once, among tens of thousands of files.
+  let known: { looks: Promise<SourceLook[]>; atMs: number } | undefined
+  const looks = () => {
+    if (!known || Date.now() - known.atMs > KNOWN_MS) known = { looks: store.sources.looks(), atMs: Date.now() }
+    return known.looks
+  }
+
   return {
     async briefOf(nativeId) {
       const session = await capture.byNativeId(nativeId)
@@ -31,10 +40,8 @@ export function teamsRecords({
     },
     async isThere(platform, nativeId) {
       // Files have the session's id in their names; which folder they lie in says nothing for sure.
-      const looks = (await store.sources.looks()).filter(
-        (look) => look.platform === platform && look.path.includes(nativeId),
-      )
-      return looks.length === 0 ? undefined : looks.some(({ path }) => existsSync(path))
+      const mine = (await looks()).filter((look) => look.platform === platform && look.path.includes(nativeId))
+      return mine.length === 0 ? undefined : mine.some(({ path }) => existsSync(path))
     },
     async isOpenElsewhere(platform, nativeId) {
       const session = await store.sessions.byNative(platform, nativeId)

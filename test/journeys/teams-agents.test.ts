@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { agents, CLAUDES, claudeEnv, codexEnv } from "../fixtures/agents.ts"
@@ -62,7 +62,7 @@ describe.each(CLAUDES)("teams of Claude Code $version in folders of every kind",
       underscore: join(root, "a_b"),
       blank: join(root, "a b"),
       umlaut: join(root, "ünï"),
-      long: long.slice(0, 249) + "e",
+      long: `${long.slice(0, 249)}e`,
     })
     for (const dir of Object.values(folders)) mkdirSync(dir, { recursive: true })
     mkdirSync(join(root, "behind"))
@@ -110,11 +110,8 @@ describe.each(CLAUDES)("teams of Claude Code $version in folders of every kind",
     setTimeout(held.resolve, 500)
     await home.run("start")
     const found = await b.until(messageId, ({ status }) => !["delivered", "running"].includes(status), 30_000)
-    const kept = readdirSync(join(home.env.HOME!, ".claude", "projects"), { recursive: true, encoding: "utf8" })
-      .filter((file) => file.endsWith(".jsonl"))
-      .some((file) => readFileSync(join(home.env.HOME!, ".claude", "projects", file), "utf8").includes("better late"))
-    // Whether an agent goes on without its reader is its own affair; what it has kept decides.
-    expect(found).toMatchObject(kept ? { status: "done", answer: "better late" } : { status: "failed" })
+    // It goes on without its reader, and keeps what it said.
+    expect(found).toMatchObject({ status: "done", answer: "better late" })
   })
 })
 

@@ -268,6 +268,22 @@ describe("the daemon is killed in the middle of a turn", () => {
     expect(b.prompts().filter((text) => text.includes(messageId))).toHaveLength(1)
   })
 
+  test("a session whose file went missing meanwhile is marked, and followed by a new one", async () => {
+    const { sessionId } = await b.ask("web", "The pier is named Ulla. <<SAY noted>>")
+    const search = async () => (await b.home.run("search", "Ulla")).stdout
+    await expect.poll(search, { timeout: 10_000 }).toContain("Ulla")
+    await b.call("teams_control", { operation: "sleep", team: "web" })
+    await b.home.kill()
+    rmSync(join(b.home.env.HOME!, ".claude", "projects", b.transcripts().find((name) => name.includes(sessionId!))!))
+    await b.home.run("start")
+    const status = async () => (await b.status()).pairs.find(({ to }) => to === "web")!.status
+    await expect.poll(status, { timeout: 5_000 }).toBe("missing")
+    const next = await b.ask("web", "<<SAY anew>>")
+    expect(next).toMatchObject({ answer: "anew", contextIsNew: true })
+    expect(b.prompts().find((text) => text.includes(next.messageId))).toContain("Ulla")
+    expect(await status()).toBe("active")
+  })
+
   test("it has failed if the agent ended without an answer, and what waited behind it is asked", async () => {
     const { messageId } = await b.ask("api", "<<HOLD it>>", { timeout: 0 })
     const waiting = await b.ask("api", "<<SAY behind>>", { timeout: 0 })
