@@ -38,8 +38,8 @@ async function warm(): Promise<void> {
   }
   const [{ p50, p95, max }, look] = [summarize(added), summarize(looked)]
   const bar = `at most ${MAX_ADDED_MS} ms`
-  rows.push({ what: "a warm ask adds, p50", value: `${round(p50, 1)} ms`, bar, holds: p50 <= MAX_ADDED_MS })
-  rows.push({ what: "a warm ask adds, p95", value: `${round(p95, 1)} ms` })
+  rows.push({ what: "a warm ask adds, p50", value: `${round(p50, 1)} ms` })
+  rows.push({ what: "a warm ask adds, p95", value: `${round(p95, 1)} ms`, bar, holds: p95 <= MAX_ADDED_MS })
   rows.push({ what: "a call that only reads, p50 and p95", value: `${round(look.p50, 1)}, ${round(look.p95, 1)} ms` })
   details.warm = { p50, p95, max, look }
 }
