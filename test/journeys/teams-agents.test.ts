@@ -16,6 +16,7 @@ import {
 } from "../fixtures/model-api.ts"
 import { openaiResponses } from "../fixtures/model-api-responses.ts"
 
+const SOON = { timeout: 10_000, interval: 50 }
 const SLOW_MS = 120_000
 const WAIT = { timeout: 60_000 }
 
@@ -87,8 +88,9 @@ describe.each(CLAUDES)("teams of Claude Code $version in folders of every kind",
     for (const team of teams) answers.push(await b.ask(team, `<<SAY I am ${team}>>`, WAIT))
     expect(answers.map(({ answer }) => answer)).toEqual(teams.map((team) => `I am ${team}`))
     expect(model.requests).toHaveLength(teams.length)
-    const files = b.transcripts().map((file) => file.split("/").at(-1)!.replace(".jsonl", ""))
-    expect(files.toSorted()).toEqual(answers.map(({ sessionId }) => sessionId).toSorted())
+    // The older Claude Code writes its file a moment after it has answered.
+    const files = () => b.transcripts().map((file) => file.split("/").at(-1)!.replace(".jsonl", ""))
+    await expect.poll(() => files().toSorted(), SOON).toEqual(answers.map(({ sessionId }) => sessionId).toSorted())
     for (const team of teams) await b.call("teams_control", { operation: "sleep", team })
     for (const team of teams)
       expect(await b.ask(team, "<<RECALL again>>", WAIT)).toMatchObject({ answer: `heard: I am ${team} again` })
