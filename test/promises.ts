@@ -31,6 +31,10 @@ export const promises = {
   "teams.hot": "A change of the teams in the configuration counts at once, and a broken one changes nobody.",
   "teams.kept":
     "A team's session that is kept up is started again when it dies, and whenever the daemon was restarted.",
+  "teams.ask":
+    "Teams ask each other: each pair has a session of its own that remembers, and every question gets its own answer.",
+  "permissions.person":
+    "What an agent asks to be allowed waits for a person, who sees all of it; nobody's silence allows it.",
   "daemon.one-per-home": "However many agents start at once, one daemon serves a home.",
   "mcp.both-eras": "MCP clients of the 2025 and the 2026 era are served alike.",
   "http.token-needed": "Over HTTP nobody is served without the token, nor from another site's page.",

@@ -1,6 +1,6 @@
 import { homedir, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-
+import { DRIVEN } from "../adapters/drivers/shared/processes.ts"
 import type { Machine } from "../domain/platform.ts"
 
 /** The one place that reads the process's environment. */
@@ -29,7 +29,9 @@ const GIVES_BACK = {
 }
 
 export function daemonEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  return { ...GIVES_BACK, ...env }
+  // Started by a tool of an agent that is driven, it is none of what that agent leaves behind.
+  const { [DRIVEN]: _, ...own } = env
+  return { ...GIVES_BACK, ...own }
 }
 
 /** What an agent tells its own children. An agent that is started anew must not take itself for one of them. */

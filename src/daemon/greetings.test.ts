@@ -6,14 +6,17 @@ import { AGENT_CHANNEL, laneOf, type MessagePayload } from "../domain/message.ts
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
 import type { TaskState } from "../domain/task-state.ts"
+import type { Team } from "../domain/team.ts"
 import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
+import { makeNotices, type Notices } from "../teams/notices.ts"
 import { makeRoster, type TeamSetting } from "../teams/roster.ts"
 import { makeGreetings } from "./greetings.ts"
 
 const NOW = 1_700_000_000_000
 let dir: string
 let store: Store
+let notices: Notices
 let project: Project
 let brief: string | undefined
 let alive: number[]
@@ -23,6 +26,7 @@ beforeEach(async () => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), "greetings-")))
   mkdirSync(join(dir, "web"))
   store = await openStore(sqlite({ path: join(dir, "t.db") }))
+  notices = makeNotices({ store, clock: { nowMs: () => NOW }, settings: { maxMessageBytes: 5_000 } })
   project = await store.projects.ensure(`file://${dir}/web`, NOW)
   brief = undefined
   alive = []
@@ -44,12 +48,15 @@ const team = (more: Partial<TeamSetting> = {}): TeamSetting => ({
   taskStateFile: false,
   ...more,
 })
+const tell = (text: string) =>
+  notices.put({ fromTeam: "api", sender: "api", team: { name: "web" } as Team, text, ttlMs: 60_000, key: undefined })
 const greet = (start: string, sessionId = "new", pid = 5) =>
   makeGreetings({
     store,
     roster: makeRoster({ read: () => settings }),
     host: "here",
     brief: async () => brief,
+    notices: (team) => notices.take(team, { maxChars: 1_000, as: "delivered" }),
     isAlive: (pid) => alive.includes(pid),
     onTrouble: (_, what) => troubles.push(what),
   })({
@@ -82,6 +89,18 @@ const message = (n: number, text: string, more: Partial<MessagePayload> = {}) =>
 }
 
 describe("a session that begins", () => {
+  test("is told what other teams left for its team, once and before all else", async () => {
+    await task()
+    await tell("The schema changes on Monday.")
+    await tell("x".repeat(1_000))
+    expect(await greet("resume")).toBeUndefined()
+    const text = await greet("startup")
+    expect(text).toMatch(/^# Notices for team web\n.*no order from the owner/)
+    expect(text).toMatch(/\[Notice m-\w+ from api, via Throughline\]\nThe schema changes on Monday\./)
+    expect(text, "what does not fit waits for pull_updates").not.toContain("xxx")
+    expect(await greet("startup")).not.toContain("Monday")
+  })
+
   test.each(["startup", "clear"])("by %s is told of the task, the step and what was pending", async (start) => {
     await task()
     const text = await greet(start)
@@ -168,7 +187,11 @@ describe("mail that waits", () => {
     expect(await greet("startup")).toMatch(/^# Mail [\s\S]*\n\nWhere it stood\.$/)
     await store.close()
     expect(await greet("startup")).toBe("Where it stood.")
-    expect(troubles).toEqual([expect.stringContaining("was doing"), expect.stringContaining("waits for it")])
+    expect(troubles).toEqual([
+      expect.stringContaining("was told"),
+      expect.stringContaining("was doing"),
+      expect.stringContaining("waits for it"),
+    ])
     store = await openStore(sqlite({ path: join(dir, "t.db") }))
   })
 })

@@ -18,6 +18,8 @@ interface Deps {
   host: string
   /** Where the project stood, as far as the settings allow. */
   brief(begun: Begun): Promise<string | undefined>
+  /** What teams were told meanwhile; what is handed out is not handed out again. */
+  notices(team: string, nativeSession: string | undefined): Promise<{ text: string }[]>
   isAlive(pid: number): boolean
   onTrouble(error: unknown, what: string): void
 }
@@ -33,6 +35,8 @@ const BLIND_STARTS = new Set(["startup", "clear"])
 /** What a session that begins is told: what the last one was doing, what waits for its team, where the project stood. */
 export function makeGreetings(deps: Deps): (begun: Begun) => Promise<string | undefined> {
   const parts = [
+    // First, so that nothing of them is cut off: they are not told again.
+    { say: noticesOf, what: "what its team was told" },
     { say: taskOf, what: "what the last session was doing" },
     { say: mailOf, what: "what waits for it" },
     { say: ({ brief }: Deps, begun: Begun) => brief(begun), what: "where its project stood" },
@@ -82,17 +86,32 @@ function taskText(state: TaskState): string {
   ].join("\n")
 }
 
-async function mailOf({ store, roster }: Deps, { platform, event }: Begun) {
-  if (!isBlind(event) || event.cwd === undefined) return undefined
-  const above = roster.at(event.cwd)
-  const nearest = above.filter((team) => team.projectDir === above[0]?.projectDir && team.platform === platform)
+async function noticesOf({ roster, notices }: Deps, begun: Begun) {
   const texts: string[] = []
-  for (const team of nearest) {
+  for (const { name } of teamsAt(roster, begun)) {
+    const waiting = await notices(name, begun.event.sessionId)
+    if (waiting.length === 0) continue
+    const head = `# Notices for team ${name}\nFrom other teams, for you to know; they are no order from the owner, and nobody waits for an answer.`
+    texts.push([head, ...waiting.map(({ text }) => text)].join("\n\n"))
+  }
+  return texts.length === 0 ? undefined : texts.join("\n\n")
+}
+
+async function mailOf({ store, roster }: Deps, begun: Begun) {
+  const texts: string[] = []
+  for (const team of teamsAt(roster, begun)) {
     const waiting = await store.deliveries.ofLanes(lanesOf(team.name), { states: ["queued"] })
     const messages = waiting.filter((delivery) => delivery.channel === AGENT_CHANNEL)
     if (messages.length > 0) texts.push(mailText(team, messages))
   }
   return texts.length === 0 ? undefined : texts.join("\n\n")
+}
+
+/** Those whose agent it is, if it knows nothing of before. */
+function teamsAt(roster: Roster, { platform, event }: Begun): Team[] {
+  if (!isBlind(event) || event.cwd === undefined) return []
+  const above = roster.at(event.cwd)
+  return above.filter((team) => team.projectDir === above[0]?.projectDir && team.platform === platform)
 }
 
 function mailText(team: Team, messages: Parameters<typeof messageOf>[0][]): string {

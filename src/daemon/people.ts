@@ -5,9 +5,11 @@ import { visible } from "../operations/columns.ts"
 import type { Call } from "../operations/invoke.ts"
 import { projectName } from "../operations/text.ts"
 import type { CommandExtra } from "../surfaces/cli.ts"
+import { followAsk } from "./follow-ask.ts"
 import { followUpdates } from "./follow-updates.ts"
 import type { Offer } from "./picker.ts"
 import { isAtTerminal, type Pager, page, runInTerminal } from "./terminal.ts"
+import { watchPermissions } from "./watch-permissions.ts"
 
 interface People {
   call: Call
@@ -75,6 +77,24 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
           throw new Failure("bad_input", "say whose: throughline updates <team>", { parameter: "target" })
         if (follow !== true) return given
         await followUpdates({ call, caller, input: given, json })
+        return undefined
+      },
+    },
+    "permissions.list": {
+      options: [["--watch", "show each question as it comes, and ask for the answer"]],
+      fill: async (given) => (given.watch === true ? watchPermissions({ call, caller }) : given),
+    },
+    teams_ask: {
+      options: [],
+      async fill(given, { json }) {
+        const { team, question, timeout } = given
+        if (team === undefined || question === undefined)
+          throw new Failure("bad_input", "say whom and what: throughline ask <team> <question>", {
+            parameter: team === undefined ? "team" : "question",
+          })
+        // A program reads the answer when it is whole; so does who says how long to wait.
+        if (json || timeout !== undefined) return given
+        await followAsk({ call, caller, input: given })
         return undefined
       },
     },

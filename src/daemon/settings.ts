@@ -74,6 +74,44 @@ export const ConfigSchema = z.strictObject({
         .describe("A message that could not be delivered for so long expires"),
     })
     .prefault({}),
+  permissions: z
+    .strictObject({
+      timeoutMinutes: z
+        .number()
+        .positive()
+        .max(10_080)
+        .default(30)
+        .describe("What an agent asks to be allowed is denied when nobody has answered for so long"),
+    })
+    .prefault({}),
+  maintenance: z
+    .strictObject({
+      compactAfterTokens: z
+        .int()
+        .min(0)
+        .max(100_000_000)
+        .default(150_000)
+        .describe("A pair's session that carries so much is compacted when its agent idles; 0 never"),
+      compactAfterMessages: z
+        .int()
+        .min(0)
+        .max(1_000_000)
+        .default(0)
+        .describe("So is one with so many messages since it was compacted; 0 never"),
+      continueAfterTokens: z
+        .int()
+        .min(0)
+        .max(100_000_000)
+        .default(180_000)
+        .describe("A pair goes on in a new session with a brief of the old one when that carries so much; 0 never"),
+      archiveAfterDays: z
+        .number()
+        .min(0)
+        .max(100_000)
+        .default(30)
+        .describe("A pair that nobody used for so long is archived; 0 never"),
+    })
+    .prefault({}),
   sessions: z
     .strictObject({
       archiveAfterDays: z
@@ -82,6 +120,28 @@ export const ConfigSchema = z.strictObject({
         .max(100_000)
         .default(180)
         .describe("Sessions left alone for so long archive themselves"),
+    })
+    .prefault({}),
+  settings: z
+    .strictObject({
+      maxProcesses: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(10)
+        .describe("How many agents may run at once for teams that are asked"),
+      idleTimeout: z
+        .int()
+        .min(1_000)
+        .max(2_147_483_647)
+        .default(3_600_000)
+        .describe("Milliseconds after which such an agent is ended when nobody asks it; teams may have their own"),
+      healthCheckInterval: z
+        .int()
+        .min(1_000)
+        .max(86_400_000)
+        .default(30_000)
+        .describe("Milliseconds between two looks at their processes and memory"),
     })
     .prefault({}),
   teams: TeamSettings.default({}).describe("Named projects with an agent; in the file only"),

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { makeTeams, type TeamsRoom } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
+import { makeRosterRoom, type RosterRoom } from "../teams/roster-room.ts"
 import { loadConfig } from "./config.ts"
 import { teamsFile } from "./teams-file.ts"
 
@@ -16,13 +16,13 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-function room(): TeamsRoom {
+function room(): RosterRoom {
   const read = () => loadConfig({ path, environment: {}, flags: [] }).config.teams
-  return makeTeams({ roster: makeRoster({ read }), file: teamsFile(path, read) })
+  return makeRosterRoom({ roster: makeRoster({ read }), file: teamsFile(path, read) })
 }
 const caller = () => ({ surface: "cli", cwd: dir }) as const
 const text = () => readFileSync(path, "utf8")
-const names = (teams: TeamsRoom) => teams.roster.list().map(({ name }) => name)
+const names = (teams: RosterRoom) => teams.roster.list().map(({ name }) => name)
 const put = (name: string, value: unknown) => {
   writeFileSync(join(dir, name), typeof value === "string" ? value : JSON.stringify(value))
   return name

@@ -3,7 +3,7 @@ import { malformed, readText } from "../adapters/setup/shared/files.ts"
 import { editJson } from "../adapters/setup/shared/json.ts"
 import { Failure } from "../domain/failure.ts"
 import { writeWhole } from "../sessions/setup/files.ts"
-import type { TeamsFile } from "../teams/room.ts"
+import type { TeamsFile } from "../teams/roster-room.ts"
 import { TEAM_NAME, TeamSettingSchema } from "./team-settings.ts"
 
 /** The teams in config.json. Nothing else of it is touched, and a file that is malformed not at all. */

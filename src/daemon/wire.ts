@@ -1,6 +1,7 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
 import { consoles } from "../adapters/consoles/list.ts"
+import { createDrivers } from "../adapters/drivers/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
 import { lines } from "../adapters/lines/list.ts"
 import { tmuxPanes } from "../adapters/panes/tmux.ts"
@@ -29,6 +30,7 @@ import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
+import { makeAnalytics } from "../teams/analytics.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
@@ -36,15 +38,18 @@ import { type Environment, terminalEnvironment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import type { Home } from "./home.ts"
-import type { IndexerData } from "./indexer.ts"
 import type { Log } from "./log.ts"
+import { maintenanceOf } from "./pair-keeper.ts"
 import { parentOf, processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import { reporting } from "./reporting.ts"
 import type { Config } from "./settings.ts"
 import type { Step } from "./shutdown.ts"
+import { startIndexer } from "./start-indexer.ts"
 import { statusOf } from "./status.ts"
 import { teamsFile } from "./teams-file.ts"
+import { openPermits, permitFor } from "./teams-permits.ts"
+import { ownServer, teamsRecords } from "./teams-records.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 
@@ -140,23 +145,21 @@ export async function wire({
     promptDir: home.handoffs,
   })
 
+  const rules = makeRules({
+    store,
+    clock,
+    projects: sessions.projects,
+    homeDir: machine.homeDir,
+    capture: config.capture,
+  })
   const tasks = makeTasks({
     store,
     clock,
     homeDir: environment.homeDir,
     projects: sessions.projects,
-    rules: makeRules({ store, clock, projects: sessions.projects, homeDir: machine.homeDir, capture: config.capture }),
+    rules,
     mirrorDirs: (dir) => roster.at(dir).flatMap((team) => (team.taskStateFile ? [team.projectDir] : [])),
     onTrouble: (err, path) => log.warn({ err, path }, "the state of a task could not be written to its file"),
-  })
-
-  const greet = makeGreetings({
-    store,
-    roster,
-    host: hostname(),
-    brief: (begun) => recall.greeting(begun),
-    isAlive: (pid) => processStart(pid) !== undefined,
-    onTrouble: (err, what) => log.warn({ err }, what),
   })
 
   const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
@@ -206,9 +209,41 @@ export async function wire({
     hasSpooled: async () => (await spool.names()).length > 0,
     onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
   })
-  const updates = makeUpdates({ store, roster, takeMail: reach.pull })
 
-  const teams = makeTeams({ roster, file: teamsFile(home.config, readTeams) })
+  const permits = await openPermits({ store, clock, config, home, log })
+  const analytics = makeAnalytics({ store })
+  const records = teamsRecords({ store, capture, briefs, live: watching.live, isCaptured: config.capture.enabled })
+  const teams = makeTeams({
+    store,
+    clock,
+    roster,
+    file: teamsFile(home.config, readTeams),
+    drivers: createDrivers(),
+    machine,
+    settings: { ...config.settings, maxMessageBytes: config.queue.maxMessageBytes },
+    host: hostname(),
+    home: home.dir,
+    mcp: ownServer(home),
+    permit: permitFor(permits, store),
+    redact: rules.redact,
+    processStart,
+    ...records,
+    onTrouble: (err, what) => log.warn({ err, what }, "teams that are asked"),
+  })
+  const updates = makeUpdates({
+    store,
+    roster,
+    takeMail: async (team, caller) => [...(await reach.pull(team, caller)), ...(await teams.pull(team.name))],
+  })
+  const greet = makeGreetings({
+    store,
+    roster,
+    host: hostname(),
+    brief: (begun) => recall.greeting(begun),
+    notices: teams.greeting,
+    isAlive: (pid) => processStart(pid) !== undefined,
+    onTrouble: (err, what) => log.warn({ err }, what),
+  })
 
   const followers: Follower[] = [updatesFollower(roster), ...reach.followers]
   const stopping = new AbortController()
@@ -218,7 +253,8 @@ export async function wire({
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
-  running.push(reach.run(stopping.signal), keeping.run(stopping.signal))
+  running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
+  running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
 
   const sweep = () =>
     sessions.keeping
@@ -229,16 +265,17 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
-  const call = reporting(
-    local(operations, { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, system }),
-    log,
-  )
+  const services = { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, analytics }
+  const call = reporting(local(operations, { ...services, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
     ...agentHooks({ agents, intake: capture.intake, greet, reach }),
-    endWaiting: reach.endWaiting,
+    endWaiting() {
+      reach.endWaiting()
+      teams.endWaiting()
+    },
     mcp,
     streams,
     stops: [
@@ -259,11 +296,3 @@ export async function wire({
 
 /** Sources that come one by one are no import. */
 const isImporting = ({ importing, sourcesLeft }: Progress) => importing || sourcesLeft > 20
-
-function startIndexer(data: IndexerData): Worker {
-  return new Worker(new URL("../daemon/indexer.js", import.meta.url), {
-    workerData: data,
-    // Lists that were read are cached beside the heap; what is left over is short-lived.
-    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
-  })
-}

@@ -17,6 +17,8 @@ export interface Caller {
   cwd?: string
   /** Names a connection whose requests have ids of their own, so that each request has a key. */
   connection?: string
+  /** Told how it goes while the call takes its time; where the surface has a way to pass that on. */
+  onProgress?(message: string): void
   /** The sender's own key for this call; a write repeated under it is done once. */
   idempotencyKey?: string
 }

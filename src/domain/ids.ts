@@ -28,6 +28,9 @@ export function newMessageId(team: string, key?: string): string {
   return `m-${createHash("sha256").update(name).digest("hex").slice(0, 16)}`
 }
 
+/** Of a permission: never one that was there before, whose answer would count for this one. */
+export const newPermissionId = () => `q-${randomUUID().replaceAll("-", "").slice(0, 16)}`
+
 /** Equal for texts that a person would call the same, to the same team. */
 export const fingerprintOf = (team: string, text: string) =>
   createHash("sha256")
@@ -44,3 +47,9 @@ const normalisedPrompt = (text: string) =>
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
     .normalize("NFC")
     .trim()
+
+/** Under this the agent keeps the prompt that a message became, where it takes a UUID from us: always the same one. */
+export function promptUuid(messageId: string): string {
+  const hex = createHash("sha256").update(`prompt\0${messageId}`).digest("hex")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

@@ -1,3 +1,4 @@
+import type { Analytics } from "./analytics.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
 import type { Project } from "./project.ts"
@@ -5,6 +6,7 @@ import type { Deliveries, Posts, Routes, TaskStates, Updates } from "./queue-sto
 import type { Run } from "./run.ts"
 import type { CapturedSession, NewSession, Session, SessionEdge, SessionFilter } from "./session.ts"
 import type { NewSource, Source, SourceLook, SourceSummary } from "./source.ts"
+import type { Audit, Pairs, Permissions } from "./team-store.ts"
 import type { NewThought, Thought } from "./thought.ts"
 import type { Turn, TurnKind } from "./turn.ts"
 
@@ -24,6 +26,10 @@ export interface Store {
   readonly posts: Posts
   readonly updates: Updates
   readonly taskStates: TaskStates
+  readonly pairs: Pairs
+  readonly permissions: Permissions
+  readonly audit: Audit
+  readonly analytics: Analytics
   /**
    * All or nothing. The store handed in is the one to use inside; transactions do not nest. `readAgain` is for what can be
    * read again from where it came: a power cut may undo the last of them, a crash of ours never does, and no disk is

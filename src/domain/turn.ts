@@ -4,6 +4,7 @@ import type { SessionId } from "./ids.ts"
 export const TURN_KINDS = ["prompt", "reply", "reasoning", "tool_call", "tool_result", "summary", "reset"] as const
 export type TurnKind = (typeof TURN_KINDS)[number]
 
+/** What came from a cache stands apart, and is not in `inputTokens`. */
 export interface Usage {
   inputTokens?: number
   outputTokens?: number

@@ -12,7 +12,7 @@ export const logConversationExchange = operation({
     "Keep one exchange of this conversation. Only for agents whose conversations Throughline cannot read by itself.",
   effect: "write",
   on: ["mcp", "http"],
-  tool: { set: "recall" },
+  tool: { set: "recall", isBrief: true },
   input: z.strictObject({
     user_message: z.string().min(1).max(1_000_000).describe("What the user said"),
     ai_response: z.string().min(1).max(1_000_000).describe("What you answered"),
@@ -50,7 +50,7 @@ export const syncConversationHistory = operation({
   summary: "Bring the archive up to date with an agent's own files, or say that exchanges must be logged by hand.",
   effect: "write",
   on: ["mcp", "http"],
-  tool: { set: "recall" },
+  tool: { set: "recall", isBrief: true },
   input: z.strictObject({
     session_id: z.string().min(1).optional().describe("Say whether this one is kept"),
     mode: z

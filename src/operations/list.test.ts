@@ -19,6 +19,16 @@ const SELF_EVIDENT = new Set([
   "current_task",
   "current_task_id",
   "last_completed_step",
+  "team",
+  "toTeam",
+  "fromTeam",
+  "threadId",
+  "messageId",
+  "question",
+  "message",
+  "waitForResponse",
+  "ttlDays",
+  "operation",
 ])
 
 const propertiesOf = (op: Operation) =>

@@ -1,9 +1,11 @@
+import { analytics } from "./analytics.ts"
 import { resumeSessionContext } from "./brief.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
 import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
 import type { Operation } from "./operation.ts"
+import { audit, permissionsAnswer, permissionsList } from "./permissions.ts"
 import { queueCancel, queueShow, queueStatus, sendMessage } from "./queue.ts"
 import { reindex } from "./reindex.ts"
 import { resume } from "./resume.ts"
@@ -21,6 +23,8 @@ import { importNow, sources } from "./sources.ts"
 import { status } from "./system.ts"
 import { taskState } from "./task-state.ts"
 import { down, teamsAdd, teamsImport, teamsList, teamsRemove, up } from "./teams.ts"
+import { teamsAsk, teamsFollow, teamsNotify, teamsSendMessage } from "./teams-ask.ts"
+import { teamsControl, teamsStatus, teamsThreads } from "./teams-status.ts"
 import { thought } from "./thought.ts"
 import { pullUpdates } from "./updates.ts"
 
@@ -59,6 +63,17 @@ const all = [
   teamsImport,
   up,
   down,
+  teamsAsk,
+  teamsSendMessage,
+  teamsNotify,
+  teamsStatus,
+  teamsThreads,
+  teamsControl,
+  teamsFollow,
+  permissionsList,
+  permissionsAnswer,
+  audit,
+  analytics,
   status,
 ] as const
 

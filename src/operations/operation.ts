@@ -19,7 +19,8 @@ export interface Operation<
   /** `destroy` makes the command line ask and the tool warn. */
   effect: "read" | "write" | "destroy"
   on: readonly Surface[]
-  tool?: { set: ToolSet; alwaysLoad?: boolean }
+  /** `isBrief`: its answer is always short. */
+  tool?: { set: ToolSet; alwaysLoad?: boolean; isBrief?: true }
   /** The words on the command line, or several ways to say it; the operation's name with spaces if absent. */
   command?: string | readonly string[]
   /** False where the command line must not start a daemon only to answer. */

@@ -11,7 +11,7 @@ export const sendMessage = operation({
   summary: "Queue a message for a team's agent; it is kept until the agent has it",
   effect: "write",
   on: ["mcp", "cli", "http"],
-  tool: { set: "queue" },
+  tool: { set: "queue", isBrief: true },
   command: "send",
   positional: ["target", "message"],
   takesWords: true,
@@ -46,7 +46,7 @@ export const queueStatus = operation({
   summary: "Show for every team how many messages wait, and what its agent is at",
   effect: "read",
   on: ["mcp", "cli", "http"],
-  tool: { set: "queue" },
+  tool: { set: "queue", isBrief: true },
   command: "queue",
   input: z.strictObject({}),
   output: z.object({

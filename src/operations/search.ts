@@ -214,7 +214,7 @@ async function sessionOf({ sessions, capture }: Pick<Services, "sessions" | "cap
   return (await capture.byNativeId(id)) ?? sessions.recovery.get(id)
 }
 
-async function projectOf(sessions: Services["sessions"], given: string): Promise<ProjectId> {
+export async function projectOf(sessions: Services["sessions"], given: string): Promise<ProjectId> {
   const isPath = given.includes("/") || given.startsWith("~")
   const found = isPath ? [(await sessions.projects.find(given)).project] : await sessions.projects.named(given)
   const [project, another] = found

@@ -6,6 +6,8 @@ import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
 import type { Tasks } from "../sessions/task-state.ts"
+import type { Analytics } from "../teams/analytics.ts"
+import type { Permits } from "../teams/permits.ts"
 import type { TeamsRoom } from "../teams/room.ts"
 
 /** What operations run on; the daemon builds it once. */
@@ -19,6 +21,8 @@ export interface Services {
   updates: UpdatesRoom
   teams: TeamsRoom
   keeping: Keeping
+  permits: Permits
+  analytics: Analytics
   system: SystemService
 }
 

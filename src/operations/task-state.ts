@@ -7,7 +7,7 @@ export const taskState = operation({
   summary: "Keep what you are working on, after each step, so that the next session can go on; load or clear it.",
   effect: "write",
   on: ["mcp", "http"],
-  tool: { set: "queue", alwaysLoad: true },
+  tool: { set: "queue", alwaysLoad: true, isBrief: true },
   input: z.strictObject({
     operation: z.enum(["save", "load", "clear"]).describe("save leaves what is not given; an empty text takes it out"),
     current_task: z.string().max(4_000).optional(),

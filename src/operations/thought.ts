@@ -9,7 +9,7 @@ export const thought = operation({
     "Record one step of reasoning so that it survives restarts. Number optional; a taken number is renumbered, never overwritten.",
   effect: "write",
   on: ["mcp", "http"],
-  tool: { set: "recovery", alwaysLoad: true },
+  tool: { set: "recovery", alwaysLoad: true, isBrief: true },
   input: z.strictObject({
     thought: z.string().min(1).max(MAX_THOUGHT_CHARS),
     nextThoughtNeeded: z.boolean(),

@@ -84,6 +84,25 @@ describe("what is forgotten is gone", () => {
     expect(bytes().includes("zebrasecret")).toBe(false)
   })
 
+  test("what an agent asked to be allowed goes with its session, and by its words", async () => {
+    await archive().keep({ captures: [turn("s1", "a", "hello", 1)], source })
+    const session = (await store.sessions.byNative("claude-code", "s1"))!
+    const ask = (id: string, sessionId: typeof session.id | null) =>
+      store.permissions.ask({
+        ...{ id, sessionId, home: "here", asker: "web → api", team: "api", tool: "Bash", title: "Bash" },
+        ...{ input: { command: `zebrasecret ${id}` }, suggestions: [], state: "waiting", always: null, reason: null },
+        ...{ answeredBy: null, askedAtMs: 1, answeredAtMs: null, expiresAtMs: 2 },
+      })
+    await ask("q1", session.id)
+    await ask("q2", null)
+    await store.audit.add({ atMs: 1, who: "me", what: "permission.allowed", data: { id: "q1", title: "zebrasecret" } })
+    await room.forget.forget({ sessionId: session.id })
+    expect((await store.permissions.waiting()).map(({ id }) => id)).toEqual(["q2"])
+    expect(await store.audit.list({ limit: 9 })).toMatchObject([{ who: "me", data: { id: "q1", forgotten: true } }])
+    await room.forget.forget({ containing: "zebrasecret" })
+    expect(bytes().includes("zebrasecret")).toBe(false)
+  })
+
   test("a time takes its turns only, and they stay away", async () => {
     const captures = [turn("s", "a", "monday", 10), turn("s", "b", "tuesday", 20), turn("s", "c", "wednesday", 30)]
     await archive().keep({ captures, source })

@@ -69,15 +69,22 @@ export function makeForget({ store, clock, recovery }: { store: Store; clock: Cl
         await tx.turns.recount(left)
         await tx.forgetting.retitle(left, scope.containing)
         const gone: SessionId[] = [...whole.map(({ id }) => id), ...empty]
-        for (const id of gone) await tx.forgetting.session(id, nowMs)
-        for (const { projectId, nativeId } of whole) if (projectId) await tx.taskStates.clear(projectId, nativeId)
+        // Before the sessions go: they tell which project a message went to.
+        const words = scope.sessionId === undefined ? wishOf(scope) : { sessionIds: gone }
+        const cancelled = await tx.deliveries.forget(words, nowMs)
+        await tx.journal.append(cancelled.map((delivery) => cancelledEntry(delivery, nowMs)))
+        await tx.permissions.forget({ sessionIds: gone })
+        await tx.pairs.forgetAnswers(
+          scope.sessionId === undefined ? wishOf(scope) : { nativeIds: whole.map(({ nativeId }) => nativeId) },
+        )
         if (scope.sessionId === undefined) {
           await tx.taskStates.forget(wishOf(scope))
           await tx.updates.forget(wishOf(scope))
+          // Of a project the sessions tell; what is asked by a session that is not kept belongs to none.
+          if (picksParts(scope) && scope.projectId === undefined) await tx.permissions.forget(wishOf(scope))
         }
-        const words = scope.sessionId === undefined ? wishOf(scope) : { sessionIds: whole.map(({ id }) => id) }
-        const cancelled = await tx.deliveries.forget(words, nowMs)
-        await tx.journal.append(cancelled.map((delivery) => cancelledEntry(delivery, nowMs)))
+        for (const id of gone) await tx.forgetting.session(id, nowMs)
+        for (const { projectId, nativeId } of whole) if (projectId) await tx.taskStates.clear(projectId, nativeId)
         plan.sessions = gone.length
       })
       await store.purge()

@@ -28,6 +28,8 @@ export interface StoreDialect {
   skipLocked: boolean
   /** A substring, by its exact characters. */
   contains(column: string, text: string): RawBuilder<SqlBool>
+  /** A number in a column that holds JSON; null where it is not there. */
+  jsonNumber(column: string, key: string): RawBuilder<number | null>
   /** Overwrites what deleted rows left behind. */
   purge(db: Db): Promise<void>
   /** Drops what is cached in this process, where something is. */

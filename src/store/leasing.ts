@@ -14,7 +14,8 @@ export async function takeHeads(
 ): Promise<DeliveryRow[]> {
   if (channels.length === 0) return []
   await dialect.lockLeases(db)
-  await expireRows(db, nowMs)
+  // Those of other channels are expired by who serves them, and says so.
+  for (const channel of channels) await expireRows(db, nowMs, channel)
   const isWanted = ({ lane }: DeliveryRow) => (only?.includes(lane) ?? true) && !exceptLanes.includes(lane)
   for (;;) {
     const { heads, busy } = await lanes(db, nowMs)
@@ -58,16 +59,17 @@ export async function takeCutOff(
 }
 
 /** Those whose time ran out; none that somebody is at, or that may have arrived. */
-export async function expireRows(db: Db, nowMs: number, channel?: string): Promise<DeliveryRow[]> {
-  let query = db
+export async function expireRows(db: Db, nowMs: number, channel: string): Promise<DeliveryRow[]> {
+  return db
     .updateTable("deliveries")
     .set({ ...settled(nowMs), state: "expired", outcome: "its time ran out before it could be delivered" })
     .where("expires_at_ms", "<=", nowMs)
     .where("state", "=", "queued")
     .where((e) => e.or([e("lease_until_ms", "is", null), e("lease_until_ms", "<=", nowMs)]))
     .where((e) => e.or([e("attempt_started_at_ms", "is", null), e("repeatable", "=", 1)]))
-  if (channel !== undefined) query = query.where("channel", "=", channel)
-  return query.returningAll().execute()
+    .where("channel", "=", channel)
+    .returningAll()
+    .execute()
 }
 
 /** The first of each lane; and the lanes in which a later one is under way, because it was leased before an earlier one committed. */

@@ -3,12 +3,15 @@ import { Kysely } from "kysely"
 import { Migrator } from "kysely/migration"
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
+import { makeAnalyticsTable } from "./analytics.ts"
 import { makeBindings } from "./bindings.ts"
 import { makeDeliveries } from "./deliveries.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { makeForgetting } from "./forgetting.ts"
 import { makeJournal } from "./journal.ts"
 import { migrations } from "./migrations/list.ts"
+import { makePairs } from "./pairs.ts"
+import { makeAudit, makePermissions } from "./permissions.ts"
 import { makePosts } from "./posts.ts"
 import { makeProjects } from "./projects.ts"
 import { makeRoutes } from "./routes.ts"
@@ -69,6 +72,10 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
       posts: makePosts(on),
       updates: makeUpdates(on, dialect),
       taskStates: makeTaskStates(on),
+      pairs: makePairs(on, dialect),
+      permissions: makePermissions(on, dialect, onMoved),
+      audit: makeAudit(on),
+      analytics: makeAnalyticsTable(on, dialect),
       async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")
         const run = (on: Kysely<Tables>) =>

@@ -44,8 +44,9 @@ export function postgres(options: PostgresOptions): StoreDialect {
       await sql`select pg_advisory_xact_lock(${sql.lit(LEASES_LOCK)})`.execute(db)
     },
     contains: (column, text) => sql<SqlBool>`position(${text} in ${sql.ref(column)}) > 0`,
+    jsonNumber: (column, key) => sql`(${sql.ref(column)}::json ->> ${sql.lit(key)})::float8`,
     async purge(db) {
-      for (const table of ["thoughts", "turns", "sessions", "session_edges"]) {
+      for (const table of ["thoughts", "turns", "sessions", "session_edges", "permissions", "audit"]) {
         await sql`vacuum full ${sql.table(table)}`.execute(db)
       }
     },

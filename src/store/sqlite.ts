@@ -36,6 +36,7 @@ export function sqlite(options: SqliteOptions): StoreDialect {
     lockSession: async () => {},
     lockLeases: async () => {},
     contains: (column, text) => sql<SqlBool>`instr(${sql.ref(column)}, ${text}) > 0`,
+    jsonNumber: (column, key) => sql`json_extract(${sql.ref(column)}, ${sql.lit(`$.${key}`)})`,
     async rest(db) {
       await sql`pragma shrink_memory`.execute(db)
     },

@@ -177,4 +177,50 @@ export interface Tables {
     pending_messages: string
     updated_at_ms: number
   }
+  pairs: {
+    id: string
+    from_team: string
+    to_team: string
+    thread_id: string
+    platform: string
+    native_id: string | null
+    is_made: number
+    made_at_ms: number | null
+    status: string
+    message_count: number
+    created_at_ms: number
+    last_used_at_ms: number
+  }
+  pair_sessions: { pair_id: string; native_id: string; since_ms: number; why: string }
+  answers: {
+    message_id: string
+    pair_id: string
+    native_id: string | null
+    text: string
+    is_context_new: number
+    duration_ms: number
+    input_tokens: number
+    output_tokens: number
+    cost_usd: number | null
+    at_ms: number
+  }
+  permissions: {
+    id: string
+    home: string
+    asker: string
+    team: string | null
+    session_id: string | null
+    tool: string
+    title: string
+    input: string
+    suggestions: string
+    state: string
+    always: number | null
+    reason: string | null
+    answered_by: string | null
+    asked_at_ms: number
+    answered_at_ms: number | null
+    expires_at_ms: number
+  }
+  audit: { seq: GeneratedAlways<number>; at_ms: number; who: string; what: string; data: string }
 }

@@ -7,6 +7,7 @@ import {
   type Heard,
   type McpOptions,
   type McpTools,
+  progressOf,
   ROOT_NEEDED,
   serverInfo,
 } from "./mcp.ts"
@@ -35,7 +36,11 @@ export function quickCalls({ options, tools, caller, heard, send, giveBack }: Qu
     const { id, params } = call
     const isModern = heard.envelope !== ""
     const known = { roots: heard.roots, canAskRoots: true }
-    const result = await answerTool(options, tools, params, callerOf(caller, { id, _meta: params._meta }), known)
+    const onProgress = progressOf(params._meta, (notification) => {
+      if (running.has(id)) send(`${JSON.stringify({ ...notification, jsonrpc: "2.0" })}\n`)
+    })
+    const asker = { ...callerOf(caller, { id, _meta: params._meta }), ...onProgress }
+    const result = await answerTool(options, tools, params, asker, known)
     // One that was cancelled meanwhile is not answered.
     if (!running.delete(id)) return
     if (result === ROOT_NEEDED) giveBack(call)

@@ -63,7 +63,11 @@ export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Call
   server.setRequestHandler("tools/call", async ({ params }, ctx) => {
     heard.envelope = envelopeText(ctx.mcpReq.envelope)
     heard.roots ??= answeredRoots(ctx)
-    const caller = callerOf(baseCaller, ctx.mcpReq)
+    const onProgress = progressOf(
+      ctx.mcpReq._meta,
+      (notification) => void ctx.mcpReq.notify(notification).catch(() => {}),
+    )
+    const caller = { ...callerOf(baseCaller, ctx.mcpReq), ...onProgress }
     const answered = await answerTool(options, tools, params, caller, { roots: heard.roots, canAskRoots: true })
     if (answered !== ROOT_NEEDED) return answered
     if (asksInResult(ctx)) return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } })
@@ -72,6 +76,27 @@ export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Call
     return again === ROOT_NEEDED ? failed(new Failure("root_needed", "the client has not named its roots")) : again
   })
   return server
+}
+
+/** For a call that wants to hear how it goes. */
+export function progressOf(
+  meta: object | undefined,
+  notify: (notification: Progress) => void,
+): Pick<Caller, "onProgress"> {
+  const progressToken = (meta as { progressToken?: string | number } | undefined)?.progressToken
+  if (progressToken === undefined) return {}
+  let progress = 0
+  return {
+    onProgress(message) {
+      progress += 1
+      notify({ method: "notifications/progress", params: { progressToken, progress, message } })
+    },
+  }
+}
+
+export interface Progress {
+  method: "notifications/progress"
+  params: { progressToken: string | number; progress: number; message: string }
 }
 
 export const serverInfo = ({ version }: McpOptions) => ({ name: "throughline", title: "Throughline", version })
@@ -118,14 +143,18 @@ function describeTool(op: Operation): Tool {
     inputSchema: jsonSchema(op.input) as Tool["inputSchema"],
     outputSchema: outline(jsonSchema(op.output)),
     annotations: op.effect === "read" ? { readOnlyHint: true } : { destructiveHint: op.effect === "destroy" },
-    _meta: {
-      "anthropic/maxResultSizeChars": MAX_RESULT_CHARS,
-      ...(op.tool?.alwaysLoad ? { "anthropic/alwaysLoad": true } : {}),
-    },
+    ...(op.tool?.isBrief && !op.tool.alwaysLoad
+      ? {}
+      : {
+          _meta: {
+            ...(op.tool?.isBrief ? {} : { "anthropic/maxResultSizeChars": MAX_RESULT_CHARS }),
+            ...(op.tool?.alwaysLoad ? { "anthropic/alwaysLoad": true } : {}),
+          },
+        }),
   }
 }
 
-/** What an answer has, and of which kind: what lies deeper is seen in the answer, and every agent pays for this list. */
+/** What an answer may have, and of which kind: more is seen in the answer itself, and every agent pays for this list. */
 function outline({ properties = {} }: Record<string, unknown>): NonNullable<Tool["outputSchema"]> {
   const kinds = Object.entries(properties as Record<string, { type?: unknown }>).map(([name, { type }]) => [
     name,
@@ -141,6 +170,9 @@ function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
     // The pattern of a day is ten times as long as its name, and every agent reads this list at every start.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+      // Nobody needs to be told that a name is neither empty nor very long; one that is gets refused.
+      if (jsonSchema.minLength === 1) delete jsonSchema.minLength
+      delete jsonSchema.maxLength
     },
   })
   return rest

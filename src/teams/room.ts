@@ -1,85 +1,208 @@
-import { resolve } from "node:path"
 import type { Caller } from "../domain/caller.ts"
-import { Failure } from "../domain/failure.ts"
-import type { Team } from "../domain/team.ts"
-import { readForeign, type Skipped } from "./import.ts"
-import { type ReloadingRoster, realFolder, type TeamSetting } from "./roster.ts"
+import type { Clock } from "../domain/clock.ts"
+import type { Driver, DriveWish, PermissionAnswer, PermissionRequest } from "../domain/driver.ts"
+import { newKey } from "../domain/ids.ts"
+import { type IfOpen, MAIN_THREAD, type Pair } from "../domain/pair.ts"
+import type { Machine } from "../domain/platform.ts"
+import type { Store } from "../domain/store.ts"
+import { makeAsking } from "./asking.ts"
+import { type AskState, type Asks, makeAsks } from "./asks.ts"
+import { makeCallers } from "./callers.ts"
+import { type Controlled, type ControlWish, makeControl } from "./control.ts"
+import { makeNews } from "./news.ts"
+import { makeNotices, type Notice } from "./notices.ts"
+import { makePairing, type PairingDeps } from "./pairs.ts"
+import { makePool } from "./pool.ts"
+import { makeRecovery } from "./recovery.ts"
+import type { ReloadingRoster } from "./roster.ts"
+import { makeRosterRoom, type RosterRoom, type TeamsFile } from "./roster-room.ts"
+import { makeStatus, type TeamsState } from "./status.ts"
+import { makeWords } from "./words.ts"
 
-/** Who there is, and how that is changed. */
-export interface TeamsRoom {
+/** The room's door: who there is, and what they ask each other. */
+export interface TeamsRoom extends RosterRoom {
+  /** Its state when it is answered, or when the time is over; with a time of 0 it is not waited for. */
+  ask(caller: Caller, wish: AskedOf): Promise<AskState>
+  /** Kept for the team's next session. */
+  notify(
+    caller: Caller,
+    wish: { team: string; text: string; fromTeam?: string | undefined; ttlMs: number },
+  ): Promise<{
+    messageId: string
+    expiresAtMs: number
+  }>
+  message(id: string): Promise<AskState>
+  follow: Asks["follow"]
+  status(team?: string): Promise<TeamsState>
+  control(caller: Caller, wish: Omit<ControlWish, "fromTeam"> & { fromTeam?: string | undefined }): Promise<Controlled>
+  /** What waits for the team, for a session that begins, and not one that was begun for a pair. */
+  greeting(team: string, nativeSession: string | undefined): Promise<Notice[]>
+  /** The same for its agent that asks. */
+  pull(team: string): Promise<Notice[]>
+  /** Those who wait are told how it stands, so that the socket can be closed. */
+  endWaiting(): void
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface AskedOf {
+  team: string
+  text: string
+  /** What team and text are called where they came from. */
+  names: { team: string; text: string }
+  fromTeam?: string | undefined
+  threadId?: string | undefined
+  ifOpen?: IfOpen | undefined
+  timeoutMs: number
+}
+
+export interface TeamsSettings {
+  maxProcesses: number
+  idleTimeout: number
+  healthCheckInterval: number
+  maxMessageBytes: number
+}
+
+export interface TeamsDeps extends Pick<PairingDeps, "briefOf" | "isThere"> {
+  store: Store
+  clock: Clock
   roster: ReloadingRoster
-  add(caller: Caller, name: string, keys: TeamKeys, wish: { replace: boolean }): Team
-  remove(name: string): void
-  take(caller: Caller, file: string, wish: { replace: boolean }): Imported
+  file: TeamsFile
+  drivers: readonly Driver[]
+  machine: Machine
+  settings: TeamsSettings
+  host: string
+  /** Names the home: whoever held leases under it before is dead. */
+  home: string
+  /** Our own server, for the agents that are started. */
+  mcp: DriveWish["mcp"]
+  permit(request: PermissionRequest, context: PermitContext, signal: AbortSignal): Promise<PermissionAnswer>
+  redact(text: string, projectDir: string): string
+  isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
+  readRecords(platform: string): Promise<boolean>
+  processStart(pid: number): string | undefined
+  onTrouble(error: unknown, what: string): void
 }
 
-/** As in the configuration; what is not said is absent. */
-export type TeamKeys = Record<string, unknown> & { project: string }
-
-export interface Imported {
-  from: string
-  added: string[]
-  replaced: string[]
-  skipped: Skipped[]
+/** For whom an agent wants to do something. */
+export interface PermitContext {
+  pair: Pair
+  team: string
+  nativeId: string
+  /** The question that it is at. */
+  messageId: string | undefined
 }
 
-/** The configuration's file. */
-export interface TeamsFile {
-  /** Throws where the file cannot be used as it is; then it must not be changed either. */
-  read(): Record<string, TeamSetting>
-  /** What the keys mean, or what is wrong with them. */
-  check(name: string, keys: Record<string, unknown>): TeamSetting | { wrong: string }
-  /** Everything else in it stays as it is, comments too. */
-  change(change: { set?: Record<string, Record<string, unknown>>; remove?: string[] }): void
-  /** Another file with JSON in it. */
-  parse(path: string): unknown
-}
+const SWEEP_MS = 1_000
+/** A session that begins is told other things too. */
+const GREETING_CHARS = 4_000
+const PULL_CHARS = 400_000
 
-export function makeTeams({ roster, file }: { roster: ReloadingRoster; file: TeamsFile }): TeamsRoom {
-  const checked = (name: string, keys: Record<string, unknown>): string | undefined => {
-    const setting = file.check(name, keys)
-    if ("wrong" in setting) return setting.wrong
-    const folder = realFolder(setting.project)
-    return "why" in folder ? `project = ${JSON.stringify(setting.project)}: ${folder.why}` : undefined
-  }
+export function makeTeams(deps: TeamsDeps): TeamsRoom {
+  const { store, roster, drivers, settings, host, home, onTrouble, processStart } = deps
+  const news = makeNews()
+  const words = makeWords(news)
+  const ownerPrefix = `pairs ${host} ${home} `
+  const pairing = makePairing({ ...deps, start: starterOf(deps, (pairId) => asking.atWork(pairId)) })
+  const pool = makePool({
+    ...deps,
+    teamOf: (name) => roster.byName(name),
+    isAlive: (pid) => processStart(pid) !== undefined,
+    isShared: (platform) => drivers.find((driver) => driver.platform === platform)?.can.shared ?? false,
+    open: (pair, team, wish) => pairing.open(pair, team, wish),
+    onFree: () => asking.ring(),
+  })
+  const recovery = makeRecovery({ ...deps, endProcess })
+  const asking = makeAsking({
+    ...{ ...deps, pool, recovery, words, ownerPrefix, owner: ownerPrefix + newKey() },
+    onChanged: news.tell,
+  })
+  const callers = makeCallers({ store, roster, current: asking.current })
+  const asks = makeAsks({ ...deps, pairing, news, words, onQueued: asking.ring })
+  const notices = makeNotices(deps)
+  const control = makeControl({ store, roster, pairing, pool, asking })
+  const status = makeStatus({ store, roster, pool })
 
   return {
-    roster,
-    add(caller, name, keys, { replace }) {
-      const whole = { ...keys, project: resolve(caller.cwd ?? "/", keys.project) }
-      const wrong = checked(name, whole)
-      if (wrong !== undefined) throw badInput(wrong, "project")
-      if (!replace && name in file.read())
-        throw badInput(`there is a team ${JSON.stringify(name)} already; --replace takes its place`, "name")
-      file.change({ set: { [name]: whole } })
-      roster.reload()
-      return roster.byName(name)!
+    ...makeRosterRoom(deps),
+    async ask(caller, { team: name, text, names, fromTeam, threadId = MAIN_THREAD, ifOpen = "wait", timeoutMs }) {
+      const team = callers.teamNamed(name, names.team)
+      const asker = await callers.whoAsks(caller, fromTeam)
+      callers.checkChain(asker, team.name)
+      const from = { fromTeam: asker.team, sender: asker.name, chain: asker.chain }
+      const key = caller.idempotencyKey
+      const id = await asks.put({ ...from, team, text, parameter: names.text, threadId, ifOpen, key })
+      return asks.wait(id, timeoutMs, caller.onProgress)
     },
-    remove(name) {
-      const known = Object.keys(file.read())
-      if (!known.includes(name))
-        throw badInput(`there is no team ${JSON.stringify(name)} (known: ${known.join(", ") || "none"})`, "name")
-      file.change({ remove: [name] })
-      roster.reload()
+    async notify(caller, { team: name, text, fromTeam, ttlMs }) {
+      const team = callers.teamNamed(name, "toTeam")
+      const asker = await callers.whoAsks(caller, fromTeam)
+      const from = { fromTeam: asker.team, sender: asker.name }
+      return notices.put({ ...from, team, text, ttlMs, key: caller.idempotencyKey })
     },
-    take(caller, path, { replace }) {
-      const before = file.read()
-      const { from, teams, skipped } = readForeign(file.parse(resolve(caller.cwd ?? "/", path)))
-      const set: Record<string, Record<string, unknown>> = {}
-      const all = [...skipped]
-      for (const { name, keys, skipped } of teams) {
-        all.push(...skipped.map(({ what, why }) => ({ what: `${name}.${what}`, why })))
-        const why =
-          name in before && !replace ? "there is a team of this name; --replace takes its place" : checked(name, keys)
-        if (why === undefined) set[name] = keys
-        else all.push({ what: name, why })
-      }
-      if (Object.keys(set).length > 0) file.change({ set })
-      roster.reload()
-      const [replaced, added] = [Object.keys(set).filter((name) => name in before), Object.keys(set)]
-      return { from, added: added.filter((name) => !replaced.includes(name)), replaced, skipped: all }
+    message: asks.state,
+    follow: asks.follow,
+    async status(team) {
+      if (team !== undefined) callers.teamNamed(team, "team")
+      return status(team)
+    },
+    async control(caller, { fromTeam, ...wish }) {
+      const asker = await callers.whoAsks(caller, fromTeam)
+      return control(asker, { ...wish, fromTeam: asker.team })
+    },
+    async greeting(team, nativeSession) {
+      if (nativeSession !== undefined && (await store.pairs.ofNative(nativeSession))) return []
+      return notices.take(team, { maxChars: GREETING_CHARS, as: "delivered" })
+    },
+    endWaiting: news.end,
+    pull: (team) => notices.take(team, { maxChars: PULL_CHARS, as: "done" }),
+    async run(signal) {
+      const every = (ms: number, what: string, work: () => Promise<void>) =>
+        setInterval(() => void work().catch((error: unknown) => onTrouble(error, what)), ms)
+      const timers = [
+        every(SWEEP_MS, "idle processes", pool.sweep),
+        every(settings.healthCheckInterval, "the health of processes", pool.examine),
+      ]
+      const missing = await pairing.check().catch((error: unknown) => {
+        onTrouble(error, "pairs and their sessions")
+        return []
+      })
+      for (const { id, platform, nativeId } of missing)
+        onTrouble(
+          undefined,
+          `${id}: ${platform} no longer has the session ${nativeId}; the next question begins a new one`,
+        )
+      await asking.run(signal)
+      for (const timer of timers) clearInterval(timer)
+      await Promise.all(drivers.map((driver) => driver.close()))
     },
   }
 }
 
-const badInput = (message: string, parameter: string) => new Failure("bad_input", message, { parameter })
+/** A process for a pair, as its team is to be run. */
+function starterOf(
+  { machine, mcp, permit }: TeamsDeps,
+  atWork: (pairId: string) => string | undefined,
+): PairingDeps["start"] {
+  return async (driver, pair, team, session) => {
+    let nativeId = session.kind === "fork" ? session.as : session.id
+    const driven = await driver.start({
+      ...{ machine, mcp, session, projectDir: team.projectDir, permissionMode: team.permissionMode },
+      skipPermissions: team.skipPermissions,
+      instructionsFile: team.instructionsFile,
+      settingsFile: team.settingsFile,
+      ...(team.program === null ? {} : { program: team.program }),
+      onPermission: (request, signal) =>
+        permit(request, { pair, team: team.name, nativeId, messageId: atWork(pair.id) }, signal),
+    })
+    nativeId = driven.nativeId
+    return driven
+  }
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGTERM")
+  } catch {
+    // It has ended meanwhile.
+  }
+}

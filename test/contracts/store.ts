@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from "vitest"
 import type { Store } from "../../src/domain/store.ts"
+import { analyticsContract } from "./store/analytics.ts"
 import { bindingsContract } from "./store/bindings.ts"
 import { capturedContract } from "./store/captured.ts"
 import { deliveriesContract } from "./store/deliveries.ts"
@@ -10,6 +11,7 @@ import { projectsContract } from "./store/projects.ts"
 import { queueContract } from "./store/queue.ts"
 import { runsContract } from "./store/runs.ts"
 import { sessionsContract } from "./store/sessions.ts"
+import { teamsContract } from "./store/teams.ts"
 import { thoughtsContract } from "./store/thoughts.ts"
 import { transactionsContract } from "./store/transactions.ts"
 import { sourcesContract, turnsContract } from "./store/turns.ts"
@@ -46,6 +48,8 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     describe("deliveries", () => deliveriesContract(store))
     describe("leases", () => leasesContract(store))
     describe("messages and routes", () => queueContract(store))
+    describe("teams", () => teamsContract(store))
+    describe("analytics", () => analyticsContract(store))
     describe("transactions", () => transactionsContract(store))
     describe("lifetime", () => lifetimeContract(() => opened!))
   })

@@ -41,6 +41,8 @@ describe.each(combinations)(`${proves("mcp.both-eras")} A client over %s, %s era
       expect(tool.description).toBe(op.summary)
       expect(Object.keys(tool.inputSchema.properties!)).toEqual(Object.keys(op.input.shape))
       expect(Object.keys(tool.outputSchema!.properties!)).toEqual(Object.keys(op.output.shape))
+      // What is always there is seen in the answer; a list of it would be paid for by every agent.
+      expect(tool.outputSchema!.required).toBeUndefined()
       const { readOnlyHint = false, destructiveHint = !readOnlyHint } = tool.annotations!
       expect({ readOnlyHint, destructiveHint }).toEqual({
         readOnlyHint: op.effect === "read",

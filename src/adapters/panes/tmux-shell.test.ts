@@ -45,6 +45,12 @@ test("a server that hangs fails those that wait for it, and no other server; the
   expect(await run("/a", ["again"])).toMatchObject({ stdout: "again\n" })
 })
 
+test("a shell that is killed fails the command that it ran, and the next one has another", async () => {
+  const run = runner('[ "$4" = kill ] && kill -KILL $PPID; echo "$4"')
+  await expect(run("/s", ["kill"])).rejects.toMatchObject({ code: "terminal_failing" })
+  expect(await run("/s", ["again"], "text")).toMatchObject({ code: 0, stdout: "again\n" })
+})
+
 test("tmux that is not there is missing, and one that cannot be run is failing", async () => {
   const env = { PATH: "/nowhere" }
   await expect(makeTmuxRunner({ env })("/s", ["x"])).rejects.toMatchObject({ code: "dependency_missing" })

@@ -255,10 +255,11 @@ function textOf(content: unknown): string {
 }
 
 function usageOf(tokens: Json | undefined): Usage | undefined {
-  const [inputTokens, output, cachedTokens] = [tokens?.input, tokens?.output, tokens?.cached].map(asNumber)
-  if (inputTokens === undefined || output === undefined) return undefined
+  const [input, output, cachedTokens] = [tokens?.input, tokens?.output, tokens?.cached].map(asNumber)
+  if (input === undefined || output === undefined) return undefined
   const outputTokens = output + (asNumber(tokens?.thoughts) ?? 0)
-  return { inputTokens, outputTokens, ...(cachedTokens !== undefined && { cachedTokens }) }
+  // Its input is all that was read.
+  return { inputTokens: input - (cachedTokens ?? 0), outputTokens, ...(cachedTokens !== undefined && { cachedTokens }) }
 }
 
 /** The folder says it, or the registry; before there was one, the folder's name is a hash of the path. */

@@ -104,6 +104,16 @@ describe("what was pasted", () => {
     expect(activity).toEqual(["/w", "/w"])
   })
 
+  test("is not what one team asks another: that carries an id too, and is settled by who asked it", async () => {
+    const payload = { pairId: "p", text: "x", toTeam: "api" }
+    await store.deliveries.enqueue({ key: ID, lane: "pair:p", channel: "pair", payload, repeatable: false }, nowMs)
+    const request = { owner: "c", host: "here", leaseMs: 1_000, limit: 1, channels: ["pair"] }
+    const [leased] = await store.deliveries.lease(request, nowMs)
+    await store.deliveries.startAttempt(leased!.seq, "c", nowMs)
+    await prompt(`[Message ${ID} from web, via Throughline]`, { message_ids: ID })
+    expect(await state(ID)).toBe("queued")
+  })
+
   test("into a turn that runs is part of it after the next tool, or else begins the next turn", async () => {
     turns.opened(session, nowMs)
     await begun(ID, "steer")

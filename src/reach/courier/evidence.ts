@@ -3,7 +3,7 @@ import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { promptHash, type SessionId } from "../../domain/ids.ts"
 import type { Follower, JournalEntry } from "../../domain/journal.ts"
-import { MESSAGE_ID, messageOf } from "../../domain/message.ts"
+import { AGENT_CHANNEL, MESSAGE_ID, messageOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
 import { moveOn, settleLeased, upTo } from "../messages/entries.ts"
 import { typedText } from "../messages/mail.ts"
@@ -139,7 +139,10 @@ async function takenByTurn(tx: Store, delivery: Delivery, nowMs: number): Promis
 /** Those that are being handed over to the session, or to another one of its process: /clear gives it another id. */
 async function candidates(tx: Store, hook: Heard, host: string): Promise<Delivery[]> {
   const tried = (found: (Delivery | undefined)[]) =>
-    found.filter((one) => one?.state === "queued" && one.attemptStartedAtMs !== null) as Delivery[]
+    found.filter(
+      // A question of one team to another carries such an id too, and is settled by who asked it.
+      (one) => one?.channel === AGENT_CHANNEL && one.state === "queued" && one.attemptStartedAtMs !== null,
+    ) as Delivery[]
   const named = await Promise.all(hook.messageIds.map((id) => tx.deliveries.byKey(id)))
   const own = tried([...named, ...(await tx.deliveries.underWay(hook.session))])
   if (own.length > 0 || hook.pid === undefined) return own

@@ -100,7 +100,10 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
 
   return {
     async ofTeam(team) {
-      const mine = (await everyone()).filter(({ teams }) => teams.includes(team.name))
+      const all = (await everyone()).filter(({ teams }) => teams.includes(team.name))
+      // What two teams have to say to each other is no place for a third one's mail.
+      const ofPairs = await Promise.all(all.map(({ session }) => store.pairs.ofNative(session.nativeId)))
+      const mine = all.filter((_, index) => ofPairs[index] === undefined)
       const attended = mine.filter(({ isUnattended }) => !isUnattended)
       const post = await store.posts.byTeam(team.name)
       const isAtPost = ({ session }: LiveAgent) => Number(session.id === post?.sessionId)

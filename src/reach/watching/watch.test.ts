@@ -311,6 +311,15 @@ describe("live sessions", () => {
     expect(await room.live.ofSession(session.id)).toMatchObject({ status: "gone", pid: 7 })
   })
 
+  test("one that two teams have with each other is nobody's to bring mail to", async () => {
+    await begins("A", 7)
+    expect(await statuses()).toHaveLength(1)
+    const pair = { id: "p", fromTeam: "web", toTeam: "api", threadId: "main", platform: "claude-code", nativeId: "A" }
+    const state = { isMade: true, madeAtMs: 1, status: "active" as const, messageCount: 1 }
+    await store.pairs.ensure({ ...pair, ...state, createdAtMs: 1, lastUsedAtMs: 1 })
+    expect(await statuses()).toEqual([])
+  })
+
   test("a process that the registry has with another session is not the old one's any more", async () => {
     await begins("A", 7)
     await begins("B", 7, "clear")

@@ -36,7 +36,8 @@ export function eachCount(bytes: Uint8Array, call: (term: number, count: number)
   const next = () => {
     let number = 0
     for (let shift = 0; ; shift += 7) {
-      const byte = bytes[at++]!
+      const byte = bytes[at++]
+      if (byte === undefined || shift > 28) throw damaged()
       number |= (byte & 127) << shift
       if (byte < 128) return number >>> 0
     }

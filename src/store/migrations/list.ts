@@ -9,6 +9,7 @@ import * as words from "./0005_words.ts"
 import * as turnsByTime from "./0006_turns_by_time.ts"
 import * as codexSources from "./0007_codex_sources.ts"
 import * as queue from "./0008_queue.ts"
+import * as pairs from "./0009_pairs.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -24,4 +25,5 @@ export const migrations: Record<string, StoreMigration> = {
   "0006_turns_by_time": turnsByTime,
   "0007_codex_sources": codexSources,
   "0008_queue": queue,
+  "0009_pairs": pairs,
 }

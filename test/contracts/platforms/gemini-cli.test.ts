@@ -104,7 +104,7 @@ platformContract(geminiCli, [
             nativeId: "g1",
             kind: "reply",
             text: "Let me look.",
-            usage: { inputTokens: 100, outputTokens: 25, cachedTokens: 50 },
+            usage: { inputTokens: 50, outputTokens: 25, cachedTokens: 50 },
           },
           {
             nativeId: "g1:call:read_file_1",

@@ -148,6 +148,14 @@ export function leasesContract(store: () => Store): void {
     expect((await byKey("a1")).state).toBe("expired")
   })
 
+  test("one of another channel is left to expire to who serves that, and says so", async () => {
+    await store().deliveries.enqueue(newDelivery("a1", { channel: "other", expiresAtMs: NOW + 10 }), NOW)
+    await enqueue(store(), "b1")
+    expect(await leasedKeys(store(), "me", NOW + 10)).toEqual(["b1"])
+    expect((await byKey("a1")).state).toBe("queued")
+    expect((await store().deliveries.expire("other", NOW + 10)).map(({ key }) => key)).toEqual(["a1"])
+  })
+
   test("owners that lease at the same time never get the same delivery", async () => {
     await Promise.all(
       range(60).map((index) => store().deliveries.enqueue(newDelivery(`${index}`, { lane: `${index}` }), NOW)),

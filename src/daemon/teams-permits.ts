@@ -1,0 +1,42 @@
+import { hostname } from "node:os"
+import type { Clock } from "../domain/clock.ts"
+import type { Store } from "../domain/store.ts"
+import { redactorOf } from "../sessions/capture/rules.ts"
+import { makePermits, type Permits } from "../teams/permits.ts"
+import type { TeamsDeps } from "../teams/room.ts"
+import type { Home } from "./home.ts"
+import type { Log } from "./log.ts"
+import type { Config } from "./settings.ts"
+
+/** The permission flow of this home, in which nobody waits any more for what was asked before it was started. */
+export async function openPermits({ store, clock, config, home, log }: PermitsParts): Promise<Permits> {
+  const permits = makePermits({
+    store,
+    clock,
+    settings: config.permissions,
+    home: `${hostname()}:${home.dir}`,
+    redact: redactorOf(config.capture),
+    onTrouble: (err, what) => log.error({ err, what }, "a permission could not be asked for"),
+  })
+  await permits.leaveDead()
+  return permits
+}
+
+interface PermitsParts {
+  store: Store
+  clock: Clock
+  config: Config
+  home: Home
+  log: Log
+}
+
+/** How agents that work for a pair ask. A session that capture has not seen yet is named by its pair alone. */
+export function permitFor(permits: Permits, store: Store): TeamsDeps["permit"] {
+  return async (request, { pair, team, nativeId }, signal) => {
+    const { fromTeam, toTeam, threadId, platform } = pair
+    const thread = threadId === "main" ? "" : ` (${threadId})`
+    const session = await store.sessions.byNative(platform, nativeId).catch(() => undefined)
+    const asker = `${fromTeam ?? "somebody"} → ${toTeam}${thread}`
+    return permits.permit(request, { asker, team, sessionId: session?.id ?? null }, signal)
+  }
+}

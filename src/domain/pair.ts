@@ -1,0 +1,88 @@
+/** (from, to, thread) → one session of the team that is asked: the one conversation that two teams have. */
+export interface Pair {
+  id: string
+  /** Null for somebody who is no team: a person, or an agent outside of the roster. */
+  fromTeam: string | null
+  toTeam: string
+  threadId: string
+  platform: string
+  /** The platform's own id of the session; chosen before the first message where the platform lets us. */
+  nativeId: string | null
+  /** Whether the platform has the session: until the first message is taken there is nothing to resume. */
+  isMade: boolean
+  madeAtMs: number | null
+  status: PairStatus
+  messageCount: number
+  createdAtMs: number
+  lastUsedAtMs: number
+}
+
+/** `missing`: the platform's files no longer have its session; the next message begins a new one and says so. */
+export const PAIR_STATUSES = ["active", "compact_pending", "archived", "missing"] as const
+export type PairStatus = (typeof PAIR_STATUSES)[number]
+
+/** A session that a pair had: they follow each other when one is lost, reset or too long. */
+export interface PairSession {
+  pairId: string
+  nativeId: string
+  sinceMs: number
+  /** Why it began: first, reset, lost, continued, fork, adopted. */
+  why: string
+}
+
+/** What is asked of a team is a delivery on this channel, in the pair's lane. */
+export const PAIR_CHANNEL = "pair"
+export const pairLane = (pairId: string) => `pair:${pairId}`
+
+export const MAIN_THREAD = "main"
+
+/** What is asked. */
+export interface AskPayload extends Record<string, unknown> {
+  pairId: string
+  text: string
+  /** Whose words they are, for the agent that reads them. */
+  sender: string
+  fromTeam: string | null
+  toTeam: string
+  threadId: string
+  /** The teams that wait for the answer, the one that asked first before others. */
+  chain: string[]
+  /** When a person has the pair's session open: wait until it is closed, or go on in a copy of it. */
+  ifOpen: IfOpen
+}
+
+export const IF_OPEN = ["wait", "fork"] as const
+export type IfOpen = (typeof IF_OPEN)[number]
+
+/** What can be done to one pair: to its turn, its process, its session. */
+export const CONTROLS = ["cancel", "wake", "sleep", "compact", "fork", "archive", "reset"] as const
+export type Control = (typeof CONTROLS)[number]
+
+export const askOf = ({ payload }: { payload: Record<string, unknown> }) => payload as AskPayload
+
+/** What a team is told without being asked: kept until a session of it has read it. */
+export const NOTICE_CHANNEL = "notice"
+export const noticeLane = (team: string) => `notice:${team}`
+
+export interface NoticePayload extends Record<string, unknown> {
+  text: string
+  sender: string
+  fromTeam: string | null
+  toTeam: string
+}
+
+export const noticeOf = ({ payload }: { payload: Record<string, unknown> }) => payload as NoticePayload
+
+/** How it was answered. The words stand in the archive too; here they wait for who asked. */
+export interface Answer {
+  messageId: string
+  pairId: string
+  nativeId: string | null
+  text: string
+  isContextNew: boolean
+  durationMs: number
+  inputTokens: number
+  outputTokens: number
+  costUsd: number | null
+  atMs: number
+}

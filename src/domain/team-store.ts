@@ -1,0 +1,57 @@
+import type { SessionId } from "./ids.ts"
+import type { Answer, Pair, PairSession } from "./pair.ts"
+import type { AuditEntry, KeptWords, Permission, PermissionState } from "./permission.ts"
+import type { ForgetWish } from "./store.ts"
+
+/** The part of the Store that is about teams which ask each other. */
+export interface Pairs {
+  /** The one that is there, or this one: however many make it at once, there is one. */
+  ensure(pair: Pair): Promise<Pair>
+  byId(id: string): Promise<Pair | undefined>
+  list(wish?: { team?: string }): Promise<Pair[]>
+  update(
+    id: string,
+    change: Partial<Pick<Pair, "nativeId" | "isMade" | "madeAtMs" | "status" | "platform" | "lastUsedAtMs">>,
+  ): Promise<void>
+  /** One more message, now. */
+  count(id: string, atMs: number): Promise<void>
+  addSession(session: PairSession): Promise<void>
+  /** Oldest first. */
+  sessions(pairId: string): Promise<PairSession[]>
+  ofNative(nativeId: string): Promise<Pair | undefined>
+  /** Under one message there is one answer; the first stands. */
+  answer(answer: Answer): Promise<void>
+  answerTo(messageId: string): Promise<Answer | undefined>
+  answers(wish: { pairId?: string; sinceMs?: number }): Promise<Answer[]>
+  /** Those that hold the text, or were given in that time, by these sessions. */
+  forgetAnswers(wish: ForgetWish & { nativeIds?: readonly string[] }): Promise<number>
+  /** Those that were given before then; what was said stays in the archive. */
+  dropAnswers(beforeMs: number): Promise<number>
+}
+
+export interface Permissions {
+  ask(permission: Permission): Promise<void>
+  byId(id: string): Promise<Permission | undefined>
+  /** True for the first who answers. */
+  decide(
+    id: string,
+    decision: {
+      state: Exclude<PermissionState, "waiting">
+      always?: number | null
+      reason?: string | null
+      by: string
+      atMs: number
+      kept?: KeptWords
+    },
+  ): Promise<boolean>
+  /** Those of these sessions, or that hold the text, or of that time; the audit keeps who decided, without the words. */
+  forget(wish: { sessionIds: readonly SessionId[] } | Omit<ForgetWish, "projectId">): Promise<number>
+  waiting(): Promise<Permission[]>
+  list(wish: { last: number }): Promise<Permission[]>
+}
+
+export interface Audit {
+  add(entry: Omit<AuditEntry, "seq">): Promise<void>
+  /** Newest first. */
+  list(wish: { limit: number; beforeSeq?: number }): Promise<AuditEntry[]>
+}

@@ -1,0 +1,196 @@
+import * as z from "zod"
+import type { Figures, PairFigures, Report, SessionFigures, Spread } from "../teams/analytics.ts"
+import { operation } from "./operation.ts"
+import { projectOf } from "./search.ts"
+import { checkPlatform } from "./sources.ts"
+import { clip, counted, projectName, table } from "./text.ts"
+
+const DEFAULT_DAYS = 30
+const DAY_MS = 24 * 60 * 60 * 1000
+const SHOWN_DAYS = 31
+
+const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
+
+const tokens = {
+  prompts: z.number(),
+  /** All that the model read, with what came from a cache. */
+  inputTokens: z.number(),
+  cachedTokens: z.number(),
+  outputTokens: z.number(),
+  /** Absent where neither the transcript nor the answer tells it. */
+  costUsd: z.number().optional(),
+}
+const FiguresView = z.object({ sessions: z.number(), asks: z.number(), ...tokens })
+const SpreadView = z.object({ count: z.number(), medianMs: z.number(), p95Ms: z.number(), longestMs: z.number() })
+const SessionView = z.object({
+  id: z.string().optional(),
+  nativeId: z.string(),
+  platform: z.string(),
+  title: z.string(),
+  project: z.string().optional(),
+  firstAt: z.string(),
+  lastAt: z.string(),
+  lifetimeMs: z.number(),
+  ...tokens,
+})
+const PairView = FiguresView.omit({ prompts: true }).extend({
+  id: z.string(),
+  from: z.string().optional(),
+  to: z.string(),
+  thread: z.string(),
+  platform: z.string(),
+  status: z.string(),
+  states: z.record(z.string(), z.number()),
+  responseMs: SpreadView.optional(),
+  workMs: SpreadView.optional(),
+})
+
+export const analytics = operation({
+  name: "analytics",
+  summary: "Count what was said, asked and used: by day, agent, project, session and pair, with times and cost",
+  effect: "read",
+  on: ["cli", "http"],
+  input: z.strictObject({
+    since: time.optional().describe(`From this day or time on (default: ${DEFAULT_DAYS} days ago)`),
+    until: time.optional().describe("Before this day or time"),
+    project: z.string().min(1).optional().describe("Only this project: folder, file:// URI or name"),
+    platform: z.string().min(1).optional().describe("Only this agent, such as claude-code or codex"),
+    limit: z.int().min(1).max(1000).default(10).describe("How many projects, sessions and pairs at the most"),
+  }),
+  output: z.object({
+    since: z.string(),
+    until: z.string(),
+    total: FiguresView,
+    days: z.array(FiguresView.extend({ day: z.string() })),
+    agents: z.array(FiguresView.extend({ platform: z.string() })),
+    projects: z.array(FiguresView.extend({ project: z.string().optional() })),
+    sessions: z.array(SessionView),
+    lifetimeMs: SpreadView.optional(),
+    pairs: z.array(PairView),
+  }),
+  text: (output) => {
+    const { since, until, total, days, agents, projects, sessions, lifetimeMs, pairs } = output
+    const span = `From ${minute(since)} until ${minute(until)}`
+    if (total.sessions === 0) return `${span} nothing was said.`
+    const said = [counted(total.prompts, "prompt"), ...(total.asks > 0 ? [counted(total.asks, "ask")] : [])].join(", ")
+    const lived = lifetimeMs && `; half of the sessions lasted ${duration(lifetimeMs.medianMs)} or less`
+    const part = (title: string, rows: string[][], first: string, columns = COLUMNS) =>
+      rows.length === 0 ? [] : ["", title, table([first, ...columns], rows)]
+    const named = <T extends z.output<typeof FiguresView>>(all: T[], name: (one: T) => string) =>
+      all.map((one) => [clip(name(one), 40), String(one.sessions), ...cells(one)])
+    return [
+      `${span}: ${counted(total.sessions, "session")}, ${said}${lived ?? ""}.`,
+      `Tokens: ${big(total.inputTokens)} read (${big(total.cachedTokens)} of them from a cache), ${big(total.outputTokens)} written. Cost, as far as agents tell it: ${cost(total.costUsd)}.`,
+      ...part(
+        "Agents",
+        named(agents, ({ platform }) => platform),
+        "AGENT",
+      ),
+      ...part(
+        "Projects",
+        named(projects, ({ project }) => projectName(project)),
+        "PROJECT",
+      ),
+      ...part("Busiest pairs", pairs.map(pairRow), "PAIR", PAIR_COLUMNS),
+      ...part("Sessions that used most", sessions.map(sessionRow), "SESSION", SESSION_COLUMNS),
+      ...part(
+        "Days",
+        named(days.slice(-SHOWN_DAYS), ({ day }) => day),
+        "DAY",
+      ),
+      ...(days.length > SHOWN_DAYS ? [`(and ${days.length - SHOWN_DAYS} days before: --json)`] : []),
+    ].join("\n")
+  },
+  async run({ analytics, sessions, capture }, { since, until, project, platform, limit }) {
+    checkPlatform(capture, platform)
+    const untilMs = until === undefined ? Date.now() : momentOf(until)
+    const sinceMs = since === undefined ? untilMs - DEFAULT_DAYS * DAY_MS : momentOf(since)
+    const report = await analytics.report({
+      sinceMs,
+      untilMs,
+      ...(project === undefined ? {} : { projectId: await projectOf(sessions, project) }),
+      ...(platform === undefined ? {} : { platform }),
+    })
+    return { since: iso(sinceMs), until: iso(untilMs), ...viewReport(report, limit) }
+  },
+})
+
+/** A day begins at midnight of this machine, as the days of the report do. */
+const momentOf = (given: string) => (given.includes("T") ? Date.parse(given) : new Date(`${given}T00:00`).getTime())
+const iso = (ms: number) => new Date(ms).toISOString()
+
+function viewReport({ total, days, agents, projects, sessions, lifetimes, pairs }: Report, limit: number) {
+  return {
+    total: viewFigures(total),
+    days: days.map(viewFigures),
+    agents: agents.map(viewFigures),
+    projects: projects.slice(0, limit).map(({ rootUri, ...rest }) => ({ ...viewFigures(rest), ...projectIn(rootUri) })),
+    sessions: sessions.slice(0, limit).map(viewSession),
+    ...(lifetimes && { lifetimeMs: lifetimes }),
+    pairs: pairs.slice(0, limit).map(viewPair),
+  }
+}
+
+const projectIn = (rootUri: string | null) => (rootUri === null ? {} : { project: rootUri })
+
+/** A sum of costs has digits that mean nothing. */
+function viewFigures<T extends Pick<Figures, "costUsd">>({ costUsd, ...rest }: T) {
+  return { ...rest, ...(costUsd !== null && { costUsd: Math.round(costUsd * 1e6) / 1e6 }) }
+}
+
+function viewSession({ id, rootUri, firstAtMs, lastAtMs, ...rest }: SessionFigures) {
+  return {
+    ...(id !== null && { id }),
+    ...viewFigures(rest),
+    ...projectIn(rootUri),
+    firstAt: iso(firstAtMs),
+    lastAt: iso(lastAtMs),
+    lifetimeMs: lastAtMs - firstAtMs,
+  }
+}
+
+function viewPair({ pair, states, response, work, ...rest }: PairFigures) {
+  const { id, fromTeam, toTeam, threadId, platform, status } = pair
+  return {
+    ...{ id, to: toTeam, thread: threadId, platform, status, states },
+    ...(fromTeam !== null && { from: fromTeam }),
+    ...viewFigures(rest),
+    ...(response && { responseMs: response }),
+    ...(work && { workMs: work }),
+  }
+}
+
+const COLUMNS = ["SESSIONS", "PROMPTS", "READ", "WRITTEN", "COST"]
+const SESSION_COLUMNS = ["AGENT", "LASTED", "PROMPTS", "READ", "WRITTEN", "COST", "TITLE"]
+const PAIR_COLUMNS = ["ASKS", "FAILED", "ANSWER (HALF)", "ANSWER (95 %)", "READ", "WRITTEN", "COST"]
+
+type Used = { inputTokens: number; outputTokens: number; costUsd?: number | undefined }
+const used = ({ inputTokens, outputTokens, costUsd }: Used) => [big(inputTokens), big(outputTokens), cost(costUsd)]
+const cells = (one: Used & { prompts: number }) => [String(one.prompts), ...used(one)]
+
+function sessionRow(one: z.output<typeof SessionView>): string[] {
+  const id = one.id?.slice(0, 8) ?? `(${one.nativeId.slice(0, 8)})`
+  return [id, one.platform, duration(one.lifetimeMs), ...cells(one), clip(one.title, 50)]
+}
+
+function pairRow(one: z.output<typeof PairView>): string[] {
+  const thread = one.thread === "main" ? "" : ` (${one.thread})`
+  const time = (share: keyof Spread) => (one.responseMs === undefined ? "-" : duration(one.responseMs[share]))
+  const name = `${one.from ?? "somebody"} → ${one.to}${thread}`
+  return [name, String(one.asks), String(one.states.failed ?? 0), time("medianMs"), time("p95Ms"), ...used(one)]
+}
+
+const minute = (iso: string) => iso.slice(0, 16).replace("T", " ")
+const cost = (usd: number | undefined) => (usd === undefined ? "-" : `$${usd.toFixed(2)}`)
+
+function big(count: number): string {
+  if (count < 10_000) return String(count)
+  return count < 10_000_000 ? `${Math.round(count / 1_000)}k` : `${(count / 1_000_000).toFixed(1)}M`
+}
+
+function duration(ms: number): string {
+  const seconds = ms / 1000
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min`
+  return seconds < 172_800 ? `${(seconds / 3600).toFixed(1)} h` : `${Math.round(seconds / 86_400)} days`
+}

@@ -1,0 +1,134 @@
+import * as z from "zod"
+import { DELIVERY_STATES } from "../domain/delivery.ts"
+import { IF_OPEN } from "../domain/pair.ts"
+import type { AskState } from "../teams/asks.ts"
+import { operation } from "./operation.ts"
+
+const HOUR_MS = 60 * 60 * 1000
+const DAY_MS = 24 * HOUR_MS
+const DEFAULT_TIMEOUT_MS = 30_000
+
+const fromTeam = z.string().min(1).optional()
+const threadId = z.string().min(1).max(100).optional().describe("Another thread, another session")
+const timeout = z.int().min(0).max(HOUR_MS).default(DEFAULT_TIMEOUT_MS).describe("Milliseconds to wait; 0: not at all")
+
+export const AskView = z.object({
+  status: z.enum(DELIVERY_STATES),
+  messageId: z.string(),
+  answer: z.string().optional(),
+  sessionId: z.string().optional(),
+  from: z.string().optional(),
+  to: z.string(),
+  durationMs: z.number(),
+  contextIsNew: z.boolean().optional(),
+  reason: z.string().optional(),
+})
+
+export const teamsAsk = operation({
+  name: "teams_ask",
+  summary: "Ask a team's agent, and get its answer; it remembers what you asked before",
+  effect: "write",
+  on: ["mcp", "http", "cli"],
+  tool: { set: "teams" },
+  command: "ask",
+  positional: ["team", "question"],
+  takesWords: true,
+  input: z.strictObject({
+    team: z.string().min(1),
+    question: z.string(),
+    fromTeam,
+    threadId,
+    timeout,
+  }),
+  output: AskView,
+  text: askText,
+  async run({ teams }, { team, question, timeout, ...rest }, caller) {
+    const names = { team: "team", text: "question" }
+    return viewAsk(await teams.ask(caller, { ...rest, team, text: question, names, timeoutMs: timeout }))
+  },
+})
+
+export const teamsSendMessage = operation({
+  name: "teams_send_message",
+  summary: "As teams_ask, if you like without waiting for the answer",
+  effect: "write",
+  on: ["mcp", "http"],
+  tool: { set: "teams" },
+  input: z.strictObject({
+    toTeam: z.string().min(1),
+    message: z.string(),
+    fromTeam,
+    threadId,
+    waitForResponse: z.boolean().default(true),
+    timeout,
+    ifOpen: z.enum(IF_OPEN).optional().describe("If a person has the session open: wait, or fork it"),
+  }),
+  output: AskView,
+  text: askText,
+  async run({ teams }, { toTeam, message, waitForResponse, timeout, ...rest }, caller) {
+    const names = { team: "toTeam", text: "message" }
+    const timeoutMs = waitForResponse ? timeout : 0
+    return viewAsk(await teams.ask(caller, { ...rest, team: toTeam, text: message, names, timeoutMs }))
+  },
+})
+
+export const teamsNotify = operation({
+  name: "teams_notify",
+  summary: "Leave a notice that the team's next session reads; nobody answers",
+  effect: "write",
+  on: ["mcp", "http", "cli"],
+  tool: { set: "teams", isBrief: true },
+  command: "teams notify",
+  positional: ["toTeam", "message"],
+  takesWords: true,
+  input: z.strictObject({
+    toTeam: z.string().min(1),
+    message: z.string(),
+    fromTeam,
+    ttlDays: z.number().positive().max(3_650).default(30),
+  }),
+  output: z.object({ messageId: z.string(), expiresAt: z.string() }),
+  text: ({ messageId, expiresAt }) => `Left as ${messageId}, until ${expiresAt.slice(0, 10)}.`,
+  async run({ teams }, { toTeam, message, fromTeam, ttlDays }, caller) {
+    const wish = { team: toTeam, text: message, fromTeam, ttlMs: ttlDays * DAY_MS }
+    const { messageId, expiresAtMs } = await teams.notify(caller, wish)
+    return { messageId, expiresAt: new Date(expiresAtMs).toISOString() }
+  },
+})
+
+export const teamsFollow = operation({
+  name: "teams.follow",
+  summary: "What a team's agent says while it answers, after so many characters",
+  effect: "read",
+  on: ["http"],
+  input: z.strictObject({
+    messageId: z.string().min(1).describe("The question's id"),
+    from: z.int().min(0).default(0).describe("Characters that are known already"),
+    timeout: z.int().min(0).max(60_000).default(10_000).describe("Milliseconds to wait for more"),
+  }),
+  output: AskView.extend({ text: z.string(), at: z.number(), doing: z.string().optional() }),
+  text: ({ text }) => text,
+  async run({ teams }, { messageId, from, timeout }) {
+    const { said, ...state } = await teams.follow(messageId, { from, ms: timeout })
+    return { ...viewAsk(state), text: said.text, at: said.at, ...(said.doing === null ? {} : { doing: said.doing }) }
+  },
+})
+
+export function viewAsk(state: AskState): z.output<typeof AskView> {
+  const { status, messageId, answer, sessionId, from, to, durationMs, isContextNew, reason } = state
+  return {
+    ...{ status, messageId, to, durationMs },
+    ...(answer === null ? {} : { answer }),
+    ...(sessionId === null ? {} : { sessionId }),
+    ...(from === null ? {} : { from }),
+    ...(isContextNew ? { contextIsNew: true } : {}),
+    ...(reason === null ? {} : { reason }),
+  }
+}
+
+export function askText({ status, messageId, answer, to, reason, contextIsNew }: z.output<typeof AskView>): string {
+  const note = contextIsNew ? [`(${to} began a new session: it knows little of what was said before.)`] : []
+  if (answer !== undefined) return [...note, answer].join("\n")
+  const why = reason === undefined ? "" : `: ${reason}`
+  return `${messageId} to ${to} is ${status}${why}. Ask again with teams_status {"messageId":"${messageId}"}.`
+}

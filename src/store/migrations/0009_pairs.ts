@@ -1,0 +1,76 @@
+import type { Kysely } from "kysely"
+import type { StoreDialect } from "../dialect.ts"
+import type { Tables } from "../tables.ts"
+
+/** Teams that ask each other, what agents may do when a person says so, and who said it. */
+export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {
+  await db.schema
+    .createTable("pairs")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    // Empty for somebody who is no team: a null would escape the unique constraint.
+    .addColumn("from_team", "text", (c) => c.notNull())
+    .addColumn("to_team", "text", (c) => c.notNull())
+    .addColumn("thread_id", "text", (c) => c.notNull())
+    .addColumn("platform", "text", (c) => c.notNull())
+    .addColumn("native_id", "text")
+    .addColumn("is_made", "integer", (c) => c.notNull())
+    .addColumn("made_at_ms", types.long)
+    .addColumn("status", "text", (c) => c.notNull())
+    .addColumn("message_count", "integer", (c) => c.notNull())
+    .addColumn("created_at_ms", types.long, (c) => c.notNull())
+    .addColumn("last_used_at_ms", types.long, (c) => c.notNull())
+    .addUniqueConstraint("pairs_of", ["from_team", "to_team", "thread_id"])
+    .execute()
+  await db.schema.createIndex("pairs_by_native").on("pairs").column("native_id").execute()
+  await db.schema
+    .createTable("pair_sessions")
+    .addColumn("pair_id", "text", (c) => c.notNull().references("pairs.id").onDelete("cascade"))
+    .addColumn("native_id", "text", (c) => c.notNull())
+    .addColumn("since_ms", types.long, (c) => c.notNull())
+    .addColumn("why", "text", (c) => c.notNull())
+    .addPrimaryKeyConstraint("pair_sessions_key", ["pair_id", "native_id"])
+    .execute()
+  await db.schema
+    .createTable("answers")
+    .addColumn("message_id", "text", (c) => c.primaryKey())
+    .addColumn("pair_id", "text", (c) => c.notNull())
+    .addColumn("native_id", "text")
+    .addColumn("text", "text", (c) => c.notNull())
+    .addColumn("is_context_new", "integer", (c) => c.notNull())
+    .addColumn("duration_ms", types.long, (c) => c.notNull())
+    .addColumn("input_tokens", types.long, (c) => c.notNull())
+    .addColumn("output_tokens", types.long, (c) => c.notNull())
+    .addColumn("cost_usd", "real")
+    .addColumn("at_ms", types.long, (c) => c.notNull())
+    .execute()
+  await db.schema.createIndex("answers_by_pair").on("answers").columns(["pair_id", "at_ms"]).execute()
+
+  await db.schema
+    .createTable("permissions")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("home", "text", (c) => c.notNull())
+    .addColumn("asker", "text", (c) => c.notNull())
+    .addColumn("team", "text")
+    .addColumn("session_id", "text", (c) => c.references("sessions.id").onDelete("cascade"))
+    .addColumn("tool", "text", (c) => c.notNull())
+    .addColumn("title", "text", (c) => c.notNull())
+    .addColumn("input", "text", (c) => c.notNull())
+    .addColumn("suggestions", "text", (c) => c.notNull())
+    .addColumn("state", "text", (c) => c.notNull())
+    .addColumn("always", "integer")
+    .addColumn("reason", "text")
+    .addColumn("answered_by", "text")
+    .addColumn("asked_at_ms", types.long, (c) => c.notNull())
+    .addColumn("answered_at_ms", types.long)
+    .addColumn("expires_at_ms", types.long, (c) => c.notNull())
+    .execute()
+  await db.schema.createIndex("permissions_by_state").on("permissions").columns(["state", "asked_at_ms"]).execute()
+  await db.schema
+    .createTable("audit")
+    .addColumn("seq", types.counter, (c) => c.primaryKey())
+    .addColumn("at_ms", types.long, (c) => c.notNull())
+    .addColumn("who", "text", (c) => c.notNull())
+    .addColumn("what", "text", (c) => c.notNull())
+    .addColumn("data", "text", (c) => c.notNull())
+    .execute()
+}

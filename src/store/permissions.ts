@@ -1,0 +1,152 @@
+import type { Selectable } from "kysely"
+import type { SessionId } from "../domain/ids.ts"
+import type { Permission, PermissionState } from "../domain/permission.ts"
+import type { Audit, Permissions } from "../domain/team-store.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
+import type { Tables } from "./tables.ts"
+
+export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Permissions {
+  /** Of the audit of it stays that it was, and who decided. */
+  const silence = async (which: { id: string } | { containing: string; sinceMs: number; untilMs: number }) => {
+    let query = db.selectFrom("audit").select(["seq", "data"])
+    if ("id" in which) query = query.where(dialect.contains("data", JSON.stringify(which.id)))
+    else {
+      // As it stands inside of JSON.
+      const text = JSON.stringify(which.containing).slice(1, -1)
+      query = query.where(dialect.contains("data", text)).where("at_ms", ">=", which.sinceMs)
+      query = query.where("at_ms", "<", which.untilMs)
+    }
+    for (const { seq, data } of await query.execute()) {
+      const { id } = JSON.parse(data) as { id?: string }
+      const left = JSON.stringify({ ...(id !== undefined && { id }), forgotten: true })
+      await db.updateTable("audit").set({ data: left }).where("seq", "=", seq).execute()
+    }
+  }
+
+  return {
+    async ask(permission) {
+      await db
+        .insertInto("permissions")
+        .values({
+          id: permission.id,
+          home: permission.home,
+          asker: permission.asker,
+          team: permission.team,
+          session_id: permission.sessionId,
+          tool: permission.tool,
+          title: permission.title,
+          input: JSON.stringify(permission.input),
+          suggestions: JSON.stringify(permission.suggestions),
+          state: permission.state,
+          always: permission.always,
+          reason: permission.reason,
+          answered_by: permission.answeredBy,
+          asked_at_ms: permission.askedAtMs,
+          answered_at_ms: permission.answeredAtMs,
+          expires_at_ms: permission.expiresAtMs,
+        })
+        .onConflict((c) => c.doNothing())
+        .execute()
+      await onMoved()
+    },
+    async byId(id) {
+      const row = await db.selectFrom("permissions").selectAll().where("id", "=", id).executeTakeFirst()
+      return row && toPermission(row)
+    },
+    async decide(id, { state, always = null, reason = null, by, atMs, kept }) {
+      const words = kept && {
+        title: kept.title,
+        input: JSON.stringify(kept.input),
+        suggestions: JSON.stringify(kept.suggestions),
+      }
+      const result = await db
+        .updateTable("permissions")
+        .set({ state, always, reason, answered_by: by, answered_at_ms: atMs, ...words })
+        .where("id", "=", id)
+        .where("state", "=", "waiting")
+        .executeTakeFirstOrThrow()
+      if (result.numUpdatedRows > 0n) await onMoved()
+      return result.numUpdatedRows > 0n
+    },
+    async forget(wish) {
+      let query = db.selectFrom("permissions").select("id")
+      if ("sessionIds" in wish) {
+        if (wish.sessionIds.length === 0) return 0
+        query = query.where("session_id", "in", wish.sessionIds)
+      } else {
+        const { containing, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = wish
+        query = query.where("asked_at_ms", ">=", sinceMs).where("asked_at_ms", "<", untilMs)
+        if (containing !== undefined) {
+          const inside = JSON.stringify(containing).slice(1, -1)
+          const texts = [dialect.contains("input", inside), dialect.contains("suggestions", inside)]
+          const plain = [dialect.contains("title", containing), dialect.contains("reason", containing)]
+          query = query.where((e) => e.or([...texts, ...plain]))
+          await silence({ containing, sinceMs, untilMs })
+        }
+      }
+      const gone = await query.execute()
+      for (const { id } of gone) {
+        await db.deleteFrom("permissions").where("id", "=", id).execute()
+        await silence({ id })
+      }
+      return gone.length
+    },
+    async waiting() {
+      const rows = await db
+        .selectFrom("permissions")
+        .selectAll()
+        .where("state", "=", "waiting")
+        .orderBy("asked_at_ms")
+        .execute()
+      return rows.map(toPermission)
+    },
+    async list({ last }) {
+      const rows = await db.selectFrom("permissions").selectAll().orderBy("asked_at_ms", "desc").limit(last).execute()
+      return rows.map(toPermission)
+    },
+  }
+}
+
+export function makeAudit(db: Db): Audit {
+  return {
+    async add({ atMs, who, what, data }) {
+      await db
+        .insertInto("audit")
+        .values({ at_ms: atMs, who, what, data: JSON.stringify(data) })
+        .execute()
+    },
+    async list({ limit, beforeSeq }) {
+      let query = db.selectFrom("audit").selectAll().orderBy("seq", "desc").limit(limit)
+      if (beforeSeq !== undefined) query = query.where("seq", "<", beforeSeq)
+      const rows = await query.execute()
+      return rows.map(({ seq, at_ms, who, what, data }) => ({
+        seq,
+        atMs: at_ms,
+        who,
+        what,
+        data: JSON.parse(data) as Record<string, unknown>,
+      }))
+    },
+  }
+}
+
+function toPermission(row: Selectable<Tables["permissions"]>): Permission {
+  return {
+    id: row.id,
+    home: row.home,
+    asker: row.asker,
+    team: row.team,
+    sessionId: row.session_id as SessionId | null,
+    tool: row.tool,
+    title: row.title,
+    input: JSON.parse(row.input) as Record<string, unknown>,
+    suggestions: JSON.parse(row.suggestions) as { label: string }[],
+    state: row.state as PermissionState,
+    always: row.always,
+    reason: row.reason,
+    answeredBy: row.answered_by,
+    askedAtMs: row.asked_at_ms,
+    answeredAtMs: row.answered_at_ms,
+    expiresAtMs: row.expires_at_ms,
+  }
+}

@@ -1,0 +1,235 @@
+import { setImmediate as pause } from "node:timers/promises"
+import type { CountedAsk, CountedSession, CountedWish, Tokens } from "../domain/analytics.ts"
+import type { DeliveryState } from "../domain/delivery.ts"
+import type { SessionId } from "../domain/ids.ts"
+import type { Pair } from "../domain/pair.ts"
+import type { Store } from "../domain/store.ts"
+
+/** What was said, asked and used, and how long it took. */
+export interface Analytics {
+  report(wish: CountedWish): Promise<Report>
+}
+
+export interface Report {
+  total: Figures
+  /** Days of this machine's clock in which something was said, in order. */
+  days: (Figures & { day: string })[]
+  /** Those that used most first. */
+  agents: (Figures & { platform: string })[]
+  projects: (Figures & { rootUri: string | null })[]
+  sessions: SessionFigures[]
+  lifetimes: Spread | null
+  /** The busiest first. */
+  pairs: PairFigures[]
+}
+
+export interface Figures extends Tokens {
+  sessions: number
+  /** What was said to agents, by whomever. */
+  prompts: number
+  /** What teams were asked. */
+  asks: number
+}
+
+export interface SessionFigures extends Omit<Figures, "sessions" | "asks"> {
+  /** Null where the archive does not have it: then only its answers tell of it. */
+  id: SessionId | null
+  platform: string
+  nativeId: string
+  title: string
+  rootUri: string | null
+  firstAtMs: number
+  lastAtMs: number
+}
+
+export interface PairFigures extends Omit<Figures, "prompts"> {
+  pair: Pair
+  states: Partial<Record<DeliveryState, number>>
+  /** From the question to the answer, with the time in the lane; null while there is no answer. */
+  response: Spread | null
+  /** What the agent itself took of it. */
+  work: Spread | null
+}
+
+export interface Spread {
+  count: number
+  medianMs: number
+  p95Ms: number
+  longestMs: number
+}
+
+/** Between as many sessions others are served: the database answers on the thread that serves everybody. */
+const SESSIONS_AT_ONCE = 4
+
+export function makeAnalytics({ store }: { store: Store }): Analytics {
+  const spentIn = async (sessions: CountedSession[], wish: CountedWish): Promise<Row[]> => {
+    const rows: Row[] = []
+    for (let at = 0; at < sessions.length; at += SESSIONS_AT_ONCE) {
+      const some = new Map(sessions.slice(at, at + SESSIONS_AT_ONCE).map((session) => [session.id, session]))
+      for (const { sessionId, ...spent } of await store.analytics.spent([...some.keys()], wish))
+        rows.push({ ...spent, session: some.get(sessionId)!, asks: 0 })
+      await pause()
+    }
+    return rows
+  }
+
+  return {
+    async report(wish) {
+      const found = await store.analytics.sessions(wish)
+      const kept: Kept = new Map(found.map((session) => [keyOf(session), session]))
+      const pairs = await pairsIn(store, wish, kept)
+      const asks = (await store.analytics.asks(wish)).filter(({ pairId }) => pairs.has(pairId))
+      const rows = await spentIn(found, wish)
+      rows.push(...toldByAnswers(rows, asks, kept, pairs))
+      rows.sort((a, b) => a.atMs - b.atMs)
+      const asked = asks.map((ask): Row => askRow(ask, pairs.get(ask.pairId)!, kept))
+      const all = [...rows, ...asked]
+      const bySession = groups(rows, ({ session }) => keyOf(session))
+      const byPair = Map.groupBy(asks, ({ pairId }) => pairId)
+      const sessions = [...bySession.values()].map(sessionFigures)
+      return {
+        total: figures(all),
+        days: [...groups(all, ({ atMs }) => dayOf(atMs))]
+          .map(([day, of]) => ({ day, ...figures(of) }))
+          .sort((a, b) => a.day.localeCompare(b.day)),
+        agents: mostFirst(
+          [...groups(all, (row) => row.session.platform)].map(([platform, of]) => ({ platform, ...figures(of) })),
+        ),
+        projects: mostFirst(
+          [...groups(all, (row) => row.session.rootUri)].map(([rootUri, of]) => ({ rootUri, ...figures(of) })),
+        ),
+        sessions: mostFirst(sessions),
+        lifetimes: spread(sessions.map(({ firstAtMs, lastAtMs }) => lastAtMs - firstAtMs)),
+        pairs: [...pairs.values()]
+          .map((of) => pairFigures(of, bySession, byPair.get(of.pair.id) ?? []))
+          .filter(({ asks, sessions }) => asks + sessions > 0)
+          .sort((a, b) => b.asks - a.asks || b.outputTokens - a.outputTokens),
+      }
+    },
+  }
+}
+
+interface PairWithSessions {
+  pair: Pair
+  /** Of all sessions that it has or had. */
+  keys: Set<string>
+}
+
+/** What was used at one time in one session, or that it was asked something then. */
+interface Row extends Tokens {
+  session: Omit<CountedSession, "id"> & { id: SessionId | null }
+  atMs: number
+  firstAtMs: number
+  lastAtMs: number
+  prompts: number
+  asks: number
+}
+
+/** The sessions that are counted, by agent and its own id. */
+type Kept = Map<string, CountedSession>
+
+const keyOf = ({ platform, nativeId }: { platform: string; nativeId: string }) => `${platform} ${nativeId}`
+
+/** With a project, those of which a session is there. */
+async function pairsIn(
+  store: Store,
+  { platform, projectId }: CountedWish,
+  kept: Kept,
+): Promise<Map<string, PairWithSessions>> {
+  const sessions = Map.groupBy(await store.analytics.pairSessions(), ({ pairId }) => pairId)
+  const all = (await store.pairs.list()).map((pair): [string, PairWithSessions] => {
+    const keys = new Set((sessions.get(pair.id) ?? []).map(keyOf))
+    if (pair.nativeId !== null) keys.add(keyOf({ platform: pair.platform, nativeId: pair.nativeId }))
+    return [pair.id, { pair, keys }]
+  })
+  return new Map(
+    all
+      .filter(([, { pair }]) => platform === undefined || pair.platform === platform)
+      .filter(([, { keys }]) => projectId === undefined || [...keys].some((key) => kept.has(key))),
+  )
+}
+
+/** What a transcript does not tell, its tokens or its cost, the answer may have told. Never both for the same. */
+function toldByAnswers(rows: Row[], asks: CountedAsk[], kept: Kept, pairs: Map<string, PairWithSessions>): Row[] {
+  const transcripts = new Map(
+    [...groups(rows, ({ session }) => keyOf(session))].map(([key, of]) => [key, figures(of)] as const),
+  )
+  return asks.flatMap((ask): Row[] => {
+    const { answer } = ask
+    if (!answer) return []
+    const row = askRow(ask, pairs.get(ask.pairId)!, kept)
+    const told = transcripts.get(keyOf(row.session))
+    const tells = told && told.inputTokens + told.outputTokens > 0
+    const { inputTokens, outputTokens } = tells ? { inputTokens: 0, outputTokens: 0 } : answer
+    const costUsd = told && told.costUsd !== null ? null : answer.costUsd
+    const times = { atMs: answer.atMs, firstAtMs: ask.askedAtMs, lastAtMs: answer.atMs }
+    return [{ ...row, ...times, inputTokens, outputTokens, costUsd, asks: 0, prompts: told ? 0 : 1 }]
+  })
+}
+
+function askRow({ askedAtMs, answer }: CountedAsk, { pair }: PairWithSessions, kept: Kept): Row {
+  const nativeId = answer?.nativeId ?? pair.nativeId ?? ""
+  const about = { platform: pair.platform, nativeId }
+  const title = `${pair.fromTeam ?? "somebody"} → ${pair.toTeam}`
+  return {
+    session: kept.get(keyOf(about)) ?? { id: null, ...about, title, rootUri: null },
+    ...{ atMs: askedAtMs, firstAtMs: askedAtMs, lastAtMs: askedAtMs, asks: 1, prompts: 0 },
+    ...{ inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: null },
+  }
+}
+
+function figures(rows: Row[]): Figures {
+  const sum = (key: "inputTokens" | "outputTokens" | "cachedTokens" | "prompts" | "asks") =>
+    rows.reduce((total, row) => total + row[key], 0)
+  const costs = rows.flatMap(({ costUsd }) => (costUsd === null ? [] : [costUsd]))
+  return {
+    sessions: new Set(rows.map(({ session }) => keyOf(session))).size,
+    prompts: sum("prompts"),
+    asks: sum("asks"),
+    inputTokens: sum("inputTokens"),
+    outputTokens: sum("outputTokens"),
+    cachedTokens: sum("cachedTokens"),
+    costUsd: costs.length === 0 ? null : costs.reduce((total, cost) => total + cost, 0),
+  }
+}
+
+function sessionFigures(rows: Row[]): SessionFigures {
+  const { id, platform, nativeId, title, rootUri } = rows[0]!.session
+  const { sessions: _, asks: __, ...rest } = figures(rows)
+  const firstAtMs = Math.min(...rows.map((row) => row.firstAtMs))
+  const lastAtMs = Math.max(...rows.map((row) => row.lastAtMs))
+  return { id, platform, nativeId, title, rootUri, firstAtMs, lastAtMs, ...rest }
+}
+
+function pairFigures({ pair, keys }: PairWithSessions, rows: Map<string, Row[]>, mine: CountedAsk[]): PairFigures {
+  const { prompts: _, ...rest } = figures([...keys].flatMap((key) => rows.get(key) ?? []))
+  const states: PairFigures["states"] = {}
+  for (const { state } of mine) states[state] = (states[state] ?? 0) + 1
+  const answered = mine.flatMap(({ askedAtMs, answer }) => (answer ? [{ askedAtMs, answer }] : []))
+  return {
+    ...rest,
+    pair,
+    asks: mine.length,
+    states,
+    response: spread(answered.map(({ askedAtMs, answer }) => Math.max(0, answer.atMs - askedAtMs))),
+    work: spread(answered.map(({ answer }) => answer.durationMs)),
+  }
+}
+
+function spread(all: number[]): Spread | null {
+  if (all.length === 0) return null
+  const sorted = all.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!
+  return { count: sorted.length, medianMs: at(0.5), p95Ms: at(0.95), longestMs: sorted.at(-1)! }
+}
+
+const groups = <K>(rows: Row[], key: (row: Row) => K): Map<K, Row[]> => Map.groupBy(rows, key)
+
+const mostFirst = <T extends Tokens & { prompts: number }>(all: T[]): T[] =>
+  all.sort((a, b) => b.inputTokens + b.outputTokens - (a.inputTokens + a.outputTokens) || b.prompts - a.prompts)
+
+function dayOf(ms: number): string {
+  const date = new Date(ms)
+  const two = (n: number) => String(n).padStart(2, "0")
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}

@@ -1,0 +1,183 @@
+import type { Clock } from "../domain/clock.ts"
+import type { Delivery, DeliveryState } from "../domain/delivery.ts"
+import { Failure } from "../domain/failure.ts"
+import { newMessageId } from "../domain/ids.ts"
+import { type AskPayload, askOf, type IfOpen, NOTICE_CHANNEL, PAIR_CHANNEL, pairLane } from "../domain/pair.ts"
+import type { Store } from "../domain/store.ts"
+import type { Team } from "../domain/team.ts"
+import { isFinal, stateEntry } from "./entries.ts"
+import type { News } from "./news.ts"
+import type { Pairing } from "./pairs.ts"
+import type { Words } from "./words.ts"
+
+/** Questions of teams to teams: taken in once, and told of until they are settled. */
+export interface Asks {
+  /** Kept for good when it answers with the message's id. A second one under the same key is the first. */
+  put(wish: AskWish): Promise<string>
+  state(id: string): Promise<AskState>
+  /** Its state when it is settled, or when the time is over. */
+  wait(id: string, ms: number, onProgress?: (message: string) => void): Promise<AskState>
+  /** The same as soon as there is more to tell than so many characters. */
+  follow(id: string, wish: { from: number; ms: number }): Promise<AskState & { said: ReturnType<Words["since"]> }>
+}
+
+export interface AskWish {
+  fromTeam: string | null
+  sender: string
+  chain: string[]
+  team: Team
+  text: string
+  /** What the text is called where it came from. */
+  parameter: string
+  threadId: string
+  ifOpen: IfOpen
+  key: string | undefined
+}
+
+export interface AskState {
+  messageId: string
+  status: DeliveryState
+  from: string | null
+  to: string
+  threadId: string | null
+  answer: string | null
+  /** The platform's own id. */
+  sessionId: string | null
+  isContextNew: boolean
+  durationMs: number
+  /** Why it failed, or what it waits for. */
+  reason: string | null
+}
+
+export interface AsksDeps {
+  store: Store
+  clock: Clock
+  pairing: Pairing
+  news: News
+  words: Words
+  settings: { maxMessageBytes: number }
+  host: string
+  onQueued(): void
+}
+
+/** Who asked has long gone on without it. */
+const EXPIRES_MS = 24 * 60 * 60 * 1000
+/** Only what is tried counts as an attempt, and what is not to be repeated is never tried twice. */
+const MAX_ATTEMPTS = 1_000_000
+const LOOK_MS = 2_000
+const TELL_MS = 1_000
+
+export function makeAsks({ store, clock, pairing, news, words, settings, host, onQueued }: AsksDeps): Asks {
+  const found = async (id: string): Promise<Delivery> => {
+    const delivery = await store.deliveries.byKey(id)
+    if (delivery && [PAIR_CHANNEL, NOTICE_CHANNEL].includes(delivery.channel)) return delivery
+    throw new Failure("message_not_found", `there is no message ${id}`, { id })
+  }
+
+  const state = async (id: string): Promise<AskState> => {
+    const delivery = await found(id)
+    const { fromTeam, toTeam, threadId, pairId } = askOf(delivery)
+    const answer = delivery.state === "done" ? await store.pairs.answerTo(id) : undefined
+    const pair = pairId === undefined ? undefined : await store.pairs.byId(pairId)
+    const untilMs = isFinal(delivery.state) ? (delivery.settledAtMs ?? clock.nowMs()) : clock.nowMs()
+    return {
+      messageId: id,
+      status: delivery.state,
+      from: fromTeam,
+      to: toTeam,
+      threadId: threadId ?? null,
+      answer: answer?.text ?? null,
+      sessionId: answer?.nativeId ?? pair?.nativeId ?? null,
+      isContextNew: answer?.isContextNew ?? false,
+      durationMs: answer?.durationMs ?? Math.max(0, untilMs - delivery.createdAtMs),
+      reason: delivery.state === "done" ? null : delivery.outcome,
+    }
+  }
+
+  /** Looks whenever there is news, and now and then: another daemon may be at it. */
+  const until = async <T extends AskState>(
+    id: string,
+    ms: number,
+    look: () => Promise<T>,
+    isSo: (now: T) => boolean,
+  ) => {
+    const endMs = clock.nowMs() + ms
+    for (;;) {
+      const { heard, stop } = news.listen(id, Math.min(LOOK_MS, Math.max(0, endMs - clock.nowMs())))
+      try {
+        const now = await look()
+        if (isFinal(now.status) || isSo(now) || news.isEnding || clock.nowMs() >= endMs) return now
+        await heard
+      } finally {
+        stop()
+      }
+    }
+  }
+
+  const tell = async (id: string, onProgress: (message: string) => void) => {
+    const { status, to, reason } = await state(id)
+    const { at, doing } = words.since(id, 0)
+    const isWaiting = status === "queued"
+    const what = isWaiting
+      ? (reason ?? "it waits for its turn")
+      : (doing ?? (at > 0 ? `${at} characters so far` : "at it"))
+    onProgress(`${to}: ${status}, ${what}`)
+  }
+
+  return {
+    async put({ fromTeam, sender, chain, team, text, parameter, threadId, ifOpen, key }) {
+      checkText(text, parameter, settings.maxMessageBytes)
+      const id = newMessageId(team.name, key)
+      const { id: pairId } = await pairing.ensure(fromTeam, team, threadId)
+      const payload: AskPayload = { pairId, text, sender, fromTeam, toTeam: team.name, threadId, chain, ifOpen }
+      const nowMs = clock.nowMs()
+      const delivery = {
+        key: id,
+        lane: pairLane(pairId),
+        channel: PAIR_CHANNEL,
+        payload,
+        repeatable: false,
+        // The team's folder is on this machine.
+        host,
+        maxAttempts: MAX_ATTEMPTS,
+        expiresAtMs: nowMs + EXPIRES_MS,
+      }
+      await store.transaction(async (tx) => {
+        if (await tx.deliveries.enqueue(delivery, nowMs))
+          await tx.journal.append([stateEntry(delivery, "queued", nowMs)])
+      })
+      onQueued()
+      return id
+    },
+    state,
+    async wait(id, ms, onProgress) {
+      const telling = onProgress && setInterval(() => void tell(id, onProgress).catch(() => {}), TELL_MS)
+      try {
+        return await until(
+          id,
+          ms,
+          () => state(id),
+          () => false,
+        )
+      } finally {
+        clearInterval(telling)
+      }
+    },
+    async follow(id, { from, ms }) {
+      const first = await found(id)
+      const look = async () => ({ ...(await state(id)), said: words.since(id, from) })
+      return until(id, ms, look, ({ status, said }) => said.text !== "" || status !== first.state)
+    },
+  }
+}
+
+export function checkText(text: string, parameter: string, maxBytes: number): void {
+  if (text.trim() === "") throw new Failure("bad_input", `${parameter} is empty`, { parameter })
+  const bytes = Buffer.byteLength(text)
+  if (bytes > maxBytes)
+    throw new Failure(
+      "too_large",
+      `${parameter} has ${bytes.toLocaleString("en")} bytes; queue.maxMessageBytes allows ${maxBytes.toLocaleString("en")}`,
+      { parameter },
+    )
+}

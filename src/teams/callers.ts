@@ -1,0 +1,84 @@
+import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
+import type { AskPayload } from "../domain/pair.ts"
+import type { Store } from "../domain/store.ts"
+import type { Roster, Team } from "../domain/team.ts"
+
+/** Who asks, as the one that is asked is to know it. */
+export interface Asker {
+  /** Null for a person, and for an agent outside of the roster. */
+  team: string | null
+  name: string
+  /** The teams that wait for what it does now, itself the last. */
+  chain: string[]
+  /** The person at this machine, who may act for everybody. */
+  isOwner: boolean
+}
+
+export interface CallersDeps {
+  store: Store
+  roster: Roster
+  /** What the agent of a pair is at. */
+  current(pairId: string): AskPayload | undefined
+}
+
+export function makeCallers({ store, roster, current }: CallersDeps) {
+  const teamNamed = (name: string, parameter: string): Team => {
+    const team = roster.byName(name)
+    if (team) return team
+    const known = roster.list().map((one) => one.name)
+    throw new Failure(
+      "bad_input",
+      `${parameter}: there is no team ${JSON.stringify(name)} (known: ${known.join(", ") || "none"})`,
+      { parameter },
+    )
+  }
+
+  /** An agent speaks for its own team, and for no other. */
+  const ownOf = (own: readonly string[], fromTeam: string | undefined): string | undefined => {
+    if (fromTeam === undefined || own.length === 0 || own.includes(fromTeam)) return fromTeam ?? own[0]
+    throw new Failure("bad_input", `fromTeam is ${JSON.stringify(fromTeam)}, but you are of ${own.join(", ")}`, {
+      parameter: "fromTeam",
+    })
+  }
+
+  return {
+    teamNamed,
+    async whoAsks(caller: Caller, fromTeam?: string): Promise<Asker> {
+      const { surface, agentShell, nativeSession, projectDir, cwd, client } = caller
+      if (fromTeam !== undefined) teamNamed(fromTeam, "fromTeam")
+      const isOwner = surface === "cli" && agentShell === undefined
+      if (isOwner) {
+        const chain = fromTeam === undefined ? [] : [fromTeam]
+        return { team: fromTeam ?? null, name: fromTeam ?? "the owner", chain, isOwner }
+      }
+      const pair = nativeSession && (await store.pairs.ofNative(nativeSession.id))
+      if (pair) {
+        const team = ownOf([pair.toTeam], fromTeam)!
+        return { team, name: team, chain: [...(current(pair.id)?.chain ?? []), team], isOwner }
+      }
+      const dir = projectDir ?? (surface === "http" ? undefined : cwd)
+      const nearest = dir === undefined ? [] : roster.at(dir)
+      const own = nearest.filter(({ projectDir }) => projectDir === nearest[0]!.projectDir).map(({ name }) => name)
+      const team = ownOf(own, fromTeam)
+      return {
+        team: team ?? null,
+        name: team ?? client?.name.replaceAll(/[\p{C}\p{Zl}\p{Zp}[\]]/gu, " ").slice(0, 60) ?? "an unnamed client",
+        chain: team === undefined ? [] : [team],
+        isOwner,
+      }
+    },
+    /** Whoever waits for this answer cannot be asked for it. */
+    checkChain({ chain }: Asker, team: string): void {
+      if (!chain.includes(team)) return
+      const path = [...chain, team].join(" → ")
+      throw new Failure(
+        "ask_loop",
+        chain.length === 1 ? `${team} cannot ask itself` : `${path}: ${team} waits for this answer already`,
+        { chain: [...chain, team] },
+      )
+    },
+  }
+}
+
+export type Callers = ReturnType<typeof makeCallers>

@@ -1,0 +1,209 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { Failure } from "../domain/failure.ts"
+import { newSessionId, type SessionId } from "../domain/ids.ts"
+import type { Store } from "../domain/store.ts"
+import type { TurnKind } from "../domain/turn.ts"
+import { openStore } from "../store/open.ts"
+import { sqlite } from "../store/sqlite.ts"
+import { type MaintenanceSettings, makeMaintenance, type PairKeeper } from "./maintenance.ts"
+
+const NOW = 1_800_000_000_000
+const DAY = 24 * 60 * 60_000
+const OFF = { compactAfterTokens: 0, compactAfterMessages: 0, continueAfterTokens: 0, archiveAfterDays: 0 }
+let dir: string
+let store: Store
+let nowMs: number
+let done: string[]
+type Said = "done" | "busy" | "unable" | Failure
+let says: { compact: Said; renew: Said; rest: "done" | "busy" }
+let troubles: string[]
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), "maintenance-"))
+  store = await openStore(sqlite({ path: join(dir, "t.db") }))
+  nowMs = NOW
+  done = []
+  says = { compact: "done", renew: "done", rest: "done" }
+  troubles = []
+})
+afterEach(async () => {
+  await store.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+/** An agent's side: what a pool does with a process, and what the process answers. */
+const keeper: PairKeeper = {
+  async compact({ id }) {
+    done.push(`compact ${id}`)
+    if (says.compact instanceof Failure) throw says.compact
+    return says.compact
+  },
+  async renew({ id }) {
+    done.push(`renew ${id}`)
+    if (says.renew instanceof Failure) throw says.renew
+    return says.renew
+  },
+  async rest({ id }) {
+    done.push(`rest ${id}`)
+    return says.rest
+  },
+}
+const maintenance = (settings: Partial<MaintenanceSettings>) =>
+  makeMaintenance({
+    ...{ store, keeper, clock: { nowMs: () => nowMs }, settings: { ...OFF, ...settings } },
+    onTrouble: (error, what) => troubles.push(`${what}: ${Failure.from(error).message}`),
+  })
+
+async function pair(id: string, lastUsedAtMs = NOW): Promise<SessionId> {
+  await store.pairs.ensure({
+    ...{ id, fromTeam: "web", toTeam: id, threadId: "main", platform: "claude-code", nativeId: `n ${id}` },
+    ...{ isMade: true, madeAtMs: NOW, status: "active", messageCount: 1, createdAtMs: NOW, lastUsedAtMs },
+  })
+  const about = { platform: "claude-code", nativeId: `n ${id}`, projectId: null, title: "t", tags: [], key: null }
+  return (await store.sessions.create({ id: newSessionId(), createdAtMs: NOW, ...about })).session.id
+}
+
+let turns = 0
+async function said(sessionId: SessionId, kind: TurnKind, inputTokens?: number) {
+  turns += 1
+  const rest = { model: null, toolName: null, toolCallId: null, isError: false, isFallback: false, sourceId: null }
+  const usage = inputTokens === undefined ? null : { inputTokens }
+  await store.turns.put([{ sessionId, nativeId: `t${turns}`, kind, text: "x", atMs: NOW + turns, usage, ...rest }])
+}
+const used = (id: string) => store.pairs.count(id, nowMs)
+const status = async (id: string) => (await store.pairs.byId(id))?.status
+const journal = async () => (await store.journal.after(0, 100)).map(({ kind, data }) => `${kind} ${data.id}`)
+
+test("a session that carries too much is marked, compacted and active again, all of it in the journal", async () => {
+  const session = await pair("api")
+  const { sweep } = maintenance({ compactAfterTokens: 1_000 })
+  await said(session, "prompt")
+  await said(session, "reply", 999)
+  await sweep()
+  expect(done).toEqual([])
+  await said(session, "reply", 1_000)
+  await sweep()
+  expect(done).toEqual(["compact api"])
+  expect(await status("api")).toBe("active")
+  expect(await journal()).toEqual(["pair.compact_pending api", "pair.compacted api"])
+  expect((await store.journal.after(0, 1))[0]!.data).toMatchObject({ tokens: 1_000, native: "n api", to: "api" })
+})
+
+test("so is one with too many messages since its last reset", async () => {
+  const session = await pair("api")
+  const { sweep } = maintenance({ compactAfterMessages: 2 })
+  for (const kind of ["prompt", "prompt", "reset", "prompt"] as const) await said(session, kind)
+  await sweep()
+  expect(done).toEqual([])
+  await said(session, "prompt")
+  await sweep()
+  expect(done).toEqual(["compact api"])
+})
+
+test("one whose agent is at something stays marked, also over a restart, until it idles", async () => {
+  await said(await pair("api"), "reply", 5_000)
+  says.compact = "busy"
+  await maintenance({ compactAfterTokens: 1_000 }).sweep()
+  expect(await status("api")).toBe("compact_pending")
+  says.compact = "done"
+  await maintenance({ compactAfterTokens: 1_000 }).sweep()
+  expect(await status("api")).toBe("active")
+  expect(await journal()).toEqual(["pair.compact_pending api", "pair.compacted api"])
+})
+
+test("one that was marked and is short by now is no longer marked", async () => {
+  const session = await pair("api")
+  await said(session, "reply", 5_000)
+  says.compact = "busy"
+  const { sweep } = maintenance({ compactAfterTokens: 1_000 })
+  await sweep()
+  await said(session, "reset")
+  await sweep()
+  expect(await status("api")).toBe("active")
+  expect(done).toHaveLength(1)
+})
+
+test("what was just done is not done again before its effect can be known", async () => {
+  await said(await pair("api"), "reply", 5_000)
+  const { sweep } = maintenance({ compactAfterTokens: 1_000 })
+  for (const _ of [1, 2, 3]) await sweep()
+  expect(done).toEqual(["compact api"])
+  nowMs += 11 * 60_000
+  await sweep()
+  expect(done).toHaveLength(1)
+  await used("api")
+  await sweep()
+  expect(done).toHaveLength(2)
+})
+
+test("an agent that fails to compact, or cannot, is said so and left alone; others are still looked after", async () => {
+  await said(await pair("api"), "reply", 5_000)
+  await said(await pair("db", NOW - 1), "reply", 5_000)
+  says.compact = new Failure("agent_failed", "it went away")
+  const { sweep } = maintenance({ compactAfterTokens: 1_000 })
+  await sweep()
+  expect(done).toEqual(["compact api", "compact db"])
+  expect(await status("api")).toBe("active")
+  expect(troubles).toContain("api: its session could not be compacted: it went away")
+  expect(await journal()).toContain("pair.compact_failed db")
+  says.compact = "unable"
+  nowMs += 11 * 60_000
+  await used("api")
+  await used("db")
+  await sweep()
+  expect(await journal()).toContain("pair.compact_unable api")
+  expect(await status("db")).toBe("active")
+})
+
+test("near its limit it is gone on with in a new session, or compacted where that cannot be", async () => {
+  await said(await pair("api"), "reply", 9_000)
+  const { sweep } = maintenance({ compactAfterTokens: 1_000, continueAfterTokens: 8_000 })
+  says.renew = "busy"
+  await sweep()
+  says.renew = "done"
+  await sweep()
+  expect(done).toEqual(["renew api", "renew api"])
+  expect(await journal()).toEqual(["pair.continued api"])
+  says.renew = "unable"
+  nowMs += 11 * 60_000
+  await used("api")
+  await sweep()
+  expect(done.slice(2)).toEqual(["renew api", "compact api"])
+})
+
+test("where going on fails, that is said, and it is not tried again at once", async () => {
+  await said(await pair("api"), "reply", 9_000)
+  says.renew = new Failure("agent_failed", "it went away")
+  const { sweep } = maintenance({ continueAfterTokens: 8_000 })
+  await sweep()
+  await sweep()
+  expect(done).toEqual(["renew api"])
+  expect(await journal()).toEqual(["pair.continue_failed api"])
+  expect(troubles).toEqual(["api: its session could not be gone on with in a new one: it went away"])
+})
+
+test("one that nobody uses is archived when its agent idles, and then left alone", async () => {
+  await said(await pair("api", NOW - 10 * DAY), "reply", 5_000)
+  await pair("db", NOW - 10 * DAY + 1)
+  says.rest = "busy"
+  const { sweep } = maintenance({ compactAfterTokens: 1_000, archiveAfterDays: 10 })
+  await sweep()
+  expect(await status("api")).toBe("active")
+  says.rest = "done"
+  await sweep()
+  await sweep()
+  expect(await status("api")).toBe("archived")
+  expect(await status("db")).toBe("active")
+  expect(done).toEqual(["rest api", "rest api"])
+  expect(await journal()).toEqual(["pair.archived api"])
+})
+
+test("with everything off nothing is done, and of what the archive does not have nothing is known", async () => {
+  await said(await pair("api", 0), "reply", 1_000_000)
+  await maintenance({}).sweep()
+  await store.pairs.update("api", { nativeId: "another" })
+  await maintenance({ compactAfterTokens: 1, compactAfterMessages: 1, continueAfterTokens: 1 }).sweep()
+  expect(done).toEqual([])
+})

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Load } from "../domain/analytics.ts"
+import type { Clock } from "../domain/clock.ts"
+import { Failure } from "../domain/failure.ts"
+import type { NewJournalEntry } from "../domain/journal.ts"
+import type { Pair, PairStatus } from "../domain/pair.ts"
+import type { Store } from "../domain/store.ts"
+
+/** Keeps pairs usable for as long as they live: shortens long ones, goes on anew near the limit, archives unused ones. */
+export interface Maintenance {
+  sweep(signal?: AbortSignal): Promise<void>
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** What can be done to the session of one pair. `busy` while its agent is at something: then nothing was done. */
+export interface PairKeeper {
+  /** With the platform's own command; `unable` where it has none. */
+  compact(pair: Pair): Promise<"done" | "busy" | "unable">
+  /** Begins a session that is told what this one knew; the pair remembers both. */
+  renew(pair: Pair): Promise<"done" | "busy" | "unable">
+  /** Ends its process, if it has one. */
+  rest(pair: Pair): Promise<"done" | "busy">
+}
+
+/** 0 turns each of them off. */
+export interface MaintenanceSettings {
+  compactAfterTokens: number
+  compactAfterMessages: number
+  continueAfterTokens: number
+  archiveAfterDays: number
+}
+
+export interface MaintenanceDeps {
+  store: Store
+  clock: Clock
+  settings: MaintenanceSettings
+  keeper: PairKeeper
+  onTrouble(error: unknown, what: string): void
+}
+
+const SWEEP_MS = 60_000
+/**
+ * A session is left alone for so long after something was done to it, and until it is used again: only then is it known
+ * what it carries.
+ */
+const REST_MS = 10 * 60_000
+const DAY_MS = 24 * 60 * 60_000
+
+export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: MaintenanceDeps): Maintenance {
+  /** When something was done to a pair last. */
+  const doneAtMs = new Map<string, number>()
+
+  /** Every step is in the journal, in the same transaction as what it changes. */
+  const note = (pair: Pair, kind: string, status: PairStatus | undefined, more: Record<string, unknown> = {}) =>
+    store.transaction(async (tx) => {
+      if (status !== undefined) await tx.pairs.update(pair.id, { status })
+      const { id, fromTeam: from, toTeam: to, threadId: thread, nativeId: native } = pair
+      const data = { id, from, to, thread, native, ...more }
+      const entry: NewJournalEntry = { kind: `pair.${kind}`, atMs: clock.nowMs(), data }
+      await tx.journal.append([entry])
+    })
+
+  const archive = async (pair: Pair): Promise<void> => {
+    if ((await keeper.rest(pair)) === "busy") return
+    await note(pair, "archived", "archived", { lastUsedAtMs: pair.lastUsedAtMs })
+  }
+
+  /** False where the platform cannot, and something else is to be tried. */
+  const renew = async (pair: Pair, load: Load): Promise<boolean> => {
+    try {
+      const how = await keeper.renew(pair)
+      if (how !== "done") return how === "busy"
+      const next = (await store.pairs.byId(pair.id))?.nativeId
+      await note(pair, "continued", "active", { tokens: load.tokens, next })
+    } catch (error) {
+      await note(pair, "continue_failed", undefined, { reason: Failure.from(error).message })
+      onTrouble(error, `${pair.id}: its session could not be gone on with in a new one`)
+    }
+    doneAtMs.set(pair.id, clock.nowMs())
+    return true
+  }
+
+  const compact = async (pair: Pair, { tokens, prompts }: Load): Promise<void> => {
+    if (pair.status !== "compact_pending") await note(pair, "compact_pending", "compact_pending", { tokens, prompts })
+    try {
+      const how = await keeper.compact(pair)
+      // It stays marked, and is tried again when its agent idles.
+      if (how === "busy") return
+      doneAtMs.set(pair.id, clock.nowMs())
+      await note(pair, how === "done" ? "compacted" : "compact_unable", "active", { tokens, prompts })
+    } catch (error) {
+      doneAtMs.set(pair.id, clock.nowMs())
+      await note(pair, "compact_failed", "active", { reason: Failure.from(error).message })
+      onTrouble(error, `${pair.id}: its session could not be compacted`)
+    }
+  }
+
+  const loadOf = async ({ platform, nativeId, isMade }: Pair): Promise<Load | undefined> => {
+    const session = nativeId === null || !isMade ? undefined : await store.sessions.byNative(platform, nativeId)
+    return session && store.analytics.load(session.id)
+  }
+
+  const look = async (pair: Pair): Promise<void> => {
+    const { compactAfterTokens, compactAfterMessages, continueAfterTokens, archiveAfterDays } = settings
+    const nowMs = clock.nowMs()
+    if (archiveAfterDays > 0 && nowMs - pair.lastUsedAtMs >= archiveAfterDays * DAY_MS) return archive(pair)
+    const lastMs = doneAtMs.get(pair.id)
+    if (lastMs !== undefined && (nowMs - lastMs < REST_MS || pair.lastUsedAtMs <= lastMs)) return
+    const load = await loadOf(pair)
+    if (!load) return
+    const reaches = (count: number | null, limit: number) => limit > 0 && count !== null && count >= limit
+    if (reaches(load.tokens, continueAfterTokens) && (await renew(pair, load))) return
+    if (reaches(load.tokens, compactAfterTokens) || reaches(load.prompts, compactAfterMessages))
+      return compact(pair, load)
+    // Somebody else has shortened it meanwhile.
+    if (pair.status === "compact_pending") await note(pair, "compact_over", "active")
+  }
+
+  const sweep = async (signal?: AbortSignal) => {
+    for (const { id } of await store.pairs.list()) {
+      if (signal?.aborted) return
+      // What was done to others took its time.
+      const pair = await store.pairs.byId(id)
+      if (!pair || pair.status === "archived" || pair.status === "missing") continue
+      await look(pair).catch((error: unknown) => onTrouble(error, `${id}: it could not be looked after`))
+    }
+  }
+
+  return {
+    sweep,
+    async run(signal) {
+      while (!signal.aborted) {
+        await sweep(signal).catch((error: unknown) => onTrouble(error, "pairs could not be looked after"))
+        await sleep(SWEEP_MS, undefined, { signal }).catch(() => {})
+      }
+    },
+  }
+}

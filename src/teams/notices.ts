@@ -1,0 +1,80 @@
+import type { Clock } from "../domain/clock.ts"
+import { newMessageId } from "../domain/ids.ts"
+import { NOTICE_CHANNEL, type NoticePayload, noticeLane, noticeOf } from "../domain/pair.ts"
+import type { Store } from "../domain/store.ts"
+import type { Team } from "../domain/team.ts"
+import { checkText } from "./asks.ts"
+import { type Settled, stateEntry } from "./entries.ts"
+
+/** What teams are told without being asked: it waits for their next session. */
+export interface Notices {
+  put(wish: NoticeWish): Promise<{ messageId: string; expiresAtMs: number }>
+  /** Hands over what waits, in order, as much as fits; what is handed over is not handed over again. */
+  take(team: string, wish: { maxChars: number; as: Settled }): Promise<Notice[]>
+}
+
+export interface NoticeWish {
+  fromTeam: string | null
+  sender: string
+  team: Team
+  text: string
+  ttlMs: number
+  key: string | undefined
+}
+
+export interface Notice {
+  id: string
+  /** With who says it. */
+  text: string
+  atMs: number
+}
+
+const MOST_AT_ONCE = 50
+
+export function makeNotices({
+  store,
+  clock,
+  settings,
+}: {
+  store: Store
+  clock: Clock
+  settings: { maxMessageBytes: number }
+}): Notices {
+  return {
+    async put({ fromTeam, sender, team, text, ttlMs, key }) {
+      checkText(text, "message", settings.maxMessageBytes)
+      const messageId = newMessageId(team.name, key)
+      const nowMs = clock.nowMs()
+      const payload: NoticePayload = { text, sender, fromTeam, toTeam: team.name }
+      const delivery = {
+        ...{ key: messageId, lane: noticeLane(team.name), channel: NOTICE_CHANNEL, payload },
+        repeatable: true,
+        expiresAtMs: nowMs + ttlMs,
+      }
+      await store.transaction(async (tx) => {
+        if (await tx.deliveries.enqueue(delivery, nowMs))
+          await tx.journal.append([stateEntry(delivery, "queued", nowMs)])
+      })
+      const kept = await store.deliveries.byKey(messageId)
+      return { messageId, expiresAtMs: kept?.expiresAtMs ?? delivery.expiresAtMs }
+    },
+    take: (team, { maxChars, as }) =>
+      store.transaction(async (tx) => {
+        const nowMs = clock.nowMs()
+        const waiting = await tx.deliveries.ofLanes([noticeLane(team)], { states: ["queued"], first: MOST_AT_ONCE })
+        const taken: Notice[] = []
+        let left = maxChars
+        for (const delivery of waiting) {
+          if ((delivery.expiresAtMs ?? nowMs + 1) <= nowMs) continue
+          const { sender, text } = noticeOf(delivery)
+          const said = `[Notice ${delivery.key} from ${sender}, via Throughline]\n${text}`
+          left -= said.length
+          if (left < 0) break
+          if (!(await tx.deliveries.move(delivery.seq, ["queued"], as, null, nowMs))) continue
+          await tx.journal.append([stateEntry(delivery, as, nowMs)])
+          taken.push({ id: delivery.key, text: said, atMs: delivery.createdAtMs })
+        }
+        return taken
+      }),
+  }
+}

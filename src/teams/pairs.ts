@@ -1,0 +1,185 @@
+import { createHash } from "node:crypto"
+import type { Clock } from "../domain/clock.ts"
+import type { DrivenSession, Driver, DriveWish } from "../domain/driver.ts"
+import { Failure } from "../domain/failure.ts"
+import { newKey } from "../domain/ids.ts"
+import type { Pair, PairSession } from "../domain/pair.ts"
+import type { Store } from "../domain/store.ts"
+import type { Team } from "../domain/team.ts"
+
+/** Which session two teams have, and how it is opened: the one that is there, or another that knows of it. */
+export interface Pairing {
+  /** However many ask for it at once, there is one. No session is made by it. */
+  ensure(fromTeam: string | null, team: Team, threadId: string): Promise<Pair>
+  find(fromTeam: string | null, toTeam: string, threadId: string): Promise<Pair | undefined>
+  /** Starts a process on its session. `isCopy`: on a copy of it, which is the pair's from then on. */
+  open(pair: Pair, team: Team, wish?: { isCopy?: boolean }): Promise<Opened | { laterMs: number }>
+  /** Another thread of the same two, whose session will be a copy of this one. */
+  fork(pair: Pair): Promise<Pair>
+  /** Marks those whose sessions the platforms no longer have, and returns them. */
+  check(): Promise<Pair[]>
+}
+
+export interface Opened {
+  session: DrivenSession
+  /** It does not know what was said in the session before it, or by the preface alone. */
+  isContextNew: boolean
+  /** What the first prompt begins with. */
+  preface: string | null
+}
+
+export interface PairingDeps {
+  store: Store
+  clock: Clock
+  drivers: readonly Driver[]
+  /** Starts a process for the pair. */
+  start(driver: Driver, pair: Pair, team: Team, session: DriveWish["session"]): Promise<DrivenSession>
+  /** What is kept of a session, in short. */
+  briefOf(nativeId: string): Promise<string | undefined>
+  /** Whether the platform still has the session; undefined where that is not known. */
+  isThere(platform: string, nativeId: string): Promise<boolean | undefined>
+}
+
+export const pairId = (fromTeam: string | null, toTeam: string, threadId: string) =>
+  `p-${createHash("sha256")
+    .update(JSON.stringify([fromTeam, toTeam, threadId]))
+    .digest("hex")
+    .slice(0, 16)}`
+
+export function makePairing({ store, clock, drivers, start, briefOf, isThere }: PairingDeps): Pairing {
+  const driverOf = (team: Team): Driver => {
+    const driver = drivers.find(({ platform }) => platform === team.platform)
+    if (driver) return driver
+    const known = drivers.map(({ platform }) => platform).join(", ")
+    throw new Failure("bad_input", `${team.name} is of ${team.platform}, which cannot be asked (can be: ${known})`, {
+      parameter: "team",
+    })
+  }
+
+  const resumed = async (driver: Driver, pair: Pair, team: Team): Promise<Opened | undefined> => {
+    if (pair.nativeId === null || pair.platform !== team.platform || !driver.can.resume) return undefined
+    // Until a prompt was sent there is nothing to go on with.
+    if (!pair.isMade && pair.messageCount === 0) return undefined
+    try {
+      const session = await start(driver, pair, team, { kind: "resume", id: pair.nativeId })
+      await store.pairs.update(pair.id, { isMade: true, madeAtMs: pair.madeAtMs ?? clock.nowMs(), status: "active" })
+      return { session, isContextNew: false, preface: null }
+    } catch (error) {
+      if (error instanceof Failure && error.code === "cannot_resume") return undefined
+      throw error
+    }
+  }
+
+  /** What the pair has is let go only when the new one is there: an agent that cannot be started costs no context. */
+  const begun = async (driver: Driver, pair: Pair, team: Team, how: Beginning): Promise<Opened> => {
+    const { why, before } = how
+    let session: DrivenSession
+    try {
+      session = await startOnce(driver, pair, team, how)
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      // What is to be copied is gone.
+      if (error.code === "cannot_resume") return begun(driver, pair, team, { why: "lost", id: newKey(), before })
+      if (error.code !== "agent_failed") throw error
+      session = await startOnce(driver, pair, team, { ...how, id: newKey() })
+    }
+    const { nativeId } = session
+    const fresh = { nativeId, isMade: false, madeAtMs: null, status: "active", platform: team.platform } as const
+    await store.transaction(async (tx) => {
+      await tx.pairs.update(pair.id, fresh)
+      await tx.pairs.addSession({ pairId: pair.id, nativeId, sinceMs: clock.nowMs(), why })
+    })
+    const brief = why === "lost" && before !== null ? await briefOf(before) : undefined
+    return {
+      session,
+      isContextNew: why === "lost" || why === "reset",
+      preface: brief === undefined ? null : prefaceOf(brief),
+    }
+  }
+
+  const startOnce = (driver: Driver, pair: Pair, team: Team, { why, id, before }: Beginning) =>
+    start(
+      driver,
+      pair,
+      team,
+      why === "fork" && before !== null && driver.can.fork ? { kind: "fork", id: before, as: id } : { kind: "new", id },
+    )
+
+  return {
+    async ensure(fromTeam, team, threadId) {
+      driverOf(team)
+      const nowMs = clock.nowMs()
+      return store.pairs.ensure({
+        id: pairId(fromTeam, team.name, threadId),
+        fromTeam,
+        toTeam: team.name,
+        threadId,
+        platform: team.platform,
+        nativeId: null,
+        isMade: false,
+        madeAtMs: null,
+        status: "active",
+        messageCount: 0,
+        createdAtMs: nowMs,
+        lastUsedAtMs: nowMs,
+      })
+    },
+    find: (fromTeam, toTeam, threadId) => store.pairs.byId(pairId(fromTeam, toTeam, threadId)),
+    async open(pair, team, { isCopy = false } = {}) {
+      const driver = driverOf(team)
+      const lineage = await store.pairs.sessions(pair.id)
+      if (isCopy && pair.nativeId !== null)
+        return begun(driver, pair, team, { why: "fork", id: newKey(), before: pair.nativeId })
+      const laterMs = (pair.madeAtMs ?? 0) + driver.can.resumeAfterMs - clock.nowMs()
+      if (pair.isMade && laterMs > 0) return { laterMs }
+      return (await resumed(driver, pair, team)) ?? begun(driver, pair, team, beginning(pair, lineage))
+    },
+    async fork(pair) {
+      if (pair.nativeId === null)
+        throw new Failure("cannot_resume", "nothing was said in this thread yet that could be copied")
+      const threadId = `${pair.threadId.slice(0, 80)}-fork-${newKey().slice(0, 6)}`
+      const nowMs = clock.nowMs()
+      const id = pairId(pair.fromTeam, pair.toTeam, threadId)
+      return store.transaction(async (tx) => {
+        const copy = { ...pair, id, threadId, nativeId: null, isMade: false, madeAtMs: null, messageCount: 0 }
+        const made = await tx.pairs.ensure({ ...copy, status: "active", createdAtMs: nowMs, lastUsedAtMs: nowMs })
+        await tx.pairs.addSession({ pairId: id, nativeId: pair.nativeId!, sinceMs: nowMs, why: "fork" })
+        return made
+      })
+    },
+    async check() {
+      const made = (await store.pairs.list()).filter(({ isMade, status }) => isMade && status !== "missing")
+      const missing: Pair[] = []
+      for (const pair of made) {
+        if (pair.nativeId === null || (await isThere(pair.platform, pair.nativeId)) !== false) continue
+        await store.pairs.update(pair.id, { status: "missing" })
+        missing.push(pair)
+      }
+      return missing
+    },
+  }
+}
+
+interface Beginning {
+  why: "first" | "reset" | "lost" | "fork"
+  id: string
+  /** The session that it follows. */
+  before: string | null
+}
+
+/** Why a session begins, which is also known of one that was begun and never spoken to. */
+function beginning({ nativeId, isMade }: Pair, lineage: PairSession[]): Beginning {
+  const id = newKey()
+  const at = lineage.findIndex((session) => session.nativeId === nativeId)
+  const last = lineage.at(-1)?.nativeId ?? null
+  if (nativeId !== null && isMade) return { why: "lost", id, before: nativeId }
+  if (at >= 0) {
+    const before = lineage[at - 1]?.nativeId ?? null
+    return { why: lineage[at]!.why as Beginning["why"], id: nativeId!, before }
+  }
+  if (last === null) return { why: "first", id, before: null }
+  return { why: lineage.length === 1 && lineage[0]!.why === "fork" ? "fork" : "reset", id, before: last }
+}
+
+const prefaceOf = (brief: string) =>
+  `[This session is new: the one before it could not be gone on with. What is known of it follows.]\n${brief.trim()}\n[What is asked now follows.]`

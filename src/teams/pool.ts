@@ -1,0 +1,183 @@
+import type { Clock } from "../domain/clock.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Pair } from "../domain/pair.ts"
+import type { Team } from "../domain/team.ts"
+import type { Opened } from "./pairs.ts"
+
+/** The processes that sessions of pairs run in: one for each pair, no more than allowed, none that idles for long. */
+export interface Pool {
+  /** The pair's process for one use, started if need be. Later, when all that may run are busy. */
+  take(pair: Pair, team: Team, wish?: { isCopy?: boolean }): Promise<Use | Later>
+  /** Ends the pair's process. False when there is none; one that is in use is ended only by force. */
+  sleep(pairId: string, wish?: { force?: boolean }): Promise<boolean>
+  processOf(pairId: string): ProcessState | undefined
+  list(): ProcessState[]
+  /** Ends those that idle for too long, or whose team is gone. */
+  sweep(): Promise<void>
+  /** Measures those that run, and lets go of those that are gone. */
+  examine(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface Use extends Opened {
+  /** Opened for this use, and not before. */
+  isStarted: boolean
+  /** The preface was said. */
+  prefaced(): void
+  release(): void
+}
+
+export interface Later {
+  later: string
+  ms: number
+}
+
+export interface ProcessState {
+  pairId: string
+  team: string
+  pid: number | null
+  state: "starting" | "idle" | "busy" | "closing"
+  startedAtMs: number
+  lastUsedAtMs: number
+  /** As measured last. */
+  memoryBytes: number | null
+}
+
+export interface PoolDeps {
+  clock: Clock
+  settings: { maxProcesses: number; idleTimeout: number }
+  teamOf(name: string): Team | undefined
+  isAlive(pid: number): boolean
+  /** Whether sessions of the platform share one process. */
+  isShared(platform: string): boolean
+  open(pair: Pair, team: Team, wish: { isCopy?: boolean }): Promise<Opened | { laterMs: number }>
+  /** There may be room for another one. */
+  onFree(): void
+  onTrouble(error: unknown, what: string): void
+}
+
+interface Entry extends ProcessState {
+  platform: string
+  /** As it was started: a team that is told otherwise since gets another process. */
+  told: string
+  opened: Opened | undefined
+}
+
+const FULL_MS = 1_000
+
+export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onFree, onTrouble }: PoolDeps): Pool {
+  const entries = new Map<string, Entry>()
+
+  const drop = (entry: Entry) => {
+    if (entries.get(entry.pairId) === entry) entries.delete(entry.pairId)
+    onFree()
+  }
+  const close = async (entry: Entry) => {
+    entry.state = "closing"
+    await entry.opened?.session.close().catch((error: unknown) => onTrouble(error, entry.pairId))
+    drop(entry)
+  }
+  const running = () => [...entries.values()].filter(({ state }) => state !== "closing")
+  /** Sessions that share a process count as one. */
+  const count = (of: readonly Entry[]) =>
+    new Set(of.map(({ platform, pairId }) => (isShared(platform) ? platform : pairId))).size
+
+  /** The one that was used least lately, if that makes room. */
+  const leaver = (): Entry | undefined => {
+    const all = running()
+    const idle = all.filter(({ state }) => state === "idle").sort((a, b) => a.lastUsedAtMs - b.lastUsedAtMs)
+    return idle.find((entry) => count(all.filter((other) => other !== entry)) < count(all))
+  }
+
+  const start = async (entry: Entry, pair: Pair, team: Team, wish: { isCopy?: boolean }): Promise<Use | Later> => {
+    try {
+      const opened = await open(pair, team, wish)
+      if ("laterMs" in opened) {
+        drop(entry)
+        return { later: "its agent cannot go on with the session yet", ms: opened.laterMs }
+      }
+      if (entries.get(entry.pairId) !== entry) {
+        await opened.session.close()
+        throw new Failure("agent_busy", "its process was ended while it started")
+      }
+      entry.opened = opened
+      entry.pid = opened.session.pid
+      entry.state = "idle"
+      void opened.session.gone.then(() => drop(entry))
+      return use(entry, true)
+    } catch (error) {
+      drop(entry)
+      throw error
+    }
+  }
+
+  const use = (entry: Entry, isStarted: boolean): Use => {
+    entry.state = "busy"
+    const opened = entry.opened!
+    return {
+      ...opened,
+      isStarted,
+      prefaced() {
+        entry.opened = { ...opened, preface: null, isContextNew: false }
+      },
+      release() {
+        entry.lastUsedAtMs = clock.nowMs()
+        if (entry.state === "busy") entry.state = "idle"
+        onFree()
+      },
+    }
+  }
+
+  const take = async (pair: Pair, team: Team, wish: { isCopy?: boolean } = {}): Promise<Use | Later> => {
+    const known = entries.get(pair.id)
+    if (known && known.state !== "idle") return { later: "its process is busy", ms: FULL_MS }
+    if (known && known.told === JSON.stringify(team) && !wish.isCopy) return use(known, false)
+    if (known) {
+      await close(known)
+      return take(pair, team, wish)
+    }
+    const entry: Entry = {
+      ...{ pairId: pair.id, team: team.name, platform: team.platform, told: JSON.stringify(team) },
+      ...{ pid: null, state: "starting", memoryBytes: null, opened: undefined },
+      ...{ startedAtMs: clock.nowMs(), lastUsedAtMs: clock.nowMs() },
+    }
+    const isFull = count([...running(), entry]) > settings.maxProcesses
+    const leaving = isFull ? leaver() : undefined
+    if (isFull && !leaving)
+      return { later: `all ${settings.maxProcesses} processes that may run are busy`, ms: FULL_MS }
+    entries.set(pair.id, entry)
+    if (leaving) await close(leaving)
+    return start(entry, pair, team, wish)
+  }
+
+  return {
+    take,
+    async sleep(pairId, { force = false } = {}) {
+      const entry = entries.get(pairId)
+      if (!entry || entry.state === "closing") return false
+      if (entry.state !== "idle" && !force)
+        throw new Failure("agent_busy", `the process of this pair is ${entry.state}; force ends it all the same`)
+      await close(entry)
+      return true
+    },
+    processOf: (pairId) => entries.get(pairId),
+    list: () =>
+      [...entries.values()].map(({ opened: _, told: __, platform: ___, ...state }): ProcessState => ({ ...state })),
+    async sweep() {
+      const isOver = ({ state, team, lastUsedAtMs }: Entry) => {
+        if (state !== "idle") return false
+        const known = teamOf(team)
+        return !known || clock.nowMs() - lastUsedAtMs >= (known.idleTimeoutMs ?? settings.idleTimeout)
+      }
+      await Promise.all([...entries.values()].filter(isOver).map(close))
+    },
+    async examine() {
+      for (const entry of entries.values()) {
+        entry.memoryBytes = (await entry.opened?.session.memoryBytes()) ?? null
+        // Its end was not heard of: whatever it was at is lost.
+        if (entry.pid !== null && entry.state !== "closing" && !isAlive(entry.pid)) await close(entry)
+      }
+    },
+    close: async () => void (await Promise.all([...entries.values()].map(close))),
+  }
+}

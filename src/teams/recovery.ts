@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Clock } from "../domain/clock.ts"
+import type { Delivery } from "../domain/delivery.ts"
+import { askOf, type Pair } from "../domain/pair.ts"
+import type { Store } from "../domain/store.ts"
+import type { Turn } from "../domain/turn.ts"
+import { conclude, type Settled } from "./entries.ts"
+import { workerOf } from "./turn.ts"
+
+/** Finds out what became of a question that a daemon before this one had begun with: by what the agent has kept of it. */
+export interface Recovery {
+  settle(delivery: Delivery, isCancelled: () => boolean, signal: AbortSignal): Promise<void>
+}
+
+export interface RecoveryDeps {
+  store: Store
+  clock: Clock
+  processStart(pid: number): string | undefined
+  endProcess(pid: number): void
+  /** Reads what the platform has kept up to now. False where nothing is captured, and so nothing can be known. */
+  readRecords(platform: string): Promise<boolean>
+}
+
+type Evidence = { kind: "answered"; reply: Turn } | { kind: "taken" } | { kind: "none" }
+
+const LOOK_MS = 250
+/** A process of which only the session is known may have written a moment after it was left alone. */
+const GRACE_MS = 3_000
+/** As many as a long turn may have. */
+const LAST_TURNS = 2_000
+
+export function makeRecovery({ store, clock, processStart, endProcess, readRecords }: RecoveryDeps): Recovery {
+  const evidenceOf = async (delivery: Delivery, pair: Pair): Promise<Evidence> => {
+    const session = pair.nativeId === null ? undefined : await store.sessions.byNative(pair.platform, pair.nativeId)
+    const turns = session ? await store.turns.ofSession(session.id, { limit: LAST_TURNS }) : []
+    const at = turns.findLastIndex(({ kind, text }) => kind === "prompt" && text.includes(delivery.key))
+    if (at < 0) return { kind: "none" }
+    const rest = turns.slice(at + 1)
+    const next = rest.findIndex(({ kind }) => kind === "prompt")
+    const last = (next < 0 ? rest : rest.slice(0, next)).at(-1)
+    return last?.kind === "reply" ? { kind: "answered", reply: last } : { kind: "taken" }
+  }
+
+  const settle = (delivery: Delivery, state: Settled, reason: string) =>
+    store.transaction((tx) => conclude(tx, delivery, state, clock.nowMs(), reason))
+
+  const answered = (delivery: Delivery, pair: Pair, { text, atMs, usage }: Turn) =>
+    store.transaction(async (tx) => {
+      if (!(await conclude(tx, delivery, "done", clock.nowMs(), FOUND))) return
+      const begun = (await tx.pairs.sessions(pair.id)).find(({ nativeId }) => nativeId === pair.nativeId)
+      const isContextNew = !pair.isMade && (begun?.why === "lost" || begun?.why === "reset")
+      await tx.pairs.update(pair.id, { isMade: true, madeAtMs: pair.madeAtMs ?? atMs })
+      await tx.pairs.answer({
+        ...{ messageId: delivery.key, pairId: pair.id, nativeId: pair.nativeId, text, isContextNew },
+        durationMs: Math.max(0, atMs - (delivery.attemptStartedAtMs ?? atMs)),
+        inputTokens: usage?.inputTokens ?? 0,
+        outputTokens: usage?.outputTokens ?? 0,
+        costUsd: usage?.costUsd ?? null,
+        atMs: clock.nowMs(),
+      })
+    })
+
+  return {
+    async settle(delivery, isCancelled, signal) {
+      const pair = await store.pairs.byId(askOf(delivery).pairId)
+      if (!pair) return void (await settle(delivery, "failed", "its pair is not known any more"))
+      const worker = workerOf(delivery)
+      const isAtWork = () => worker !== undefined && processStart(worker.pid) === worker.start
+      if (!worker) await sleep(GRACE_MS, undefined, { signal }).catch(() => {})
+      // It goes on by itself: whoever asked is told when it has ended.
+      while (isAtWork() && !signal.aborted) {
+        if (isCancelled()) endProcess(worker!.pid)
+        await sleep(LOOK_MS)
+      }
+      if (signal.aborted) return
+      const isKnown = await readRecords(pair.platform)
+      const evidence = await evidenceOf(delivery, pair)
+      if (evidence.kind === "answered") await answered(delivery, pair, evidence.reply)
+      else if (isCancelled()) await settle(delivery, "cancelled", "it was cancelled")
+      else if (evidence.kind === "taken") await settle(delivery, "failed", UNFINISHED)
+      else if (!isKnown) await settle(delivery, "uncertain", "nothing is captured that could tell what became of it")
+      else if (delivery.state === "queued")
+        await store.deliveries.retry(delivery.seq, delivery.leaseOwner ?? "", delivery.dueAtMs, "it had not arrived")
+      else await settle(delivery, "failed", "Throughline was ended before the agent had taken it")
+    },
+  }
+}
+
+const FOUND = "found in the agent's own records"
+const UNFINISHED = "Throughline was ended, and then the agent, before it had answered"

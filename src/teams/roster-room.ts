@@ -1,0 +1,85 @@
+import { resolve } from "node:path"
+import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Team } from "../domain/team.ts"
+import { readForeign, type Skipped } from "./import.ts"
+import { type ReloadingRoster, realFolder, type TeamSetting } from "./roster.ts"
+
+/** Who there is, and how that is changed. */
+export interface RosterRoom {
+  roster: ReloadingRoster
+  add(caller: Caller, name: string, keys: TeamKeys, wish: { replace: boolean }): Team
+  remove(name: string): void
+  take(caller: Caller, file: string, wish: { replace: boolean }): Imported
+}
+
+/** As in the configuration; what is not said is absent. */
+export type TeamKeys = Record<string, unknown> & { project: string }
+
+export interface Imported {
+  from: string
+  added: string[]
+  replaced: string[]
+  skipped: Skipped[]
+}
+
+/** The configuration's file. */
+export interface TeamsFile {
+  /** Throws where the file cannot be used as it is; then it must not be changed either. */
+  read(): Record<string, TeamSetting>
+  /** What the keys mean, or what is wrong with them. */
+  check(name: string, keys: Record<string, unknown>): TeamSetting | { wrong: string }
+  /** Everything else in it stays as it is, comments too. */
+  change(change: { set?: Record<string, Record<string, unknown>>; remove?: string[] }): void
+  /** Another file with JSON in it. */
+  parse(path: string): unknown
+}
+
+export function makeRosterRoom({ roster, file }: { roster: ReloadingRoster; file: TeamsFile }): RosterRoom {
+  const checked = (name: string, keys: Record<string, unknown>): string | undefined => {
+    const setting = file.check(name, keys)
+    if ("wrong" in setting) return setting.wrong
+    const folder = realFolder(setting.project)
+    return "why" in folder ? `project = ${JSON.stringify(setting.project)}: ${folder.why}` : undefined
+  }
+
+  return {
+    roster,
+    add(caller, name, keys, { replace }) {
+      const whole = { ...keys, project: resolve(caller.cwd ?? "/", keys.project) }
+      const wrong = checked(name, whole)
+      if (wrong !== undefined) throw badInput(wrong, "project")
+      if (!replace && name in file.read())
+        throw badInput(`there is a team ${JSON.stringify(name)} already; --replace takes its place`, "name")
+      file.change({ set: { [name]: whole } })
+      roster.reload()
+      return roster.byName(name)!
+    },
+    remove(name) {
+      const known = Object.keys(file.read())
+      if (!known.includes(name))
+        throw badInput(`there is no team ${JSON.stringify(name)} (known: ${known.join(", ") || "none"})`, "name")
+      file.change({ remove: [name] })
+      roster.reload()
+    },
+    take(caller, path, { replace }) {
+      const before = file.read()
+      const { from, teams, skipped } = readForeign(file.parse(resolve(caller.cwd ?? "/", path)))
+      const set: Record<string, Record<string, unknown>> = {}
+      const all = [...skipped]
+      for (const { name, keys, skipped } of teams) {
+        all.push(...skipped.map(({ what, why }) => ({ what: `${name}.${what}`, why })))
+        const why =
+          name in before && !replace ? "there is a team of this name; --replace takes its place" : checked(name, keys)
+        if (why === undefined) set[name] = keys
+        else all.push({ what: name, why })
+      }
+      if (Object.keys(set).length > 0) file.change({ set })
+      roster.reload()
+      const [replaced, added] = [Object.keys(set).filter((name) => name in before), Object.keys(set)]
+      return { from, added: added.filter((name) => !replaced.includes(name)), replaced, skipped: all }
+    },
+  }
+}
+
+const badInput = (message: string, parameter: string) => new Failure("bad_input", message, { parameter })

@@ -1,0 +1,53 @@
+import { PAIR_CHANNEL, type Pair, pairLane } from "../domain/pair.ts"
+import type { Store } from "../domain/store.ts"
+import type { Roster } from "../domain/team.ts"
+import { WITH_AGENT } from "./entries.ts"
+import type { Pool, ProcessState } from "./pool.ts"
+
+export interface PairState extends Pair {
+  /** What is asked and not yet with the agent. */
+  waiting: number
+  /** What the agent is at. */
+  running: number
+  process: ProcessState | undefined
+}
+
+export interface TeamsState {
+  teams: { name: string; platform: string; description: string; pairs: number; waiting: number; running: number }[]
+  pairs: PairState[]
+  processes: (ProcessState & { from: string | null; to: string; threadId: string })[]
+}
+
+/** How it stands with the teams and with those who ask them. */
+export function makeStatus({ store, roster, pool }: { store: Store; roster: Roster; pool: Pool }) {
+  return async (team?: string): Promise<TeamsState> => {
+    await pool.examine()
+    const counts = await store.deliveries.counts(PAIR_CHANNEL)
+    const of = (pair: Pair, states: readonly string[]) =>
+      counts
+        .filter(({ lane, state }) => lane === pairLane(pair.id) && states.includes(state))
+        .reduce((sum, { count }) => sum + count, 0)
+    const pairs = (await store.pairs.list(team === undefined ? {} : { team })).map((pair) => ({
+      ...pair,
+      waiting: of(pair, ["queued"]),
+      running: of(pair, WITH_AGENT),
+      process: pool.processOf(pair.id),
+    }))
+    const sum = (mine: PairState[], key: "waiting" | "running") => mine.reduce((all, pair) => all + pair[key], 0)
+    return {
+      teams: roster
+        .list()
+        .filter(({ name }) => team === undefined || name === team)
+        .map(({ name, platform, description }) => {
+          const mine = pairs.filter(({ toTeam }) => toTeam === name)
+          const [waiting, running] = [sum(mine, "waiting"), sum(mine, "running")]
+          return { name, platform, description, pairs: mine.length, waiting, running }
+        }),
+      pairs,
+      processes: pool.list().flatMap((process) => {
+        const pair = pairs.find(({ id }) => id === process.pairId)
+        return pair ? [{ ...process, from: pair.fromTeam, to: pair.toTeam, threadId: pair.threadId }] : []
+      }),
+    }
+  }
+}

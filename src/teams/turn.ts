@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Clock } from "../domain/clock.ts"
+import type { Delivery } from "../domain/delivery.ts"
+import type { DriverEvent, TurnEnd } from "../domain/driver.ts"
+import { askOf, type Pair } from "../domain/pair.ts"
+import type { Store } from "../domain/store.ts"
+import type { Team } from "../domain/team.ts"
+import { conclude, stateEntry } from "./entries.ts"
+import type { Use } from "./pool.ts"
+import type { Words } from "./words.ts"
+
+export interface TurnDeps {
+  store: Store
+  clock: Clock
+  words: Words
+  /** As what is captured is kept. */
+  redact(text: string, projectDir: string): string
+  /** When the process began: a number may be given again. */
+  processStart(pid: number): string | undefined
+  onChanged(id: string): void
+  onTrouble(error: unknown, what: string): void
+}
+
+export interface Turn {
+  delivery: Delivery
+  pair: Pair
+  team: Team
+  use: Use
+  isCancelled(): boolean
+}
+
+/** One question, from the process that takes it to its answer. Whatever becomes of it is written down. */
+export async function runTurn(
+  deps: TurnDeps,
+  { delivery, pair, team, use, isCancelled }: Turn,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, words, redact, processStart, onChanged, onTrouble } = deps
+  const { key: id, seq, leaseOwner } = delivery
+  const { session, isContextNew, preface } = use
+  const attemptAtMs = clock.nowMs()
+  // Written before the act: after a crash in between it is settled by what the agent has kept.
+  const isOurs = await store.transaction(async (tx) => {
+    if (!(await tx.deliveries.startAttempt(seq, leaseOwner!, attemptAtMs))) return false
+    await tx.pairs.count(pair.id, attemptAtMs)
+    return true
+  })
+  if (!isOurs) return
+  if (isCancelled()) {
+    await store.transaction((tx) => conclude(tx, delivery, "cancelled", clock.nowMs(), "it was cancelled"))
+    return
+  }
+
+  /** One write after the other. What a crash undoes is found in the agent's records; no disk is waited for. */
+  let written: Promise<unknown> = Promise.resolve()
+  const write = (work: (tx: Store) => Promise<unknown>) => {
+    written = written
+      .then(() => store.transaction(work, { readAgain: true }))
+      .then(() => onChanged(id))
+      .catch((error: unknown) => onTrouble(error, id))
+  }
+  const run = (tx: Store) => moveToRunning(tx, delivery, clock.nowMs(), workedOnBy(session.pid, processStart))
+  let isHeard = false
+  words.begin(id)
+  const onEvent = (event: DriverEvent) => {
+    if (!isHeard) write(run)
+    isHeard = true
+    words.hear(id, event)
+  }
+  const ending = session.prompt({ id, text: promptOf(delivery, preface) }, { onEvent }).catch(refused)
+  write((tx) => conclude(tx, delivery, "delivered", clock.nowMs(), workedOnBy(session.pid, processStart)))
+  const end = await ending
+  await written
+  const isTaken = isHeard || end.status === "done"
+  if (isTaken) use.prefaced()
+  await persist(signal, onTrouble, id, () =>
+    store.transaction(async (tx) => {
+      const nowMs = clock.nowMs()
+      if (isTaken) await tx.pairs.update(pair.id, { isMade: true, madeAtMs: madeAtMs(pair, use, attemptAtMs) })
+      const isSettled = await conclude(tx, delivery, end.status, nowMs, end.error)
+      if (isSettled && end.status === "done")
+        await tx.pairs.answer({
+          ...{ messageId: id, pairId: pair.id, nativeId: session.nativeId, isContextNew },
+          text: redact(end.text, team.projectDir),
+          durationMs: end.durationMs,
+          ...usageOf(end),
+          atMs: nowMs,
+        })
+    }),
+  )
+  words.end(id)
+}
+
+/** Named with the message's id, by which it is known again in the agent's own records. Nobody's words are a command. */
+function promptOf(delivery: Delivery, preface: string | null): string {
+  const { sender, text } = askOf(delivery)
+  const asked = `[Message ${delivery.key} from ${sender}, via Throughline]\n${text}`
+  return preface === null ? asked : `${preface}\n${asked}`
+}
+
+const madeAtMs = (pair: Pair, { isStarted }: Use, nowMs: number) =>
+  isStarted && !pair.isMade ? nowMs : (pair.madeAtMs ?? nowMs)
+
+const refused = (error: unknown): TurnEnd => ({
+  status: "failed",
+  text: "",
+  error: error instanceof Error ? error.message : String(error),
+  durationMs: 0,
+  usage: null,
+})
+
+const usageOf = ({ usage }: TurnEnd) => ({
+  inputTokens: usage?.inputTokens ?? 0,
+  outputTokens: usage?.outputTokens ?? 0,
+  costUsd: usage?.costUsd ?? null,
+})
+
+async function moveToRunning(tx: Store, delivery: Delivery, nowMs: number, by: string): Promise<void> {
+  if (await tx.deliveries.move(delivery.seq, ["delivered"], "running", by, nowMs))
+    await tx.journal.append([stateEntry(delivery, "running", nowMs)])
+}
+
+const AGAIN_MS = 1_000
+
+/** A disk that is full for a while costs no answer. */
+async function persist(
+  signal: AbortSignal,
+  onTrouble: TurnDeps["onTrouble"],
+  id: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    try {
+      await work()
+      return
+    } catch (error) {
+      onTrouble(error, id)
+      if (signal.aborted) return
+      await sleep(AGAIN_MS, undefined, { signal }).catch(() => {})
+    }
+  }
+}
+
+const workedOnBy = (pid: number, processStart: (pid: number) => string | undefined) =>
+  `process ${pid} since ${processStart(pid) ?? "?"}`
+
+/** Of which process it was, as far as that was written down. */
+export function workerOf({ outcome }: Delivery): { pid: number; start: string } | undefined {
+  const [, pid, start] = /^process (\d+) since (.+)$/.exec(outcome ?? "") ?? []
+  return pid === undefined ? undefined : { pid: Number(pid), start: start! }
+}

@@ -1,0 +1,3 @@
+import { claudeContract } from "./claude-code.ts"
+
+claudeContract("claude-new")

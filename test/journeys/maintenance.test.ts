@@ -1,0 +1,71 @@
+import { join } from "node:path"
+import Database from "better-sqlite3"
+import { afterEach, expect, test, vi } from "vitest"
+import { type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
+
+const SOON = { timeout: 20_000, interval: 100 }
+const SLOW_MS = 60_000
+let b: AskingHome
+afterEach(() => b.dispose())
+
+const journal = () => {
+  const db = new Database(join(b.home.dir, "throughline.db"), { readonly: true })
+  try {
+    const rows = db.prepare("select kind, data from journal where kind like 'pair.%' order by seq").all()
+    return rows as { kind: string; data: string }[]
+  } finally {
+    db.close()
+  }
+}
+const happens = (kind: string) =>
+  vi.waitFor(() => {
+    const found = journal().find((entry) => entry.kind === kind)
+    expect(found, JSON.stringify(journal())).toBeDefined()
+    return JSON.parse(found!.data) as Record<string, unknown>
+  }, SOON)
+/** Its conversation is in the archive, and the daemon looks after pairs when it starts. */
+const startedAnew = async () => {
+  await vi.waitFor(async () => {
+    const { sessions } = await b.home.json<{ sessions: { promptCount: number }[] }>("sessions")
+    expect(sessions[0]?.promptCount).toBe(2)
+  }, SOON)
+  await b.home.run("stop")
+  await b.home.run("start")
+}
+const asked = async (env: Record<string, string>) => {
+  b = await makeAskingHome({ api: {} }, { env })
+  await b.ask("api", "<<SAY plum>>")
+  return b.ask("api", "<<SAY fig>>")
+}
+
+test("a pair with many messages is compacted by its own agent, and goes on in the same session", {
+  timeout: SLOW_MS,
+}, async () => {
+  const { sessionId } = await asked({ THROUGHLINE_MAINTENANCE_COMPACT_AFTER_MESSAGES: "2" })
+  await startedAnew()
+  expect(await happens("pair.compacted")).toMatchObject({ to: "api", native: sessionId, prompts: 2 })
+  expect((await b.status()).pairs).toMatchObject([{ status: "active" }])
+  expect(await b.ask("api", "<<SAY kiwi>>")).toMatchObject({ status: "done", sessionId })
+})
+
+test("near its limit a pair goes on in a new session that was told what the old one knew", {
+  timeout: SLOW_MS,
+}, async () => {
+  const { sessionId } = await asked({ THROUGHLINE_MAINTENANCE_CONTINUE_AFTER_TOKENS: "1" })
+  await startedAnew()
+  const { native, next } = await happens("pair.continued")
+  expect([native === sessionId, next === sessionId]).toEqual([true, false])
+  const brief = b.prompts().find((text) => text.includes("[This session goes on with an earlier one"))
+  expect(brief).toMatch(/plum|fig/)
+  const after = await b.ask("api", "<<SAY kiwi>>")
+  expect(after).toMatchObject({ status: "done", sessionId: next })
+})
+
+test("a pair that nobody uses is archived, and a question brings it back", { timeout: SLOW_MS }, async () => {
+  const { sessionId } = await asked({ THROUGHLINE_MAINTENANCE_ARCHIVE_AFTER_DAYS: "0.00001" })
+  await startedAnew()
+  await happens("pair.archived")
+  expect((await b.status()).pairs).toMatchObject([{ status: "archived" }])
+  expect(await b.ask("api", "<<SAY kiwi>>")).toMatchObject({ status: "done", sessionId })
+  expect((await b.status()).pairs).toMatchObject([{ status: "active" }])
+})

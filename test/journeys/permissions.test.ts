@@ -1,0 +1,126 @@
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import type { PermissionView } from "../../src/operations/permissions.ts"
+import { type AskAnswer, type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
+import { openTerminal } from "../fixtures/terminal.ts"
+import { proves } from "../promises.ts"
+
+const SOON = { timeout: 15_000, interval: 50 }
+const isSettled = ({ status }: AskAnswer) => !["queued", "delivered", "seen", "running"].includes(status)
+
+describe("an agent that asks before it acts", () => {
+  let b: AskingHome
+  beforeAll(async () => {
+    b = await makeAskingHome({ api: {}, web: {} })
+  })
+  afterAll(() => b.dispose())
+
+  /** Returns when its agent waits for a person's word. */
+  const asked = async (command: string) => {
+    const { messageId } = await b.ask("api", `<<RUN ${command.replaceAll(">", "»")}>>`, { timeout: 0 })
+    const permission = await vi.waitFor(async () => {
+      const { permissions } = await b.home.json<{ permissions: PermissionView[] }>("permissions")
+      const mine = permissions.find(({ input }) => input.command === command)
+      expect(mine).toBeDefined()
+      return mine!
+    }, SOON)
+    return { messageId, permission, answer: () => b.until(messageId, isSettled) }
+  }
+  const answer = (...args: string[]) => b.home.run("permissions", "answer", ...args)
+  const recent = async (id: string) =>
+    (await b.home.json<{ permissions: PermissionView[] }>("permissions", "--all")).permissions.find(
+      (one) => one.id === id,
+    )
+  const audited = async () =>
+    (await b.home.json<{ entries: { who: string; what: string; data: Record<string, unknown> }[] }>("audit")).entries
+
+  test(`is answered by a person who sees all of it, and by the first only. ${proves("permissions.person")}`, async () => {
+    const proof = join(b.dirOf("api"), "proof.txt")
+    const { permission, ...ask } = await asked("echo yes > proof.txt; cat proof.txt")
+    expect(permission).toMatchObject({ team: "api", tool: "Bash", asker: "somebody → api", state: "waiting" })
+    expect(existsSync(proof), "before it is allowed nothing is done").toBe(false)
+    const { stdout } = await b.home.run("permissions")
+    expect(stdout).toContain("  command: echo yes > proof.txt; cat proof.txt\n")
+    const first = await answer(permission.id, "allow")
+    expect(first.stdout).toContain(`${permission.id}  allowed by the owner`)
+    expect(await ask.answer()).toMatchObject({ status: "done" })
+    expect(readFileSync(proof, "utf8")).toBe("yes\n")
+    expect((await answer(permission.id, "deny")).stdout).toMatch(/too late.*allowed by the owner/)
+    expect((await audited())[0]).toMatchObject({ who: "the owner", what: "permission.allowed", data: { team: "api" } })
+  })
+
+  test("is denied with the reason, which its model reads", async () => {
+    const { permission, ...ask } = await asked("rm -r everything")
+    await answer(permission.id, "deny", "--reason", "not on a Friday")
+    expect((await ask.answer()).answer).toContain("Denied by the owner: not on a Friday")
+  })
+
+  test("does not ask again for what is allowed always, and asks for anything else", async () => {
+    const { permission, ...ask } = await asked("echo same")
+    expect(permission.suggestions).toEqual(["allow Bash(echo same) (localSettings)"])
+    await answer(permission.id, "always")
+    expect(await ask.answer()).toMatchObject({ status: "done" })
+    expect(await b.ask("api", "<<RUN echo same>>")).toMatchObject({ status: "done" })
+    const other = await asked("echo another")
+    await answer(other.permission.id, "deny")
+    await other.answer()
+    expect((await audited()).find(({ data }) => data.rule !== undefined)).toMatchObject({
+      data: { rule: "allow Bash(echo same) (localSettings)" },
+    })
+  })
+
+  test("cannot be answered by an agent, from its shell or as its tool", async () => {
+    const { permission, ...ask } = await asked("echo mine")
+    const input = { id: permission.id, answer: "allow" }
+    expect((await b.refused("permissions.answer", input, { surface: "cli", agentShell: "claude-code" })).code).toBe(
+      "person_needed",
+    )
+    expect((await recent(permission.id))?.state).toBe("waiting")
+    await answer(permission.id, "deny")
+    await ask.answer()
+  })
+
+  test("asks no longer when its turn is cancelled", async () => {
+    const { permission, messageId, ...ask } = await asked("echo late")
+    await b.call("teams_control", { operation: "cancel", messageId })
+    expect(await ask.answer()).toMatchObject({ status: "cancelled" })
+    await vi.waitFor(async () => expect((await recent(permission.id))?.state).toBe("stale"), SOON)
+    expect((await answer(permission.id, "allow")).stdout).toMatch(/too late.*stale/)
+  })
+
+  test("is watched for and answered in a terminal", async () => {
+    const terminal = openTerminal(b.home, { cwd: b.home.env.HOME! })
+    try {
+      terminal.run("throughline permissions --watch")
+      await terminal.shows("Waiting for agents to ask")
+      const { permission, ...ask } = await asked("echo watched")
+      await terminal.shows(`${permission.id}  somebody → api asks for Bash`)
+      await terminal.shows("[a]llow")
+      terminal.type("yes")
+      terminal.key("Enter")
+      await expect.poll(() => terminal.lines().filter((line) => line.includes("[a]llow")).length, SOON).toBe(2)
+      expect((await recent(permission.id))?.state, "nothing but the word allows").toBe("waiting")
+      terminal.type("a")
+      terminal.key("Enter")
+      expect(await ask.answer()).toMatchObject({ status: "done" })
+      const elsewhere = await asked("echo elsewhere")
+      await terminal.shows(`${elsewhere.permission.id}  somebody`)
+      await answer(elsewhere.permission.id, "deny")
+      await terminal.shows("answered elsewhere")
+      await elsewhere.answer()
+    } finally {
+      terminal.end()
+    }
+  })
+
+  test("that waits when the daemon is killed is stale after it, and nothing is done", async () => {
+    const { permission, messageId } = await asked("echo killed > killed.txt")
+    await b.home.kill()
+    await b.home.run("start")
+    expect(await recent(permission.id)).toMatchObject({ state: "stale", reason: "the daemon was restarted" })
+    expect((await answer(permission.id, "allow")).stdout).toMatch(/too late/)
+    await b.until(messageId, isSettled)
+    expect(existsSync(join(b.dirOf("api"), "killed.txt"))).toBe(false)
+  })
+})
