@@ -1,3 +1,4 @@
+import { makeBell } from "../domain/bell.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { DrivenSession } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
@@ -234,27 +235,4 @@ async function endTurn(session: DrivenSession, done: Promise<void>): Promise<voi
   session.cancel().catch(() => {})
   await done
   clearTimeout(late)
-}
-
-/** A ring between two waits is not lost. */
-function makeBell() {
-  let isRung = false
-  let wake = () => {}
-  return {
-    ring() {
-      isRung = true
-      wake()
-    },
-    async wait(ms: number) {
-      if (!isRung)
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms)
-          wake = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-      isRung = false
-    },
-  }
 }

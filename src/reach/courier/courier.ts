@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { makeBell } from "../../domain/bell.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { lanesOf, messageOf } from "../../domain/message.ts"
@@ -132,26 +133,3 @@ export function makeCourier(deps: CourierDeps): Courier {
 }
 
 const isNormal = (delivery: Delivery) => messageOf(delivery).priority === "normal"
-
-/** A ring between two waits is not lost. */
-function makeBell() {
-  let isRung = false
-  let wake = () => {}
-  return {
-    ring() {
-      isRung = true
-      wake()
-    },
-    async wait(ms: number) {
-      if (!isRung)
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms)
-          wake = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-      isRung = false
-    },
-  }
-}
