@@ -73,8 +73,15 @@ export function makeRecovery({ store, clock, processStart, endProcess, readRecor
         await sleep(LOOK_MS)
       }
       if (signal.aborted) return
-      const isKnown = await readRecords(pair.platform)
-      const evidence = await evidenceOf(delivery, pair)
+      let isKnown = await readRecords(pair.platform)
+      let evidence = await evidenceOf(delivery, pair)
+      // Its last words may reach its file, and the file our archive, a moment after it is gone.
+      for (let leftMs = GRACE_MS; evidence.kind !== "answered" && isKnown && leftMs > 0; leftMs -= LOOK_MS) {
+        await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+        if (signal.aborted) return
+        isKnown = await readRecords(pair.platform)
+        evidence = await evidenceOf(delivery, pair)
+      }
       if (evidence.kind === "answered") await answered(delivery, pair, evidence.reply)
       else if (isCancelled()) await settle(delivery, "cancelled", "it was cancelled")
       else if (evidence.kind === "taken") await settle(delivery, "failed", UNFINISHED)
