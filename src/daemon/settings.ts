@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { EmbedderSetting } from "../adapters/embedders/list.ts"
 import { TeamSettings } from "./team-settings.ts"
+import { TelegramSettings } from "./telegram-settings.ts"
 
 /** The whole configuration. Every key but teams can also be set as THROUGHLINE_<KEY> and by `--set key=value`. */
 export const ConfigSchema = z.strictObject({
@@ -84,6 +85,7 @@ export const ConfigSchema = z.strictObject({
         .describe("What an agent asks to be allowed is denied when nobody has answered for so long"),
     })
     .prefault({}),
+  telegram: TelegramSettings.prefault({}),
   maintenance: z
     .strictObject({
       compactAfterTokens: z

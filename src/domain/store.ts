@@ -1,4 +1,5 @@
 import type { Analytics } from "./analytics.ts"
+import type { Bots, Budgets, People, Roles, Topics } from "./channel-store.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
 import type { Project } from "./project.ts"
@@ -30,6 +31,11 @@ export interface Store {
   readonly permissions: Permissions
   readonly audit: Audit
   readonly analytics: Analytics
+  readonly topics: Topics
+  readonly bots: Bots
+  readonly people: People
+  readonly budgets: Budgets
+  readonly roles: Roles
   /**
    * All or nothing. The store handed in is the one to use inside; transactions do not nest. `readAgain` is for what can be
    * read again from where it came: a power cut may undo the last of them, a crash of ours never does, and no disk is

@@ -223,4 +223,25 @@ export interface Tables {
     expires_at_ms: number
   }
   audit: { seq: GeneratedAlways<number>; at_ms: number; who: string; what: string; data: string }
+  topics: {
+    id: string
+    channel: string
+    home: string
+    chat_id: string
+    thread_id: number | null
+    session_id: string | null
+    name: string
+    state: string
+    verbosity: string
+    is_muted: number
+    making_at_ms: number | null
+    doubts: number
+    trail: string | null
+    created_at_ms: number
+    used_at_ms: number
+  }
+  bots: { id: string; next_offset: number | null; state: string; why: string | null; since_ms: number }
+  people: { channel: string; user_id: string; name: string; chat_id: string | null; paired_at_ms: number }
+  budgets: { key: string; sent_at_ms: string; blocked_until_ms: number }
+  roles: { name: string; owner: string; until_ms: number }
 }
