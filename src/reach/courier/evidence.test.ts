@@ -55,13 +55,13 @@ const follower = () =>
     consoles: [console_ as never],
     turns,
     onArrived: () => {},
-    onActivity: (cwd) => activity.push(cwd),
+    onActivity: (of, cwd) => activity.push(`${of === session} ${cwd}`),
   })
 
 /** Handed over by a courier that waits for the evidence. */
 async function begun(id: string, text: string, { rung = "pane" as Rung, to = session } = {}): Promise<void> {
   const payload = { team: "api", text, priority: "normal", sender: { kind: "owner", name: "o" } }
-  const lane = laneOf("api", "normal")
+  const lane = laneOf({ team: "api" }, "normal")
   await store.deliveries.enqueue({ key: id, lane, channel: AGENT_CHANNEL, payload, repeatable: false }, nowMs)
   const request = { owner: "c", host: "here", leaseMs: 1_000, limit: 1, channels: [AGENT_CHANNEL] }
   const [leased] = await store.deliveries.lease(request, nowMs)
@@ -101,7 +101,7 @@ describe("what was pasted", () => {
     expect(await state(ID)).toBe("running")
     await hook("Stop")
     expect(await told()).toEqual(["delivered", "seen", "running", "done"])
-    expect(activity).toEqual(["/w", "/w"])
+    expect(activity).toEqual(["true /w", "true /w"])
   })
 
   test("is not what one team asks another: that carries an id too, and is settled by who asked it", async () => {

@@ -41,6 +41,7 @@ const make = (settings: Partial<MessageSettings> = {}) =>
     store,
     clock: { nowMs: () => nowMs },
     roster,
+    interrupt: async () => ({ interrupted: false, reason: "nobody is there" }),
     settings: { duplicateWindowSeconds: 600, maxMessageBytes: 200_000, expireDays: 30, ...settings },
   })
 const kinds = async () => (await store.journal.after(0, 100)).map(({ kind, data }) => [kind, data.id])
@@ -108,7 +109,7 @@ describe("send", () => {
   ] as const)("%j with priority %s is %s", async (text, priority, expected) => {
     const { id } = (await make().send({ target: "api", text, priority, sender: owner })) as { id: string }
     const kept = (await make().byId(id))!
-    expect([messageOf(kept).priority, kept.lane]).toEqual([expected, laneOf("api", expected)])
+    expect([messageOf(kept).priority, kept.lane]).toEqual([expected, laneOf({ team: "api" }, expected)])
   })
 
   test("names the field that is empty or too long", async () => {
@@ -175,8 +176,8 @@ test("status tells of every team what waits, why, and what the agent has", async
   await store.deliveries.retry(head!.seq, "c", nowMs, "the agent is busy")
   const nobody = { sessionId: null, lastSeenMs: null }
   expect(await messages.status()).toEqual([
-    { team: "api", pending: 2, inProgress: 1, currentTask: "a long one", waitsFor: "the agent is busy", ...nobody },
-    { team: "web", pending: 0, inProgress: 0, currentTask: null, waitsFor: null, ...nobody },
+    { target: "api", pending: 2, inProgress: 1, currentTask: "a long one", waitsFor: "the agent is busy", ...nobody },
+    { target: "web", pending: 0, inProgress: 0, currentTask: null, waitsFor: null, ...nobody },
   ])
 })
 

@@ -98,6 +98,17 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
     return found
   }
 
+  /** Its process is not listed just now, and another session was heard there since: nothing else says who is there. */
+  const isLeft = async ({ session, route, pid }: LiveAgent): Promise<boolean> => {
+    const isIts = (other: { platform: string; pid: number }) => other.platform === session.platform && other.pid === pid
+    if (!route || (await registry()).some(isIts)) return false
+    if (!consoles.some(({ platform, can }) => platform === session.platform && can.registry)) return false
+    const there = (await store.routes.list(host)).filter(
+      (other) => isIts(other) && other.processStart === route.processStart,
+    )
+    return there.some(({ seenAtMs }) => seenAtMs > route.seenAtMs)
+  }
+
   return {
     async ofTeam(team) {
       const all = (await everyone()).filter(({ teams }) => teams.includes(team.name))
@@ -113,8 +124,10 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
       )
     },
     async ofSession(sessionId) {
-      const live = (await everyone()).find(({ session }) => session.id === sessionId)
-      if (live) return live
+      const live = (await everyone()).filter(({ session }) => session.id === sessionId)
+      // Open twice, it is where a person sits, and can be written to.
+      const best = live.find(({ route, isUnattended }) => route?.pane && !isUnattended) ?? live[0]
+      if (best && !(await isLeft(best))) return best
       const [route] = await store.routes.ofSession(sessionId)
       const session = route && (await store.sessions.byId(sessionId))
       return session && { ...withTeams(fromRoute(route, session, undefined), session), status: "gone" }
