@@ -42,4 +42,6 @@ export interface Trail {
   seqs: number[]
   /** How many lines are no longer in the message, because it is full; they are in the file at the end. */
   cut: number
+  /** It may be the second of its kind, and says so as long as it grows. */
+  isRepeat?: boolean
 }
