@@ -79,6 +79,8 @@ export interface ChannelSelf {
   hasPrivateTopics: boolean
   /** Sees what people write in groups without being named. */
   readsGroups: boolean
+  /** How far its clock is ahead of ours, to about a second, where it tells the time. */
+  clockSkewMs?: number
 }
 
 export interface ChatLook {
