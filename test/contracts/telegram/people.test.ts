@@ -34,7 +34,7 @@ test("with privacy mode on a bot sees commands, mentions and answers to it only,
   expect(textsOf(await it.api("b_bot").getUpdates())).not.toContain("/queue")
 })
 
-test("an admin who stays anonymous has no sender that could be checked", async () => {
+test("an admin who stays anonymous has no sender that could be checked, unless it is a tap", async () => {
   await using it = await stage()
   it.ada.anonymous.write(it.group, "who is this?", { thread: it.thread })
   const [update] = await it.bot.getUpdates()
@@ -44,6 +44,10 @@ test("an admin who stays anonymous has no sender that could be checked", async (
     is_topic_message: true,
   })
   expect(it.telegram.read(it.group, it.thread).at(-1)).toMatchObject({ from: "Work", isBot: false })
+  const reply_markup = { inline_keyboard: [[{ text: "Allow", callback_data: "allow:1" }]] }
+  const { message_id } = await it.bot.sendMessage(it.chat, "May I?", { reply_markup })
+  it.ada.anonymous.tap(it.group, message_id, "Allow")
+  expect((await it.bot.getUpdates()).at(-1)?.callback_query?.from.id).toBe(it.ada.id)
 })
 
 test("people edit, answer, and send photos, documents and voice", async () => {

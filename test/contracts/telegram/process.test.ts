@@ -1,34 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
-import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import { Api } from "grammy"
-import { afterEach, expect, test, vi } from "vitest"
+import { expect, test, vi } from "vitest"
+import { startTelegramOutside } from "../../fixtures/telegram/outside.ts"
 import { UpdateQueue } from "../../fixtures/telegram/updates.ts"
 
-let running: ChildProcess | undefined
-afterEach(() => running?.kill("SIGKILL"))
-
-async function start(options: object) {
-  const main = fileURLToPath(new URL("../../fixtures/telegram/main.ts", import.meta.url))
-  running = spawn(process.execPath, [main, JSON.stringify(options)], { stdio: ["ignore", "pipe", "inherit"] })
-  const [line] = (await once(createInterface(running.stdout!), "line")) as [string]
-  const { apiRoot, bots } = JSON.parse(line) as { apiRoot: string; bots: { token: string }[] }
-  const control = async (name: string, args: object = {}) => {
-    const answer = await fetch(`${apiRoot}/control/${name}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(args),
-    })
-    const { ok, result, description } = (await answer.json()) as { ok: boolean; result: unknown; description?: string }
-    if (!ok) throw new Error(description)
-    return result as { [key: string]: unknown } & { id: number }
-  }
-  return { api: new Api(bots[0]!.token, { apiRoot }), control, child: running }
-}
-
 test("it runs in a process of its own, by its strings", async () => {
-  const { api, control, child } = await start({ limits: false })
+  const telegram = await startTelegramOutside({ limits: false })
+  const { control } = telegram
+  const api = new Api(telegram.bots[0]!.token, { apiRoot: telegram.apiRoot })
   const { id: person } = await control("person", { name: "Ada" })
   const { id: chat } = await control("group", { name: "Work", people: [person] })
   const { id: thread } = await control("create-topic", { person, chat, name: "laptop" })
@@ -54,8 +32,7 @@ test("it runs in a process of its own, by its strings", async () => {
   expect(await control("calls", { method: "sendMessage" })).toMatchObject([{ ok: true }, { ok: true, isLost: true }])
   await expect(control("nonsense")).rejects.toThrow('there is no control "nonsense"')
   await expect(control("write", { person: 1, chat, text: "x" })).rejects.toThrow("there is no person 1")
-  child.kill("SIGTERM")
-  expect(await once(child, "exit")).toEqual([0, null])
+  expect(await telegram.close()).toBe(0)
 })
 
 test("no poll lasts longer than fifty seconds", async () => {
