@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { stat } from "node:fs/promises"
 import type { Channel, ChannelTrouble, IncomingFile, IncomingMessage } from "../../domain/channel.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Session } from "../../domain/session.ts"
@@ -37,7 +36,8 @@ export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps
     const told = await channel.fetchFile(fileId)
     if (told.ok) return { kind: "file" as const, file: told.value }
     const { trouble } = told
-    if (!PASSING.has(trouble.kind)) return no(`The file could not be fetched: ${"why" in trouble ? trouble.why : trouble.kind}.`)
+    if (!PASSING.has(trouble.kind))
+      return no(`The file could not be fetched: ${"why" in trouble ? trouble.why : trouble.kind}.`)
     const inMs = trouble.kind === "wait" ? trouble.forMs : TRY_AGAIN_MS
     return { kind: "later" as const, why: "the messenger is away", inMs }
   }
@@ -86,9 +86,13 @@ export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps
 /** In words that an agent of any kind understands, after what was written under the files. */
 function withPaths(messages: readonly IncomingMessage[], paths: readonly string[]): string {
   const caption = messages.map(({ text }) => text).filter((text) => text !== "")
-  const files = paths.length === 1 ? `The file is ${paths[0]}` : `The files are:\n${paths.map((path) => `- ${path}`).join("\n")}`
+  const files =
+    paths.length === 1 ? `The file is ${paths[0]}` : `The files are:\n${paths.map((path) => `- ${path}`).join("\n")}`
   return [...caption, files].join("\n\n")
 }
+
+/** The part of such words that names the files, with the blank lines before it. */
+export const filesIn = (text: string) => /(?:^|\n\n)The files? (?:is \/|are:\n)[\s\S]*$/.exec(text)?.[0] ?? ""
 
 /** Where the agent works, so that it may read there; or else its project. */
 async function folderOf({ projectPath, rootUri }: Session): Promise<string | undefined> {

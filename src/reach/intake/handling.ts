@@ -108,7 +108,9 @@ export function makeHandling({ store, clock, channel, host, home, handle, onTrou
             .renew(seq, owner, LEASE_MS, clock.nowMs())
             .catch((error: unknown) => onTrouble(error, "a lease could not be renewed"))
       }, LEASE_MS / 3)
-      await store.deliveries.endLeases(ownerPrefix, owner, clock.nowMs()).catch((error: unknown) => onTrouble(error, ""))
+      await store.deliveries
+        .endLeases(ownerPrefix, owner, clock.nowMs())
+        .catch((error: unknown) => onTrouble(error, ""))
       while (!signal.aborted) {
         await round(signal).catch((error: unknown) => onTrouble(error, "what people did could not be looked at"))
         await bell.wait(Math.max(0, Math.min(POLL_MS, (nextDueMs ?? Number.POSITIVE_INFINITY) - clock.nowMs())))

@@ -1,11 +1,17 @@
-import type { Incoming, IncomingMessage, IncomingMove, IncomingTap, IncomingTopic } from "../../domain/channel.ts"
+import type {
+  Channel,
+  Incoming,
+  IncomingMessage,
+  IncomingMove,
+  IncomingTap,
+  IncomingTopic,
+} from "../../domain/channel.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { chatLane, type TapHandler } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic, TopicState } from "../../domain/topic.ts"
-import type { Channel } from "../../domain/channel.ts"
 import { type Answers, toShow } from "./answers.ts"
 import { type Commands, isCommand } from "./commands.ts"
 import type { Election } from "./election.ts"
@@ -42,7 +48,8 @@ export function makeIncoming(deps: IncomingDeps) {
   const tapped = async (tap: IncomingTap): Promise<Handled> => {
     const say = async (text: string | undefined, isAlert = false) => {
       const told = await channel.answerTap(tap.tapId, { ...(text === undefined ? {} : { text }), isAlert })
-      if (!told.ok && told.trouble.kind !== "gone") deps.onTrouble(told.trouble, `the tap ${tap.tapId} was not answered`)
+      if (!told.ok && told.trouble.kind !== "gone")
+        deps.onTrouble(told.trouble, `the tap ${tap.tapId} was not answered`)
     }
     const refused = await who.check(tap, true)
     if (refused) {
@@ -94,10 +101,11 @@ export function makeIncoming(deps: IncomingDeps) {
 
   /** Whether it is for this bot: what is in nobody's topic may be another machine's. */
   const isForUs = async (message: IncomingMessage, topic: Topic | undefined): Promise<boolean | undefined> => {
+    const named = await election.isNamed(message)
+    if (named === false) return false
     if (message.chatKind === "private" || topic) return true
     if (!(await isOurs(message.place.chatId))) return false
-    const named = await election.isNamed(message)
-    if (named !== undefined || message.place.threadId !== null) return named ?? false
+    if (named || message.place.threadId !== null) return named ?? false
     return election.isElected(message.place.chatId)
   }
 

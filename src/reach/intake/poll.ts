@@ -65,7 +65,9 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
   const become = async (state: BotState, why: string | null) => {
     const nowMs = clock.nowMs()
     await store.transaction(async (tx) => {
-      if (await tx.bots.setState(bot, state, why, nowMs))
+      // A bot that works from the start is no news.
+      const isNews = state !== "ok" || (await tx.bots.byId(bot)) !== undefined
+      if ((await tx.bots.setState(bot, state, why, nowMs)) && isNews)
         await tx.journal.append([{ kind: `bot.${state}`, atMs: nowMs, data: { bot, state, ...(why ? { why } : {}) } }])
     })
   }
@@ -139,7 +141,9 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
     }
     const known = await store.bots.byId(bot)
     steadySinceMs ??= clock.nowMs()
-    const seconds = isProbing ? pace.probeSeconds : pace.pollSeconds
+    // That it is well again is known soon; but not before another one that asks too has had time to ask again.
+    const isWell = !isProbing && known?.state === "ok" && failures === 0
+    const seconds = isWell ? pace.pollSeconds : pace.probeSeconds
     const askedAtMs = clock.nowMs()
     const told = await channel.poll({ offset: known?.nextOffset ?? null, seconds, signal })
     if (signal.aborted) return 0

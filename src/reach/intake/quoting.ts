@@ -8,7 +8,8 @@ const TELLING_CHARS = 60
  */
 export function quoted(text: string, answered: string, lastReply: string | undefined): string {
   const head = [...answered.trim()].slice(0, MAX_QUOTE_CHARS).join("")
-  if (head === "" || (lastReply !== undefined && bare(lastReply).includes(bare(head).slice(0, TELLING_CHARS)))) return text
+  if (head === "" || (lastReply !== undefined && bare(lastReply).includes(bare(head).slice(0, TELLING_CHARS))))
+    return text
   const isCut = head.length < answered.trim().length
   const lines = `${head}${isCut ? "…" : ""}`.split("\n").map((line) => `> ${line}`.trimEnd())
   return `${lines.join("\n")}\n\n${text}`

@@ -14,7 +14,7 @@ import type { Messages } from "../messages/messages.ts"
 import type { LiveSessions } from "../watching/live.ts"
 import type { Admitted } from "./admit.ts"
 import { type Answers, toShow } from "./answers.ts"
-import type { Attachments, Brought } from "./attachments.ts"
+import { type Attachments, type Brought, filesIn } from "./attachments.ts"
 import type { Handled, Write } from "./handling.ts"
 import { quoted } from "./quoting.ts"
 import type { Known } from "./who.ts"
@@ -51,24 +51,33 @@ const ALBUM_MS = 1_200
 const LOOKED_AT_MS = 2_000
 const LOOK_MS = 50
 
-export function makeToSession({ store, clock, channel, messages, live, attachments, answer }: ToSessionDeps): ToSession {
+export function makeToSession({
+  store,
+  clock,
+  channel,
+  messages,
+  live,
+  attachments,
+  answer,
+}: ToSessionDeps): ToSession {
   const keyOf = ({ place, messageId }: IncomingMessage) => `${channel.id}:${place.chatId}:${messageId}`
 
   const say: ToSession["say"] = async ({ message, topic, by, text, isCommand, priority, writes = [] }) => {
     const sessionId = topic.sessionId
     if (sessionId === null) return done("forgotten", answer(message, FORGOTTEN))
     const { chatId, threadId } = message.place
-    const origin = { channel: channel.id, chatId, threadId, messageId: message.messageId, ...by }
+    const { userId, name } = by
+    const origin = { channel: channel.id, chatId, threadId, messageId: message.messageId, userId, name }
     try {
       const sent = await messages.send({
         sessionId,
         text,
-        sender: { kind: "owner", name: by.name },
+        sender: { kind: "owner", name },
         idempotencyKey: keyOf(message),
         allowTwin: true,
         isCommand,
         priority,
-        origin: { ...pick(origin), userId: by.userId, name: by.name },
+        origin,
       })
       if (!sent.queued && sent.id === undefined) return done(sent.reason, answer(message, `Not sent: ${sent.reason}.`))
       return done(`message ${sent.id}`, ...writes, ...(await asleep(topic, sessionId)))
@@ -102,7 +111,8 @@ export function makeToSession({ store, clock, channel, messages, live, attachmen
       if (payload.text === message.text) return done("nothing changed")
       if (!isWaiting || clock.nowMs() > untilMs)
         return done("too late", answer(message, TOO_LATE, { part: `edit-${message.atMs}` }))
-      const text = await withQuote(message, sessionId)
+      const text =
+        `${await withQuote(message, sessionId)}${message.files.length > 0 ? filesIn(payload.text) : ""}`.trim()
       // The courier takes it for a moment to see whether it can go now.
       if (await store.deliveries.rewrite(delivery.seq, { ...payload, text }, { ifWaitingAtMs: clock.nowMs() }))
         return done(`message ${id} reads differently now`)
@@ -135,15 +145,21 @@ export function makeToSession({ store, clock, channel, messages, live, attachmen
     if (!album) return { kind: "later", why: "the rest of the album is to come", inMs: ALBUM_MS }
     const brought = await attachments.keep(album.messages, session)
     // A daemon that died after it was sent may have known fewer of them: those that came later go by themselves.
-    const before = brought.kind === "words" ? await messages.byId(newMessageId(targetOf({ sessionId: session.id }), keyOf(message))) : undefined
+    const before =
+      brought.kind === "words"
+        ? await messages.byId(newMessageId(targetOf({ sessionId: session.id }), keyOf(message)))
+        : undefined
     const isSame = before === undefined || (brought.kind === "words" && messageOf(before).text === brought.text)
     const covered = isSame ? album.rest : []
     const writes = covered.map(
       (one): Write =>
         (tx) =>
-          tx.deliveries.move(one.delivery.seq, ["queued"], "done", `with ${delivery.key}`, clock.nowMs()).then(
-            (isMoved) => isMoved && tx.deliveries.rewrite(one.delivery.seq, { ...one.delivery.payload, raw: undefined }),
-          ),
+          tx.deliveries
+            .move(one.delivery.seq, ["queued"], "done", `with ${delivery.key}`, clock.nowMs())
+            .then(
+              (isMoved) =>
+                isMoved && tx.deliveries.rewrite(one.delivery.seq, { ...one.delivery.payload, raw: undefined }),
+            ),
     )
     return finish(brought, { message, topic, by, writes })
   }
@@ -173,15 +189,9 @@ export function makeToSession({ store, clock, channel, messages, live, attachmen
   }
 }
 
-const pick = ({ channel, chatId, threadId, messageId }: { channel: string; chatId: string; threadId: number | null; messageId: number }) => ({
-  channel,
-  chatId,
-  threadId,
-  messageId,
-})
-
 const done = (outcome: string, ...writes: Write[]): Handled => ({ kind: "done", outcome, writes })
-const cannot = (kind: string) => `A ${kind.replaceAll("_", " ")} cannot be handed on; text, pictures, files and voice can.`
+const cannot = (kind: string) =>
+  `A ${kind.replaceAll("_", " ")} cannot be handed on; text, pictures, files and voice can.`
 const FORGOTTEN = "This topic's session was forgotten. /new starts another."
 const TOO_LATE = "The agent has that message already, as it was. Write what should be different."
 const ASLEEP = "The session has ended. What you write is kept, and handed over when it goes on."
