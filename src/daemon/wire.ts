@@ -34,7 +34,7 @@ import { makeAnalytics } from "../teams/analytics.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
-import { openDesk } from "./desk.ts"
+import { openBot } from "./bot.ts"
 import { type Environment, terminalEnvironment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
@@ -265,8 +265,8 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const telegram = openDesk({ store, clock, config })
-  const system = { status: () => statusOf({ store, recall, roster, desk: telegram, home, registration, httpTrouble }) }
+  const telegram = openBot({ store, clock, config })
+  const system = { status: () => statusOf({ store, recall, roster, bot: telegram, home, registration, httpTrouble }) }
   const services = { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, analytics }
   const call = reporting(local(operations, { ...services, telegram, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
