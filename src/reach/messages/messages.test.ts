@@ -262,6 +262,7 @@ test("status tells of every team what waits, why, and what the agent has", async
     nowMs,
   )
   await store.deliveries.retry(head!.seq, "c", nowMs, "the agent is busy")
+  expect(await messages.waitsFor((await messages.byId(ids[2]!))!)).toBe("the agent is busy")
   const nobody = { sessionId: null, lastSeenMs: null }
   expect(await messages.status()).toEqual([
     { target: "api", pending: 2, inProgress: 1, currentTask: "a long one", waitsFor: "the agent is busy", ...nobody },
