@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs"
+import { realpathSync } from "node:fs"
+import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { DriveWish } from "../domain/driver.ts"
-import type { SourceLook } from "../domain/source.ts"
 import type { Store } from "../domain/store.ts"
 import type { LiveSessions } from "../reach/watching/live.ts"
 import type { Briefs } from "../recall/brief/brief.ts"
@@ -10,7 +10,6 @@ import type { TeamsDeps } from "../teams/room.ts"
 import type { Home } from "./home.ts"
 
 const BRIEF_TOKENS = 2_000
-const KNOWN_MS = 5_000
 
 /** What the rooms beside it know of the sessions that teams have with each other. */
 export function teamsRecords({
@@ -25,23 +24,22 @@ export function teamsRecords({
   briefs: Briefs
   live: LiveSessions
   isCaptured: boolean
-}): Pick<TeamsDeps, "briefOf" | "isThere" | "isOpenElsewhere" | "readRecords"> {
-  // All pairs are looked for at once, among tens of thousands of files.
-  let known: { looks: Promise<SourceLook[]>; atMs: number } | undefined
-  const looks = () => {
-    if (!known || Date.now() - known.atMs > KNOWN_MS) known = { looks: store.sources.looks(), atMs: Date.now() }
-    return known.looks
-  }
-
+}): Pick<TeamsDeps, "briefOf" | "whereIs" | "isOpenElsewhere" | "readRecords"> {
   return {
     async briefOf(nativeId) {
       const session = await capture.byNativeId(nativeId)
       return session && (await briefs.make({ session, maxTokens: BRIEF_TOKENS }))?.brief
     },
-    async isThere(platform, nativeId) {
-      // Files have the session's id in their names; which folder they lie in says nothing for sure.
-      const mine = (await looks()).filter((look) => look.platform === platform && look.path.includes(nativeId))
-      return mine.length === 0 ? undefined : mine.some(({ path }) => existsSync(path))
+    async whereIs({ platform, nativeId, sinceMs, projectDir }) {
+      const isInside = (dir: string) => projectDir === null || !relative(projectDir, realOr(dir)).startsWith("..")
+      try {
+        const dirs = await capture.ownRecords.dirsOf(platform, nativeId, { sinceMs, isEnough: isInside })
+        if (!dirs) return "gone"
+        // Not every agent writes down where it works.
+        return dirs.length === 0 || dirs.some(isInside) ? "here" : "elsewhere"
+      } catch {
+        return undefined
+      }
     },
     async isOpenElsewhere(platform, nativeId) {
       const session = await store.sessions.byNative(platform, nativeId)
@@ -60,4 +58,12 @@ export function teamsRecords({
 export function ownServer({ dir }: Home): DriveWish["mcp"] {
   const entry = fileURLToPath(new URL("../../bin/throughline.js", import.meta.url))
   return { command: process.execPath, args: [entry, "mcp"], env: { THROUGHLINE_HOME: dir } }
+}
+
+function realOr(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return path
+  }
 }

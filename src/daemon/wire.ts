@@ -69,8 +69,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The only place that builds things; read it from top to bottom. */
 export async function wire({
   config,
-  readTeams,
-  readAllowed,
+  readConfig,
   environment,
   home,
   log,
@@ -78,10 +77,8 @@ export async function wire({
   httpTrouble,
 }: {
   config: Config
-  /** The teams as the configuration has them now; throws where it cannot be used. */
-  readTeams: () => Config["teams"]
-  /** The folders that they must lie in, the same way. */
-  readAllowed: () => string[]
+  /** As it is now, for what may change while the program runs; throws where it cannot be used. */
+  readConfig: () => Config
   environment: Environment
   home: Home
   log: Log
@@ -97,7 +94,8 @@ export async function wire({
         })
       : postgres({ url: config.database.url, onError: (err) => log.warn({ err }, "a database connection failed") }),
   )
-  const roster = makeRoster({ read: readTeams, readAllowed })
+  const readTeams = () => readConfig().teams
+  const roster = makeRoster({ read: readTeams, readAllowed: () => readConfig().settings.allowedDirectories })
   const unwatch = watchConfig(home.config, roster.reload)
   const sessions = makeSessions({ store, clock, homeDir: environment.homeDir, tempDir: environment.tempDir })
   const capture = makeCapture({

@@ -16,9 +16,12 @@ export interface Pairing {
   open(pair: Pair, team: Team, wish?: { isCopy?: boolean }): Promise<Opened | { laterMs: number }>
   /** Another thread of the same two, whose session will be a copy of this one. */
   fork(pair: Pair): Promise<Pair>
-  /** Marks those whose sessions the platforms no longer have, and returns them. */
-  check(): Promise<Pair[]>
+  /** Marks those whose sessions the platforms no longer have, and returns them with where the sessions are. */
+  check(): Promise<{ pair: Pair; where: Whereabouts }[]>
 }
+
+/** By what stands in the platform's own files: here, nowhere, or in another folder than its team's. */
+export type Whereabouts = "here" | "gone" | "elsewhere"
 
 export interface Opened {
   session: DrivenSession
@@ -36,8 +39,18 @@ export interface PairingDeps {
   start(driver: Driver, pair: Pair, team: Team, session: DriveWish["session"]): Promise<DrivenSession>
   /** What is kept of a session, in short. */
   briefOf(nativeId: string): Promise<string | undefined>
-  /** Whether the platform still has the session; undefined where that is not known. */
-  isThere(platform: string, nativeId: string): Promise<boolean | undefined>
+  teamOf(name: string): Team | undefined
+  /** Where the platform has the session now; undefined where that cannot be known. */
+  whereIs(session: SessionOfPair): Promise<Whereabouts | undefined>
+}
+
+export interface SessionOfPair {
+  platform: string
+  nativeId: string
+  /** It was there then. */
+  sinceMs: number
+  /** Null for a team that is no more. */
+  projectDir: string | null
 }
 
 export const pairId = (fromTeam: string | null, toTeam: string, threadId: string) =>
@@ -46,7 +59,7 @@ export const pairId = (fromTeam: string | null, toTeam: string, threadId: string
     .digest("hex")
     .slice(0, 16)}`
 
-export function makePairing({ store, clock, drivers, start, briefOf, isThere }: PairingDeps): Pairing {
+export function makePairing({ store, clock, drivers, start, briefOf, teamOf, whereIs }: PairingDeps): Pairing {
   const driverOf = (team: Team): Driver => {
     const driver = drivers.find(({ platform }) => platform === team.platform)
     if (driver) return driver
@@ -60,6 +73,7 @@ export function makePairing({ store, clock, drivers, start, briefOf, isThere }: 
     if (pair.nativeId === null || pair.platform !== team.platform || !driver.can.resume) return undefined
     // Until a prompt was sent there is nothing to go on with.
     if (!pair.isMade && pair.messageCount === 0) return undefined
+    if (await isLost(pair)) return undefined
     try {
       const session = await start(driver, pair, team, { kind: "resume", id: pair.nativeId })
       await store.pairs.update(pair.id, { isMade: true, madeAtMs: pair.madeAtMs ?? clock.nowMs(), status: "active" })
@@ -68,6 +82,17 @@ export function makePairing({ store, clock, drivers, start, briefOf, isThere }: 
       if (error instanceof Failure && error.code === "cannot_resume") return undefined
       throw error
     }
+  }
+
+  const whereabouts = async ({ nativeId, platform, toTeam, madeAtMs }: Pair): Promise<Whereabouts | undefined> => {
+    if (nativeId === null) return undefined
+    return whereIs({ platform, nativeId, sinceMs: madeAtMs ?? 0, projectDir: teamOf(toTeam)?.projectDir ?? null })
+  }
+  /** A disk may have been away for a while: then it goes on as if nothing had been. */
+  const isLost = async (pair: Pair) => {
+    if (pair.status !== "missing") return false
+    const where = await whereabouts(pair)
+    return where === "gone" || where === "elsewhere"
   }
 
   /** What the pair has is let go only when the new one is there: an agent that cannot be started costs no context. */
@@ -149,11 +174,12 @@ export function makePairing({ store, clock, drivers, start, briefOf, isThere }: 
     },
     async check() {
       const made = (await store.pairs.list()).filter(({ isMade, status }) => isMade && status !== "missing")
-      const missing: Pair[] = []
+      const missing: { pair: Pair; where: Whereabouts }[] = []
       for (const pair of made) {
-        if (pair.nativeId === null || (await isThere(pair.platform, pair.nativeId)) !== false) continue
+        const where = await whereabouts(pair)
+        if (where === undefined || where === "here") continue
         await store.pairs.update(pair.id, { status: "missing" })
-        missing.push(pair)
+        missing.push({ pair, where })
       }
       return missing
     },

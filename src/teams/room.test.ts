@@ -12,6 +12,7 @@ import { askOf, PAIR_CHANNEL } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
+import type { Whereabouts } from "./pairs.ts"
 import { makeTeams, type PermitContext, type TeamsDeps, type TeamsRoom } from "./room.ts"
 import { makeRoster } from "./roster.ts"
 
@@ -53,7 +54,7 @@ function begin(more: Partial<TeamsDeps> = {}): void {
     permit: async () => ({ behavior: "deny", message: "no" }),
     redact: (text) => text.replaceAll("s3cret", "***"),
     briefOf: async () => undefined,
-    isThere: async () => undefined,
+    whereIs: async () => undefined,
     isOpenElsewhere: async () => false,
     readRecords: async () => true,
     processStart,
@@ -140,10 +141,19 @@ describe("a session that begins", () => {
     begin()
     await ask("<<SAY x>>")
     await stop()
-    begin({ isThere: async () => false })
+    let where: Whereabouts = "gone"
+    begin({ whereIs: async () => where })
     await expect.poll(async () => (await store.pairs.list())[0]!.status).toBe("missing")
     expect(String(troubles.at(-1))).toContain("no longer has the session")
+    where = "here"
     expect((await ask("<<RECALL y>>")).answer, "it was there after all").toBe("heard: x y")
+    expect((await store.pairs.list())[0]!.status).toBe("active")
+    await stop()
+    where = "elsewhere"
+    begin({ whereIs: async () => where })
+    await expect.poll(async () => (await store.pairs.list())[0]!.status).toBe("missing")
+    expect(String(troubles.at(-1))).toContain("in another folder")
+    expect(await ask("<<RECALL z>>")).toMatchObject({ answer: "heard: z", isContextNew: true })
     expect((await store.pairs.list())[0]!.status).toBe("active")
   })
 })

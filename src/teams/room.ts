@@ -62,7 +62,7 @@ export interface TeamsSettings {
   maxMessageBytes: number
 }
 
-export interface TeamsDeps extends Pick<PairingDeps, "briefOf" | "isThere"> {
+export interface TeamsDeps extends Pick<PairingDeps, "briefOf" | "whereIs"> {
   store: Store
   clock: Clock
   roster: ReloadingRoster
@@ -104,10 +104,11 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
   const news = makeNews()
   const words = makeWords(news)
   const ownerPrefix = `pairs ${host} ${home} `
-  const pairing = makePairing({ ...deps, start: starterOf(deps, (pairId) => asking.atWork(pairId)) })
+  const teamOf = (name: string) => roster.byName(name)
+  const pairing = makePairing({ ...deps, teamOf, start: starterOf(deps, (pairId) => asking.atWork(pairId)) })
   const pool = makePool({
     ...deps,
-    teamOf: (name) => roster.byName(name),
+    teamOf,
     isAlive: (pid) => processStart(pid) !== undefined,
     isShared: (platform) => drivers.find((driver) => driver.platform === platform)?.can.shared ?? false,
     open: (pair, team, wish) => pairing.open(pair, team, wish),
@@ -168,11 +169,13 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
         onTrouble(error, "pairs and their sessions")
         return []
       })
-      for (const { id, platform, nativeId } of missing)
+      for (const { pair, where } of missing) {
+        const what = where === "gone" ? "no longer has the session" : "has in another folder the session"
         onTrouble(
           undefined,
-          `${id}: ${platform} no longer has the session ${nativeId}; the next question begins a new one`,
+          `${pair.id}: ${pair.platform} ${what} ${pair.nativeId}; the next question begins a new one`,
         )
+      }
       await asking.run(signal)
       for (const timer of timers) clearInterval(timer)
       await Promise.all(drivers.map((driver) => driver.close()))
