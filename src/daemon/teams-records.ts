@@ -2,14 +2,18 @@ import { realpathSync } from "node:fs"
 import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { DriveWish } from "../domain/driver.ts"
+import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import type { LiveSessions } from "../reach/watching/live.ts"
 import type { Briefs } from "../recall/brief/brief.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
+import type { ProjectFinder } from "../sessions/projects.ts"
 import type { TeamsDeps } from "../teams/room.ts"
 import type { Home } from "./home.ts"
 
 const BRIEF_TOKENS = 2_000
+/** Of those that are older nobody is told. */
+const MOST_SESSIONS = 500
 
 /** What the rooms beside it know of the sessions that teams have with each other. */
 export function teamsRecords({
@@ -17,14 +21,16 @@ export function teamsRecords({
   capture,
   briefs,
   live,
+  projects,
   isCaptured,
 }: {
   store: Store
   capture: CaptureRoom
   briefs: Briefs
   live: LiveSessions
+  projects: ProjectFinder
   isCaptured: boolean
-}): Pick<TeamsDeps, "briefOf" | "whereIs" | "isOpenElsewhere" | "readRecords"> {
+}): Pick<TeamsDeps, "briefOf" | "whereIs" | "sessionsIn" | "isInUse" | "isOpenElsewhere" | "readRecords"> {
   return {
     async briefOf(nativeId) {
       const session = await capture.byNativeId(nativeId)
@@ -40,6 +46,18 @@ export function teamsRecords({
       } catch {
         return undefined
       }
+    },
+    async sessionsIn(platform, projectDir) {
+      const { project } = await projects.find(projectDir)
+      if (!project) return []
+      const filter = { projectId: project.id, platform, subagents: false, empty: false, limit: MOST_SESSIONS }
+      // Of a project there may be many folders, and each agent works in its own.
+      const isHere = ({ projectPath }: Session) => projectPath !== null && realOr(projectPath) === projectDir
+      return (await store.sessions.list(filter)).filter(isHere)
+    },
+    async isInUse({ id }) {
+      const agent = await live.ofSession(id)
+      return agent !== undefined && agent.status !== "gone"
     },
     async isOpenElsewhere(platform, nativeId) {
       const session = await store.sessions.byNative(platform, nativeId)

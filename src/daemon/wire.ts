@@ -135,16 +135,8 @@ export async function wire({
   })
   const { briefs } = recall
   const { machine } = environment
-  const handoff = makeHandoff({
-    store,
-    clock,
-    tokens,
-    briefs,
-    platforms,
-    successors,
-    machine,
-    promptDir: home.handoffs,
-  })
+  const promptDir = home.handoffs
+  const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, successors, machine, promptDir })
 
   const rules = makeRules({
     store,
@@ -213,7 +205,14 @@ export async function wire({
 
   const permits = await openPermits({ store, clock, config, home, log })
   const analytics = makeAnalytics({ store })
-  const records = teamsRecords({ store, capture, briefs, live: watching.live, isCaptured: config.capture.enabled })
+  const records = teamsRecords({
+    store,
+    capture,
+    briefs,
+    live: watching.live,
+    projects: sessions.projects,
+    isCaptured: config.capture.enabled,
+  })
   const teams = makeTeams({
     store,
     clock,

@@ -19,6 +19,8 @@ export interface Pairs {
   /** Oldest first. */
   sessions(pairId: string): Promise<PairSession[]>
   ofNative(nativeId: string): Promise<Pair | undefined>
+  /** Those of them that are, or were, the session of a pair. */
+  taken(nativeIds: readonly string[]): Promise<string[]>
   /** Under one message there is one answer; the first stands. */
   answer(answer: Answer): Promise<void>
   answerTo(messageId: string): Promise<Answer | undefined>

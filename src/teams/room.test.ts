@@ -55,6 +55,8 @@ function begin(more: Partial<TeamsDeps> = {}): void {
     redact: (text) => text.replaceAll("s3cret", "***"),
     briefOf: async () => undefined,
     whereIs: async () => undefined,
+    sessionsIn: async () => [],
+    isInUse: async () => false,
     isOpenElsewhere: async () => false,
     readRecords: async () => true,
     processStart,
@@ -124,7 +126,7 @@ describe("a session that begins", () => {
     expect(second).toMatchObject({ status: "done", answer: "two", isContextNew: true })
     expect(asked).toEqual([first.sessionId])
     expect(agent.heard().at(-1)).toMatch(
-      /harbours\.[\s\S]*\[Message m-\w+ from the owner, via Throughline\]\n<<SAY two>>/,
+      /harbours\.[\s\S]*\[Message m-\w+ from the owner to web, via Throughline\]\n<<SAY two>>/,
     )
     const [pair] = await store.pairs.list()
     expect((await store.pairs.sessions(pair!.id)).map(({ why }) => why)).toEqual(["first", "lost"])

@@ -9,6 +9,7 @@ import { makeAsking } from "./asking.ts"
 import { type AskState, type Asks, makeAsks } from "./asks.ts"
 import { makeCallers } from "./callers.ts"
 import { type Controlled, type ControlWish, makeControl } from "./control.ts"
+import { type Foundlings, type FoundlingsDeps, makeFoundlings } from "./foundlings.ts"
 import { makeNews } from "./news.ts"
 import { makeNotices, type Notice } from "./notices.ts"
 import { makePairing, type PairingDeps } from "./pairs.ts"
@@ -34,6 +35,8 @@ export interface TeamsRoom extends RosterRoom {
   message(id: string): Promise<AskState>
   follow: Asks["follow"]
   status(team?: string): Promise<TeamsState>
+  /** Sessions that were begun for a pair and that no pair has. */
+  foundlings: Foundlings
   control(caller: Caller, wish: Omit<ControlWish, "fromTeam"> & { fromTeam?: string | undefined }): Promise<Controlled>
   /** What waits for the team, for a session that begins, and not one that was begun for a pair. */
   greeting(team: string, nativeSession: string | undefined): Promise<Notice[]>
@@ -62,7 +65,9 @@ export interface TeamsSettings {
   maxMessageBytes: number
 }
 
-export interface TeamsDeps extends Pick<PairingDeps, "briefOf" | "whereIs"> {
+export interface TeamsDeps
+  extends Pick<PairingDeps, "briefOf" | "whereIs">,
+    Pick<FoundlingsDeps, "sessionsIn" | "isInUse"> {
   store: Store
   clock: Clock
   roster: ReloadingRoster
@@ -124,6 +129,7 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
   const notices = makeNotices(deps)
   const control = makeControl({ store, roster, pairing, pool, asking })
   const status = makeStatus({ store, roster, pool })
+  const foundlings = makeFoundlings({ ...deps, pairing, asking })
 
   return {
     ...makeRosterRoom(deps),
@@ -142,6 +148,7 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
       const from = { fromTeam: asker.team, sender: asker.name }
       return notices.put({ ...from, team, text, ttlMs, key: caller.idempotencyKey })
     },
+    foundlings,
     message: asks.state,
     follow: asks.follow,
     async status(team) {

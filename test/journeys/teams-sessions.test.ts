@@ -1,7 +1,9 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import Database from "better-sqlite3"
 import { afterEach, describe, expect, test } from "vitest"
-import { type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
+import { type AskAnswer, type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
 
 const SOON = { timeout: 10_000, interval: 50 }
 
@@ -51,5 +53,76 @@ describe("what agents have kept is looked at when the daemon starts, by its cont
     const whole = await b.ask("whole", "<<RECALL on>>")
     expect(whole).toMatchObject({ answer: "heard: whole on", sessionId: asked.whole })
     expect(whole.contextIsNew).toBeUndefined()
+  })
+})
+
+describe("a session that no pair has any more", () => {
+  const loseThePairs = () =>
+    meanwhile(() => {
+      const db = new Database(join(b.home.dir, "throughline.db"))
+      for (const table of ["pair_sessions", "pairs", "deliveries", "answers"]) db.exec(`delete from ${table}`)
+      db.close()
+    })
+  /** As Claude Code tells of a session that somebody has in a terminal. */
+  const registers = (pid: number, sessionId: string) => {
+    const dir = join(b.home.env.HOME!, ".claude", "sessions")
+    mkdirSync(dir, { recursive: true })
+    const entry = { pid, sessionId, cwd: b.dirOf("api"), status: "idle", kind: "interactive" }
+    writeFileSync(join(dir, `${pid}.json`), JSON.stringify(entry))
+  }
+  const foundlings = async (team?: string) => (await b.status(team === undefined ? {} : { team })).foundlings ?? []
+  const fromWeb = (question: string, more: object = {}) =>
+    b.ask("api", question, { fromTeam: "web", threadId: 'plan "b"', ...more })
+
+  test("is offered, with whom it was for, and goes on where it was once it is adopted", async () => {
+    b = await makeAskingHome({ web: {}, api: {}, docs: {} })
+    const { sessionId } = await fromWeb("<<SAY plum>>")
+    await b.ask("docs", "<<SAY fig>>")
+    expect(await foundlings(), "as long as pairs have them").toEqual([])
+    await loseThePairs()
+    await expect.poll(async () => (await foundlings()).length, SOON).toBe(2)
+    expect(await foundlings("api")).toEqual([
+      expect.objectContaining({ sessionId, from: "web", to: "api", threadId: 'plan "b"', messages: 1 }),
+    ])
+    const { stdout } = await b.home.run("teams", "status")
+    expect(stdout).toContain(`throughline teams adopt ${sessionId}`)
+
+    const { stdout: adopted } = await b.home.run("teams", "adopt", sessionId!.slice(0, 8))
+    expect(adopted).toContain(`web → api (plan "b") goes on with ${sessionId}`)
+    const calls = b.modelCalls()
+    const next = await fromWeb("<<RECALL pit>>")
+    expect(next).toMatchObject({ answer: "heard: plum pit", sessionId })
+    expect(next.contextIsNew).toBeUndefined()
+    expect(b.modelCalls()).toBe(calls + 1)
+    expect(await foundlings("api")).toEqual([])
+  })
+
+  test("is given to nobody while a pair has it, while it is open, or in another team's place", async () => {
+    b = await makeAskingHome({ web: {}, api: {}, docs: {} })
+    const { sessionId } = await fromWeb("<<SAY plum>>")
+    const adopt = (more: object) => b.refused("teams.adopt", { session: sessionId, ...more })
+    await expect
+      .poll(async () => (await adopt({})).message, SOON)
+      .toContain("is, or was, the session of a pair already")
+    await loseThePairs()
+    await expect.poll(async () => (await foundlings()).length, SOON).toBe(1)
+    const somebody = spawn("sleep", ["60"])
+    registers(somebody.pid!, sessionId!)
+    await expect.poll(() => foundlings(), SOON).toEqual([])
+    expect((await adopt({})).message).toContain("is open now")
+    somebody.kill()
+    await expect.poll(async () => (await foundlings()).length, SOON).toBe(1)
+    expect((await adopt({ to: "docs" })).message).toContain(`no session of claude-code in ${b.dirOf("docs")}`)
+    expect((await adopt({ to: "nobody" })).message).toContain('no team "nobody"')
+    expect((await adopt({ from: "nobody" })).message).toContain('no team "nobody"')
+    expect((await b.refused("teams.adopt", { session: "none" })).message).toContain("has the id none")
+    const other = await fromWeb("<<SAY fig>>")
+    expect(other.sessionId).not.toBe(sessionId)
+    expect((await adopt({})).message).toContain("has a session already")
+    const { pair } = await b.call<{ pair: { threadId: string } }>("teams.adopt", { session: sessionId, thread: "old" })
+    expect(pair.threadId).toBe("old")
+    expect((await fromWeb("<<RECALL pit>>", { threadId: "old" })) satisfies AskAnswer).toMatchObject({
+      answer: "heard: plum pit",
+    })
   })
 })

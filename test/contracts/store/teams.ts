@@ -59,6 +59,13 @@ export function teamsContract(store: () => Store): void {
     expect((await store().pairs.ofNative("native of c"))?.id).toBe("c")
   })
 
+  test("a session that a pair has, or had, is taken", async () => {
+    await store().pairs.ensure(newPair("a", { nativeId: "now" }))
+    await store().pairs.addSession({ pairId: "a", nativeId: "before", sinceMs: NOW, why: "first" })
+    expect((await store().pairs.taken(["now", "before", "never"])).sort()).toEqual(["before", "now"])
+    expect(await store().pairs.taken([])).toEqual([])
+  })
+
   test("a pair counts its messages and remembers the sessions that it had", async () => {
     await store().pairs.ensure(newPair("a"))
     await store().pairs.count("a", NOW + 5)
