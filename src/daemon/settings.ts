@@ -143,6 +143,12 @@ export const ConfigSchema = z.strictObject({
         .max(86_400_000)
         .default(30_000)
         .describe("Milliseconds between two looks at their processes and memory"),
+      prestart: z
+        .int()
+        .min(0)
+        .max(1_000)
+        .default(0)
+        .describe("How many of the pairs that are used most get their processes as soon as the daemon is there"),
       allowedDirectories: z
         .array(z.string().refine(isAbsolute, "must be an absolute path"))
         .default([])

@@ -14,6 +14,7 @@ import { makeNews } from "./news.ts"
 import { makeNotices, type Notice } from "./notices.ts"
 import { makePairing, type PairingDeps } from "./pairs.ts"
 import { makePool } from "./pool.ts"
+import { prestart } from "./prestart.ts"
 import { makeRecovery } from "./recovery.ts"
 import type { ReloadingRoster } from "./roster.ts"
 import { makeRosterRoom, type RosterRoom, type TeamsFile } from "./roster-room.ts"
@@ -62,6 +63,7 @@ export interface TeamsSettings {
   maxProcesses: number
   idleTimeout: number
   healthCheckInterval: number
+  prestart: number
   maxMessageBytes: number
 }
 
@@ -183,7 +185,9 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
           `${pair.id}: ${pair.platform} ${what} ${pair.nativeId}; the next question begins a new one`,
         )
       }
+      const waking = prestart({ ...deps, pool, asking }, signal).catch((error: unknown) => onTrouble(error, "prestart"))
       await asking.run(signal)
+      await waking
       for (const timer of timers) clearInterval(timer)
       await Promise.all(drivers.map((driver) => driver.close()))
     },

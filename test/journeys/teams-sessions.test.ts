@@ -126,3 +126,20 @@ describe("a session that no pair has any more", () => {
     })
   })
 })
+
+test("the pairs that are used most are awake before anybody asks, and no more than may run; no model is asked", async () => {
+  const settings = { prestart: 3, maxProcesses: 2 }
+  b = await makeAskingHome({ often: {}, seldom: {}, most: {}, gone: {} }, { settings })
+  const times = { often: 2, seldom: 1, most: 3, gone: 4 }
+  for (const [team, count] of Object.entries(times))
+    for (let nth = 0; nth < count; nth++) await b.ask(team, `<<SAY ${team}>>`)
+  const calls = b.modelCalls()
+  const lost = (await b.status()).pairs.find(({ to }) => to === "gone")!.sessionId!
+  await meanwhile(() => rmSync(fileOf(b.transcripts().find((name) => name.includes(lost))!)))
+  const awake = async () => (await b.status()).processes.map(({ to, state }) => `${to} ${state}`).toSorted()
+  await expect.poll(awake, SOON).toEqual(["most idle", "often idle"])
+  const pid = await b.pidOf("most")
+  expect(await b.ask("most", "<<RECALL on>>")).toMatchObject({ answer: "heard: most most most on" })
+  expect(await b.pidOf("most")).toBe(pid)
+  expect(b.modelCalls()).toBe(calls + 1)
+})
