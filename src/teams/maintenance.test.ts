@@ -40,9 +40,10 @@ const keeper: PairKeeper = {
     if (says.compact instanceof Failure) throw says.compact
     return says.compact
   },
-  async renew({ id }) {
+  async renew({ id }, mark) {
     done.push(`renew ${id}`)
     if (says.renew instanceof Failure) throw says.renew
+    if (says.renew === "done") await mark()
     return says.renew
   },
   async rest({ id }) {
@@ -165,10 +166,14 @@ test("near its limit it is gone on with in a new session, or compacted where tha
   says.renew = "done"
   await sweep()
   expect(done).toEqual(["renew api", "renew api"])
-  expect(await journal()).toEqual(["pair.continued api"])
-  says.renew = "unable"
+  expect(await journal()).toEqual(["pair.continue_pending api"])
+  expect(await status("api")).toBe("continue_pending")
   nowMs += 11 * 60_000
   await used("api")
+  await sweep()
+  expect(done, "it waits for the next question").toHaveLength(2)
+  says.renew = "unable"
+  await store.pairs.update("api", { status: "active" })
   await sweep()
   expect(done.slice(2)).toEqual(["renew api", "compact api"])
 })

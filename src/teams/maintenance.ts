@@ -16,8 +16,11 @@ export interface Maintenance {
 export interface PairKeeper {
   /** With the platform's own command; `unable` where it has none. */
   compact(pair: Pair): Promise<"done" | "busy" | "unable">
-  /** Begins a session that is told what this one knew; the pair remembers both. */
-  renew(pair: Pair): Promise<"done" | "busy" | "unable">
+  /**
+   * The next question begins a session that is told what this one knew; the pair remembers both. Its process is ended, and
+   * with nothing asked meanwhile it is marked so.
+   */
+  renew(pair: Pair, mark: () => Promise<void>): Promise<"done" | "busy" | "unable">
   /** Ends its process, if it has one. */
   rest(pair: Pair): Promise<"done" | "busy">
 }
@@ -68,10 +71,9 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
   /** False where the platform cannot, and something else is to be tried. */
   const renew = async (pair: Pair, load: Load): Promise<boolean> => {
     try {
-      const how = await keeper.renew(pair)
+      const mark = () => note(pair, "continue_pending", "continue_pending", { tokens: load.tokens })
+      const how = await keeper.renew(pair, mark)
       if (how !== "done") return how === "busy"
-      const next = (await store.pairs.byId(pair.id))?.nativeId
-      await note(pair, "continued", "active", { tokens: load.tokens, next })
     } catch (error) {
       await note(pair, "continue_failed", undefined, { reason: Failure.from(error).message })
       onTrouble(error, `${pair.id}: its session could not be gone on with in a new one`)
@@ -104,6 +106,7 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
     const { compactAfterTokens, compactAfterMessages, continueAfterTokens, archiveAfterDays } = settings
     const nowMs = clock.nowMs()
     if (archiveAfterDays > 0 && nowMs - pair.lastUsedAtMs >= archiveAfterDays * DAY_MS) return archive(pair)
+    if (pair.status === "continue_pending") return
     const lastMs = doneAtMs.get(pair.id)
     if (lastMs !== undefined && (nowMs - lastMs < REST_MS || pair.lastUsedAtMs <= lastMs)) return
     const load = await loadOf(pair)

@@ -110,15 +110,22 @@ export function makePairing({ store, clock, drivers, start, briefOf, teamOf, whe
     }
     const { nativeId } = session
     const fresh = { nativeId, isMade: false, madeAtMs: null, status: "active", platform: team.platform } as const
+    const nowMs = clock.nowMs()
     await store.transaction(async (tx) => {
       await tx.pairs.update(pair.id, fresh)
-      await tx.pairs.addSession({ pairId: pair.id, nativeId, sinceMs: clock.nowMs(), why })
+      await tx.pairs.addSession({ pairId: pair.id, nativeId, sinceMs: nowMs, why })
+      const data = { id: pair.id, from: pair.fromTeam, to: pair.toTeam, thread: pair.threadId }
+      if (why === "continued")
+        await tx.journal.append([
+          { kind: "pair.continued", atMs: nowMs, data: { ...data, native: before, next: nativeId } },
+        ])
     })
-    const brief = why === "lost" && before !== null ? await briefOf(before) : undefined
+    const opening = PREFACES[why]
+    const brief = opening !== undefined && before !== null ? (how.brief ?? (await briefOf(before))) : undefined
     return {
       session,
-      isContextNew: why === "lost" || why === "reset",
-      preface: brief === undefined ? null : prefaceOf(brief),
+      isContextNew: isNewContext(why),
+      preface: brief === undefined ? null : `${opening}\n${brief.trim()}\n[What is asked now follows.]`,
     }
   }
 
@@ -157,6 +164,10 @@ export function makePairing({ store, clock, drivers, start, briefOf, teamOf, whe
         return begun(driver, pair, team, { why: "fork", id: newKey(), before: pair.nativeId })
       const laterMs = (pair.madeAtMs ?? 0) + driver.can.resumeAfterMs - clock.nowMs()
       if (pair.isMade && laterMs > 0) return { laterMs }
+      // What cannot be told to a new one is not let go.
+      const brief = isToContinue(pair) ? await briefOf(pair.nativeId) : undefined
+      if (brief !== undefined)
+        return begun(driver, pair, team, { why: "continued", id: newKey(), before: pair.nativeId, brief })
       return (await resumed(driver, pair, team)) ?? begun(driver, pair, team, beginning(pair, lineage))
     },
     async fork(pair) {
@@ -186,12 +197,22 @@ export function makePairing({ store, clock, drivers, start, briefOf, teamOf, whe
   }
 }
 
+type Why = "first" | "reset" | "lost" | "fork" | "continued"
+
 interface Beginning {
-  why: "first" | "reset" | "lost" | "fork"
+  why: Why
   id: string
   /** The session that it follows. */
   before: string | null
+  /** What is known of that one, if it was asked already. */
+  brief?: string
 }
+
+/** Whether a session that began for this reason knows nothing of the one before it, or what a brief says. */
+export const isNewContext = (why: string | undefined) => why === "lost" || why === "reset" || why === "continued"
+
+const isToContinue = (pair: Pair): pair is Pair & { nativeId: string } =>
+  pair.status === "continue_pending" && pair.nativeId !== null
 
 /** Why a session begins, which is also known of one that was begun and never spoken to. */
 function beginning({ nativeId, isMade }: Pair, lineage: PairSession[]): Beginning {
@@ -201,11 +222,13 @@ function beginning({ nativeId, isMade }: Pair, lineage: PairSession[]): Beginnin
   if (nativeId !== null && isMade) return { why: "lost", id, before: nativeId }
   if (at >= 0) {
     const before = lineage[at - 1]?.nativeId ?? null
-    return { why: lineage[at]!.why as Beginning["why"], id: nativeId!, before }
+    return { why: lineage[at]!.why as Why, id: nativeId!, before }
   }
   if (last === null) return { why: "first", id, before: null }
   return { why: lineage.length === 1 && lineage[0]!.why === "fork" ? "fork" : "reset", id, before: last }
 }
 
-const prefaceOf = (brief: string) =>
-  `[This session is new: the one before it could not be gone on with. What is known of it follows.]\n${brief.trim()}\n[What is asked now follows.]`
+const PREFACES: Partial<Record<Why, string>> = {
+  lost: "[This session is new: the one before it could not be gone on with. What is known of it follows.]",
+  continued: "[This session goes on with an earlier one, which became too long. What is known of it follows.]",
+}

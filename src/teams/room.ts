@@ -36,6 +36,8 @@ export interface TeamsRoom extends RosterRoom {
   message(id: string): Promise<AskState>
   follow: Asks["follow"]
   status(team?: string): Promise<TeamsState>
+  /** With the pair's process ended, and nothing asked of it meanwhile. Refused while it is busy. */
+  whileAsleep(pair: Pair, work: () => Promise<void>): Promise<void>
   /** Sessions that were begun for a pair and that no pair has. */
   foundlings: Foundlings
   control(caller: Caller, wish: Omit<ControlWish, "fromTeam"> & { fromTeam?: string | undefined }): Promise<Controlled>
@@ -151,6 +153,11 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
       return notices.put({ ...from, team, text, ttlMs, key: caller.idempotencyKey })
     },
     foundlings,
+    whileAsleep: (pair, work) =>
+      asking.alone(pair, async () => {
+        await pool.sleep(pair.id)
+        await work()
+      }),
     message: asks.state,
     follow: asks.follow,
     async status(team) {
