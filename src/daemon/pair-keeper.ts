@@ -23,7 +23,7 @@ export function maintenanceOf({ store, clock, config, teams, records, log }: Par
   return makeMaintenance({
     store,
     clock,
-    settings: config.maintenance,
+    settings: { ...config.maintenance, keepPermissionsDays: config.permissions.keepDays },
     keeper: pairKeeper({ teams, records }),
     onTrouble: (err, what) => log.warn({ err, what }, "a pair could not be looked after"),
   })

@@ -83,6 +83,12 @@ export const ConfigSchema = z.strictObject({
         .max(10_080)
         .default(30)
         .describe("What an agent asks to be allowed is denied when nobody has answered for so long"),
+      keepDays: z
+        .number()
+        .min(0)
+        .max(100_000)
+        .default(90)
+        .describe("What was decided is dropped after so long, and stays in the audit; 0 never"),
     })
     .prefault({}),
   maintenance: z

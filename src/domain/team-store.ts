@@ -48,6 +48,8 @@ export interface Permissions {
   ): Promise<boolean>
   /** Those of these sessions, or that hold the text, or of that time; the audit keeps who decided, without the words. */
   forget(wish: { sessionIds: readonly SessionId[] } | Omit<ForgetWish, "projectId">): Promise<number>
+  /** Those that were decided before then; the audit stays. */
+  dropDecided(beforeMs: number): Promise<number>
   waiting(): Promise<Permission[]>
   list(wish: { last: number }): Promise<Permission[]>
 }

@@ -12,7 +12,10 @@ import { type MaintenanceSettings, makeMaintenance, type PairKeeper } from "./ma
 
 const NOW = 1_800_000_000_000
 const DAY = 24 * 60 * 60_000
-const OFF = { compactAfterTokens: 0, compactAfterMessages: 0, continueAfterTokens: 0, archiveAfterDays: 0 }
+const OFF = {
+  ...{ compactAfterTokens: 0, compactAfterMessages: 0, continueAfterTokens: 0, archiveAfterDays: 0 },
+  keepPermissionsDays: 0,
+}
 let dir: string
 let store: Store
 let nowMs: number
@@ -211,4 +214,27 @@ test("with everything off nothing is done, and of what the archive does not have
   await store.pairs.update("api", { nativeId: "another" })
   await maintenance({ compactAfterTokens: 1, compactAfterMessages: 1, continueAfterTokens: 1 }).sweep()
   expect(done).toEqual([])
+})
+
+test("what was decided long ago is dropped, and what waits is not", async () => {
+  const rest = {
+    home: "h",
+    asker: "a",
+    team: null,
+    sessionId: null,
+    tool: "Bash",
+    title: "t",
+    input: {},
+    suggestions: [],
+  }
+  const open = { state: "waiting", always: null, reason: null, answeredBy: null, answeredAtMs: null } as const
+  for (const id of ["old", "new", "waits"])
+    await store.permissions.ask({ id, ...rest, ...open, askedAtMs: NOW - 99 * DAY, expiresAtMs: NOW })
+  await store.permissions.decide("old", { state: "denied", by: "me", atMs: NOW - 91 * DAY })
+  await store.permissions.decide("new", { state: "allowed", by: "me", atMs: NOW - 89 * DAY })
+  const left = async () => (await store.permissions.list({ last: 9 })).map(({ id }) => id).toSorted()
+  await maintenance({}).sweep()
+  expect(await left()).toEqual(["new", "old", "waits"])
+  await maintenance({ keepPermissionsDays: 90 }).sweep()
+  expect(await left()).toEqual(["new", "waits"])
 })

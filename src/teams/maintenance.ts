@@ -6,7 +6,10 @@ import type { NewJournalEntry } from "../domain/journal.ts"
 import type { Pair, PairStatus } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 
-/** Keeps pairs usable for as long as they live: shortens long ones, goes on anew near the limit, archives unused ones. */
+/**
+ * Keeps pairs usable for as long as they live: shortens long ones, goes on anew near the limit, archives unused ones.
+ * Drops what was decided long ago.
+ */
 export interface Maintenance {
   sweep(signal?: AbortSignal): Promise<void>
   run(signal: AbortSignal): Promise<void>
@@ -31,6 +34,8 @@ export interface MaintenanceSettings {
   compactAfterMessages: number
   continueAfterTokens: number
   archiveAfterDays: number
+  /** What was decided of permissions is dropped then; who decided stays in the audit. */
+  keepPermissionsDays: number
 }
 
 export interface MaintenanceDeps {
@@ -120,6 +125,8 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
   }
 
   const sweep = async (signal?: AbortSignal) => {
+    const { keepPermissionsDays } = settings
+    if (keepPermissionsDays > 0) await store.permissions.dropDecided(clock.nowMs() - keepPermissionsDays * DAY_MS)
     for (const { id } of await store.pairs.list()) {
       if (signal?.aborted) return
       // What was done to others took its time.

@@ -137,6 +137,14 @@ export function teamsContract(store: () => Store): void {
     expect((await store().permissions.list({ last: 1 })).map(({ id }) => id)).toEqual(["q2"])
   })
 
+  test("permissions that were decided before a moment are dropped, those that wait are not", async () => {
+    for (const id of ["q1", "q2", "q3"]) await store().permissions.ask(newPermission(id))
+    await store().permissions.decide("q1", { state: "denied", by: "me", atMs: NOW + 1 })
+    await store().permissions.decide("q2", { state: "stale", by: "me", atMs: NOW + 2 })
+    expect(await store().permissions.dropDecided(NOW + 2)).toBe(1)
+    expect((await store().permissions.list({ last: 9 })).map(({ id }) => id).sort()).toEqual(["q2", "q3"])
+  })
+
   test("what is forgotten of permissions is gone, and the audit keeps who decided without the words", async () => {
     const { id: sessionId } = await addSession(store())
     const text = 'say "zebra" \\ twice'
