@@ -179,7 +179,10 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
         setInterval(() => void work().catch((error: unknown) => onTrouble(error, what)), ms)
       const timers = [
         every(SWEEP_MS, "idle processes", pool.sweep),
-        every(settings.healthCheckInterval, "the health of processes", pool.examine),
+        every(settings.healthCheckInterval, "the health of processes", async () => {
+          await pool.measure()
+          await pool.examine()
+        }),
       ]
       const missing = await pairing.check().catch((error: unknown) => {
         onTrouble(error, "pairs and their sessions")

@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process"
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import Database from "better-sqlite3"
-import { afterEach, describe, expect, test } from "vitest"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { processStart } from "../../src/daemon/process-identity.ts"
 import { type AskAnswer, type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
 
 const SOON = { timeout: 10_000, interval: 50 }
@@ -143,3 +145,52 @@ test("the pairs that are used most are awake before anybody asks, and no more th
   expect(await b.pidOf("most")).toBe(pid)
   expect(b.modelCalls()).toBe(calls + 1)
 })
+
+describe("a process that is alive and hangs", () => {
+  beforeEach(async () => {
+    b = await makeAskingHome({ api: {}, web: {} }, { settings: { healthCheckInterval: 1_000 } })
+  })
+
+  test("is replaced while nobody asks, and the session goes on", async () => {
+    await b.ask("api", "<<SAY plum>>")
+    const pid = await b.pidOf("api")
+    process.kill(pid, "SIGSTOP")
+    await expect.poll(async () => (await b.status()).processes, SOON).toEqual([])
+    expect(processStart(pid), "and is ended").toBeUndefined()
+    expect(await b.ask("api", "<<RECALL pit>>")).toMatchObject({ answer: "heard: plum pit" })
+  })
+
+  test("is found out by a question that comes before, which another one answers", async () => {
+    const { sessionId } = await b.ask("api", "<<SAY plum>>")
+    await b.ask("web", "<<SAY fig>>")
+    const pid = await b.pidOf("api")
+    await b.home.run("stop")
+    writeFileSync(join(b.home.dir, "config.json"), configWith({ healthCheckInterval: 3_600_000 }))
+    await b.home.run("start")
+    await b.ask("api", "<<SAY pear>>")
+    const hanging = await b.pidOf("api")
+    expect(hanging).not.toBe(pid)
+    await sleep(2_100)
+    process.kill(hanging, "SIGSTOP")
+    expect(await b.ask("api", "<<RECALL pit>>")).toMatchObject({ answer: "heard: plum pear pit", sessionId })
+    expect(await b.pidOf("api")).not.toBe(hanging)
+  })
+
+  test("and is at something is left alone: a silence is no death", async () => {
+    const { messageId } = await b.ask("api", "<<SLOW 4500>>", { timeout: 0 })
+    await b.until(messageId, ({ status }) => status === "delivered")
+    const pid = await b.pidOf("api")
+    process.kill(pid, "SIGSTOP")
+    await sleep(5_500)
+    expect((await b.message(messageId)).status).toBe("delivered")
+    process.kill(pid, "SIGCONT")
+    expect(await b.until(messageId, ({ status }) => status === "done")).toMatchObject({ answer: "4500" })
+    expect(await b.pidOf("api")).toBe(pid)
+  })
+})
+
+/** What the daemon is told, with other settings. */
+function configWith(settings: object): string {
+  const config = JSON.parse(readFileSync(join(b.home.dir, "config.json"), "utf8")) as object
+  return JSON.stringify({ ...config, settings })
+}
