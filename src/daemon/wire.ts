@@ -69,7 +69,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The only place that builds things; read it from top to bottom. */
 export async function wire({
   config,
-  readTeams,
+  readConfig,
   environment,
   home,
   log,
@@ -77,8 +77,8 @@ export async function wire({
   httpTrouble,
 }: {
   config: Config
-  /** The teams as the configuration has them now; throws where it cannot be used. */
-  readTeams: () => Config["teams"]
+  /** As it is now, for what may change while the program runs; throws where it cannot be used. */
+  readConfig: () => Config
   environment: Environment
   home: Home
   log: Log
@@ -94,7 +94,8 @@ export async function wire({
         })
       : postgres({ url: config.database.url, onError: (err) => log.warn({ err }, "a database connection failed") }),
   )
-  const roster = makeRoster({ read: readTeams })
+  const readTeams = () => readConfig().teams
+  const roster = makeRoster({ read: readTeams, readAllowed: () => readConfig().settings.allowedDirectories })
   const unwatch = watchConfig(home.config, roster.reload)
   const sessions = makeSessions({ store, clock, homeDir: environment.homeDir, tempDir: environment.tempDir })
   const capture = makeCapture({
@@ -134,16 +135,8 @@ export async function wire({
   })
   const { briefs } = recall
   const { machine } = environment
-  const handoff = makeHandoff({
-    store,
-    clock,
-    tokens,
-    briefs,
-    platforms,
-    successors,
-    machine,
-    promptDir: home.handoffs,
-  })
+  const promptDir = home.handoffs
+  const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, successors, machine, promptDir })
 
   const rules = makeRules({
     store,
@@ -212,7 +205,14 @@ export async function wire({
 
   const permits = await openPermits({ store, clock, config, home, log })
   const analytics = makeAnalytics({ store })
-  const records = teamsRecords({ store, capture, briefs, live: watching.live, isCaptured: config.capture.enabled })
+  const records = teamsRecords({
+    store,
+    capture,
+    briefs,
+    live: watching.live,
+    projects: sessions.projects,
+    isCaptured: config.capture.enabled,
+  })
   const teams = makeTeams({
     store,
     clock,
