@@ -45,7 +45,10 @@ export interface Deliveries {
     outcome: string | null,
     nowMs: number,
   ): Promise<boolean>
-  /** Ends the leases of those that held them under this name before and are no more. */
+  /**
+   * Ends the leases of those that held them under this name before and are no more. What they had only taken was not
+   * tried, however often they died.
+   */
   endLeases(ownerPrefix: string, except: string, nowMs: number): Promise<void>
   /** What it says, put in other words; how far it is stays as it is. */
   rewrite(seq: number, payload: Record<string, unknown>): Promise<void>

@@ -119,8 +119,17 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
     async endLeases(ownerPrefix, except, nowMs) {
       await db
         .updateTable("deliveries")
-        .set({ lease_until_ms: nowMs })
-        .where("lease_until_ms", ">", nowMs)
+        .set((e) => ({
+          lease_until_ms: nowMs,
+          lease_owner: null,
+          attempts: e
+            .case()
+            .when("attempt_started_at_ms", "is", null)
+            .then(e("attempts", "-", 1))
+            .else(e.ref("attempts"))
+            .end(),
+        }))
+        .where("state", "=", "queued")
         .where("lease_owner", "<>", except)
         .where((e) => e(e.fn<string>("substr", ["lease_owner", e.val(1), e.val(ownerPrefix.length)]), "=", ownerPrefix))
         .execute()
