@@ -28,11 +28,10 @@ export function makeEndTelling({ telling, who, afterwords, atEnd }: EndDeps) {
     if (word.kind === "ended") {
       const change = atEnd === "delete" ? { isRemoved: true } : { isArchived: true }
       const isOver = topic.state === "archived"
-      if (!isOver && !topic.isMuted) await telling.note(tx, topic, `${key}:note`, endedNote(word.why ?? ""))
+      if (!isOver) await telling.note(tx, topic, `${key}:note`, endedNote(word.why ?? ""))
       if (atEnd === "keep" || isOver) return afterwords.remove(word)
       return telling.put(tx, topic, key, { kind: "topic", topicId: topic.id, change })
     }
-    if (topic.isMuted) return afterwords.remove(word)
     const body = word.kind === "failed" ? failedNote(word.why) : doneNote(await turnFacts(tx, session, word))
     await telling.note(tx, topic, key, body, true)
   }

@@ -433,19 +433,6 @@ describe("how much is told", () => {
       ...pings,
     ])
   })
-  test("in a muted topic only what waits for a person", async () => {
-    const one = await session()
-    await says(one, [["reply", "First"]])
-    await follow()
-    const [topic] = await topics()
-    await store.topics.change(topic!.id, { isMuted: true })
-    await says(one, TURN)
-    await hook(one, "Stop", { reply_hash: promptHash("**Mended.**") })
-    await follow()
-    nowMs += 5_000
-    await tick()
-    expect(await told()).toEqual(["First"])
-  })
 })
 
 describe("what happens to a session", () => {

@@ -74,7 +74,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
     // A card says the same, and more.
     if (settings.approvals && (await tx.permissions.waiting()).some(({ sessionId }) => sessionId === session.id)) return
     const topic = await telling.ensure(tx, session)
-    if (topic && !topic.isMuted) await telling.note(tx, topic, `needs:${topic.id}:${entry.seq}`, needsNote(type), true)
+    if (topic) await telling.note(tx, topic, `needs:${topic.id}:${entry.seq}`, needsNote(type), true)
   }
 
   const take = async (tx: Store, entry: JournalEntry) => {

@@ -57,7 +57,7 @@ export async function tellRestart(
   const [team, cause, next] = [word("team") ?? "", word("cause") ?? "other", word("new")]
   if (TOLD_ELSEWHERE.test(cause)) return
   const topic = next === null ? await telling.find(tx, session) : await telling.ensure(tx, session)
-  if (!topic || topic.isMuted) return
+  if (!topic) return
   const restarts = await tx.updates.after(team, { types: ["session_restart"], newest: true, limit: 5 })
   const told = restarts.findLast((update) => update.data.old === data.old && update.data.new === data.new)?.data ?? {}
   const { current_task: task } = (told.task ?? {}) as { current_task?: unknown }

@@ -52,7 +52,7 @@ export function makeTurnTelling(deps: TurnDeps) {
     const edge = (await tx.sessions.edges(session.id)).find(({ kind }) => kind === "subagent")
     const parent = edge && (await tx.sessions.byNative(edge.parentPlatform, edge.parentNativeId))
     const topic = parent && (await telling.find(tx, parent))
-    if (topic?.verbosity !== "verbose" || topic.isMuted || !(await who.isTold(tx, parent!))) return
+    if (topic?.verbosity !== "verbose" || !(await who.isTold(tx, parent!))) return
     for (const turn of await fresh(tx, entry, session, NEWS_IN_TOPIC_MS))
       if (turn.kind === "tool_call" || (turn.kind === "tool_result" && turn.isError)) await tell(tx, topic, turn)
   }
@@ -66,7 +66,7 @@ export function makeTurnTelling(deps: TurnDeps) {
     for (const turn of await fresh(tx, entry, session, topic ? NEWS_IN_TOPIC_MS : NEWS_MS)) {
       for (const word of afterwords.ofSession(session.id)) if (isBefore(word, turn)) await tellEnd(tx, word)
       last = turn
-      if (isWanted(turn, topic?.verbosity ?? deps.verbosity) && !topic?.isMuted) {
+      if (isWanted(turn, topic?.verbosity ?? deps.verbosity)) {
         const isOwn = turn.kind === "prompt" && (await isEcho(tx, turn, { platform: session.platform, teams }, deps))
         if (!isOwn) topic ??= await telling.ensure(tx, session)
         if (!isOwn && topic) await tell(tx, topic, turn)

@@ -50,7 +50,8 @@ export const endedNote = (why: string): RichText => {
   return plainNote(`⏹ The session ended.${told ? ` ${told}` : ""}`)
 }
 
-export const resumedNote = (): RichText => plainNote("▶️ The session goes on")
+/** What somebody wrote did not get to the agent. */
+export const refusedNote = (why: string): RichText => plainNote(`⚠️ Not delivered: ${firstLine(why, 300)}`)
 
 /** With a way back to what it continues. */
 export function continuesNote(how: string, before: { name: string; url: string | undefined }): RichText {

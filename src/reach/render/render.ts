@@ -1,33 +1,20 @@
-import type { ChannelCan, ChannelPost } from "../../domain/channel.ts"
-import type { Outgoing, OutgoingButton } from "../../domain/outgoing.ts"
+import type { ChannelCan } from "../../domain/channel.ts"
+import type { OutgoingButton } from "../../domain/outgoing.ts"
 import type { Permission } from "../../domain/permission.ts"
 import type { RichText } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Turn } from "../../domain/turn.ts"
+import type { Part, Rendering } from "../outbox/rendering.ts"
 import { cardText, decidedText } from "./card.ts"
 import { clean } from "./clean.ts"
 import { callLine, resultLine } from "./line.ts"
 import { markdown } from "./markdown.ts"
 import { concat, legal, marked } from "./marks.ts"
+import { refusedNote } from "./notes.ts"
 import { isBlank, split } from "./split.ts"
 
-/** One message, or the words under one file. */
-export interface Part {
-  body: RichText
-  buttons?: OutgoingButton[][]
-  file?: NonNullable<ChannelPost["file"]>
-  isSilent: boolean
-}
-
-export interface Render {
-  /** The messages that show it, in order. Undefined where there is nothing to show any more: forgotten, or taken back. */
-  parts(outgoing: Outgoing): Promise<Part[] | undefined>
-  /** What a tool did, in one line. */
-  line(seq: number): Promise<string | undefined>
-}
-
 export interface RenderDeps {
-  store: Pick<Store, "turns" | "sessions" | "topics" | "permissions">
+  store: Pick<Store, "turns" | "sessions" | "permissions">
   can: Pick<ChannelCan, "maxTextUnits" | "maxFileBytes">
   /** Takes out secrets, for what was not kept without them: what is shown leaves this machine. */
   redact(text: string): string
@@ -42,7 +29,7 @@ const SPARE_UNITS = 100
 /** Among so many tools before it is the one that a result is of. */
 const LAST_CALLS = 50
 
-export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Render {
+export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rendering {
   const pieces = (body: RichText, name: string, whole: string, isSilent: boolean): Part[] => {
     const parts = split(body, can.maxTextUnits).filter((part) => !isBlank(part))
     if (parts.length <= MOST_PARTS) return parts.map((part) => ({ body: part, isSilent }))
@@ -59,7 +46,6 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
     const [turn] = await store.turns.bySeqs([seq])
     return turn?.supersededAtMs === null ? turn : undefined
   }
-  const isMuted = async (topicId: string) => (await store.topics.byId(topicId))?.isMuted === true
 
   const line = async (seq: number): Promise<string | undefined> => {
     const turn = await live(seq)
@@ -79,8 +65,7 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
         case "turn": {
           const turn = await live(outgoing.seq)
           if (!turn) return undefined
-          const isSilent = !outgoing.isPing || (await isMuted(outgoing.topicId))
-          const parts = pieces(turnText(turn), `${turn.kind}-${turn.seq}.md`, turn.text, isSilent)
+          const parts = pieces(turnText(turn), `${turn.kind}-${turn.seq}.md`, turn.text, !outgoing.isPing)
           return parts.length > 0 ? parts : undefined
         }
         case "line": {
@@ -88,9 +73,8 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
           return text === undefined ? undefined : [{ body: { text, marks: [] }, isSilent: true }]
         }
         case "note": {
-          const { body, buttons, isPing, topicId } = outgoing
-          const isSilent = !isPing || (await isMuted(topicId))
-          return withButtons(pieces(body, "note.txt", body.text, isSilent), buttons)
+          const { body, buttons, isPing } = outgoing
+          return withButtons(pieces(body, "note.txt", body.text, !isPing), buttons)
         }
         case "card": {
           const permission = await store.permissions.byId(outgoing.permissionId)
@@ -108,6 +92,8 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
           const bytes = Buffer.from(file.text.toWellFormed()).subarray(0, can.maxFileBytes)
           return [...parts.slice(0, -1), { ...parts.at(-1)!, file: { name: file.name, bytes } }]
         }
+        case "receipt":
+          return outgoing.why === null ? undefined : [{ body: refusedNote(outgoing.why), isSilent: true }]
         default:
           return undefined
       }
