@@ -24,7 +24,7 @@ import { makeProgress } from "./courier/progress.ts"
 import { makeRecovery } from "./courier/recovery.ts"
 import { makeTurnContext } from "./courier/turn.ts"
 import { makeWaiters, type WaitAnswer } from "./courier/waiters.ts"
-import { isNobody, makeWhom, placeOf } from "./courier/whom.ts"
+import { makeWhom, placeOf } from "./courier/whom.ts"
 import { type MessageSettings, type Messages, makeMessages } from "./messages/messages.ts"
 import { makePulling, type PulledMail } from "./messages/pulling.ts"
 import { messageRedaction } from "./messages/redaction.ts"
@@ -83,8 +83,8 @@ export function makeReach(deps: ReachDeps): ReachRoom {
   const inTurn = makeTurns()
   const whom = makeWhom(deps)
   const isStillThere = async (agent: LiveAgent) => {
-    const now = await whom({ sessionId: agent.session.id })
-    return !isNobody(now) && now.pid === agent.pid && placeOf(now) === placeOf(agent)
+    const now = await deps.live.ofSession(agent.session.id, { isFresh: true })
+    return now !== undefined && now.status !== "gone" && now.pid === agent.pid && placeOf(now) === placeOf(agent)
   }
   const waiters = makeWaiters({ processStart })
   const paster = makePaster(deps)

@@ -59,9 +59,12 @@ const follower = () =>
   })
 
 /** Handed over by a courier that waits for the evidence. */
-async function begun(id: string, text: string, { rung = "pane" as Rung, to = session } = {}): Promise<void> {
+async function begun(
+  id: string,
+  text: string,
+  { rung = "pane" as Rung, to = session, lane = laneOf({ team: "api" }, "normal") } = {},
+): Promise<void> {
   const payload = { team: "api", text, priority: "normal", sender: { kind: "owner", name: "o" } }
-  const lane = laneOf({ team: "api" }, "normal")
   await store.deliveries.enqueue({ key: id, lane, channel: AGENT_CHANNEL, payload, repeatable: false }, nowMs)
   const request = { owner: "c", host: "here", leaseMs: 1_000, limit: 1, channels: [AGENT_CHANNEL] }
   const [leased] = await store.deliveries.lease(request, nowMs)
@@ -131,6 +134,17 @@ describe("what was pasted", () => {
     expect(await state("m-00000000000000bb")).toBe("running")
     await hook("Stop")
     expect(await state("m-00000000000000bb")).toBe("done")
+  })
+
+  test("twice in the same words, into two lanes, is one prompt each, the first one first", async () => {
+    const other = "m-00000000000000bb"
+    await begun(other, "yes", { lane: `session:${session}` })
+    nowMs += 5
+    await begun(ID, "yes")
+    await prompt("yes")
+    expect([await state(other), await state(ID)]).toEqual(["running", "queued"])
+    await prompt("yes")
+    expect(await state(ID)).toBe("delivered")
   })
 
   test("is known again in the session that the same process went on with", async () => {
