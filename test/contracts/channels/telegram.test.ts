@@ -132,6 +132,24 @@ describe("Telegram", () => {
     expect(gotten(await channel.fetchFile(photo.files[0]!.fileId)).bytes).toHaveLength(9_000)
   })
 
+  test("a file that is bigger than was said is not taken in whole", async () => {
+    const { ada, group } = await begin()
+    ada.sendDocument(group, Buffer.alloc(channel.can.maxFetchBytes + 1), { size: 10 })
+    ada.sendDocument(group, Buffer.alloc(10), { size: channel.can.maxFetchBytes + 1 })
+    for (const message of await incoming()) {
+      if (message.kind !== "message") throw new Error("no file")
+      expect(troubleOf(await channel.fetchFile(message.files[0]!.fileId))).toMatchObject({ kind: "refused" })
+    }
+  })
+
+  test("a group that can be seen and that the bot is not in is no chat of its", async () => {
+    const { group } = await begin()
+    telegram.faults.next("getChatMember", { kind: "error", code: 400, description: "Bad Request: member not found" })
+    expect(troubleOf(await channel.look(String(group.id))).kind).toBe("no_chat")
+    group.members.set(telegram.bot().user.id, { ...group.members.get(telegram.bot().user.id)!, status: "left" })
+    expect(troubleOf(await channel.look(String(group.id))).kind).toBe("no_chat")
+  })
+
   test("that the bot was taken into a group is no message, and says which group", async () => {
     const { group } = await begin()
     await updates()
