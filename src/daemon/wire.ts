@@ -226,7 +226,7 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const telegram = openBot({ store, clock, config })
+  const telegram = await openBot({ store, clock, config })
   const system = { status: () => statusOf({ store, recall, roster, bot: telegram, home, registration, httpTrouble }) }
   const services = { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, analytics }
   const call = reporting(local(operations, { ...services, telegram, system }), log)

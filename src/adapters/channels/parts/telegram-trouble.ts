@@ -71,7 +71,8 @@ interface Cause {
   errors?: Cause[]
 }
 
-const UNSENT_CODES = /^(UND_ERR_CONNECT_TIMEOUT|ECONNREFUSED|ENOTFOUND|EAI_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/
+const UNSENT_CODES =
+  /^(UND_ERR_CONNECT_TIMEOUT|ECONNREFUSED|ENOTFOUND|EAI_\w+|\w*CERT\w*|UNABLE_TO_\w+|ERR_SSL_(WRONG_VERSION|UNSUPPORTED|TLSV1|\w*HANDSHAKE)\w*)$/
 
 const WORDS_OF_CODES: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there (ECONNREFUSED)",
