@@ -97,10 +97,11 @@ test("status, test, users, pair and doctor say how it is, and what to do about i
   expect(found("people")).toMatchObject({ state: "warning", remedy: expect.stringContaining("telegram pair") })
 
   const test = await home.run("telegram", "test")
-  expect(test.stdout).toMatch(/ok {4}a message in .*\nFAIL {2}a topic in .*not enough rights/)
+  expect(test.stdout).toMatch(/ok {4}a message: .*\nFAIL {2}a topic: .*not enough rights/)
   telegram.bot().isRevoked = true
   await home.run("stop")
   const broken = await home.run("doctor")
+  expect(broken.stderr).toBe("")
   expect(broken.code).toBe(1)
   expect(broken.stdout).toMatch(/FAIL {2}telegram bot .*token/)
 })

@@ -1,6 +1,6 @@
 import { basename } from "node:path"
-import { InputFile } from "grammy"
 import type { InlineKeyboardMarkup, MessageEntity, ReactionTypeEmoji } from "grammy/types"
+import { InputFile } from "grammy/web"
 import type { Channel, ChannelButton, ChannelCan, ChannelPost, Place, ReceiptMark, Told } from "../../domain/channel.ts"
 import type { RichText, TextMark } from "../../domain/rich-text.ts"
 import { telegramClient } from "./parts/telegram-client.ts"

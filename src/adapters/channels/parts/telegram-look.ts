@@ -1,5 +1,5 @@
-import type { Api } from "grammy"
 import type { ChatMember } from "grammy/types"
+import type { Api } from "grammy/web"
 import type { ChatLook } from "../../../domain/channel.ts"
 
 /** What the bot may do in a chat; undefined where it can see the chat and is not in it. */

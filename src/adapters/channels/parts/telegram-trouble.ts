@@ -1,4 +1,4 @@
-import { GrammyError, HttpError } from "grammy"
+import { GrammyError, HttpError } from "grammy/web"
 import type { ChannelTrouble } from "../../../domain/channel.ts"
 
 /** What a call that failed means. No text of it has the token, which is part of every address that is called. */
