@@ -28,6 +28,7 @@ import { makeTasks } from "../sessions/task-state.ts"
 import { openStore } from "../store/open.ts"
 import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
+import type { Feed } from "../surfaces/events.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
 import { makeAnalytics } from "../teams/analytics.ts"
@@ -58,6 +59,7 @@ export interface Program extends AgentHooks {
   /** Sends those that wait away, so that the socket can be closed. */
   endWaiting(): void
   mcp: McpHttp
+  feed: Feed
   streams: ReturnType<typeof mcpStreams>
   /** In the order in which they must run: nothing new, then what runs, then the store. */
   stops: Step[]
@@ -277,6 +279,7 @@ export async function wire({
       teams.endWaiting()
     },
     mcp,
+    feed: { last: store.journal.last, after: store.journal.after, onWake: store.onWake },
     streams,
     stops: [
       { name: "mcp connections", run: () => mcp.close() },

@@ -1,0 +1,5 @@
+import { Empty } from "../ui/empty.tsx"
+
+export function Teams() {
+  return <Empty title="Teams" hint="" />
+}
