@@ -267,7 +267,20 @@ export async function wire({
   void sweep()
 
   const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
-  const services = { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, analytics }
+  const services = {
+    sessions,
+    capture,
+    recall,
+    handoff,
+    reach,
+    live: watching.live,
+    tasks,
+    teams,
+    keeping,
+    updates,
+    permits,
+    analytics,
+  }
   const call = reporting(local(operations, { ...services, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })

@@ -4,6 +4,7 @@ import { extractSessionHistory, logConversationExchange, syncConversationHistory
 import { forget } from "./forget.ts"
 import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
+import { sessionsLive } from "./live.ts"
 import type { Operation } from "./operation.ts"
 import { audit, permissionsAnswer, permissionsList } from "./permissions.ts"
 import { queueCancel, queueShow, queueStatus, sendMessage } from "./queue.ts"
@@ -15,9 +16,11 @@ import {
   sessionsExport,
   sessionsLink,
   sessionsList,
+  sessionsOutline,
   sessionsPin,
   sessionsRename,
   sessionsShow,
+  sessionsTurns,
 } from "./sessions.ts"
 import { importNow, sources } from "./sources.ts"
 import { status } from "./system.ts"
@@ -51,6 +54,9 @@ const all = [
   queueCancel,
   sessionsList,
   sessionsShow,
+  sessionsLive,
+  sessionsOutline,
+  sessionsTurns,
   sessionsRename,
   sessionsPin,
   sessionsArchive,

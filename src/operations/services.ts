@@ -1,6 +1,7 @@
 import type { Keeping } from "../reach/keeping/keeping.ts"
 import type { ReachRoom } from "../reach/room.ts"
 import type { UpdatesRoom } from "../reach/updates/pull.ts"
+import type { LiveSessions } from "../reach/watching/live.ts"
 import type { HandoffRoom } from "../recall/handoff/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
@@ -17,6 +18,7 @@ export interface Services {
   recall: RecallRoom
   handoff: HandoffRoom
   reach: ReachRoom
+  live: Pick<LiveSessions, "all">
   tasks: Tasks
   updates: UpdatesRoom
   teams: TeamsRoom

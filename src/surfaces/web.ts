@@ -31,7 +31,7 @@ export function webPages(dir: string): MiddlewareHandler {
     if (name === undefined || (method !== "GET" && method !== "HEAD")) return next()
     const bytes = await readFile(join(dir, name)).catch(() => undefined)
     if (!bytes) return next()
-    return c.body(method === "HEAD" ? null : bytes, 200, {
+    return c.body(method === "HEAD" ? "" : new Uint8Array(bytes), 200, {
       "content-type": TYPES[extname(name)]!,
       "content-length": String(bytes.length),
       // The names of those files change with what is in them.
