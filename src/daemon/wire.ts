@@ -1,10 +1,7 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
-import { consoles } from "../adapters/consoles/list.ts"
 import { createDrivers } from "../adapters/drivers/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
-import { lines } from "../adapters/lines/list.ts"
-import { tmuxPanes } from "../adapters/panes/tmux.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
@@ -12,17 +9,13 @@ import { systemClock } from "../domain/clock.ts"
 import type { Follower } from "../domain/journal.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
-import { makeKeeping } from "../reach/keeping/keeping.ts"
-import { makeReach } from "../reach/room.ts"
 import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
-import { makeWatching } from "../reach/watching/room.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
-import { makeRules, redactorOf } from "../sessions/capture/rules.ts"
-import { makeSpool } from "../sessions/capture/spool.ts"
+import { makeRules } from "../sessions/capture/rules.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { makeTasks } from "../sessions/task-state.ts"
 import { openStore } from "../store/open.ts"
@@ -35,13 +28,13 @@ import { makeAnalytics } from "../teams/analytics.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
-import { type Environment, terminalEnvironment } from "./environment.ts"
+import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import type { Home } from "./home.ts"
 import type { Log } from "./log.ts"
 import { maintenanceOf } from "./pair-keeper.ts"
-import { parentOf, processStart } from "./process-identity.ts"
+import { processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import { reporting } from "./reporting.ts"
 import type { Config } from "./settings.ts"
@@ -53,6 +46,7 @@ import { openPermits, permitFor } from "./teams-permits.ts"
 import { ownServer, teamsRecords } from "./teams-records.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
+import { wireQueue } from "./wire-queue.ts"
 
 export interface Program extends AgentHooks {
   call: Call
@@ -68,10 +62,10 @@ export interface Program extends AgentHooks {
 const SWEEP_MS = 60 * 60 * 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The only place that builds things; read it from top to bottom. */
+/** The only place that builds things, with wire-queue.ts for those that reach agents; read it from top to bottom. */
 export async function wire({
   config,
-  readTeams,
+  readConfig,
   environment,
   home,
   log,
@@ -79,8 +73,8 @@ export async function wire({
   httpTrouble,
 }: {
   config: Config
-  /** The teams as the configuration has them now; throws where it cannot be used. */
-  readTeams: () => Config["teams"]
+  /** As it is now, for what may change while the program runs; throws where it cannot be used. */
+  readConfig: () => Config
   environment: Environment
   home: Home
   log: Log
@@ -96,7 +90,8 @@ export async function wire({
         })
       : postgres({ url: config.database.url, onError: (err) => log.warn({ err }, "a database connection failed") }),
   )
-  const roster = makeRoster({ read: readTeams })
+  const readTeams = () => readConfig().teams
+  const roster = makeRoster({ read: readTeams, readAllowed: () => readConfig().settings.allowedDirectories })
   const unwatch = watchConfig(home.config, roster.reload)
   const sessions = makeSessions({ store, clock, homeDir: environment.homeDir, tempDir: environment.tempDir })
   const capture = makeCapture({
@@ -136,16 +131,8 @@ export async function wire({
   })
   const { briefs } = recall
   const { machine } = environment
-  const handoff = makeHandoff({
-    store,
-    clock,
-    tokens,
-    briefs,
-    platforms,
-    successors,
-    machine,
-    promptDir: home.handoffs,
-  })
+  const promptDir = home.handoffs
+  const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, successors, machine, promptDir })
 
   const rules = makeRules({
     store,
@@ -164,57 +151,27 @@ export async function wire({
     onTrouble: (err, path) => log.warn({ err, path }, "the state of a task could not be written to its file"),
   })
 
-  const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
-  const watching = makeWatching({
+  const { watching, keeping, reach } = wireQueue({
     store,
     clock,
+    config,
+    home,
+    log,
     roster,
-    consoles,
-    panes,
     machine,
-    host: hostname(),
-    processStart,
-    parentOf,
     meet: capture.intake.meet,
-    paneOf: (team) => keeping.paneOf(team),
-    onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
-  })
-  const keeping = makeKeeping({
-    store,
-    clock,
-    roster,
-    panes,
-    consoles,
-    machine,
-    host: hostname(),
-    socket: home.tmux,
-    isRunning: (pid, start) => processStart(pid) !== undefined && (start === null || processStart(pid) === start),
-    onTrouble: (err, what) => log.error({ err }, what),
-  })
-  const spool = makeSpool(home.spool)
-  const reach = makeReach({
-    store,
-    clock,
-    roster,
-    live: watching.live,
-    panes,
-    consoles,
-    lines,
-    machine,
-    settings: config.queue,
-    host: hostname(),
-    home: home.dir,
-    processStart,
-    parentOf,
-    wake: keeping.wake,
-    redact: redactorOf(config.capture),
-    hasSpooled: async () => (await spool.names()).length > 0,
-    onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
   })
 
   const permits = await openPermits({ store, clock, config, home, log })
   const analytics = makeAnalytics({ store })
-  const records = teamsRecords({ store, capture, briefs, live: watching.live, isCaptured: config.capture.enabled })
+  const records = teamsRecords({
+    store,
+    capture,
+    briefs,
+    live: watching.live,
+    projects: sessions.projects,
+    isCaptured: config.capture.enabled,
+  })
   const teams = makeTeams({
     store,
     clock,

@@ -27,7 +27,7 @@ import { status } from "./system.ts"
 import { taskState } from "./task-state.ts"
 import { down, teamsAdd, teamsImport, teamsList, teamsRemove, up } from "./teams.ts"
 import { teamsAsk, teamsFollow, teamsNotify, teamsSendMessage } from "./teams-ask.ts"
-import { teamsControl, teamsStatus, teamsThreads } from "./teams-status.ts"
+import { teamsAdopt, teamsControl, teamsStatus, teamsThreads } from "./teams-status.ts"
 import { thought } from "./thought.ts"
 import { pullUpdates } from "./updates.ts"
 
@@ -75,6 +75,7 @@ const all = [
   teamsStatus,
   teamsThreads,
   teamsControl,
+  teamsAdopt,
   teamsFollow,
   permissionsList,
   permissionsAnswer,
