@@ -58,6 +58,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     config,
     readConfig: load,
     environment,
+    flags,
     home,
     log,
     registration: () => registration,

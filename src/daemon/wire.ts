@@ -9,6 +9,7 @@ import { systemClock } from "../domain/clock.ts"
 import type { Follower } from "../domain/journal.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
+import type { SystemService } from "../operations/services.ts"
 import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
@@ -28,6 +29,8 @@ import { makeAnalytics } from "../teams/analytics.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
+import { configFile } from "./config-file.ts"
+import { examine, verdict } from "./doctor.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
@@ -67,6 +70,7 @@ export async function wire({
   config,
   readConfig,
   environment,
+  flags,
   home,
   log,
   registration,
@@ -76,6 +80,8 @@ export async function wire({
   /** As it is now, for what may change while the program runs; throws where it cannot be used. */
   readConfig: () => Config
   environment: Environment
+  /** Settings of this run, over file and environment. */
+  flags: string[]
   home: Home
   log: Log
   registration: () => Registration
@@ -223,7 +229,14 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
+  const system: SystemService = {
+    status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }),
+    async examine() {
+      const findings = await examine(home, environment, { callIfRunning: call })
+      return { findings, verdict: verdict(findings) }
+    },
+    config: configFile(home.config, environment.settings, flags),
+  }
   const services = {
     sessions,
     capture,
@@ -238,7 +251,7 @@ export async function wire({
     permits,
     analytics,
   }
-  const call = reporting(local(operations, { ...services, system }), log)
+  const call: Call = reporting(local(operations, { ...services, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {

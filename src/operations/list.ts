@@ -1,5 +1,6 @@
 import { analytics } from "./analytics.ts"
 import { resumeSessionContext } from "./brief.ts"
+import { configSet, configShow } from "./config.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
 import { handoff } from "./handoff.ts"
@@ -23,7 +24,7 @@ import {
   sessionsTurns,
 } from "./sessions.ts"
 import { importNow, sources } from "./sources.ts"
-import { status } from "./system.ts"
+import { doctor, status } from "./system.ts"
 import { taskState } from "./task-state.ts"
 import { down, teamsAdd, teamsImport, teamsList, teamsRemove, up } from "./teams.ts"
 import { teamsAsk, teamsFollow, teamsNotify, teamsSendMessage } from "./teams-ask.ts"
@@ -82,6 +83,9 @@ const all = [
   audit,
   analytics,
   status,
+  doctor,
+  configShow,
+  configSet,
 ] as const
 
 /** The exact types, for the typed client. */

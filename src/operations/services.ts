@@ -30,6 +30,23 @@ export interface Services {
 
 export interface SystemService {
   status(): Promise<SystemStatus>
+  /** What is wrong, and how to mend it. */
+  examine(): Promise<{ findings: SystemFinding[]; verdict: string }>
+  config: ConfigService
+}
+
+export interface SystemFinding {
+  check: string
+  state: "good" | "warning" | "wrong"
+  detail: string
+  remedy?: string
+}
+
+export interface ConfigService {
+  file: string
+  show(): { key: string; value: unknown; source: string; secret: boolean; description: string }[]
+  /** Writes it into the file; undefined takes it out. Throws, and changes nothing, where it is no good. */
+  set(key: string, text: string | undefined): void
 }
 
 export interface SystemStatus {

@@ -1,5 +1,6 @@
 import { ask } from "../api.ts"
 import { useAsk } from "../ui/ask.ts"
+import { Scroll } from "../ui/scroll.tsx"
 import { Settings } from "../ui/settings.tsx"
 import { Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
@@ -72,7 +73,7 @@ function Agents() {
       {!value ? (
         <Loading lines={6} />
       ) : (
-        <section class="scroll" tabIndex={0} aria-label="Table of agents">
+        <Scroll label="Table of agents">
           <table class="wide">
             <thead>
               <tr>
@@ -106,7 +107,7 @@ function Agents() {
               ))}
             </tbody>
           </table>
-        </section>
+        </Scroll>
       )}
     </section>
   )
@@ -121,7 +122,10 @@ function Inside() {
     ["Home", value.home],
     ["Store", `${store.kind} ${store.version}, ${(store.sizeBytes / 1e6).toFixed(1)} MB`],
     ["Kept", `${store.sessions.toLocaleString()} sessions, ${store.thoughts.toLocaleString()} thoughts`],
-    ["Search", search.trouble ?? `${(search.documents ?? 0).toLocaleString()} turns and thoughts, ${search.behind ?? 0} behind`],
+    [
+      "Search",
+      search.trouble ?? `${(search.documents ?? 0).toLocaleString()} turns and thoughts, ${search.behind ?? 0} behind`,
+    ],
     ...value.followers.map(({ name, lag }): [string, string] => [name, lag === 0 ? "up to date" : `${lag} behind`]),
   ]
   return (

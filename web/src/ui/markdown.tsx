@@ -1,6 +1,7 @@
 import { lexer, type Token, type Tokens } from "marked"
 import type { ComponentChildren } from "preact"
 import { useMemo } from "preact/hooks"
+import { Scroll } from "./scroll.tsx"
 
 const SAFE_LINK = /^(https?:|mailto:)/i
 /** Beyond this a text is shown as it is: reading it as Markdown would hold the page up. */
@@ -67,8 +68,7 @@ function list({ ordered, start, items }: Tokens.List, key: number) {
 
 function table({ header, rows }: Tokens.Table, key: number) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
-    <section key={key} class="scroll" tabIndex={0} aria-label="Table">
+    <Scroll key={key} label="Table">
       <table>
         <thead>
           <tr>
@@ -89,7 +89,7 @@ function table({ header, rows }: Tokens.Table, key: number) {
           ))}
         </tbody>
       </table>
-    </section>
+    </Scroll>
   )
 }
 

@@ -30,7 +30,7 @@ export function Settings() {
 }
 
 function One({ setting, onChanged }: { setting: Setting; onChanged(): void }) {
-  const { key, value, source, description, isSecret } = setting
+  const { key, value, source, description, isSecret, isSet } = setting
   const draft = useSignal<string | undefined>(undefined)
   const trouble = useSignal<string | undefined>(undefined)
   const save = async () => {
@@ -43,30 +43,45 @@ function One({ setting, onChanged }: { setting: Setting; onChanged(): void }) {
       trouble.value = troubleOf(error)
     }
   }
+  const field = {
+    id: `setting ${key}`,
+    autoComplete: "off",
+    value: draft.value ?? value ?? "",
+    onInput(event: { currentTarget: HTMLInputElement }) {
+      draft.value = event.currentTarget.value
+    },
+  }
   return (
-    <li class="setting">
-      <label>
-        <strong>{key}</strong>
-        <span class="muted">{description}</span>
-        <input
-          type={isSecret ? "password" : "text"}
-          autoComplete="off"
-          value={draft.value ?? value ?? ""}
-          onInput={(event) => (draft.value = event.currentTarget.value)}
-        />
-      </label>
-      <span class="muted">{source}</span>
-      {draft.value !== undefined && (
-        <span class="actions">
-          <button type="button" class="button main-action" onClick={save}>
-            Save
-          </button>
-          <button type="button" class="button" onClick={() => (draft.value = undefined)}>
-            Leave it
-          </button>
-        </span>
-      )}
-      <Trouble text={trouble.value} />
+    <li>
+      <form
+        class="setting"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        <label for={`setting ${key}`}>
+          <strong>{key}</strong>
+          <span class="muted">{description}</span>
+          {isSecret ? (
+            <input type="password" placeholder={isSet ? "set, not shown" : ""} {...field} />
+          ) : (
+            <input type="text" {...field} />
+          )}
+        </label>
+        <span class="muted">{source}</span>
+        {draft.value !== undefined && (
+          <span class="actions">
+            <button type="submit" class="button main-action">
+              Save
+            </button>
+            <button type="button" class="button" onClick={() => (draft.value = undefined)}>
+              Leave it
+            </button>
+          </span>
+        )}
+        <Trouble text={trouble.value} />
+      </form>
     </li>
   )
 }
