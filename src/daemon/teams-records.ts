@@ -1,7 +1,6 @@
 import { realpathSync } from "node:fs"
 import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { DriveWish } from "../domain/driver.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import type { LiveSessions } from "../reach/watching/live.ts"
@@ -9,6 +8,7 @@ import type { Briefs } from "../recall/brief/brief.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { ProjectFinder } from "../sessions/projects.ts"
 import type { TeamsDeps } from "../teams/room.ts"
+import { PAIR } from "./environment.ts"
 import type { Home } from "./home.ts"
 
 const BRIEF_TOKENS = 2_000
@@ -73,9 +73,13 @@ export function teamsRecords({
 }
 
 /** Our own server, as an agent starts it that is started for a team. */
-export function ownServer({ dir }: Home): DriveWish["mcp"] {
+export function ownServer({ dir }: Home): TeamsDeps["mcp"] {
   const entry = fileURLToPath(new URL("../../bin/throughline.js", import.meta.url))
-  return { command: process.execPath, args: [entry, "mcp"], env: { THROUGHLINE_HOME: dir } }
+  return (pair) => ({
+    command: process.execPath,
+    args: [entry, "mcp"],
+    env: { THROUGHLINE_HOME: dir, [PAIR]: pair.id },
+  })
 }
 
 function realOr(path: string): string {

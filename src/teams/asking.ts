@@ -16,6 +16,8 @@ export interface Asking {
   ring(): void
   /** What the pair's agent is at. */
   current(pairId: string): AskPayload | undefined
+  /** What the team's agents are at, for whichever pair. */
+  currentOf(team: string): AskPayload[]
   /** Ends its turn, or takes it back. False with its state when it is settled already. */
   cancel(id: string): Promise<boolean>
   /** Nothing is asked of the pair meanwhile. Refused while its agent is at something. */
@@ -193,6 +195,10 @@ export function makeAsking(deps: AskingDeps): Asking {
       const { delivery } = inHand.get(pairLane(pairId)) ?? {}
       return delivery && askOf(delivery)
     },
+    currentOf: (team) =>
+      [...inHand.values()]
+        .flatMap(({ delivery }) => (delivery ? [askOf(delivery)] : []))
+        .filter(({ toTeam }) => toTeam === team),
     atWork: (pairId) => inHand.get(pairLane(pairId))?.delivery?.key,
     async cancel(id) {
       const delivery = await store.deliveries.byKey(id)

@@ -56,7 +56,7 @@ function begin(more: Partial<TeamsDeps> = {}): void {
     },
     host: "here",
     home: agent.dir,
-    mcp: null,
+    mcp: () => null,
     permit: async () => ({ behavior: "deny", message: "no" }),
     redact: (text) => text.replaceAll("s3cret", "***"),
     briefOf: async () => undefined,

@@ -82,8 +82,8 @@ export interface TeamsDeps
   host: string
   /** Names the home: whoever held leases under it before is dead. */
   home: string
-  /** Our own server, for the agents that are started. */
-  mcp: DriveWish["mcp"]
+  /** Our own server, as it is started beside the pair's agent: by it the agent is known when it asks in turn. */
+  mcp(pair: Pair): DriveWish["mcp"]
   permit(request: PermissionRequest, context: PermitContext, signal: AbortSignal): Promise<PermissionAnswer>
   redact(text: string, projectDir: string): string
   isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
@@ -113,13 +113,14 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
   const news = makeNews()
   const words = makeWords(news)
   const ownerPrefix = `pairs ${host} ${home} `
+  const can = (platform: string) => drivers.find((driver) => driver.platform === platform)?.can
   const teamOf = (name: string) => roster.byName(name)
   const pairing = makePairing({ ...deps, teamOf, start: starterOf(deps, (pairId) => asking.atWork(pairId)) })
   const pool = makePool({
     ...deps,
     teamOf,
     isAlive: (pid) => processStart(pid) !== undefined,
-    isShared: (platform) => drivers.find((driver) => driver.platform === platform)?.can.shared ?? false,
+    isShared: (platform) => can(platform)?.shared ?? false,
     open: (pair, team, wish) => pairing.open(pair, team, wish),
     onFree: () => asking.ring(),
   })
@@ -128,7 +129,8 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
     ...{ ...deps, pool, recovery, words, ownerPrefix, owner: ownerPrefix + newKey() },
     onChanged: news.tell,
   })
-  const callers = makeCallers({ store, roster, current: asking.current })
+  const hasOwnServer = (platform: string) => can(platform)?.ownServer ?? true
+  const callers = makeCallers({ store, roster, asking, hasOwnServer })
   const asks = makeAsks({ ...deps, pairing, news, words, onQueued: asking.ring })
   const notices = makeNotices(deps)
   const control = makeControl({ store, roster, pairing, pool, asking })
@@ -212,7 +214,7 @@ function starterOf(
   return async (driver, pair, team, session) => {
     let nativeId = session.kind === "fork" ? session.as : session.id
     const driven = await driver.start({
-      ...{ machine, mcp, session, projectDir: team.projectDir, permissionMode: team.permissionMode },
+      ...{ machine, mcp: mcp(pair), session, projectDir: team.projectDir, permissionMode: team.permissionMode },
       skipPermissions: team.skipPermissions,
       instructionsFile: team.instructionsFile,
       settingsFile: team.settingsFile,
