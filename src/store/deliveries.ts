@@ -135,6 +135,16 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
     forget: async (wish, nowMs) => (await forgetWords(db, dialect, wish, nowMs)).map(toDelivery),
     pending: (lane) => ofLanes([lane], { states: ["queued"] }),
     ofLanes,
+    async ofChannel(channel, states) {
+      const rows = await db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("state", "in", [...states])
+        .where("channel", "=", channel)
+        .orderBy("seq")
+        .execute()
+      return rows.map(toDelivery)
+    },
     async underWay(sessionId) {
       const rows = await db
         .selectFrom("deliveries")

@@ -291,6 +291,7 @@ describe("restarts", () => {
 })
 
 describe("live sessions", () => {
+  const sessionOf = async (nativeId: string) => (await store.sessions.byNative("claude-code", nativeId))!.id
   const statuses = async (name = "api") =>
     (await room.live.ofTeam(team(name))).map(({ session, status, waitingFor, pid }) => [
       session.nativeId,
@@ -325,6 +326,29 @@ describe("live sessions", () => {
     await begins("B", 7, "clear")
     registry(7, "B")
     expect(await statuses()).toEqual([["B", "idle", null, 7]])
+  })
+
+  test("while the registry cannot be read a process has the session that was heard there last, and not the one before", async () => {
+    await begins("A", 7, "startup", { cwd: "elsewhere" })
+    const a = await sessionOf("A")
+    registry(7, "A")
+    expect((await room.live.ofSession(a))?.status).toBe("idle")
+    await begins("B", 7, "clear", { cwd: "elsewhere" })
+    writeFileSync(join(dir, ".claude", "sessions", "7.json"), '{"pid":7,')
+    nowMs += 200
+    expect((await room.live.ofSession(a))?.status).toBe("gone")
+    expect((await room.live.ofSession(await sessionOf("B")))?.status).toBe("idle")
+  })
+
+  test("a fresh look sees what the registry says in this very moment", async () => {
+    await begins("A", 7)
+    const a = await sessionOf("A")
+    registry(7, "A")
+    expect((await room.live.ofSession(a))?.status).toBe("idle")
+    registry(7, "B")
+    nowMs -= 200
+    expect((await room.live.ofSession(a))?.status).toBe("idle")
+    expect((await room.live.ofSession(a, { isFresh: true }))?.status).toBe("gone")
   })
 
   test("without a registry the last hook says whether it is at work, also after a start of the daemon", async () => {
