@@ -10,6 +10,7 @@ import { type AskState, type Asks, makeAsks } from "./asks.ts"
 import { makeCallers } from "./callers.ts"
 import { type Controlled, type ControlWish, makeControl } from "./control.ts"
 import { type Foundlings, type FoundlingsDeps, makeFoundlings } from "./foundlings.ts"
+import { type HandingDeps, makeHanding } from "./handing.ts"
 import { makeNews } from "./news.ts"
 import { makeNotices, type Notice } from "./notices.ts"
 import { makePairing, type PairingDeps } from "./pairs.ts"
@@ -71,7 +72,8 @@ export interface TeamsSettings {
 
 export interface TeamsDeps
   extends Pick<PairingDeps, "briefOf" | "whereIs">,
-    Pick<FoundlingsDeps, "sessionsIn" | "isInUse"> {
+    Pick<FoundlingsDeps, "sessionsIn" | "isInUse">,
+    Pick<HandingDeps, "sendTo" | "takeBack"> {
   store: Store
   clock: Clock
   roster: ReloadingRoster
@@ -124,9 +126,10 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
     open: (pair, team, wish) => pairing.open(pair, team, wish),
     onFree: () => asking.ring(),
   })
-  const recovery = makeRecovery({ ...deps, endProcess })
+  const handing = makeHanding({ ...deps, onChanged: news.tell })
+  const recovery = makeRecovery({ ...deps, handing, endProcess })
   const asking = makeAsking({
-    ...{ ...deps, pool, recovery, words, ownerPrefix, owner: ownerPrefix + newKey() },
+    ...{ ...deps, pool, recovery, handing, words, ownerPrefix, owner: ownerPrefix + newKey() },
     onChanged: news.tell,
   })
   const hasOwnServer = (platform: string) => can(platform)?.ownServer ?? true
@@ -143,7 +146,8 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
       const team = callers.teamNamed(name, names.team)
       const asker = await callers.whoAsks(caller, fromTeam)
       callers.checkChain(asker, team.name)
-      const from = { fromTeam: asker.team, sender: asker.name, chain: asker.chain }
+      const isOwners = asker.isOwner && asker.team === null
+      const from = { fromTeam: asker.team, sender: asker.name, chain: asker.chain, isOwners }
       const key = caller.idempotencyKey
       const id = await asks.put({ ...from, team, text, parameter: names.text, threadId, ifOpen, key })
       return asks.wait(id, timeoutMs, caller.onProgress)
