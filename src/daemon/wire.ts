@@ -168,6 +168,7 @@ export async function wire({
     briefs,
     live: watching.live,
     projects: sessions.projects,
+    messages: reach.messages,
     isCaptured: config.capture.enabled,
   })
   const teams = makeTeams({
