@@ -27,6 +27,8 @@ import { makeAnalytics } from "../teams/analytics.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
+import { openChannel } from "./channel.ts"
+import { openDesk } from "./desk.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
@@ -149,7 +151,7 @@ export async function wire({
     onTrouble: (err, path) => log.warn({ err, path }, "the state of a task could not be written to its file"),
   })
 
-  const { watching, keeping, reach } = wireQueue({
+  const queue = wireQueue({
     store,
     clock,
     config,
@@ -159,6 +161,8 @@ export async function wire({
     machine,
     meet: capture.intake.meet,
   })
+  const { watching, keeping, reach } = queue
+  const channel = await openChannel({ store, clock, config, home, log, roster, environment, ...queue })
 
   const permits = await openPermits({ store, clock, config, home, log })
   const analytics = makeAnalytics({ store })
@@ -203,7 +207,7 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const followers: Follower[] = [updatesFollower(roster), ...reach.followers]
+  const followers: Follower[] = [updatesFollower(roster), ...reach.followers, ...channel.followers]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
@@ -212,6 +216,7 @@ export async function wire({
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
   running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
+  running.push(channel.run(stopping.signal))
   running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
 
   const sweep = () =>
@@ -222,9 +227,10 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
+  const telegram = openDesk({ store, clock, config })
+  const system = { status: () => statusOf({ store, recall, roster, desk: telegram, home, registration, httpTrouble }) }
   const services = { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, analytics }
-  const call = reporting(local(operations, { ...services, system }), log)
+  const call = reporting(local(operations, { ...services, telegram, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {

@@ -94,7 +94,7 @@ export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivi
 }
 
 /** What a turn's own work looks like. */
-const WORK = new Set(["PostToolUse", "PreToolUse", "PreCompact", "PostCompact"])
+const WORK = new Set(["PostToolUse", "PostToolUseFailure", "PreToolUse", "PreCompact", "PostCompact"])
 const OPENS = new Set(["Stop", "SessionStart", "SessionEnd"])
 
 interface Heard {
