@@ -72,7 +72,8 @@ async function setUp({ home, environment, calls, caller, write }: Context, flags
   const wishes = { token, chat: flags.chat, isPrivate: flags.private, users: flags.user }
   const done = await setUpTelegram({ home, environment, prompts, say }, wishes)
   // It reads the token when it begins. Sessions and what waits in the store do not notice.
-  if (done.isChanged) await stopDaemon(home)
+  const { makeService } = await import("./service.ts")
+  if (done.isChanged && !(await makeService(home, environment).restart())) await stopDaemon(home)
   await ensureDaemon(home)
   const ask = <T>(name: string) => calls.call(name, {}, caller) as Promise<T>
   const count = async () => (await ask<{ users: unknown[] }>("telegram.users")).users.length

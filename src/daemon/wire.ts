@@ -27,8 +27,8 @@ import { makeAnalytics } from "../teams/analytics.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
+import { openBot } from "./bot.ts"
 import { openChannel } from "./channel.ts"
-import { openDesk } from "./desk.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
@@ -227,8 +227,8 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const telegram = openDesk({ store, clock, config })
-  const system = { status: () => statusOf({ store, recall, roster, desk: telegram, home, registration, httpTrouble }) }
+  const telegram = openBot({ store, clock, config })
+  const system = { status: () => statusOf({ store, recall, roster, bot: telegram, home, registration, httpTrouble }) }
   const services = { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, analytics }
   const call = reporting(local(operations, { ...services, telegram, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })

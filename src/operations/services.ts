@@ -1,5 +1,5 @@
 import type { BotState } from "../domain/channel-store.ts"
-import type { Desk } from "../reach/desk.ts"
+import type { BotRoom } from "../reach/bot-room.ts"
 import type { Keeping } from "../reach/keeping/keeping.ts"
 import type { ReachRoom } from "../reach/room.ts"
 import type { UpdatesRoom } from "../reach/updates/pull.ts"
@@ -25,7 +25,7 @@ export interface Services {
   keeping: Keeping
   permits: Permits
   analytics: Analytics
-  telegram: Desk
+  telegram: BotRoom
   system: SystemService
 }
 
