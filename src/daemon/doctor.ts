@@ -94,7 +94,8 @@ function configuration(home: Home, environment: Environment): Finding {
   try {
     const { config, settings } = loadConfig({ path: home.config, environment: environment.settings, flags: [] })
     const changed = settings.filter((setting) => setting.source !== "default").length
-    const troubles = makeRoster({ read: () => config.teams }).troubles()
+    const readAllowed = () => config.settings.allowedDirectories
+    const troubles = makeRoster({ read: () => config.teams, readAllowed }).troubles()
     if (troubles.length > 0)
       return { check: "config", state: "warning", detail: troubles.join("; "), remedy: `Correct it in ${home.config}` }
     return { check: "config", state: "good", detail: changed === 0 ? "defaults" : `${changed} settings changed` }

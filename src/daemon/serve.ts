@@ -55,6 +55,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   const program = await wire({
     config,
     readTeams: () => load().teams,
+    readAllowed: () => load().settings.allowedDirectories,
     environment,
     home,
     log,

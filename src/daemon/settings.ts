@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path"
 import * as z from "zod"
 import { EmbedderSetting } from "../adapters/embedders/list.ts"
 import { TeamSettings } from "./team-settings.ts"
@@ -144,6 +145,10 @@ export const ConfigSchema = z.strictObject({
         .max(86_400_000)
         .default(30_000)
         .describe("Milliseconds between two looks at their processes and memory"),
+      allowedDirectories: z
+        .array(z.string().refine(isAbsolute, "must be an absolute path"))
+        .default([])
+        .describe("Folders below which the projects of teams must lie; anywhere, if none is named"),
     })
     .prefault({}),
   teams: TeamSettings.default({}).describe("Named projects with an agent; in the file only"),

@@ -70,6 +70,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 export async function wire({
   config,
   readTeams,
+  readAllowed,
   environment,
   home,
   log,
@@ -79,6 +80,8 @@ export async function wire({
   config: Config
   /** The teams as the configuration has them now; throws where it cannot be used. */
   readTeams: () => Config["teams"]
+  /** The folders that they must lie in, the same way. */
+  readAllowed: () => string[]
   environment: Environment
   home: Home
   log: Log
@@ -94,7 +97,7 @@ export async function wire({
         })
       : postgres({ url: config.database.url, onError: (err) => log.warn({ err }, "a database connection failed") }),
   )
-  const roster = makeRoster({ read: readTeams })
+  const roster = makeRoster({ read: readTeams, readAllowed })
   const unwatch = watchConfig(home.config, roster.reload)
   const sessions = makeSessions({ store, clock, homeDir: environment.homeDir, tempDir: environment.tempDir })
   const capture = makeCapture({

@@ -22,6 +22,8 @@ export interface DriverCan {
   compact: boolean
   /** Offers rules with a permission request, one of which can be answered with. */
   suggestions: boolean
+  /** What was asked for may be allowed with another input than the agent had in mind. */
+  updatedInput: boolean
   /** The model is told why something was denied; otherwise only that it was. */
   denyReason: boolean
   /** Takes a file with settings of its own kind. */
@@ -100,5 +102,5 @@ export interface PermissionRequest {
 }
 
 export type PermissionAnswer =
-  /** `always` names one of the suggestions, by its place. */
-  { behavior: "allow"; always?: number } | { behavior: "deny"; message: string }
+  /** `always` names one of the suggestions, by its place; `updatedInput` is run instead, where `can.updatedInput`. */
+  { behavior: "allow"; always?: number; updatedInput?: Record<string, unknown> } | { behavior: "deny"; message: string }

@@ -90,6 +90,8 @@ export interface PermitContext {
   nativeId: string
   /** The question that it is at. */
   messageId: string | undefined
+  /** As its driver says. */
+  canUpdateInput: boolean
 }
 
 const SWEEP_MS = 1_000
@@ -191,8 +193,10 @@ function starterOf(
       instructionsFile: team.instructionsFile,
       settingsFile: team.settingsFile,
       ...(team.program === null ? {} : { program: team.program }),
-      onPermission: (request, signal) =>
-        permit(request, { pair, team: team.name, nativeId, messageId: atWork(pair.id) }, signal),
+      onPermission: (request, signal) => {
+        const canUpdateInput = driver.can.updatedInput
+        return permit(request, { pair, team: team.name, nativeId, messageId: atWork(pair.id), canUpdateInput }, signal)
+      },
     })
     nativeId = driven.nativeId
     return driven

@@ -161,6 +161,17 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       expect(asked).toBe(1)
     })
 
+    test.runIf(driver.can.updatedInput)("allowed with another input, that one is run", async () => {
+      const { say, dir } = await b.start({
+        onPermission: async ({ input }) => ({
+          behavior: "allow",
+          updatedInput: { ...input, command: "touch instead.txt" },
+        }),
+      })
+      expect((await say("<<RUN touch meant.txt>>")).status).toBe("done")
+      expect([existsSync(join(dir, "instead.txt")), existsSync(join(dir, "meant.txt"))]).toEqual([true, false])
+    })
+
     test("nobody is asked where permissions are to be skipped", async () => {
       const { say, dir } = await b.start({ skipPermissions: true })
       await say("<<RUN touch skipped.txt>>")

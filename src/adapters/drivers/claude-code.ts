@@ -21,6 +21,7 @@ export const createClaudeCodeDriver = (): Driver => ({
     fork: true,
     compact: true,
     suggestions: true,
+    updatedInput: true,
     denyReason: true,
     settings: true,
     usage: true,
@@ -81,7 +82,7 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
     const word = await permission(wish, question(tool), signal)
     questions.delete(request_id)
     if (signal.aborted) return
-    respond({ subtype: "success", response: word.behavior === "allow" ? allowed(tool, word.always) : denied(word) })
+    respond({ subtype: "success", response: word.behavior === "allow" ? allowed(tool, word) : denied(word) })
   }
 
   const prompt = async (message: { id: string; text: string }, { onEvent }: PromptWish): Promise<TurnEnd> => {

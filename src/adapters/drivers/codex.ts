@@ -24,6 +24,7 @@ export function createCodexDriver(): Driver {
       fork: true,
       compact: true,
       suggestions: true,
+      updatedInput: false,
       denyReason: false,
       settings: false,
       usage: true,

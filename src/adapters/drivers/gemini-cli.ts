@@ -16,6 +16,7 @@ export const createGeminiCliDriver = () =>
       fork: false,
       compact: false,
       suggestions: true,
+      updatedInput: false,
       denyReason: false,
       settings: false,
       usage: true,

@@ -19,6 +19,7 @@ export const createOpencodeDriver = () =>
       compact: true,
       // Its "always" holds for all sessions of the project, and for commands that it does not name.
       suggestions: false,
+      updatedInput: false,
       denyReason: false,
       settings: false,
       // It tells those of the last answer, not of the turn.
