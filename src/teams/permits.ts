@@ -13,7 +13,7 @@ export interface Permits {
   /** Waits for a person, however long the settings allow. Whatever goes wrong, the answer is no. */
   permit(request: PermissionRequest, context: AskContext, signal: AbortSignal): Promise<PermissionAnswer>
   /** Kept for a hook, which then comes to wait; under the same key it is the same. It expires as told, or as the settings allow. */
-  ask(request: PermissionRequest, context: AskContext, wish: { key: string; mostMs: number }): Promise<Permission>
+  ask(request: PermissionRequest, context: AskContext, wish: AskWish): Promise<Permission>
   hold(id: string, signal: AbortSignal): Promise<HoldAnswer>
   /** The agent of a hook went on without an answer from here. */
   release(id: string, why: { by: string; reason: string }): Promise<void>
@@ -43,6 +43,13 @@ export interface AskContext {
   canUpdateInput?: boolean
 }
 
+export interface AskWish {
+  key: string
+  mostMs: number
+  /** Looked at before an answer counts: false when the agent has just gone on without one. */
+  isAsked?(): Promise<boolean>
+}
+
 export interface PermitsDeps {
   store: Store
   clock: Clock
@@ -66,7 +73,7 @@ const WATCHED_MS = 5_000
 
 export function makePermits({ store, clock, settings, home, redact, onTrouble }: PermitsDeps): Permits {
   /** Those that wait here, and what was meant by their answers: it may hold secrets, and is not kept. */
-  const here = new Map<string, { canUpdateInput: boolean; meant: Meant }>()
+  const here = new Map<string, { canUpdateInput: boolean; meant: Meant; isAsked?: AskWish["isAsked"] }>()
   let lookedAtMs = 0
 
   /** Writes the decision with its traces, if it is the first. */
@@ -109,10 +116,10 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
     store.transaction(async (tx) => {
       const { tool, title, input, suggestions, questions = [] } = request
       const { asker, team, sessionId } = context
-      const askedAtMs = clock.nowMs()
+      const { askedAtMs } = row
       if (await tx.permissions.byId(row.id)) return
       await tx.permissions.ask({
-        ...{ home, asker, team, sessionId, tool, title, input, questions, askedAtMs },
+        ...{ home, asker, team, sessionId, tool, title, input, questions },
         suggestions: suggestions.map(({ label }) => ({ label })),
         ...{ state: "waiting", always: null, reason: null, answeredBy: null, answeredAtMs: null },
         ...{ answers: {}, takenAtMs: null, ...row },
@@ -144,10 +151,11 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
   return {
     async permit(request, context, signal) {
       const id = newPermissionId()
-      const expiresAtMs = clock.nowMs() + settings.timeoutMinutes * 60_000
+      const askedAtMs = clock.nowMs()
+      const expiresAtMs = askedAtMs + settings.timeoutMinutes * 60_000
       here.set(id, { canUpdateInput: context.canUpdateInput ?? false, meant: {} })
       try {
-        await keep(request, context, { id, waiter: "process", expiresAtMs })
+        await keep(request, context, { id, waiter: "process", askedAtMs, expiresAtMs })
         const permission = await wait(id, expiresAtMs, signal)
         return answerOf(permission, here.get(id)?.meant)
       } catch (error) {
@@ -157,11 +165,12 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
         here.delete(id)
       }
     },
-    async ask(request, context, { key, mostMs }) {
+    async ask(request, context, { key, mostMs, isAsked }) {
       const id = permissionIdOf(home, key)
-      const expiresAtMs = clock.nowMs() + Math.min(mostMs, settings.timeoutMinutes * 60_000)
-      await keep(request, context, { id, waiter: "hook", expiresAtMs })
-      if (!here.has(id)) here.set(id, { canUpdateInput: context.canUpdateInput ?? false, meant: {} })
+      const askedAtMs = clock.nowMs()
+      const expiresAtMs = askedAtMs + Math.min(mostMs, settings.timeoutMinutes * 60_000)
+      await keep(request, context, { id, waiter: "hook", askedAtMs, expiresAtMs })
+      if (!here.has(id)) here.set(id, { canUpdateInput: context.canUpdateInput ?? false, meant: {}, isAsked })
       return (await store.permissions.byId(id))!
     },
     async hold(id, signal) {
@@ -188,6 +197,8 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
         return { isFirst: await settle(id, { ...settled, by }, meant), permission: await now() }
       if (before.state === "waiting" && before.home === home && !(await held.isThere(id)))
         await end(id, "stale", NOBODY_WAITS)
+      else if (before.state === "waiting" && (await here.get(id)?.isAsked?.()) === false)
+        await end(id, "stale", "the agent has gone on already")
       const isFirst = await settle(id, { ...settled, by }, meant)
       await held.settleTaking(id)
       const permission = await now()
@@ -214,7 +225,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
   }
 }
 
-type Kept = Pick<Permission, "id" | "waiter" | "expiresAtMs">
+type Kept = Pick<Permission, "id" | "waiter" | "askedAtMs" | "expiresAtMs">
 
 function meaningOf(permission: Permission, decision: Decision) {
   const { kind, reason = null } = decision
