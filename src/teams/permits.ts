@@ -21,6 +21,8 @@ export interface Permits {
   note(id: string, answers: Permission["answers"]): Promise<boolean>
   /** The first answer counts; a later one is told which that was. What waits by a hook is decided only if that takes it. */
   decide(id: string, decision: Decision, by: string): Promise<{ isFirst: boolean; permission: Permission }>
+  /** By its id, or the beginning of it. */
+  named(given: string): Promise<Permission>
   waiting(): Promise<Permission[]>
   /** Newest first. */
   recent(last: number): Promise<Permission[]>
@@ -148,6 +150,12 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
     }
   }
 
+  const named = async (given: string): Promise<Permission> => {
+    const found = await store.permissions.byId(await idOf(store, given))
+    if (!found) throw new Failure("permission_not_found", `there is no permission ${given}`, { id: given })
+    return found
+  }
+
   return {
     async permit(request, context, signal) {
       const id = newPermissionId()
@@ -182,10 +190,10 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       await settle(id, { state: "stale", reason, by })
     },
     note: (id, answers) => store.permissions.note(id, answers),
+    named,
     async decide(given, decision, by) {
-      const id = await idOf(store, given)
-      const before = await store.permissions.byId(id)
-      if (!before) throw new Failure("permission_not_found", `there is no permission ${given}`, { id: given })
+      const before = await named(given)
+      const { id } = before
       const instead = decision.kind === "allow" ? decision.updatedInput : undefined
       if (instead && before.state === "waiting" && !here.get(id)?.canUpdateInput)
         throw new Failure("bad_input", `${before.tool} can be allowed or denied here, but not with another input`, {
