@@ -54,8 +54,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
 
   const program = await wire({
     config,
-    readTeams: () => load().teams,
-    readAllowed: () => load().settings.allowedDirectories,
+    readConfig: load,
     environment,
     home,
     log,

@@ -84,6 +84,12 @@ export const ConfigSchema = z.strictObject({
         .max(10_080)
         .default(30)
         .describe("What an agent asks to be allowed is denied when nobody has answered for so long"),
+      keepDays: z
+        .number()
+        .min(0)
+        .max(100_000)
+        .default(90)
+        .describe("What was decided is dropped after so long, and stays in the audit; 0 never"),
     })
     .prefault({}),
   telegram: TelegramSettings.prefault({}),
@@ -145,6 +151,12 @@ export const ConfigSchema = z.strictObject({
         .max(86_400_000)
         .default(30_000)
         .describe("Milliseconds between two looks at their processes and memory"),
+      prestart: z
+        .int()
+        .min(0)
+        .max(1_000)
+        .default(0)
+        .describe("How many of the pairs that are used most get their processes as soon as the daemon is there"),
       allowedDirectories: z
         .array(z.string().refine(isAbsolute, "must be an absolute path"))
         .default([])

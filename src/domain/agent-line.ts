@@ -5,7 +5,7 @@ import type { Machine } from "./platform.ts"
 export interface AgentLine {
   platform: string
   /** Undefined when this way is not open for the session now; nothing was done then. */
-  open(machine: Machine, session: { nativeId: string; projectDir: string }): Promise<OpenLine | undefined>
+  open(machine: Machine, session: { nativeId: string }): Promise<OpenLine | undefined>
 }
 
 export interface OpenLine {

@@ -33,6 +33,8 @@ export interface DriverCan {
   usage: boolean
   /** Many sessions live in one process. */
   shared: boolean
+  /** Says that it is there when it is asked; otherwise one that hangs is not told from one that idles. */
+  ping: boolean
 }
 
 export interface DriveWish {
@@ -64,12 +66,14 @@ export interface DrivenSession {
   /** Ends the turn that runs; its prompt then resolves as cancelled. */
   cancel(): Promise<void>
   compact?(): Promise<TurnEnd>
+  /** Resolves when it has answered, which is at once and costs no model; never, if it hangs. */
+  ping?(): Promise<void>
   /** Of the process or processes behind it, in bytes. */
   memoryBytes(): Promise<number | undefined>
   /** Resolves when the process is gone, with why. */
   readonly gone: Promise<string>
-  /** Lets it end by itself, and ends it when it does not. */
-  close(): Promise<void>
+  /** Lets it end by itself, and ends it when it does not; one that hangs is not waited for. */
+  close(wish?: { isHanging?: boolean }): Promise<void>
 }
 
 export interface PromptWish {

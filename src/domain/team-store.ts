@@ -19,6 +19,8 @@ export interface Pairs {
   /** Oldest first. */
   sessions(pairId: string): Promise<PairSession[]>
   ofNative(nativeId: string): Promise<Pair | undefined>
+  /** Those of them that are, or were, the session of a pair. */
+  taken(nativeIds: readonly string[]): Promise<string[]>
   /** Under one message there is one answer; the first stands. */
   answer(answer: Answer): Promise<void>
   answerTo(messageId: string): Promise<Answer | undefined>
@@ -52,6 +54,8 @@ export interface Permissions {
   take(id: string, atMs: number): Promise<boolean>
   /** True when no hook has taken what was decided: it is stale, and none will. */
   withdraw(id: string, reason: string, atMs: number): Promise<boolean>
+  /** Those that were decided before then; the audit stays. */
+  dropDecided(beforeMs: number): Promise<number>
   waiting(): Promise<Permission[]>
   /** Decided, and not taken to the hook that asked. */
   untaken(home: string): Promise<Permission[]>

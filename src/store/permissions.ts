@@ -107,6 +107,14 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
         .execute()
       return rows.map(toPermission)
     },
+    async dropDecided(beforeMs) {
+      const { numDeletedRows } = await db
+        .deleteFrom("permissions")
+        .where("state", "!=", "waiting")
+        .where("answered_at_ms", "<", beforeMs)
+        .executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
+    },
     async forget(wish) {
       let query = db.selectFrom("permissions").select("id")
       if ("sessionIds" in wish) {

@@ -247,5 +247,7 @@ export interface Tables {
   bots: { id: string; next_offset: number | null; state: string; why: string | null; since_ms: number }
   people: { channel: string; user_id: string; name: string; chat_id: string | null; paired_at_ms: number }
   budgets: { key: string; sent_at_ms: string; blocked_until_ms: number }
+  cards: { permission_id: string; channel: string; chat_id: string; thread_id: number | null; message_id: number }
+  holds: { key: string; kind: string; why: string; since_ms: number; next_at_ms: number }
   roles: { name: string; owner: string; until_ms: number }
 }

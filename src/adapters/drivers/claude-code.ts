@@ -26,6 +26,7 @@ export const createClaudeCodeDriver = (): Driver => ({
     settings: true,
     usage: true,
     shared: false,
+    ping: true,
   },
   start,
   close: async () => {},
@@ -112,9 +113,11 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
       await Promise.race([control("interrupt"), lines.gone])
     },
     compact: () => prompt({ id: randomUUID(), text: "/compact" }, { onEvent: () => {} }),
+    // Whatever it answers, it has read its input.
+    ping: async () => void (await control("mcp_status")),
     memoryBytes: async () => memoryOf(lines.pid),
     gone: lines.gone,
-    close: () => lines.close(),
+    close: (wish) => lines.close(wish),
   }
 }
 

@@ -21,6 +21,7 @@ export const createGeminiCliDriver = () =>
       settings: false,
       usage: true,
       shared: false,
+      ping: true,
     },
     modes: {
       default: { id: "default", env },

@@ -25,6 +25,7 @@ export const createOpencodeDriver = () =>
       // It tells those of the last answer, not of the turn.
       usage: false,
       shared: true,
+      ping: true,
     },
     modes: {
       default: { id: "build", env: asks("bash", "edit", "webfetch") },

@@ -13,6 +13,7 @@ const EVENTS = [
   "PostToolUse",
   "PostToolUseFailure",
   "Stop",
+  "StopFailure",
   "SubagentStop",
   "PreCompact",
   "PostCompact",

@@ -1,7 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
-import { lanesOf } from "../../domain/message.ts"
+import { AGENT_CHANNEL } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Roster } from "../../domain/team.ts"
 import { moveOn } from "../messages/entries.ts"
 import type { LiveSessions } from "../watching/live.ts"
 import type { LineTurns } from "./line-turns.ts"
@@ -10,14 +9,12 @@ import type { LineTurns } from "./line-turns.ts"
 export function makeProgress(deps: {
   store: Store
   clock: Clock
-  roster: Roster
   live: LiveSessions
   lineTurns: Pick<LineTurns, "follow">
 }) {
-  const { store, clock, roster, live, lineTurns } = deps
+  const { store, clock, live, lineTurns } = deps
   return async (): Promise<void> => {
-    const lanes = roster.list().flatMap(({ name }) => lanesOf(name))
-    const given = await store.deliveries.ofLanes(lanes, { states: ["delivered", "seen", "running"] })
+    const given = await store.deliveries.ofChannel(AGENT_CHANNEL, ["delivered", "seen", "running"])
     for (const delivery of given) {
       const { sessionId, settledAtMs, rung } = delivery
       if (rung === "line" && sessionId !== null) {

@@ -1,6 +1,6 @@
 import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
 import type { NewJournalEntry } from "../../domain/journal.ts"
-import { messageOf } from "../../domain/message.ts"
+import { addressOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
 
 /** What the journal says when a message comes into a state. Written in the transaction that changes it. */
@@ -10,13 +10,14 @@ export function stateEntry(
   atMs: number,
   reason: string | null = null,
 ): NewJournalEntry {
+  const { team, sessionId = null } = addressOf(delivery)
   return {
     kind: `message.${state}`,
-    sessionId: delivery.sessionId,
+    sessionId: delivery.sessionId ?? sessionId,
     atMs,
     data: {
       id: delivery.key,
-      team: messageOf(delivery as Delivery).team,
+      ...(team === undefined ? { sessionId } : { team }),
       state,
       ...(delivery.rung === null ? {} : { rung: delivery.rung }),
       ...(reason === null ? {} : { reason }),

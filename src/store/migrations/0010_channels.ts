@@ -61,6 +61,23 @@ export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<v
     .addColumn("blocked_until_ms", types.long, (c) => c.notNull())
     .execute()
   await db.schema
+    .createTable("cards")
+    .addColumn("permission_id", "text", (c) => c.notNull())
+    .addColumn("channel", "text", (c) => c.notNull())
+    .addColumn("chat_id", "text", (c) => c.notNull())
+    .addColumn("thread_id", types.long)
+    .addColumn("message_id", types.long, (c) => c.notNull())
+    .addPrimaryKeyConstraint("cards_key", ["permission_id", "channel", "chat_id"])
+    .execute()
+  await db.schema
+    .createTable("holds")
+    .addColumn("key", "text", (c) => c.primaryKey())
+    .addColumn("kind", "text", (c) => c.notNull())
+    .addColumn("why", "text", (c) => c.notNull())
+    .addColumn("since_ms", types.long, (c) => c.notNull())
+    .addColumn("next_at_ms", types.long, (c) => c.notNull())
+    .execute()
+  await db.schema
     .createTable("roles")
     .addColumn("name", "text", (c) => c.primaryKey())
     .addColumn("owner", "text", (c) => c.notNull())

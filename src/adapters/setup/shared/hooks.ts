@@ -111,6 +111,8 @@ export function readCommon(payload: Record<string, unknown>, env: Record<string,
     details: {
       ...Object.fromEntries(DETAILS.flatMap((key) => (word(key) === undefined ? [] : [[key, word(key)!]]))),
       ...(/^userPromptSubmit$/i.test(name) ? promptDetails(word("prompt") ?? "") : {}),
+      ...(/^stop$/i.test(name) ? replyDetails(word("last_assistant_message")) : {}),
+      ...(name === "StopFailure" ? errorDetails(word("error")) : {}),
       ...(typeof payload.stop_hook_active === "boolean" ? { stop_hook_active: String(payload.stop_hook_active) } : {}),
     },
   }
@@ -121,6 +123,13 @@ function promptDetails(prompt: string): Record<string, string> {
   const ids = new Set(prompt.match(MESSAGE_ID))
   return { prompt_hash: promptHash(prompt), ...(ids.size === 0 ? {} : { message_ids: [...ids].join(",") }) }
 }
+
+/** By which the reply is known again that a turn ended with. */
+const replyDetails = (reply: string | undefined) => (reply === undefined ? {} : { reply_hash: promptHash(reply) })
+
+/** The kind of an error is a word; anything longer may hold what was said. */
+const errorDetails = (error: string | undefined) =>
+  error !== undefined && /^[a-z][a-z0-9_-]{0,40}$/i.test(error) ? { error } : {}
 
 /** Short words that say what an event is about, never what was said. */
 const DETAILS = [
