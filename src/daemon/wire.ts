@@ -27,6 +27,7 @@ import { makeAnalytics } from "../teams/analytics.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
+import { openAsking } from "./approvals.ts"
 import { openBot } from "./bot.ts"
 import { openChannel } from "./channel.ts"
 import type { Environment } from "./environment.ts"
@@ -192,6 +193,7 @@ export async function wire({
     ...records,
     onTrouble: (err, what) => log.warn({ err, what }, "teams that are asked"),
   })
+  const asking = openAsking({ store, permits, live: watching.live, intake: capture.intake, roster, config, log })
   const updates = makeUpdates({
     store,
     roster,
@@ -235,11 +237,8 @@ export async function wire({
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
-    ...agentHooks({ agents, intake: capture.intake, greet, reach }),
-    endWaiting() {
-      reach.endWaiting()
-      teams.endWaiting()
-    },
+    ...agentHooks({ agents, intake: capture.intake, greet, reach, asking }),
+    endWaiting: () => void [reach.endWaiting(), teams.endWaiting(), permits.close()],
     mcp,
     streams,
     stops: [

@@ -227,7 +227,17 @@ test("what was decided long ago is dropped, and what waits is not", async () => 
     input: {},
     suggestions: [],
   }
-  const open = { state: "waiting", always: null, reason: null, answeredBy: null, answeredAtMs: null } as const
+  const open = {
+    state: "waiting",
+    always: null,
+    reason: null,
+    answeredBy: null,
+    waiter: "process",
+    questions: [],
+    answers: {},
+    takenAtMs: null,
+    answeredAtMs: null,
+  } as const
   for (const id of ["old", "new", "waits"])
     await store.permissions.ask({ id, ...rest, ...open, askedAtMs: NOW - 99 * DAY, expiresAtMs: NOW })
   await store.permissions.decide("old", { state: "denied", by: "me", atMs: NOW - 91 * DAY })
