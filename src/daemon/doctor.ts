@@ -8,6 +8,7 @@ import type { TeamView } from "../operations/teams.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { loadConfig } from "./config.ts"
 import { type DaemonCalls, runningDaemon } from "./connect.ts"
+import { telegramFindings } from "./doctor-telegram.ts"
 import type { Environment } from "./environment.ts"
 import { damagedFiles, type Home } from "./home.ts"
 import { processStart } from "./process-identity.ts"
@@ -27,7 +28,10 @@ export async function examine(
 ): Promise<Finding[]> {
   const findings = [nodeVersion(), homeFolder(home), disk(home), configuration(home, environment)]
   const registration = await runningDaemon(home)
-  if (!registration) return [...findings, absentDaemon(home), ...waiting(home, 0), ...damaged(home)]
+  if (!registration) {
+    const telegram = await telegramFindings(home, environment, undefined)
+    return [...findings, absentDaemon(home), ...telegram, ...waiting(home, 0), ...damaged(home)]
+  }
   const status = (await calls.callIfRunning("status", {}, { surface: "cli" })) as unknown as SystemStatus
   const { sources } = (await calls.callIfRunning("sources", {}, { surface: "cli" })) as unknown as SourcesAnswer
   const { teams } = (await calls.callIfRunning("teams.list", {}, { surface: "cli" })) as unknown as TeamsAnswer
@@ -39,9 +43,20 @@ export async function examine(
     search(status),
     ...agents(sources),
     ...kept(teams),
+    ...(await telegramFindings(home, environment, calls)),
     ...waiting(home, MANY_WAITING),
     ...damaged(home),
   ]
+}
+
+/** One line for each, and below it what to do. */
+export function findingLines(findings: Finding[]): string[] {
+  const mark = { good: "ok  ", warning: "warn", wrong: "FAIL" }
+  const width = Math.max(...findings.map((finding) => finding.check.length))
+  return findings.flatMap(({ check, state, detail, remedy }) => [
+    `${mark[state]}  ${check.padEnd(width)}  ${detail}`,
+    ...(remedy === undefined ? [] : [`${" ".repeat(width + 8)}→ ${remedy}`]),
+  ])
 }
 
 /** The last line of `doctor`: all good, or the first thing to do. */

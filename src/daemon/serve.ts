@@ -75,7 +75,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     onBug: (err: unknown, path: string) => log.error({ err, path }, "a request failed in a way it should not"),
   }
   const onSocket = await listenOnSocket(
-    httpApp({ ...shared, onStop: stop, onHook: program.onHook, onWait: program.onWait }),
+    httpApp({ ...shared, onStop: stop, onHook: program.onHook, onWait: program.onWait, onAsk: program.onAsk }),
     home.socket,
   )
   onSocket.on("upgrade", program.streams.onUpgrade)

@@ -78,5 +78,5 @@ export function wireQueue(parts: {
     hasSpooled: async () => (await spool.names()).length > 0,
     onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
   })
-  return { watching, keeping, reach }
+  return { watching, keeping, reach, panes }
 }

@@ -29,6 +29,9 @@ import { makeAnalytics } from "../teams/analytics.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
+import { openAsking } from "./approvals.ts"
+import { openBot } from "./bot.ts"
+import { openChannel } from "./channel.ts"
 import { configFile } from "./config-file.ts"
 import { examine, verdict } from "./doctor.ts"
 import type { Environment } from "./environment.ts"
@@ -157,7 +160,7 @@ export async function wire({
     onTrouble: (err, path) => log.warn({ err, path }, "the state of a task could not be written to its file"),
   })
 
-  const { watching, keeping, reach } = wireQueue({
+  const queue = wireQueue({
     store,
     clock,
     config,
@@ -167,6 +170,8 @@ export async function wire({
     machine,
     meet: capture.intake.meet,
   })
+  const { watching, keeping, reach } = queue
+  const channel = await openChannel({ store, clock, config, home, log, roster, environment, ...queue })
 
   const permits = await openPermits({ store, clock, config, home, log })
   const analytics = makeAnalytics({ store })
@@ -176,6 +181,7 @@ export async function wire({
     briefs,
     live: watching.live,
     projects: sessions.projects,
+    messages: reach.messages,
     isCaptured: config.capture.enabled,
   })
   const teams = makeTeams({
@@ -195,6 +201,7 @@ export async function wire({
     ...records,
     onTrouble: (err, what) => log.warn({ err, what }, "teams that are asked"),
   })
+  const asking = openAsking({ store, permits, live: watching.live, intake: capture.intake, roster, config, log })
   const updates = makeUpdates({
     store,
     roster,
@@ -210,7 +217,7 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const followers: Follower[] = [updatesFollower(roster), ...reach.followers]
+  const followers: Follower[] = [updatesFollower(roster), ...reach.followers, ...channel.followers]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
@@ -219,6 +226,7 @@ export async function wire({
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
   running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
+  running.push(channel.run(stopping.signal))
   running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
 
   const sweep = () =>
@@ -229,38 +237,24 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
+  const telegram = openBot({ store, clock, config })
   const system: SystemService = {
-    status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }),
+    status: () => statusOf({ store, recall, roster, bot: telegram, home, registration, httpTrouble }),
     async examine() {
       const findings = await examine(home, environment, { callIfRunning: call })
       return { findings, verdict: verdict(findings) }
     },
     config: configFile(home.config, environment.settings, flags),
   }
-  const services = {
-    sessions,
-    capture,
-    recall,
-    handoff,
-    reach,
-    live: watching.live,
-    tasks,
-    teams,
-    keeping,
-    updates,
-    permits,
-    analytics,
-  }
-  const call: Call = reporting(local(operations, { ...services, system }), log)
+  const rooms = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, keeping }
+  const services = { ...rooms, updates, permits, analytics, telegram, system }
+  const call: Call = reporting(local(operations, services), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
-    ...agentHooks({ agents, intake: capture.intake, greet, reach }),
-    endWaiting() {
-      reach.endWaiting()
-      teams.endWaiting()
-    },
+    ...agentHooks({ agents, intake: capture.intake, greet, reach, asking }),
+    endWaiting: () => void [reach.endWaiting(), teams.endWaiting(), permits.close()],
     mcp,
     feed: { last: store.journal.last, after: store.journal.after, onWake: store.onWake },
     streams,

@@ -78,6 +78,40 @@ export interface Budgets {
   put(key: string, budget: Budget): Promise<void>
 }
 
+/** Where a permission is shown, so that its message can say later what became of it. */
+export interface Card {
+  permissionId: string
+  channel: string
+  chatId: string
+  threadId: number | null
+  messageId: number
+}
+
+export interface Cards {
+  /** Again in the same chat: the newer one stands. */
+  put(card: Card): Promise<void>
+  get(permissionId: string, channel: string, chatId: string): Promise<Card | undefined>
+}
+
+/** Why nothing, or no topic, goes to a chat for now, or nothing of a bot's to any. */
+export interface Hold {
+  /** channel:botId, or with :chatId, or with :chatId:topics */
+  key: string
+  /** Of the messenger's troubles. */
+  kind: string
+  why: string
+  sinceMs: number
+  /** When it is tried again. */
+  nextAtMs: number
+}
+
+export interface Holds {
+  put(hold: Hold): Promise<void>
+  remove(key: string): Promise<boolean>
+  /** Those whose key begins so. */
+  list(beginning: string): Promise<Hold[]>
+}
+
 /** What one daemon does for all that share a store: held for a time, and taken by another when it is not renewed. */
 export interface Roles {
   /** True when the owner has it now: it was free, its time was over, or it is renewed. */

@@ -59,8 +59,8 @@ export type ChannelTrouble =
   /** The chat has no topics, or has them no longer. */
   | { kind: "no_topics"; why: string }
   | { kind: "no_rights"; why: string }
-  /** The bot is not in the chat, or there is none. */
-  | { kind: "no_chat"; why: string }
+  /** The bot is not in the chat, or there is none, or it is another one now. */
+  | { kind: "no_chat"; why: string; movedTo?: string }
   | { kind: "unchanged" }
   /** The message, or the tap, that it is about is not there any more. */
   | { kind: "gone"; why: string }
@@ -79,6 +79,8 @@ export interface ChannelSelf {
   hasPrivateTopics: boolean
   /** Sees what people write in groups without being named. */
   readsGroups: boolean
+  /** How far its clock is ahead of ours, to about a second, where it tells the time. */
+  clockSkewMs?: number
 }
 
 export interface ChatLook {
@@ -88,6 +90,8 @@ export interface ChatLook {
   isAdmin: boolean
   mayManageTopics: boolean
   mayDeleteMessages: boolean
+  /** The ids of all bots that are admins of the group, this one included; empty where that is not told. */
+  adminBots: string[]
 }
 
 export interface RawUpdate {
@@ -175,6 +179,8 @@ export interface IncomingTap extends IncomingBase {
 export interface IncomingTopic extends IncomingBase {
   kind: "topic"
   change: "made" | "renamed" | "closed" | "reopened"
+  /** The new one, where it was renamed. */
+  name: string | null
 }
 
 /** A group that became another one: its topics are in the new one. */

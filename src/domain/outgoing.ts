@@ -36,6 +36,8 @@ export type Outgoing =
       buttons?: OutgoingButton[][]
       file?: { name: string; text: string }
     }
+  /** The trail of tools ends here: what no longer fits into its message comes as a file. */
+  | { kind: "trail"; topicId: string }
   /** The topic takes this name, is closed, or is removed there. */
   | { kind: "topic"; topicId: string; change: { name?: string; isArchived?: boolean; isRemoved?: boolean } }
 

@@ -1,6 +1,6 @@
 import type { Analytics } from "./analytics.ts"
 import type { LineageKind } from "./capture.ts"
-import type { Bots, Budgets, People, Roles, Topics } from "./channel-store.ts"
+import type { Bots, Budgets, Cards, Holds, People, Roles, Topics } from "./channel-store.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
 import type { Project } from "./project.ts"
@@ -36,6 +36,8 @@ export interface Store {
   readonly bots: Bots
   readonly people: People
   readonly budgets: Budgets
+  readonly cards: Cards
+  readonly holds: Holds
   readonly roles: Roles
   /**
    * All or nothing. The store handed in is the one to use inside; transactions do not nest. `readAgain` is for what can be

@@ -38,8 +38,10 @@ export interface Topic {
 
 export interface Trail {
   messageId: number
-  /** One for each tool, in order. */
-  lines: string[]
+  /** The turns that it tells of, in order: their lines are made anew each time, so that what is forgotten is not in them. */
+  seqs: number[]
   /** How many lines are no longer in the message, because it is full; they are in the file at the end. */
   cut: number
+  /** It may be the second of its kind, and says so as long as it grows. */
+  isRepeat?: boolean
 }

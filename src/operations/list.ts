@@ -29,6 +29,7 @@ import { taskState } from "./task-state.ts"
 import { down, teamsAdd, teamsImport, teamsList, teamsRemove, up } from "./teams.ts"
 import { teamsAsk, teamsFollow, teamsNotify, teamsSendMessage } from "./teams-ask.ts"
 import { teamsAdopt, teamsControl, teamsStatus, teamsThreads } from "./teams-status.ts"
+import { telegramPair, telegramStatus, telegramTest, telegramUsers, telegramUsersRemove } from "./telegram.ts"
 import { thought } from "./thought.ts"
 import { pullUpdates } from "./updates.ts"
 
@@ -82,6 +83,11 @@ const all = [
   permissionsAnswer,
   audit,
   analytics,
+  telegramStatus,
+  telegramTest,
+  telegramPair,
+  telegramUsers,
+  telegramUsersRemove,
   status,
   doctor,
   configShow,

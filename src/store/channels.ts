@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely"
-import type { Bot, BotState, Bots, Budgets, People, Roles } from "../domain/channel-store.ts"
+import type { Bot, BotState, Bots, Budgets, Cards, Holds, People, Roles } from "../domain/channel-store.ts"
 import type { Db } from "./dialect.ts"
 import type { Tables } from "./tables.ts"
 
@@ -85,6 +85,58 @@ export function makeBudgets(db: Db): Budgets {
         .values({ key, ...columns })
         .onConflict((c) => c.column("key").doUpdateSet(columns))
         .execute()
+    },
+  }
+}
+
+export function makeCards(db: Db): Cards {
+  return {
+    async put({ permissionId, channel, chatId, threadId, messageId }) {
+      const columns = { thread_id: threadId, message_id: messageId }
+      await db
+        .insertInto("cards")
+        .values({ permission_id: permissionId, channel, chat_id: chatId, ...columns })
+        .onConflict((c) => c.columns(["permission_id", "channel", "chat_id"]).doUpdateSet(columns))
+        .execute()
+    },
+    async get(permissionId, channel, chatId) {
+      const row = await db
+        .selectFrom("cards")
+        .selectAll()
+        .where("permission_id", "=", permissionId)
+        .where("channel", "=", channel)
+        .where("chat_id", "=", chatId)
+        .executeTakeFirst()
+      return row && { permissionId, channel, chatId, threadId: row.thread_id, messageId: row.message_id }
+    },
+  }
+}
+
+export function makeHolds(db: Db): Holds {
+  return {
+    async put({ key, kind, why, sinceMs, nextAtMs }) {
+      const columns = { kind, why, since_ms: sinceMs, next_at_ms: nextAtMs }
+      await db
+        .insertInto("holds")
+        .values({ key, ...columns })
+        .onConflict((c) => c.column("key").doUpdateSet(columns))
+        .execute()
+    },
+    async remove(key) {
+      const result = await db.deleteFrom("holds").where("key", "=", key).executeTakeFirstOrThrow()
+      return result.numDeletedRows > 0n
+    },
+    async list(beginning) {
+      const rows = await db.selectFrom("holds").selectAll().orderBy("key").execute()
+      return rows
+        .filter(({ key }) => key.startsWith(beginning))
+        .map(({ key, kind, why, since_ms, next_at_ms }) => ({
+          key,
+          kind,
+          why,
+          sinceMs: since_ms,
+          nextAtMs: next_at_ms,
+        }))
     },
   }
 }

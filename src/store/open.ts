@@ -5,7 +5,7 @@ import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
 import { makeAnalyticsTable } from "./analytics.ts"
 import { makeBindings } from "./bindings.ts"
-import { makeBots, makeBudgets, makePeople, makeRoles } from "./channels.ts"
+import { makeBots, makeBudgets, makeCards, makeHolds, makePeople, makeRoles } from "./channels.ts"
 import { makeDeliveries } from "./deliveries.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { makeForgetting } from "./forgetting.ts"
@@ -82,6 +82,8 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
       bots: makeBots(on),
       people: makePeople(on),
       budgets: makeBudgets(on),
+      cards: makeCards(on),
+      holds: makeHolds(on),
       roles: makeRoles(on),
       async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")

@@ -3,7 +3,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { bodyLimit } from "hono/body-limit"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
-import { HOOK_PATH, type SentHook, sentHook, WAIT_PATH } from "../domain/hook.ts"
+import { ASK_PATH, HOOK_PATH, type SentHook, sentHook, WAIT_PATH } from "../domain/hook.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation } from "../operations/operation.ts"
@@ -33,10 +33,13 @@ export interface HttpOptions {
   onHook?(sent: SentHook): Promise<string | undefined>
   /** A hook that waits: a text to wake the agent with, null when nothing is to come, undefined when it is to ask again. */
   onWait?(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
+  /** A hook that asks for a person's word: it, null when none is to come, undefined when it is to come and wait. */
+  onAsk?(sent: SentHook, isHeld: boolean, signal: AbortSignal): Promise<string | null | undefined>
 }
 
 export function httpApp(options: HttpOptions): Hono {
-  const { operations, call, mcp, identity, onBug, guard, feed, ending, webDir, onStop, onHook, onWait } = options
+  const { operations, call, mcp, identity, onBug, guard, feed, ending, webDir } = options
+  const { onStop, onHook, onWait, onAsk } = options
   const app = new Hono()
   const offered = new Set(
     operations.filter((op) => op.on.includes("http") || op.on.includes("cli")).map((op) => op.name),
@@ -75,6 +78,12 @@ export function httpApp(options: HttpOptions): Hono {
   if (onWait) {
     app.post(`${WAIT_PATH}/:platform`, limit, async (c) => {
       const reply = await onWait(await hookIn(c), c.req.raw.signal)
+      return typeof reply === "string" ? c.text(reply) : c.body(null, reply === null ? 204 : 202)
+    })
+  }
+  if (onAsk) {
+    app.post(`${ASK_PATH}/:platform`, limit, async (c) => {
+      const reply = await onAsk(await hookIn(c), c.req.query("held") !== undefined, c.req.raw.signal)
       return typeof reply === "string" ? c.text(reply) : c.body(null, reply === null ? 204 : 202)
     })
   }

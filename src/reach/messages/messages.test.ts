@@ -153,7 +153,8 @@ describe("send", () => {
 
     test("may be the same words twice where the sender wishes it, and not under the same key", async () => {
       const wish = { sessionId: await session("abcd"), text: "yes", sender: owner, allowTwin: true }
-      const origin = { channel: "telegram", chat: -100, thread: 7, message: 41 }
+      const place = { channel: "telegram", chatId: "-100", threadId: 7, messageId: 41 }
+      const origin = { ...place, userId: "1", name: "Ada" }
       const first = (await make().send({ ...wish, idempotencyKey: "41", origin })) as { id: string }
       expect((await make().byId(first.id))!.payload).toMatchObject({ origin })
       expect(await make().send({ ...wish, idempotencyKey: "41" })).toEqual({

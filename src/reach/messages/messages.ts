@@ -8,12 +8,12 @@ import {
   AGENT_CHANNEL,
   laneOf,
   type MessagePayload,
-  type Origin,
   type Priority,
   type Rung,
   type Sender,
   targetOf,
 } from "../../domain/message.ts"
+import type { MessageOrigin } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { findSession, findTarget } from "./addressing.ts"
@@ -45,7 +45,7 @@ export type SendWish = ({ target: string } | { sessionId: SessionId }) & {
   isCommand?: boolean | undefined
   /** The same words may be said twice within a moment, as people do: "yes", "yes". */
   allowTwin?: boolean | undefined
-  origin?: Origin | undefined
+  origin?: MessageOrigin | undefined
 }
 
 export type SendAnswer =

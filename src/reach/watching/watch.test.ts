@@ -422,6 +422,19 @@ describe("routes", () => {
     await ends("B", 7, "other")
     expect(await routes()).toEqual([])
   })
+
+  test("that a process is gone without a word is in the journal once; who said goodbye, or goes on, is not", async () => {
+    const gone = async () => (await store.journal.after(0, 99)).filter(({ kind }) => kind === "session.gone")
+    await begins("A", 7)
+    await begins("B", 8, "startup", { cwd: "elsewhere" })
+    await begins("C", 9)
+    await ends("C", 9, "logout")
+    await begins("A", 10, "resume")
+    for (const pid of [7, 8, 9]) processes.delete(pid)
+    await look(40)
+    const { id } = (await store.sessions.byNative("claude-code", "B"))!
+    expect((await gone()).map(({ sessionId, data }) => [sessionId, data])).toEqual([[id, { pid: 8 }]])
+  })
 })
 
 test("the follower of updates begins where the journal does, whatever the watch has read", async () => {

@@ -60,7 +60,7 @@ export function channelsContract(store: () => Store): void {
       isMuted: true,
       makingAtMs: NOW,
       doubts: 2,
-      trail: { messageId: 3, lines: ["ran"], cut: 1 },
+      trail: { messageId: 3, seqs: [8, 9], cut: 1 },
       usedAtMs: NOW + 5,
       chatId: "-7",
     }
@@ -123,6 +123,27 @@ export function channelsContract(store: () => Store): void {
     await store().budgets.put("k", { sentAtMs: [NOW], blockedUntilMs: NOW + 9 })
     await store().budgets.put("k", { sentAtMs: [NOW, NOW + 1], blockedUntilMs: NOW + 7 })
     expect(await store().budgets.get("k")).toEqual({ sentAtMs: [NOW, NOW + 1], blockedUntilMs: NOW + 7 })
+  })
+
+  test("a card is found by its permission and chat; the newer one stands", async () => {
+    const card = { permissionId: "q-1", channel: "telegram", chatId: "-100", threadId: 7, messageId: 3 }
+    await store().cards.put(card)
+    await store().cards.put({ ...card, chatId: "5", threadId: null, messageId: 9 })
+    await store().cards.put({ ...card, messageId: 4 })
+    expect(await store().cards.get("q-1", "telegram", "-100")).toEqual({ ...card, messageId: 4 })
+    expect(await store().cards.get("q-1", "telegram", "5")).toMatchObject({ threadId: null, messageId: 9 })
+    expect(await store().cards.get("q-2", "telegram", "5")).toBeUndefined()
+  })
+
+  test("a hold lasts until it is taken away", async () => {
+    const hold = { key: "telegram:1:-100", kind: "no_rights", why: "demoted", sinceMs: NOW, nextAtMs: NOW + 60_000 }
+    await store().holds.put(hold)
+    await store().holds.put({ ...hold, nextAtMs: NOW + 120_000 })
+    await store().holds.put({ ...hold, key: "telegram:2" })
+    expect(await store().holds.list("telegram:1")).toEqual([{ ...hold, nextAtMs: NOW + 120_000 }])
+    expect(await store().holds.remove(hold.key)).toBe(true)
+    expect(await store().holds.remove(hold.key)).toBe(false)
+    expect(await store().holds.list("telegram:1")).toEqual([])
   })
 
   test("a role is one owner's until its time is over or it is given back", async () => {
