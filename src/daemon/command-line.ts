@@ -6,6 +6,7 @@ import { operations } from "../operations/list.ts"
 import { cli } from "../surfaces/cli.ts"
 import { addProcessCommands } from "./commands.ts"
 import { daemonCalls } from "./connect.ts"
+import { addDashboardCommand } from "./dashboard-command.ts"
 import type { Environment } from "./environment.ts"
 import { homeAt } from "./home.ts"
 import { fail } from "./main.ts"
@@ -40,6 +41,7 @@ export async function commandLine(environment: Environment, argv: string[]): Pro
     confirm,
   })
   addProcessCommands(program, { home, environment, calls, write })
+  addDashboardCommand(program, { home, write })
   addTelegramCommands(program, { home, environment, calls, caller, write })
   addServiceCommands(program, { home, environment, write, confirm })
   addSetupCommands(program, { home, environment, write, confirm })

@@ -57,11 +57,7 @@ function bot(): Promise<BotRoom> {
 }
 const call = async () => local(operations, { telegram: await bot() } as Services)
 async function findings() {
-  const found = await telegramFindings(home, environment, {
-    call: await call(),
-    callIfRunning: await call(),
-    close: () => {},
-  })
+  const found = await telegramFindings(home, environment, { callIfRunning: await call() })
   return Object.fromEntries(found.map(({ check, ...rest }) => [check.replace("telegram ", ""), rest]))
 }
 

@@ -11,7 +11,7 @@ import type { Home } from "./home.ts"
 export async function telegramFindings(
   home: Home,
   environment: Environment,
-  daemon: DaemonCalls | undefined,
+  daemon: Pick<DaemonCalls, "callIfRunning"> | undefined,
 ): Promise<Finding[]> {
   const settings = telegramSettings(home, environment)
   if (settings?.token === undefined) return []
