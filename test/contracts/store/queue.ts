@@ -135,6 +135,15 @@ export function queueContract(store: () => Store): void {
       expect((await texts("b")).map(([text]) => text)).toEqual([""])
     })
 
+    test("is also what somebody wrote in a chat and what is to be shown there", async () => {
+      const words = { text: "the password", marks: [] }
+      await store().deliveries.enqueue(newDelivery("a1", { payload: { raw: { message: words }, bot: "b" } }), NOW)
+      await store().deliveries.enqueue(newDelivery("b1", { payload: { body: words, kind: "note" } }), NOW)
+      expect(await store().deliveries.forget({ containing: "the password" }, NOW)).toHaveLength(2)
+      expect((await byKey("a1")).payload).toEqual({ raw: null, bot: "b", text: "" })
+      expect((await byKey("b1")).payload).toEqual({ body: { text: "", marks: [] }, kind: "note", text: "" })
+    })
+
     test("is put in other words only while nobody is at it, where that is wished", async () => {
       await store().deliveries.enqueue(newDelivery("a1", { payload: { text: "first" } }), NOW)
       const { seq } = (await store().deliveries.byKey("a1"))!
