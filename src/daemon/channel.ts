@@ -1,64 +1,105 @@
 import { hostname } from "node:os"
 import { telegramChannel } from "../adapters/channels/telegram.ts"
 import { consoles } from "../adapters/consoles/list.ts"
+import { transcriber } from "../adapters/transcriber.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { Follower } from "../domain/journal.ts"
+import type { Panes } from "../domain/panes.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster } from "../domain/team.ts"
-import { makeMirror } from "../reach/mirror/mirror.ts"
+import { makeIntake } from "../reach/intake/room.ts"
+import { makeResuming } from "../reach/keeping/resuming.ts"
+import { MIRROR, makeMirror } from "../reach/mirror/mirror.ts"
 import { makeOutbox } from "../reach/outbox/outbox.ts"
 import { makeRender } from "../reach/render/render.ts"
+import type { ReachRoom } from "../reach/room.ts"
+import type { WatchingRoom } from "../reach/watching/room.ts"
 import { redactorOf } from "../sessions/capture/rules.ts"
+import { type Environment, terminalEnvironment } from "./environment.ts"
 import type { Home } from "./home.ts"
 import type { Log } from "./log.ts"
 import type { Config } from "./settings.ts"
 
-/** Sessions in a messenger. The follower runs without a bot too: what happened before there was one is no news. */
-export interface Messenger {
+export interface OpenChannel {
   followers: Follower[]
   run(signal: AbortSignal): Promise<void>
 }
 
-interface MessengerParts {
+/** Builds how sessions are reached by the bot that the configuration names; without one, nothing. */
+export async function openChannel(parts: {
   store: Store
   clock: Clock
-  roster: Roster
   config: Config
   home: Home
   log: Log
-}
+  roster: Roster
+  environment: Environment
+  reach: ReachRoom
+  watching: WatchingRoom
+  panes: Panes
+}): Promise<OpenChannel> {
+  const { store, clock, config, log, roster, environment, reach, watching, panes } = parts
+  const { token, apiRoot, chat, users, transcriber: command } = config.telegram
+  // It follows without a bot too: what happens before there is one is no news when there is.
+  if (token === undefined) return { followers: [{ name: MIRROR, after: async () => {} }], run: async () => {} }
 
-const CHANNEL = "telegram"
-
-export async function openChannel({ store, clock, roster, config, home, log }: MessengerParts): Promise<Messenger> {
-  const { token, apiRoot, chat } = config.telegram
-  const channel = token === undefined ? undefined : telegramChannel({ token, apiRoot })
+  const channel = telegramChannel({ token, apiRoot })
+  const botId = token.split(":")[0]!
   const host = hostname()
-  // Several homes may share a store.
-  const about = { home: `${host}:${home.dir}`, host }
+  // Homes of two machines may have the same path.
+  const home = `${host}:${parts.home.dir}`
   const redact = redactorOf(config.capture)
-  const onTrouble = (err: unknown, what: string) => log.warn({ err, what }, "a messenger")
+  const onTrouble = (err: unknown, what: string) => log.warn({ err, what }, "something went wrong with Telegram")
+  const { live } = watching
+  const outbox = makeOutbox({
+    store,
+    clock,
+    channel,
+    botId,
+    home,
+    host,
+    rendering: makeRender({ store, can: channel.can, redact }),
+    isGroup: (chatId) => chatId.startsWith("-"),
+    onTrouble,
+  })
   const mirror = makeMirror({
-    ...{ store, clock, roster, consoles, redact, onTrouble, channel: CHANNEL, settings: config.telegram },
+    store,
+    clock,
+    roster,
+    settings: config.telegram,
+    channel: channel.id,
+    consoles,
+    redact,
     async place(tx) {
-      const chatId = chat ?? (await tx.people.list(CHANNEL)).find((person) => person.chatId !== null)?.chatId
-      if (!channel || chatId == null) return undefined
-      return { ...about, channel: CHANNEL, chatId, maxNameUnits: channel.can.maxTopicNameUnits }
+      const chatId = chat ?? users[0] ?? (await tx.people.list(channel.id))[0]?.userId
+      if (chatId === undefined) return undefined
+      return { channel: channel.id, chatId, home, host, maxNameUnits: channel.can.maxTopicNameUnits }
     },
+    onTrouble,
   })
   await mirror.begin()
-  const outbox =
-    channel &&
-    makeOutbox({
-      ...{ store, clock, channel, onTrouble, ...about },
-      botId: token!.split(":")[0]!,
-      rendering: makeRender({ store, can: channel.can, redact }),
-      isGroup: (chatId) => chatId.startsWith("-"),
-    })
+  const intake = makeIntake({
+    store,
+    clock,
+    channel,
+    botId,
+    settings: { chat, users },
+    messages: reach.messages,
+    live,
+    roster,
+    resuming: makeResuming({ store, clock, roster, panes, consoles, live, socket: parts.home.tmux }),
+    taps: [],
+    transcribe: command.length > 0 ? transcriber(command, terminalEnvironment(environment.machine.env)) : undefined,
+    host,
+    home,
+    homeDir: environment.homeDir,
+    tempDir: environment.tempDir,
+    onTrouble,
+  })
   return {
-    followers: [mirror.follower],
+    followers: [...intake.followers, mirror.follower],
     async run(signal) {
-      if (outbox) await Promise.all([outbox.run(signal), mirror.run(signal)])
+      await Promise.all([intake.run(signal), outbox.run(signal), mirror.run(signal)])
     },
   }
 }

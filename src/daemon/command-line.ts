@@ -11,6 +11,7 @@ import { homeAt } from "./home.ts"
 import { fail } from "./main.ts"
 import { peopleExtras } from "./people.ts"
 import { addSetupCommands } from "./setup-commands.ts"
+import { addTelegramCommands } from "./telegram-commands.ts"
 import { page, terminalStyle } from "./terminal.ts"
 import { VERSION } from "./version.ts"
 
@@ -38,6 +39,7 @@ export async function commandLine(environment: Environment, argv: string[]): Pro
     confirm,
   })
   addProcessCommands(program, { home, environment, calls, write })
+  addTelegramCommands(program, { home, environment, calls, caller, write })
   addSetupCommands(program, { home, environment, write, confirm })
   // A pager that is closed early is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))

@@ -54,7 +54,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
 
   const program = await wire({
     config,
-    readTeams: () => load().teams,
+    readConfig: load,
     environment,
     home,
     log,

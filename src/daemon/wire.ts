@@ -1,10 +1,7 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
-import { consoles } from "../adapters/consoles/list.ts"
 import { createDrivers } from "../adapters/drivers/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
-import { lines } from "../adapters/lines/list.ts"
-import { tmuxPanes } from "../adapters/panes/tmux.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
@@ -12,17 +9,13 @@ import { systemClock } from "../domain/clock.ts"
 import type { Follower } from "../domain/journal.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
-import { makeKeeping } from "../reach/keeping/keeping.ts"
-import { makeReach } from "../reach/room.ts"
 import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
-import { makeWatching } from "../reach/watching/room.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
-import { makeRules, redactorOf } from "../sessions/capture/rules.ts"
-import { makeSpool } from "../sessions/capture/spool.ts"
+import { makeRules } from "../sessions/capture/rules.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { makeTasks } from "../sessions/task-state.ts"
 import { openStore } from "../store/open.ts"
@@ -35,13 +28,14 @@ import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
 import { openChannel } from "./channel.ts"
-import { type Environment, terminalEnvironment } from "./environment.ts"
+import { openDesk } from "./desk.ts"
+import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import type { Home } from "./home.ts"
 import type { Log } from "./log.ts"
 import { maintenanceOf } from "./pair-keeper.ts"
-import { parentOf, processStart } from "./process-identity.ts"
+import { processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import { reporting } from "./reporting.ts"
 import type { Config } from "./settings.ts"
@@ -53,6 +47,7 @@ import { openPermits, permitFor } from "./teams-permits.ts"
 import { ownServer, teamsRecords } from "./teams-records.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
+import { wireQueue } from "./wire-queue.ts"
 
 export interface Program extends AgentHooks {
   call: Call
@@ -67,10 +62,10 @@ export interface Program extends AgentHooks {
 const SWEEP_MS = 60 * 60 * 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The only place that builds things; read it from top to bottom. */
+/** The only place that builds things, with wire-queue.ts for those that reach agents; read it from top to bottom. */
 export async function wire({
   config,
-  readTeams,
+  readConfig,
   environment,
   home,
   log,
@@ -78,8 +73,8 @@ export async function wire({
   httpTrouble,
 }: {
   config: Config
-  /** The teams as the configuration has them now; throws where it cannot be used. */
-  readTeams: () => Config["teams"]
+  /** As it is now, for what may change while the program runs; throws where it cannot be used. */
+  readConfig: () => Config
   environment: Environment
   home: Home
   log: Log
@@ -95,7 +90,8 @@ export async function wire({
         })
       : postgres({ url: config.database.url, onError: (err) => log.warn({ err }, "a database connection failed") }),
   )
-  const roster = makeRoster({ read: readTeams })
+  const readTeams = () => readConfig().teams
+  const roster = makeRoster({ read: readTeams, readAllowed: () => readConfig().settings.allowedDirectories })
   const unwatch = watchConfig(home.config, roster.reload)
   const sessions = makeSessions({ store, clock, homeDir: environment.homeDir, tempDir: environment.tempDir })
   const capture = makeCapture({
@@ -135,16 +131,8 @@ export async function wire({
   })
   const { briefs } = recall
   const { machine } = environment
-  const handoff = makeHandoff({
-    store,
-    clock,
-    tokens,
-    briefs,
-    platforms,
-    successors,
-    machine,
-    promptDir: home.handoffs,
-  })
+  const promptDir = home.handoffs
+  const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, successors, machine, promptDir })
 
   const rules = makeRules({
     store,
@@ -163,57 +151,29 @@ export async function wire({
     onTrouble: (err, path) => log.warn({ err, path }, "the state of a task could not be written to its file"),
   })
 
-  const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
-  const watching = makeWatching({
+  const queue = wireQueue({
     store,
     clock,
+    config,
+    home,
+    log,
     roster,
-    consoles,
-    panes,
     machine,
-    host: hostname(),
-    processStart,
-    parentOf,
     meet: capture.intake.meet,
-    paneOf: (team) => keeping.paneOf(team),
-    onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
   })
-  const keeping = makeKeeping({
-    store,
-    clock,
-    roster,
-    panes,
-    consoles,
-    machine,
-    host: hostname(),
-    socket: home.tmux,
-    isRunning: (pid, start) => processStart(pid) !== undefined && (start === null || processStart(pid) === start),
-    onTrouble: (err, what) => log.error({ err }, what),
-  })
-  const spool = makeSpool(home.spool)
-  const reach = makeReach({
-    store,
-    clock,
-    roster,
-    live: watching.live,
-    panes,
-    consoles,
-    lines,
-    machine,
-    settings: config.queue,
-    host: hostname(),
-    home: home.dir,
-    processStart,
-    parentOf,
-    wake: keeping.wake,
-    redact: redactorOf(config.capture),
-    hasSpooled: async () => (await spool.names()).length > 0,
-    onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
-  })
+  const { watching, keeping, reach } = queue
+  const channel = await openChannel({ store, clock, config, home, log, roster, environment, ...queue })
 
   const permits = await openPermits({ store, clock, config, home, log })
   const analytics = makeAnalytics({ store })
-  const records = teamsRecords({ store, capture, briefs, live: watching.live, isCaptured: config.capture.enabled })
+  const records = teamsRecords({
+    store,
+    capture,
+    briefs,
+    live: watching.live,
+    projects: sessions.projects,
+    isCaptured: config.capture.enabled,
+  })
   const teams = makeTeams({
     store,
     clock,
@@ -246,8 +206,7 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const messenger = await openChannel({ store, clock, roster, config, home, log })
-  const followers: Follower[] = [updatesFollower(roster), ...reach.followers, ...messenger.followers]
+  const followers: Follower[] = [updatesFollower(roster), ...reach.followers, ...channel.followers]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
@@ -255,7 +214,8 @@ export async function wire({
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
-  running.push(...[reach, keeping, teams, messenger].map((room) => room.run(stopping.signal)))
+  running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
+  running.push(channel.run(stopping.signal))
   running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
 
   const sweep = () =>
@@ -266,9 +226,10 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
+  const telegram = openDesk({ store, clock, config })
+  const system = { status: () => statusOf({ store, recall, roster, desk: telegram, home, registration, httpTrouble }) }
   const services = { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, analytics }
-  const call = reporting(local(operations, { ...services, system }), log)
+  const call = reporting(local(operations, { ...services, telegram, system }), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {

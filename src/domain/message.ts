@@ -1,5 +1,6 @@
 import type { Delivery } from "./delivery.ts"
 import type { SessionId } from "./ids.ts"
+import type { MessageOrigin } from "./outgoing.ts"
 
 /** Something that is to be said to an agent: a delivery on this channel, in the lane of whom it is for. */
 export const AGENT_CHANNEL = "agent"
@@ -16,21 +17,14 @@ export interface Sender {
 /** Whom it is for: whoever is at a team's post, or one session and none that comes after it. */
 export type Address = { team: string; sessionId?: undefined } | { sessionId: SessionId; team?: undefined }
 
-/** Where a person wrote it, in the words of that place: what comes of it is shown there, and it is not told there again. */
-export interface Origin {
-  channel: string
-  chat: string | number
-  thread?: string | number | null
-  message?: string | number | null
-}
-
 export type MessagePayload = Address & {
   text: string
   priority: Priority
   sender: Sender
   /** The text is meant as a command of the agent, such as /compact. */
   isCommand?: boolean
-  origin?: Origin
+  /** Where a person wrote it: what comes of it is shown there, and it is not told there again. */
+  origin?: MessageOrigin
 }
 
 /**

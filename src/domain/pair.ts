@@ -17,8 +17,11 @@ export interface Pair {
   lastUsedAtMs: number
 }
 
-/** `missing`: the platform's files no longer have its session; the next message begins a new one and says so. */
-export const PAIR_STATUSES = ["active", "compact_pending", "archived", "missing"] as const
+/**
+ * `missing`: the platform's files no longer have its session; the next message begins a new one and says so.
+ * `continue_pending`: its session is too long; the next message begins a new one with a brief of it.
+ */
+export const PAIR_STATUSES = ["active", "compact_pending", "continue_pending", "archived", "missing"] as const
 export type PairStatus = (typeof PAIR_STATUSES)[number]
 
 /** A session that a pair had: they follow each other when one is lost, reset or too long. */

@@ -50,8 +50,11 @@ export interface Deliveries {
    * tried, however often they died.
    */
   endLeases(ownerPrefix: string, except: string, nowMs: number): Promise<void>
-  /** What it says, put in other words; how far it is stays as it is. */
-  rewrite(seq: number, payload: Record<string, unknown>): Promise<void>
+  /**
+   * What it says, put in other words; how far it is stays as it is. With `ifWaitingAtMs` only while nobody is at it, so that
+   * whoever takes it next says the new words. False when it was not changed.
+   */
+  rewrite(seq: number, payload: Record<string, unknown>, wish?: { ifWaitingAtMs?: number }): Promise<boolean>
   /**
    * Takes the words out of those that hold the text, or were made in that time, or went to these sessions or wait for them. What
    * waits is cancelled by it, and returned.

@@ -19,6 +19,8 @@ export interface Pairs {
   /** Oldest first. */
   sessions(pairId: string): Promise<PairSession[]>
   ofNative(nativeId: string): Promise<Pair | undefined>
+  /** Those of them that are, or were, the session of a pair. */
+  taken(nativeIds: readonly string[]): Promise<string[]>
   /** Under one message there is one answer; the first stands. */
   answer(answer: Answer): Promise<void>
   answerTo(messageId: string): Promise<Answer | undefined>
@@ -46,6 +48,8 @@ export interface Permissions {
   ): Promise<boolean>
   /** Those of these sessions, or that hold the text, or of that time; the audit keeps who decided, without the words. */
   forget(wish: { sessionIds: readonly SessionId[] } | Omit<ForgetWish, "projectId">): Promise<number>
+  /** Those that were decided before then; the audit stays. */
+  dropDecided(beforeMs: number): Promise<number>
   waiting(): Promise<Permission[]>
   list(wish: { last: number }): Promise<Permission[]>
 }

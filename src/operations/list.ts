@@ -24,7 +24,8 @@ import { status } from "./system.ts"
 import { taskState } from "./task-state.ts"
 import { down, teamsAdd, teamsImport, teamsList, teamsRemove, up } from "./teams.ts"
 import { teamsAsk, teamsFollow, teamsNotify, teamsSendMessage } from "./teams-ask.ts"
-import { teamsControl, teamsStatus, teamsThreads } from "./teams-status.ts"
+import { teamsAdopt, teamsControl, teamsStatus, teamsThreads } from "./teams-status.ts"
+import { telegramPair, telegramStatus, telegramTest, telegramUsers, telegramUsersRemove } from "./telegram.ts"
 import { thought } from "./thought.ts"
 import { pullUpdates } from "./updates.ts"
 
@@ -69,11 +70,17 @@ const all = [
   teamsStatus,
   teamsThreads,
   teamsControl,
+  teamsAdopt,
   teamsFollow,
   permissionsList,
   permissionsAnswer,
   audit,
   analytics,
+  telegramStatus,
+  telegramTest,
+  telegramPair,
+  telegramUsers,
+  telegramUsersRemove,
   status,
 ] as const
 

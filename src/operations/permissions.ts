@@ -1,7 +1,7 @@
 import * as z from "zod"
-import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { PERMISSION_STATES, type Permission } from "../domain/permission.ts"
+import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
 import { clip, table } from "./text.ts"
 
@@ -148,13 +148,6 @@ const shown = (text: string) =>
 
 const aboutOf = ({ id, asker, tool, title, rule, reason }: Record<string, unknown>) =>
   clip([id, asker, tool, title, rule && `rule: ${rule}`, reason].filter(Boolean).map(String).map(shown).join(", "), 160)
-
-/** Who answers. The shell of an agent is no person's; an agent that hides that it is one breaks its own rules. */
-function personOf({ surface, agentShell, nativeSession, client }: Caller): string {
-  if (surface === "mcp" || agentShell !== undefined || nativeSession !== undefined)
-    throw new Failure("person_needed", `this is asked by ${agentShell ?? nativeSession?.platform ?? "an agent"}`)
-  return surface === "cli" ? "the owner" : `${client?.name ?? "an unnamed client"} over HTTP`
-}
 
 const shortTime = (iso: string) => iso.slice(0, 16).replace("T", " ")
 const iso = (ms: number) => new Date(ms).toISOString()

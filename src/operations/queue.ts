@@ -125,7 +125,8 @@ export const queueShow = operation({
   async run({ reach }, { id }) {
     const found = await reach.messages.byId(id)
     if (!found) throw new Failure("message_not_found", `there is no message ${id}`, { id })
-    return viewMessage(found)
+    const isWaiting = found.state === "queued" && found.outcome === null
+    return viewMessage(isWaiting ? { ...found, outcome: await reach.messages.waitsFor(found) } : found)
   },
 })
 

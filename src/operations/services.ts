@@ -1,3 +1,5 @@
+import type { BotState } from "../domain/channel-store.ts"
+import type { Desk } from "../reach/desk.ts"
 import type { Keeping } from "../reach/keeping/keeping.ts"
 import type { ReachRoom } from "../reach/room.ts"
 import type { UpdatesRoom } from "../reach/updates/pull.ts"
@@ -23,6 +25,7 @@ export interface Services {
   keeping: Keeping
   permits: Permits
   analytics: Analytics
+  telegram: Desk
   system: SystemService
 }
 
@@ -60,5 +63,7 @@ export interface SystemStatus {
     trouble?: string | undefined
   }
   followers: { name: string; lag: number }[]
+  /** Absent where there is no bot. */
+  telegram?: { id: string; state: BotState | "new"; why?: string | undefined; since?: string | undefined } | undefined
   notices: string[]
 }

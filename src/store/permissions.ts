@@ -68,6 +68,14 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
       if (result.numUpdatedRows > 0n) await onMoved()
       return result.numUpdatedRows > 0n
     },
+    async dropDecided(beforeMs) {
+      const { numDeletedRows } = await db
+        .deleteFrom("permissions")
+        .where("state", "!=", "waiting")
+        .where("answered_at_ms", "<", beforeMs)
+        .executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
+    },
     async forget(wish) {
       let query = db.selectFrom("permissions").select("id")
       if ("sessionIds" in wish) {

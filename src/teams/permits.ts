@@ -25,10 +25,13 @@ export interface AskContext {
   asker: string
   team: string | null
   sessionId: SessionId | null
+  /** The agent takes another input than the one that it asked with. */
+  canUpdateInput?: boolean
 }
 
 export type Decision =
-  | { kind: "allow"; reason?: string | undefined }
+  /** `updatedInput` is run instead of what was asked for; refused where the agent cannot, or waits in another home. */
+  | { kind: "allow"; reason?: string | undefined; updatedInput?: Record<string, unknown> | undefined }
   /** Allowed, with one of the rules that were offered, by its place; which one is clear if there is one only. */
   | { kind: "always"; which?: number | undefined; reason?: string | undefined }
   | { kind: "deny"; reason?: string | undefined }
@@ -53,8 +56,15 @@ const NOBODY = "throughline"
 const AUDIT_TITLE_CHARS = 300
 
 export function makePermits({ store, clock, settings, home, redact, onTrouble }: PermitsDeps): Permits {
+  /** Those of this process that wait, and what they are to run instead: it may hold secrets, and is not kept. */
+  const here = new Map<string, { canUpdateInput: boolean; updatedInput: Permission["input"] | undefined }>()
+
   /** Writes the decision with its traces, if it is the first. */
-  const settle = (id: string, settled: Omit<Settled, "atMs" | "kept">): Promise<boolean> =>
+  const settle = (
+    id: string,
+    settled: Omit<Settled, "atMs" | "kept">,
+    instead?: Permission["input"],
+  ): Promise<boolean> =>
     store.transaction(async (tx) => {
       const permission = await tx.permissions.byId(id)
       const atMs = clock.nowMs()
@@ -62,6 +72,9 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       const kept = permission && keptOf(permission, redact)
       if (!permission || !(await tx.permissions.decide(id, { ...settled, reason, atMs, ...(kept && { kept }) })))
         return false
+      const asking = here.get(id)
+      // Before it is committed, and so before anybody who waits can read it.
+      if (asking) asking.updatedInput = instead
       const { tool, team, asker, sessionId } = permission
       const { state, by, always } = settled
       const rule = always === undefined || always === null ? undefined : kept!.suggestions[always]?.label
@@ -72,6 +85,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
         tool,
         title: kept!.title.slice(0, AUDIT_TITLE_CHARS),
         ...(rule !== undefined && { rule }),
+        ...(instead && { updatedInput: cleanInput(instead, redact) }),
         ...(reason !== null && { reason }),
       }
       await tx.audit.add({ atMs, who: by, what: `permission.${state}`, data: what })
@@ -102,10 +116,11 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
   }
 
   return {
-    async permit(request, { asker, team, sessionId }, signal) {
+    async permit(request, { asker, team, sessionId, canUpdateInput = false }, signal) {
       const { tool, title, input, suggestions } = request
       const [id, askedAtMs] = [newPermissionId(), clock.nowMs()]
       const expiresAtMs = askedAtMs + settings.timeoutMinutes * 60_000
+      here.set(id, { canUpdateInput, updatedInput: undefined })
       try {
         await store.transaction(async (tx) => {
           await tx.permissions.ask({
@@ -117,22 +132,27 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
           const data = { id, team, tool, asker }
           await tx.journal.append([{ kind: "permission.asked", sessionId, atMs: askedAtMs, data }])
         })
-        return answerOf(await wait(id, expiresAtMs, signal))
+        const permission = await wait(id, expiresAtMs, signal)
+        return answerOf(permission, here.get(id)?.updatedInput)
       } catch (error) {
         onTrouble(error, `the permission ${id} for ${tool}`)
         return { behavior: "deny", message: `Nobody could be asked: ${Failure.from(error).message}` }
+      } finally {
+        here.delete(id)
       }
     },
     async decide(given, decision, by) {
       const id = await idOf(store, given)
       const before = await store.permissions.byId(id)
       if (!before) throw new Failure("permission_not_found", `there is no permission ${given}`, { id: given })
-      const isFirst = await settle(id, {
-        state: decision.kind === "deny" ? "denied" : "allowed",
-        always: decision.kind === "always" ? ruleOf(before, decision.which) : null,
-        reason: decision.reason ?? null,
-        by,
-      })
+      const instead = decision.kind === "allow" ? decision.updatedInput : undefined
+      if (instead && before.state === "waiting" && !here.get(id)?.canUpdateInput)
+        throw new Failure("bad_input", `${before.tool} can be allowed or denied here, but not with another input`, {
+          parameter: "updatedInput",
+        })
+      const state = decision.kind === "deny" ? "denied" : "allowed"
+      const always = decision.kind === "always" ? ruleOf(before, decision.which) : null
+      const isFirst = await settle(id, { state, always, reason: decision.reason ?? null, by }, instead)
       return { isFirst, permission: (await store.permissions.byId(id)) ?? before }
     },
     waiting: () => store.permissions.waiting(),
@@ -149,8 +169,12 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
   }
 }
 
-function answerOf({ state, always, reason, answeredBy }: Permission): PermissionAnswer {
-  if (state === "allowed") return { behavior: "allow", ...(always !== null && { always }) }
+function answerOf(
+  { state, always, reason, answeredBy }: Permission,
+  updatedInput: Permission["input"] | undefined,
+): PermissionAnswer {
+  if (state === "allowed")
+    return { behavior: "allow", ...(always !== null && { always }), ...(updatedInput && { updatedInput }) }
   if (state === "denied") return { behavior: "deny", message: `Denied by ${answeredBy}${reason ? `: ${reason}` : ""}` }
   return { behavior: "deny", message: `Not allowed: ${reason ?? state}` }
 }
@@ -175,8 +199,16 @@ function ruleOf({ suggestions, tool }: Permission, which = suggestions.length ==
   throw new Failure("bad_input", why, { parameter: "which" })
 }
 
-/** A secret is known by itself, or by the name that stands before it. */
 function keptOf({ title, input, suggestions }: Permission, redact: (text: string) => string): KeptWords {
+  return {
+    title: redact(title),
+    input: cleanInput(input, redact),
+    suggestions: suggestions.map(({ label }) => ({ label: redact(label) })),
+  }
+}
+
+/** A secret is known by itself, or by the name that stands before it. */
+function cleanInput(input: Permission["input"], redact: (text: string) => string): Permission["input"] {
   const clean = (value: unknown): unknown => {
     if (typeof value === "string") return redact(value)
     if (Array.isArray(value)) return value.map(clean)
@@ -189,11 +221,7 @@ function keptOf({ title, input, suggestions }: Permission, redact: (text: string
   } catch {
     // What was taken out had a quotation mark at its edge; text by text is left.
   }
-  return {
-    title: redact(title),
-    input: clean(named) as Permission["input"],
-    suggestions: suggestions.map(({ label }) => ({ label: redact(label) })),
-  }
+  return clean(named) as Permission["input"]
 }
 
 /** Listens before anything is read, so that what happens meanwhile is not slept through. */

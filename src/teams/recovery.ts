@@ -5,6 +5,7 @@ import { askOf, type Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
 import { conclude, type Settled } from "./entries.ts"
+import { isNewContext } from "./pairs.ts"
 import { workerOf } from "./turn.ts"
 
 /** Finds out what became of a question that a daemon before this one had begun with: by what the agent has kept of it. */
@@ -48,7 +49,7 @@ export function makeRecovery({ store, clock, processStart, endProcess, readRecor
     store.transaction(async (tx) => {
       if (!(await conclude(tx, delivery, "done", clock.nowMs(), FOUND))) return
       const begun = (await tx.pairs.sessions(pair.id)).find(({ nativeId }) => nativeId === pair.nativeId)
-      const isContextNew = !pair.isMade && (begun?.why === "lost" || begun?.why === "reset")
+      const isContextNew = !pair.isMade && isNewContext(begun?.why)
       await tx.pairs.update(pair.id, { isMade: true, madeAtMs: pair.madeAtMs ?? atMs })
       await tx.pairs.answer({
         ...{ messageId: delivery.key, pairId: pair.id, nativeId: pair.nativeId, text, isContextNew },

@@ -161,6 +161,17 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       expect(asked).toBe(1)
     })
 
+    test.runIf(driver.can.updatedInput)("allowed with another input, that one is run", async () => {
+      const { say, dir } = await b.start({
+        onPermission: async ({ input }) => ({
+          behavior: "allow",
+          updatedInput: { ...input, command: "touch instead.txt" },
+        }),
+      })
+      expect((await say("<<RUN touch meant.txt>>")).status).toBe("done")
+      expect([existsSync(join(dir, "instead.txt")), existsSync(join(dir, "meant.txt"))]).toEqual([true, false])
+    })
+
     test("nobody is asked where permissions are to be skipped", async () => {
       const { say, dir } = await b.start({ skipPermissions: true })
       await say("<<RUN touch skipped.txt>>")
@@ -200,6 +211,29 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       expect((await running).status).toBe("failed")
       await b.until(async () => !(await processesOf(home.dir)).some((line) => line.endsWith(endless)))
     })
+
+    test.runIf(driver.can.ping)(
+      "it says that it is there, no model asked; one that hangs does not, and is ended",
+      async () => {
+        const before = home.heard().length
+        const { session, prompt } = await b.start()
+        const answered = () => Promise.race([session.ping!().then(() => true), sleep(SOON_MS, false)])
+        expect(await answered()).toBe(true)
+        const running = prompt("<<HOLD sorrel>>")
+        await hasHeard(home, "sorrel")
+        expect(await answered(), "also in a turn").toBe(true)
+        await session.cancel()
+        await running
+        expect(home.heard().length).toBe(before + 1)
+        process.kill(session.pid, "SIGSTOP")
+        expect(await answered()).toBe(false)
+        const startedMs = performance.now()
+        await session.close({ isHanging: true })
+        expect(performance.now() - startedMs).toBeLessThan(SOON_MS)
+        expect(driver.can.shared || existsSync(`/proc/${session.pid}`)).toBe(driver.can.shared)
+        if (driver.can.shared && existsSync(`/proc/${session.pid}`)) process.kill(session.pid, "SIGCONT")
+      },
+    )
 
     test("a message of 5 MB arrives whole, or is refused with the agent's reason", async () => {
       const { say } = await b.start()

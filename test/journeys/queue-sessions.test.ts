@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { FakeAgent } from "../fixtures/fake-agents.ts"
+import { tortureOwnership } from "../fixtures/ownership-torture.ts"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
 
 const SOON = { timeout: 20_000, interval: 50 }
@@ -152,3 +153,12 @@ test("a target that is nobody, or more than one, is refused", async () => {
     id,
   })
 })
+
+test("what is for a session of eight panes reaches no other, whatever ends and begins beneath it", async () => {
+  const result = await tortureOwnership({ messages: 80, maxMs: 120_000 })
+  expect(result).toMatchObject({ misdelivered: 0, duplicates: 0, missing: 0, outOfOrder: 0 })
+  expect(result.sent).toBeGreaterThanOrEqual(80)
+  expect(result.forEnded).toBeGreaterThan(0)
+  expect(result.endedSaid).toBe(result.forEnded)
+  expect(result.slowestNoticeMs).toBeLessThan(2_000)
+}, 180_000)

@@ -101,11 +101,14 @@ export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: st
             const { has_topics_enabled: hasTopics = false } = await raw.getMe(stop)
             const title = [chat.first_name, chat.last_name].filter(Boolean).join(" ")
             const may = { isAdmin: true, mayManageTopics: hasTopics, mayDeleteMessages: true }
-            return { kind: "private", title, hasTopics, ...may }
+            return { kind: "private", title, hasTopics, ...may, adminBots: [] }
           }
           const member = await raw.getChatMember({ chat_id: chatId, user_id: Number(botId) }, stop)
           const hasTopics = "is_forum" in chat && chat.is_forum === true
-          return { kind: "group", title: chat.title ?? "", hasTopics, ...rightsOf(member) }
+          // Servers that do not know the wish tell of no other bots.
+          const admins = await raw.getChatAdministrators({ chat_id: chatId, return_bots: true }, stop)
+          const adminBots = admins.flatMap(({ user }) => (user.is_bot ? [String(user.id)] : []))
+          return { kind: "group", title: chat.title ?? "", hasTopics, ...rightsOf(member), adminBots }
         },
         { signal },
       ),

@@ -153,7 +153,8 @@ describe("send", () => {
 
     test("may be the same words twice where the sender wishes it, and not under the same key", async () => {
       const wish = { sessionId: await session("abcd"), text: "yes", sender: owner, allowTwin: true }
-      const origin = { channel: "telegram", chat: -100, thread: 7, message: 41 }
+      const place = { channel: "telegram", chatId: "-100", threadId: 7, messageId: 41 }
+      const origin = { ...place, userId: "1", name: "Ada" }
       const first = (await make().send({ ...wish, idempotencyKey: "41", origin })) as { id: string }
       expect((await make().byId(first.id))!.payload).toMatchObject({ origin })
       expect(await make().send({ ...wish, idempotencyKey: "41" })).toEqual({
@@ -262,6 +263,7 @@ test("status tells of every team what waits, why, and what the agent has", async
     nowMs,
   )
   await store.deliveries.retry(head!.seq, "c", nowMs, "the agent is busy")
+  expect(await messages.waitsFor((await messages.byId(ids[2]!))!)).toBe("the agent is busy")
   const nobody = { sessionId: null, lastSeenMs: null }
   expect(await messages.status()).toEqual([
     { target: "api", pending: 2, inProgress: 1, currentTask: "a long one", waitsFor: "the agent is busy", ...nobody },

@@ -8,17 +8,17 @@ import {
   AGENT_CHANNEL,
   laneOf,
   type MessagePayload,
-  type Origin,
   type Priority,
   type Rung,
   type Sender,
   targetOf,
 } from "../../domain/message.ts"
+import type { MessageOrigin } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { findSession, findTarget } from "./addressing.ts"
 import { stateEntry } from "./entries.ts"
-import { makeStatus, type TargetStatus } from "./status.ts"
+import { makeStatus, type TargetStatus, whyWaiting } from "./status.ts"
 
 /** What is to be said to agents: taken in once, kept until it is settled. */
 export interface Messages {
@@ -27,6 +27,8 @@ export interface Messages {
   /** Takes back what no agent has yet. */
   cancel(id: string): Promise<CancelAnswer>
   byId(id: string): Promise<Delivery | undefined>
+  /** Why it waits: what holds up the first of its lane holds up those behind it. Null when that is not known yet. */
+  waitsFor(delivery: Delivery): Promise<string | null>
   /** Of every team, and of every session that something was sent to which is not over. */
   status(): Promise<TargetStatus[]>
   /** Ends the turn that the session is in: Escape, or what its platform has for it. */
@@ -43,7 +45,7 @@ export type SendWish = ({ target: string } | { sessionId: SessionId }) & {
   isCommand?: boolean | undefined
   /** The same words may be said twice within a moment, as people do: "yes", "yes". */
   allowTwin?: boolean | undefined
-  origin?: Origin | undefined
+  origin?: MessageOrigin | undefined
 }
 
 export type SendAnswer =
@@ -133,6 +135,7 @@ export function makeMessages({ store, clock, roster, settings, interrupt, onQueu
     },
 
     byId: (id) => ofAgents(store, id),
+    waitsFor: ({ lane }) => whyWaiting(store, [lane]),
     status: makeStatus({ store, roster }),
     interrupt,
   }

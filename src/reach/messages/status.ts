@@ -72,7 +72,8 @@ async function currentWords(store: Store, lanes: string[]): Promise<string | nul
   return line.length <= MAX_TASK_CHARS ? line : `${line.slice(0, MAX_TASK_CHARS - 1)}…`
 }
 
-async function whyWaiting(store: Store, lanes: string[]): Promise<string | null> {
+/** What was found of the first of these lanes. */
+export async function whyWaiting(store: Store, lanes: string[]): Promise<string | null> {
   const [head] = await store.deliveries.ofLanes(lanes, { states: ["queued"], first: 1 })
   return head?.outcome ?? null
 }

@@ -135,6 +135,20 @@ export function queueContract(store: () => Store): void {
       expect((await texts("b")).map(([text]) => text)).toEqual([""])
     })
 
+    test("is put in other words only while nobody is at it, where that is wished", async () => {
+      await store().deliveries.enqueue(newDelivery("a1", { payload: { text: "first" } }), NOW)
+      const { seq } = (await store().deliveries.byKey("a1"))!
+      const rewrite = (text: string, atMs: number) => store().deliveries.rewrite(seq, { text }, { ifWaitingAtMs: atMs })
+      expect(await rewrite("second", NOW)).toBe(true)
+      const [leased] = await store().deliveries.lease(leaseFor("me", { limit: 1, leaseMs: 10 }), NOW)
+      expect(leased!.payload).toEqual({ text: "second" })
+      expect(await rewrite("third", NOW)).toBe(false)
+      expect(await rewrite("third", NOW + 10)).toBe(true)
+      await store().deliveries.startAttempt(seq, "me", NOW)
+      expect(await rewrite("fourth", NOW + 10)).toBe(false)
+      expect((await store().deliveries.byKey("a1"))!.payload).toEqual({ text: "third" })
+    })
+
     test("is also what waits for a session and went to none yet, urgent or not", async () => {
       const waiting = async (lane: string) => {
         await store().deliveries.enqueue(newDelivery(lane, { lane, payload: { text: "words" } }), NOW)

@@ -59,6 +59,13 @@ export function teamsContract(store: () => Store): void {
     expect((await store().pairs.ofNative("native of c"))?.id).toBe("c")
   })
 
+  test("a session that a pair has, or had, is taken", async () => {
+    await store().pairs.ensure(newPair("a", { nativeId: "now" }))
+    await store().pairs.addSession({ pairId: "a", nativeId: "before", sinceMs: NOW, why: "first" })
+    expect((await store().pairs.taken(["now", "before", "never"])).sort()).toEqual(["before", "now"])
+    expect(await store().pairs.taken([])).toEqual([])
+  })
+
   test("a pair counts its messages and remembers the sessions that it had", async () => {
     await store().pairs.ensure(newPair("a"))
     await store().pairs.count("a", NOW + 5)
@@ -128,6 +135,14 @@ export function teamsContract(store: () => Store): void {
     expect(await store().permissions.decide("q2", { state: "denied", by: "phone", atMs: NOW + 3, kept })).toBe(true)
     expect(await store().permissions.byId("q2")).toMatchObject({ ...kept, state: "denied" })
     expect((await store().permissions.list({ last: 1 })).map(({ id }) => id)).toEqual(["q2"])
+  })
+
+  test("permissions that were decided before a moment are dropped, those that wait are not", async () => {
+    for (const id of ["q1", "q2", "q3"]) await store().permissions.ask(newPermission(id))
+    await store().permissions.decide("q1", { state: "denied", by: "me", atMs: NOW + 1 })
+    await store().permissions.decide("q2", { state: "stale", by: "me", atMs: NOW + 2 })
+    expect(await store().permissions.dropDecided(NOW + 2)).toBe(1)
+    expect((await store().permissions.list({ last: 9 })).map(({ id }) => id).sort()).toEqual(["q2", "q3"])
   })
 
   test("what is forgotten of permissions is gone, and the audit keeps who decided without the words", async () => {

@@ -1,4 +1,4 @@
-import type { PermissionRequest } from "../../../domain/driver.ts"
+import type { PermissionAnswer, PermissionRequest } from "../../../domain/driver.ts"
 
 export interface ControlRequest {
   request_id: string
@@ -35,10 +35,13 @@ export function question(request: CanUseTool): PermissionRequest {
 }
 
 /** The one chosen rule goes back and no other: all of them together would open more than was meant. */
-export function allowed({ input, permission_suggestions = [] }: CanUseTool, always: number | undefined): object {
+export function allowed({ input, permission_suggestions = [] }: CanUseTool, word: Allowed): object {
+  const { always, updatedInput = input } = word
   const rule = always === undefined ? undefined : permission_suggestions[always]
-  return { behavior: "allow", updatedInput: input, ...(rule ? { updatedPermissions: [rule] } : {}) }
+  return { behavior: "allow", updatedInput, ...(rule ? { updatedPermissions: [rule] } : {}) }
 }
+
+type Allowed = Extract<PermissionAnswer, { behavior: "allow" }>
 
 export const denied = ({ message }: { message: string }): object => ({ behavior: "deny", message })
 
