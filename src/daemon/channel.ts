@@ -1,5 +1,4 @@
 import { hostname } from "node:os"
-import { telegramChannel } from "../adapters/channels/telegram.ts"
 import { consoles } from "../adapters/consoles/list.ts"
 import { transcriber } from "../adapters/transcriber.ts"
 import type { Clock } from "../domain/clock.ts"
@@ -43,6 +42,8 @@ export async function openChannel(parts: {
   // It follows without a bot too: what happens before there is one is no news when there is.
   if (token === undefined) return { followers: [{ name: MIRROR, after: async () => {} }], run: async () => {} }
 
+  // Loaded when there is a bot: without one the daemon is spared its memory.
+  const { telegramChannel } = await import("../adapters/channels/telegram.ts")
   const channel = telegramChannel({ token, apiRoot })
   const botId = token.split(":")[0]!
   const host = hostname()

@@ -1,3 +1,4 @@
+import type { PermissionAnswers, PermissionQuestion } from "./permission.ts"
 import type { Machine } from "./platform.ts"
 
 /** Runs sessions of one platform in processes of ours: start, prompt, stream, cancel, permission, resume. */
@@ -32,6 +33,8 @@ export interface DriverCan {
   usage: boolean
   /** Many sessions live in one process. */
   shared: boolean
+  /** Each session has our server to itself; otherwise those of one folder share the one that was named last. */
+  ownServer: boolean
   /** Says that it is there when it is asked; otherwise one that hangs is not told from one that idles. */
   ping: boolean
 }
@@ -103,8 +106,12 @@ export interface PermissionRequest {
   title: string
   /** Rules that would make the same thing allowed from now on; one of them can be chosen. */
   suggestions: { label: string; value: unknown }[]
+  /** What it asks to be told, where it is more than a yes or no. */
+  questions?: PermissionQuestion[]
 }
 
 export type PermissionAnswer =
   /** `always` names one of the suggestions, by its place; `updatedInput` is run instead, where `can.updatedInput`. */
-  { behavior: "allow"; always?: number; updatedInput?: Record<string, unknown> } | { behavior: "deny"; message: string }
+  | { behavior: "allow"; always?: number; updatedInput?: Record<string, unknown>; answers?: PermissionAnswers }
+  /** With `interrupt` the turn ends, where the agent can. */
+  | { behavior: "deny"; message: string; interrupt?: boolean }

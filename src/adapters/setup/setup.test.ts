@@ -287,7 +287,7 @@ test("a person is told of an agent that does not read comments", () => {
   const path = join(homeDir, ".claude/settings.json")
   const { plan } = agents.find((one) => one.platform === "claude-code") as AgentSetup
   put(path, '{"model": "opus"}')
-  expect(byPath(plan(machine(), program), path)?.summary).toBe("hooks for 11 events")
+  expect(byPath(plan(machine(), program), path)?.summary).toBe("hooks for 13 events")
   put(path, '{"model": "opus" /* mine */}')
   expect(byPath(plan(machine(), program), path)?.summary).toContain("does not read this file while it has comments")
 })

@@ -6,7 +6,7 @@ import { shellWord } from "./files.ts"
 import type { JsonFile } from "./json.ts"
 
 /** The hook does nothing once the script is gone, and its parent is the agent itself, because of the exec. */
-export function hookCommand({ hook }: Program, platform: string, mode?: "wait"): string {
+export function hookCommand({ hook }: Program, platform: string, mode?: "wait" | "ask"): string {
   const script = shellWord(hook)
   return `[ ! -x ${script} ] || exec ${script} ${platform}${mode === undefined ? "" : ` ${mode}`}`
 }
@@ -22,7 +22,7 @@ export function addGrouped(file: JsonFile, events: readonly string[], handler: H
     const groups = file.array(["hooks", event])
     const mine = groups.flatMap((group, at) =>
       handlersOf(group).flatMap((one, index) =>
-        isOurs(one, hook) && waits(one as Handler) === waits(handler) ? [{ path: [at, "hooks", index], one }] : [],
+        isOurs(one, hook) && modeOf(one as Handler) === modeOf(handler) ? [{ path: [at, "hooks", index], one }] : [],
       ),
     )
     if (mine.length === 0) file.append(["hooks", event], { hooks: [handler] })
@@ -89,7 +89,7 @@ function isOurs(handler: unknown, hook: string): boolean {
   return typeof command === "string" && command.includes(shellWord(hook))
 }
 
-const waits = ({ command }: Handler) => / wait$/.test(command)
+const modeOf = ({ command }: Handler) => / (wait|ask)$/.exec(command)?.[1]
 
 /** The fields that Claude Code's, Codex's and Gemini's hooks have in common. */
 export function readCommon(payload: Record<string, unknown>, env: Record<string, string>): HookEvent {
