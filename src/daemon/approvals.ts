@@ -35,7 +35,7 @@ export function openAsking({ store, permits, live, intake, roster, config, log }
 }
 
 /** Whether a question would be shown to somebody who may answer it. */
-async function isReached(store: Store, { token, approvals, users }: Config["telegram"]): Promise<boolean> {
-  if (token === undefined || !approvals) return false
+async function isReached(store: Store, { token, mirror, approvals, users }: Config["telegram"]): Promise<boolean> {
+  if (token === undefined || mirror === "off" || !approvals) return false
   return users.length > 0 || (await store.people.list("telegram")).length > 0
 }

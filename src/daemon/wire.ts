@@ -163,9 +163,9 @@ export async function wire({
     meet: capture.intake.meet,
   })
   const { watching, keeping, reach } = queue
-  const channel = await openChannel({ store, clock, config, home, log, roster, environment, ...queue })
-
   const permits = await openPermits({ store, clock, config, home, log })
+  const channel = await openChannel({ store, clock, config, home, log, roster, environment, permits, ...queue })
+
   const analytics = makeAnalytics({ store })
   const records = teamsRecords({
     store,

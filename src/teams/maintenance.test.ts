@@ -226,6 +226,7 @@ test("what was decided long ago is dropped, and what waits is not", async () => 
     title: "t",
     input: {},
     suggestions: [],
+    questions: [],
   }
   const open = {
     state: "waiting",
@@ -233,7 +234,6 @@ test("what was decided long ago is dropped, and what waits is not", async () => 
     reason: null,
     answeredBy: null,
     waiter: "process",
-    questions: [],
     answers: {},
     takenAtMs: null,
     answeredAtMs: null,
