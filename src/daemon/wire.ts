@@ -192,7 +192,8 @@ export async function wire({
     ...records,
     onTrouble: (err, what) => log.warn({ err, what }, "teams that are asked"),
   })
-  const asking = openAsking({ store, permits, live: watching.live, intake: capture.intake, roster, config, log })
+  const { intake } = capture
+  const asking = openAsking({ store, permits, live: watching.live, intake, roster, config, machine, log })
   const updates = makeUpdates({
     store,
     roster,
@@ -217,7 +218,7 @@ export async function wire({
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
   running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
-  running.push(channel.run(stopping.signal))
+  running.push(channel.run(stopping.signal), asking.run(stopping.signal))
   running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
 
   const sweep = () =>

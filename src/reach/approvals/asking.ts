@@ -42,8 +42,12 @@ interface AskContext {
 interface AskWish {
   key: string
   mostMs: number
-  isAsked(): Promise<boolean>
+  isAsked?(): Promise<boolean>
 }
+
+/** Who asks, in words. */
+export const askerOf = (label: string, cwd: string | null = null) =>
+  cwd === null ? label : `${label} in ${basename(cwd)}`
 
 /** Where nothing is shown while the hook waits, whoever sits there must not wait for long. */
 const HIDDEN_MS = 60_000
@@ -72,7 +76,7 @@ export function makeAsking(deps: AskingDeps): Asking {
         isShown,
         agentId: subagent === null ? undefined : String(payload.agent_id),
       }
-      const who = `${label}${cwd === undefined ? "" : ` in ${basename(cwd)}`}`
+      const who = askerOf(label!, cwd)
       const whose = subagent === null ? who : `${who}, sub-agent ${subagent}`
       const asker = isShown ? whose : `${whose} (nothing of it is on the screen)`
       const team = cwd === undefined ? null : teamAt(sent.platform, cwd)

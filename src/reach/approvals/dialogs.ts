@@ -41,7 +41,7 @@ const LOOK_MS = 400
 const LATE_MS = 300
 /** Between two dialogs an agent may be busy for a moment. */
 const LOOKS = 2
-const AT_TERMINAL = { by: "the terminal", reason: "answered at the terminal" }
+export const AT_TERMINAL = { by: "the terminal", reason: "answered at the terminal" }
 
 interface Open extends Dialog {
   /** The agent's process and the hook's, as they were when it began to wait. */
