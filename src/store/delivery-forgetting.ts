@@ -21,7 +21,8 @@ export async function forgetWords(
   if (containing !== undefined) query = query.where(dialect.contains("payload", inJson(containing)))
   const cancelled: DeliveryRow[] = []
   for (const row of await query.execute()) {
-    const payload = JSON.stringify({ ...(JSON.parse(row.payload) as object), text: "" })
+    const { body: _, file: __, buttons: ___, ...rest } = JSON.parse(row.payload) as Record<string, unknown>
+    const payload = JSON.stringify({ ...rest, text: "" })
     const isWaiting = row.state === "queued" && row.attempt_started_at_ms === null
     const end = { state: "cancelled", outcome: "it was forgotten", settled_at_ms: nowMs, lease_until_ms: null }
     await db
