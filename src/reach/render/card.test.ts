@@ -33,11 +33,7 @@ describe("what an agent asks to be allowed", () => {
       "🔐 May it use Bash?\napi • mend the DNS\n\nClean up\nrm -rf build",
     )
     const asker = "Claude Code in shop, sub-agent Explore (nothing of it is on the screen)"
-    expect(text(asked("Bash", { command: "ls" }, { asker }))).toContain(`
-${asker}
-`)
-      "Explore\nA sub-agent asks: nothing is shown on",
-    )
+    expect(text(asked("Bash", { command: "ls" }, { asker }))).toContain(`\n${asker}\n`)
   })
 
   test("of 5,000 characters the first 1,200 and the last 800 are seen, and how many are between", () => {
