@@ -49,6 +49,7 @@ const withoutWords = (payload: object) => ({
   ...("raw" in payload ? { raw: null } : {}),
   ...("body" in payload ? { body: { text: "", marks: [] } } : {}),
   ...("file" in payload ? { file: null } : {}),
+  ...("buttons" in payload ? { buttons: [] } : {}),
 })
 
 /** Those that wait for the project's sessions went to none of them yet. */

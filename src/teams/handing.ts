@@ -24,11 +24,15 @@ export interface HandingDeps {
   takeBack(messageId: string): Promise<boolean>
   readRecords(platform: string): Promise<boolean>
   isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
+  /** Its agent waits for its next prompt. */
+  isIdle(sessionId: SessionId): Promise<boolean>
   onChanged(id: string): void
 }
 
 const LOOK_MS = 150
 const LOOKS_CLOSED = 3
+/** So often it is looked whether it was answered already: that a turn is over is sometimes heard of late. */
+const EVIDENCE_MS = 2_000
 /** The reply reaches the agent's file, and the file our archive, a moment after its turn is over. */
 const GRACE_MS = 5_000
 const LAST_TURNS = 2_000
@@ -38,7 +42,7 @@ const IN_SESSION = "said in the session that a person has open"
 export const isHanded = ({ handed }: AskPayload) => handed !== undefined && handed.sessionId !== null
 
 export function makeHanding(deps: HandingDeps): Handing {
-  const { store, clock, sendTo, takeBack, readRecords, isOpenElsewhere, onChanged } = deps
+  const { store, clock, sendTo, takeBack, readRecords, isOpenElsewhere, isIdle, onChanged } = deps
 
   const settle = async (delivery: Delivery, state: Parameters<typeof conclude>[2], reason: string | null) => {
     await store.transaction((tx) => conclude(tx, delivery, state, clock.nowMs(), reason))
@@ -74,10 +78,16 @@ export function makeHanding(deps: HandingDeps): Handing {
     onChanged(key)
   }
 
-  const replyTo = async (message: Delivery, ask: Delivery, sessionId: SessionId): Promise<Turn | undefined> => {
+  const replyTo = async (
+    message: Delivery,
+    ask: Delivery,
+    sessionId: SessionId,
+    { isProved = false } = {},
+  ): Promise<Turn | undefined> => {
     const turns = await store.turns.ofSession(sessionId, { limit: LAST_TURNS })
     const names = [message.key, ask.key]
     const at = turns.findLastIndex(({ kind, text }) => kind !== "reply" && names.some((name) => text.includes(name)))
+    if (isProved && at < 0) return undefined
     // What a hook hands over stands in no turn: then what was replied since counts.
     const since = message.attemptStartedAtMs ?? message.createdAtMs
     const after = at >= 0 ? turns.slice(at + 1) : turns.filter(({ atMs }) => atMs >= since)
@@ -123,6 +133,13 @@ export function makeHanding(deps: HandingDeps): Handing {
     await settle(delivery, "failed", "it was said in the open session, whose turn ended without a reply")
   }
 
+  /** The agent idles, and what stands in its records after the question is a reply. */
+  const foundReply = async (delivery: Delivery, pair: Pair, message: Delivery, sessionId: SessionId) => {
+    if (message.state === "queued" || !(await isIdle(sessionId))) return undefined
+    await readRecords(pair.platform)
+    return replyTo(message, delivery, sessionId, { isProved: true })
+  }
+
   return {
     async hand(delivery, pair, isCancelled, signal) {
       const session = await store.sessions.byNative(pair.platform, pair.nativeId!)
@@ -130,6 +147,7 @@ export function makeHanding(deps: HandingDeps): Handing {
       if (sessionId === undefined) return "closed"
       const id = await handOver(delivery, sessionId)
       let looksClosed = 0
+      let lookedAtMs = clock.nowMs()
       for (; !signal.aborted; await sleep(LOOK_MS, undefined, { signal }).catch(() => {})) {
         const message = await store.deliveries.byKey(id)
         if (!message) return "closed"
@@ -149,6 +167,13 @@ export function makeHanding(deps: HandingDeps): Handing {
           return "closed"
         }
         await keepUp(delivery, message)
+        if (clock.nowMs() - lookedAtMs < EVIDENCE_MS) continue
+        lookedAtMs = clock.nowMs()
+        const reply = await foundReply(delivery, pair, message, sessionId)
+        if (!reply) continue
+        await answered(delivery, pair, message, reply)
+        onChanged(delivery.key)
+        return "settled"
       }
       return "settled"
     },

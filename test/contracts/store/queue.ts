@@ -111,6 +111,14 @@ export function queueContract(store: () => Store): void {
       expect((await byKey("a1")).payload).toEqual({ text: "", team: "a" })
     })
 
+    test("takes the words also out of what is to be said in a messenger", async () => {
+      const payload = { kind: "note", topicId: "t", body: { text: "my secret", marks: [] }, isPing: true }
+      await store().deliveries.enqueue(newDelivery("a1", { payload }), NOW)
+      await store().deliveries.forget({ containing: "secret" }, NOW + 1)
+      expect(await byKey("a1")).toMatchObject({ state: "cancelled", payload: { kind: "note", topicId: "t" } })
+      expect(JSON.stringify(await byKey("a1"))).not.toContain("secret")
+    })
+
     test("is picked by session, by project and by time", async () => {
       const projectId = await addProject(store(), "p")
       const { id } = await addSession(store(), { projectId })
