@@ -12,6 +12,7 @@ import { homeAt } from "./home.ts"
 import { fail } from "./main.ts"
 import { peopleExtras } from "./people.ts"
 import { addSetupCommands } from "./setup-commands.ts"
+import { addStartCommands } from "./start-commands.ts"
 import { page, terminalStyle } from "./terminal.ts"
 import { VERSION } from "./version.ts"
 
@@ -38,6 +39,9 @@ export async function commandLine(environment: Environment, argv: string[]): Pro
     ...(process.stderr.isTTY ? { draw } : {}),
     confirm,
   })
+  program.option("--demo", "work on the sample history that `start --demo` makes")
+  const drawing = process.stderr.isTTY ? draw : undefined
+  addStartCommands(program, { home, environment, calls, write, draw: drawing })
   addProcessCommands(program, { home, environment, calls, write })
   addDashboardCommand(program, { home, write })
   addSetupCommands(program, { home, environment, write, confirm })

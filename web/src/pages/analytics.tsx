@@ -46,7 +46,10 @@ export function Analytics() {
 }
 
 const Nothing = () => (
-  <Empty title="Nothing was said in this time" hint="Choose a longer time, or let an agent work: figures come by themselves." />
+  <Empty
+    title="Nothing was said in this time"
+    hint="Choose a longer time, or let an agent work: figures come by themselves."
+  />
 )
 
 function Shown({ report }: { report: Report }) {
@@ -116,7 +119,11 @@ function Shown({ report }: { report: Report }) {
         title="Sessions that used most"
         head={["Session", "Agent", "Prompts", "Read", "Written", "Lasted", "Cost"]}
         rows={sessions.map((session) => [
-          session.id === undefined ? session.title : <a href={`/sessions/${session.id}`}>{session.title || "Untitled"}</a>,
+          session.id === undefined ? (
+            session.title
+          ) : (
+            <a href={`/sessions/${session.id}`}>{session.title || "Untitled"}</a>
+          ),
           agentLabel(session.platform),
           session.prompts,
           short(session.inputTokens),
@@ -138,7 +145,12 @@ const Figure = ({ name, value }: { name: string; value: string }) => (
 
 type CellContent = string | number | preact.JSX.Element
 
-function Numbers(props: { title: string; head: readonly string[]; rows: readonly (readonly CellContent[])[]; isOpen?: boolean }) {
+function Numbers(props: {
+  title: string
+  head: readonly string[]
+  rows: readonly (readonly CellContent[])[]
+  isOpen?: boolean
+}) {
   const { title, head, rows, isOpen = false } = props
   return (
     <details class="numbers" open={isOpen}>
@@ -179,5 +191,6 @@ const cells = ({ sessions, prompts, asks, inputTokens, outputTokens, costUsd }: 
   money(costUsd),
 ]
 
-const short = (value: number) => Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }).format(value)
+const short = (value: number) =>
+  Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }).format(value)
 const money = (value: number | undefined) => (value === undefined ? "–" : `$${value.toFixed(2)}`)

@@ -121,7 +121,10 @@ function Inside() {
     ["Home", value.home],
     ["Store", `${store.kind} ${store.version}, ${(store.sizeBytes / 1e6).toFixed(1)} MB`],
     ["Kept", `${store.sessions.toLocaleString()} sessions, ${store.thoughts.toLocaleString()} thoughts`],
-    ["Search", search.trouble ?? `${(search.documents ?? 0).toLocaleString()} turns and thoughts, ${search.behind ?? 0} behind`],
+    [
+      "Search",
+      search.trouble ?? `${(search.documents ?? 0).toLocaleString()} turns and thoughts, ${search.behind ?? 0} behind`,
+    ],
     ...value.followers.map(({ name, lag }): [string, string] => [name, lag === 0 ? "up to date" : `${lag} behind`]),
   ]
   return (

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals"
 import { ask } from "../api.ts"
-import { AskForm } from "../ui/ask-form.tsx"
 import { Agent } from "../ui/agent.tsx"
 import { useAsk } from "../ui/ask.ts"
+import { AskForm } from "../ui/ask-form.tsx"
 import { Empty } from "../ui/empty.tsx"
 import { Permissions } from "../ui/permissions.tsx"
 import { Time } from "../ui/time.tsx"
@@ -27,8 +27,8 @@ export function Teams() {
           title="No teams yet"
           hint={
             <>
-              A team is a named project with an agent. <code>throughline teams add backend --project /path/to/it</code> adds
-              one; agents can then ask each other, and you can ask them from here.
+              A team is a named project with an agent. <code>throughline teams add backend --project /path/to/it</code>{" "}
+              adds one; agents can then ask each other, and you can ask them from here.
             </>
           }
         />
@@ -96,7 +96,11 @@ const keyOf = ({ from, to }: Pair) => `${from ?? NOBODY} → ${to}`
 function Cell({ pairs, name, onOpen }: { pairs: readonly Pair[]; name: string; onOpen(key: string): void }) {
   if (pairs.length === 0) return <span class="muted">·</span>
   const sum = (of: (pair: Pair) => number) => pairs.reduce((total, pair) => total + of(pair), 0)
-  const [running, waiting, messages] = [sum((pair) => pair.running), sum((pair) => pair.waiting), sum((pair) => pair.messages)]
+  const [running, waiting, messages] = [
+    sum((pair) => pair.running),
+    sum((pair) => pair.waiting),
+    sum((pair) => pair.messages),
+  ]
   const state = running > 0 ? "running" : waiting > 0 ? "queued" : "idle"
   return (
     <button

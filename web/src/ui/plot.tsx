@@ -11,14 +11,23 @@ const HEIGHT_PX = 200
 const COLOURS = ["--plot-1", "--plot-2", "--plot-3", "--plot-4", "--plot-5"]
 
 /** Numbers over days. What it shows stands in a table beside it, for those who cannot see it and those who want the figures. */
-export function Plot(props: { days: readonly string[]; series: readonly Series[]; label: string; format?(value: number): string }) {
+export function Plot(props: {
+  days: readonly string[]
+  series: readonly Series[]
+  label: string
+  format?(value: number): string
+}) {
   const { days, series, label, format = (value) => value.toLocaleString() } = props
   const ref = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = ref.current!
     const styles = getComputedStyle(element)
     const colour = (name: string) => styles.getPropertyValue(name).trim()
-    const axis = { stroke: colour("--plot-axis"), grid: { stroke: colour("--plot-grid"), width: 1 }, ticks: { show: false } }
+    const axis = {
+      stroke: colour("--plot-axis"),
+      grid: { stroke: colour("--plot-grid"), width: 1 },
+      ticks: { show: false },
+    }
     const plot = new uPlot(
       {
         width: element.clientWidth,
