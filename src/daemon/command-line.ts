@@ -5,6 +5,7 @@ import { Failure } from "../domain/failure.ts"
 import { operations } from "../operations/list.ts"
 import { cli } from "../surfaces/cli.ts"
 import { addProcessCommands } from "./commands.ts"
+import { addCompletionCommand } from "./completion-command.ts"
 import { daemonCalls } from "./connect.ts"
 import { addDashboardCommand } from "./dashboard-command.ts"
 import type { Environment } from "./environment.ts"
@@ -45,6 +46,7 @@ export async function commandLine(environment: Environment, argv: string[]): Pro
   addProcessCommands(program, { home, environment, calls, write })
   addDashboardCommand(program, { home, write })
   addSetupCommands(program, { home, environment, write, confirm })
+  addCompletionCommand(program, { write })
   // A pager that is closed early is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
   try {
