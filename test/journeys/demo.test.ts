@@ -137,7 +137,9 @@ describe("what is proposed", () => {
   test("says in which shape: the live agent waits, the team answers", async () => {
     const said = async (part: string) => (await paste(commands().find((command) => command.includes(part))!)).stdout
     expect(await said("sessions live")).toContain("waiting (permission)")
-    expect(await said("ask payments")).toContain("in proportion to how the order was paid")
+    expect(await said("permissions")).toContain("add --demo")
+    const answer = await said("ask payments")
+    expect(answer.split("in proportion to how the order was paid")).toHaveLength(2)
     expect(await said("--open")).toContain("33.34, 33.33, 33.33")
   })
 })

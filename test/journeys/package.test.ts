@@ -74,7 +74,7 @@ test(
   async () => {
     expect(await run("tl", ["--version"])).toMatch(/^\d+\.\d+\.\d+/)
     const proposed = await run("throughline", ["start", "--demo"])
-    expect(proposed).toContain('\n  throughline search "why did we drop redis" --demo\n')
+    expect(proposed).toContain('\n  throughline search "why did we drop redis" --limit 3 --demo\n')
     expect(await run("throughline", ["search", "why did we drop redis", "--demo"])).toContain("Drop Redis: carts go to")
     const { url, address } = JSON.parse(await run("throughline", ["dashboard", "--json", "--demo"])) as {
       url: string

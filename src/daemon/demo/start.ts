@@ -58,7 +58,7 @@ async function indexed({ call }: DaemonCalls): Promise<void> {
 export function demoText({ dir }: DemoPlace, throughline: string, { isNew }: { isNew: boolean }): string {
   const tries: [command: string, what: string][] = [
     [`${throughline} dashboard --demo`, "the page: live sessions, search, teams, analytics"],
-    [`${throughline} search "why did we drop redis" --demo`, "what was said anywhere, by any agent"],
+    [`${throughline} search "why did we drop redis" --limit 3 --demo`, "what was said anywhere, by any agent"],
     [`${throughline} search "refund rounding" --open --demo`, "the best hit, in its conversation"],
     [`${throughline} resume checkout timeout --demo`, "how to go on with the session that this is found in"],
     [`${throughline} sessions live --demo`, "an agent that runs, and waits for you"],
