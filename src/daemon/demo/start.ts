@@ -29,7 +29,7 @@ export async function startDemo(
   const { registration } = await ensureDaemon(home)
   await importing()
   // Now the projects are known, in which Aider keeps its history.
-  await importing()
+  await client(calls.call, { surface: "cli" })("import", {})
   say("Four teams ask each other …")
   await seed(calls.call, place, nowMs)
   await indexed(calls)
