@@ -1,5 +1,4 @@
 import { hostname } from "node:os"
-import { telegramChannel } from "../adapters/channels/telegram.ts"
 import { consoles } from "../adapters/consoles/list.ts"
 import { transcriber } from "../adapters/transcriber.ts"
 import type { Clock } from "../domain/clock.ts"
@@ -42,6 +41,8 @@ export async function openChannel(parts: {
   const { token, apiRoot, chat, users, transcriber: command } = config.telegram
   if (token === undefined) return { followers: [], run: async () => {} }
 
+  // Loaded when there is a bot: without one the daemon is spared its memory.
+  const { telegramChannel } = await import("../adapters/channels/telegram.ts")
   const channel = telegramChannel({ token, apiRoot })
   const botId = token.split(":")[0]!
   const host = hostname()

@@ -51,13 +51,13 @@ function configure(settings: object) {
   const { token, apiRoot } = telegram
   writeFileSync(home.config, JSON.stringify({ telegram: { token, apiRoot, ...settings } }))
 }
-function bot(): BotRoom {
+function bot(): Promise<BotRoom> {
   const { config } = loadConfig({ path: home.config, environment: {}, flags: [] })
   return openBot({ store, clock: systemClock, config })
 }
-const call = () => local(operations, { telegram: bot() } as Services)
+const call = async () => local(operations, { telegram: await bot() } as Services)
 async function findings() {
-  const found = await telegramFindings(home, environment, { callIfRunning: call() })
+  const found = await telegramFindings(home, environment, { callIfRunning: await call() })
   return Object.fromEntries(found.map(({ check, ...rest }) => [check.replace("telegram ", ""), rest]))
 }
 
@@ -149,7 +149,7 @@ test("a clock that is off is told by Telegram's own, which way and by how much",
 })
 
 test("who may: those of the configuration and those who were paired; only these can be removed", async () => {
-  const room = bot()
+  const room = await bot()
   await store.people.put({ channel: "telegram", userId: "7", name: "Eve", chatId: "7", pairedAtMs: 5 })
   expect(await room.people()).toEqual([
     { userId: String(ada.id), name: null, pairedAtMs: null },
@@ -162,7 +162,7 @@ test("who may: those of the configuration and those who were paired; only these 
 })
 
 test("a test says of each step how it went, and leaves no topic behind", async () => {
-  expect((await bot().test()).map(({ what, ok }) => [what, ok])).toEqual([
+  expect((await (await bot()).test()).map(({ what, ok }) => [what, ok])).toEqual([
     ["a message", true],
     ["a topic", true],
     ["a message in it", true],
@@ -170,8 +170,8 @@ test("a test says of each step how it went, and leaves no topic behind", async (
   ])
   expect(telegram.topics(group)).toEqual([])
   telegram.faults.next("sendMessage", { kind: "flood", retryS: 9 })
-  const [first] = await bot().test()
+  const [first] = await (await bot()).test()
   expect(first).toMatchObject({ ok: false, detail: "it asks to wait 9 s" })
   configure({})
-  await expect(bot().test()).rejects.toThrow("nowhere to send to")
+  await expect((await bot()).test()).rejects.toThrow("nowhere to send to")
 })

@@ -83,9 +83,10 @@ async function setUp({ home, environment, calls, caller, write }: Context, flags
     while ((await count()) === 0 && Date.now() < Date.parse(code.expiresAt)) await sleep(1_000)
     say((await count()) > 0 ? "Paired." : "Nobody sent it in time: throughline telegram pair gives another one.")
   }
-  const hasPlace = done.chat !== undefined || (await count()) > 0
+  const isPaired = (await count()) > 0
+  const hasPlace = done.chat !== undefined || isPaired
   const test = hasPlace ? await ask<NonNullable<Outcome["test"]>>("telegram.test") : undefined
-  return { ...done, ...(code && { code }), ...(test && { test }) }
+  return { ...done, ...(code && !isPaired && { code }), ...(test && { test }) }
 }
 
 function view({ self, chat, users, findings, isChanged, code, test }: Outcome) {

@@ -237,7 +237,7 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const telegram = openBot({ store, clock, config })
+  const telegram = await openBot({ store, clock, config })
   const system: SystemService = {
     status: () => statusOf({ store, recall, roster, bot: telegram, home, registration, httpTrouble }),
     async examine() {

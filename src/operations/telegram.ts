@@ -84,8 +84,8 @@ export const telegramTest = operation({
   }),
   text: ({ ok, steps }) =>
     [
-      ...steps.map((step) => `${step.ok ? "ok  " : "FAIL"}  ${step.what} in ${step.chatId}: ${step.detail}`),
-      ok ? "It works: look at your phone." : "→ throughline doctor says how to mend it",
+      ...steps.map((step) => `${step.ok ? "ok  " : "FAIL"}  ${step.what}: ${step.detail}`),
+      ok ? `It works: look at your phone (${steps[0]?.chatId}).` : "→ throughline doctor says how to mend it",
     ].join("\n"),
   async run({ telegram }) {
     const steps = await telegram.test()
