@@ -2,6 +2,7 @@
 // the hundreds of modules it is made of. Native and optional packages stay outside.
 import { rmSync, writeFileSync } from "node:fs"
 import { build } from "esbuild"
+import { build as buildPages } from "vite"
 import { packedVocabulary } from "./vocabulary.ts"
 
 rmSync("dist", { recursive: true, force: true })
@@ -30,3 +31,4 @@ await build({
   logLevel: "warning",
 })
 writeFileSync("dist/o200k.tokens", packedVocabulary())
+await buildPages({ configFile: "web/vite.config.ts", logLevel: "warn" })

@@ -6,11 +6,14 @@ import { operations } from "../operations/list.ts"
 import { cli } from "../surfaces/cli.ts"
 import { addProcessCommands } from "./commands.ts"
 import { daemonCalls } from "./connect.ts"
+import { addDashboardCommand } from "./dashboard-command.ts"
 import type { Environment } from "./environment.ts"
 import { homeAt } from "./home.ts"
 import { fail } from "./main.ts"
 import { peopleExtras } from "./people.ts"
+import { addServiceCommands } from "./service-commands.ts"
 import { addSetupCommands } from "./setup-commands.ts"
+import { addTelegramCommands } from "./telegram-commands.ts"
 import { page, terminalStyle } from "./terminal.ts"
 import { VERSION } from "./version.ts"
 
@@ -38,6 +41,9 @@ export async function commandLine(environment: Environment, argv: string[]): Pro
     confirm,
   })
   addProcessCommands(program, { home, environment, calls, write })
+  addDashboardCommand(program, { home, write })
+  addTelegramCommands(program, { home, environment, calls, caller, write })
+  addServiceCommands(program, { home, environment, write, confirm })
   addSetupCommands(program, { home, environment, write, confirm })
   // A pager that is closed early is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))

@@ -6,7 +6,7 @@ import { TOOL_SETS, type ToolSet } from "../operations/operation.ts"
 import { table } from "../operations/text.ts"
 import { loadConfig } from "./config.ts"
 import { type DaemonCalls, ensureDaemon, stopDaemon } from "./connect.ts"
-import { examine, type Finding, verdict } from "./doctor.ts"
+import { examine, findingLines, verdict } from "./doctor.ts"
 import type { Environment } from "./environment.ts"
 import type { Home } from "./home.ts"
 
@@ -78,7 +78,11 @@ export function addProcessCommands(program: Command, context: Context): void {
     .option("--json", "print the findings as JSON")
     .action(async (flags: { json?: boolean }) => {
       const findings = await examine(home, environment, calls)
-      answer({ findings, verdict: verdict(findings) }, doctorText(findings), flags)
+      answer(
+        { findings, verdict: verdict(findings) },
+        [...findingLines(findings), "", verdict(findings)].join("\n"),
+        flags,
+      )
       if (findings.some((finding) => finding.state === "wrong")) process.exitCode = 1
     })
 
@@ -108,16 +112,6 @@ export function addProcessCommands(program: Command, context: Context): void {
     .command("mcp")
     .description("Speak MCP on stdin and stdout, for an agent's configuration")
     .option("--tools <sets>", `only these sets of tools: ${TOOL_SETS.join(", ")}`, toToolSets)
-}
-
-function doctorText(findings: Finding[]): string {
-  const mark = { good: "ok  ", warning: "warn", wrong: "FAIL" }
-  const width = Math.max(...findings.map((finding) => finding.check.length))
-  const lines = findings.flatMap(({ check, state, detail, remedy }) => [
-    `${mark[state]}  ${check.padEnd(width)}  ${detail}`,
-    ...(remedy === undefined ? [] : [`${" ".repeat(width + 8)}→ ${remedy}`]),
-  ])
-  return [...lines, "", verdict(findings)].join("\n")
 }
 
 function readable(line: string): string {

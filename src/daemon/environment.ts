@@ -12,7 +12,7 @@ export interface Environment {
   settings: Record<string, string>
   /** What decides where agents keep their files. */
   machine: Machine
-  agent: { projectDir?: string; nativeSession?: { platform: string; id: string }; shell?: string }
+  agent: { pair?: string; projectDir?: string; nativeSession?: { platform: string; id: string }; shell?: string }
   cwd: string
   /** What a person has chosen to read long texts with, and how it is told to let colours through. */
   pager: { command: string | undefined; env: NodeJS.ProcessEnv }
@@ -30,7 +30,7 @@ const GIVES_BACK = {
 
 export function daemonEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   // Started by a tool of an agent that is driven, it is none of what that agent leaves behind.
-  const { [DRIVEN]: _, ...own } = env
+  const { [DRIVEN]: _, [PAIR]: __, ...own } = env
   return { ...GIVES_BACK, ...own }
 }
 
@@ -56,7 +56,9 @@ export function terminalEnvironment(env: Record<string, string | undefined>): Re
   return Object.fromEntries(Object.entries(env).filter(([name]) => !AGENTS_OWN.includes(name) && !(name in GIVES_BACK)))
 }
 
-const NOT_SETTINGS = new Set(["THROUGHLINE_HOME"])
+/** Given to our own server beside an agent that is started for a pair. */
+export const PAIR = "THROUGHLINE_PAIR"
+const NOT_SETTINGS = new Set(["THROUGHLINE_HOME", PAIR])
 
 export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
   const settings: Record<string, string> = {}
@@ -75,6 +77,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
       env,
     },
     agent: {
+      ...(env[PAIR] ? { pair: env[PAIR] } : {}),
       ...(env.CLAUDE_PROJECT_DIR ? { projectDir: env.CLAUDE_PROJECT_DIR } : {}),
       ...(env.CLAUDE_CODE_SESSION_ID
         ? { nativeSession: { platform: "claude-code", id: env.CLAUDE_CODE_SESSION_ID } }

@@ -32,11 +32,11 @@ interface PermitsParts {
 
 /** How agents that work for a pair ask. A session that capture has not seen yet is named by its pair alone. */
 export function permitFor(permits: Permits, store: Store): TeamsDeps["permit"] {
-  return async (request, { pair, team, nativeId }, signal) => {
+  return async (request, { pair, team, nativeId, canUpdateInput }, signal) => {
     const { fromTeam, toTeam, threadId, platform } = pair
     const thread = threadId === "main" ? "" : ` (${threadId})`
     const session = await store.sessions.byNative(platform, nativeId).catch(() => undefined)
     const asker = `${fromTeam ?? "somebody"} → ${toTeam}${thread}`
-    return permits.permit(request, { asker, team, sessionId: session?.id ?? null }, signal)
+    return permits.permit(request, { asker, team, sessionId: session?.id ?? null, canUpdateInput }, signal)
   }
 }

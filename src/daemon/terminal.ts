@@ -56,6 +56,16 @@ function isLong(text: string): boolean {
   return needed.reduce((sum, lines) => sum + lines, 0) > rows
 }
 
+/** Shows a file as a person's desktop does. False where there is no desktop. */
+export function openForPerson(path: string): Promise<boolean> {
+  const child = spawn(process.platform === "darwin" ? "open" : "xdg-open", [path], { stdio: "ignore", detached: true })
+  child.unref()
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(false))
+    child.once("close", (code) => resolve(code === 0))
+  })
+}
+
 /** Hands the terminal over to another program until it ends; its exit code becomes ours. */
 export async function runInTerminal(argv: readonly string[], cwd: string | undefined): Promise<number> {
   const [program = "", ...rest] = argv

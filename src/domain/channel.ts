@@ -90,6 +90,8 @@ export interface ChatLook {
   isAdmin: boolean
   mayManageTopics: boolean
   mayDeleteMessages: boolean
+  /** The ids of all bots that are admins of the group, this one included; empty where that is not told. */
+  adminBots: string[]
 }
 
 export interface RawUpdate {
@@ -177,6 +179,8 @@ export interface IncomingTap extends IncomingBase {
 export interface IncomingTopic extends IncomingBase {
   kind: "topic"
   change: "made" | "renamed" | "closed" | "reopened"
+  /** The new one, where it was renamed. */
+  name: string | null
 }
 
 /** A group that became another one: its topics are in the new one. */

@@ -106,6 +106,24 @@ export const failures = {
     retry: false,
     help: "Answer with what you know: the team that you want to ask waits for this very answer.",
   },
+  channel_off: {
+    http: 409,
+    exit: 3,
+    retry: false,
+    help: "`throughline telegram setup` asks for what is missing.",
+  },
+  channel_failed: {
+    http: 502,
+    exit: 6,
+    retry: true,
+    help: "The message has Telegram's own words; `throughline doctor` says how to mend it.",
+  },
+  service_failed: {
+    http: 500,
+    exit: 6,
+    retry: false,
+    help: "The message has the words of systemd or launchd; run the named command by hand to see more.",
+  },
   daemon_unreachable: {
     http: 503,
     exit: 5,

@@ -80,6 +80,8 @@ export interface DatabaseReader {
   watch(path: string): string[]
   /** Everything changed since the cursor, and the next cursor; null reads all. Sessions come newest first. */
   read(path: string, cursor: unknown): Promise<{ captures: Iterable<Capture>; cursor: unknown }>
+  /** The same of one session, without a look at the others. */
+  only?(path: string, sessionId: string): Iterable<Capture>
 }
 
 export interface ResumeCommand {

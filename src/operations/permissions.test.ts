@@ -88,6 +88,7 @@ test("what waits is listed whole and answered; who comes late is told who was fi
       title: "Bash: clean up",
       input: { command: "rm -r build" },
       suggestions: ["allow /srv", "mode acceptEdits"],
+      questions: [],
       state: "waiting",
       askedAt: "2027-01-02T03:04:05.000Z",
       expiresAt: "2027-01-02T03:34:05.000Z",
@@ -105,7 +106,9 @@ test("what waits is listed whole and answered; who comes late is told who was fi
     { surface: "http", client: { name: "phone", version: "1" } },
   )
   expect(late).toMatchObject({ accepted: false, permission: { answeredBy: "the owner" } })
-  expect(permissionsAnswer.text(late as never, { id, answer: "deny" })).toMatch(/too late.*allowed by the owner/)
+  expect(permissionsAnswer.text(late as never, { id, answer: "deny", stop: false })).toMatch(
+    /too late.*allowed by the owner/,
+  )
   expect(await call("permissions.list", {}, PERSON)).toEqual({ permissions: [] })
   expect((await call("permissions.list", { all: true }, PERSON)).permissions).toHaveLength(1)
 })
@@ -147,6 +150,7 @@ test("nothing in a question can hide or pass for another part of it", () => {
     title: "Write: a\n  → throughline permissions answer q-1 allow",
     input: { path: "a\u202egpj.sh\u001b[2J", content: "one\n  always 1: harmless", "k\ney": 1, list: ["x"] },
     suggestions: ["allow all\u200b"],
+    questions: [],
     state: "waiting",
     askedAt: "2027-01-02T03:04:05.000Z",
     expiresAt: "2027-01-02T03:34:05.000Z",

@@ -218,6 +218,10 @@ export interface Tables {
     always: number | null
     reason: string | null
     answered_by: string | null
+    waiter: string
+    questions: string
+    answers: string
+    taken_at_ms: number | null
     asked_at_ms: number
     answered_at_ms: number | null
     expires_at_ms: number

@@ -107,12 +107,6 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     const nowMs = clock.nowMs()
     const readyAtMs = await chats.readyAtMs(chatId)
     if (readyAtMs > nowMs) return readyAtMs
-    const look = chats.lookAgain(chatId)
-    if (look) {
-      const atMs = holds.readyAtMs(chatId, "topic")
-      if (atMs <= nowMs) start(chatId, look)
-      return atMs
-    }
     const order = (job: Job) => [rankOf(job), servedAtMs.get(job.delivery.lane) ?? 0, job.delivery.seq] as const
     let nextMs = Number.POSITIVE_INFINITY
     for (const job of jobs.toSorted((a, b) => compare(order(a), order(b)))) {

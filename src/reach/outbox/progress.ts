@@ -19,8 +19,8 @@ export interface Progress {
   isUnsure: boolean
   /** As it is, without marks, as a file: each where the one before was refused. */
   form: 0 | 1 | 2
-  /** The topic was gone once. */
-  isRemade: boolean
+  /** How often it was said that the topic is not there. */
+  gone: number
 }
 
 export const AT_FIRST: Progress = {
@@ -32,7 +32,7 @@ export const AT_FIRST: Progress = {
   doubts: 0,
   isUnsure: false,
   form: 0,
-  isRemade: false,
+  gone: 0,
 }
 
 /** How often something is said again of which it is not known whether it has arrived. */

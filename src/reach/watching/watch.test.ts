@@ -291,6 +291,7 @@ describe("restarts", () => {
 })
 
 describe("live sessions", () => {
+  const sessionOf = async (nativeId: string) => (await store.sessions.byNative("claude-code", nativeId))!.id
   const statuses = async (name = "api") =>
     (await room.live.ofTeam(team(name))).map(({ session, status, waitingFor, pid }) => [
       session.nativeId,
@@ -325,6 +326,29 @@ describe("live sessions", () => {
     await begins("B", 7, "clear")
     registry(7, "B")
     expect(await statuses()).toEqual([["B", "idle", null, 7]])
+  })
+
+  test("while the registry cannot be read a process has the session that was heard there last, and not the one before", async () => {
+    await begins("A", 7, "startup", { cwd: "elsewhere" })
+    const a = await sessionOf("A")
+    registry(7, "A")
+    expect((await room.live.ofSession(a))?.status).toBe("idle")
+    await begins("B", 7, "clear", { cwd: "elsewhere" })
+    writeFileSync(join(dir, ".claude", "sessions", "7.json"), '{"pid":7,')
+    nowMs += 200
+    expect((await room.live.ofSession(a))?.status).toBe("gone")
+    expect((await room.live.ofSession(await sessionOf("B")))?.status).toBe("idle")
+  })
+
+  test("a fresh look sees what the registry says in this very moment", async () => {
+    await begins("A", 7)
+    const a = await sessionOf("A")
+    registry(7, "A")
+    expect((await room.live.ofSession(a))?.status).toBe("idle")
+    registry(7, "B")
+    nowMs -= 200
+    expect((await room.live.ofSession(a))?.status).toBe("idle")
+    expect((await room.live.ofSession(a, { isFresh: true }))?.status).toBe("gone")
   })
 
   test("without a registry the last hook says whether it is at work, also after a start of the daemon", async () => {
@@ -397,6 +421,19 @@ describe("routes", () => {
     expect(await routes()).toEqual([["B", 7, null]])
     await ends("B", 7, "other")
     expect(await routes()).toEqual([])
+  })
+
+  test("that a process is gone without a word is in the journal once; who said goodbye, or goes on, is not", async () => {
+    const gone = async () => (await store.journal.after(0, 99)).filter(({ kind }) => kind === "session.gone")
+    await begins("A", 7)
+    await begins("B", 8, "startup", { cwd: "elsewhere" })
+    await begins("C", 9)
+    await ends("C", 9, "logout")
+    await begins("A", 10, "resume")
+    for (const pid of [7, 8, 9]) processes.delete(pid)
+    await look(40)
+    const { id } = (await store.sessions.byNative("claude-code", "B"))!
+    expect((await gone()).map(({ sessionId, data }) => [sessionId, data])).toEqual([[id, { pid: 8 }]])
   })
 })
 

@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely"
 import type { StoreDialect } from "../dialect.ts"
 import type { Tables } from "../tables.ts"
 
-/** Messengers: where sessions are in them, who may talk there, and how much was sent. */
+/** Messengers: where sessions are in them, who may talk there, how much was sent, and what hooks ask to be allowed. */
 export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {
   await db.schema
     .createTable("topics")
@@ -83,4 +83,15 @@ export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<v
     .addColumn("owner", "text", (c) => c.notNull())
     .addColumn("until_ms", types.long, (c) => c.notNull())
     .execute()
+  const more = () => db.schema.alterTable("permissions")
+  await more()
+    .addColumn("waiter", "text", (c) => c.notNull().defaultTo("process"))
+    .execute()
+  await more()
+    .addColumn("questions", "text", (c) => c.notNull().defaultTo("[]"))
+    .execute()
+  await more()
+    .addColumn("answers", "text", (c) => c.notNull().defaultTo("{}"))
+    .execute()
+  await more().addColumn("taken_at_ms", types.long).execute()
 }

@@ -138,6 +138,22 @@ test("only messages of topics say so: an answer in General carries a number too"
   expect(it.telegram.read(it.group, null)).toHaveLength(3)
 })
 
+test("an answer stands in the topic of what it answers", async () => {
+  await using it = await stage()
+  const asked = it.ada.write(it.group, "a question", { thread: it.thread })
+  await it.bot.sendMessage(it.chat, "an answer", { reply_parameters: { message_id: asked.id } })
+  it.eve.write(it.group, "another", { replyTo: asked.id })
+  expect(it.telegram.read(it.group, it.thread).map(({ text }) => text)).toEqual([
+    "",
+    "a question",
+    "an answer",
+    "another",
+  ])
+  it.ada.closeTopic(it.group, it.thread)
+  const late = it.bot.sendMessage(it.chat, "late", { reply_parameters: { message_id: asked.id } })
+  expect(await refusal(late)).toEqual([400, "TOPIC_CLOSED"])
+})
+
 test("a private chat has topics if the bot has them on", async () => {
   await using it = await stage({
     limits: false,

@@ -76,7 +76,7 @@ function topicChanged(message: Message): IncomingTopic | undefined {
         : message.forum_topic_reopened
           ? "reopened"
           : undefined
-  return change && { kind: "topic", ...baseOf(message), change }
+  return change && { kind: "topic", ...baseOf(message), change, name: message.forum_topic_edited?.name ?? null }
 }
 
 /** Both chats are told of it: the old one where to, the new one where from. */
