@@ -184,6 +184,8 @@ describe("fifty messages wait while", () => {
     expect(s.telegram.calls.length).toBe(before)
     s.pass(60_000)
     await expect.poll(() => s.telegram.calls.length, SOON).toBe(before + 1)
+    const nextAtMs = async () => (await s.store.holds.list("telegram"))[0]!.nextAtMs
+    await expect.poll(nextAtMs, SOON).toBeGreaterThan(s.clock.nowMs())
     expect(await journal()).toEqual(["channel.trouble"])
     if (kind === "no_chat") s.telegram.setMember(s.group, s.telegram.bot(), "administrator")
     else s.telegram.bot().isRevoked = false
