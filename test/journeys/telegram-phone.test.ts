@@ -66,7 +66,7 @@ test("a file is where the agent is told that it is", async () => {
 
 test("stop ends the turn that runs, and a command of the agent's own is its own", async () => {
   ada.write(group, "take long\nSLOW 20000", { thread: seat.thread })
-  await expect.poll(() => seat.agent.registry()?.status, SOON).toBe("busy")
+  await seat.agent.until((log) => log.some(({ kind, text }) => kind === "turn" && text.startsWith("take long")))
   ada.write(group, "/stop", { thread: seat.thread })
   await expect
     .poll(
@@ -77,7 +77,7 @@ test("stop ends the turn that runs, and a command of the agent's own is its own"
       SOON,
     )
     .toContain("Stopped.")
-  await expect.poll(() => seat.agent.registry()?.status, SOON).toBe("idle")
+  expect(seat.agent.log().some(({ kind }) => kind === "interrupted")).toBe(true)
   const { id } = ada.write(group, "/context", { thread: seat.thread })
   await seat.agent.until((log) => log.some(({ kind, text }) => kind === "unknown-command" && text === "/context"))
   await expect.poll(() => marks(id), SOON).toEqual(["👍"])
