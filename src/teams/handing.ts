@@ -49,12 +49,22 @@ export function makeHanding(deps: HandingDeps): Handing {
     onChanged(delivery.key)
   }
 
-  /** Written before it is sent: whoever comes back to it after a crash sends the same message. */
-  const handOver = async (delivery: Delivery, sessionId: SessionId): Promise<string> => {
+  /** Of the words as they stand now: what was forgotten meanwhile must not come back. */
+  const note = (delivery: Delivery, handed: NonNullable<AskPayload["handed"]>): Promise<boolean> =>
+    store.transaction(async (tx) => {
+      const now = await tx.deliveries.byKey(delivery.key)
+      if (!now || isFinal(now.state)) return false
+      delivery.payload = { ...now.payload, handed }
+      await tx.deliveries.rewrite(delivery.seq, delivery.payload)
+      return true
+    })
+
+  /** Written before it is sent: whoever comes back to it after a crash sends the same message. What is over is not sent. */
+  const handOver = async (delivery: Delivery, sessionId: SessionId): Promise<string | undefined> => {
+    const before = askOf(delivery)
+    const times = (before.handed?.times ?? 0) + (isHanded(before) ? 0 : 1)
+    if (!(await note(delivery, { times, sessionId }))) return undefined
     const ask = askOf(delivery)
-    const times = (ask.handed?.times ?? 0) + (isHanded(ask) ? 0 : 1)
-    delivery.payload = { ...ask, handed: { times, sessionId } }
-    await store.deliveries.rewrite(delivery.seq, delivery.payload)
     // The owner's words are typed as they are; what others say gets a heading on its way.
     const text = ask.isOwners ? `${headingOf(delivery)}\n${ask.text}` : ask.text
     return sendTo(sessionId, { text, sender: senderOf(ask), key: `${delivery.key} ${times}` })
@@ -146,6 +156,7 @@ export function makeHanding(deps: HandingDeps): Handing {
       const sessionId = askOf(delivery).handed?.sessionId ?? session?.id
       if (sessionId === undefined) return "closed"
       const id = await handOver(delivery, sessionId)
+      if (id === undefined) return "settled"
       let looksClosed = 0
       let lookedAtMs = clock.nowMs()
       for (; !signal.aborted; await sleep(LOOK_MS, undefined, { signal }).catch(() => {})) {
@@ -161,9 +172,7 @@ export function makeHanding(deps: HandingDeps): Handing {
         const isTakenBack = (isCancelled() || looksClosed >= LOOKS_CLOSED) && (await takeBack(id))
         if (isCancelled()) return "settled"
         if (isTakenBack) {
-          const { handed, ...ask } = askOf(delivery)
-          delivery.payload = { ...ask, handed: { sessionId: null, times: handed?.times ?? 1 } }
-          await store.deliveries.rewrite(delivery.seq, delivery.payload)
+          await note(delivery, { sessionId: null, times: askOf(delivery).handed?.times ?? 1 })
           return "closed"
         }
         await keepUp(delivery, message)

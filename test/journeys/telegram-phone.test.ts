@@ -37,7 +37,6 @@ const marks = (id: number) =>
   read()
     .find((message) => message.id === id)
     ?.reactions.map(({ emoji }) => emoji)
-const said = (text: string) => () => read().some((message) => message.isBot && message.text.includes(text))
 
 /** What those log that were started by the daemon: they have one log for all. */
 function started(kind: FakeEntry["kind"]): FakeEntry[] {

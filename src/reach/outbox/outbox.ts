@@ -43,6 +43,8 @@ const SETTINGS: OutboxSettings = { keptForCards: 3, trailMs: 4_000 }
 const POLL_MS = 2_000
 /** Many things are enqueued at the same moment, and one look serves them all. */
 const GATHER_MS = 50
+/** What comes behind the heads of lanes may hurry them, and is looked at so often. */
+const REST_MS = 300
 const CUT_OFF_MS = 10_000
 const RETRY_MS = 1_000
 const STOP_MS = 5_000
@@ -74,6 +76,8 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   const busy = new Map<string, Promise<void>>()
   const servedAtMs = new Map<string, number>()
   const foreign = new Set<string>()
+  /** Chats in which nothing could be done a moment ago, and until when that is taken for granted. */
+  const resting = new Map<string, number>()
   let [lastCutOffMs, lastRenewMs] = [0, 0]
 
   const start = (chatId: string, work: () => Promise<void>) => {
@@ -81,6 +85,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
       .catch((error: unknown) => onTrouble(error, `${channel.id} ${chatId}`))
       .finally(() => {
         busy.delete(chatId)
+        resting.delete(chatId)
         bell.ring()
       })
     busy.set(chatId, done)
@@ -129,6 +134,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
       // Its courier ended in the middle of a call.
       if (job.progress.isUnderWay) await desk.note(job, doubted(job.progress))
       const whose = await locating.whose(job)
+      resting.delete(locating.chatOf(job))
       if (whose === "ours") continue
       if (whose === "nobody's") await desk.settle(job, "failed", "there is no such topic")
       else {
@@ -154,7 +160,15 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     await admit(await desk.take([...foreign]))
     const byChat = Map.groupBy(desk.jobs.values(), locating.chatOf)
     let nextMs = nowMs + POLL_MS
-    for (const [chatId, jobs] of byChat) if (!busy.has(chatId)) nextMs = Math.min(nextMs, await advance(chatId, jobs))
+    for (const [chatId, jobs] of byChat) {
+      if (busy.has(chatId)) continue
+      let atMs = resting.get(chatId) ?? 0
+      if (atMs <= nowMs) {
+        atMs = await advance(chatId, jobs)
+        if (!busy.has(chatId)) resting.set(chatId, Math.min(atMs, nowMs + REST_MS))
+      }
+      nextMs = Math.min(nextMs, atMs)
+    }
     if (servedAtMs.size > MOST_LANES) servedAtMs.clear()
     return nextMs
   }
