@@ -11,7 +11,7 @@ import type { Home } from "./home.ts"
 export async function telegramFindings(
   home: Home,
   environment: Environment,
-  daemon: DaemonCalls | undefined,
+  daemon: Pick<DaemonCalls, "callIfRunning"> | undefined,
 ): Promise<Finding[]> {
   const settings = telegramSettings(home, environment)
   if (settings?.token === undefined) return []
@@ -57,7 +57,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-function keptFindings({ bot, people, doubts }: TelegramView): Finding[] {
+function keptFindings({ bot, people, holds, doubts }: TelegramView): Finding[] {
   return [
     ...(bot ? [listening(bot)] : []),
     people > 0
@@ -68,6 +68,14 @@ function keptFindings({ bot, people, doubts }: TelegramView): Finding[] {
           detail: "nobody may talk to sessions yet",
           remedy: "throughline telegram pair shows a code; send it to the bot",
         },
+    ...holds.map(
+      ({ why, since, nextAt }): Finding => ({
+        check: "outbox",
+        state: "warning",
+        detail: `on hold since ${since}: ${why}`,
+        remedy: `Mend what it says; it is tried again at ${nextAt}, and nothing is lost meanwhile.`,
+      }),
+    ),
     ...doubts.map(
       ({ name, count, at }): Finding => ({
         check: "topics",

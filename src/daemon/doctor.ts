@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs"
 import type * as z from "zod"
 import { Failure } from "../domain/failure.ts"
-import type { SystemStatus } from "../operations/services.ts"
+import type { SystemFinding, SystemStatus } from "../operations/services.ts"
 import type { SourceView } from "../operations/sources.ts"
 import { searchState } from "../operations/system.ts"
 import type { TeamView } from "../operations/teams.ts"
@@ -15,18 +15,17 @@ import { processStart } from "./process-identity.ts"
 import { readRegistration } from "./registration.ts"
 import { VERSION } from "./version.ts"
 
-export interface Finding {
-  check: string
-  state: "good" | "warning" | "wrong"
-  detail: string
-  remedy?: string
-}
+export type Finding = SystemFinding
 
 const MANY_WAITING = 100
 const LOW_DISK_BYTES = 500 * 1024 * 1024
 
 /** Looks at everything without changing or starting anything. */
-export async function examine(home: Home, environment: Environment, calls: DaemonCalls): Promise<Finding[]> {
+export async function examine(
+  home: Home,
+  environment: Environment,
+  calls: Pick<DaemonCalls, "callIfRunning">,
+): Promise<Finding[]> {
   const findings = [nodeVersion(), homeFolder(home), disk(home), configuration(home, environment)]
   const registration = await runningDaemon(home)
   if (!registration) {

@@ -1,7 +1,7 @@
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
 import type { SystemStatus } from "../operations/services.ts"
-import type { Desk, DeskFacts } from "../reach/desk.ts"
+import type { BotFacts, BotRoom } from "../reach/bot-room.ts"
 import type { IndexFacts } from "../recall/core.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { ReloadingRoster } from "../teams/roster.ts"
@@ -13,7 +13,7 @@ export async function statusOf({
   store,
   recall,
   roster,
-  desk,
+  bot,
   home,
   registration,
   httpTrouble,
@@ -21,7 +21,7 @@ export async function statusOf({
   store: Store
   recall: RecallRoom
   roster: ReloadingRoster
-  desk: Desk
+  bot: BotRoom
   home: Home
   registration: () => Registration
   httpTrouble: () => string | undefined
@@ -32,7 +32,7 @@ export async function statusOf({
   const index = await recall.facts().catch((error: unknown) => Failure.from(error))
   const facts = await store.facts()
   const place = facts.kind === "sqlite" ? home.index : facts.place
-  const { bot } = await desk.facts()
+  const telegram = (await bot.facts()).bot
   const damage = damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`)
   return {
     id,
@@ -46,12 +46,12 @@ export async function statusOf({
     store: facts,
     search: { place, ...(index instanceof Failure ? { trouble: index.message } : searchFacts(index, last)) },
     followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: last - index.position }],
-    ...(bot && { telegram: botView(bot) }),
+    ...(telegram && { telegram: botView(telegram) }),
     notices: [...damage, ...roster.troubles()],
   }
 }
 
-function botView({ id, state, why, sinceMs }: NonNullable<DeskFacts["bot"]>): SystemStatus["telegram"] {
+function botView({ id, state, why, sinceMs }: NonNullable<BotFacts["bot"]>): SystemStatus["telegram"] {
   return {
     id,
     state,

@@ -1,14 +1,16 @@
 import { realpathSync } from "node:fs"
 import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { DriveWish } from "../domain/driver.ts"
+import { Failure } from "../domain/failure.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
+import type { Messages } from "../reach/messages/messages.ts"
 import type { LiveSessions } from "../reach/watching/live.ts"
 import type { Briefs } from "../recall/brief/brief.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { ProjectFinder } from "../sessions/projects.ts"
 import type { TeamsDeps } from "../teams/room.ts"
+import { PAIR } from "./environment.ts"
 import type { Home } from "./home.ts"
 
 const BRIEF_TOKENS = 2_000
@@ -22,6 +24,7 @@ export function teamsRecords({
   briefs,
   live,
   projects,
+  messages,
   isCaptured,
 }: {
   store: Store
@@ -29,8 +32,20 @@ export function teamsRecords({
   briefs: Briefs
   live: LiveSessions
   projects: ProjectFinder
+  messages: Messages
   isCaptured: boolean
-}): Pick<TeamsDeps, "briefOf" | "whereIs" | "sessionsIn" | "isInUse" | "isOpenElsewhere" | "readRecords"> {
+}): Pick<
+  TeamsDeps,
+  | "briefOf"
+  | "whereIs"
+  | "sessionsIn"
+  | "isInUse"
+  | "isOpenElsewhere"
+  | "readRecords"
+  | "sendTo"
+  | "takeBack"
+  | "isIdle"
+> {
   return {
     async briefOf(nativeId) {
       const session = await capture.byNativeId(nativeId)
@@ -48,7 +63,11 @@ export function teamsRecords({
       }
     },
     async sessionsIn(platform, projectDir) {
-      const { project } = await projects.find(projectDir)
+      // A folder that is not there now has nobody in it.
+      const project = await projects.find(projectDir).then(
+        (found) => found.project,
+        () => undefined,
+      )
       if (!project) return []
       const filter = { projectId: project.id, platform, subagents: false, empty: false, limit: MOST_SESSIONS }
       // Of a project there may be many folders, and each agent works in its own.
@@ -65,6 +84,14 @@ export function teamsRecords({
       // One that a daemon before this one left behind has nobody at it, and is waited for by who recovers it.
       return agent !== undefined && agent.status !== "gone" && !agent.isUnattended
     },
+    async sendTo(sessionId, { text, sender, key }) {
+      const wish = { sessionId, text, sender, idempotencyKey: key, allowTwin: true }
+      const sent = await messages.send(wish)
+      if (sent.queued || sent.id !== undefined) return sent.id!
+      throw new Failure("bad_input", sent.reason)
+    },
+    isIdle: async (sessionId) => (await live.ofSession(sessionId))?.status === "idle",
+    takeBack: async (id) => (await messages.cancel(id)).cancelled,
     async readRecords(platform) {
       if (isCaptured) await capture.capturing.sync(platform)
       return isCaptured
@@ -73,9 +100,13 @@ export function teamsRecords({
 }
 
 /** Our own server, as an agent starts it that is started for a team. */
-export function ownServer({ dir }: Home): DriveWish["mcp"] {
+export function ownServer({ dir }: Home): TeamsDeps["mcp"] {
   const entry = fileURLToPath(new URL("../../bin/throughline.js", import.meta.url))
-  return { command: process.execPath, args: [entry, "mcp"], env: { THROUGHLINE_HOME: dir } }
+  return (pair) => ({
+    command: process.execPath,
+    args: [entry, "mcp"],
+    env: { THROUGHLINE_HOME: dir, [PAIR]: pair.id },
+  })
 }
 
 function realOr(path: string): string {

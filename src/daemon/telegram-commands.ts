@@ -72,7 +72,8 @@ async function setUp({ home, environment, calls, caller, write }: Context, flags
   const wishes = { token, chat: flags.chat, isPrivate: flags.private, users: flags.user }
   const done = await setUpTelegram({ home, environment, prompts, say }, wishes)
   // It reads the token when it begins. Sessions and what waits in the store do not notice.
-  if (done.isChanged) await stopDaemon(home)
+  const { makeService } = await import("./service.ts")
+  if (done.isChanged && !(await makeService(home, environment).restart())) await stopDaemon(home)
   await ensureDaemon(home)
   const ask = <T>(name: string) => calls.call(name, {}, caller) as Promise<T>
   const count = async () => (await ask<{ users: unknown[] }>("telegram.users")).users.length
@@ -82,9 +83,10 @@ async function setUp({ home, environment, calls, caller, write }: Context, flags
     while ((await count()) === 0 && Date.now() < Date.parse(code.expiresAt)) await sleep(1_000)
     say((await count()) > 0 ? "Paired." : "Nobody sent it in time: throughline telegram pair gives another one.")
   }
-  const hasPlace = done.chat !== undefined || (await count()) > 0
+  const isPaired = (await count()) > 0
+  const hasPlace = done.chat !== undefined || isPaired
   const test = hasPlace ? await ask<NonNullable<Outcome["test"]>>("telegram.test") : undefined
-  return { ...done, ...(code && { code }), ...(test && { test }) }
+  return { ...done, ...(code && !isPaired && { code }), ...(test && { test }) }
 }
 
 function view({ self, chat, users, findings, isChanged, code, test }: Outcome) {

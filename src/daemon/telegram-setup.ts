@@ -1,4 +1,4 @@
-import { chmodSync } from "node:fs"
+import { chmodSync, existsSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { chatOfUpdate, telegramChannel } from "../adapters/channels/telegram.ts"
 import { editJson } from "../adapters/setup/shared/json.ts"
@@ -185,9 +185,9 @@ function writeDown(home: Home, values: Written): boolean {
         file.set(["telegram", key], value)
     }
   })
+  // Before a token is in it, whatever the file was until now.
+  if (edits.length > 0 && existsSync(home.config)) chmodSync(home.config, 0o600)
   for (const { after } of edits) writeWhole(home.config, after!)
-  // A token is in it now, whatever the file was before.
-  if (edits.length > 0) chmodSync(home.config, 0o600)
   return edits.length > 0
 }
 

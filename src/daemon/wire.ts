@@ -9,6 +9,7 @@ import { systemClock } from "../domain/clock.ts"
 import type { Follower } from "../domain/journal.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
+import type { SystemService } from "../operations/services.ts"
 import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
@@ -21,6 +22,7 @@ import { makeTasks } from "../sessions/task-state.ts"
 import { openStore } from "../store/open.ts"
 import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
+import type { Feed } from "../surfaces/events.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
 import { makeAnalytics } from "../teams/analytics.ts"
@@ -28,8 +30,10 @@ import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
 import { openAsking } from "./approvals.ts"
+import { openBot } from "./bot.ts"
 import { openChannel } from "./channel.ts"
-import { openDesk } from "./desk.ts"
+import { configFile } from "./config-file.ts"
+import { examine, verdict } from "./doctor.ts"
 import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
@@ -55,6 +59,7 @@ export interface Program extends AgentHooks {
   /** Sends those that wait away, so that the socket can be closed. */
   endWaiting(): void
   mcp: McpHttp
+  feed: Feed
   streams: ReturnType<typeof mcpStreams>
   /** In the order in which they must run: nothing new, then what runs, then the store. */
   stops: Step[]
@@ -68,6 +73,7 @@ export async function wire({
   config,
   readConfig,
   environment,
+  flags,
   home,
   log,
   registration,
@@ -77,6 +83,8 @@ export async function wire({
   /** As it is now, for what may change while the program runs; throws where it cannot be used. */
   readConfig: () => Config
   environment: Environment
+  /** Settings of this run, over file and environment. */
+  flags: string[]
   home: Home
   log: Log
   registration: () => Registration
@@ -173,6 +181,7 @@ export async function wire({
     briefs,
     live: watching.live,
     projects: sessions.projects,
+    messages: reach.messages,
     isCaptured: config.capture.enabled,
   })
   const teams = makeTeams({
@@ -229,10 +238,18 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const telegram = openDesk({ store, clock, config })
-  const system = { status: () => statusOf({ store, recall, roster, desk: telegram, home, registration, httpTrouble }) }
-  const services = { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, analytics }
-  const call = reporting(local(operations, { ...services, telegram, system }), log)
+  const telegram = await openBot({ store, clock, config })
+  const system: SystemService = {
+    status: () => statusOf({ store, recall, roster, bot: telegram, home, registration, httpTrouble }),
+    async examine() {
+      const findings = await examine(home, environment, { callIfRunning: call })
+      return { findings, verdict: verdict(findings) }
+    },
+    config: configFile(home.config, environment.settings, flags),
+  }
+  const rooms = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, keeping }
+  const services = { ...rooms, updates, permits, analytics, telegram, system }
+  const call: Call = reporting(local(operations, services), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
@@ -240,6 +257,7 @@ export async function wire({
     ...agentHooks({ agents, intake: capture.intake, greet, reach, asking }),
     endWaiting: () => void [reach.endWaiting(), teams.endWaiting(), permits.close()],
     mcp,
+    feed: { last: store.journal.last, after: store.journal.after, onWake: store.onWake },
     streams,
     stops: [
       { name: "mcp connections", run: () => mcp.close() },

@@ -5,6 +5,8 @@ export interface Caller {
   key?: string
   /** The agent's own name for its session, such as CLAUDE_CODE_SESSION_ID. */
   nativeSession?: { platform: string; id: string }
+  /** The pair whose agent it is, as the program that started the agent says. */
+  pair?: string
   client?: { name: string; version: string }
   /** On the command line: the agent in whose own shell it was typed. */
   agentShell?: string

@@ -33,6 +33,8 @@ export interface DriverCan {
   usage: boolean
   /** Many sessions live in one process. */
   shared: boolean
+  /** Each session has our server to itself; otherwise those of one folder share the one that was named last. */
+  ownServer: boolean
   /** Says that it is there when it is asked; otherwise one that hangs is not told from one that idles. */
   ping: boolean
 }

@@ -118,6 +118,12 @@ export const failures = {
     retry: true,
     help: "The message has Telegram's own words; `throughline doctor` says how to mend it.",
   },
+  service_failed: {
+    http: 500,
+    exit: 6,
+    retry: false,
+    help: "The message has the words of systemd or launchd; run the named command by hand to see more.",
+  },
   daemon_unreachable: {
     http: 503,
     exit: 5,

@@ -1,4 +1,5 @@
 import type { Analytics } from "./analytics.ts"
+import type { LineageKind } from "./capture.ts"
 import type { Bots, Budgets, Cards, Holds, People, Roles, Topics } from "./channel-store.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
@@ -105,6 +106,8 @@ export interface Sessions {
   /** True when the edge is new. */
   addEdge(id: SessionId, edge: SessionEdge): Promise<boolean>
   edges(id: SessionId): Promise<SessionEdge[]>
+  /** Those that say they come from this one. */
+  children(platform: string, nativeId: string): Promise<{ id: SessionId; kind: LineageKind; atMs: number }[]>
   /** Notes that the session is a copy of one that is not kept yet, and which turn that one has too. */
   addOrphan(id: SessionId, copy: { platform: string; nativeTurnId: string; atMs: number }): Promise<void>
   orphans(platform: string): Promise<{ id: SessionId; nativeTurnId: string }[]>

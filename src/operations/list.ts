@@ -1,9 +1,11 @@
 import { analytics } from "./analytics.ts"
 import { resumeSessionContext } from "./brief.ts"
+import { configSet, configShow } from "./config.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
 import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
+import { sessionsLive } from "./live.ts"
 import type { Operation } from "./operation.ts"
 import { audit, permissionsAnswer, permissionsList } from "./permissions.ts"
 import { queueCancel, queueShow, queueStatus, sendMessage } from "./queue.ts"
@@ -15,12 +17,14 @@ import {
   sessionsExport,
   sessionsLink,
   sessionsList,
+  sessionsOutline,
   sessionsPin,
   sessionsRename,
   sessionsShow,
+  sessionsTurns,
 } from "./sessions.ts"
 import { importNow, sources } from "./sources.ts"
-import { status } from "./system.ts"
+import { doctor, status } from "./system.ts"
 import { taskState } from "./task-state.ts"
 import { down, teamsAdd, teamsImport, teamsList, teamsRemove, up } from "./teams.ts"
 import { teamsAsk, teamsFollow, teamsNotify, teamsSendMessage } from "./teams-ask.ts"
@@ -52,6 +56,9 @@ const all = [
   queueCancel,
   sessionsList,
   sessionsShow,
+  sessionsLive,
+  sessionsOutline,
+  sessionsTurns,
   sessionsRename,
   sessionsPin,
   sessionsArchive,
@@ -82,6 +89,9 @@ const all = [
   telegramUsers,
   telegramUsersRemove,
   status,
+  doctor,
+  configShow,
+  configSet,
 ] as const
 
 /** The exact types, for the typed client. */

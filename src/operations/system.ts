@@ -70,3 +70,24 @@ export function searchState({ documents = 0, behind = 0, rebuilding, trouble }: 
   const found = `${documents} turns and thoughts, ${left}`
   return rebuilding === undefined ? found : `being built anew (${rebuilding}): ${found}`
 }
+
+export const doctor = operation({
+  name: "doctor",
+  summary: "Say what is wrong, and how to mend it",
+  effect: "read",
+  on: ["http"],
+  input: z.strictObject({}),
+  output: z.object({
+    findings: z.array(
+      z.object({
+        check: z.string(),
+        state: z.enum(["good", "warning", "wrong"]),
+        detail: z.string(),
+        remedy: z.string().optional(),
+      }),
+    ),
+    verdict: z.string(),
+  }),
+  text: ({ verdict }) => verdict,
+  run: ({ system }) => system.examine(),
+})

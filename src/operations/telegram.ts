@@ -33,6 +33,9 @@ const StatusView = z.object({
   people: z.number(),
   topics: z.record(z.string(), z.number()),
   waiting: z.number(),
+  failed: z.number(),
+  uncertain: z.number(),
+  holds: z.array(z.object({ why: z.string(), since: z.string(), nextAt: z.string() })),
   doubts: z.array(z.object({ name: z.string(), count: z.number(), at: z.string() })),
 })
 export type TelegramView = z.output<typeof StatusView>
@@ -46,8 +49,12 @@ export const telegramStatus = operation({
   output: StatusView,
   text: statusText,
   async run({ telegram }) {
-    const { bot, chatId, people, topics, waiting, doubts } = await telegram.facts()
-    const kept = { people, topics, waiting, doubts: doubts.map(({ atMs, ...rest }) => ({ ...rest, at: iso(atMs) })) }
+    const { bot, chatId, holds, doubts, ...figures } = await telegram.facts()
+    const kept = {
+      ...figures,
+      holds: holds.map(({ why, sinceMs, nextAtMs }) => ({ why, since: iso(sinceMs), nextAt: iso(nextAtMs) })),
+      doubts: doubts.map(({ atMs, ...rest }) => ({ ...rest, at: iso(atMs) })),
+    }
     if (!bot) return kept
     const { self, chat, trouble } = await telegram.look()
     return {
@@ -77,8 +84,8 @@ export const telegramTest = operation({
   }),
   text: ({ ok, steps }) =>
     [
-      ...steps.map((step) => `${step.ok ? "ok  " : "FAIL"}  ${step.what} in ${step.chatId}: ${step.detail}`),
-      ok ? "It works: look at your phone." : "→ throughline doctor says how to mend it",
+      ...steps.map((step) => `${step.ok ? "ok  " : "FAIL"}  ${step.what}: ${step.detail}`),
+      ok ? `It works: look at your phone (${steps[0]?.chatId}).` : "→ throughline doctor says how to mend it",
     ].join("\n"),
   async run({ telegram }) {
     const steps = await telegram.test()
@@ -163,7 +170,7 @@ const STATES: Record<NonNullable<TelegramView["bot"]>["state"], string> = {
   new: "not heard of yet",
 }
 
-function statusText({ bot, chat, trouble, people, topics, waiting, doubts }: TelegramView): string {
+function statusText({ bot, chat, trouble, people, topics, holds, doubts, ...figures }: TelegramView): string {
   if (!bot) return "Telegram is not set up: throughline telegram setup"
   const rights = chat && [
     chat.hasTopics ? "topics" : "NO topics",
@@ -174,6 +181,11 @@ function statusText({ bot, chat, trouble, people, topics, waiting, doubts }: Tel
           chat.mayDeleteMessages ? "may delete messages" : "may NOT delete messages",
         ]),
   ]
+  const sent = [
+    ...(figures.waiting > 0 ? [`${figures.waiting} to be sent`] : []),
+    ...(figures.failed > 0 ? [`${figures.failed} were not taken`] : []),
+    ...(figures.uncertain > 0 ? [`${figures.uncertain} may or may not have arrived`] : []),
+  ]
   const used = Object.entries(topics).filter(([, count]) => count > 0)
   return [
     `bot     ${botLine(bot)}`,
@@ -181,7 +193,8 @@ function statusText({ bot, chat, trouble, people, topics, waiting, doubts }: Tel
     ...(chat ? [`chat    ${chat.title}${chat.id === undefined ? "" : ` (${chat.id})`}: ${rights!.join(", ")}`] : []),
     `people  ${people === 0 ? "nobody may talk to it yet: throughline telegram pair" : `${people} may talk to it`}`,
     `topics  ${used.length === 0 ? "none yet" : used.map(([state, count]) => `${count} ${state}`).join(", ")}`,
-    ...(waiting === 0 ? [] : [`outbox  ${waiting} to be sent`]),
+    ...(sent.length === 0 ? [] : [`outbox  ${sent.join(", ")}`]),
+    ...holds.map(({ why, since, nextAt }) => `!       on hold since ${since}, tried again at ${nextAt}: ${why}`),
     ...doubts.map(({ name, count, at }) => `!       ${count} topic(s) "${name}" may be there twice, since ${at}`),
   ].join("\n")
 }

@@ -58,6 +58,16 @@ export const RunView = z.object({
 })
 export type RunView = z.output<typeof RunView>
 
+/** A session that this one comes from, or that goes on with it. */
+export const RelativeView = z.object({
+  kind: z.string(),
+  isParent: z.boolean(),
+  at: z.string(),
+  sessionId: z.string(),
+  title: z.string(),
+  platform: z.string(),
+})
+
 export const ThoughtView = z.object({
   thoughtNumber: z.number(),
   thought: z.string(),

@@ -6,7 +6,8 @@ import { type FakeAgent, type FakeAgents, makeFakeAgents } from "../../test/fixt
 import { claudeCode } from "../adapters/consoles/claude-code.ts"
 import { parentOf, processStart } from "../daemon/process-identity.ts"
 import type { AgentLine, OpenLine } from "../domain/agent-line.ts"
-import { newSessionId, type SessionId } from "../domain/ids.ts"
+import { newMessageId, newSessionId, type SessionId } from "../domain/ids.ts"
+import { AGENT_CHANNEL, laneOf, targetOf } from "../domain/message.ts"
 import type { PaneAddress } from "../domain/panes.ts"
 import type { Store } from "../domain/store.ts"
 import { openStore } from "../store/open.ts"
@@ -77,6 +78,20 @@ const outcome = (id: string) => async () => (await reach.messages.byId(id))!.out
 const state = (id: string) => async () => (await reach.messages.byId(id))!.state
 const send = async (sessionId: SessionId, text: string, more: object = {}) =>
   ((await reach.messages.send({ sessionId, text, sender: owner, ...more })) as { id: string }).id
+/** Handed over by a courier that is dead by now. */
+async function cutOff(sessionId: SessionId, text: string): Promise<string> {
+  const key = newMessageId(targetOf({ sessionId }))
+  const payload = { sessionId, text, priority: "normal", sender: owner, isCommand: true }
+  const lane = laneOf({ sessionId }, "normal")
+  await store.transaction(async (tx) => {
+    const nowMs = Date.now()
+    await tx.deliveries.enqueue({ key, lane, channel: AGENT_CHANNEL, payload, repeatable: false }, nowMs)
+    const request = { owner: "dead", host: "here", leaseMs: 1, limit: 1, channels: [AGENT_CHANNEL], lanes: [lane] }
+    const [leased] = await tx.deliveries.lease(request, nowMs)
+    await tx.deliveries.startAttempt(leased!.seq, "dead", nowMs, { sessionId, rung: "pane" })
+  })
+  return key
+}
 async function types(agent: FakeAgent, text: string): Promise<void> {
   await agents.panes.paste(agent.pane, text)
   await agents.panes.key(agent.pane, "Enter")
@@ -155,6 +170,17 @@ describe("a command of the agent's own", () => {
     expect(box.log().filter(({ kind }) => kind === "unknown-command")).toMatchObject([{ text: "/cost now" }])
     expect(box.prompts()).toEqual([])
   })
+
+  test("that a daemon died over gets its Enter where it stands in the input line, and is never typed again", async () => {
+    const [held, lost] = [await agents.start({ name: "held" }), await agents.start({ name: "lost" })]
+    await agents.panes.paste(held.pane, "/cost now")
+    const ids = [await cutOff(await knownAgent(held), "/cost now"), await cutOff(await knownAgent(lost), "/cost now")]
+    await expect.poll(state(ids[0]!), { timeout: 30_000, interval: 100 }).toBe("delivered")
+    await expect.poll(state(ids[1]!), { timeout: 30_000, interval: 100 }).toBe("uncertain")
+    const commands = (agent: FakeAgent) => agent.log().filter(({ kind }) => kind === "unknown-command")
+    expect(commands(held)).toMatchObject([{ text: "/cost now" }])
+    expect(commands(lost)).toEqual([])
+  }, 60_000)
 
   test("that would end the session fails, and says why", async () => {
     const box = await agents.start({ name: "box" })

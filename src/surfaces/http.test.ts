@@ -19,6 +19,8 @@ function app({ guarded = true } = {}) {
     },
     mcp: { fetch: async () => Response.json({ mcp: true }), close: async () => {} },
     identity: { id: "1", version: "0", pid: 1 },
+    feed: { last: async () => 0, after: async () => [], onWake: () => () => {} },
+    ending: new AbortController().signal,
     onBug: (error) => bugs.push(error),
     ...(guarded ? { guard: { token: TOKEN, hosts: ["127.0.0.1", "localhost", "[::1]"] } } : {}),
   })

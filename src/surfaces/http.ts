@@ -8,8 +8,10 @@ import { newKey } from "../domain/ids.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation } from "../operations/operation.ts"
 import { CALLER_HEADER } from "./client.ts"
+import { eventStream, type Feed } from "./events.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
 import type { McpHttp } from "./mcp-http.ts"
+import { webPages } from "./web.ts"
 
 export interface HttpOptions {
   operations: readonly Operation[]
@@ -20,6 +22,11 @@ export interface HttpOptions {
   onBug(error: unknown, operation: string): void
   /** Absent on the unix socket, whose file mode is the guard. */
   guard?: { token: string; hosts: readonly string[] }
+  /** What happens, for pages that stay open; ends with the signal. */
+  feed: Feed
+  ending: AbortSignal
+  /** Where the dashboard's files are; absent where it is not served. */
+  webDir?: string
   /** Only the socket's owner may end the daemon. */
   onStop?(): void
   /** Agents' hooks come over the socket only. Answered when what they say is kept, with what the hook is to print. */
@@ -31,7 +38,8 @@ export interface HttpOptions {
 }
 
 export function httpApp(options: HttpOptions): Hono {
-  const { operations, call, mcp, identity, onBug, guard, onStop, onHook, onWait, onAsk } = options
+  const { operations, call, mcp, identity, onBug, guard, feed, ending, webDir } = options
+  const { onStop, onHook, onWait, onAsk } = options
   const app = new Hono()
   const offered = new Set(
     operations.filter((op) => op.on.includes("http") || op.on.includes("cli")).map((op) => op.name),
@@ -44,7 +52,9 @@ export function httpApp(options: HttpOptions): Hono {
   app.notFound((c) =>
     c.json({ error: new Failure("unknown_operation", `nothing answers at ${c.req.path}`).toJSON() }, 404),
   )
-  if (guard) app.use(localOnly(guard.hosts), bearer(guard.token))
+  if (guard) app.use(localOnly(guard.hosts))
+  if (webDir !== undefined) app.use(webPages(webDir))
+  if (guard) app.use(bearer(guard.token))
 
   app.all("/health", (c) => c.json(identity))
   if (onStop) {
@@ -88,6 +98,7 @@ export function httpApp(options: HttpOptions): Hono {
     // Who comes over the network is not the person at this machine, whatever it says.
     return c.json(await call(name, input, guard ? { ...caller, surface: "http" } : caller))
   })
+  app.get("/events", eventStream(feed, ending))
   app.all("/mcp", (c) => mcp.fetch(c.req.raw))
   return app
 }

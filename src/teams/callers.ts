@@ -1,8 +1,9 @@
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
-import type { AskPayload } from "../domain/pair.ts"
+import type { Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
+import type { Asking } from "./asking.ts"
 
 /** Who asks, as the one that is asked is to know it. */
 export interface Asker {
@@ -18,11 +19,13 @@ export interface Asker {
 export interface CallersDeps {
   store: Store
   roster: Roster
-  /** What the agent of a pair is at. */
-  current(pairId: string): AskPayload | undefined
+  /** What the agent of a pair is at, and what all those of a team are at. */
+  asking: Pick<Asking, "current" | "currentOf">
+  /** Whether the platform's sessions have our server each to itself, so that it says whose call this is. */
+  hasOwnServer(platform: string): boolean
 }
 
-export function makeCallers({ store, roster, current }: CallersDeps) {
+export function makeCallers({ store, roster, asking, hasOwnServer }: CallersDeps) {
   const teamNamed = (name: string, parameter: string): Team => {
     const team = roster.byName(name)
     if (team) return team
@@ -42,6 +45,12 @@ export function makeCallers({ store, roster, current }: CallersDeps) {
     })
   }
 
+  /** The teams that wait for what the pair's agent does now: for what any of the team's does, where they share a server. */
+  const waitingFor = ({ id, toTeam, platform }: Pair): string[] => {
+    const chains = hasOwnServer(platform) ? [asking.current(id)] : asking.currentOf(toTeam)
+    return [...new Set(chains.flatMap((ask) => ask?.chain ?? []))]
+  }
+
   return {
     teamNamed,
     async whoAsks(caller: Caller, fromTeam?: string): Promise<Asker> {
@@ -52,10 +61,12 @@ export function makeCallers({ store, roster, current }: CallersDeps) {
         const chain = fromTeam === undefined ? [] : [fromTeam]
         return { team: fromTeam ?? null, name: fromTeam ?? "the owner", chain, isOwner }
       }
-      const pair = nativeSession && (await store.pairs.ofNative(nativeSession.id))
+      const pair =
+        (caller.pair === undefined ? undefined : await store.pairs.byId(caller.pair)) ??
+        (nativeSession && (await store.pairs.ofNative(nativeSession.id)))
       if (pair) {
         const team = ownOf([pair.toTeam], fromTeam)!
-        return { team, name: team, chain: [...(current(pair.id)?.chain ?? []), team], isOwner }
+        return { team, name: team, chain: [...waitingFor(pair), team], isOwner }
       }
       const dir = projectDir ?? (surface === "http" ? undefined : cwd)
       const nearest = dir === undefined ? [] : roster.at(dir)

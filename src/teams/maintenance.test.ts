@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { Failure } from "../domain/failure.ts"
 import { newSessionId, type SessionId } from "../domain/ids.ts"
+import type { Permission } from "../domain/permission.ts"
 import type { Store } from "../domain/store.ts"
 import type { TurnKind } from "../domain/turn.ts"
 import { openStore } from "../store/open.ts"
@@ -237,7 +238,7 @@ test("what was decided long ago is dropped, and what waits is not", async () => 
     answers: {},
     takenAtMs: null,
     answeredAtMs: null,
-  } as const
+  } satisfies Partial<Permission>
   for (const id of ["old", "new", "waits"])
     await store.permissions.ask({ id, ...rest, ...open, askedAtMs: NOW - 99 * DAY, expiresAtMs: NOW })
   await store.permissions.decide("old", { state: "denied", by: "me", atMs: NOW - 91 * DAY })

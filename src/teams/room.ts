@@ -10,6 +10,7 @@ import { type AskState, type Asks, makeAsks } from "./asks.ts"
 import { makeCallers } from "./callers.ts"
 import { type Controlled, type ControlWish, makeControl } from "./control.ts"
 import { type Foundlings, type FoundlingsDeps, makeFoundlings } from "./foundlings.ts"
+import { type HandingDeps, makeHanding } from "./handing.ts"
 import { makeNews } from "./news.ts"
 import { makeNotices, type Notice } from "./notices.ts"
 import { makePairing, type PairingDeps } from "./pairs.ts"
@@ -71,7 +72,8 @@ export interface TeamsSettings {
 
 export interface TeamsDeps
   extends Pick<PairingDeps, "briefOf" | "whereIs">,
-    Pick<FoundlingsDeps, "sessionsIn" | "isInUse"> {
+    Pick<FoundlingsDeps, "sessionsIn" | "isInUse">,
+    Pick<HandingDeps, "sendTo" | "takeBack" | "isIdle"> {
   store: Store
   clock: Clock
   roster: ReloadingRoster
@@ -82,8 +84,8 @@ export interface TeamsDeps
   host: string
   /** Names the home: whoever held leases under it before is dead. */
   home: string
-  /** Our own server, for the agents that are started. */
-  mcp: DriveWish["mcp"]
+  /** Our own server, as it is started beside the pair's agent: by it the agent is known when it asks in turn. */
+  mcp(pair: Pair): DriveWish["mcp"]
   permit(request: PermissionRequest, context: PermitContext, signal: AbortSignal): Promise<PermissionAnswer>
   redact(text: string, projectDir: string): string
   isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
@@ -113,22 +115,25 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
   const news = makeNews()
   const words = makeWords(news)
   const ownerPrefix = `pairs ${host} ${home} `
+  const can = (platform: string) => drivers.find((driver) => driver.platform === platform)?.can
   const teamOf = (name: string) => roster.byName(name)
   const pairing = makePairing({ ...deps, teamOf, start: starterOf(deps, (pairId) => asking.atWork(pairId)) })
   const pool = makePool({
     ...deps,
     teamOf,
     isAlive: (pid) => processStart(pid) !== undefined,
-    isShared: (platform) => drivers.find((driver) => driver.platform === platform)?.can.shared ?? false,
+    isShared: (platform) => can(platform)?.shared ?? false,
     open: (pair, team, wish) => pairing.open(pair, team, wish),
     onFree: () => asking.ring(),
   })
-  const recovery = makeRecovery({ ...deps, endProcess })
+  const handing = makeHanding({ ...deps, onChanged: news.tell })
+  const recovery = makeRecovery({ ...deps, handing, endProcess })
   const asking = makeAsking({
-    ...{ ...deps, pool, recovery, words, ownerPrefix, owner: ownerPrefix + newKey() },
+    ...{ ...deps, pool, recovery, handing, words, ownerPrefix, owner: ownerPrefix + newKey() },
     onChanged: news.tell,
   })
-  const callers = makeCallers({ store, roster, current: asking.current })
+  const hasOwnServer = (platform: string) => can(platform)?.ownServer ?? true
+  const callers = makeCallers({ store, roster, asking, hasOwnServer })
   const asks = makeAsks({ ...deps, pairing, news, words, onQueued: asking.ring })
   const notices = makeNotices(deps)
   const control = makeControl({ store, roster, pairing, pool, asking })
@@ -141,7 +146,8 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
       const team = callers.teamNamed(name, names.team)
       const asker = await callers.whoAsks(caller, fromTeam)
       callers.checkChain(asker, team.name)
-      const from = { fromTeam: asker.team, sender: asker.name, chain: asker.chain }
+      const isOwners = asker.isOwner && asker.team === null
+      const from = { fromTeam: asker.team, sender: asker.name, chain: asker.chain, isOwners }
       const key = caller.idempotencyKey
       const id = await asks.put({ ...from, team, text, parameter: names.text, threadId, ifOpen, key })
       return asks.wait(id, timeoutMs, caller.onProgress)
@@ -212,7 +218,7 @@ function starterOf(
   return async (driver, pair, team, session) => {
     let nativeId = session.kind === "fork" ? session.as : session.id
     const driven = await driver.start({
-      ...{ machine, mcp, session, projectDir: team.projectDir, permissionMode: team.permissionMode },
+      ...{ machine, mcp: mcp(pair), session, projectDir: team.projectDir, permissionMode: team.permissionMode },
       skipPermissions: team.skipPermissions,
       instructionsFile: team.instructionsFile,
       settingsFile: team.settingsFile,

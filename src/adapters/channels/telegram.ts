@@ -1,18 +1,10 @@
 import { basename } from "node:path"
-import { InputFile } from "grammy"
-import type { ChatMember, InlineKeyboardMarkup, MessageEntity, ReactionTypeEmoji } from "grammy/types"
-import type {
-  Channel,
-  ChannelButton,
-  ChannelCan,
-  ChannelPost,
-  ChatLook,
-  Place,
-  ReceiptMark,
-  Told,
-} from "../../domain/channel.ts"
+import type { InlineKeyboardMarkup, MessageEntity, ReactionTypeEmoji } from "grammy/types"
+import { InputFile } from "grammy/web"
+import type { Channel, ChannelButton, ChannelCan, ChannelPost, Place, ReceiptMark, Told } from "../../domain/channel.ts"
 import type { RichText, TextMark } from "../../domain/rich-text.ts"
 import { telegramClient } from "./parts/telegram-client.ts"
+import { lookAt } from "./parts/telegram-look.ts"
 import { readUpdate } from "./parts/telegram-read.ts"
 import { ofReading, troubleOf } from "./parts/telegram-trouble.ts"
 
@@ -93,25 +85,11 @@ export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: st
         },
         { signal },
       ),
-    look: (chatId, signal) =>
-      asking(
-        async (stop): Promise<ChatLook> => {
-          const chat = await raw.getChat({ chat_id: chatId }, stop)
-          if (chat.type === "private") {
-            const { has_topics_enabled: hasTopics = false } = await raw.getMe(stop)
-            const title = [chat.first_name, chat.last_name].filter(Boolean).join(" ")
-            const may = { isAdmin: true, mayManageTopics: hasTopics, mayDeleteMessages: true }
-            return { kind: "private", title, hasTopics, ...may, adminBots: [] }
-          }
-          const member = await raw.getChatMember({ chat_id: chatId, user_id: Number(botId) }, stop)
-          const hasTopics = "is_forum" in chat && chat.is_forum === true
-          // Servers that do not know the wish tell of no other bots.
-          const admins = await raw.getChatAdministrators({ chat_id: chatId, return_bots: true }, stop)
-          const adminBots = admins.flatMap(({ user }) => (user.is_bot ? [String(user.id)] : []))
-          return { kind: "group", title: chat.title ?? "", hasTopics, ...rightsOf(member), adminBots }
-        },
-        { signal },
-      ),
+    async look(chatId, signal) {
+      const told = await asking((stop) => lookAt(raw, chatId, botId, stop), { signal })
+      if (!told.ok) return told
+      return told.value ? { ok: true, value: told.value } : refused("no_chat", "the bot is not a member of the chat")
+    },
     async poll({ offset, seconds, signal }) {
       const wish = { timeout: seconds, limit: MOST_UPDATES, ...(offset === null ? {} : { offset }) }
       const told = await asking(
@@ -175,6 +153,7 @@ export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: st
       const told = await asking((stop) => fetched(path, stop), { limitMs: UPLOAD_MS })
       if (!told.ok) return told
       if (typeof told.value === "number") return refused("gone", `Telegram answers ${told.value} for the file`)
+      if (told.value === undefined) return refused("refused", "the file is too big")
       return { ok: true, value: { name: basename(path), bytes: told.value } }
     },
     offerCommands: (commands) =>
@@ -198,10 +177,18 @@ export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: st
     return raw.sendDocument({ document, ...words, ...aroundOf(place, post) }, stop)
   }
 
-  /** Its bytes, or the status that came instead. */
-  async function fetched(path: string, stop: AbortSignal): Promise<Uint8Array | number> {
+  /** Its bytes, or the status that came instead; undefined for more than we take, whatever was said of its size. */
+  async function fetched(path: string, stop: AbortSignal): Promise<Uint8Array | number | undefined> {
     const response = await download(path, stop)
-    return response.ok ? new Uint8Array(await response.arrayBuffer()) : response.status
+    if (!response.ok) return response.status
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length
+      if (size > CAN.maxFetchBytes) return undefined
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks)
   }
 }
 
@@ -243,13 +230,6 @@ function entityOf(mark: TextMark, at: { offset: number; length: number }): Messa
   return { type: KINDS[mark.kind], ...at }
 }
 
-function rightsOf(member: ChatMember): Pick<ChatLook, "isAdmin" | "mayManageTopics" | "mayDeleteMessages"> {
-  if (member.status === "creator") return { isAdmin: true, mayManageTopics: true, mayDeleteMessages: true }
-  if (member.status !== "administrator") return { isAdmin: false, mayManageTopics: false, mayDeleteMessages: false }
-  const { can_manage_topics: mayManageTopics = false, can_delete_messages: mayDeleteMessages } = member
-  return { isAdmin: true, mayManageTopics, mayDeleteMessages }
-}
-
 /** Never in the middle of a surrogate pair. */
 function cut(text: string, units: number): string {
   if (text.length <= units) return text
@@ -257,4 +237,7 @@ function cut(text: string, units: number): string {
   return `${text.slice(0, isHighHalf ? units - 2 : units - 1)}…`
 }
 
-const refused = (kind: "gone" | "refused", why: string): Told<never> => ({ ok: false, trouble: { kind, why } })
+const refused = (kind: "gone" | "refused" | "no_chat", why: string): Told<never> => ({
+  ok: false,
+  trouble: { kind, why },
+})

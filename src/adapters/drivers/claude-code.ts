@@ -26,6 +26,7 @@ export const createClaudeCodeDriver = (): Driver => ({
     settings: true,
     usage: true,
     shared: false,
+    ownServer: true,
     ping: true,
   },
   start,

@@ -29,6 +29,7 @@ export function createCodexDriver(): Driver {
       settings: false,
       usage: true,
       shared: true,
+      ownServer: true,
       ping: true,
     },
     start: (wish) => start(wish, processes),

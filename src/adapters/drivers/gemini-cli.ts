@@ -21,6 +21,7 @@ export const createGeminiCliDriver = () =>
       settings: false,
       usage: true,
       shared: false,
+      ownServer: true,
       ping: true,
     },
     modes: {

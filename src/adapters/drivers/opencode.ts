@@ -25,6 +25,7 @@ export const createOpencodeDriver = () =>
       // It tells those of the last answer, not of the turn.
       usage: false,
       shared: true,
+      ownServer: false,
       ping: true,
     },
     modes: {

@@ -62,9 +62,9 @@ const follower = () =>
 async function begun(
   id: string,
   text: string,
-  { rung = "pane" as Rung, to = session, lane = laneOf({ team: "api" }, "normal") } = {},
+  { rung = "pane" as Rung, to = session, lane = laneOf({ team: "api" }, "normal"), isCommand = false } = {},
 ): Promise<void> {
-  const payload = { team: "api", text, priority: "normal", sender: { kind: "owner", name: "o" } }
+  const payload = { team: "api", text, priority: "normal", sender: { kind: "owner", name: "o" }, isCommand }
   await store.deliveries.enqueue({ key: id, lane, channel: AGENT_CHANNEL, payload, repeatable: false }, nowMs)
   const request = { owner: "c", host: "here", leaseMs: 1_000, limit: 1, channels: [AGENT_CHANNEL] }
   const [leased] = await store.deliveries.lease(request, nowMs)
@@ -171,6 +171,14 @@ describe("what was pasted", () => {
     await hook("SessionEnd", { end: "other" })
     expect(await state(ID)).toBe("failed")
   })
+})
+
+test("a command that ends its session, as /clear does, has not failed by it", async () => {
+  await begun(ID, "/clear", { isCommand: true })
+  const { seq } = (await store.deliveries.byKey(ID))!
+  await store.deliveries.settle(seq, "c", "delivered", null, nowMs)
+  await hook("SessionEnd", { end: "clear" })
+  expect(await state(ID)).toBe("done")
 })
 
 test("what woke an agent is known by its id in the prompt", async () => {

@@ -5,7 +5,7 @@ import { promptHash, type SessionId } from "../../domain/ids.ts"
 import type { Follower, JournalEntry } from "../../domain/journal.ts"
 import { AGENT_CHANNEL, MESSAGE_ID, messageOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
-import { moveOn, settleLeased, upTo } from "../messages/entries.ts"
+import { endedOver, moveOn, settleLeased, upTo } from "../messages/entries.ts"
 import { typedText } from "../messages/mail.ts"
 import type { OpenTurns } from "./open-turns.ts"
 
@@ -67,8 +67,7 @@ export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivi
 
   const onEnd = async (tx: Store, hook: Heard) => {
     for (const delivery of await tx.deliveries.underWay(hook.session))
-      if (delivery.state !== "queued")
-        await moveOn(tx, delivery, ["failed"], clock.nowMs(), "the session ended before its turn was over")
+      if (delivery.state !== "queued") await endedOver(tx, delivery, clock.nowMs())
     turns.closed(hook.session)
   }
 

@@ -1,6 +1,6 @@
 import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
 import type { NewJournalEntry } from "../../domain/journal.ts"
-import { addressOf } from "../../domain/message.ts"
+import { addressOf, messageOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
 
 /** What the journal says when a message comes into a state. Written in the transaction that changes it. */
@@ -54,6 +54,13 @@ export async function moveOn(
     await tx.journal.append([stateEntry(delivery, to, nowMs, reason)])
     from = to
   }
+}
+
+/** Its session has ended. A command may have been the one that ended it: /clear does. */
+export function endedOver(tx: Store, delivery: Delivery, nowMs: number): Promise<void> {
+  const isCommand = messageOf(delivery).isCommand === true
+  if (isCommand) return moveOn(tx, delivery, ["done"], nowMs, "the session has ended since")
+  return moveOn(tx, delivery, ["failed"], nowMs, "the session ended before its turn was over")
 }
 
 const ORDER: readonly DeliveryState[] = ["delivered", "seen", "running", "done"]

@@ -132,6 +132,24 @@ describe("Telegram", () => {
     expect(gotten(await channel.fetchFile(photo.files[0]!.fileId)).bytes).toHaveLength(9_000)
   })
 
+  test("a file that is bigger than was said is not taken in whole", async () => {
+    const { ada, group } = await begin()
+    ada.sendDocument(group, Buffer.alloc(channel.can.maxFetchBytes + 1), { size: 10 })
+    ada.sendDocument(group, Buffer.alloc(10), { size: channel.can.maxFetchBytes + 1 })
+    for (const message of await incoming()) {
+      if (message.kind !== "message") throw new Error("no file")
+      expect(troubleOf(await channel.fetchFile(message.files[0]!.fileId))).toMatchObject({ kind: "refused" })
+    }
+  })
+
+  test("a group that can be seen and that the bot is not in is no chat of its", async () => {
+    const { group } = await begin()
+    telegram.faults.next("getChatMember", { kind: "error", code: 400, description: "Bad Request: member not found" })
+    expect(troubleOf(await channel.look(String(group.id))).kind).toBe("no_chat")
+    group.members.set(telegram.bot().user.id, { ...group.members.get(telegram.bot().user.id)!, status: "left" })
+    expect(troubleOf(await channel.look(String(group.id))).kind).toBe("no_chat")
+  })
+
   test("that the bot was taken into a group is no message, and says which group", async () => {
     const { group } = await begin()
     await updates()
@@ -233,14 +251,18 @@ describe("Telegram", () => {
     expect(troubleOf(await channel.self()).kind).toBe(kind === "unclear" ? "away" : kind)
   })
 
-  test("a connection that is cut while it is used is unclear; a name that nobody knows is away", async () => {
+  test("a connection that is cut while it is used is unclear; one that never came about is away", async () => {
     const { group } = await begin()
     const place = { chatId: String(group.id), threadId: null }
     telegram.setDown(true)
     expect(troubleOf(await channel.send(place, { body: plain("x") })).kind).toBe("unclear")
-    const nowhere = telegramChannel({ token: telegram.token, apiRoot: "http://nowhere.invalid" })
-    const told = troubleOf(await nowhere.send(place, { body: plain("x") }))
-    expect(told.kind).toBe("away")
-    expect(JSON.stringify(told)).not.toContain(telegram.token.split(":")[1])
+    // Nobody has that name; and what answers there does not speak TLS.
+    for (const apiRoot of ["http://nowhere.invalid", telegram.apiRoot.replace("http:", "https:")]) {
+      telegram.setDown(false)
+      const other = telegramChannel({ token: telegram.token, apiRoot })
+      const told = troubleOf(await other.send(place, { body: plain("x") }))
+      expect([apiRoot, told]).toMatchObject([apiRoot, { kind: "away" }])
+      expect(JSON.stringify(told)).not.toContain(telegram.token.split(":")[1])
+    }
   })
 })

@@ -1,4 +1,4 @@
-import { GrammyError, HttpError } from "grammy"
+import { GrammyError, HttpError } from "grammy/web"
 import type { ChannelTrouble } from "../../../domain/channel.ts"
 
 /** What a call that failed means. No text of it has the token, which is part of every address that is called. */
@@ -16,13 +16,13 @@ type Why = Exclude<ChannelTrouble["kind"], "wait" | "unchanged">
 /** Read loosely, in this order: the same trouble comes in other words, and under other codes, from one release to the next. */
 const WORDS: readonly [RegExp, Why][] = [
   [/topic_closed|topic (is|was) closed/i, "topic_closed"],
-  [/not a forum|forum_?(missing|disabled|not_?enabled)|topics? (are|is) (not enabled|disabled)/i, "no_topics"],
+  [/not a forum|forum_?(missing|disabled|not_?enabled)|topics?(_| are | is )(not.enabled|disabled)/i, "no_topics"],
   [
     /topic_(deleted|id_invalid|not_found)|thread.*(not found|invalid|deleted)|topic.*(not found|deleted)/i,
     "topic_gone",
   ],
   [
-    /chat not found|was kicked|not a member|was blocked|user is deactivated|group chat was|can't initiate|peer_id_invalid/i,
+    /chat not found|was kicked|not a member|was blocked|is_blocked|user is deactivated|member not found|group chat was|can't initiate|peer_id_invalid/i,
     "no_chat",
   ],
   [/not enough rights|no rights|administrator rights|admin_required|_forbidden\b|rights? to /i, "no_rights"],
@@ -71,7 +71,8 @@ interface Cause {
   errors?: Cause[]
 }
 
-const UNSENT_CODES = /^(UND_ERR_CONNECT_TIMEOUT|ECONNREFUSED|ENOTFOUND|EAI_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/
+const UNSENT_CODES =
+  /^(UND_ERR_CONNECT_TIMEOUT|ECONNREFUSED|ENOTFOUND|EAI_\w+|\w*CERT\w*|UNABLE_TO_\w+|ERR_SSL_(WRONG_VERSION|UNSUPPORTED|TLSV1|\w*HANDSHAKE)\w*)$/
 
 const WORDS_OF_CODES: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there (ECONNREFUSED)",

@@ -1,17 +1,18 @@
 import type { Channel, ChannelSelf, ChannelTrouble, ChatLook, Told } from "../domain/channel.ts"
-import type { BotState, Person } from "../domain/channel-store.ts"
+import type { BotState, Hold, Person } from "../domain/channel-store.ts"
 import type { Clock } from "../domain/clock.ts"
+import type { DeliveryState } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { plain } from "../domain/rich-text.ts"
 import type { Store } from "../domain/store.ts"
 import { TOPIC_STATES, type TopicState } from "../domain/topic.ts"
 
 /** Where the owner asks about the bot, tries it, and says who may talk to sessions. */
-export interface Desk {
+export interface BotRoom {
   /** What is kept, without asking the messenger. */
-  facts(): Promise<DeskFacts>
+  facts(): Promise<BotFacts>
   /** What the messenger says of the bot and its chat. */
-  look(): Promise<DeskLook>
+  look(): Promise<BotLook>
   /** Sends a message to each place, and makes and removes a topic there. */
   test(): Promise<Tried[]>
   /** A code by which somebody becomes known when they send it to the bot. */
@@ -21,19 +22,23 @@ export interface Desk {
   remove(userId: string): Promise<void>
 }
 
-export interface DeskFacts {
+export interface BotFacts {
   /** Absent where there is no token. */
   bot?: { id: string; state: BotState | "new"; why: string | null; sinceMs: number | null }
   chatId: string | null
   people: number
   topics: Record<TopicState, number>
-  /** What is still to be sent. */
+  /** What is still to be sent, what was never taken, and what may or may not have arrived. */
   waiting: number
+  failed: number
+  uncertain: number
+  /** Why nothing, or no topic, goes to a chat for now. */
+  holds: Hold[]
   /** Topics of which one more may have been made than is known. */
   doubts: { name: string; count: number; atMs: number }[]
 }
 
-export interface DeskLook {
+export interface BotLook {
   self?: ChannelSelf
   chat?: ChatLook
   trouble?: string
@@ -53,7 +58,7 @@ export interface Allowed {
   pairedAtMs: number | null
 }
 
-export interface DeskDeps {
+export interface BotDeps {
   store: Store
   clock: Clock
   /** Absent where there is no token. */
@@ -73,7 +78,7 @@ export interface DeskDeps {
 /** A person waits for the answer. */
 const LOOK_MS = 10_000
 
-export function makeDesk({ store, channel, channelId, botId, settings, pairing, clock, host }: DeskDeps): Desk {
+export function makeBotRoom({ store, channel, channelId, botId, settings, pairing, clock, host }: BotDeps): BotRoom {
   const open = (): Channel => {
     if (!channel) throw new Failure("channel_off", "there is no bot: no token is set")
     return channel
@@ -98,7 +103,7 @@ export function makeDesk({ store, channel, channelId, botId, settings, pairing, 
       const topics = await store.topics.list({ channel: channelId })
       const kept = botId === undefined ? undefined : await store.bots.byId(`${channelId}:${botId}`)
       const counts = await store.deliveries.counts(channelId)
-      const isOpen = (state: string) => state === "queued" || state === "leased"
+      const sum = (state: DeliveryState) => counts.reduce((all, one) => all + (one.state === state ? one.count : 0), 0)
       return {
         ...(botId === undefined
           ? {}
@@ -115,7 +120,10 @@ export function makeDesk({ store, channel, channelId, botId, settings, pairing, 
         topics: Object.fromEntries(
           TOPIC_STATES.map((state) => [state, topics.filter((topic) => topic.state === state).length]),
         ) as Record<TopicState, number>,
-        waiting: counts.filter(({ state }) => isOpen(state)).reduce((sum, { count }) => sum + count, 0),
+        waiting: sum("queued"),
+        failed: sum("failed"),
+        uncertain: sum("uncertain"),
+        holds: botId === undefined ? [] : await store.holds.list(`${channelId}:${botId}`),
         doubts: topics
           .filter(({ doubts }) => doubts > 0)
           .map(({ name, doubts, makingAtMs, createdAtMs }) => ({

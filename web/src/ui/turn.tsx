@@ -1,0 +1,53 @@
+import type { ask } from "../api.ts"
+import { Markdown } from "./markdown.tsx"
+import { Time } from "./time.tsx"
+
+export type OutlineTurn = Awaited<ReturnType<typeof ask<"sessions.outline">>>["turns"][number]
+
+const WHO = {
+  prompt: "You",
+  reply: "Agent",
+  reasoning: "Thinking",
+  tool_call: "Tool",
+  tool_result: "Result",
+  summary: "Summary",
+  reset: "Reset",
+} as const
+
+/** One thing that was said or done. What tools did is folded: people read what was said. */
+export function Turn({ turn, text, isTarget }: { turn: OutlineTurn; text: string; isTarget: boolean }) {
+  const { kind, toolName, isError, superseded, at, isCut } = turn
+  const className = `turn turn-${kind}${isTarget ? " turn-target" : ""}${superseded ? " turn-gone" : ""}`
+  if (kind === "reset") return <p class={className}>The conversation was cleared here.</p>
+  if (kind === "prompt" || kind === "reply")
+    return (
+      <article class={className}>
+        <header>
+          <strong>{WHO[kind]}</strong>
+          <Time at={at} />
+        </header>
+        {kind === "prompt" ? <p class="said">{text}</p> : <Markdown text={text} />}
+        {isCut && text === turn.head && <p class="muted">…</p>}
+      </article>
+    )
+  const title = kind === "tool_call" ? (toolName ?? WHO[kind]) : WHO[kind]
+  return (
+    <details class={className}>
+      <summary>
+        <span class={isError ? "fold-name bad" : "fold-name"}>{isError ? `${title} failed` : title}</span>
+        <span class="fold-head">{firstLine(turn.head)}</span>
+        <Time at={at} />
+      </summary>
+      {kind === "summary" || kind === "reasoning" ? (
+        <Markdown text={text} />
+      ) : (
+        <pre class="plain">{withoutCodes(text)}</pre>
+      )}
+    </details>
+  )
+}
+
+const firstLine = (text: string) => withoutCodes(text).split("\n", 1)[0]!.slice(0, 160)
+/** Terminal codes are for terminals. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is taken out.
+const withoutCodes = (text: string) => text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]/g, "")
