@@ -57,7 +57,7 @@ function bot(): BotRoom {
 }
 const call = () => local(operations, { telegram: bot() } as Services)
 async function findings() {
-  const found = await telegramFindings(home, environment, { call: call(), callIfRunning: call(), close: () => {} })
+  const found = await telegramFindings(home, environment, { callIfRunning: call() })
   return Object.fromEntries(found.map(({ check, ...rest }) => [check.replace("telegram ", ""), rest]))
 }
 

@@ -4,6 +4,7 @@ import { constants } from "node:os"
 import { stripVTControlCharacters, styleText } from "node:util"
 import { columnsOf } from "../operations/columns.ts"
 import type { Style } from "../operations/operation.ts"
+import { personsEnvironment } from "./environment.ts"
 
 /** What long texts are read with. */
 export interface Pager {
@@ -58,7 +59,8 @@ function isLong(text: string): boolean {
 
 /** Shows a file as a person's desktop does. False where there is no desktop. */
 export function openForPerson(path: string): Promise<boolean> {
-  const child = spawn(process.platform === "darwin" ? "open" : "xdg-open", [path], { stdio: "ignore", detached: true })
+  const program = process.platform === "darwin" ? "open" : "xdg-open"
+  const child = spawn(program, [path], { stdio: "ignore", detached: true, env: personsEnvironment() })
   child.unref()
   return new Promise((resolve) => {
     child.once("error", () => resolve(false))

@@ -88,9 +88,10 @@ function joined(argument: unknown): unknown {
 
 const DRAW_MS = 200
 
-function showProgress(
+/** Draws how far it is, until it is told to stop. */
+export function showProgress(
   { from, line }: NonNullable<Operation["progress"]>,
-  { call, caller, draw }: CliOptions,
+  { call, caller, draw }: Pick<CliOptions, "call" | "caller" | "draw">,
 ): () => void {
   if (!draw) return () => {}
   const timer = setInterval(() => {
