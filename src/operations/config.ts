@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { Failure } from "../domain/failure.ts"
+import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
 
 const SettingView = z.object({
@@ -44,9 +44,9 @@ export const configSet = operation({
   }),
   output: z.object({ key: z.string(), isSet: z.boolean() }),
   text: ({ key, isSet }) => (isSet ? `${key} is written.` : `${key} is as it is by default.`),
-  async run({ system: { config } }, { key, value }, { surface }) {
-    // A page that runs an agent's tools must not choose its own permissions.
-    if (surface === "mcp") throw new Failure("forbidden", "settings are changed by people")
+  async run({ system: { config } }, { key, value }, caller) {
+    // Who chooses the settings chooses what agents may do.
+    personOf(caller)
     config.set(key, value === "" ? undefined : value)
     return { key, isSet: value !== "" }
   },
