@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { Failure } from "../domain/failure.ts"
 import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
 
@@ -47,7 +48,13 @@ export const configSet = operation({
   async run({ system: { config } }, { key, value }, caller) {
     // Who chooses the settings chooses what agents may do.
     personOf(caller)
-    config.set(key, value === "" ? undefined : value)
+    try {
+      config.set(key, value === "" ? undefined : value)
+    } catch (error) {
+      // Not the configuration is wrong, but what was to be written into it.
+      if (!(error instanceof Failure) || error.code !== "config_invalid") throw error
+      throw new Failure("bad_input", error.message, { parameter: key }, { cause: error })
+    }
     return { key, isSet: value !== "" }
   },
 })

@@ -50,4 +50,5 @@ export function Turn({ turn, text, isTarget }: { turn: OutlineTurn; text: string
 const firstLine = (text: string) => withoutCodes(text).split("\n", 1)[0]!.slice(0, 160)
 /** Terminal codes are for terminals. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is taken out.
-const withoutCodes = (text: string) => text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]/g, "")
+const CODES = /\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[@-_]?|[\x00-\x08\x0b-\x1f\x7f]/g
+const withoutCodes = (text: string) => text.replace(CODES, "")
