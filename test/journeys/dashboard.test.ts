@@ -114,7 +114,7 @@ describe("the dashboard", () => {
       await page.getByRole("textbox", { name: "Question" }).fill("how is it? <<SLOW 1500>>")
       await page.getByRole("button", { name: "Ask", exact: true }).click()
       await page.locator(".cell-running").waitFor()
-      expect(await page.locator(".cell-running").getAttribute("aria-label")).toMatch(/→ web: .*1 running/)
+      expect(await page.locator(".cell-running").textContent()).toMatch(/you → web: .*asking/)
       await page.locator(".process, li", { hasText: /MB/ }).first().waitFor()
       await page.locator("article", { hasText: "1500" }).waitFor()
       await page.locator(".cell-running").waitFor({ state: "detached" })
@@ -137,6 +137,46 @@ describe("the dashboard", () => {
       await form.getByText("config.json").waitFor()
       // The browser itself counts the refusal as an error of the page.
       expect(troubles.splice(0)).toEqual([expect.stringContaining("400")])
+    }))
+
+  test("shows at home what did not arrive, until a person has decided about it", async () => {
+    const agent = await d.agents.start({ name: "dies", cwd: join(d.home.env.HOME!, "projects", "free") })
+    const target = `session:${await d.sessionOf(agent)}`
+    const sent: string[] = []
+    const send = async (message: string) => {
+      const { id } = await d.call<{ id: string }>("send_message", { target, message })
+      sent.push(id)
+    }
+    await send("long work\nSLOW 20000")
+    await agent.until((log) => log.some(({ kind }) => kind === "prompt"))
+    await send("and then this")
+    await at("/", async ({ page }) => {
+      process.kill(agent.pid, "SIGKILL")
+      const stuck = page.locator(".stuck[data-state=failed]", { hasText: "long work" })
+      await stuck.waitFor()
+      expect(await stuck.textContent()).toContain("This did not arrive: the session ended before its turn was over")
+      await stuck.getByRole("button", { name: "Say it again" }).click()
+      await stuck.waitFor({ state: "detached" })
+    })
+    const first = await d.call<{ state: string; reason: string }>("queue.show", { id: sent[0]! })
+    expect(first).toMatchObject({ state: "cancelled", reason: expect.stringMatching(/^said again as m-/) })
+    const again = await d.call("queue.show", { id: first.reason.split(" ").at(-1)! })
+    expect(again).toMatchObject({ state: "queued", target, from: "the owner", message: "long work\nSLOW 20000" })
+    expect(await d.call("queue.settle", { id: sent[1]!, how: "leave" })).toEqual({
+      settled: false,
+      reason: "it is queued",
+    })
+  })
+
+  test("copies the command that resumes a session, and hands it over to another agent", () =>
+    at(`/sessions/${talk}`, async ({ page }) => {
+      await page.getByRole("button", { name: "Copy resume command" }).click()
+      await page.getByRole("button", { name: "Copied" }).waitFor()
+      expect(await page.evaluate("navigator.clipboard.readText()")).toContain(`claude --resume ${TALK}`)
+      await page.getByRole("button", { name: "Hand over…" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Codex" }).click()
+      await page.getByRole("dialog").getByText("Codex can go on with it").waitFor()
+      await page.keyboard.press("Escape")
     }))
 
   test("goes on where it was when the daemon is killed and started again", async () => {
