@@ -3,7 +3,7 @@ import { Agent, projectName } from "../ui/agent.tsx"
 import { type Asked, useAsk } from "../ui/ask.ts"
 import { Empty } from "../ui/empty.tsx"
 import { Restarts, useRestarts } from "../ui/restarts.tsx"
-import { Time } from "../ui/time.tsx"
+import { counted, Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
 import { useWaiting, Waiting } from "../ui/waiting.tsx"
 
@@ -70,7 +70,11 @@ function Live({ value, trouble }: Asked<{ sessions: readonly LiveSession[] }>) {
   )
 }
 
-function LiveCard({ one: { session, status, waitingFor, pane, wakes, topic, last, since } }: { one: LiveSession }) {
+function LiveCard({
+  one: { session, status, waitingFor, pane, wakes, topic, unattended, teams, last, since },
+}: {
+  one: LiveSession
+}) {
   return (
     <li class="card" data-item data-status={status}>
       <div class="card-top">
@@ -97,7 +101,12 @@ function LiveCard({ one: { session, status, waitingFor, pane, wakes, topic, last
       <p class="card-end">
         <span>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
         <span>
-          {[pane && `tmux ${pane}`, wakes && "wakes for mail", topic && `Telegram: ${topic}`]
+          {[
+            pane && `tmux ${pane}`,
+            wakes && "wakes for mail",
+            topic && `Telegram: ${topic}`,
+            unattended && teams[0] && `ask ${teams[0]}`,
+          ]
             .filter(Boolean)
             .join(" · ") || "cannot be reached"}
         </span>
@@ -127,7 +136,7 @@ function Recent({ value, trouble }: Asked<Kept>) {
                 <span class="row-facts">
                   <Agent platform={session.platform} />
                   <span>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
-                  <span>{session.promptCount} prompts</span>
+                  <span>{counted(session.promptCount, "prompt")}</span>
                   <Time at={session.updatedAt} />
                 </span>
               </a>

@@ -11,7 +11,7 @@ import { Handoff } from "../ui/handoff.tsx"
 import { Lineage } from "../ui/lineage.tsx"
 import { type Step, stepsOf } from "../ui/steps.ts"
 import { Thoughts } from "../ui/thoughts.tsx"
-import { Time } from "../ui/time.tsx"
+import { counted, Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
 import { type OutlineTurn, Turn } from "../ui/turn.tsx"
 import { VirtualList } from "../ui/virtual-list.tsx"
@@ -46,7 +46,7 @@ export function Session({ id }: { id: string }) {
           <span title={session.projectPath}>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
           {session.gitBranch && <span>{session.gitBranch}</span>}
           {session.model && <span>{session.model}</span>}
-          <span>{session.promptCount} prompts</span>
+          <span>{counted(session.promptCount, "prompt")}</span>
           <Time at={session.updatedAt} />
         </div>
         <div class="actions">

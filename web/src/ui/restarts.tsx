@@ -20,7 +20,7 @@ async function ofToday(): Promise<Restart[]> {
         .map(({ created_at, content, session_id }) => ({
           team: name,
           at: created_at,
-          words: content,
+          words: content.split(" Session: ")[0]!,
           sessionId: session_id,
         }))
     }),
