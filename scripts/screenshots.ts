@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { client, remote } from "../src/surfaces/client.ts"
-import { DESKTOP, openBrowser, PHONE } from "../test/fixtures/browser.ts"
+import { openBrowser, PHONE } from "../test/fixtures/browser.ts"
 
 const BIN = fileURLToPath(new URL("../bin/throughline.js", import.meta.url))
 const OUT = fileURLToPath(new URL("../docs/pictures/", import.meta.url))
@@ -55,7 +55,7 @@ try {
   ]
   for (const scheme of ["light", "dark"] as const)
     for (const [size, viewport] of [
-      ["desktop", DESKTOP],
+      ["desktop", { width: 1200, height: 760 }],
       ["phone", PHONE],
     ] as const) {
       const context = await browser.newContext({ viewport, colorScheme: scheme })

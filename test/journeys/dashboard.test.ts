@@ -73,7 +73,7 @@ describe("the dashboard", () => {
   test("shows a session live while its agent talks, and what is sent from the page reaches its terminal", async () => {
     const agent = await d.agents.start({ name: "talker", cwd: join(d.home.env.HOME!, "projects", "free") })
     const id = await d.sessionOf(agent)
-    await at("/", async ({ page, go }) => {
+    await at("/", async ({ page, go, shift }) => {
       await page.locator(".card", { hasText: "tmux" }).first().waitFor()
       await go(`/sessions/${id}`)
       const box = page.getByRole("textbox", { name: "Message to the agent" })
@@ -88,6 +88,7 @@ describe("the dashboard", () => {
       await page.locator(".sent li[data-state=done]").waitFor()
       const states = await page.evaluate<string[]>("states")
       expect(states.slice(-2)).toEqual(["running", "done"])
+      expect(await shift(), "nothing jumps while it talks").toBeLessThan(0.1)
     })
     // As the owner's own words, with no header of mail around them.
     expect(agent.prompts()).toEqual(["say something\nSLOW 1500\nREPLY the plums are ripe"])
