@@ -44,7 +44,12 @@ try {
     }),
     { surface: "http" },
   )
-  const { hits } = await ask("search", { query: "why did we drop redis", project: "all", limit: 1 })
+  const { hits } = await ask("search", {
+    query: "why did we drop redis",
+    project: "all",
+    platform: "claude-code",
+    limit: 1,
+  })
   const pages: [name: string, path: string, ready: string][] = [
     ["home", "/", ".home"],
     ["search", "/search?q=why+did+we+drop+redis", ".hit"],
