@@ -36,7 +36,7 @@ export async function commandLine(environment: Environment, argv: string[]): Pro
     call: calls.call,
     callIfRunning: calls.callIfRunning,
     caller,
-    write: (text) => page(text, environment.pager),
+    write: (text) => page(environment.demo ? remindOfDemo(text) : text, environment.pager),
     style: terminalStyle(),
     extras: peopleExtras({ call: calls.call, caller, pager: environment.pager }),
     ...(process.stderr.isTTY ? { draw } : {}),
@@ -61,6 +61,11 @@ export async function commandLine(environment: Environment, argv: string[]): Pro
   } finally {
     calls.close()
   }
+}
+
+/** What an answer proposes to type next is meant for the demo, and would go to the user's own daemon. */
+function remindOfDemo(text: string): string {
+  return !/^[[{]/.test(text) && /\bthroughline [a-z]/.test(text) ? `${text}(In the demo, add --demo to it.)\n` : text
 }
 
 /** On stderr, so that what is printed can still be piped. */

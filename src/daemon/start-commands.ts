@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Command } from "commander"
 import { Failure } from "../domain/failure.ts"
 import { shellWord } from "../domain/platform.ts"
-import { importNow } from "../operations/sources.ts"
-import { showProgress } from "../surfaces/cli.ts"
+import { progressLine } from "../operations/sources.ts"
 import { client } from "../surfaces/client.ts"
+import { loadConfig } from "./config.ts"
 import { type DaemonCalls, ensureDaemon, stopDaemon } from "./connect.ts"
 import type { Environment } from "./environment.ts"
 import type { Home } from "./home.ts"
@@ -23,6 +23,7 @@ interface Context {
 const collect = (value: string, before: string[]) => [...before, value]
 /** Without a terminal nobody sees the bar, and a script does not wait for a long import. */
 const UNSEEN_MS = 3_000
+const POLL_MS = 150
 
 interface StartFlags {
   set: string[]
@@ -32,6 +33,8 @@ interface StartFlags {
 /** Starting and stopping the daemon: the user's own, or the demo's. */
 export function addStartCommands(program: Command, context: Context): void {
   const { home, environment, write } = context
+  const isCapturing = (set: string[]) =>
+    loadConfig({ path: home.config, environment: environment.settings, flags: set }).config.capture.enabled
   const answer = (json: unknown, text: string, flags: { json?: boolean }) =>
     write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
 
@@ -60,7 +63,7 @@ export function addStartCommands(program: Command, context: Context): void {
         `Throughline ${registration.version} ${started ? "started" : "runs already"} (pid ${registration.pid})`,
         `  socket  ${registration.socket}`,
         `  http    ${registration.url ?? "off (see throughline doctor)"}`,
-        ...nextSteps(await imported(context, flags)),
+        ...(isCapturing(flags.set) ? nextSteps(await imported(context, flags)) : [CAPTURE_OFF]),
         `Here, throughline is: ${commandName(environment)}`,
       ]
       answer({}, lines.join("\n"), flags)
@@ -83,23 +86,27 @@ export function addStartCommands(program: Command, context: Context): void {
     })
 }
 
-type Imported = { agents: { label: string; sessions: number }[]; known: number; isWhole: boolean }
-
-/** Waits until all is kept, with a bar where somebody sees it. The daemon goes on with it in any case. */
-async function imported({ calls, draw }: Context, { json }: { json?: boolean }): Promise<Imported> {
-  const caller = { surface: "cli" as const }
-  const ask = client(calls.call, caller)
-  const visible = json ? undefined : draw
-  const stop = showProgress(importNow.progress!, { call: calls.call, caller, ...(visible && { draw: visible }) })
-  const whole = ask("import", {}).then(() => true)
-  // A file that cannot be read is told by doctor and sources; it is no reason not to start.
-  const isWhole = await Promise.race([whole, ...(visible ? [] : [sleep(UNSEEN_MS, false, { ref: false })])])
-    .catch(() => false)
-    .finally(stop)
-  const { sources } = await ask("sources", {})
-  const agents = sources.filter(({ found }) => found).map(({ label, sessions }) => ({ label, sessions }))
-  return { agents, known: sources.length, isWhole }
+interface Imported {
+  agents: { label: string; sessions: number }[]
+  known: number
+  isWhole: boolean
 }
+
+/** Watches the import that the daemon began by itself, with a bar where somebody sees it. It goes on in any case. */
+async function imported({ calls, draw }: Context, { json }: { json?: boolean }): Promise<Imported> {
+  const ask = client(calls.call, { surface: "cli" })
+  const visible = json ? undefined : draw
+  for (const startMs = Date.now(); ; await sleep(POLL_MS)) {
+    const { sources, progress } = await ask("sources", {})
+    if (progress.importing) visible?.(progressLine(progress))
+    if (progress.importing && (visible || Date.now() - startMs < UNSEEN_MS)) continue
+    visible?.("")
+    const agents = sources.filter(({ found }) => found).map(({ label, sessions }) => ({ label, sessions }))
+    return { agents, known: sources.length, isWhole: !progress.importing }
+  }
+}
+
+const CAPTURE_OFF = "  kept    nothing of the agents on this machine: capture.enabled is false"
 
 function nextSteps({ agents, known, isWhole }: Imported): string[] {
   if (agents.length === 0 && isWhole)

@@ -57,14 +57,23 @@ function isLong(text: string): boolean {
   return needed.reduce((sum, lines) => sum + lines, 0) > rows
 }
 
+/** On some desktops it ends with the browser. */
+const OPENED_MS = 3_000
+
 /** Shows a file as a person's desktop does. False where there is no desktop. */
 export function openForPerson(path: string): Promise<boolean> {
   const program = process.platform === "darwin" ? "open" : "xdg-open"
   const child = spawn(program, [path], { stdio: "ignore", detached: true, env: personsEnvironment() })
-  child.unref()
   return new Promise((resolve) => {
-    child.once("error", () => resolve(false))
-    child.once("close", (code) => resolve(code === 0))
+    const settle = (isOpened: boolean) => {
+      clearTimeout(patience)
+      // Not before: a process with nothing else to wait for would end without having said anything.
+      child.unref()
+      resolve(isOpened)
+    }
+    const patience = setTimeout(() => settle(true), OPENED_MS)
+    child.once("error", () => settle(false))
+    child.once("close", (code) => settle(code === 0))
   })
 }
 

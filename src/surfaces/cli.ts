@@ -88,10 +88,9 @@ function joined(argument: unknown): unknown {
 
 const DRAW_MS = 200
 
-/** Draws how far it is, until it is told to stop. */
-export function showProgress(
+function showProgress(
   { from, line }: NonNullable<Operation["progress"]>,
-  { call, caller, draw }: Pick<CliOptions, "call" | "caller" | "draw">,
+  { call, caller, draw }: CliOptions,
 ): () => void {
   if (!draw) return () => {}
   const timer = setInterval(() => {

@@ -116,16 +116,18 @@ function title(prompt: string): void {
 /** Word by word, so that it can be seen how it comes. */
 async function say(text: string): Promise<void> {
   const stream = (event: object) => print({ type: "stream_event", event, parent_tool_use_id: null })
-  stream({ type: "message_start", message: { id: `msg_${randomUUID()}` } })
+  const id = messageId()
+  stream({ type: "message_start", message: { id } })
   for (const piece of text.match(/\S+\s*/g) ?? []) {
     stream({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: piece } })
     await sleep(12)
   }
-  assistant({ type: "text", text }, text)
+  assistant({ type: "text", text }, text, id)
 }
 
-function assistant(block: object, text: string): void {
-  const id = `msg_${randomUUID().replaceAll("-", "")}`
+const messageId = () => `msg_${randomUUID().replaceAll("-", "")}`
+
+function assistant(block: object, text: string, id = messageId()): void {
   const message = { id, type: "message", role: "assistant", model: MODEL, content: [block] }
   keep("assistant", randomUUID(), { ...message, usage: usageOf("", text) })
   print({ type: "assistant", message, parent_tool_use_id: null })
