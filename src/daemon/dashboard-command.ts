@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { Command } from "commander"
 import { Failure } from "../domain/failure.ts"
 import { ensureDaemon } from "./connect.ts"
-import { type Home, tokenOf } from "./home.ts"
+import { type Home, ownerKeyOf } from "./home.ts"
 import { openForPerson } from "./terminal.ts"
 
 /** `throughline dashboard`: opens the page with the key in it. */
@@ -20,7 +20,7 @@ export function addDashboardCommand(
       const { registration } = await ensureDaemon(home)
       if (registration.url === undefined)
         throw new Failure("daemon_unreachable", "the dashboard comes over HTTP, which is off: see `throughline doctor`")
-      const address = `${registration.url}/#token=${tokenOf(home)}`
+      const address = `${registration.url}/#token=${ownerKeyOf(home)}`
       if (json) return write(`${JSON.stringify({ url: registration.url, address }, null, 2)}\n`)
       const isOpened = open && (await openForPerson(pageTo(home, address)))
       write(

@@ -10,7 +10,7 @@ import { writeHookScript } from "../sessions/setup/room.ts"
 import { httpApp } from "../surfaces/http.ts"
 import { loadConfig } from "./config.ts"
 import type { Environment } from "./environment.ts"
-import { homeAt, prepareHome, tokenOf } from "./home.ts"
+import { homeAt, ownerKeyOf, prepareHome, tokenOf } from "./home.ts"
 import { takeLock } from "./lock.ts"
 import { openLog } from "./log.ts"
 import { processStart } from "./process-identity.ts"
@@ -84,7 +84,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     const hosts = [...LOOPBACK, config.http.host, ...config.http.hosts].map((name) => name.toLowerCase())
     try {
       onHttp = await listenOnPort(
-        httpApp({ ...shared, webDir: WEB_DIR, guard: { token: tokenOf(home), hosts } }),
+        httpApp({ ...shared, webDir: WEB_DIR, guard: { token: tokenOf(home), ownerKey: ownerKeyOf(home), hosts } }),
         config,
       )
       registration = { ...registration, url: urlOf(onHttp, config) }

@@ -45,7 +45,7 @@ export const failures = {
     http: 403,
     exit: 4,
     retry: false,
-    help: "A person answers this, in a terminal of their own: no agent decides what an agent may do.",
+    help: "A person answers this, in a terminal of their own or at the dashboard: no agent decides what an agent may do.",
   },
   thought_not_found: { http: 404, exit: 3, retry: false, help: "init load_context lists the thoughts of the session." },
   root_not_found: { http: 404, exit: 3, retry: false, help: "Give the path of a folder that exists on this machine." },

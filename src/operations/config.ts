@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
+import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
 
 const SettingView = z.object({
@@ -44,10 +45,16 @@ export const configSet = operation({
   }),
   output: z.object({ key: z.string(), isSet: z.boolean() }),
   text: ({ key, isSet }) => (isSet ? `${key} is written.` : `${key} is as it is by default.`),
-  async run({ system: { config } }, { key, value }, { surface }) {
-    // A page that runs an agent's tools must not choose its own permissions.
-    if (surface === "mcp") throw new Failure("forbidden", "settings are changed by people")
-    config.set(key, value === "" ? undefined : value)
+  async run({ system: { config } }, { key, value }, caller) {
+    // Who chooses the settings chooses what agents may do.
+    personOf(caller)
+    try {
+      config.set(key, value === "" ? undefined : value)
+    } catch (error) {
+      // Not the configuration is wrong, but what was to be written into it.
+      if (!(error instanceof Failure) || error.code !== "config_invalid") throw error
+      throw new Failure("bad_input", error.message, { parameter: key }, { cause: error })
+    }
     return { key, isSet: value !== "" }
   },
 })

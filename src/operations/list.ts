@@ -8,7 +8,7 @@ import { init } from "./init.ts"
 import { sessionsLive } from "./live.ts"
 import type { Operation } from "./operation.ts"
 import { audit, permissionsAnswer, permissionsList } from "./permissions.ts"
-import { queueCancel, queueShow, queueStatus, sendMessage } from "./queue.ts"
+import { queueCancel, queueSettle, queueShow, queueStatus, queueStuck, sendMessage } from "./queue.ts"
 import { reindex } from "./reindex.ts"
 import { resume } from "./resume.ts"
 import { search, searchConversationHistory } from "./search.ts"
@@ -54,6 +54,8 @@ const all = [
   queueStatus,
   queueShow,
   queueCancel,
+  queueStuck,
+  queueSettle,
   sessionsList,
   sessionsShow,
   sessionsLive,

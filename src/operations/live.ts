@@ -14,6 +14,10 @@ const LiveView = z.object({
   pid: z.number(),
   /** Where it is reached. */
   pane: z.string().optional(),
+  /** A hook of it waits in the background, by which mail can wake it. */
+  wakes: z.boolean().optional(),
+  /** Of the messenger. */
+  topic: z.string().optional(),
   unattended: z.boolean().optional(),
   teams: z.array(z.string()),
   /** The last thing that was said in it, and by whom. */
@@ -32,23 +36,26 @@ export const sessionsLive = operation({
       ? "No agent runs on this machine now, as far as is known. `throughline setup` lets agents say when they start."
       : table(
           ["AGENT", "STATE", "SESSION", "TITLE", "REACHED"],
-          sessions.map(({ session, status, waitingFor, pane }) => [
+          sessions.map(({ session, status, waitingFor, pane, wakes, topic }) => [
             session.platform,
             waitingFor === undefined ? status : `${status} (${waitingFor})`,
             session.id.slice(0, 8),
             clip(session.title, 50),
-            pane === undefined ? "-" : `tmux ${pane}`,
+            [pane && `tmux ${pane}`, wakes && "hook", topic && `topic ${topic}`].filter(Boolean).join(", ") || "-",
           ]),
         ),
-  async run({ live, sessions, capture }) {
+  async run({ live, sessions, capture, reach, telegram }) {
     const agents = await live.all()
     const views = await Promise.all(
       agents.map(async (agent) => {
         const session = await sessions.recovery.get(agent.session.id)
         const last = await sessions.lastWords(agent.session.id)
+        const topic = await telegram.topicOf(agent.session.id)
         return {
           session: viewConversation(session, capture.resumeCommand(session)),
           ...viewLive(agent),
+          ...(reach.isWaiting(agent.session) && { wakes: true }),
+          ...(topic !== undefined && { topic }),
           ...(last && {
             last: {
               role: last.kind === "prompt" ? ("user" as const) : ("agent" as const),

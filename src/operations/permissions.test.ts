@@ -68,6 +68,7 @@ test("no agent gets them as tools, and an agent that calls them all the same dec
     { surface: "mcp" },
     { surface: "cli", agentShell: "claude-code" },
     { surface: "http", nativeSession: { platform: "codex", id: "n" } },
+    { surface: "http", client: { name: "dashboard", version: "1" } },
   ]
   for (const agent of agents)
     await expect(call("permissions.answer", { id, answer: "allow" }, agent)).rejects.toMatchObject({
@@ -100,11 +101,7 @@ test("what waits is listed whole and answered; who comes late is told who was fi
     permission: { state: "allowed", rule: "mode acceptEdits", answeredBy: "the owner" },
   })
   expect(await answer).toEqual({ behavior: "allow", always: 1 })
-  const late = await call(
-    "permissions.answer",
-    { id, answer: "deny" },
-    { surface: "http", client: { name: "phone", version: "1" } },
-  )
+  const late = await call("permissions.answer", { id, answer: "deny" }, { surface: "http", isOwner: true })
   expect(late).toMatchObject({ accepted: false, permission: { answeredBy: "the owner" } })
   expect(permissionsAnswer.text(late as never, { id, answer: "deny", stop: false })).toMatch(
     /too late.*allowed by the owner/,

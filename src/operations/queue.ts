@@ -3,6 +3,7 @@ import type { Delivery } from "../domain/delivery.ts"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { addressOf, messageOf, PRIORITIES, RUNGS, targetOf } from "../domain/message.ts"
+import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
 import { clip, table } from "./text.ts"
 
@@ -140,6 +141,47 @@ export const queueCancel = operation({
   output: z.object({ id: z.string(), cancelled: z.boolean(), reason: z.string().optional() }),
   text: ({ id, cancelled, reason }) => (cancelled ? `${id} is taken back.` : `${id} is not taken back: ${reason}.`),
   run: async ({ reach }, { id }) => ({ id, ...(await reach.messages.cancel(id)) }),
+})
+
+export const queueStuck = operation({
+  name: "queue.stuck",
+  summary:
+    "Show the messages that a person has to decide about: those that failed, ran out of time, or may have arrived",
+  effect: "read",
+  on: ["cli", "http"],
+  input: z.strictObject({}),
+  output: z.object({ messages: z.array(MessageView) }),
+  text: ({ messages }) =>
+    messages.length === 0
+      ? "No message waits for a decision."
+      : table(
+          ["ID", "FOR", "STATE", "WHY", "MESSAGE"],
+          messages.map((one) => [one.id, one.target, one.state, clip(one.reason ?? "-", 50), clip(one.message, 50)]),
+        ),
+  run: async ({ reach }) => ({ messages: (await reach.stuck.list()).map(viewMessage) }),
+})
+
+export const queueSettle = operation({
+  name: "queue.settle",
+  summary: "Decide about a message that failed, ran out of time, or may have arrived: say it again, or leave it",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["id", "how"],
+  input: z.strictObject({
+    ...which,
+    how: z.enum(["again", "leave"]).describe("again: the same words to the same one; leave: nothing more comes of it"),
+  }),
+  output: z.object({ settled: z.boolean(), newId: z.string().optional(), reason: z.string().optional() }),
+  text: ({ settled, newId, reason }, { id }) =>
+    settled
+      ? newId === undefined
+        ? `${id} is left as it is.`
+        : `${id} is said again as ${newId}.`
+      : `Not changed: ${reason}.`,
+  run({ reach }, { id, how }, caller) {
+    personOf(caller)
+    return reach.stuck.settle(id, { again: how === "again" })
+  },
 })
 
 function viewMessage(delivery: Delivery): z.output<typeof MessageView> {

@@ -3,6 +3,7 @@ import type { BotState, Hold, Person } from "../domain/channel-store.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { DeliveryState } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
+import type { SessionId } from "../domain/ids.ts"
 import { plain } from "../domain/rich-text.ts"
 import type { Store } from "../domain/store.ts"
 import { TOPIC_STATES, type TopicState } from "../domain/topic.ts"
@@ -17,6 +18,8 @@ export interface BotRoom {
   test(): Promise<Tried[]>
   /** A code by which somebody becomes known when they send it to the bot. */
   pair(): Promise<{ code: string; expiresAtMs: number }>
+  /** The name of the place where the session can be talked to. */
+  topicOf(sessionId: SessionId): Promise<string | undefined>
   people(): Promise<Allowed[]>
   /** Of those who were paired. */
   remove(userId: string): Promise<void>
@@ -148,6 +151,10 @@ export function makeBotRoom({ store, channel, channelId, botId, settings, pairin
       if (chatId === undefined)
         throw new Failure("channel_off", "there is nowhere to send to: no group is set, and nobody is paired")
       return tried(at, chatId, `Throughline on ${host} can write here (${new Date(clock.nowMs()).toISOString()}).`)
+    },
+    async topicOf(sessionId) {
+      const topics = await store.topics.ofSession(sessionId)
+      return topics.find(({ state, threadId }) => state === "open" && threadId !== null)?.name
     },
     async pair() {
       open()

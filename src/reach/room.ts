@@ -23,18 +23,22 @@ import { makePaster } from "./courier/paste.ts"
 import { makeProgress } from "./courier/progress.ts"
 import { makeRecovery } from "./courier/recovery.ts"
 import { makeTurnContext } from "./courier/turn.ts"
-import { makeWaiters, type WaitAnswer } from "./courier/waiters.ts"
+import { makeWaiters, type SessionName, type WaitAnswer } from "./courier/waiters.ts"
 import { makeWhom, placeOf } from "./courier/whom.ts"
 import { type MessageSettings, type Messages, makeMessages } from "./messages/messages.ts"
 import { makePulling, type PulledMail } from "./messages/pulling.ts"
 import { messageRedaction } from "./messages/redaction.ts"
 import { senderOf } from "./messages/sender.ts"
+import { makeStuck, type Stuck } from "./messages/stuck.ts"
 import type { LiveAgent, LiveSessions } from "./watching/live.ts"
 import { isUnder } from "./watching/routes.ts"
 
 /** Reach's own door: messages for agents that run somewhere, and how they get there. */
 export interface ReachRoom {
   messages: Messages
+  stuck: Stuck
+  /** Whether a hook of it waits in the background, by which it can be woken. */
+  isWaiting(session: SessionName): boolean
   senderOf(caller: Caller): Sender
   /** Mail that the team's own agent fetches. */
   pull(team: Team, caller: Caller): Promise<PulledMail[]>
@@ -117,8 +121,11 @@ export function makeReach(deps: ReachDeps): ReachRoom {
       isAgentUnder(agent.pid, pane.panePid) &&
       (await isStillThere(agent)),
   })
+  const messages = makeMessages({ ...deps, interrupt, onQueued: courier.nudge })
   return {
-    messages: makeMessages({ ...deps, interrupt, onQueued: courier.nudge }),
+    messages,
+    stuck: makeStuck({ ...deps, messages }),
+    isWaiting: waiters.isWaiting,
     senderOf: (caller) => senderOf(caller, roster),
     pull: makePulling({ ...deps, desk }),
     turnContext: makeTurnContext({ ...deps, desk, parking, courier, whom }),

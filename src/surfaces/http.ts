@@ -13,6 +13,13 @@ import { MAX_BODY_BYTES } from "./limits.ts"
 import type { McpHttp } from "./mcp-http.ts"
 import { webPages } from "./web.ts"
 
+declare module "hono" {
+  interface ContextVariableMap {
+    /** The call carries the owner's key. */
+    isOwner: boolean
+  }
+}
+
 export interface HttpOptions {
   operations: readonly Operation[]
   call: Call
@@ -21,7 +28,7 @@ export interface HttpOptions {
   /** Told of what is thrown outside of operations, which can only be a bug. */
   onBug(error: unknown, operation: string): void
   /** Absent on the unix socket, whose file mode is the guard. */
-  guard?: { token: string; hosts: readonly string[] }
+  guard?: { token: string; ownerKey: string; hosts: readonly string[] }
   /** What happens, for pages that stay open; ends with the signal. */
   feed: Feed
   ending: AbortSignal
@@ -54,7 +61,7 @@ export function httpApp(options: HttpOptions): Hono {
   )
   if (guard) app.use(localOnly(guard.hosts))
   if (webDir !== undefined) app.use(webPages(webDir))
-  if (guard) app.use(bearer(guard.token))
+  if (guard) app.use(bearer(guard))
 
   app.all("/health", (c) => c.json(identity))
   if (onStop) {
@@ -95,11 +102,15 @@ export function httpApp(options: HttpOptions): Hono {
       throw new Failure("bad_input", "the body is not JSON", {}, { cause: error })
     })
     const caller = callerFrom(c.req.header(CALLER_HEADER))
-    // Who comes over the network is not the person at this machine, whatever it says.
-    return c.json(await call(name, input, guard ? { ...caller, surface: "http" } : caller))
+    // Who comes over the network is the person at this machine by the key that it holds, whatever it says.
+    return c.json(await call(name, input, guard ? { ...caller, surface: "http", isOwner: c.get("isOwner") } : caller))
   })
   app.get("/events", eventStream(feed, ending))
-  app.all("/mcp", (c) => mcp.fetch(c.req.raw))
+  app.all("/mcp", (c) => {
+    // Whoever is set up with it could pass its model's words off as the owner's.
+    if (c.get("isOwner")) throw new Failure("forbidden", "the owner's key is not for agents: they use the token")
+    return mcp.fetch(c.req.raw)
+  })
   return app
 }
 
@@ -143,18 +154,21 @@ function hostName(host: string | undefined): string | undefined {
   return host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname
 }
 
-function bearer(token: string): MiddlewareHandler {
+function bearer({ token, ownerKey }: { token: string; ownerKey: string }): MiddlewareHandler {
   const digest = (text: string) => createHash("sha256").update(text).digest()
-  const expected = digest(token)
+  const [tokenDigest, ownerDigest] = [digest(token), digest(ownerKey)]
   return async (c, next) => {
     const given = /^Bearer (.+)$/i.exec(c.req.header("authorization") ?? "")?.[1]
-    if (given === undefined || !timingSafeEqual(digest(given), expected)) {
+    const found = digest(given ?? "")
+    const isOwner = timingSafeEqual(found, ownerDigest)
+    if (given === undefined || (!isOwner && !timingSafeEqual(found, tokenDigest))) {
       c.header("WWW-Authenticate", "Bearer")
       throw new Failure(
         "unauthorized",
         given === undefined ? "a bearer token is needed" : "the bearer token is not the right one",
       )
     }
+    c.set("isOwner", isOwner)
     await next()
   }
 }

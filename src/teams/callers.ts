@@ -1,4 +1,4 @@
-import type { Caller } from "../domain/caller.ts"
+import { type Caller, isOwner } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
@@ -54,19 +54,18 @@ export function makeCallers({ store, roster, asking, hasOwnServer }: CallersDeps
   return {
     teamNamed,
     async whoAsks(caller: Caller, fromTeam?: string): Promise<Asker> {
-      const { surface, agentShell, nativeSession, projectDir, cwd, client } = caller
+      const { surface, nativeSession, projectDir, cwd, client } = caller
       if (fromTeam !== undefined) teamNamed(fromTeam, "fromTeam")
-      const isOwner = surface === "cli" && agentShell === undefined
-      if (isOwner) {
+      if (isOwner(caller)) {
         const chain = fromTeam === undefined ? [] : [fromTeam]
-        return { team: fromTeam ?? null, name: fromTeam ?? "the owner", chain, isOwner }
+        return { team: fromTeam ?? null, name: fromTeam ?? "the owner", chain, isOwner: true }
       }
       const pair =
         (caller.pair === undefined ? undefined : await store.pairs.byId(caller.pair)) ??
         (nativeSession && (await store.pairs.ofNative(nativeSession.id)))
       if (pair) {
         const team = ownOf([pair.toTeam], fromTeam)!
-        return { team, name: team, chain: [...waitingFor(pair), team], isOwner }
+        return { team, name: team, chain: [...waitingFor(pair), team], isOwner: false }
       }
       const dir = projectDir ?? (surface === "http" ? undefined : cwd)
       const nearest = dir === undefined ? [] : roster.at(dir)
@@ -76,7 +75,7 @@ export function makeCallers({ store, roster, asking, hasOwnServer }: CallersDeps
         team: team ?? null,
         name: team ?? client?.name.replaceAll(/[\p{C}\p{Zl}\p{Zp}[\]]/gu, " ").slice(0, 60) ?? "an unnamed client",
         chain: team === undefined ? [] : [team],
-        isOwner,
+        isOwner: false,
       }
     },
     /** Whoever waits for this answer cannot be asked for it. */

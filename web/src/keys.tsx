@@ -10,8 +10,10 @@ const KEYS: readonly [key: string, what: string][] = [
   ["j, k", "next and previous in a list"],
   ["Enter", "open it"],
   ["g h", "home"],
+  ["g s", "search"],
   ["g t", "teams"],
   ["g a", "analytics"],
+  ["g d", "health"],
   ["?", "this list"],
   ["Esc", "close, or leave the field"],
 ]

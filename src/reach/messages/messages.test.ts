@@ -286,6 +286,8 @@ describe("whose words they are", () => {
       { surface: "mcp", client: { name: "claude.ai", version: "1" } },
       { kind: "client", name: "claude.ai" },
     ],
+    ["the dashboard", { surface: "http", isOwner: true }, owner],
+    ["an agent that says it is the owner", { surface: "mcp", isOwner: true, projectDir: "/w/web" }, agent],
     ["HTTP", { surface: "http", cwd: "/w/api" }, { kind: "client", name: "an unnamed client" }],
   ])("%s", (_, caller, expected) => {
     expect(senderOf(caller, roster)).toEqual(expected)

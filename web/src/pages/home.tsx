@@ -1,19 +1,40 @@
 import { ask } from "../api.ts"
 import { Agent, projectName } from "../ui/agent.tsx"
-import { useAsk } from "../ui/ask.ts"
+import { type Asked, useAsk } from "../ui/ask.ts"
 import { Empty } from "../ui/empty.tsx"
-import { Permissions } from "../ui/permissions.tsx"
-import { Time } from "../ui/time.tsx"
+import { Restarts, useRestarts } from "../ui/restarts.tsx"
+import { counted, Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
+import { useWaiting, Waiting } from "../ui/waiting.tsx"
 
 /** What runs on this machine now, and what waits for a person. */
 export function Home() {
+  const live = useAsk(() => ask("sessions.live", {}), { on: isAboutSessions, everyMs: 5_000 }).value
+  const recent = useAsk(() => ask("sessions.list", { limit: 12 }), {
+    on: ({ kind }) => kind.startsWith("session."),
+    everyMs: 30_000,
+  }).value
+  const waiting = useWaiting()
+  const restarts = useRestarts()
+  // Shown together: what comes a moment later would push away what somebody reads already.
+  const isReady = [live, recent, waiting, restarts].every(({ value, trouble }) => value ?? trouble)
   return (
     <>
       <h1>Now</h1>
-      <Waiting />
-      <Live />
-      <Recent />
+      {isReady ? (
+        <div class="home">
+          <div class="home-side">
+            <Waiting {...waiting} />
+            <Restarts {...restarts} />
+          </div>
+          <div class="home-main">
+            <Live {...live} />
+            <Recent {...recent} />
+          </div>
+        </div>
+      ) : (
+        <Loading lines={8} />
+      )}
     </>
   )
 }
@@ -23,15 +44,12 @@ const isAboutSessions = ({ kind }: { kind: string }) =>
 
 type LiveSession = Awaited<ReturnType<typeof ask<"sessions.live">>>["sessions"][number]
 
-function Live() {
-  const { value, trouble } = useAsk(() => ask("sessions.live", {}), { on: isAboutSessions, everyMs: 5_000 }).value
+function Live({ value, trouble }: Asked<{ sessions: readonly LiveSession[] }>) {
   return (
     <section class="section" aria-label="Sessions that run now">
       <h2>Running</h2>
       <Trouble text={trouble} />
-      {!value ? (
-        <Loading />
-      ) : value.sessions.length === 0 ? (
+      {value?.sessions.length === 0 ? (
         <Empty
           title="No agent is running"
           hint={
@@ -43,7 +61,7 @@ function Live() {
         />
       ) : (
         <ul class="cards">
-          {value.sessions.map((one) => (
+          {value?.sessions.map((one) => (
             <LiveCard key={one.session.id} one={one} />
           ))}
         </ul>
@@ -52,7 +70,11 @@ function Live() {
   )
 }
 
-function LiveCard({ one: { session, status, waitingFor, pane, last, since } }: { one: LiveSession }) {
+function LiveCard({
+  one: { session, status, waitingFor, pane, wakes, topic, unattended, teams, last, since },
+}: {
+  one: LiveSession
+}) {
   return (
     <li class="card" data-item data-status={status}>
       <div class="card-top">
@@ -78,64 +100,43 @@ function LiveCard({ one: { session, status, waitingFor, pane, last, since } }: {
       )}
       <p class="card-end">
         <span>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
-        <span>{pane ? `tmux ${pane}` : "not in tmux"}</span>
+        <span>
+          {[
+            pane && `tmux ${pane}`,
+            wakes && "wakes for mail",
+            topic && `Telegram: ${topic}`,
+            unattended && teams[0] && `ask ${teams[0]}`,
+          ]
+            .filter(Boolean)
+            .join(" · ") || "cannot be reached"}
+        </span>
       </p>
     </li>
   )
 }
 
-function Waiting() {
-  const permissions = useAsk(() => ask("permissions.list", {}), {
-    on: ({ kind }) => kind.startsWith("permission."),
-    everyMs: 10_000,
-  }).value
-  const queue = useAsk(() => ask("queue_status", {}), { on: ({ kind }) => kind.startsWith("message.") }).value
-  const stuck = queue.value?.targets.filter(({ waits_for }) => waits_for !== undefined) ?? []
-  const waiting = permissions.value?.permissions ?? []
-  if (waiting.length === 0 && stuck.length === 0) return null
-  return (
-    <section class="section" aria-label="What waits for you">
-      <h2>Waits for you</h2>
-      <Permissions permissions={waiting} />
-      {stuck.length > 0 && (
-        <ul class="rows">
-          {stuck.map(({ target, pending, waits_for }) => (
-            <li key={target}>
-              <strong>{target}</strong> {pending === 1 ? "1 message waits" : `${pending} messages wait`}: {waits_for}
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
-  )
-}
+type Kept = Awaited<ReturnType<typeof ask<"sessions.list">>>
 
-function Recent() {
-  const { value, trouble } = useAsk(() => ask("sessions.list", { limit: 12 }), {
-    on: ({ kind }) => kind.startsWith("session."),
-    everyMs: 30_000,
-  }).value
+function Recent({ value, trouble }: Asked<Kept>) {
   return (
     <section class="section" aria-label="Recent sessions">
       <h2>Recent</h2>
       <Trouble text={trouble} />
-      {!value ? (
-        <Loading lines={6} />
-      ) : value.sessions.length === 0 ? (
+      {value?.sessions.length === 0 ? (
         <Empty
           title="Nothing is kept yet"
           hint="Conversations of the agents on this machine appear by themselves. Health shows what is looked at."
         />
       ) : (
         <ul class="rows">
-          {value.sessions.map((session) => (
+          {value?.sessions.map((session) => (
             <li key={session.id} data-item>
               <a class="row-link" href={`/sessions/${session.id}`}>
                 <span class="row-title">{session.title || "Untitled"}</span>
                 <span class="row-facts">
                   <Agent platform={session.platform} />
                   <span>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
-                  <span>{session.promptCount} prompts</span>
+                  <span>{counted(session.promptCount, "prompt")}</span>
                   <Time at={session.updatedAt} />
                 </span>
               </a>

@@ -33,7 +33,7 @@ const SPANS = [
 
 /** Finds as one types. What is asked for stands in the address, so that it can be gone back to and passed on. */
 export function Search() {
-  const found = useSignal<Found | undefined>(undefined)
+  const found = useSignal<(Found & { asked: string }) | undefined>(undefined)
   const trouble = useSignal<string | undefined>(undefined)
   const field = useRef<HTMLInputElement>(null)
   const wish = Object.fromEntries(query.value) as Record<string, string>
@@ -57,7 +57,7 @@ export function Search() {
     }).then(
       (answer) => {
         if (isOver) return
-        found.value = answer
+        found.value = { ...answer, asked: q }
         trouble.value = undefined
       },
       (error: unknown) => {
@@ -133,7 +133,7 @@ function Choice(props: {
   )
 }
 
-function Hits({ found, isAsked }: { found: Found | undefined; isAsked: boolean }) {
+function Hits({ found, isAsked }: { found: (Found & { asked: string }) | undefined; isAsked: boolean }) {
   if (!isAsked)
     return (
       <Empty
@@ -150,7 +150,7 @@ function Hits({ found, isAsked }: { found: Found | undefined; isAsked: boolean }
           : `${found.hits.length}${found.hits.length === LIMIT ? " best" : ""} hits.`}{" "}
         {found.notes.join(" ")}
       </p>
-      <ol class="hits" aria-label="Hits">
+      <ol class="hits" aria-label="Hits" data-asked={found.asked}>
         {found.hits.map((hit) => (
           <HitCard key={`${hit.sessionId} ${hit.exchangeId} ${hit.thoughtNumber ?? ""}`} hit={hit} />
         ))}

@@ -9,8 +9,9 @@ import { Copy } from "../ui/copy.tsx"
 import { Empty } from "../ui/empty.tsx"
 import { Handoff } from "../ui/handoff.tsx"
 import { Lineage } from "../ui/lineage.tsx"
+import { type Step, stepsOf } from "../ui/steps.ts"
 import { Thoughts } from "../ui/thoughts.tsx"
-import { Time } from "../ui/time.tsx"
+import { counted, Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
 import { type OutlineTurn, Turn } from "../ui/turn.tsx"
 import { VirtualList } from "../ui/virtual-list.tsx"
@@ -26,10 +27,12 @@ export function Session({ id }: { id: string }) {
   }).value
   const texts = useTexts(id)
   const turns = value?.turns ?? NO_TURNS
+  const steps = useMemo(() => stepsOf(turns), [turns])
   const place = query.value.get("at")
   const at = useMemo(
-    () => (place === null ? undefined : turns.findIndex((turn) => turn.id === Number(place))),
-    [place, turns.length > 0],
+    () =>
+      place === null ? undefined : steps.findIndex(({ turn, result }) => isAt(turn, place) || isAt(result, place)),
+    [place, steps.length > 0],
   )
 
   if (!value) return trouble === undefined ? <Loading lines={8} /> : <Trouble text={trouble} />
@@ -43,7 +46,7 @@ export function Session({ id }: { id: string }) {
           <span title={session.projectPath}>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
           {session.gitBranch && <span>{session.gitBranch}</span>}
           {session.model && <span>{session.model}</span>}
-          <span>{session.promptCount} prompts</span>
+          <span>{counted(session.promptCount, "prompt")}</span>
           <Time at={session.updatedAt} />
         </div>
         <div class="actions">
@@ -58,13 +61,15 @@ export function Session({ id }: { id: string }) {
       )}
       <VirtualList
         label="Conversation"
-        items={turns}
-        keyOf={({ id: key }) => key}
+        items={steps}
+        keyOf={({ turn }) => turn.id}
         guessHeight={guess}
         at={at}
         isFollowing={place === null}
-        onSeen={texts.need}
-        show={(turn) => <Turn turn={turn} text={texts.of(turn)} isTarget={turn.id === Number(place)} />}
+        onSeen={(seen) => texts.need(seen.flatMap(({ turn, result }) => (result ? [turn, result] : [turn])))}
+        show={(step) => (
+          <Turn step={step} textOf={texts.of} isTarget={isAt(step.turn, place) || isAt(step.result, place)} />
+        )}
       />
       <Thoughts thoughts={thoughts} branches={branches} />
       <Compose sessionId={session.id} />
@@ -73,12 +78,13 @@ export function Session({ id }: { id: string }) {
 }
 
 const NO_TURNS: OutlineTurn[] = []
+const isAt = (turn: OutlineTurn | undefined, place: string | null) => turn?.id === Number(place ?? Number.NaN)
 const TOOL_PX = 44
 const LINE_PX = 24
 const LINE_CHARS = 90
 
 /** Near enough that the list does not jump while it is measured. */
-function guess({ kind, head, isCut }: OutlineTurn): number {
+function guess({ turn: { kind, head, isCut } }: Step): number {
   if (kind === "tool_call" || kind === "tool_result" || kind === "reasoning") return TOOL_PX
   return 64 + LINE_PX * (isCut ? 8 : Math.ceil(head.length / LINE_CHARS))
 }

@@ -1,5 +1,5 @@
 import { ask } from "../api.ts"
-import { useAsk } from "../ui/ask.ts"
+import { type Asked, useAsk } from "../ui/ask.ts"
 import { Scroll } from "../ui/scroll.tsx"
 import { Settings } from "../ui/settings.tsx"
 import { Time } from "../ui/time.tsx"
@@ -9,21 +9,33 @@ const EVERY_MS = 5_000
 
 /** Every agent that is looked at, and how the program itself is. */
 export function Sources() {
+  const doctor = useAsk(() => ask("doctor", {}), { everyMs: 30_000 }).value
+  const sources = useAsk(() => ask("sources", {}), { everyMs: EVERY_MS }).value
+  const status = useAsk(() => ask("status", {}), { everyMs: EVERY_MS }).value
+  // Shown together, so that nothing is pushed away by what comes a moment later.
+  const isReady = [doctor, sources, status].every(({ value, trouble }) => value ?? trouble)
   return (
     <>
       <h1>Health</h1>
-      <Findings />
-      <Agents />
-      <Inside />
-      <Settings />
+      {isReady ? (
+        <>
+          <Findings {...doctor} />
+          <Agents {...sources} />
+          <Inside {...status} />
+          <Settings />
+        </>
+      ) : (
+        <Loading lines={10} />
+      )}
     </>
   )
 }
 
 const MARK = { good: ["✓", "good"], warning: ["!", "warn"], wrong: ["✗", "bad"] } as const
 
-function Findings() {
-  const { value, trouble } = useAsk(() => ask("doctor", {}), { everyMs: 30_000 }).value
+type Answer<Name extends "doctor" | "sources" | "status"> = Asked<Awaited<ReturnType<typeof ask<Name>>>>
+
+function Findings({ value, trouble }: Answer<"doctor">) {
   return (
     <section class="section" aria-label="Findings">
       <h2>Findings</h2>
@@ -53,8 +65,7 @@ function Findings() {
   )
 }
 
-function Agents() {
-  const { value, trouble } = useAsk(() => ask("sources", {}), { everyMs: EVERY_MS }).value
+function Agents({ value, trouble }: Answer<"sources">) {
   const progress = value?.progress
   return (
     <section class="section" aria-label="Agents">
@@ -113,8 +124,7 @@ function Agents() {
   )
 }
 
-function Inside() {
-  const { value } = useAsk(() => ask("status", {}), { everyMs: EVERY_MS }).value
+function Inside({ value }: Answer<"status">) {
   if (!value) return <Loading />
   const { store, search } = value
   const facts: [string, string][] = [

@@ -18,8 +18,11 @@ const isAboutTeams = ({ kind }: { kind: string }) => /^(team|teams|ask|pair|mess
 /** Who asks whom: the matrix, the processes behind it, the queues, and a question of one's own. */
 export function Teams() {
   const { value, trouble } = useAsk(() => ask("teams_status", {}), { on: isAboutTeams, everyMs: 2_000 }).value
-  const permissions = useAsk(() => ask("permissions.list", {}), { on: isAboutTeams, everyMs: 10_000 }).value.value
-  if (!value) return trouble === undefined ? <Loading lines={6} /> : <Trouble text={trouble} />
+  const permissions = useAsk(() => ask("permissions.list", {}), { on: isAboutTeams, everyMs: 10_000 }).value
+  const queue = useAsk(() => ask("queue_status", {}), { on: ({ kind }) => kind.startsWith("message.") }).value
+  // Shown together, so that nothing is pushed away by what comes a moment later.
+  const isReady = [permissions, queue].every((asked) => asked.value ?? asked.trouble)
+  if (!value || !isReady) return trouble === undefined ? <Loading lines={6} /> : <Trouble text={trouble} />
   if (value.teams.length === 0)
     return (
       <>
@@ -35,7 +38,7 @@ export function Teams() {
         />
       </>
     )
-  const waiting = permissions?.permissions ?? []
+  const waiting = permissions.value?.permissions ?? []
   return (
     <>
       <h1>Teams</h1>
@@ -49,7 +52,7 @@ export function Teams() {
       <Matrix state={value} />
       <AskForm teams={value.teams.map(({ name }) => name)} />
       <Processes processes={value.processes} />
-      <Queues />
+      <Queues targets={queue.value?.targets ?? []} />
     </>
   )
 }
@@ -104,13 +107,10 @@ function Cell({ pairs, name, onOpen }: { pairs: readonly Pair[]; name: string; o
   ]
   const state = running > 0 ? "running" : waiting > 0 ? "queued" : "idle"
   return (
-    <button
-      type="button"
-      class={`cell cell-${state}`}
-      onClick={() => onOpen(name)}
-      aria-label={`${name}: ${messages} messages, ${running} running, ${waiting} waiting`}
-    >
+    <button type="button" class={`cell cell-${state}`} onClick={() => onOpen(name)}>
+      <span class="sr-only">{name}: </span>
       <strong>{messages}</strong>
+      <span class="sr-only"> messages </span>
       {running > 0 && <span class="state state-running">asking</span>}
       {waiting > 0 && <span class="state state-queued">{waiting} waiting</span>}
     </button>
@@ -161,9 +161,7 @@ function Processes({ processes }: Pick<State, "processes">) {
   )
 }
 
-function Queues() {
-  const { value } = useAsk(() => ask("queue_status", {}), { on: ({ kind }) => kind.startsWith("message.") }).value
-  const targets = value?.targets ?? []
+function Queues({ targets }: Awaited<ReturnType<typeof ask<"queue_status">>>) {
   if (targets.length === 0) return null
   return (
     <section class="section" aria-label="Queues">

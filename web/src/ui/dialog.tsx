@@ -1,14 +1,24 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 
+interface Dialog {
+  title: string
+  isOpen: boolean
+  onClose(): void
+  children: ComponentChildren
+}
+
+/** Nothing is on the page while it is closed: a list of hits has one for each. */
+export const Dialog = (dialog: Dialog) => (dialog.isOpen ? <OpenDialog {...dialog} /> : null)
+
 /** The browser's own: focus stays inside, Escape closes. */
-export function Dialog(props: { title: string; isOpen: boolean; onClose(): void; children: ComponentChildren }) {
-  const { title, isOpen, onClose, children } = props
+function OpenDialog({ title, onClose, children }: Dialog) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    if (isOpen) ref.current?.showModal()
-    else ref.current?.close()
-  }, [isOpen])
+    const before = document.activeElement
+    ref.current?.showModal()
+    return () => (before as HTMLElement | null)?.focus?.()
+  }, [])
   return (
     <dialog ref={ref} class="dialog" aria-label={title} onClose={onClose}>
       <header>
@@ -17,7 +27,7 @@ export function Dialog(props: { title: string; isOpen: boolean; onClose(): void;
           ✕
         </button>
       </header>
-      {isOpen && children}
+      {children}
     </dialog>
   )
 }

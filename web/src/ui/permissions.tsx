@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { ask } from "../api.ts"
 import { troubleOf } from "./ask.ts"
+import { Questions } from "./questions.tsx"
 import { Time } from "./time.tsx"
 import { Trouble } from "./trouble.tsx"
 
@@ -18,10 +19,10 @@ export function Permissions({ permissions }: { permissions: readonly Permission[
 }
 
 function One({ permission }: { permission: Permission }) {
-  const { id, asker, tool, title, input, suggestions, askedAt } = permission
+  const { id, asker, tool, title, input, suggestions, questions, askedAt } = permission
   const isSent = useSignal(false)
   const trouble = useSignal<string | undefined>(undefined)
-  const answer = async (wish: { answer: "allow" | "deny" | "always"; which?: number }) => {
+  const answer = async (wish: { answer: "allow" | "deny" | "always" | "answer"; which?: number; with?: string[] }) => {
     isSent.value = true
     try {
       const { accepted, permission: now } = await ask("permissions.answer", { id, ...wish })
@@ -33,29 +34,36 @@ function One({ permission }: { permission: Permission }) {
   }
   return (
     <li class="ask" data-item>
-      <p class="card-top">
-        <strong>{asker}</strong> asks for <code>{tool}</code>
-        <span class="muted">
-          <Time at={askedAt} />
-        </span>
+      <p class="ask-top">
+        <strong>{asker}</strong> <span>asks for</span> <code>{tool}</code> <Time at={askedAt} />
       </p>
-      <p>{title}</p>
+      {title !== tool && <p>{title}</p>}
       {Object.entries(input).map(([name, value]) => (
         <details key={name} open>
           <summary>{name}</summary>
           <pre class="plain">{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</pre>
         </details>
       ))}
+      {questions.length > 0 && (
+        <Questions
+          id={id}
+          questions={questions}
+          isSent={isSent.value}
+          onAnswer={(words) => answer({ answer: "answer", with: words })}
+        />
+      )}
       <Trouble text={trouble.value} />
       <div class="actions">
-        <button
-          type="button"
-          class="button main-action"
-          disabled={isSent.value}
-          onClick={() => answer({ answer: "allow" })}
-        >
-          Allow
-        </button>
+        {questions.length === 0 && (
+          <button
+            type="button"
+            class="button main-action"
+            disabled={isSent.value}
+            onClick={() => answer({ answer: "allow" })}
+          >
+            Allow
+          </button>
+        )}
         <button type="button" class="button danger" disabled={isSent.value} onClick={() => answer({ answer: "deny" })}>
           Deny
         </button>

@@ -33,7 +33,7 @@ export function Plot(props: {
         width: element.clientWidth,
         height: HEIGHT_PX,
         cursor: { y: false },
-        scales: { x: { time: true } },
+        scales: { x: { time: true }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
         legend: { live: true },
         axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
         series: [

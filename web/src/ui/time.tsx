@@ -47,3 +47,5 @@ export function lasting(ms: number): string {
   }
   return `${Math.round(left)} weeks`
 }
+
+export const counted = (count: number, what: string) => `${count.toLocaleString()} ${what}${count === 1 ? "" : "s"}`

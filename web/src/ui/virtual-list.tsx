@@ -41,6 +41,7 @@ export function VirtualList<Item>(list: VirtualList<Item>) {
     ...virtualizer.options,
     count: items.length,
     overscan: 8,
+    scrollPaddingStart: MARGIN_PX,
     estimateSize: (index) => guessHeight(latest.current.items[index]!),
     getItemKey: (index) => keyOf(latest.current.items[index]!),
     scrollMargin: ref.current?.offsetTop ?? 0,
@@ -83,3 +84,5 @@ export function VirtualList<Item>(list: VirtualList<Item>) {
 }
 
 const NEAR_END_PX = 120
+/** Above what was jumped to. */
+const MARGIN_PX = 16
