@@ -39,7 +39,7 @@ const WAYS: Record<string, Way> = {
     asks: [[/Set them up\? \[y\/N\]/, "y", "Enter"]],
     says: /Undo: throughline unsetup claude-code|All agents that are here are set up/,
   },
-  "throughline doctor": { says: /All good\.|To do first/ },
+  "throughline doctor": { says: /^All good\.$/m },
   "throughline sessions": { says: / api [\s\S]*Why did we drop Redis\?/ },
   "throughline sessions show 58d24618": { says: /Resume: .*claude --resume[\s\S]*Join the users instead/ },
   "throughline sessions export 58d24618": { says: /^# The retry queue[\s\S]*Join the users instead/ },
