@@ -244,7 +244,7 @@ export const sessionsLink = operation({
 
 export const sessionsExport = operation({
   name: "sessions.export",
-  summary: "Print a whole session, branches included, as markdown or JSON",
+  summary: "Print a whole session, conversation, thoughts and branches, as markdown or JSON",
   effect: "read",
   on: ["cli", "http"],
   positional: ["sessionId"],
@@ -262,6 +262,7 @@ export const sessionsExport = operation({
           version: 1,
           session: viewSession(whole.session),
           linkedRoots: whole.linkedRoots,
+          turns: whole.turns.map(viewTurn),
           ...viewThoughts(whole.thoughts),
         },
         null,
