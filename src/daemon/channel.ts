@@ -6,6 +6,9 @@ import type { Follower } from "../domain/journal.ts"
 import type { Panes } from "../domain/panes.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster } from "../domain/team.ts"
+import { buttonsOf } from "../reach/approvals/buttons.ts"
+import { makeCardReply } from "../reach/approvals/replies.ts"
+import { makePermissionTap } from "../reach/approvals/taps.ts"
 import { makeIntake } from "../reach/intake/room.ts"
 import { makeResuming } from "../reach/keeping/resuming.ts"
 import { makeMirror } from "../reach/mirror/mirror.ts"
@@ -14,6 +17,7 @@ import { makeRender } from "../reach/render/render.ts"
 import type { ReachRoom } from "../reach/room.ts"
 import type { WatchingRoom } from "../reach/watching/room.ts"
 import { redactorOf } from "../sessions/capture/rules.ts"
+import type { Permits } from "../teams/permits.ts"
 import { type Environment, terminalEnvironment } from "./environment.ts"
 import type { Home } from "./home.ts"
 import type { Log } from "./log.ts"
@@ -36,8 +40,9 @@ export async function openChannel(parts: {
   reach: ReachRoom
   watching: WatchingRoom
   panes: Panes
+  permits: Permits
 }): Promise<OpenChannel> {
-  const { store, clock, config, log, roster, environment, reach, watching, panes } = parts
+  const { store, clock, config, log, roster, environment, reach, watching, panes, permits } = parts
   const { token, apiRoot, chat, users, transcriber: command } = config.telegram
   if (token === undefined) return { followers: [], run: async () => {} }
 
@@ -58,7 +63,12 @@ export async function openChannel(parts: {
     botId,
     home,
     host,
-    rendering: makeRender({ store, can: channel.can, redact }),
+    rendering: makeRender({
+      store,
+      can: channel.can,
+      redact,
+      buttonsOf: (permission) => buttonsOf(permission, redact),
+    }),
     isGroup: (chatId) => chatId.startsWith("-"),
     onTrouble,
   })
@@ -78,6 +88,7 @@ export async function openChannel(parts: {
     onTrouble,
   })
   await mirror.begin()
+  const cards = { store, clock, channel: channel.id, permits, redact }
   const intake = makeIntake({
     store,
     clock,
@@ -88,7 +99,8 @@ export async function openChannel(parts: {
     live,
     roster,
     resuming: makeResuming({ store, clock, roster, panes, consoles, live, socket: parts.home.tmux }),
-    taps: [],
+    taps: [makePermissionTap(cards)],
+    cardReply: makeCardReply(cards),
     transcribe: command.length > 0 ? transcriber(command, terminalEnvironment(environment.machine.env)) : undefined,
     host,
     home,

@@ -171,9 +171,9 @@ export async function wire({
     meet: capture.intake.meet,
   })
   const { watching, keeping, reach } = queue
-  const channel = await openChannel({ store, clock, config, home, log, roster, environment, ...queue })
-
   const permits = await openPermits({ store, clock, config, home, log })
+  const channel = await openChannel({ store, clock, config, home, log, roster, environment, permits, ...queue })
+
   const analytics = makeAnalytics({ store })
   const records = teamsRecords({
     store,
@@ -201,7 +201,8 @@ export async function wire({
     ...records,
     onTrouble: (err, what) => log.warn({ err, what }, "teams that are asked"),
   })
-  const asking = openAsking({ store, permits, live: watching.live, intake: capture.intake, roster, config, log })
+  const { intake } = capture
+  const asking = openAsking({ store, permits, live: watching.live, intake, roster, config, machine, log })
   const updates = makeUpdates({
     store,
     roster,
@@ -226,7 +227,7 @@ export async function wire({
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
   running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
-  running.push(channel.run(stopping.signal))
+  running.push(channel.run(stopping.signal), asking.run(stopping.signal))
   running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
 
   const sweep = () =>

@@ -91,6 +91,7 @@ export interface Cards {
   /** Again in the same chat: the newer one stands. */
   put(card: Card): Promise<void>
   get(permissionId: string, channel: string, chatId: string): Promise<Card | undefined>
+  byMessage(channel: string, chatId: string, messageId: number): Promise<Card | undefined>
 }
 
 /** Why nothing, or no topic, goes to a chat for now, or nothing of a bot's to any. */

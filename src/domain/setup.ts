@@ -27,8 +27,10 @@ export interface HookAsking {
 
 export interface HookQuestion {
   request: PermissionRequest
-  /** Set when it is a sub-agent that asks, as the agent calls it: while its hook waits, nothing of it is on the screen. */
+  /** Set when it is a sub-agent that asks, as the agent calls it. */
   subagent: string | null
+  /** The agent's own dialog is open while the hook waits; otherwise it comes after, and nothing is on the screen until then. */
+  isShown: boolean
 }
 
 /** Files that are changed for an agent on request, shown before and taken back after. */

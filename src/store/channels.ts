@@ -109,6 +109,16 @@ export function makeCards(db: Db): Cards {
         .executeTakeFirst()
       return row && { permissionId, channel, chatId, threadId: row.thread_id, messageId: row.message_id }
     },
+    async byMessage(channel, chatId, messageId) {
+      const row = await db
+        .selectFrom("cards")
+        .selectAll()
+        .where("channel", "=", channel)
+        .where("chat_id", "=", chatId)
+        .where("message_id", "=", messageId)
+        .executeTakeFirst()
+      return row && { permissionId: row.permission_id, channel, chatId, threadId: row.thread_id, messageId }
+    },
   }
 }
 

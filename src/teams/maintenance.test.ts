@@ -227,6 +227,7 @@ test("what was decided long ago is dropped, and what waits is not", async () => 
     title: "t",
     input: {},
     suggestions: [],
+    questions: [],
   }
   const open = {
     state: "waiting",
@@ -234,7 +235,6 @@ test("what was decided long ago is dropped, and what waits is not", async () => 
     reason: null,
     answeredBy: null,
     waiter: "process",
-    questions: [],
     answers: {},
     takenAtMs: null,
     answeredAtMs: null,

@@ -42,11 +42,15 @@ interface AskContext {
 interface AskWish {
   key: string
   mostMs: number
-  isAsked(): Promise<boolean>
+  isAsked?(): Promise<boolean>
 }
 
-/** A sub-agent shows nothing while its hook waits: whoever sits there must not wait for long. */
-const SUBAGENT_MS = 60_000
+/** Who asks, in words. */
+export const askerOf = (label: string, cwd: string | null = null) =>
+  cwd === null ? label : `${label} in ${basename(cwd)}`
+
+/** Where nothing is shown while the hook waits, whoever sits there must not wait for long. */
+const HIDDEN_MS = 60_000
 
 export function makeAsking(deps: AskingDeps): Asking {
   const { store, agents, permits, receive, isAnyoneThere, teamAt } = deps
@@ -65,21 +69,23 @@ export function makeAsking(deps: AskingDeps): Asking {
       const heard = await receive(sent)
       const session = heard && (await store.sessions.byNative(sent.platform, nativeId))
       if (!session) return null
-      const { subagent, request } = question
+      const { subagent, isShown, request } = question
       const dialog: Dialog = {
         ...{ platform: sent.platform, nativeId, sessionId: session.id, pid, askedAtMs: sent.atMs, payload, asking },
         hookPid: Number(sent.env.HOOK_PID) || undefined,
+        isShown,
         agentId: subagent === null ? undefined : String(payload.agent_id),
       }
-      const who = `${label}${cwd === undefined ? "" : ` in ${basename(cwd)}`}`
-      const asker = subagent === null ? who : `${who}, sub-agent ${subagent} (nothing of it is on the screen)`
+      const who = askerOf(label!, cwd)
+      const whose = subagent === null ? who : `${who}, sub-agent ${subagent}`
+      const asker = isShown ? whose : `${whose} (nothing of it is on the screen)`
       const team = cwd === undefined ? null : teamAt(sent.platform, cwd)
       const { id } = await permits.ask(
         request,
         { asker, team, sessionId: session.id, canUpdateInput: true },
         {
           key: `${sent.platform} ${sent.key}`,
-          mostMs: subagent === null ? Number.POSITIVE_INFINITY : SUBAGENT_MS,
+          mostMs: isShown ? Number.POSITIVE_INFINITY : HIDDEN_MS,
           isAsked: () => dialogs.isOpen(id),
         },
       )

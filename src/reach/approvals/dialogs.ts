@@ -15,6 +15,8 @@ export interface Dialog {
   askedAtMs: number
   payload: Record<string, unknown>
   asking: HookAsking
+  /** The agent shows it while it is asked from here. */
+  isShown: boolean
   /** Of the sub-agent. */
   agentId: string | undefined
 }
@@ -39,7 +41,7 @@ const LOOK_MS = 400
 const LATE_MS = 300
 /** Between two dialogs an agent may be busy for a moment. */
 const LOOKS = 2
-const AT_TERMINAL = { by: "the terminal", reason: "answered at the terminal" }
+export const AT_TERMINAL = { by: "the terminal", reason: "answered at the terminal" }
 
 interface Open extends Dialog {
   /** The agent's process and the hook's, as they were when it began to wait. */
@@ -62,7 +64,7 @@ export function makeDialogs({ permits, live, processStart, onTrouble }: WatchDep
 
   /** Whether it shows something else now than what was asked. */
   const hasGoneOn = async (dialog: Open): Promise<boolean> => {
-    if (dialog.agentId !== undefined) return false
+    if (!dialog.isShown) return false
     const now = await live.ofSession(dialog.sessionId)
     if (!now || now.statusAtMs === null) return false
     if (now.status === "waiting") {

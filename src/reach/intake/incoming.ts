@@ -12,6 +12,7 @@ import { chatLane, type TapHandler } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic, TopicState } from "../../domain/topic.ts"
+import type { CardReply } from "../approvals/replies.ts"
 import { type Answers, toShow } from "./answers.ts"
 import { type Commands, isCommand } from "./commands.ts"
 import type { Election } from "./election.ts"
@@ -30,6 +31,8 @@ export interface IncomingDeps {
   commands: Commands
   toSession: ToSession
   taps: readonly TapHandler[]
+  /** What a reply to a card is answered with; undefined where it is none. */
+  cardReply?: CardReply | undefined
   answer: Answers
   onTrouble(error: unknown, what: string): void
 }
@@ -124,6 +127,9 @@ export function makeIncoming(deps: IncomingDeps) {
     const by = message.from as Known
     if (message.chatKind === "private") await who.remember(by, chatId)
     if (isCommand(message)) return commands.run(message, topic, by, signal)
+    const replied = message.isEdit ? undefined : await deps.cardReply?.(message, by)
+    if (replied !== undefined)
+      return { kind: "done", outcome: "a card was answered", writes: [answer(message, replied)] }
     if (topic) return toSession.bring(message, topic, by, delivery, signal)
     const once = `hint:${chatId}:${threadId ?? 0}:${by.userId}:${Math.floor(clock.nowMs() / HOUR_MS)}`
     return { kind: "done", outcome: "no session is meant", writes: [answer(message, HINT, { once })] }

@@ -4,6 +4,7 @@ import type { Follower } from "../../domain/journal.ts"
 import type { TapHandler } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
+import type { CardReply } from "../approvals/replies.ts"
 import type { Resuming } from "../keeping/resuming.ts"
 import type { Messages } from "../messages/messages.ts"
 import type { LiveSessions } from "../watching/live.ts"
@@ -40,6 +41,8 @@ export interface IntakeDeps {
   resuming: Resuming
   /** Of other rooms: what their buttons lead to. */
   taps: readonly TapHandler[]
+  /** What a reply to a card is answered with. */
+  cardReply?: CardReply
   transcribe: AttachmentDeps["transcribe"]
   host: string
   /** Names the home: one daemon at a time has it. */

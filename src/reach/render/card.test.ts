@@ -12,6 +12,14 @@ const asked = (tool: string, input: Record<string, unknown>, more: Partial<Permi
   ...{ askedAtMs: 0, answeredAtMs: null, expiresAtMs: 1 },
   ...more,
 })
+const questionWith = (text: string) => ({
+  key: text,
+  text,
+  options: [{ label: text, detail: text }],
+  isMany: false,
+  isOpen: true,
+})
+
 /** Any ten characters of it in a row are too many. */
 function leaks({ secret }: Planted, said: string): boolean {
   for (let at = 0; at + 10 <= secret.length; at++) if (said.includes(secret.slice(at, at + 10))) return true
@@ -49,10 +57,16 @@ describe("what an agent asks to be allowed", () => {
     const plan = cardText(asked("ExitPlanMode", { plan: "# Plan\n- **one**" }), { redact })
     expect(plan.text).toContain("The agent has a plan")
     expect(plan.text).toContain("Plan\n• one")
-    const options = [{ label: "Red", description: "like fire" }, { label: "Blue" }]
-    expect(text(asked("AskUserQuestion", { questions: [{ question: "Which colour?", options }] }))).toContain(
-      "Which colour?\n• Red like fire\n• Blue",
-    )
+    const options = [{ label: "Red", detail: "like fire" }, { label: "Blue" }]
+    const questions = [
+      { key: "a", text: "Which colour?", options, isMany: false, isOpen: true },
+      { key: "b", text: "How many?", options: [], isMany: false, isOpen: false },
+    ]
+    const first = text(asked("AskUserQuestion", {}, { questions }))
+    expect(first).toContain("Which colour?\n• Red like fire\n• Blue\nOr reply to this message in your own words.")
+    const next = text(asked("AskUserQuestion", {}, { questions, answers: { a: ["Red"] } }))
+    expect(next).toContain("Which colour?\n→ Red")
+    expect(next).not.toContain("Blue")
   })
 
   test("once it is decided it says who decided what, and when", () => {
@@ -74,7 +88,8 @@ describe("what an agent asks to be allowed", () => {
         asked("Bash", { command: secret.text, description: secret.text }),
         asked("Edit", { file_path: "/a", new_string: secret.text }, { title: secret.text, asker: secret.text }),
         asked("ExitPlanMode", { plan: secret.text }),
-        asked("AskUserQuestion", { questions: [{ question: secret.text, options: [{ label: secret.text }] }] }),
+        asked("AskUserQuestion", {}, { questions: [questionWith(secret.text)], answers: { other: [secret.text] } }),
+        asked("AskUserQuestion", {}, { questions: [questionWith("a")], answers: { a: [secret.text] } }),
       ]
       const decided = { state: "denied", answeredBy: "Ann", answeredAtMs: 1, reason: secret.text } as const
       for (const card of cards) {

@@ -54,6 +54,10 @@ export function decidedText(asked: Permission, { redact }: CardWords): RichText 
   )
 }
 
+/** Whether a card cannot show all of it. */
+export const isCut = (asked: Permission, redact: (text: string) => string): boolean =>
+  CUT.test(cardText(asked, { redact }).text)
+
 /** All of it, for whoever wants to read on. */
 export const wholeInput = (asked: Permission, redact: (text: string) => string): string =>
   shown(redact(inputText(withoutSecrets(asked, redact))))
@@ -72,22 +76,27 @@ function withoutSecrets(permission: Permission, redact: (text: string) => string
     const told = redact(before + value)
     return told.startsWith(before) ? told.slice(before.length) : value
   }
-  const { asker, title, input, suggestions, reason } = permission
+  const { asker, title, input, suggestions, questions, answers, reason } = permission
   return {
     ...permission,
     asker: redact(asker),
     title: redact(title),
     input: bare(input) as Permission["input"],
     suggestions: suggestions.map(({ label }) => ({ label: redact(label) })),
+    // The keys of questions are texts too.
+    questions: bare(questions) as Permission["questions"],
+    answers: bare(answers) as Permission["answers"],
     reason: reason === null ? null : redact(reason),
   }
 }
+
+const CUT = /\n… [\d,]+ characters between …\n/
 
 const DECIDED: Record<Permission["state"], string> = {
   waiting: "⏳ Waiting",
   allowed: "✅ Allowed",
   denied: "⛔ Denied",
-  timed_out: "⌛ Nobody answered: not allowed",
+  timed_out: "⌛ Nobody answered",
   stale: "↩️ Not asked any more",
 }
 
@@ -103,7 +112,7 @@ const PLAN = "ExitPlanMode"
 function bodyOf(permission: Permission, redact: (text: string) => string): RichText {
   const { tool, input, title } = permission
   if (tool === PLAN && typeof input.plan === "string") return shortened(markdown(redact(input.plan)))
-  const questions = tool === QUESTION ? questionsOf(input.questions) : []
+  const questions = questionsOf(permission)
   if (questions.length > 0) return shortened(markdown(redact(questions.join("\n\n"))))
   const text = shown(redact(inputText(permission)))
   const { description } = input
@@ -128,23 +137,20 @@ const valueText = (value: unknown): string =>
 
 function gist(permission: Permission): string {
   const { tool, input, title } = permission
-  if (tool === QUESTION) return questionsOf(input.questions).join(" ").replaceAll("**", "") || title
+  if (permission.questions.length > 0) return questionsOf(permission).join(" ").replaceAll("**", "") || title
   return tool === PLAN && typeof input.plan === "string" ? input.plan : inputText(permission)
 }
 
-function questionsOf(value: unknown): string[] {
-  if (!Array.isArray(value)) return []
-  return value.slice(0, MOST_QUESTIONS).flatMap((one: unknown) => {
-    const { question, options } = (typeof one === "object" && one !== null ? one : {}) as Record<string, unknown>
-    if (typeof question !== "string") return []
-    const offered = (Array.isArray(options) ? options : []).slice(0, MOST_OPTIONS).map((option: unknown) => {
-      const { label, description } = (typeof option === "object" && option !== null ? option : {}) as Record<
-        string,
-        unknown
-      >
-      return `- **${firstLine(String(label ?? option), 80)}**${typeof description === "string" ? ` ${firstLine(description, 200)}` : ""}`
-    })
-    return [[`**${shorten(question, 600)}**`, ...offered].join("\n")]
+/** Each with its options, or with what was chosen for it already. */
+function questionsOf({ questions, answers }: Permission): string[] {
+  return questions.slice(0, MOST_QUESTIONS).map(({ key, text, options, isOpen }) => {
+    const head = `**${shorten(text, 600)}**`
+    const chosen = answers[key]
+    if (chosen && chosen.at(-1) !== "") return `${head}\n→ ${firstLine(chosen.join(", "), 200)}`
+    const offered = options
+      .slice(0, MOST_OPTIONS)
+      .map(({ label, detail }) => `- **${firstLine(label, 80)}**${detail ? ` ${firstLine(detail, 200)}` : ""}`)
+    return [head, ...offered, ...(isOpen ? ["_Or reply to this message in your own words._"] : [])].join("\n")
   })
 }
 
@@ -154,6 +160,7 @@ function shortened(rich: RichText): RichText {
   if (text.length <= HEAD_UNITS + TAIL_UNITS + 100) return rich
   const head = wholeAt(text, HEAD_UNITS)
   const tail = wholeAt(text, text.length - TAIL_UNITS)
+  // As CUT has it.
   const between = `\n… ${(tail - head).toLocaleString("en")} characters between …\n`
   return concat(slice(rich, 0, head), marked("italic", between), slice(rich, tail, text.length))
 }

@@ -83,7 +83,10 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
         }
         case "decided": {
           const permission = await store.permissions.byId(outgoing.permissionId)
-          return permission && [{ body: decidedText(permission, { redact }), isSilent: true }]
+          if (permission?.state !== "waiting")
+            return permission && [{ body: decidedText(permission, { redact }), isSilent: true }]
+          // It asks more than one thing, and the next is shown.
+          return [{ body: cardText(permission, { redact }), buttons: buttonsOf?.(permission) ?? [], isSilent: true }]
         }
         case "answer": {
           const { body, buttons, file } = outgoing

@@ -133,6 +133,8 @@ export function channelsContract(store: () => Store): void {
     expect(await store().cards.get("q-1", "telegram", "-100")).toEqual({ ...card, messageId: 4 })
     expect(await store().cards.get("q-1", "telegram", "5")).toMatchObject({ threadId: null, messageId: 9 })
     expect(await store().cards.get("q-2", "telegram", "5")).toBeUndefined()
+    expect(await store().cards.byMessage("telegram", "-100", 4)).toEqual({ ...card, messageId: 4 })
+    expect(await store().cards.byMessage("telegram", "5", 4)).toBeUndefined()
   })
 
   test("a hold lasts until it is taken away", async () => {

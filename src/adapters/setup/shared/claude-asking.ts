@@ -55,6 +55,7 @@ function permission(payload: Payload & PermissionPayload): HookQuestion | undefi
       questions: questionsIn(tool, input),
     },
     subagent,
+    isShown: subagent === null,
   }
 }
 
@@ -84,7 +85,7 @@ function elicitation({ mcp_server_name, message, requested_schema }: Elicitation
     suggestions: [],
     questions,
   }
-  return { request, subagent: null }
+  return { request, subagent: null, isShown: false }
 }
 
 function elicited({ requested_schema }: ElicitationPayload, answer: PermissionAnswer) {
