@@ -11,7 +11,7 @@ import { makeCardReply } from "../reach/approvals/replies.ts"
 import { makePermissionTap } from "../reach/approvals/taps.ts"
 import { makeIntake } from "../reach/intake/room.ts"
 import { makeResuming } from "../reach/keeping/resuming.ts"
-import { makeMirror } from "../reach/mirror/mirror.ts"
+import { MIRROR, makeMirror } from "../reach/mirror/mirror.ts"
 import { makeOutbox } from "../reach/outbox/outbox.ts"
 import { makeRender } from "../reach/render/render.ts"
 import type { ReachRoom } from "../reach/room.ts"
@@ -44,7 +44,8 @@ export async function openChannel(parts: {
 }): Promise<OpenChannel> {
   const { store, clock, config, log, roster, environment, reach, watching, panes, permits } = parts
   const { token, apiRoot, chat, users, transcriber: command } = config.telegram
-  if (token === undefined) return { followers: [], run: async () => {} }
+  // It follows without a bot too: what happens before there is one is no news when there is.
+  if (token === undefined) return { followers: [{ name: MIRROR, after: async () => {} }], run: async () => {} }
 
   // Loaded when there is a bot: without one the daemon is spared its memory.
   const { telegramChannel } = await import("../adapters/channels/telegram.ts")

@@ -133,6 +133,8 @@ describe("while the daemon runs", () => {
       )
       tookMs.push(Date.now() - beganMs)
     }
+    const said = posts().map(({ text }) => text.replace(/ in .*/, ""))
+    expect(said.slice(1)).toEqual(range(12).flatMap((number) => [`Reply ${number}`, "✅ done"]))
     const p95 = tookMs.toSorted((a, b) => a - b)[Math.floor(tookMs.length * 0.95)]!
     expect(p95, `took ${tookMs.join(", ")} ms`).toBeLessThanOrEqual(2_000)
     expect(telegram.topics(room)).toHaveLength(1)

@@ -1,6 +1,7 @@
 import type { SessionId } from "../../domain/ids.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Topic } from "../../domain/topic.ts"
 import { doneNote, endedNote, failedNote } from "../render/notes.ts"
 import type { Afterword, Afterwords } from "./afterwards.ts"
 import type { Telling } from "./telling.ts"
@@ -23,14 +24,14 @@ export function makeEndTelling({ telling, who, afterwords, atEnd }: EndDeps) {
     // That something ended is no reason for a topic.
     const topic = word.kind === "ended" ? await telling.find(tx, session) : await telling.ensure(tx, session)
     if (!topic) return afterwords.remove(word)
-    const key = `${word.kind}:${topic.id}:${word.seq}`
+    const key = keyOf(word, topic)
     word.toldAs = `tg:${key}`
     if (word.kind === "ended") {
+      if (topic.state === "archived") return afterwords.remove(word)
+      await telling.note(tx, topic, key, endedNote(word.why ?? ""))
       const change = atEnd === "delete" ? { isRemoved: true } : { isArchived: true }
-      const isOver = topic.state === "archived"
-      if (!isOver) await telling.note(tx, topic, `${key}:note`, endedNote(word.why ?? ""))
-      if (atEnd === "keep" || isOver) return afterwords.remove(word)
-      return telling.put(tx, topic, key, { kind: "topic", topicId: topic.id, change })
+      if (atEnd !== "keep") await telling.put(tx, topic, `${key}:topic`, { kind: "topic", topicId: topic.id, change })
+      return
     }
     const body = word.kind === "failed" ? failedNote(word.why) : doneNote(await turnFacts(tx, session, word))
     await telling.note(tx, topic, key, body, true)
@@ -41,6 +42,15 @@ export function makeEndTelling({ telling, who, afterwords, atEnd }: EndDeps) {
       if (one === word) return
     }
   }
+}
+
+const keyOf = ({ kind, seq }: Afterword, topic: Topic) => `${kind}:${topic.id}:${seq}`
+
+/** After a start: of what ended, what a daemon that died had begun to tell of its session, and did not tell. */
+export async function isUntold(tx: Store, word: Afterword, telling: Telling): Promise<boolean> {
+  const session = await tx.sessions.byId(word.sessionId as SessionId)
+  const topic = session && (await telling.find(tx, session))
+  return topic !== undefined && !(await tx.deliveries.byKey(`tg:${keyOf(word, topic)}`))
 }
 
 /** Since the last prompt before it: how long it took, and how many tools it used. */

@@ -178,6 +178,18 @@ describe("what was said", () => {
     expect((await told()).slice(-2)).toEqual(["Mended.", "🔔 ✅ done in 0 s · 1 tool"])
   })
 
+  test("the reply may be kept already, but stand behind that hook in the journal: done is told behind it all the same", async () => {
+    for (const platform of ["claude-code", "codex"]) {
+      const one = await session([], { platform })
+      await says(one, TURN.slice(0, 3))
+      await follow()
+      await hook(one, "Stop", platform === "codex" ? {} : { reply_hash: promptHash("**Mended.**") })
+      await says(one, TURN.slice(3))
+      await follow()
+      expect((await told()).slice(-2)).toEqual(["Mended.", "🔔 ✅ done in 0 s · 1 tool"])
+    }
+  })
+
   test("a reply that never comes keeps done waiting for seconds only", async () => {
     const one = await session()
     await says(one, TURN.slice(0, 2))
@@ -299,6 +311,28 @@ describe("who is told", () => {
     await says(fresh, TURN)
     await follow()
     expect(await told()).toEqual(TOLD)
+  })
+
+  test("a start tells nothing again of sessions whose topics were deleted, and nothing of those that had none", async () => {
+    const gone = open({ atEnd: "delete" })
+    const one = await session()
+    await says(one, TURN)
+    await hook(one, "Stop", { reply_hash: promptHash("**Mended.**") })
+    await hook(one, "SessionEnd", { end: "other" })
+    await follow(gone)
+    nowMs += 7_000
+    await tick(gone)
+    const [topic] = await topics()
+    await store.topics.change(topic!.id, { state: "gone" })
+    const two = await session()
+    await says(two, TURN)
+    await hook(two, "Stop", { reply_hash: promptHash("**Mended.**") })
+    await follow(open({}, null))
+    const next = open()
+    await tick(next)
+    nowMs += 20_000
+    await tick(next)
+    expect((await topics()).map(({ id }) => id)).toEqual([topic!.id])
   })
 
   test("a messenger that is set up on an old journal begins with what comes next", async () => {

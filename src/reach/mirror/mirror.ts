@@ -10,7 +10,7 @@ import { needsNote } from "../render/notes.ts"
 import { type Afterword, afterwordOf, isLastWord, makeAfterwords, mayBeLast } from "./afterwards.ts"
 import { makeAttendance } from "./attendance.ts"
 import type { EchoDeps } from "./echo.ts"
-import { makeEndTelling } from "./ends.ts"
+import { isUntold, makeEndTelling } from "./ends.ts"
 import { tellBot, tellPermission, tellRestart } from "./news.ts"
 import { makeTelling } from "./telling.ts"
 import type { MirrorPlace } from "./topics.ts"
@@ -63,7 +63,6 @@ export function makeMirror(deps: MirrorDeps): Mirror {
   const tellTurns = makeTurnTelling({ ...deps, telling, who, afterwords, tellEnd, verbosity: settings.verbosity })
 
   const onHook = async (tx: Store, entry: JournalEntry, session: Session) => {
-    attendance.hear(entry)
     const { data, atMs } = entry
     if (typeof data.agent_id === "string") return
     const event = String(data.event)
@@ -105,7 +104,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
     const entries = (await tx.journal.after(since, LOOK_BACK)).filter(({ seq }) => seq <= position)
     for (const entry of entries) {
       const word = clock.nowMs() - entry.atMs <= NEWS_MS ? afterwordOf(entry, clock.nowMs()) : undefined
-      if (word) afterwords.add(word)
+      if (word && (await isUntold(tx, word, telling))) afterwords.add(word)
       if (entry.sessionId !== null && typeof entry.data.start === "string")
         afterwords.goesOn(entry.sessionId, entry.atMs)
     }
@@ -125,6 +124,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
     follower: {
       name: MIRROR,
       async after(entries, tx) {
+        for (const entry of entries) attendance.hear(entry)
         if (settings.mirror === "off" || !(await deps.place(tx))) return
         await lookBack(tx)
         await settle(tx)
@@ -151,14 +151,23 @@ export function makeMirror(deps: MirrorDeps): Mirror {
   }
 }
 
-/** Whether the reply that it follows was kept before it came. */
+/** Whether the reply that it follows was told before it came: what the journal has of the session behind it is still to be. */
 async function hasLastWord(tx: Store, word: Afterword): Promise<boolean> {
   if (word.kind !== "done") return false
   const last = await tx.turns.ofSession(word.sessionId as SessionId, { limit: LAST_TURNS })
-  if (word.replyHash === undefined) return mayBeLast(word, last.at(-1))
   const begin = last.findLastIndex(({ kind }) => kind === "prompt")
-  return last.slice(begin + 1).some((turn) => isLastWord(word, turn))
+  const found =
+    word.replyHash === undefined
+      ? last.slice(-1).find((turn) => mayBeLast(word, turn))
+      : last.slice(begin + 1).find((turn) => isLastWord(word, turn))
+  if (!found) return false
+  const behind = await tx.journal.after(word.seq, BEHIND)
+  return !behind.some(
+    ({ kind, sessionId, data }) =>
+      kind === "turns.kept" && sessionId === word.sessionId && (data.seqs as number[]).includes(found.seq),
+  )
 }
+const BEHIND = 500
 /** Behind a reply there may be notices, and what was read out of order. */
 const LAST_TURNS = 10
 

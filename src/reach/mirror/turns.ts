@@ -58,6 +58,8 @@ export function makeTurnTelling(deps: TurnDeps) {
   }
 
   return async (tx: Store, entry: JournalEntry, session: Session): Promise<void> => {
+    // In an import nearly all is old, and nothing more is asked about it.
+    if (entry.atMs - session.updatedAtMs > NEWS_IN_TOPIC_MS) return
     if (session.isSubagent) return ofSubagent(tx, entry, session)
     if (!(await who.isTold(tx, session))) return
     let topic = await telling.find(tx, session)
