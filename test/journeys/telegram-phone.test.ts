@@ -35,7 +35,6 @@ const marks = (id: number) =>
   read()
     .find((message) => message.id === id)
     ?.reactions.map(({ emoji }) => emoji)
-const said = (text: string) => () => read().some((message) => message.isBot && message.text.includes(text))
 
 test("what is written in the topic is submitted to the agent, with a mark that says so, and is not told back", async () => {
   const { id } = ada.write(group, "count the files", { thread: seat.thread })
