@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { CLAUDES } from "../fixtures/agents.ts"
@@ -8,6 +8,7 @@ import { makePocket, type Pocket, SOON } from "../fixtures/pocket.ts"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
 import type { Seen } from "../fixtures/telegram/seen.ts"
 
+const VIEW = "npm view left-pad --offline"
 const [{ name, version }] = CLAUDES.slice(0, 1) as [(typeof CLAUDES)[0]]
 
 describe(`the real Claude Code ${version} in somebody's pocket`, () => {
@@ -82,16 +83,16 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
   }, 60_000)
 
   test("always is one rule: the same command is not asked for again, another one is", async () => {
-    const card = await asked("touch four")
-    expect((await pocket.tap(card, /Always/)).text).toMatch(/^Allowed, and always/)
-    await expect.poll(() => existsSync(file("four")), SOON).toBe(true)
+    const card = await asked(VIEW)
+    expect((await pocket.tap(card, /Always: .*Bash\(/)).text).toMatch(/^Allowed, and always/)
     await isIdle()
-    const cards = async () =>
-      (await pocket.read(thread)).filter(({ text: words }) => words.includes("touch four")).length
-    const before = await cards()
-    plays(bash("touch four"), [text("Again.")])
+    const rules = () => JSON.parse(readFileSync(file(".claude/settings.local.json"), "utf8")).permissions.allow
+    expect(rules()).toHaveLength(1)
+    plays(bash(VIEW), bash("touch five"), [text("Again.")])
     await pocket.write("Once more", { thread })
-    await pocket.until(thread, ({ text: words }) => words.includes("Again."), "the reply")
-    expect(await cards()).toBe(before)
+    const isCard = ({ text: words, buttons }: Seen) => words.includes("touch five") && buttons.length > 0
+    await pocket.tap(await pocket.until(thread, isCard, "the other card"), /Deny$/)
+    const cards = (await pocket.read(thread)).filter(({ id }) => id > card.id).map(({ text: words }) => words)
+    expect(cards.filter((words) => words.startsWith("🔐") && words.includes(VIEW))).toEqual([])
   }, 60_000)
 })

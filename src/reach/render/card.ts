@@ -36,7 +36,7 @@ export function cardText(asked: Permission, { redact, isSubagent = false }: Card
 export function decidedText(asked: Permission, { redact }: CardWords): RichText {
   const permission = withoutSecrets(asked, redact)
   const { state, tool, answeredBy, answeredAtMs, reason, always, suggestions } = permission
-  const by = answeredBy === null || answeredBy === "throughline" ? "" : ` by ${firstLine(answeredBy, 60)}`
+  const by = answeredBy === null || answeredBy === "throughline" ? "" : ` by ${nameOf(answeredBy)}`
   const at = answeredAtMs === null ? "" : ` at ${new Date(answeredAtMs).toISOString().slice(11, 16)} UTC`
   const rule = always === null ? undefined : suggestions[always]?.label
   const lines = [
@@ -89,6 +89,9 @@ function withoutSecrets(permission: Permission, redact: (text: string) => string
     reason: reason === null ? null : redact(reason),
   }
 }
+
+/** Whoever reads it knows them by their name; the audit has their number. */
+const nameOf = (by: string) => firstLine(by, 60).replace(/ \(\w+ \d+\)$/, "")
 
 const CUT = /\n… [\d,]+ characters between …\n/
 
