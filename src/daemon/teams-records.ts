@@ -36,7 +36,15 @@ export function teamsRecords({
   isCaptured: boolean
 }): Pick<
   TeamsDeps,
-  "briefOf" | "whereIs" | "sessionsIn" | "isInUse" | "isOpenElsewhere" | "readRecords" | "sendTo" | "takeBack"
+  | "briefOf"
+  | "whereIs"
+  | "sessionsIn"
+  | "isInUse"
+  | "isOpenElsewhere"
+  | "readRecords"
+  | "sendTo"
+  | "takeBack"
+  | "isIdle"
 > {
   return {
     async briefOf(nativeId) {
@@ -55,7 +63,11 @@ export function teamsRecords({
       }
     },
     async sessionsIn(platform, projectDir) {
-      const { project } = await projects.find(projectDir)
+      // A folder that is not there now has nobody in it.
+      const project = await projects.find(projectDir).then(
+        (found) => found.project,
+        () => undefined,
+      )
       if (!project) return []
       const filter = { projectId: project.id, platform, subagents: false, empty: false, limit: MOST_SESSIONS }
       // Of a project there may be many folders, and each agent works in its own.
@@ -78,6 +90,7 @@ export function teamsRecords({
       if (sent.queued || sent.id !== undefined) return sent.id!
       throw new Failure("bad_input", sent.reason)
     },
+    isIdle: async (sessionId) => (await live.ofSession(sessionId))?.status === "idle",
     takeBack: async (id) => (await messages.cancel(id)).cancelled,
     async readRecords(platform) {
       if (isCaptured) await capture.capturing.sync(platform)

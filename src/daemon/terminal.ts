@@ -4,6 +4,7 @@ import { constants } from "node:os"
 import { stripVTControlCharacters, styleText } from "node:util"
 import { columnsOf } from "../operations/columns.ts"
 import type { Style } from "../operations/operation.ts"
+import { personsEnvironment } from "./environment.ts"
 
 /** What long texts are read with. */
 export interface Pager {
@@ -56,13 +57,23 @@ function isLong(text: string): boolean {
   return needed.reduce((sum, lines) => sum + lines, 0) > rows
 }
 
+/** On some desktops it ends with the browser. */
+const OPENED_MS = 3_000
+
 /** Shows a file as a person's desktop does. False where there is no desktop. */
 export function openForPerson(path: string): Promise<boolean> {
-  const child = spawn(process.platform === "darwin" ? "open" : "xdg-open", [path], { stdio: "ignore", detached: true })
-  child.unref()
+  const program = process.platform === "darwin" ? "open" : "xdg-open"
+  const child = spawn(program, [path], { stdio: "ignore", detached: true, env: personsEnvironment() })
   return new Promise((resolve) => {
-    child.once("error", () => resolve(false))
-    child.once("close", (code) => resolve(code === 0))
+    const settle = (isOpened: boolean) => {
+      clearTimeout(patience)
+      // Not before: a process with nothing else to wait for would end without having said anything.
+      child.unref()
+      resolve(isOpened)
+    }
+    const patience = setTimeout(() => settle(true), OPENED_MS)
+    child.once("error", () => settle(false))
+    child.once("close", (code) => settle(code === 0))
   })
 }
 

@@ -95,6 +95,6 @@ export function commandLine({ argv, cwd }: ResumeCommand): string {
   return cwd === null ? words : `cd ${shellWord(cwd)} && ${words}`
 }
 
-function shellWord(word: string): string {
+export function shellWord(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -29,7 +29,7 @@ export async function forgetWords(
   if (containing !== undefined) query = query.where(dialect.contains("payload", inJson(containing)))
   const cancelled: DeliveryRow[] = []
   for (const row of await query.execute()) {
-    const payload = JSON.stringify({ ...(JSON.parse(row.payload) as object), text: "" })
+    const payload = JSON.stringify(withoutWords(JSON.parse(row.payload) as object))
     const isWaiting = row.state === "queued" && row.attempt_started_at_ms === null
     const end = { state: "cancelled", outcome: "it was forgotten", settled_at_ms: nowMs, lease_until_ms: null }
     await db
@@ -41,6 +41,16 @@ export async function forgetWords(
   }
   return cancelled
 }
+
+/** A message's text; what was said in a chat, as it came; what is to be shown there. */
+const withoutWords = (payload: object) => ({
+  ...payload,
+  text: "",
+  ...("raw" in payload ? { raw: null } : {}),
+  ...("body" in payload ? { body: { text: "", marks: [] } } : {}),
+  ...("file" in payload ? { file: null } : {}),
+  ...("buttons" in payload ? { buttons: [] } : {}),
+})
 
 /** Those that wait for the project's sessions went to none of them yet. */
 const lanesOfProject = (projectId: ProjectId) => sql<string>`(

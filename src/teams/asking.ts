@@ -217,6 +217,8 @@ export function makeAsking(deps: AskingDeps): Asking {
         // While its process starts nothing was said to it yet.
         if (!mine.session) await settle(delivery, "cancelled", CANCELLED)
         else await endTurn(mine.session, mine.done)
+        // What waits to be said in an open session is taken back before anybody is told so.
+        if (mine.delivery && isHanded(askOf(mine.delivery))) await mine.done
         return true
       }
       const isTaken = await store.transaction(async (tx) => {

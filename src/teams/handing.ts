@@ -24,11 +24,15 @@ export interface HandingDeps {
   takeBack(messageId: string): Promise<boolean>
   readRecords(platform: string): Promise<boolean>
   isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
+  /** Its agent waits for its next prompt. */
+  isIdle(sessionId: SessionId): Promise<boolean>
   onChanged(id: string): void
 }
 
 const LOOK_MS = 150
 const LOOKS_CLOSED = 3
+/** So often it is looked whether it was answered already: that a turn is over is sometimes heard of late. */
+const EVIDENCE_MS = 2_000
 /** The reply reaches the agent's file, and the file our archive, a moment after its turn is over. */
 const GRACE_MS = 5_000
 const LAST_TURNS = 2_000
@@ -38,19 +42,29 @@ const IN_SESSION = "said in the session that a person has open"
 export const isHanded = ({ handed }: AskPayload) => handed !== undefined && handed.sessionId !== null
 
 export function makeHanding(deps: HandingDeps): Handing {
-  const { store, clock, sendTo, takeBack, readRecords, isOpenElsewhere, onChanged } = deps
+  const { store, clock, sendTo, takeBack, readRecords, isOpenElsewhere, isIdle, onChanged } = deps
 
   const settle = async (delivery: Delivery, state: Parameters<typeof conclude>[2], reason: string | null) => {
     await store.transaction((tx) => conclude(tx, delivery, state, clock.nowMs(), reason))
     onChanged(delivery.key)
   }
 
-  /** Written before it is sent: whoever comes back to it after a crash sends the same message. */
-  const handOver = async (delivery: Delivery, sessionId: SessionId): Promise<string> => {
+  /** Of the words as they stand now: what was forgotten meanwhile must not come back. */
+  const note = (delivery: Delivery, handed: NonNullable<AskPayload["handed"]>): Promise<boolean> =>
+    store.transaction(async (tx) => {
+      const now = await tx.deliveries.byKey(delivery.key)
+      if (!now || isFinal(now.state)) return false
+      delivery.payload = { ...now.payload, handed }
+      await tx.deliveries.rewrite(delivery.seq, delivery.payload)
+      return true
+    })
+
+  /** Written before it is sent: whoever comes back to it after a crash sends the same message. What is over is not sent. */
+  const handOver = async (delivery: Delivery, sessionId: SessionId): Promise<string | undefined> => {
+    const before = askOf(delivery)
+    const times = (before.handed?.times ?? 0) + (isHanded(before) ? 0 : 1)
+    if (!(await note(delivery, { times, sessionId }))) return undefined
     const ask = askOf(delivery)
-    const times = (ask.handed?.times ?? 0) + (isHanded(ask) ? 0 : 1)
-    delivery.payload = { ...ask, handed: { times, sessionId } }
-    await store.deliveries.rewrite(delivery.seq, delivery.payload)
     // The owner's words are typed as they are; what others say gets a heading on its way.
     const text = ask.isOwners ? `${headingOf(delivery)}\n${ask.text}` : ask.text
     return sendTo(sessionId, { text, sender: senderOf(ask), key: `${delivery.key} ${times}` })
@@ -74,10 +88,16 @@ export function makeHanding(deps: HandingDeps): Handing {
     onChanged(key)
   }
 
-  const replyTo = async (message: Delivery, ask: Delivery, sessionId: SessionId): Promise<Turn | undefined> => {
+  const replyTo = async (
+    message: Delivery,
+    ask: Delivery,
+    sessionId: SessionId,
+    { isProved = false } = {},
+  ): Promise<Turn | undefined> => {
     const turns = await store.turns.ofSession(sessionId, { limit: LAST_TURNS })
     const names = [message.key, ask.key]
     const at = turns.findLastIndex(({ kind, text }) => kind !== "reply" && names.some((name) => text.includes(name)))
+    if (isProved && at < 0) return undefined
     // What a hook hands over stands in no turn: then what was replied since counts.
     const since = message.attemptStartedAtMs ?? message.createdAtMs
     const after = at >= 0 ? turns.slice(at + 1) : turns.filter(({ atMs }) => atMs >= since)
@@ -123,13 +143,22 @@ export function makeHanding(deps: HandingDeps): Handing {
     await settle(delivery, "failed", "it was said in the open session, whose turn ended without a reply")
   }
 
+  /** The agent idles, and what stands in its records after the question is a reply. */
+  const foundReply = async (delivery: Delivery, pair: Pair, message: Delivery, sessionId: SessionId) => {
+    if (message.state === "queued" || !(await isIdle(sessionId))) return undefined
+    await readRecords(pair.platform)
+    return replyTo(message, delivery, sessionId, { isProved: true })
+  }
+
   return {
     async hand(delivery, pair, isCancelled, signal) {
       const session = await store.sessions.byNative(pair.platform, pair.nativeId!)
       const sessionId = askOf(delivery).handed?.sessionId ?? session?.id
       if (sessionId === undefined) return "closed"
       const id = await handOver(delivery, sessionId)
+      if (id === undefined) return "settled"
       let looksClosed = 0
+      let lookedAtMs = clock.nowMs()
       for (; !signal.aborted; await sleep(LOOK_MS, undefined, { signal }).catch(() => {})) {
         const message = await store.deliveries.byKey(id)
         if (!message) return "closed"
@@ -143,12 +172,17 @@ export function makeHanding(deps: HandingDeps): Handing {
         const isTakenBack = (isCancelled() || looksClosed >= LOOKS_CLOSED) && (await takeBack(id))
         if (isCancelled()) return "settled"
         if (isTakenBack) {
-          const { handed, ...ask } = askOf(delivery)
-          delivery.payload = { ...ask, handed: { sessionId: null, times: handed?.times ?? 1 } }
-          await store.deliveries.rewrite(delivery.seq, delivery.payload)
+          await note(delivery, { sessionId: null, times: askOf(delivery).handed?.times ?? 1 })
           return "closed"
         }
         await keepUp(delivery, message)
+        if (clock.nowMs() - lookedAtMs < EVIDENCE_MS) continue
+        lookedAtMs = clock.nowMs()
+        const reply = await foundReply(delivery, pair, message, sessionId)
+        if (!reply) continue
+        await answered(delivery, pair, message, reply)
+        onChanged(delivery.key)
+        return "settled"
       }
       return "settled"
     },

@@ -70,7 +70,7 @@ interface Entry extends ProcessState {
 
 const FULL_MS = 1_000
 /** Until then one that idles has answered that it is there. */
-const PING_MS = 3_000
+const PING_MS = 5_000
 /** One that was heard of so lately is not asked. */
 const HEARD_MS = 2_000
 

@@ -63,6 +63,7 @@ function begin(more: Partial<TeamsDeps> = {}): void {
     whereIs: async () => undefined,
     sendTo: () => Promise.reject(new Error("nobody has it open")),
     takeBack: async () => false,
+    isIdle: async () => false,
     sessionsIn: async () => [],
     isInUse: async () => false,
     isOpenElsewhere: async () => false,

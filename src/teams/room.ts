@@ -73,7 +73,7 @@ export interface TeamsSettings {
 export interface TeamsDeps
   extends Pick<PairingDeps, "briefOf" | "whereIs">,
     Pick<FoundlingsDeps, "sessionsIn" | "isInUse">,
-    Pick<HandingDeps, "sendTo" | "takeBack"> {
+    Pick<HandingDeps, "sendTo" | "takeBack" | "isIdle"> {
   store: Store
   clock: Clock
   roster: ReloadingRoster

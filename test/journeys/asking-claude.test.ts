@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { processStart } from "../../src/daemon/process-identity.ts"
 import type { PermissionView } from "../../src/operations/permissions.ts"
 import { CLAUDES } from "../fixtures/agents.ts"
 import { type ClaudeTerminal, startClaude } from "../fixtures/claude-terminal.ts"
@@ -16,6 +17,9 @@ import {
   wordsOf,
 } from "../fixtures/model-api.ts"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
+import type { Seen } from "../fixtures/telegram/seen.ts"
+import { startTelegram } from "../fixtures/telegram/start.ts"
+import type { Telegram } from "../fixtures/telegram/telegram.ts"
 
 const SOON = { timeout: 12_000, interval: 50 }
 const SERVER = fileURLToPath(new URL("../fixtures/mcp-asker.ts", import.meta.url))
@@ -25,8 +29,19 @@ describe("the real Claude Code asks where its person is", () => {
   let q: QueueHome
   let model: ModelApi
   let terminal: ClaudeTerminal
+  let telegram: Telegram
+  let ada: ReturnType<Telegram["person"]>
+  let group: ReturnType<Telegram["group"]>
   beforeAll(async () => {
-    q = await makeQueueHome(["web", "plan"])
+    telegram = await startTelegram({ limits: false })
+    ada = telegram.person("Ada")
+    group = telegram.group("Work", { people: [ada] })
+    q = await makeQueueHome(["web"], {
+      THROUGHLINE_TELEGRAM_TOKEN: telegram.token,
+      THROUGHLINE_TELEGRAM_API_ROOT: telegram.apiRoot,
+      THROUGHLINE_TELEGRAM_CHAT: String(group.id),
+      THROUGHLINE_TELEGRAM_USERS: String(ada.id),
+    })
     model = await startModelApi(anthropicMessages)
     const state = join(q.home.env.HOME!, ".claude.json")
     const before = JSON.parse(readFileSync(state, "utf8"))
@@ -36,8 +51,11 @@ describe("the real Claude Code asks where its person is", () => {
   }, 60_000)
   afterAll(async () => {
     await terminal?.end()
+    // It writes for some moments more.
+    while (terminal && processStart(terminal.pid) !== undefined) await sleep(50)
     await model.close()
     await q.dispose()
+    await telegram.close()
   })
 
   const list = async (all = false) =>
@@ -165,13 +183,57 @@ describe("the real Claude Code asks where its person is", () => {
     expect(results()).toMatch(/"Which colour\?"="blue".*"Which days\?"="Mon, Wed".*"Which way\?"="sideways"/s)
   }, 60_000)
 
+  const cardOf = (id: string) => telegram.read(group).find(({ buttons }) => JSON.stringify(buttons).includes(id))
+  const labels = (id: string) => (cardOf(id)?.buttons ?? []).flat().map(({ label }) => label)
+  /** Taps the button of this label, once the card shows it. */
+  const tap = async (id: string, label: string) => {
+    await expect.poll(() => labels(id), SOON).toContain(label)
+    const tapped = ada.tap(group, cardOf(id)!.id, label)
+    await expect.poll(() => tapped.answer(), SOON).toBeDefined()
+    return tapped.answer()!
+  }
+
+  test("a command is allowed by a tap, and the card says by whom", async () => {
+    const { id } = await asked(["Bash", { command: "touch tapped" }])
+    await expect.poll(() => cardOf(id), SOON).toBeDefined()
+    const { id: messageId } = cardOf(id)!
+    expect(await tap(id, "✅ Allow")).toMatchObject({ text: "Allowed." })
+    await expect.poll(() => existsSync(file("tapped")), SOON).toBe(true)
+    const card = (): Seen => telegram.read(group).find((one) => one.id === messageId)!
+    await expect.poll(() => card().text, SOON).toMatch(/^✅ Allowed by Ada/)
+    expect(card().buttons).toEqual([])
+    await isOver()
+  }, 60_000)
+
+  test("questions are answered one after another on one card, by taps and by a reply", async () => {
+    const options = (...names: string[]) => names.map((label) => ({ label, description: `the ${label} one` }))
+    const questions = [
+      { question: "Which colour?", header: "Colour", options: options("red", "blue"), multiSelect: false },
+      { question: "Which days?", header: "Days", options: options("Mon", "Tue", "Wed"), multiSelect: true },
+      { question: "Which way?", header: "Way", options: options("up", "down"), multiSelect: false },
+    ]
+    const { id } = await asked(["AskUserQuestion", { questions }])
+    await tap(id, "blue")
+    await tap(id, "◻️ Mon")
+    await tap(id, "◻️ Tue")
+    await tap(id, "◻️ Wed")
+    await tap(id, "☑️ Tue")
+    await tap(id, "Done")
+    await expect.poll(() => labels(id), SOON).toContain("up")
+    const card = cardOf(id)!
+    expect(card.text).toMatch(/Which colour\?\n→ blue.*Which days\?\n→ Mon, Wed.*Which way\?\n• up/s)
+    ada.write(group, "sideways, please", { thread: card.thread, replyTo: card.id })
+    await isOver()
+    expect(results()).toMatch(/"Which colour\?"="blue".*"Which days\?"="Mon, Wed".*"Which way\?"="sideways, please"/s)
+  }, 60_000)
+
   test("what a tool's server asks is answered as its schema wants it", async () => {
     const tool: [string, Record<string, unknown>] = ["mcp__asker__choose", {}]
     const first = await asked(tool)
     await answer(first.id, "allow")
     let second: PermissionView | undefined
     await expect.poll(async () => (second = (await list()).find(({ id }) => id !== first.id)), SOON).toBeDefined()
-    process.stderr.write(`ELICITED ${await terminal.screen()} ${JSON.stringify(await terminal.live())}\n`)
+    expect(second!.asker, "its dialog comes after the hook").toMatch(/nothing of it is on the screen/)
     expect(second).toMatchObject({ tool: "asker", title: "Which colour?" })
     await answer(second!.id, "answer", { with: ["blue", "yes"] })
     await isOver()
@@ -196,8 +258,8 @@ describe("the real Claude Code asks where its person is", () => {
     const permission = await asked(["Bash", { command: "touch never" }])
     await isShown()
     await sleep(500)
-    terminal.key("Escape")
     const began = performance.now()
+    terminal.key("Escape")
     await expect.poll(async () => (await recent(permission.id)).state, SOON).toBe("stale")
     expect(performance.now() - began).toBeLessThan(3_000)
     await isOver()

@@ -79,6 +79,21 @@ describe("an agent asks, and its person has a phone", () => {
     expect(now(card).text).toMatch(/✅ Allowed by Ada/)
   }, 60_000)
 
+  test("from the tap to the decision it takes less than 2 s, twenty times out of twenty", async () => {
+    const tookMs: number[] = []
+    for (let n = 0; n < 20; n++) {
+      const { card, kinds } = await asked(`count ${n}`)
+      const beganMs = Date.now()
+      await tap(card, /Allow$/)
+      await expect.poll(kinds, SOON).toContain("hook-decided")
+      tookMs.push(agent.log().findLast(({ kind }) => kind === "hook-decided")!.atMs - beganMs)
+      await expect.poll(() => agent.registry()?.status, SOON).toBe("idle")
+    }
+    const sorted = tookMs.toSorted((a, b) => a - b)
+    process.stdout.write(`tap to decision: p50 ${sorted[10]} ms, p95 ${sorted[18]} ms, most ${sorted[19]} ms\n`)
+    expect(sorted[19]).toBeLessThan(2_000)
+  }, 120_000)
+
   test("two taps are one decision, and the second is told which", async () => {
     const { card, id, kinds } = await asked("two taps")
     const both = await Promise.all([tap(card, /Deny$/), tap(card, /Allow$/)])

@@ -151,16 +151,16 @@ describe("a process that is alive and hangs", () => {
     b = await makeAskingHome({ api: {}, web: {} }, { settings: { healthCheckInterval: 1_000 } })
   })
 
-  test("is replaced while nobody asks, and the session goes on", async () => {
+  test("is replaced while nobody asks, and the session goes on", { timeout: 60_000 }, async () => {
     await b.ask("api", "<<SAY plum>>")
     const pid = await b.pidOf("api")
     process.kill(pid, "SIGSTOP")
-    await expect.poll(async () => (await b.status()).processes, SOON).toEqual([])
+    await expect.poll(async () => (await b.status()).processes, { timeout: 25_000 }).toEqual([])
     expect(processStart(pid), "and is ended").toBeUndefined()
     expect(await b.ask("api", "<<RECALL pit>>")).toMatchObject({ answer: "heard: plum pit" })
   })
 
-  test("is found out by a question that comes before, which another one answers", async () => {
+  test("is found out by a question that comes before, which another one answers", { timeout: 60_000 }, async () => {
     const { sessionId } = await b.ask("api", "<<SAY plum>>")
     await b.ask("web", "<<SAY fig>>")
     const pid = await b.pidOf("api")

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import type { FakeEntry } from "../fixtures/fake-agent-files.ts"
 import { makePhoneHome, type PhoneHome } from "../fixtures/phone.ts"
 import type { Person } from "../fixtures/telegram/person.ts"
 import { startTelegram } from "../fixtures/telegram/start.ts"
@@ -35,6 +36,13 @@ const marks = (id: number) =>
   read()
     .find((message) => message.id === id)
     ?.reactions.map(({ emoji }) => emoji)
+
+/** What those log that were started by the daemon: they have one log for all. */
+function started(kind: FakeEntry["kind"]): FakeEntry[] {
+  const log = join(phone.home.env.HOME!, ".claude", "fake-agent.jsonl")
+  const lines = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []
+  return lines.map((line) => JSON.parse(line) as FakeEntry).filter((entry) => entry.kind === kind)
+}
 
 test("what is written in the topic is submitted to the agent, with a mark that says so, and is not told back", async () => {
   const { id } = ada.write(group, "count the files", { thread: seat.thread })
@@ -73,6 +81,18 @@ test("stop ends the turn that runs, and a command of the agent's own is its own"
   await expect.poll(() => marks(id), SOON).toEqual(["👍"])
 }, 60_000)
 
+test("what is written while the daemon is down is submitted when it is back, in order", async () => {
+  await phone.home.run("stop")
+  const texts = Array.from({ length: 20 }, (_, n) => `while you were away ${n}`)
+  for (const text of texts) ada.write(group, text, { thread: seat.thread })
+  await phone.home.run("start")
+  const began = Date.now()
+  const got = () => seat.agent.prompts().filter((text) => text.startsWith("while you were away"))
+  await expect.poll(() => got().length, SOON).toBe(texts.length)
+  expect(got()).toEqual(texts)
+  expect(Date.now() - began).toBeLessThan(30_000)
+}, 60_000)
+
 test("a session that ended keeps what is written, and goes on with it by a tap on Resume", async () => {
   const native = seat.agent.registry()!.sessionId
   process.kill(seat.agent.pid, "SIGTERM")
@@ -85,20 +105,20 @@ test("a session that ended keeps what is written, and goes on with it by a tap o
   expect(await telegram.waitFor(() => tap.answer(), 20_000, "the tap's answer")).toMatchObject({
     text: "The session goes on.",
   })
-  // One that is started by us has the log of all that are.
-  const log = join(phone.home.env.HOME!, ".claude", "fake-agent.jsonl")
-  const entries = () =>
-    (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []).map((line) => JSON.parse(line))
-  await expect
-    .poll(
-      () =>
-        entries()
-          .filter(({ kind }) => kind === "prompt")
-          .map(({ text, sessionId }) => [text, sessionId]),
-      SOON,
-    )
-    .toEqual([["are you there?", native]])
+  const submitted = () => started("prompt").map(({ text, sessionId }) => [text, sessionId])
+  await expect.poll(submitted, SOON).toEqual([["are you there?", native]])
   await expect.poll(() => marks(id), SOON).toEqual(["👍"])
   const again = ada.tapOld(group, offer()?.id ?? id, `r:${seat.sessionId}`)
   expect(await telegram.waitFor(() => again.answer(), 20_000)).toMatchObject({ text: "It runs already." })
+})
+
+test("a new session of a team is started by command, once", async () => {
+  const before = started("started").length
+  const { id } = ada.write(group, "/new shop")
+  const answer = () => telegram.read(group, null).find(({ isBot, replyTo }) => isBot && replyTo === id)?.text
+  await expect.poll(answer, SOON).toBe("A new session has begun; its topic comes with it.")
+  expect(started("started").length - before).toBe(1)
+  ada.write(group, "/resume")
+  const list = () => telegram.read(group, null).find(({ text }) => /^(Ended on|No session that ended)/.test(text))
+  await expect.poll(list, SOON).toBeDefined()
 })

@@ -49,6 +49,7 @@ interface AskWish {
 export const askerOf = (label: string, cwd: string | null = null) =>
   cwd === null ? label : `${label} in ${basename(cwd)}`
 
+const COMES_MS = 3_000
 /** Where nothing is shown while the hook waits, whoever sits there must not wait for long. */
 const HIDDEN_MS = 60_000
 
@@ -96,7 +97,9 @@ export function makeAsking(deps: AskingDeps): Asking {
         if (held.kind === "answer") return asking.answer(payload, held.answer)
         return held.kind === "over" ? null : undefined
       } finally {
-        unwatch()
+        // One whose connection was closed may come again; whether it is gone is seen sooner than that it does not.
+        if (signal.aborted) setTimeout(unwatch, COMES_MS).unref()
+        else unwatch()
       }
     },
     heard: dialogs.heard,

@@ -75,6 +75,7 @@ export function makeDialogs({ permits, live, processStart, onTrouble }: WatchDep
   }
 
   const look = async (id: string, dialog: Open) => {
+    if (all.get(id) !== dialog) return
     if (isGone(dialog)) return release(id, { by: "throughline", reason: "the agent asks no longer" })
     dialog.goneOn = (await hasGoneOn(dialog)) ? dialog.goneOn + 1 : 0
     if (dialog.goneOn >= LOOKS && all.get(id) === dialog) release(id, AT_TERMINAL)

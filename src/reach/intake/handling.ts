@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { makeBell } from "../../domain/bell.ts"
 import type { Channel, Incoming } from "../../domain/channel.ts"
 import type { Clock } from "../../domain/clock.ts"
@@ -32,6 +33,7 @@ const LEASE_MS = 60_000
 const POLL_MS = 2_000
 const RETRY_MS = 1_000
 const MOST_AT_ONCE = 16
+const END_MS = 3_000
 /** An update that fails so often is given up, so that those behind it get their turn. */
 export const MAX_FAILURES = 5
 
@@ -117,7 +119,8 @@ export function makeHandling({ store, clock, channel, host, home, handle, onTrou
       }
       clearInterval(renewing)
       signal.removeEventListener("abort", ring)
-      await Promise.all(inHand.values())
+      // What hangs on a slow network is taken up by the next daemon.
+      await Promise.race([Promise.all(inHand.values()), sleep(END_MS, undefined, { ref: false })])
     },
   }
 }

@@ -4,7 +4,9 @@ import type { Person } from "../../../test/fixtures/telegram/person.ts"
 import { startTelegram } from "../../../test/fixtures/telegram/start.ts"
 import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
 import type { Room } from "../../../test/fixtures/telegram/world.ts"
+import type { Delivery } from "../../domain/delivery.ts"
 import type { TapHandler } from "../../domain/outgoing.ts"
+import { moveOn } from "../messages/entries.ts"
 import { inChannel } from "./admit.ts"
 
 let telegram: Telegram
@@ -239,6 +241,48 @@ async function postText(thread: number, text: string): Promise<number> {
   })
   return ((await answer.json()) as { result: { message_id: number } }).result.message_id
 }
+
+test("topics of a private chat are sessions too, and what is outside of them is for commands", async () => {
+  await telegram.close()
+  telegram = await startTelegram({ limits: false, bots: [{ username: "own_bot", topicsInPrivate: true }] })
+  ada = telegram.person("Ada")
+  const home = ada.chatWith(telegram.bot())
+  ada.write(home, "/start")
+  intake = await openIntake({ telegram, group: home, users: [String(ada.id)] })
+  intake.start()
+  const { session, thread } = await intake.session("shop")
+  ada.write(home, "in the topic", { thread })
+  ada.write(home, "outside of it")
+  await intake.settled()
+  expect(await intake.messages()).toMatchObject([{ sessionId: session.id, text: "in the topic" }])
+  expect((await intake.answers()).map((text) => text.slice(0, 23)).toSorted()).toEqual([
+    "Here I only take comman",
+    "What you write in a ses",
+  ])
+})
+
+test("whoever wrote a message sees on it that it came, and why it did not", async () => {
+  await open()
+  const { thread } = await intake.session("shop")
+  const ids = ["one", "two", "three"].map((text) => ada.write(group, text, { thread }).id)
+  await intake.settled()
+  const { store } = intake
+  const [one, two, three] = await store.deliveries.ofChannel("agent", ["queued"])
+  const say = (delivery: Delivery, state: "delivered" | "failed" | "done", reason: string | null = null) =>
+    store.transaction((tx) => moveOn(tx, delivery, [state], Date.now(), reason))
+  await say(one!, "delivered")
+  await say({ ...one!, state: "delivered" }, "done")
+  await say(two!, "failed", "it would end the session")
+  const receipts = async () =>
+    (await intake.shown()).flatMap((row) => (row.kind === "receipt" ? [[row.messageId, row.state, row.why]] : []))
+  expect(await receipts()).toEqual([
+    ...ids.map((id) => [id, "queued", null]),
+    [ids[0], "delivered", null],
+    [ids[1], "failed", "it would end the session"],
+  ])
+  expect(await receipts()).toHaveLength(5)
+  expect(three!.state).toBe("queued")
+})
 
 test("an update that always fails is given up and written down, and those behind it get their turn", async () => {
   await open({

@@ -114,7 +114,7 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
   }
 
   const onRefusal = async (trouble: ChannelTrouble): Promise<number> => {
-    if (trouble.kind === "wait") return trouble.forMs
+    if (trouble.kind === "wait") return Math.max(trouble.forMs, pace.awayMs)
     const why = "why" in trouble ? trouble.why : trouble.kind
     if (trouble.kind === "conflict") {
       const nowMs = clock.nowMs()
@@ -124,6 +124,8 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
       return pace.stayMs
     }
     failures++
+    // Somebody else may have come meanwhile.
+    steadySinceMs = undefined
     if (trouble.kind === "unauthorised") {
       await become("unauthorised", why)
       return backOff(pace.unauthorisedMs, pace.unauthorisedMostMs, failures)

@@ -85,10 +85,10 @@ export function makeIntake(deps: IntakeDeps): Intake {
     followers: [makeReceipts({ channel: channel.id, clock })],
     async run(signal) {
       // Without it nothing is offered after a slash, and all the same taken.
-      const offering = channel
+      void channel
         .offerCommands(COMMANDS)
-        .then((told) => told.ok || onTrouble(told.trouble, "the commands were not offered"))
-      await Promise.all([offering, poller.run(signal), handling.run(signal)])
+        .then((told) => told.ok || signal.aborted || onTrouble(told.trouble, "the commands were not offered"))
+      await Promise.all([poller.run(signal), handling.run(signal)])
     },
   }
 }

@@ -27,6 +27,8 @@ export interface ToSessionDeps {
   live: Pick<LiveSessions, "ofSession">
   attachments: Attachments
   answer: Answers
+  /** What runs on another machine is that one's to start. */
+  host: string
 }
 
 export interface ToSession {
@@ -59,6 +61,7 @@ export function makeToSession({
   live,
   attachments,
   answer,
+  host,
 }: ToSessionDeps): ToSession {
   const keyOf = ({ place, messageId }: IncomingMessage) => `${channel.id}:${place.chatId}:${messageId}`
 
@@ -90,7 +93,7 @@ export function makeToSession({
   /** Nobody is there: it is kept, and whoever wrote it can have the session go on. Said once, until something happens there. */
   const asleep = async (topic: Topic, sessionId: SessionId): Promise<Write[]> => {
     const agent = await live.ofSession(sessionId)
-    if (agent && agent.status !== "gone") return []
+    if (agent && (agent.status !== "gone" || agent.route?.host !== host)) return []
     const session = await store.sessions.byId(sessionId)
     const buttons = [[{ label: "Resume", data: `${TAP.resume}:${sessionId}` }]]
     const note = { kind: "note" as const, topicId: topic.id, body: plain(ASLEEP), isPing: false, buttons }

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest"
 import { type OutboxStage, outboxStage, type StageWish, testRendering } from "../../../test/fixtures/outbox.ts"
 import type { Channel } from "../../domain/channel.ts"
+import { topicLane } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import { REPEAT_MARK } from "./words.ts"
 
@@ -128,4 +129,17 @@ test("those that went as one are doubted as one, and none of them is said by its
   await allSaid()
   const all = "said #1\n\nsaid #2\n\nsaid #3\n\nsaid #4"
   expect(await textsOf(topic.id)).toEqual([all, `${REPEAT_MARK}\n${all}`, "said #5"])
+})
+
+test("what was forgotten while it was under way is not said again", async () => {
+  await stage()
+  const topic = await s.topic(await s.session("a"))
+  const note = { kind: "note", topicId: topic.id, body: plain("secret words"), isPing: true } as const
+  const key = await s.enqueue(note, topicLane(topic))
+  await dieAt(1, "before")
+  await s.store.deliveries.forget({ containing: "secret" }, s.clock.nowMs())
+  s.start()
+  await allSaid()
+  expect(await textsOf(topic.id)).toEqual([])
+  expect(JSON.stringify(await s.store.deliveries.byKey(key))).not.toContain("secret")
 })

@@ -19,6 +19,7 @@ export interface Folded extends Pick<Progress, "fold" | "with"> {
 /** More messages than that, and they are one file. */
 const MOST_MERGED = 3
 const MOST_OF_THE_LAST = 600
+const FEW = 5
 
 export interface FoldDeps {
   store: Store
@@ -100,11 +101,15 @@ export function makeFolding({ store, can, rendering }: FoldDeps) {
         lines: [],
       }
     },
-    /** The lines that wait at the head of the lane, and whether something else is said after them. */
-    async lines(job: Job): Promise<{ deliveries: Delivery[]; seqs: number[]; isEnd: boolean }> {
-      const waiting = await waitingWith(job)
-      const deliveries = until(waiting, (one) => outgoingOf(one).kind !== "line")
-      return { deliveries, seqs: deliveries.flatMap(seqOfLine), isEnd: deliveries.length < waiting.length }
+    /** The lines that wait at the head of the lane. */
+    async lines(job: Job): Promise<{ others: number[]; seqs: number[] }> {
+      const lines = until(await waitingWith(job), (one) => outgoingOf(one).kind !== "line")
+      return { others: lines.slice(1).map(({ seq }) => seq), seqs: lines.flatMap(seqOfLine) }
+    },
+    /** Whether something else than lines waits at the end of the lane. It is asked often, and so looks at few. */
+    async isMoreThanLines({ delivery: { lane } }: Job): Promise<boolean> {
+      const last = await store.deliveries.ofLanes([lane], { states: ["queued"], last: FEW })
+      return last.some((one) => outgoingOf(one).kind !== "line")
     },
     /** Whether a later one of the lane says something newer of the same message. */
     async isOutdated(job: Job): Promise<boolean> {

@@ -35,7 +35,7 @@ export interface HoldDeps {
 
 const AGAIN_MS = 60_000
 /** Looking whether the chat has topics again takes two calls. */
-const LOOK_AGAIN_MS = 2 * AGAIN_MS
+const LOOK_AGAIN_MS = 180_000
 
 export function makeHolds({ store, clock, channelId, botId, onTrouble }: HoldDeps): HoldList {
   const ofBot = `${channelId}:${botId}`

@@ -45,8 +45,8 @@ export function makeLocating({ store, channel, home, desk, chats }: LocatingDeps
         return { place, topic: undefined, budget: await chats.budget(chatId) }
       }
       const topic = await topicOf(outgoing.topicId)
-      if (!topic || (topic.state === "gone" && topic.sessionId === null)) {
-        await desk.settle(job, "done", "the topic is gone, and its session was forgotten")
+      if (!topic || (topic.sessionId === null && outgoing.kind !== "topic")) {
+        await desk.settle(job, "cancelled", "its session was forgotten")
         return undefined
       }
       chatOfTopic.set(job, topic.chatId)

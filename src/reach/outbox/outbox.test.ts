@@ -56,6 +56,20 @@ describe("what is said in a topic", () => {
     expect(s.texts(await threadOf(topic.id))).toEqual(["said #1", "said #3"])
   })
 
+  test("of a session that was forgotten is not said, and no word of it is kept", async () => {
+    await stage()
+    const session = await s.session("a")
+    const topic = await s.topic(session)
+    const note = { kind: "note", topicId: topic.id, body: plain("secret words"), isPing: true } as const
+    const key = await s.enqueue(note, topicLane(topic))
+    await s.store.forgetting.session(session, s.clock.nowMs())
+    s.start()
+    await allSaid()
+    const kept = await s.store.deliveries.byKey(key)
+    expect([kept!.state, JSON.stringify(kept!.payload).includes("secret")]).toEqual(["cancelled", false])
+    expect(s.telegram.calls).toEqual([])
+  })
+
   test("of another home is left to it", async () => {
     await stage()
     const ours = await s.topic(await s.session("a"))

@@ -3,6 +3,7 @@ import { makeBell } from "../../domain/bell.ts"
 import type { Channel } from "../../domain/channel.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { newKey } from "../../domain/ids.ts"
+import type { Outgoing } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import { makeChats } from "./chats.ts"
 import { type Job, LEASE_MS, makeOutboxDesk } from "./desk.ts"
@@ -39,14 +40,22 @@ export interface OutboxDeps {
 }
 
 const SETTINGS: OutboxSettings = { keptForCards: 3, trailMs: 4_000 }
-const POLL_MS = 1_000
+const POLL_MS = 2_000
 /** Many things are enqueued at the same moment, and one look serves them all. */
 const GATHER_MS = 50
+/** What comes behind the heads of lanes may hurry them, and is looked at so often. */
+const REST_MS = 300
 const CUT_OFF_MS = 10_000
 const RETRY_MS = 1_000
+const STOP_MS = 5_000
 
 export function makeOutbox(deps: OutboxDeps): Outbox {
-  const { store, clock, channel, botId, home, host, rendering, onTrouble } = deps
+  const { store, clock, channel, botId, home, host, onTrouble } = deps
+  const rendering: Rendering = {
+    line: (seq) => deps.rendering.line(seq),
+    // What was forgotten while it was under way has no words any more.
+    parts: async (outgoing) => ("body" in outgoing || !hasWords(outgoing) ? deps.rendering.parts(outgoing) : undefined),
+  }
   const ownerPrefix = `outbox ${host} ${home} `
   const desk = makeOutboxDesk({ ...deps, channelId: channel.id, ownerPrefix, owner: ownerPrefix + newKey() })
   const holds = makeHolds({ ...deps, channelId: channel.id })
@@ -54,6 +63,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   const locating = makeLocating({ ...deps, desk, chats })
   const steps = makeSteps({
     ...deps,
+    rendering,
     desk,
     folding: makeFolding({ store, can: channel.can, rendering }),
     life: makeTopicLife(deps),
@@ -66,6 +76,8 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   const busy = new Map<string, Promise<void>>()
   const servedAtMs = new Map<string, number>()
   const foreign = new Set<string>()
+  /** Chats in which nothing could be done a moment ago, and until when that is taken for granted. */
+  const resting = new Map<string, number>()
   let [lastCutOffMs, lastRenewMs] = [0, 0]
 
   const start = (chatId: string, work: () => Promise<void>) => {
@@ -73,6 +85,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
       .catch((error: unknown) => onTrouble(error, `${channel.id} ${chatId}`))
       .finally(() => {
         busy.delete(chatId)
+        resting.delete(chatId)
         bell.ring()
       })
     busy.set(chatId, done)
@@ -121,6 +134,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
       // Its courier ended in the middle of a call.
       if (job.progress.isUnderWay) await desk.note(job, doubted(job.progress))
       const whose = await locating.whose(job)
+      resting.delete(locating.chatOf(job))
       if (whose === "ours") continue
       if (whose === "nobody's") await desk.settle(job, "failed", "there is no such topic")
       else {
@@ -146,8 +160,16 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     await admit(await desk.take([...foreign]))
     const byChat = Map.groupBy(desk.jobs.values(), locating.chatOf)
     let nextMs = nowMs + POLL_MS
-    for (const [chatId, jobs] of byChat) if (!busy.has(chatId)) nextMs = Math.min(nextMs, await advance(chatId, jobs))
-    for (const lane of servedAtMs.keys()) if (servedAtMs.size > MOST_LANES) servedAtMs.delete(lane)
+    for (const [chatId, jobs] of byChat) {
+      if (busy.has(chatId)) continue
+      let atMs = resting.get(chatId) ?? 0
+      if (atMs <= nowMs) {
+        atMs = await advance(chatId, jobs)
+        if (!busy.has(chatId)) resting.set(chatId, Math.min(atMs, nowMs + REST_MS))
+      }
+      nextMs = Math.min(nextMs, atMs)
+    }
+    if (servedAtMs.size > MOST_LANES) servedAtMs.clear()
     return nextMs
   }
 
@@ -174,8 +196,14 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
       }
       off()
       signal.removeEventListener("abort", ring)
-      await Promise.all(busy.values())
-      for (const job of [...desk.jobs.values()]) await desk.giveBack(job, "the outbox was stopped")
+      // Who is not answered by then may have been heard: that is found out when it goes on.
+      await Promise.race([Promise.all(busy.values()), sleep(STOP_MS, undefined, { ref: false })])
+      try {
+        for (const job of [...desk.jobs.values()])
+          if (!job.progress.isUnderWay) await desk.giveBack(job, "the outbox was stopped")
+      } catch (error) {
+        onTrouble(error, "what was not said is taken up again by its lease")
+      }
     },
     nudge: () => bell.ring(),
     status: () => statusOf({ store, channelId: channel.id, botId, home }),
@@ -183,6 +211,8 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
 }
 
 const MOST_LANES = 10_000
+
+const hasWords = ({ kind }: Outgoing) => kind === "note" || kind === "answer"
 
 /** What waits for a person, then what a person waits for, then what was said. */
 const rankOf = ({ delivery, outgoing }: Job) =>

@@ -35,10 +35,13 @@ export const AT_FIRST: Progress = {
   isRemade: false,
 }
 
-/** It may have arrived: once it is said again, and says so; after that it is left at that. */
+/** How often something is said again of which it is not known whether it has arrived. */
+const MOST_REPEATS = 1
+
+/** It may have arrived: it is said again, and says so; after that it is left at that. */
 export function doubted(progress: Progress): Partial<Progress> {
   const { doubts, done, isTrailFile } = progress
-  if (doubts === 0) return { isUnderWay: false, doubts: 1 }
+  if (doubts < MOST_REPEATS) return { isUnderWay: false, doubts: doubts + 1 }
   return { isUnderWay: false, doubts: 0, isUnsure: true, done: isTrailFile ? done : done + 1 }
 }
 

@@ -104,13 +104,14 @@ export function makeSaying({ store, clock, channel, desk, rendering, folding, li
     return NO_NEWS
   }
 
-  const partSent = async (job: Job, at: JobPlace, parts: number, messageId: number, hasButtons: boolean) => {
+  const partSent = async (job: Job, at: JobPlace, parts: number, messageId: number) => {
     const { outgoing, progress } = job
     const also = async (tx: Store) => {
       await at.budget.save(tx, "send")
       if (at.topic)
         await tx.topics.change(at.topic.id, { usedAtMs: clock.nowMs(), ...(endsTrail(job) && { trail: null }) })
-      if (outgoing.kind === "card" && hasButtons)
+      // Of several it is the last one that has the buttons.
+      if (outgoing.kind === "card")
         await tx.cards.put({ permissionId: outgoing.permissionId, channel: channel.id, ...at.place, messageId })
     }
     const done = progress.done + 1
@@ -157,8 +158,7 @@ export function makeSaying({ store, clock, channel, desk, rendering, folding, li
         await desk.note(job, { ...about, done: done + 1 })
         return NO_NEWS
       }
-      const hasButtons = (part.buttons?.length ?? 0) > 0
-      return send(job, at, part, about, (id) => partSent(job, at, parts.length, id, hasButtons))
+      return send(job, at, part, about, (id) => partSent(job, at, parts.length, id))
     },
     /** Before something else is said: the lines that no longer fit into the trail's message. */
     async endTrail(job: Job, at: JobPlace & { topic: Topic & { trail: Trail } }): Promise<ChannelTrouble | undefined> {

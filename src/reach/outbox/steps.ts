@@ -40,10 +40,9 @@ export function makeSteps(deps: StepDeps) {
     Math.max(settings.trailMs, (deps.activeTrails(chatId) * 60_000) / channel.can.editsPerMinute)
 
   const growTrail = async (job: Job, at: JobPlace, trail: Trail): Promise<ChannelTrouble | undefined> => {
-    const { deliveries, seqs: added } = await folding.lines(job)
+    const { others, seqs: added } = await folding.lines(job)
     const seqs = [...trail.seqs, ...added]
     const shown = await trailBody({ ...trail, seqs }, rendering.line, channel.can.maxTextUnits)
-    const others = deliveries.slice(1).map(({ seq }) => seq)
     const grown = (tx: typeof store) =>
       tx.topics.change(at.topic!.id, {
         trail: { ...trail, seqs, cut: shown?.cut ?? trail.cut },
@@ -161,7 +160,7 @@ export function makeSteps(deps: StepDeps) {
       if (outgoing.kind === "line" && topic?.trail && progress.doubts === 0) {
         const { trail } = topic
         const atMs = (editedAtMs.get(topic.id) ?? 0) + paceMs(topic.chatId)
-        const isPaced = atMs > clock.nowMs() && !(await folding.lines(job)).isEnd
+        const isPaced = atMs > clock.nowMs() && !(await folding.isMoreThanLines(job))
         return step("edit", () => growTrail(job, at, trail), isPaced ? atMs : 0)
       }
       if (isEnding && endsTrail(job)) {

@@ -127,11 +127,11 @@ describe("fifty messages wait while", () => {
       s.pass(60_000)
       await new Promise((resolve) => setTimeout(resolve, 150))
     }
-    // The first finds it out: the call, and two to look why. Then two every other minute.
-    expect(s.telegram.calls.length - before).toBeLessThanOrEqual(3 + 10)
+    // The first finds it out: the call, and three to look why. Then three every third minute.
+    expect(s.telegram.calls.length - before).toBeLessThanOrEqual(4 + 10)
     expect(await journal()).toEqual(["channel.trouble"])
     s.telegram.setForum(s.group, true)
-    s.pass(120_000)
+    s.pass(180_000)
     await allSaid()
     expect(await journal()).toEqual(["channel.trouble", "channel.fine"])
     expect(await s.store.holds.list("telegram")).toEqual([])

@@ -25,14 +25,15 @@ function leaks({ secret }: Planted, said: string): boolean {
   for (let at = 0; at + 10 <= secret.length; at++) if (said.includes(secret.slice(at, at + 10))) return true
   return said.includes(secret)
 }
-const text = (permission: Permission, more = {}) => cardText(permission, { redact, ...more }).text
+const text = (permission: Permission) => cardText(permission, { redact }).text
 
 describe("what an agent asks to be allowed", () => {
   test("says who asks, which tool, and the whole of a short command", () => {
     expect(text(asked("Bash", { command: "rm -rf build", description: "Clean up" }))).toBe(
       "🔐 May it use Bash?\napi • mend the DNS\n\nClean up\nrm -rf build",
     )
-    expect(text(asked("Bash", { command: "ls" }), { isSubagent: true })).toContain("nothing is shown on the screen")
+    const asker = "Claude Code in shop, sub-agent Explore (nothing of it is on the screen)"
+    expect(text(asked("Bash", { command: "ls" }, { asker }))).toContain(`\n${asker}\n`)
   })
 
   test("of 5,000 characters the first 1,200 and the last 800 are seen, and how many are between", () => {

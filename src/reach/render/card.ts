@@ -13,12 +13,10 @@ const MOST_OPTIONS = 10
 export interface CardWords {
   /** Takes out secrets: what is shown leaves this machine. */
   redact(text: string): string
-  /** The request comes from within the session: at the desk there is nothing to see of it. */
-  isSubagent?: boolean
 }
 
 /** What an agent asks to be allowed, so that it can be judged: nothing that matters is cut off at its end. */
-export function cardText(asked: Permission, { redact, isSubagent = false }: CardWords): RichText {
+export function cardText(asked: Permission, { redact }: CardWords): RichText {
   const permission = withoutSecrets(asked, redact)
   const { asker, tool } = permission
   const who = firstLine(asker, 120)
@@ -26,7 +24,7 @@ export function cardText(asked: Permission, { redact, isSubagent = false }: Card
     concat(
       { text: "🔐 ", marks: [] },
       marked("bold", `${headOf(tool)}`),
-      { text: `\n${who}${isSubagent ? "\nA sub-agent asks: nothing is shown on the screen." : ""}\n\n`, marks: [] },
+      { text: `\n${who}\n\n`, marks: [] },
       bodyOf(permission, redact),
     ),
   )

@@ -1,7 +1,7 @@
 import type { RichText, TextMark } from "../../domain/rich-text.ts"
 
 /** More than these are refused, or not shown. */
-export const MOST_MARKS = 100
+const MOST_MARKS = 100
 
 /** Where two marks overlap, which of them a messenger would take. */
 const RANK: Record<TextMark["kind"], number> = {
@@ -41,6 +41,8 @@ const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
 interface Piece {
   /** Pieces of the same mark, and of the same style, are joined again where they touch. */
   of: TextMark
+  /** A quote is around what is in it, and never within. */
+  quote: TextMark | undefined
   offset: number
   end: number
 }
@@ -58,7 +60,9 @@ function cutApart(marks: TextMark[]): Piece[] {
     active = active.slice(0, 32)
     const end = edges[index + 1]
     if (end === undefined) break
-    for (const of of together(active)) pieces.push({ of, offset, end })
+    const found = together(active)
+    const quote = found.find(({ kind }) => kind === "quote")
+    for (const of of found) pieces.push({ of, quote, offset, end })
   }
   return pieces
 }
@@ -80,7 +84,7 @@ function joined(pieces: readonly Piece[]): TextMark[] {
   for (const piece of pieces) {
     const key = isStyle(piece.of) ? piece.of.kind : piece.of
     const before = open.get(key)
-    if (before?.end === piece.offset) before.end = piece.end
+    if (before?.end === piece.offset && before.quote === piece.quote) before.end = piece.end
     else {
       const next = { ...piece }
       open.set(key, next)
@@ -121,6 +125,13 @@ function put(todo: TextMark[], mark: TextMark): void {
   let at = todo.length
   while (at > 0 && inOrder(todo[at - 1]!, mark) < 0) at--
   todo.splice(at, 0, mark)
+}
+
+/** As many as are taken: where there are more, those that carry meaning before those that only look. */
+export function fewer(marks: readonly TextMark[]): readonly TextMark[] {
+  if (marks.length <= MOST_MARKS) return marks
+  const kept = new Set(marks.toSorted((a, b) => RANK[a.kind] - RANK[b.kind]).slice(0, MOST_MARKS))
+  return marks.filter((mark) => kept.has(mark))
 }
 
 /** The text from one place to another, with the marks that are on it. */

@@ -32,6 +32,20 @@ describe("a text that is too long", () => {
     }
   })
 
+  test("of more marks than are taken, links and code stay, and what only looks goes", () => {
+    const rich = markdown("**b** *i* `c` [l](https://a.b) ".repeat(40))
+    const [part, ...rest] = split(rich, 4_096)
+    expect(rest).toEqual([])
+    const counts = Object.groupBy(part!.marks, ({ kind }) => kind)
+    expect([counts.link?.length, counts.code?.length, counts.bold?.length, counts.italic]).toEqual([
+      40,
+      40,
+      20,
+      undefined,
+    ])
+    expect(part!.marks).toEqual(part!.marks.toSorted((a, b) => a.offset - b.offset))
+  })
+
   test("whatever it is, the parts are the text, none is too long, and no character is cut", () => {
     for (let seed = 1; seed <= 1_500; seed++) {
       const random = makeRandom(seed)

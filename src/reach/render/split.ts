@@ -1,6 +1,6 @@
 import type { RichText } from "../../domain/rich-text.ts"
 import { GRAPHEMES } from "./clean.ts"
-import { MOST_MARKS, slice, wholeAt } from "./marks.ts"
+import { fewer, slice, wholeAt } from "./marks.ts"
 
 /** In parts of so many units at the most, which together are the text. A mark over a border goes on in the next part. */
 export function split(rich: RichText, maxUnits: number): RichText[] {
@@ -12,7 +12,7 @@ export function split(rich: RichText, maxUnits: number): RichText[] {
     while (first < rich.marks.length && endOf(rich.marks[first]!) <= at) first++
     const near = rich.marks.slice(first, firstFrom(rich.marks, end, first))
     const part = slice({ text: rich.text, marks: near }, at, end)
-    parts.push({ text: part.text, marks: part.marks.slice(0, MOST_MARKS) })
+    parts.push({ text: part.text, marks: fewer(part.marks) })
     at = end
   }
   return parts

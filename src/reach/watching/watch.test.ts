@@ -23,6 +23,7 @@ let nowMs: number
 /** Process → when it started, and which one started it. */
 let processes: Map<number, { start: string; parent: number }>
 let panes: Map<string, PaneAddress>
+let doesTmuxHang = false
 let room: WatchingRoom
 let sent: number
 /** What the daemon of Codex has open, all of them in its one process. */
@@ -34,6 +35,7 @@ beforeEach(async () => {
   nowMs = Date.now()
   processes = new Map()
   panes = new Map()
+  doesTmuxHang = false
   sent = 0
   codexLists = []
   for (const name of ["api", "api/deep", "web", "lake", "elsewhere"]) mkdirSync(join(dir, name), { recursive: true })
@@ -76,7 +78,10 @@ const daemon = () =>
     processStart: (pid) => processes.get(pid)?.start,
     parentOf: (pid) => processes.get(pid)?.parent,
     host: "here",
-    panes: { identify: async ({ socket, pane }) => panes.get(`${socket} ${pane}`) },
+    panes: {
+      identify: ({ socket, pane }) =>
+        doesTmuxHang ? new Promise(() => {}) : Promise.resolve(panes.get(`${socket} ${pane}`)),
+    },
     meet: (found) => intake().meet(found),
     paneOf: async (name) => panes.get(name),
     onTrouble: (error) => {
@@ -401,6 +406,22 @@ describe("routes", () => {
     expect(await routes()).toEqual([["A", 7, null]])
     await begins("B", 8, "startup", { env })
     expect(await routes()).toContainEqual(["B", 8, null])
+  })
+
+  test("a pane that is known is not lost because tmux is slow, and one that is not known yet is found without another hook", async () => {
+    panes.set("/tmp/s,1 %3", address)
+    for (const pid of [7, 8]) processes.set(pid, { start: `${pid}0`, parent: 60 })
+    await begins("A", 7, "startup", { env })
+    doesTmuxHang = true
+    // A daemon that starts anew remembers nothing but what is kept.
+    room = daemon()
+    await hook("Stop", "A", 7, { env })
+    await begins("B", 8, "startup", { env })
+    const byName = async () => Object.fromEntries((await routes()).map(([name, _, pane]) => [name, pane]))
+    expect(await byName()).toEqual({ A: address, B: null })
+    doesTmuxHang = false
+    await look()
+    expect(await byName()).toEqual({ A: address, B: address })
   })
 
   test("a pane that could not be found is asked for again, and one that is dead is dropped", async () => {

@@ -110,6 +110,8 @@ export function makeWatch(deps: WatchDeps): Watch {
 
   const look = async () => {
     if (looks++ % SWEEP_EVERY === 0) await sweep()
+    for (const route of await routes.again())
+      if ((await store.sessions.byId(route.sessionId))?.isSubagent === false) await store.routes.put(route)
     if (roster.list().length === 0) return
     // An agent whose hooks are not installed, or speak with the first prompt only, can be sent that first prompt.
     for (const stranger of await live.strangers()) await deps.meet(stranger)

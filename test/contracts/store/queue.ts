@@ -111,6 +111,14 @@ export function queueContract(store: () => Store): void {
       expect((await byKey("a1")).payload).toEqual({ text: "", team: "a" })
     })
 
+    test("takes the words also out of what is to be said in a messenger", async () => {
+      const payload = { kind: "note", topicId: "t", body: { text: "my secret", marks: [] }, isPing: true }
+      await store().deliveries.enqueue(newDelivery("a1", { payload }), NOW)
+      await store().deliveries.forget({ containing: "secret" }, NOW + 1)
+      expect(await byKey("a1")).toMatchObject({ state: "cancelled", payload: { kind: "note", topicId: "t" } })
+      expect(JSON.stringify(await byKey("a1"))).not.toContain("secret")
+    })
+
     test("is picked by session, by project and by time", async () => {
       const projectId = await addProject(store(), "p")
       const { id } = await addSession(store(), { projectId })
@@ -133,6 +141,15 @@ export function queueContract(store: () => Store): void {
       expect((await texts("a", "b")).map(([text]) => text)).toEqual(["", "b1"])
       await store().deliveries.forget({ untilMs: NOW + 1 }, NOW)
       expect((await texts("b")).map(([text]) => text)).toEqual([""])
+    })
+
+    test("is also what somebody wrote in a chat and what is to be shown there", async () => {
+      const words = { text: "the password", marks: [] }
+      await store().deliveries.enqueue(newDelivery("a1", { payload: { raw: { message: words }, bot: "b" } }), NOW)
+      await store().deliveries.enqueue(newDelivery("b1", { payload: { body: words, kind: "note" } }), NOW)
+      expect(await store().deliveries.forget({ containing: "the password" }, NOW)).toHaveLength(2)
+      expect((await byKey("a1")).payload).toEqual({ raw: null, bot: "b", text: "" })
+      expect((await byKey("b1")).payload).toEqual({ body: { text: "", marks: [] }, kind: "note", text: "" })
     })
 
     test("is put in other words only while nobody is at it, where that is wished", async () => {
