@@ -1,6 +1,6 @@
 // Draws docs/pictures/telegram-*.png: the real Claude Code with a scripted model, a daemon, and a Telegram on loopback.
 import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { hostname, tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -11,10 +11,12 @@ import { anthropicMessages, type Block, startModelApi, text, toolUse } from "../
 import { makeQueueHome } from "../test/fixtures/queue.ts"
 import { startTelegram } from "../test/fixtures/telegram/start.ts"
 import { pageOf } from "../test/fixtures/telegram/view.ts"
+import { repacked } from "./png.ts"
 
 const PICTURES = fileURLToPath(new URL("../docs/pictures", import.meta.url))
-const SCREEN = { width: 400, height: 800 }
-const SOON_MS = 30_000
+const SCREEN = { width: 400, height: 860 }
+/** So many messages a minute are a group's limit: the last of them wait for a while. */
+const SOON_MS = 90_000
 
 const WORKER = `import { orders } from "./orders.ts"
 import { queue } from "./queue.ts"
@@ -35,7 +37,7 @@ await payment.ack()
 await orders.insert(payment.order)
 \`\`\`
 
-Two ways to mend it: write first and make a repeat harmless, or an outbox table. I would take the first: it is four lines in \`worker.ts\`.`
+Either we write first and make a repeat harmless, or we add an outbox table. I would take the first.`
 const RELEASE = `npm run build && npm test -- --run payments orders && docker compose -f deploy/staging.yml up -d --build worker && ./scripts/replay-payments.sh --since 2026-11-14 --env staging`
 
 const telegram = await startTelegram({ limits: false, bots: [{ username: "throughline_bot", name: "Throughline" }] })
@@ -53,6 +55,11 @@ const dir = q.dirOf("shop")
 mkdirSync(join(dir, "src"))
 for (const name of ["orders", "queue"]) writeFileSync(join(dir, "src", `${name}.ts`), "export {}\n")
 writeFileSync(join(dir, "src", "worker.ts"), WORKER)
+const git = (...args: string[]) =>
+  execFileSync("git", ["-C", dir, "-c", "user.name=Ada", "-c", "user.email=a@b.c", ...args])
+git("init", "-q")
+git("add", ".")
+git("commit", "-qm", "Take payments from the queue")
 mkdirSync(PICTURES, { recursive: true })
 
 const start = () =>
@@ -88,7 +95,8 @@ try {
   const build = say("Great, try it on staging with yesterday's payments")
   const card = await telegram.waitFor(() => read().find(({ buttons }) => buttons.length > 0), SOON_MS, "the card")
   await marked(build, "👍")
-  await sleep(1_000)
+  // Until the trail has all of it.
+  await sleep(6_000)
   draw("approval")
   const deny = ada.tap(group, card.id, card.buttons.flat().find(({ label }) => label.endsWith("Deny"))!.label)
   await telegram.waitFor(() => deny.answer(), SOON_MS, "the tap's answer")
@@ -105,6 +113,12 @@ try {
     [text("I replay them one day at a time, and count the orders after each.")],
   )
   say("Not all at once: day by day")
+  const asksToKeep = await telegram.waitFor(
+    () => read().find(({ text: words, buttons }) => buttons.length > 0 || words.includes("one day at a time")),
+    SOON_MS,
+    "the card for the task, or no need of one",
+  )
+  if (asksToKeep.buttons.length > 0) ada.tap(group, asksToKeep.id, "✅ Allow")
   await shows("one day at a time")
   await isIdle()
   const before = thread()
@@ -164,10 +178,12 @@ function draw(name: string, at = thread()): void {
     const page = pageOf(telegram, group, at, { viewer: ada, theme, heightPx: SCREEN.height })
     const path = join(files, `${name}.html`)
     // Whose machine drew it is nobody's business.
-    writeFileSync(path, page.replaceAll(`${hostname().split(".")[0]} •`, "laptop •"))
+    const named = page.replaceAll(`${hostname().split(".")[0]} •`, "laptop •")
+    writeFileSync(path, named.replace(/(class="icon"[^>]*>)[^<]*/, "$1L"))
     const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=2"]
     const size = `--window-size=${SCREEN.width},${SCREEN.height}`
-    const out = `--screenshot=${join(PICTURES, `telegram-${name}-${theme}.png`)}`
-    execFileSync("chromium", [...flags, size, out, `file://${path}`], { stdio: "ignore" })
+    const out = join(PICTURES, `telegram-${name}-${theme}.png`)
+    execFileSync("chromium", [...flags, size, `--screenshot=${out}`, `file://${path}`], { stdio: "ignore" })
+    writeFileSync(out, repacked(readFileSync(out)))
   }
 }

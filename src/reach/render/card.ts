@@ -26,9 +26,26 @@ export function cardText(asked: Permission, { redact }: CardWords): RichText {
       marked("bold", `${headOf(tool)}`),
       { text: `\n${who}\n\n`, marks: [] },
       bodyOf(permission, redact),
+      rulesOf(permission),
     ),
   )
 }
+
+/** So much of a rule fits on its button; a longer one stands in the card's text too. */
+export const BUTTON_UNITS = 60
+const RULE_UNITS = 600
+
+/** Nobody may allow for good what they cannot read: a rule that the card cannot show whole is not offered. */
+export const isReadable = (label: string): boolean => label.length <= RULE_UNITS
+
+function rulesOf({ suggestions, questions }: Permission): RichText {
+  const long = suggestions.filter(
+    ({ label }) => isReadable(label) && (/\n/.test(label) || `${ALWAYS}${label}`.length > BUTTON_UNITS),
+  )
+  if (questions.length > 0 || long.length === 0) return { text: "", marks: [] }
+  return concat(...long.flatMap(({ label }) => [marked("bold", `\n${ALWAYS}`), { text: shown(label), marks: [] }]))
+}
+export const ALWAYS = "Always: "
 
 /** The same when it is over: who decided what, and when, and what it was about. */
 export function decidedText(asked: Permission, { redact }: CardWords): RichText {
@@ -39,7 +56,7 @@ export function decidedText(asked: Permission, { redact }: CardWords): RichText 
   const rule = always === null ? undefined : suggestions[always]?.label
   const lines = [
     `${DECIDED[state]}${by}${at}`,
-    ...(rule === undefined ? [] : [`Always: ${firstLine(rule, 200)}`]),
+    ...(rule === undefined ? [] : [`${ALWAYS}${firstLine(rule, RULE_UNITS)}`]),
     ...(reason ? [firstLine(reason, 200)] : []),
   ]
   const what = `${firstLine(tool, 60)}: ${firstLine(redact(gist(permission)), 200)}`
