@@ -123,6 +123,8 @@ try {
   await isIdle()
   const before = thread()
   process.kill(claude.pid, "SIGKILL")
+  // What it leaves behind would be taken for the next one, before that is ready.
+  rmSync(join(q.home.env.HOME!, ".claude", "sessions", `${claude.pid}.json`), { force: true })
   await sleep(1_500)
   plays([text("I am back. One payment was replayed before the restart; I go on with the second.")])
   claude = await start()

@@ -7,6 +7,7 @@ import { anthropicMessages, type Block, type ModelApi, startModelApi, text, tool
 import { makePocket, type Pocket, SOON } from "../fixtures/pocket.ts"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
 import type { Seen } from "../fixtures/telegram/seen.ts"
+import { proves } from "../promises.ts"
 
 const VIEW = "npm view left-pad --offline"
 const [{ name, version }] = CLAUDES.slice(0, 1) as [(typeof CLAUDES)[0]]
@@ -62,7 +63,7 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
     expect(said.filter(({ text: words }) => words.includes("And the sticks?"))).toHaveLength(1)
   }, 60_000)
 
-  test("its dialog is a card: what is allowed runs, what is denied does not, and the daemon may die over it", async () => {
+  test(`what is allowed runs, what is denied does not. ${proves("telegram.approvals")}`, async () => {
     const first = await asked("touch one")
     expect(await pocket.tap(first, /Allow$/, pocket.eve)).toMatchObject({ isAlert: true })
     expect(existsSync(file("one"))).toBe(false)

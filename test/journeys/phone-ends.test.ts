@@ -6,6 +6,7 @@ import type { FakeAgent } from "../fixtures/fake-agents.ts"
 import { makePocket, type Pocket, SOON } from "../fixtures/pocket.ts"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
 import type { Seen } from "../fixtures/telegram/seen.ts"
+import { proves } from "../promises.ts"
 
 describe("agents end while their person is away", () => {
   let pocket: Pocket
@@ -53,7 +54,7 @@ describe("agents end while their person is away", () => {
     thread = next.id
   }, 40_000)
 
-  test("a session that ended has its topic archived, keeps what is written there, and goes on by a tap on Resume", async () => {
+  test(`its topic is archived. ${proves("telegram.resume")}`, async () => {
     await isIdle()
     const native = agent.registry()!.sessionId
     await atDesk("/exit")

@@ -4,6 +4,7 @@ import type { FakeAgent } from "../fixtures/fake-agents.ts"
 import { makePocket, type Pocket, SOON } from "../fixtures/pocket.ts"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
 import type { Seen } from "../fixtures/telegram/seen.ts"
+import { proves } from "../promises.ts"
 
 /** One story, in the order in which somebody lives it who sets it up for the first time. */
 describe("somebody sets it up and leaves the desk", () => {
@@ -49,7 +50,7 @@ describe("somebody sets it up and leaves the desk", () => {
     expect(await pocket.topics(), "what the wizard tried is gone again").toEqual([])
   }, 30_000)
 
-  test("a session is one topic, with what is said at the desk, what it does and what it says, in order", async () => {
+  test(`the first session. ${proves("telegram.topic")}`, async () => {
     agent = await q.start("shop")
     await atDesk("Count the stones\nTOOL 50\nTOOL 50\nTOOL 50\nREPLY There are **three**.")
     await expect.poll(pocket.topics, SOON).toHaveLength(1)
@@ -79,7 +80,7 @@ describe("somebody sets it up and leaves the desk", () => {
     expect(words).toEqual([expect.stringContaining("👀"), expect.stringContaining("👍")])
   }, 30_000)
 
-  test("an approval is a card: allowed, denied and always by taps; somebody else's tap is refused and written down", async () => {
+  test(`a card with buttons: allow, deny, always, and somebody else. ${proves("telegram.approvals")}`, async () => {
     const first = await asked("make release")
     expect(await pocket.tap(first, /Allow$/, pocket.eve)).toMatchObject({ isAlert: true })
     expect(decided()).toEqual([])
@@ -110,7 +111,7 @@ describe("somebody sets it up and leaves the desk", () => {
     expect(entries.filter(({ what }) => what === "channel.refused")).toHaveLength(1)
   }, 60_000)
 
-  test("the daemon is killed over a text, a reply and an approval: nothing is lost, nothing is doubled", async () => {
+  test(`killed over a text, a reply and an approval. ${proves("telegram.exactly-once")}`, async () => {
     const before = agent.prompts().length
     await pocket.write("one", { thread })
     await kill()
