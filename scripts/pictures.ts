@@ -40,6 +40,14 @@ await orders.insert(payment.order)
 Either we write first and make a repeat harmless, or we add an outbox table. I would take the first.`
 const RELEASE = `npm run build && npm test -- --run payments orders && docker compose -f deploy/staging.yml up -d --build worker && ./scripts/replay-payments.sh --since 2026-11-14 --env staging`
 
+const BACK = `I am back, and know where it stood:
+
+- orders are written first, with a test
+- **14 November** is replayed: 1,204 payments, 1,204 orders
+- **15 November** comes next
+
+I go on with it.`
+
 const telegram = await startTelegram({ limits: false, bots: [{ username: "throughline_bot", name: "Throughline" }] })
 const ada = telegram.person("Ada")
 const group = telegram.group("Work", { people: [ada] })
@@ -126,18 +134,15 @@ try {
   // What it leaves behind would be taken for the next one, before that is ready.
   rmSync(join(q.home.env.HOME!, ".claude", "sessions", `${claude.pid}.json`), { force: true })
   await sleep(1_500)
-  plays([text("I am back. One payment was replayed before the restart; I go on with the second.")])
+  plays([text(BACK)], [text("**15 November** is through as well: 1,311 payments, 1,311 orders. None is missing.")])
   claude = await start()
-  await claude.type("go on")
+  await claude.type("Go on with the replay")
   await telegram.waitFor(() => telegram.topics(group).length > 1, SOON_MS, "the new topic")
   const now = telegram.topics(group).find(({ id }) => id !== before)!.id
-  await telegram.waitFor(
-    () => telegram.read(group, now).some(({ text: words }) => words.includes("I am back")),
-    SOON_MS,
-    "the reply",
-  )
-  const more = ada.write(group, "Good. Tell me when all are through", { thread: now }).id
-  await telegram.waitFor(() => telegram.read(group, now).find(({ id }) => id === more)?.reactions.length, SOON_MS, "👍")
+  const said = (words: string) => () => telegram.read(group, now).some((one) => one.text.includes(words))
+  await telegram.waitFor(said("I am back"), SOON_MS, "the reply")
+  ada.write(group, "Good. Tell me when it is through", { thread: now })
+  await telegram.waitFor(said("as well"), SOON_MS, "the next reply")
   await sleep(2_000)
   draw("restart", now)
 } finally {
