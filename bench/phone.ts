@@ -17,8 +17,9 @@ const q = await makeQueueHome(["shop"], { THROUGHLINE_TELEGRAM_API_ROOT: pocket.
 const took = { told: [] as number[], prompted: [] as number[], decided: [] as number[], stale: [] as number[] }
 let rssMb = 0
 try {
-  await q.home.json("telegram", "setup", "--token", pocket.token, "--private", "--user", String(pocket.ada))
+  // A bot may write to those only who have written to it.
   await pocket.write("/start")
+  await q.home.json("telegram", "setup", "--token", pocket.token, "--private", "--user", String(pocket.ada))
   const agent = await q.start("shop")
   const atDesk = async (text: string) => {
     await q.agents.panes.paste(agent.pane, text)
