@@ -83,7 +83,7 @@ export const ConfigSchema = z.strictObject({
         .positive()
         .max(10_080)
         .default(30)
-        .describe("What an agent asks to be allowed is denied when nobody has answered for so long"),
+        .describe("What nobody has answered for so long is denied, or left to the terminal where the agent has one"),
       keepDays: z
         .number()
         .min(0)

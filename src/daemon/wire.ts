@@ -195,7 +195,7 @@ export async function wire({
     host: hostname(),
     home: home.dir,
     mcp: ownServer(home),
-    permit: permitFor(permits, store),
+    permit: permitFor(permits, { store, roster, meet: capture.intake.meet }),
     redact: rules.redact,
     processStart,
     ...records,

@@ -21,11 +21,10 @@ import type { Seen } from "../fixtures/telegram/seen.ts"
 import { startTelegram } from "../fixtures/telegram/start.ts"
 import type { Telegram } from "../fixtures/telegram/telegram.ts"
 
-const SOON = { timeout: 12_000, interval: 50 }
+const SOON = { timeout: 20_000, interval: 50 }
 const SERVER = fileURLToPath(new URL("../fixtures/mcp-asker.ts", import.meta.url))
-const [{ name }] = CLAUDES.slice(0, 1) as [(typeof CLAUDES)[0]]
 
-describe("the real Claude Code asks where its person is", () => {
+describe.each(CLAUDES)("the real Claude Code $version asks where its person is", ({ name }) => {
   let q: QueueHome
   let model: ModelApi
   let terminal: ClaudeTerminal
@@ -41,6 +40,8 @@ describe("the real Claude Code asks where its person is", () => {
       THROUGHLINE_TELEGRAM_API_ROOT: telegram.apiRoot,
       THROUGHLINE_TELEGRAM_CHAT: String(group.id),
       THROUGHLINE_TELEGRAM_USERS: String(ada.id),
+      // What is said would use up what may be sent in a minute.
+      THROUGHLINE_TELEGRAM_VERBOSITY: "quiet",
     })
     model = await startModelApi(anthropicMessages)
     const state = join(q.home.env.HOME!, ".claude.json")

@@ -117,6 +117,8 @@ describe.each<Kind>(["hook.sh", "node"])("a hook that asks, on %s", (kind) => {
     // What carries its question stays, and would take the answer to nobody.
     await sleep(500)
     hook.child.kill("SIGKILL")
+    // The kernel closes what it had open a moment later.
+    await sleep(200)
     const { accepted, permission: now } = await answer(permission.id, "allow")
     expect([accepted, now.state]).toEqual([false, "stale"])
   }, 20_000)

@@ -140,7 +140,8 @@ describe("what is proposed", () => {
     expect(await said("permissions")).toContain("add --demo")
     const answer = await said("ask payments")
     expect(answer.split("in proportion to how the order was paid")).toHaveLength(2)
-    expect(await said("--open")).toContain("33.34, 33.33, 33.33")
+    expect(await said("handoff")).toContain("codex resume")
+    expect((await home.run("search", "refund rounding", "--open", "--demo")).stdout).toContain("33.34, 33.33, 33.33")
   })
 })
 

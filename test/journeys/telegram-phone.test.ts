@@ -8,7 +8,8 @@ import { startTelegram } from "../fixtures/telegram/start.ts"
 import type { Telegram } from "../fixtures/telegram/telegram.ts"
 import type { Room } from "../fixtures/telegram/world.ts"
 
-const SOON = { timeout: 30_000, interval: 100 }
+/** A group takes 20 messages a minute: what is to be shown may wait for its turn. */
+const SOON = { timeout: 80_000, interval: 100 }
 
 let telegram: Telegram
 let ada: Person
@@ -19,10 +20,10 @@ beforeAll(async () => {
   telegram = await startTelegram({ limits: false })
   ada = telegram.person("Ada")
   group = telegram.group("Work", { people: [ada] })
-  phone = await makePhoneHome({ telegram, group, people: [ada], teams: ["shop"] })
+  phone = await makePhoneHome({ telegram, group, people: [ada], teams: ["shop", "yard"] })
   // So that the session can be started from afar, with an agent that is no real one.
   const program = phone.agents.program
-  const teams = { shop: { project: phone.dirOf("shop"), program } }
+  const teams = { shop: { project: phone.dirOf("shop"), program }, yard: { project: phone.dirOf("yard") } }
   writeFileSync(join(phone.home.dir, "config.json"), JSON.stringify({ teams }))
   seat = await phone.sit("shop")
 }, 90_000)
@@ -60,11 +61,11 @@ test("a file is where the agent is told that it is", async () => {
   const path = /The file is (\S+)$/.exec(prompt()!)![1]!
   expect(path.startsWith(join(phone.dirOf("shop"), ".throughline", "inbox"))).toBe(true)
   expect(readFileSync(path, "utf8")).toBe("1,2,3")
-})
+}, 120_000)
 
 test("stop ends the turn that runs, and a command of the agent's own is its own", async () => {
   ada.write(group, "take long\nSLOW 20000", { thread: seat.thread })
-  await expect.poll(() => seat.agent.registry()?.status, SOON).toBe("busy")
+  await seat.agent.until((log) => log.some(({ kind, text }) => kind === "turn" && text.startsWith("take long")))
   ada.write(group, "/stop", { thread: seat.thread })
   await expect
     .poll(
@@ -72,26 +73,14 @@ test("stop ends the turn that runs, and a command of the agent's own is its own"
         read()
           .filter(({ isBot }) => isBot)
           .map(({ text }) => text),
-      { ...SOON, timeout: 15_000 },
+      SOON,
     )
     .toContain("Stopped.")
-  await expect.poll(() => seat.agent.registry()?.status, SOON).toBe("idle")
+  expect(seat.agent.log().some(({ kind }) => kind === "interrupted")).toBe(true)
   const { id } = ada.write(group, "/context", { thread: seat.thread })
   await seat.agent.until((log) => log.some(({ kind, text }) => kind === "unknown-command" && text === "/context"))
   await expect.poll(() => marks(id), SOON).toEqual(["👍"])
-}, 60_000)
-
-test("what is written while the daemon is down is submitted when it is back, in order", async () => {
-  await phone.home.run("stop")
-  const texts = Array.from({ length: 20 }, (_, n) => `while you were away ${n}`)
-  for (const text of texts) ada.write(group, text, { thread: seat.thread })
-  await phone.home.run("start")
-  const began = Date.now()
-  const got = () => seat.agent.prompts().filter((text) => text.startsWith("while you were away"))
-  await expect.poll(() => got().length, SOON).toBe(texts.length)
-  expect(got()).toEqual(texts)
-  expect(Date.now() - began).toBeLessThan(30_000)
-}, 60_000)
+}, 120_000)
 
 test("a session that ended keeps what is written, and goes on with it by a tap on Resume", async () => {
   const native = seat.agent.registry()!.sessionId
@@ -110,7 +99,7 @@ test("a session that ended keeps what is written, and goes on with it by a tap o
   await expect.poll(() => marks(id), SOON).toEqual(["👍"])
   const again = ada.tapOld(group, offer()?.id ?? id, `r:${seat.sessionId}`)
   expect(await telegram.waitFor(() => again.answer(), 20_000)).toMatchObject({ text: "It runs already." })
-})
+}, 120_000)
 
 test("a new session of a team is started by command, once", async () => {
   const before = started("started").length
@@ -121,4 +110,17 @@ test("a new session of a team is started by command, once", async () => {
   ada.write(group, "/resume")
   const list = () => telegram.read(group, null).find(({ text }) => /^(Ended on|No session that ended)/.test(text))
   await expect.poll(list, SOON).toBeDefined()
-})
+}, 120_000)
+
+test("what is written while the daemon is down is submitted when it is back, in order", async () => {
+  seat = await phone.sit("yard")
+  await phone.home.run("stop")
+  const texts = Array.from({ length: 20 }, (_, n) => `while you were away ${n}`)
+  for (const text of texts) ada.write(group, text, { thread: seat.thread })
+  await phone.home.run("start")
+  const began = Date.now()
+  const got = () => seat.agent.prompts().filter((text) => text.startsWith("while you were away"))
+  await expect.poll(() => got().length, SOON).toBe(texts.length)
+  expect(got()).toEqual(texts)
+  expect(Date.now() - began).toBeLessThan(30_000)
+}, 120_000)

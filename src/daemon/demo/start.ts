@@ -11,15 +11,25 @@ import { seed } from "./seed.ts"
 const INDEXED_MS = 30_000
 const POLL_MS = 50
 
+export interface DemoStart {
+  registration: Registration
+  isNew: boolean
+  /** The session that is proposed to be gone on with. */
+  checkout: string
+}
+
+const CHECKOUT = "checkout timeout"
+
 /** Makes the demo and starts its daemon, or finds the one that runs. One that does not run is made anew: its times are old. */
 export async function startDemo(
   place: DemoPlace,
   home: Home,
   calls: DaemonCalls,
   { importing, say }: { importing(): Promise<void>; say(what: string): void },
-): Promise<{ registration: Registration; isNew: boolean }> {
+): Promise<DemoStart> {
+  const found = async () => (await client(calls.call, { surface: "cli" })("resume", { which: CHECKOUT })).session.id
   const running = await runningDaemon(home)
-  if (running && madeBy(place) === VERSION) return { registration: running, isNew: false }
+  if (running && madeBy(place) === VERSION) return { registration: running, isNew: false, checkout: await found() }
   await stopDaemon(home, true)
   clearPlace(place)
   prepareHome(home)
@@ -35,7 +45,7 @@ export async function startDemo(
   await indexed(calls)
   say("")
   markMade(place, VERSION)
-  return { registration, isNew: true }
+  return { registration, isNew: true, checkout: await found() }
 }
 
 /** True if there was one. */
@@ -55,12 +65,15 @@ async function indexed({ call }: DaemonCalls): Promise<void> {
 }
 
 /** What a newcomer may type now; each line works as it stands. */
-export function demoText({ dir }: DemoPlace, throughline: string, { isNew }: { isNew: boolean }): string {
+export function demoText({ dir }: DemoPlace, throughline: string, { isNew, checkout }: DemoStart): string {
   const tries: [command: string, what: string][] = [
     [`${throughline} dashboard --demo`, "the page: live sessions, search, teams, analytics"],
     [`${throughline} search "why did we drop redis" --limit 3 --demo`, "what was said anywhere, by any agent"],
-    [`${throughline} search "refund rounding" --open --demo`, "the best hit, in its conversation"],
-    [`${throughline} resume checkout timeout --demo`, "how to go on with the session that this is found in"],
+    [`${throughline} resume ${CHECKOUT} --demo`, "how to go on with the session that this is found in"],
+    [
+      `${throughline} handoff ${checkout.slice(0, 8)} --to codex --demo`,
+      "the same session, for another agent to go on with",
+    ],
     [`${throughline} sessions live --demo`, "an agent that runs, and waits for you"],
     [`${throughline} permissions --demo`, "what it asks; it shows how to answer"],
     [`${throughline} ask payments "where does a refund of a gift card go?" --demo`, "ask a team's agent"],

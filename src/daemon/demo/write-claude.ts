@@ -44,7 +44,7 @@ interface Whose {
 
 function recordsOf({ name, steps }: Story, { dir, sessionId, agentId, forkedFrom }: Whose): object[] {
   let parentUuid: string | null = null
-  let read = 14_000
+  let read = 38_000
   return steps.flatMap((step, index): object[] => {
     const uuid = idOf(name, index)
     const callId = `toolu_${hexOf(24, name, step.kind === "call" ? index : index - 1)}`
@@ -62,16 +62,16 @@ function recordsOf({ name, steps }: Story, { dir, sessionId, agentId, forkedFrom
       timestamp: iso(step.atMs),
     }
     parentUuid = uuid
-    read += textTokens(step.text)
+    read += textTokens(step.text) + 1_800
     if (step.kind === "summary") return compacted({ ...common, uuid }, name, index, step)
     const block = blockOf(step, callId)
     const isModels = step.kind === "thinking" || step.kind === "reply" || step.kind === "call"
     if (!isModels) return [{ ...common, type: "user", uuid, message: { role: "user", content: block } }]
     const usage = {
       input_tokens: 8,
-      cache_creation_input_tokens: textTokens(step.text) + 60,
+      cache_creation_input_tokens: textTokens(step.text) + 1_800,
       cache_read_input_tokens: read,
-      output_tokens: textTokens(step.text) + 12,
+      output_tokens: textTokens(step.text) * 3 + 120,
     }
     const message = { id: `msg_${hexOf(24, name, index)}`, type: "message", role: "assistant", model: MODEL, usage }
     return [{ ...common, type: "assistant", uuid, message: { ...message, content: [block] } }]

@@ -14,15 +14,15 @@ export function writeCodex(story: Story, dir: string, files: Files): string {
   const meta = { id, timestamp: iso(startMs), cwd: dir, originator: "codex_cli_rs", cli_version: "0.166.0" }
   add("session_meta", { ...meta, source: "cli", model_provider: "openai", git: { branch: "main" } }, startMs)
   add("turn_context", { cwd: dir, model: "gpt-5.1-codex", approval_policy: "on-request" }, startMs)
-  let [input, output] = [11_000, 0]
+  let [input, output] = [26_000, 0]
   for (const [index, step] of steps.entries()) {
     const { kind, text, atMs } = step
     const callId = `call_${hexOf(24, name, kind === "call" ? index : index - 1)}`
     if (kind === "summary") add("compacted", { message: text, replacement_history: [] }, atMs)
     else add("response_item", itemOf(step, callId, `rs_${hexOf(24, name, index)}`), atMs)
-    input += textTokens(text) + 900
+    input += textTokens(text) + 1_900
     if (kind !== "reply") continue
-    output += textTokens(text) + 180
+    output += textTokens(text) * 3 + 400
     const total = { input_tokens: input * 4, cached_input_tokens: input * 3, output_tokens: output }
     add("event_msg", { type: "token_count", info: { total_token_usage: total } }, atMs)
   }

@@ -44,10 +44,12 @@ function geminiAnswer(said: Step[], name: string, at: number): object {
     content: [{ text: texts("reply").join("\n\n") }],
     thoughts: texts("thinking").map((description) => ({ subject: "Looking", description, timestamp })),
     toolCalls: calls,
-    tokens: { input: 9_000 + written * 6, output: written, cached: 7_000, thoughts: 40, tool: 0, total: 0 },
+    tokens: { input: 41_000 + written * 30, output: written * 3, cached: 34_000, thoughts: 40, tool: 0, total: 0 },
     model: "gemini-3-pro",
   }
 }
+
+const INPUT = 6_400
 
 /** opencode as it kept its sessions before it had a database: each row a file. */
 export function writeOpencode(story: Story, dir: string, files: Files): string {
@@ -59,8 +61,8 @@ export function writeOpencode(story: Story, dir: string, files: Files): string {
     const messageID = `msg_${String(at).padStart(6, "0")}${hexOf(12, name)}`
     const [created, role] = [said[0]!.atMs, said[0]!.kind === "prompt" ? "user" : "assistant"]
     const output = textTokens(said.map(({ text }) => text).join(""))
-    const tokens = { input: 2_400, output, reasoning: 0, cache: { read: 16_000 + output * 5, write: 0 } }
-    const cost = Math.round((2_400 * 3 + output * 15 + tokens.cache.read * 0.3) / 100) / 10_000
+    const tokens = { input: INPUT, output, reasoning: 0, cache: { read: 48_000 + output * 90, write: 0 } }
+    const cost = Math.round((INPUT * 3 + output * 15 + tokens.cache.read * 0.3) / 100) / 10_000
     const answer = { modelID: "claude-sonnet-4-5", providerID: "anthropic", cost, tokens }
     const time = { created, ...(role === "assistant" && { completed: said.at(-1)!.atMs }) }
     const data = { id: messageID, sessionID: id, role, time, ...(role === "assistant" && answer) }

@@ -1,6 +1,6 @@
 import { type OutgoingButton, TAP } from "../../domain/outgoing.ts"
 import type { Permission, PermissionAnswers, PermissionQuestion } from "../../domain/permission.ts"
-import { ALWAYS, BUTTON_UNITS, isCut, isReadable } from "../render/card.ts"
+import { ALWAYS, BUTTON_UNITS, isCut, readableRules } from "../render/card.ts"
 import { firstLine } from "../render/clean.ts"
 
 /** More would not be read, and the messenger takes only so many. */
@@ -18,9 +18,8 @@ export function buttonsOf(permission: Permission, redact: (text: string) => stri
   const open = openQuestion(permission)
   if (open) return [...optionRows(open, permission, button), [button("⛔ Deny", "deny")], ...all]
   const stop = waiter === "hook" ? [button("✋ Deny and stop", "stop")] : []
-  const rules = suggestions.flatMap(({ label }, place) =>
-    isReadable(label) ? [[button(`${ALWAYS}${label}`, `always-${place}`)]] : [],
-  )
+  const labels = suggestions.map(({ label }) => redact(label))
+  const rules = readableRules(labels).map(({ place }) => [button(`${ALWAYS}${labels[place]}`, `always-${place}`)])
   return [[button("✅ Allow", "allow"), button("⛔ Deny", "deny"), ...stop], ...rules, ...all]
 }
 

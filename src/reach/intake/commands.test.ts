@@ -110,6 +110,20 @@ test("a session that ended keeps what is written, and offers once to go on", asy
   ])
 })
 
+test("a session that was dying when it was written to is offered to go on once it is known to be gone", async () => {
+  const intake = await open()
+  const { thread, session } = await intake.session("shop")
+  const notes = async () => (await intake.shown()).filter(({ kind }) => kind === "note")
+  const gone = () =>
+    intake.store.journal.append([{ kind: "session.gone", sessionId: session.id, atMs: Date.now(), data: { pid: 1 } }])
+  await gone()
+  expect(await notes()).toEqual([])
+  ada.write(group, "are you there?", { thread })
+  await intake.settled()
+  await gone()
+  expect(await notes()).toMatchObject([{ buttons: [[{ data: `r:${session.id}` }]] }])
+})
+
 test("a session that cannot be started says why", async () => {
   const intake = await open()
   const { session, topic } = await intake.session("shop", { isLive: false })

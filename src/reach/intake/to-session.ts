@@ -5,17 +5,16 @@ import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
 import { newMessageId, type SessionId } from "../../domain/ids.ts"
 import { messageOf, targetOf } from "../../domain/message.ts"
-import { TAP, topicLane } from "../../domain/outgoing.ts"
-import { plain } from "../../domain/rich-text.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
 import type { Messages } from "../messages/messages.ts"
 import type { LiveSessions } from "../watching/live.ts"
 import type { Admitted } from "./admit.ts"
-import { type Answers, toShow } from "./answers.ts"
+import type { Answers } from "./answers.ts"
 import { type Attachments, type Brought, filesIn } from "./attachments.ts"
 import type { Handled, Write } from "./handling.ts"
+import { offerResume } from "./offer.ts"
 import { quoted } from "./quoting.ts"
 import type { Known } from "./who.ts"
 
@@ -90,15 +89,11 @@ export function makeToSession({
     }
   }
 
-  /** Nobody is there: it is kept, and whoever wrote it can have the session go on. Said once, until something happens there. */
+  /** Nobody is there: it is kept, and whoever wrote it can have the session go on. */
   const asleep = async (topic: Topic, sessionId: SessionId): Promise<Write[]> => {
     const agent = await live.ofSession(sessionId)
     if (agent && (agent.status !== "gone" || agent.route?.host !== host)) return []
-    const session = await store.sessions.byId(sessionId)
-    const buttons = [[{ label: "Resume", data: `${TAP.resume}:${sessionId}` }]]
-    const note = { kind: "note" as const, topicId: topic.id, body: plain(ASLEEP), isPing: false, buttons }
-    const key = `asleep:${topic.id}:${session?.updatedAtMs ?? 0}`
-    return [(tx) => tx.deliveries.enqueue(toShow(channel.id, key, topicLane(topic), note), clock.nowMs())]
+    return [(tx) => offerResume(tx, { topic, sessionId, nowMs: clock.nowMs() })]
   }
 
   const edited = async (message: IncomingMessage, { sessionId }: Topic): Promise<Handled> => {
@@ -197,4 +192,3 @@ const cannot = (kind: string) =>
   `A ${kind.replaceAll("_", " ")} cannot be handed on; text, pictures, files and voice can.`
 const FORGOTTEN = "This topic's session was forgotten. /new starts another."
 const TOO_LATE = "The agent has that message already, as it was. Write what should be different."
-const ASLEEP = "The session has ended. What you write is kept, and handed over when it goes on."

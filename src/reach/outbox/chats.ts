@@ -12,8 +12,6 @@ export interface Chats {
   readyAtMs(chatId: string): Promise<number>
   /** From when on this may be done. */
   stepAtMs(chatId: string, step: Pick<Step, "call" | "keep" | "notBeforeMs">): Promise<number>
-  /** Instead of a step: whether a chat that had no topics has them again. Undefined when that is not the question. */
-  lookAgain(chatId: string): (() => Promise<void>) | undefined
   /** The call was made. */
   heed(chatId: string, call: Step["call"], trouble: ChannelTrouble | undefined): Promise<void>
   /** Where the chat is now: groups become other ones. */
@@ -68,17 +66,6 @@ export function makeChats(deps: ChatDeps): Chats {
     async stepAtMs(chatId, { call, keep, notBeforeMs }) {
       return Math.max(notBeforeMs, holds.readyAtMs(chatId, call), (await budget(chatId)).readyAtMs(call, keep))
     },
-    lookAgain(chatId) {
-      if (holds.ofChat(chatId)?.kind !== "no_topics") return undefined
-      return async () => {
-        const look = await channel.look(chatId)
-        const isStill = look.ok && !look.value.hasTopics
-        const trouble: ChannelTrouble = { kind: "no_topics", why: "the chat has its topics switched off" }
-        if (!look.ok) await heed(chatId, "send", look.trouble)
-        else if (isStill) await heed(chatId, "send", trouble)
-        else await holds.endAll(chatId)
-      }
-    },
     heed,
     now: (chatId) => moved.get(chatId) ?? chatId,
   }
@@ -89,5 +76,5 @@ const isLasting = (trouble: ChannelTrouble): trouble is LastingTrouble =>
 
 function scopeOf({ kind }: ChannelTrouble, call: Step["call"]): HoldScope {
   if (kind === "unauthorised") return "bot"
-  return call === "topic" && kind === "no_rights" ? "topics" : "chat"
+  return call === "topic" && kind !== "no_chat" ? "topics" : "chat"
 }

@@ -55,12 +55,25 @@ test("a part that did not leave is not lost", async () => {
   expect(await textsOf(topic.id)).toEqual(["1a", "1b", `${REPEAT_MARK}\n1c`])
 })
 
-test("a second doubt is left at that: it is not said a third time, what follows is, and status shows it", async () => {
+test("killed over it again and again, it is said again once for each time, and says so: nothing is lost", async () => {
   await stage({ rendering: threeParts })
   const topic = await s.topic(await s.session("a"))
   const key = await s.turn(topic, 1)
   await dieAt(1, "after")
   await dieAt(1, "after")
+  s.start()
+  await allSaid()
+  const repeat = `${REPEAT_MARK}\n1a`
+  expect(await textsOf(topic.id)).toEqual(["1a", repeat, repeat, "1b", "1c"])
+  expect(await s.store.deliveries.byKey(key)).toMatchObject({ state: "done" })
+})
+
+test("a second answer that is lost is left at that: it is not said a third time, what follows is, and status shows it", async () => {
+  await stage({ rendering: threeParts })
+  const topic = await s.topic(await s.session("a"))
+  s.telegram.faults.next("sendMessage", { kind: "drop-after" })
+  s.telegram.faults.next("sendMessage", { kind: "drop-after" })
+  const key = await s.turn(topic, 1)
   const { outbox } = s.start()
   await allSaid()
   expect(await textsOf(topic.id)).toEqual(["1a", `${REPEAT_MARK}\n1a`, "1b", "1c"])

@@ -15,14 +15,9 @@ export interface HoldList {
   open(): Promise<void>
   /** From when on such a call may be made there. Who may not write may still change what was written. */
   readyAtMs(chatId: string, call: CallKind): number
-  /** Why nothing goes to the chat. */
-  ofChat(chatId: string): Hold | undefined
   hold(scope: HoldScope, chatId: string, trouble: LastingTrouble): Promise<void>
   /** Such a call has worked. */
   endBy(call: CallKind, chatId: string): Promise<void>
-  /** The chat has topics again. */
-  endAll(chatId: string): Promise<void>
-  list(): Hold[]
 }
 
 export interface HoldDeps {
@@ -34,8 +29,6 @@ export interface HoldDeps {
 }
 
 const AGAIN_MS = 60_000
-/** Looking whether the chat has topics again takes two calls. */
-const LOOK_AGAIN_MS = 180_000
 
 export function makeHolds({ store, clock, channelId, botId, onTrouble }: HoldDeps): HoldList {
   const ofBot = `${channelId}:${botId}`
@@ -67,11 +60,10 @@ export function makeHolds({ store, clock, channelId, botId, onTrouble }: HoldDep
           (scope) => at(scope, chatId)!.nextAtMs,
         ),
       ),
-    ofChat: (chatId) => at("bot", chatId) ?? at("chat", chatId),
     async hold(scope, chatId, { kind, why }) {
       const [key, nowMs, before] = [keyOf(scope, chatId), clock.nowMs(), at(scope, chatId)]
       const isNew = before?.kind !== kind
-      const nextAtMs = nowMs + (kind === "no_topics" ? LOOK_AGAIN_MS : AGAIN_MS)
+      const nextAtMs = nowMs + AGAIN_MS
       const hold = { key, kind, why, sinceMs: isNew ? nowMs : before.sinceMs, nextAtMs }
       const data = { channel: channelId, botId, chatId: scope === "bot" ? null : chatId, trouble: kind, why }
       holds.set(key, hold)
@@ -89,10 +81,6 @@ export function makeHolds({ store, clock, channelId, botId, onTrouble }: HoldDep
     async endBy(call, chatId) {
       for (const scope of SCOPES) if (concerns(at(scope, chatId), scope, call)) await end(scope, chatId)
     },
-    async endAll(chatId) {
-      for (const scope of SCOPES) await end(scope, chatId)
-    },
-    list: () => [...holds.values()],
   }
 }
 

@@ -107,12 +107,6 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     const nowMs = clock.nowMs()
     const readyAtMs = await chats.readyAtMs(chatId)
     if (readyAtMs > nowMs) return readyAtMs
-    const look = chats.lookAgain(chatId)
-    if (look) {
-      const atMs = holds.readyAtMs(chatId, "topic")
-      if (atMs <= nowMs) start(chatId, look)
-      return atMs
-    }
     const order = (job: Job) => [rankOf(job), servedAtMs.get(job.delivery.lane) ?? 0, job.delivery.seq] as const
     let nextMs = Number.POSITIVE_INFINITY
     for (const job of jobs.toSorted((a, b) => compare(order(a), order(b)))) {
@@ -132,7 +126,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   const admit = async (jobs: Job[]) => {
     for (const job of jobs) {
       // Its courier ended in the middle of a call.
-      if (job.progress.isUnderWay) await desk.note(job, doubted(job.progress))
+      if (job.progress.isUnderWay) await desk.note(job, doubted(job.progress, "died"))
       const whose = await locating.whose(job)
       resting.delete(locating.chatOf(job))
       if (whose === "ours") continue

@@ -19,8 +19,8 @@ export interface Progress {
   isUnsure: boolean
   /** As it is, without marks, as a file: each where the one before was refused. */
   form: 0 | 1 | 2
-  /** The topic was gone once. */
-  isRemade: boolean
+  /** How often it was said that the topic is not there. */
+  gone: number
 }
 
 export const AT_FIRST: Progress = {
@@ -32,16 +32,19 @@ export const AT_FIRST: Progress = {
   doubts: 0,
   isUnsure: false,
   form: 0,
-  isRemade: false,
+  gone: 0,
 }
 
-/** How often something is said again of which it is not known whether it has arrived. */
-const MOST_REPEATS = 1
+/**
+ * How often something is said again of which it is not known whether it has arrived. For each time that we died over it once,
+ * because what is lost is worse than what is said twice and says so; but answers that get lost on the way may do so for hours.
+ */
+const MOST_REPEATS = { died: 5, unanswered: 1 }
 
 /** It may have arrived: it is said again, and says so; after that it is left at that. */
-export function doubted(progress: Progress): Partial<Progress> {
+export function doubted(progress: Progress, why: keyof typeof MOST_REPEATS): Partial<Progress> {
   const { doubts, done, isTrailFile } = progress
-  if (doubts < MOST_REPEATS) return { isUnderWay: false, doubts: doubts + 1 }
+  if (doubts < MOST_REPEATS[why]) return { isUnderWay: false, doubts: doubts + 1 }
   return { isUnderWay: false, doubts: 0, isUnsure: true, done: isTrailFile ? done : done + 1 }
 }
 

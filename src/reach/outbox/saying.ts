@@ -50,18 +50,18 @@ export function makeSaying({ store, clock, channel, desk, rendering, folding, li
     const told = await channel.send(place, { ...post, ...replyOf(job) })
     budget.arrived("send")
     if (told.ok) await onSent(told.value.messageId)
-    else return sendTrouble(job, { place, topic }, told.trouble)
+    else return sendTrouble(job, topic, told.trouble)
     return undefined
   }
 
   /** What the chat must know is handed on. */
   const sendTrouble = async (
     job: Job,
-    { place, topic }: Pick<JobPlace, "place" | "topic">,
+    topic: Topic | undefined,
     trouble: ChannelTrouble,
   ): Promise<ChannelTrouble | undefined> => {
     if (trouble.kind === "unclear") {
-      await desk.note(job, doubted(job.progress))
+      await desk.note(job, doubted(job.progress, "unanswered"))
       return trouble
     }
     if (trouble.kind === "refused" || trouble.kind === "gone") {
@@ -75,32 +75,25 @@ export function makeSaying({ store, clock, channel, desk, rendering, folding, li
       return NO_NEWS
     }
     await desk.note(job, { isUnderWay: false })
-    if (trouble.kind === "topic_closed" || trouble.kind === "topic_gone")
-      return topicTrouble(job, place, topic, trouble)
+    if (trouble.kind === "topic_closed" || trouble.kind === "topic_gone") return topicTrouble(job, topic, trouble)
     return trouble
   }
 
   const topicTrouble = async (
     job: Job,
-    { chatId }: Place,
     topic: Topic | undefined,
     trouble: Extract<ChannelTrouble, { kind: "topic_closed" | "topic_gone" }>,
   ): Promise<ChannelTrouble | undefined> => {
-    if (!topic) {
-      await desk.settle(job, "failed", trouble.why)
-      return NO_NEWS
+    if (!topic) await desk.settle(job, "failed", trouble.why)
+    else if (trouble.kind === "topic_closed") await store.topics.change(topic.id, { state: "closed" }, ["open"])
+    else {
+      const gone = job.progress.gone + 1
+      await desk.note(job, { gone })
+      // A chat whose topics were switched off says of each that it is not there; asked to open it, it says why.
+      if (gone === 1 && topic.state === "open") await store.topics.change(topic.id, { state: "closed" }, ["open"])
+      else if (gone <= MOST_GONE) await life.remake(topic)
+      else return { kind: "no_topics", why: trouble.why }
     }
-    if (trouble.kind === "topic_closed") {
-      await store.topics.change(topic.id, { state: "closed" }, ["open"])
-      return NO_NEWS
-    }
-    if (job.progress.isRemade) return { kind: "no_topics", why: trouble.why }
-    // A chat whose topics were switched off says of each that it is not there.
-    const look = await channel.look(chatId)
-    if (!look.ok) return look.trouble
-    if (!look.value.hasTopics) return { kind: "no_topics", why: "the chat has its topics switched off" }
-    await desk.note(job, { isRemade: true })
-    await life.remake(topic)
     return NO_NEWS
   }
 
@@ -188,6 +181,8 @@ export const endsTrail = ({ outgoing }: Job) =>
 /** Nothing that would tell whether the chat can be written to. */
 export const NO_NEWS: ChannelTrouble = { kind: "unchanged" }
 
+/** A topic that is made anew and is not there again is nothing that making another one would mend. */
+const MOST_GONE = 2
 const NOTHING_LEFT = "nothing is left to say"
 const EMPTY: Part = { body: { text: "", marks: [] }, isSilent: true }
 /** Room for saying that it may be a repeat. */

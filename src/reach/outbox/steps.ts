@@ -63,7 +63,7 @@ export function makeSteps(deps: StepDeps) {
     }
     const { trouble } = told
     if (trouble.kind === "topic_closed" || trouble.kind === "topic_gone")
-      return saying.topicTrouble(job, at.place, at.topic, trouble)
+      return saying.topicTrouble(job, at.topic, trouble)
     if (!isOver(trouble)) return trouble
     // Somebody has deleted it: the lines go into a new one.
     await store.topics.change(at.topic!.id, { trail: null })
@@ -129,7 +129,7 @@ export function makeSteps(deps: StepDeps) {
     const told = await life.prepare(at.topic!, at.budget)
     if (told.ok) return undefined
     const { trouble } = told
-    if (trouble.kind === "topic_gone") return saying.topicTrouble(job, at.place, at.topic, trouble)
+    if (trouble.kind === "topic_gone") return saying.topicTrouble(job, at.topic, trouble)
     if (trouble.kind === "refused" || trouble.kind === "gone") return { kind: "no_rights", why: trouble.why }
     return trouble
   }

@@ -31,19 +31,28 @@ export function cardText(asked: Permission, { redact }: CardWords): RichText {
   )
 }
 
-/** So much of a rule fits on its button; a longer one stands in the card's text too. */
+/** So much of a rule fits on its button; a longer one stands in the card's text too, as far as there is room. */
 export const BUTTON_UNITS = 60
-const RULE_UNITS = 600
+const RULES_UNITS = 1_200
 
-/** Nobody may allow for good what they cannot read: a rule that the card cannot show whole is not offered. */
-export const isReadable = (label: string): boolean => label.length <= RULE_UNITS
+/** Nobody may allow for good what they cannot read. Of rules without secrets, those that can be: by their places. */
+export function readableRules(labels: readonly string[]): { place: number; isInText: boolean }[] {
+  let left = RULES_UNITS
+  return labels.flatMap((label, place) => {
+    const isInText = label.includes("\n") || ALWAYS.length + label.length > BUTTON_UNITS
+    const units = isInText ? ALWAYS.length + shown(label).length + 1 : 0
+    if (units > left) return []
+    left -= units
+    return [{ place, isInText }]
+  })
+}
 
 function rulesOf({ suggestions, questions }: Permission): RichText {
-  const long = suggestions.filter(
-    ({ label }) => isReadable(label) && (/\n/.test(label) || `${ALWAYS}${label}`.length > BUTTON_UNITS),
+  const labels = suggestions.map(({ label }) => label)
+  const long = questions.length > 0 ? [] : readableRules(labels).filter(({ isInText }) => isInText)
+  return concat(
+    ...long.flatMap(({ place }) => [marked("bold", `\n${ALWAYS}`), { text: shown(labels[place]!), marks: [] }]),
   )
-  if (questions.length > 0 || long.length === 0) return { text: "", marks: [] }
-  return concat(...long.flatMap(({ label }) => [marked("bold", `\n${ALWAYS}`), { text: shown(label), marks: [] }]))
 }
 export const ALWAYS = "Always: "
 
@@ -56,7 +65,7 @@ export function decidedText(asked: Permission, { redact }: CardWords): RichText 
   const rule = always === null ? undefined : suggestions[always]?.label
   const lines = [
     `${DECIDED[state]}${by}${at}`,
-    ...(rule === undefined ? [] : [`${ALWAYS}${firstLine(rule, RULE_UNITS)}`]),
+    ...(rule === undefined ? [] : [`${ALWAYS}${firstLine(rule, RULES_UNITS)}`]),
     ...(reason ? [firstLine(reason, 200)] : []),
   ]
   const what = `${firstLine(tool, 60)}: ${firstLine(redact(gist(permission)), 200)}`
