@@ -1,9 +1,8 @@
 import { type OutgoingButton, TAP } from "../../domain/outgoing.ts"
 import type { Permission, PermissionAnswers, PermissionQuestion } from "../../domain/permission.ts"
-import { isCut } from "../render/card.ts"
+import { ALWAYS, BUTTON_UNITS, isCut, readableRules } from "../render/card.ts"
 import { firstLine } from "../render/clean.ts"
 
-const MOST_LABEL_UNITS = 60
 /** More would not be read, and the messenger takes only so many. */
 const MOST_OPTIONS = 20
 const SHORT_UNITS = 14
@@ -12,14 +11,15 @@ const SHORT_UNITS = 14
 export function buttonsOf(permission: Permission, redact: (text: string) => string): OutgoingButton[][] {
   const { id, suggestions, waiter } = permission
   const button = (label: string, verb: string) => ({
-    label: firstLine(redact(label), MOST_LABEL_UNITS),
+    label: firstLine(redact(label), BUTTON_UNITS),
     data: `${TAP.permission}:${id}:${verb}`,
   })
   const all = isCut(permission, redact) ? [[button("📄 Show all", "full")]] : []
   const open = openQuestion(permission)
   if (open) return [...optionRows(open, permission, button), [button("⛔ Deny", "deny")], ...all]
   const stop = waiter === "hook" ? [button("✋ Deny and stop", "stop")] : []
-  const rules = suggestions.map(({ label }, place) => [button(`Always: ${label}`, `always-${place}`)])
+  const labels = suggestions.map(({ label }) => redact(label))
+  const rules = readableRules(labels).map(({ place }) => [button(`${ALWAYS}${labels[place]}`, `always-${place}`)])
   return [[button("✅ Allow", "allow"), button("⛔ Deny", "deny"), ...stop], ...rules, ...all]
 }
 

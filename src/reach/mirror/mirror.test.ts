@@ -212,6 +212,23 @@ describe("what was said", () => {
     expect(await told()).toEqual([...TOLD, "🔔 ✅ done in 0 s · 1 tool"])
   })
 
+  test("and not behind the one that the turn before ended with, while their own is still to come", async () => {
+    const one = await session([], { platform: "codex" })
+    await says(one, TURN)
+    await hook(one, "Stop")
+    await follow()
+    nowMs += 60_000
+    await hook(one, "Stop")
+    await follow()
+    expect((await told()).filter((words) => words.includes("done"))).toHaveLength(1)
+    await says(one, [
+      ["prompt", "And the other"],
+      ["reply", "Mended, too."],
+    ])
+    await follow()
+    expect((await told()).slice(-2)).toEqual(["Mended, too.", "🔔 ✅ done in 0 s"])
+  })
+
   test("after an hour away, turns and their ends are told in the order in which they were", async () => {
     const one = await session()
     await says(one, [["prompt", "Zero"]])

@@ -6,6 +6,7 @@ import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import type { Verbosity } from "../../domain/topic.ts"
+import type { Turn } from "../../domain/turn.ts"
 import { needsNote } from "../render/notes.ts"
 import { type Afterword, afterwordOf, isLastWord, makeAfterwords, mayBeLast } from "./afterwards.ts"
 import { makeAttendance } from "./attendance.ts"
@@ -160,11 +161,23 @@ async function hasLastWord(tx: Store, word: Afterword): Promise<boolean> {
     word.replyHash === undefined
       ? last.slice(-1).find((turn) => mayBeLast(word, turn))
       : last.slice(begin + 1).find((turn) => isLastWord(word, turn))
-  if (!found) return false
+  if (!found || (word.replyHash === undefined && (await wasOver(tx, word, found)))) return false
   const behind = await tx.journal.after(word.seq, BEHIND)
   return !behind.some(
     ({ kind, sessionId, data }) =>
       kind === "turns.kept" && sessionId === word.sessionId && (data.seqs as number[]).includes(found.seq),
+  )
+}
+
+/** Whether an earlier end followed this reply: then the one that is waited for is another. */
+async function wasOver(tx: Store, word: Afterword, reply: Pick<Turn, "atMs">): Promise<boolean> {
+  const before = await tx.journal.after(Math.max(0, word.seq - BEHIND), BEHIND)
+  return before.some(
+    (entry) =>
+      entry.seq < word.seq &&
+      entry.sessionId === word.sessionId &&
+      entry.atMs >= reply.atMs &&
+      afterwordOf(entry, entry.atMs)?.kind === "done",
   )
 }
 const BEHIND = 500

@@ -71,7 +71,11 @@ describe("what an agent asks to be allowed", () => {
   })
 
   test("once it is decided it says who decided what, and when", () => {
-    const done = asked("Bash", { command: "ls" }, { state: "allowed", answeredBy: "Ann", answeredAtMs: 3_600_000 })
+    const done = asked(
+      "Bash",
+      { command: "ls" },
+      { state: "allowed", answeredBy: "Ann (telegram 7)", answeredAtMs: 3_600_000 },
+    )
     expect(decidedText(done, { redact }).text).toBe("✅ Allowed by Ann at 01:00 UTC\nBash: ls")
     const stale = asked(
       "Bash",

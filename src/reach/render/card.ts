@@ -26,20 +26,46 @@ export function cardText(asked: Permission, { redact }: CardWords): RichText {
       marked("bold", `${headOf(tool)}`),
       { text: `\n${who}\n\n`, marks: [] },
       bodyOf(permission, redact),
+      rulesOf(permission),
     ),
   )
 }
+
+/** So much of a rule fits on its button; a longer one stands in the card's text too, as far as there is room. */
+export const BUTTON_UNITS = 60
+const RULES_UNITS = 1_200
+
+/** Nobody may allow for good what they cannot read. Of rules without secrets, those that can be: by their places. */
+export function readableRules(labels: readonly string[]): { place: number; isInText: boolean }[] {
+  let left = RULES_UNITS
+  return labels.flatMap((label, place) => {
+    const isInText = label.includes("\n") || ALWAYS.length + label.length > BUTTON_UNITS
+    const units = isInText ? ALWAYS.length + shown(label).length + 1 : 0
+    if (units > left) return []
+    left -= units
+    return [{ place, isInText }]
+  })
+}
+
+function rulesOf({ suggestions, questions }: Permission): RichText {
+  const labels = suggestions.map(({ label }) => label)
+  const long = questions.length > 0 ? [] : readableRules(labels).filter(({ isInText }) => isInText)
+  return concat(
+    ...long.flatMap(({ place }) => [marked("bold", `\n${ALWAYS}`), { text: shown(labels[place]!), marks: [] }]),
+  )
+}
+export const ALWAYS = "Always: "
 
 /** The same when it is over: who decided what, and when, and what it was about. */
 export function decidedText(asked: Permission, { redact }: CardWords): RichText {
   const permission = withoutSecrets(asked, redact)
   const { state, tool, answeredBy, answeredAtMs, reason, always, suggestions } = permission
-  const by = answeredBy === null || answeredBy === "throughline" ? "" : ` by ${firstLine(answeredBy, 60)}`
+  const by = answeredBy === null || answeredBy === "throughline" ? "" : ` by ${nameOf(answeredBy)}`
   const at = answeredAtMs === null ? "" : ` at ${new Date(answeredAtMs).toISOString().slice(11, 16)} UTC`
   const rule = always === null ? undefined : suggestions[always]?.label
   const lines = [
     `${DECIDED[state]}${by}${at}`,
-    ...(rule === undefined ? [] : [`Always: ${firstLine(rule, 200)}`]),
+    ...(rule === undefined ? [] : [`${ALWAYS}${firstLine(rule, RULES_UNITS)}`]),
     ...(reason ? [firstLine(reason, 200)] : []),
   ]
   const what = `${firstLine(tool, 60)}: ${firstLine(redact(gist(permission)), 200)}`
@@ -87,6 +113,9 @@ function withoutSecrets(permission: Permission, redact: (text: string) => string
     reason: reason === null ? null : redact(reason),
   }
 }
+
+/** Whoever reads it knows them by their name; the audit has their number. */
+const nameOf = (by: string) => firstLine(by, 60).replace(/ \(\w+ \d+\)$/, "")
 
 const CUT = /\n… [\d,]+ characters between …\n/
 
