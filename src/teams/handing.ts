@@ -70,9 +70,10 @@ export function makeHanding(deps: HandingDeps): Handing {
     return sendTo(sessionId, { text, sender: senderOf(ask), key: `${delivery.key} ${times}` })
   }
 
-  /** As far as the message is, the question is too. */
+  /** As far as the message is, the question is too; also when it was done between two looks. */
   const keepUp = async (delivery: Delivery, message: Delivery): Promise<void> => {
-    if (!WITH_AGENT.includes(message.state as never)) return
+    const isDone = message.state === "done"
+    if (!isDone && !WITH_AGENT.includes(message.state as never)) return
     const { seq, leaseOwner, key } = delivery
     await store.transaction(async (tx) => {
       const nowMs = clock.nowMs()
@@ -82,7 +83,8 @@ export function makeHanding(deps: HandingDeps): Handing {
         await tx.pairs.count(askOf(delivery).pairId, nowMs)
         await conclude(tx, delivery, "delivered", nowMs, IN_SESSION)
       }
-      if (message.state === "running" && (await tx.deliveries.move(seq, ["delivered"], "running", IN_SESSION, nowMs)))
+      const isRunning = isDone || message.state === "running"
+      if (isRunning && (await tx.deliveries.move(seq, ["delivered"], "running", IN_SESSION, nowMs)))
         await tx.journal.append([stateEntry(delivery, "running", nowMs)])
     })
     onChanged(key)
@@ -163,6 +165,7 @@ export function makeHanding(deps: HandingDeps): Handing {
         const message = await store.deliveries.byKey(id)
         if (!message) return "closed"
         if (isFinal(message.state)) {
+          await keepUp(delivery, message)
           await conclusion(delivery, pair, message, sessionId, signal)
           return "settled"
         }
