@@ -23,6 +23,8 @@ export interface InterruptDeps {
 /** An agent was seen to be idle again within 200 ms of Escape; a machine may be busy. */
 const OVER_MS = 5_000
 const LOOK_MS = 50
+/** So long a turn that has just begun may not be known of: its hook is on its way, and the registry is behind. */
+const BEGUN_MS = 1_000
 
 /** Ends the turn that a session is in, and says whether it has ended. A question that it asks is not answered by it. */
 export function makeInterrupt({ clock, whom, lines, machine, turns, paster, isAgentThere }: InterruptDeps) {
@@ -50,7 +52,13 @@ export function makeInterrupt({ clock, whom, lines, machine, turns, paster, isAg
     const pane = agent.route?.pane
     if (!pane) return no("it does not run in tmux, where Escape could be pressed")
     if (agent.isShown === false) return no("no terminal shows the session now")
-    if (!turns.isBusy(agent, clock.nowMs())) return no(IDLE)
+    for (const untilMs = clock.nowMs() + BEGUN_MS; ; await sleep(LOOK_MS)) {
+      const now = await whom({ sessionId })
+      if (isNobody(now)) return no(now.nobody)
+      if (now.status === "waiting") return no(WAITS)
+      if (turns.isBusy(now, clock.nowMs())) break
+      if (clock.nowMs() > untilMs) return no(IDLE)
+    }
     const { platform } = agent.session
     const result = await paster.interrupt({ platform, pane, isAgentThere: () => isAgentThere(agent, pane) })
     if (result.kind !== "pressed") return no("what" in result ? result.what : result.reason)
