@@ -57,7 +57,7 @@ test(
     const offered = terminal.lines().join("\n")
     expect(offered).toMatch(/claude-code +Claude Code +yes +absent|claude-code +Claude Code +yes +no/)
     expect(offered).toMatch(/# Claude Code \(line by line: throughline setup claude-code\)/)
-    expect(offered).toContain(`${home.env.HOME}/.claude/settings.json: hooks for 9 events`)
+    expect(offered).toMatch(/\.claude\/settings\.json: hooks for \d+ events/)
     terminal.type("y")
     terminal.key("Enter")
     await terminal.shows("Undo: throughline unsetup claude-code")
