@@ -1,7 +1,8 @@
 // Bundles the program: one folder of a few files starts three times as fast, and rests in a third less memory, than
 // the hundreds of modules it is made of. Native and optional packages stay outside.
-import { rmSync, writeFileSync } from "node:fs"
+import { cpSync, rmSync, writeFileSync } from "node:fs"
 import { build } from "esbuild"
+import { build as buildPages } from "vite"
 import { packedVocabulary } from "./vocabulary.ts"
 
 rmSync("dist", { recursive: true, force: true })
@@ -10,6 +11,7 @@ await build({
     "daemon/main": "src/daemon/main.ts",
     "daemon/reader": "src/daemon/reader.ts",
     "daemon/indexer": "src/daemon/indexer.ts",
+    "demo/agent": "src/daemon/demo/agent.ts",
   },
   outdir: "dist",
   chunkNames: "chunks/[name]-[hash]",
@@ -30,3 +32,5 @@ await build({
   logLevel: "warning",
 })
 writeFileSync("dist/o200k.tokens", packedVocabulary())
+cpSync("src/daemon/demo/stories", "dist/demo/stories", { recursive: true })
+await buildPages({ configFile: "web/vite.config.ts", logLevel: "warn" })

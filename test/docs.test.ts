@@ -3,6 +3,7 @@ import { glob } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
+import { pages } from "../scripts/reference.ts"
 import { type FailureCode, failures } from "../src/domain/failure.ts"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
@@ -108,4 +109,8 @@ test("files and folders that the documents name exist", async () => {
   )
   expect(named.length).toBeGreaterThan(20)
   expect(named.filter((path) => !existsSync(join(project, path)))).toEqual([])
+})
+
+test.each(Object.keys(pages))("%s says what the program says of itself (node scripts/reference.ts)", (path) => {
+  expect(read(path)).toBe(pages[path]!())
 })

@@ -35,6 +35,13 @@ export const promises = {
     "Teams ask each other: each pair has a session of its own that remembers, and every question gets its own answer.",
   "permissions.person":
     "What an agent asks to be allowed waits for a person, who sees all of it; nobody's silence allows it.",
+  "telegram.topic":
+    "A session is one topic in Telegram: what is said at the desk, what the agent does and what it says, in order.",
+  "telegram.exactly-once":
+    "What is written in a session's topic reaches that agent once, and nothing is lost or doubled when the daemon is killed over it.",
+  "telegram.approvals":
+    "What an agent asks to be allowed is answered by a tap, by nobody who is not on the list, and never by a daemon that died.",
+  "telegram.resume": "A session that ended keeps what is written to it, and goes on with it by a tap on Resume.",
   "daemon.one-per-home": "However many agents start at once, one daemon serves a home.",
   "mcp.both-eras": "MCP clients of the 2025 and the 2026 era are served alike.",
   "http.token-needed": "Over HTTP nobody is served without the token, nor from another site's page.",

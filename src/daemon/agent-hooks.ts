@@ -1,5 +1,6 @@
 import { hookPayload, type SentHook } from "../domain/hook.ts"
 import type { AgentSetup } from "../domain/setup.ts"
+import type { Asking } from "../reach/approvals/asking.ts"
 import type { ReachRoom } from "../reach/room.ts"
 import type { Heard, Intake } from "../sessions/capture/intake.ts"
 
@@ -9,6 +10,8 @@ export interface AgentHooks {
   onHook(sent: SentHook): Promise<string | undefined>
   /** A hook waits: a text to wake its agent with, null when nothing is to come, undefined when it is to ask again. */
   onWait(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
+  /** A hook asks for a person's word: it, null when none is to come, undefined when it is to come and wait. */
+  onAsk: Asking["ask"]
 }
 
 interface Deps {
@@ -16,20 +19,23 @@ interface Deps {
   intake: Intake
   greet(begun: Heard & { platform: string }): Promise<string | undefined>
   reach: Pick<ReachRoom, "turnContext" | "wait">
+  asking: Asking
 }
 
-export function agentHooks({ agents, intake, greet, reach }: Deps): AgentHooks {
+export function agentHooks({ agents, intake, greet, reach, asking }: Deps): AgentHooks {
   const agentOf = (platform: string) => agents.find((one) => one.platform === platform)
   return {
     async onHook(sent) {
       const heard = await intake.receive(sent)
       const { greeting, turnContext } = agentOf(sent.platform) ?? {}
       if (!heard) return undefined
+      asking.heard(sent, heard.event)
       const said = greeting && (await greet({ platform: sent.platform, ...heard }))
       if (said !== undefined) return greeting!(said)
       const more = turnContext && (await reach.turnContext(sent, heard.event))
       return more === undefined ? undefined : turnContext!(more)
     },
+    onAsk: asking.ask,
     async onWait(sent, signal) {
       const agent = agentOf(sent.platform)
       const answer = agent && (await reach.wait(sent, agent.read(hookPayload(sent), sent.env), signal))

@@ -5,12 +5,17 @@ import { Failure } from "../domain/failure.ts"
 import { operations } from "../operations/list.ts"
 import { cli } from "../surfaces/cli.ts"
 import { addProcessCommands } from "./commands.ts"
+import { addCompletionCommand } from "./completion-command.ts"
 import { daemonCalls } from "./connect.ts"
+import { addDashboardCommand } from "./dashboard-command.ts"
 import type { Environment } from "./environment.ts"
 import { homeAt } from "./home.ts"
 import { fail } from "./main.ts"
 import { peopleExtras } from "./people.ts"
+import { addServiceCommands } from "./service-commands.ts"
 import { addSetupCommands } from "./setup-commands.ts"
+import { addStartCommands } from "./start-commands.ts"
+import { addTelegramCommands } from "./telegram-commands.ts"
 import { page, terminalStyle } from "./terminal.ts"
 import { VERSION } from "./version.ts"
 
@@ -31,14 +36,21 @@ export async function commandLine(environment: Environment, argv: string[]): Pro
     call: calls.call,
     callIfRunning: calls.callIfRunning,
     caller,
-    write: (text) => page(text, environment.pager),
+    write: (text) => page(environment.demo ? remindOfDemo(text) : text, environment.pager),
     style: terminalStyle(),
     extras: peopleExtras({ call: calls.call, caller, pager: environment.pager }),
     ...(process.stderr.isTTY ? { draw } : {}),
     confirm,
   })
+  program.option("--demo", "work on the sample history that `start --demo` makes")
+  const drawing = process.stderr.isTTY ? draw : undefined
+  addStartCommands(program, { home, environment, calls, write, draw: drawing })
   addProcessCommands(program, { home, environment, calls, write })
+  addDashboardCommand(program, { home, write })
+  addTelegramCommands(program, { home, environment, calls, caller, write })
+  addServiceCommands(program, { home, environment, write, confirm })
   addSetupCommands(program, { home, environment, write, confirm })
+  addCompletionCommand(program, { write })
   // A pager that is closed early is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
   try {
@@ -49,6 +61,11 @@ export async function commandLine(environment: Environment, argv: string[]): Pro
   } finally {
     calls.close()
   }
+}
+
+/** What an answer proposes to type next is meant for the demo, and would go to the user's own daemon. */
+function remindOfDemo(text: string): string {
+  return !/^[[{]/.test(text) && /\bthroughline [a-z]/.test(text) ? `${text}(In the demo, add --demo to it.)\n` : text
 }
 
 /** On stderr, so that what is printed can still be piped. */

@@ -1,12 +1,11 @@
 import { existsSync, readFileSync, statSync, watchFile } from "node:fs"
 import { open } from "node:fs/promises"
 import { type Command, InvalidArgumentError } from "commander"
-import { Failure } from "../domain/failure.ts"
 import { TOOL_SETS, type ToolSet } from "../operations/operation.ts"
 import { table } from "../operations/text.ts"
 import { loadConfig } from "./config.ts"
-import { type DaemonCalls, ensureDaemon, stopDaemon } from "./connect.ts"
-import { examine, type Finding, verdict } from "./doctor.ts"
+import type { DaemonCalls } from "./connect.ts"
+import { examine, findingLines, verdict } from "./doctor.ts"
 import type { Environment } from "./environment.ts"
 import type { Home } from "./home.ts"
 
@@ -24,39 +23,6 @@ export function addProcessCommands(program: Command, context: Context): void {
   const { home, environment, calls, write } = context
   const answer = (json: unknown, text: string, flags: { json?: boolean }) =>
     write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
-
-  program
-    .command("start")
-    .description("Start the daemon, or say that it runs")
-    .option("--set <key=value>", "a setting for this run, over file and environment", collect, [])
-    .option("--json", "print the answer as JSON")
-    .action(async (flags: { set: string[]; json?: boolean }) => {
-      const { registration, started } = await ensureDaemon(home, flags.set)
-      if (!started && flags.set.length > 0)
-        throw new Failure("bad_input", "it runs already: `throughline stop` first, then start it with --set", {
-          parameter: "set",
-        })
-      const lines = [
-        `Throughline ${registration.version} ${started ? "started" : "runs already"} (pid ${registration.pid})`,
-        `  socket  ${registration.socket}`,
-        `  http    ${registration.url ?? "off (see throughline doctor)"}`,
-        "",
-        "Next: `throughline setup` lets the agents on this machine use it (it shows every change and can be undone);",
-        "`throughline sessions`, `throughline status` and `throughline doctor` show what is there.",
-        `Here, throughline is: ${process.execPath} ${process.argv[1]}`,
-      ]
-      answer({ started, ...registration }, lines.join("\n"), flags)
-    })
-
-  program
-    .command("stop")
-    .description("Stop the daemon")
-    .option("--force", "end it also if it does not answer, once it is proved to be ours")
-    .option("--json", "print the answer as JSON")
-    .action(async (flags: { force?: boolean; json?: boolean }) => {
-      const stopped = await stopDaemon(home, flags.force)
-      answer({ stopped }, stopped ? "Throughline stopped." : "Throughline was not running.", flags)
-    })
 
   program
     .command("logs")
@@ -78,7 +44,11 @@ export function addProcessCommands(program: Command, context: Context): void {
     .option("--json", "print the findings as JSON")
     .action(async (flags: { json?: boolean }) => {
       const findings = await examine(home, environment, calls)
-      answer({ findings, verdict: verdict(findings) }, doctorText(findings), flags)
+      answer(
+        { findings, verdict: verdict(findings) },
+        [...findingLines(findings), "", verdict(findings)].join("\n"),
+        flags,
+      )
       if (findings.some((finding) => finding.state === "wrong")) process.exitCode = 1
     })
 
@@ -108,16 +78,6 @@ export function addProcessCommands(program: Command, context: Context): void {
     .command("mcp")
     .description("Speak MCP on stdin and stdout, for an agent's configuration")
     .option("--tools <sets>", `only these sets of tools: ${TOOL_SETS.join(", ")}`, toToolSets)
-}
-
-function doctorText(findings: Finding[]): string {
-  const mark = { good: "ok  ", warning: "warn", wrong: "FAIL" }
-  const width = Math.max(...findings.map((finding) => finding.check.length))
-  const lines = findings.flatMap(({ check, state, detail, remedy }) => [
-    `${mark[state]}  ${check.padEnd(width)}  ${detail}`,
-    ...(remedy === undefined ? [] : [`${" ".repeat(width + 8)}→ ${remedy}`]),
-  ])
-  return [...lines, "", verdict(findings)].join("\n")
 }
 
 function readable(line: string): string {

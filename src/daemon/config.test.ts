@@ -109,8 +109,13 @@ describe("texts from the environment and from flags", () => {
   })
 
   test("every setting can be given by its name", () => {
+    const unset: Record<string, string> = {
+      "database.url": "postgres://localhost/db",
+      "telegram.token": `123:${"a".repeat(30)}`,
+      "telegram.chat": "-1001",
+    }
     for (const { key, value } of load({}).settings) {
-      const environment = { [environmentName(key)]: String(value ?? "postgres://localhost/db") }
+      const environment = { [environmentName(key)]: String(value ?? unset[key]) }
       const { settings } = load({ environment })
       expect(settings.find((setting) => setting.key === key)?.source).toBe(`environment ${environmentName(key)}`)
     }

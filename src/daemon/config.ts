@@ -10,6 +10,8 @@ export interface Setting {
   value: unknown
   source: string
   secret: boolean
+  /** What it is for. */
+  description: string
 }
 
 export interface LoadedConfig {
@@ -55,11 +57,12 @@ export function loadConfig({
   const parsed = ConfigSchema.safeParse(nested(given))
   if (!parsed.success) throw refusal(parsed.error.issues[0]!, { given, leaves: all, path })
   const config = parsed.data
-  const settings = leaves.map(({ key, secret, secretInside }) => ({
+  const settings = leaves.map(({ key, secret, secretInside, description }) => ({
     key,
     value: masked(at(config, key), secretInside),
     source: given.get(key)?.source ?? "default",
     secret,
+    description,
   }))
   const entries = records.flatMap((record) =>
     Object.entries(at(config, record) as object).map(([name, value]: [string, unknown]) => ({
@@ -67,6 +70,7 @@ export function loadConfig({
       value,
       source: path,
       secret: false,
+      description: "",
     })),
   )
   return { config: Object.freeze(config), settings: [...settings, ...entries] }
@@ -105,6 +109,7 @@ interface Leaf {
   key: string
   schema: z.ZodType
   secret: boolean
+  description: string
   /** The name of the secret in a setting that is an object. */
   secretInside: string | undefined
   /** Its keys are names that a person gives; from the file only. */
@@ -118,7 +123,18 @@ function leavesOf(schema: z.ZodType, prefix = ""): Leaf[] {
       leavesOf(inner as z.ZodType, prefix ? `${prefix}.${name}` : name),
     )
   const { secret, secretInside } = metaOf(schema)
-  return [{ key: prefix, schema: bare, secret: secret === true, secretInside, isRecord: bare instanceof z.ZodRecord }]
+  const isRecord = bare instanceof z.ZodRecord
+  return [
+    { key: prefix, schema: bare, secret: secret === true, description: describedAs(schema), secretInside, isRecord },
+  ]
+}
+
+function describedAs(schema: z.ZodType): string {
+  const inner =
+    schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional
+      ? (schema.unwrap() as z.ZodType)
+      : undefined
+  return schema.description ?? (inner ? describedAs(inner) : "")
 }
 
 function unwrap(schema: z.ZodType): z.ZodType {

@@ -24,6 +24,11 @@ const POLL_MS = 25
 const HEALTH_MS = 1_000
 const SPEECH_BYTES = 64 * 1024
 
+/** What a daemon is started as: this Node and this program, by their whole paths. */
+export function daemonArgv(): string[] {
+  return [process.execPath, ...SMALL, fileURLToPath(new URL("../../bin/throughline.js", import.meta.url)), "daemon"]
+}
+
 /** The daemon that answers behind the registration, or undefined. Nothing is started or signalled. */
 export async function runningDaemon(home: Home): Promise<Registration | undefined> {
   const registration = readRegistration(home)
@@ -187,8 +192,8 @@ interface Child {
 function launch(home: Home, flags: string[]): Child {
   const errors = join(home.logs, `start-${process.pid}-${newKey().slice(0, 8)}.err`)
   const fd = roomToSpeak(home, errors)
-  const entry = fileURLToPath(new URL("../../bin/throughline.js", import.meta.url))
-  const child = spawn(process.execPath, [...SMALL, entry, "daemon", ...flags.flatMap((flag) => ["--set", flag])], {
+  const [program = "", ...args] = daemonArgv()
+  const child = spawn(program, [...args, ...flags.flatMap((flag) => ["--set", flag])], {
     detached: true,
     cwd: home.dir,
     env: daemonEnvironment(),

@@ -1,34 +1,37 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs"
 import type * as z from "zod"
 import { Failure } from "../domain/failure.ts"
-import type { SystemStatus } from "../operations/services.ts"
+import type { SystemFinding, SystemStatus } from "../operations/services.ts"
 import type { SourceView } from "../operations/sources.ts"
 import { searchState } from "../operations/system.ts"
 import type { TeamView } from "../operations/teams.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { loadConfig } from "./config.ts"
 import { type DaemonCalls, runningDaemon } from "./connect.ts"
+import { telegramFindings } from "./doctor-telegram.ts"
 import type { Environment } from "./environment.ts"
 import { damagedFiles, type Home } from "./home.ts"
 import { processStart } from "./process-identity.ts"
 import { readRegistration } from "./registration.ts"
 import { VERSION } from "./version.ts"
 
-export interface Finding {
-  check: string
-  state: "good" | "warning" | "wrong"
-  detail: string
-  remedy?: string
-}
+export type Finding = SystemFinding
 
 const MANY_WAITING = 100
 const LOW_DISK_BYTES = 500 * 1024 * 1024
 
 /** Looks at everything without changing or starting anything. */
-export async function examine(home: Home, environment: Environment, calls: DaemonCalls): Promise<Finding[]> {
+export async function examine(
+  home: Home,
+  environment: Environment,
+  calls: Pick<DaemonCalls, "callIfRunning">,
+): Promise<Finding[]> {
   const findings = [nodeVersion(), homeFolder(home), disk(home), configuration(home, environment)]
   const registration = await runningDaemon(home)
-  if (!registration) return [...findings, absentDaemon(home), ...waiting(home, 0), ...damaged(home)]
+  if (!registration) {
+    const telegram = await telegramFindings(home, environment, undefined)
+    return [...findings, absentDaemon(home), ...telegram, ...waiting(home, 0), ...damaged(home)]
+  }
   const status = (await calls.callIfRunning("status", {}, { surface: "cli" })) as unknown as SystemStatus
   const { sources } = (await calls.callIfRunning("sources", {}, { surface: "cli" })) as unknown as SourcesAnswer
   const { teams } = (await calls.callIfRunning("teams.list", {}, { surface: "cli" })) as unknown as TeamsAnswer
@@ -40,9 +43,20 @@ export async function examine(home: Home, environment: Environment, calls: Daemo
     search(status),
     ...agents(sources),
     ...kept(teams),
+    ...(await telegramFindings(home, environment, calls)),
     ...waiting(home, MANY_WAITING),
     ...damaged(home),
   ]
+}
+
+/** One line for each, and below it what to do. */
+export function findingLines(findings: Finding[]): string[] {
+  const mark = { good: "ok  ", warning: "warn", wrong: "FAIL" }
+  const width = Math.max(...findings.map((finding) => finding.check.length))
+  return findings.flatMap(({ check, state, detail, remedy }) => [
+    `${mark[state]}  ${check.padEnd(width)}  ${detail}`,
+    ...(remedy === undefined ? [] : [`${" ".repeat(width + 8)}→ ${remedy}`]),
+  ])
 }
 
 /** The last line of `doctor`: all good, or the first thing to do. */
@@ -94,7 +108,8 @@ function configuration(home: Home, environment: Environment): Finding {
   try {
     const { config, settings } = loadConfig({ path: home.config, environment: environment.settings, flags: [] })
     const changed = settings.filter((setting) => setting.source !== "default").length
-    const troubles = makeRoster({ read: () => config.teams }).troubles()
+    const readAllowed = () => config.settings.allowedDirectories
+    const troubles = makeRoster({ read: () => config.teams, readAllowed }).troubles()
     if (troubles.length > 0)
       return { check: "config", state: "warning", detail: troubles.join("; "), remedy: `Correct it in ${home.config}` }
     return { check: "config", state: "good", detail: changed === 0 ? "defaults" : `${changed} settings changed` }

@@ -1,9 +1,28 @@
 import { expect, test } from "vitest"
 import { DRIVEN } from "../adapters/drivers/shared/processes.ts"
-import { daemonEnvironment } from "./environment.ts"
+import { daemonEnvironment, enterDemo, PAIR, personsEnvironment, readEnvironment } from "./environment.ts"
 
 test("a daemon that was started from within a driven agent does not bear that agent's mark", () => {
-  const env = daemonEnvironment({ [DRIVEN]: "x", LANG: "C" })
+  const env = daemonEnvironment({ [DRIVEN]: "x", [PAIR]: "p-1", LANG: "C" })
   expect(env).toMatchObject({ LANG: "C", MALLOC_ARENA_MAX: "2" })
   expect(env).not.toHaveProperty(DRIVEN)
+  expect(env).not.toHaveProperty(PAIR)
+})
+
+test("whose agent it is stands in the environment beside the settings, and is none of them", () => {
+  const { agent, settings } = readEnvironment({ [PAIR]: "p-1", THROUGHLINE_LOG_LEVEL: "debug" })
+  expect(agent.pair).toBe("p-1")
+  expect(settings).toEqual({ THROUGHLINE_LOG_LEVEL: "debug" })
+})
+
+test("the demo takes over nothing that names the user's files, agents or settings; a browser is still the user's", () => {
+  const own = { PATH: "/bin", LANG: "C", HOME: "/home/me", CODEX_HOME: "/home/me/.codex", CLAUDECODE: "1" }
+  const env: NodeJS.ProcessEnv = { ...own, THROUGHLINE_DATABASE_URL: "postgres://db/mine", XDG_DATA_HOME: "/home/me/x" }
+  enterDemo({ homeDir: "/tmp/d/home", userDir: "/tmp/d/you" }, env)
+  expect(env).toEqual({
+    ...{ PATH: "/bin", LANG: "C", HOME: "/tmp/d/you", THROUGHLINE_HOME: "/tmp/d/home" },
+    // Who asks from an agent's shell is an agent in the demo too.
+    CLAUDECODE: "1",
+  })
+  expect(personsEnvironment({})).toMatchObject(own)
 })

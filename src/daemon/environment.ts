@@ -2,6 +2,7 @@ import { homedir, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { DRIVEN } from "../adapters/drivers/shared/processes.ts"
 import type { Machine } from "../domain/platform.ts"
+import type { DemoPlace } from "./demo/place.ts"
 
 /** The one place that reads the process's environment. */
 export interface Environment {
@@ -12,10 +13,34 @@ export interface Environment {
   settings: Record<string, string>
   /** What decides where agents keep their files. */
   machine: Machine
-  agent: { projectDir?: string; nativeSession?: { platform: string; id: string }; shell?: string }
+  /** Set while the program works on its sample history. */
+  demo?: DemoPlace
+  agent: { pair?: string; projectDir?: string; nativeSession?: { platform: string; id: string }; shell?: string }
   cwd: string
   /** What a person has chosen to read long texts with, and how it is told to let colours through. */
   pager: { command: string | undefined; env: NodeJS.ProcessEnv }
+}
+
+/** What the demo takes over from the shell it is started in: nothing that names the user's files, agents or settings. */
+const NEUTRAL =
+  /^(PATH|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|LANG|LC_.*|TZ|TMPDIR|SHELL|USER|LOGNAME|PAGER|LESS|LINES|COLUMNS)$/
+
+let personsOwn: NodeJS.ProcessEnv | undefined
+
+/** From here on this process and what it starts live in the demo. */
+export function enterDemo(
+  { homeDir, userDir }: { homeDir: string; userDir: string },
+  env: NodeJS.ProcessEnv = process.env,
+): void {
+  personsOwn = { ...env }
+  for (const name of Object.keys(env)) if (!NEUTRAL.test(name) && !(name in SHELLS)) delete env[name]
+  env.HOME = userDir
+  env.THROUGHLINE_HOME = homeDir
+}
+
+/** For programs of the person's own, such as a browser: also in the demo they are the person's. */
+export function personsEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return personsOwn ?? env
 }
 
 /**
@@ -30,7 +55,7 @@ const GIVES_BACK = {
 
 export function daemonEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   // Started by a tool of an agent that is driven, it is none of what that agent leaves behind.
-  const { [DRIVEN]: _, ...own } = env
+  const { [DRIVEN]: _, [PAIR]: __, ...own } = env
   return { ...GIVES_BACK, ...own }
 }
 
@@ -56,7 +81,9 @@ export function terminalEnvironment(env: Record<string, string | undefined>): Re
   return Object.fromEntries(Object.entries(env).filter(([name]) => !AGENTS_OWN.includes(name) && !(name in GIVES_BACK)))
 }
 
-const NOT_SETTINGS = new Set(["THROUGHLINE_HOME"])
+/** Given to our own server beside an agent that is started for a pair. */
+export const PAIR = "THROUGHLINE_PAIR"
+const NOT_SETTINGS = new Set(["THROUGHLINE_HOME", PAIR])
 
 export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
   const settings: Record<string, string> = {}
@@ -75,6 +102,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
       env,
     },
     agent: {
+      ...(env[PAIR] ? { pair: env[PAIR] } : {}),
       ...(env.CLAUDE_PROJECT_DIR ? { projectDir: env.CLAUDE_PROJECT_DIR } : {}),
       ...(env.CLAUDE_CODE_SESSION_ID
         ? { nativeSession: { platform: "claude-code", id: env.CLAUDE_CODE_SESSION_ID } }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { AGENT_CHANNEL, laneOf, type MessagePayload } from "../domain/message.ts"
+import { AGENT_CHANNEL, laneOf, type Priority, type Sender } from "../domain/message.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
 import type { TaskState } from "../domain/task-state.ts"
@@ -75,16 +75,16 @@ const task = (more: Partial<TaskState> = {}) =>
     updatedAtMs: NOW,
     ...more,
   })
-const message = (n: number, text: string, more: Partial<MessagePayload> = {}) => {
-  const payload: MessagePayload = {
+const message = (n: number, text: string, more: { team?: string; priority?: Priority; sender?: Sender } = {}) => {
+  const payload = {
     team: "web",
     text,
-    priority: "normal",
+    priority: "normal" as const,
     sender: { kind: "agent", name: "api" },
     ...more,
   }
   const key = `m-${String(n).padStart(16, "0")}`
-  const lane = laneOf(payload.team, payload.priority)
+  const lane = laneOf(payload, payload.priority)
   return store.deliveries.enqueue({ key, lane, channel: AGENT_CHANNEL, payload, repeatable: false }, NOW + n)
 }
 
@@ -176,7 +176,7 @@ describe("mail that waits", () => {
     await message(1, "for codex", { team: "cdx" })
     await message(2, "for inner", { team: "inner" })
     await message(3, "done")
-    const [delivery] = await store.deliveries.ofLanes([laneOf("web", "normal")])
+    const [delivery] = await store.deliveries.ofLanes([laneOf({ team: "web" }, "normal")])
     await store.deliveries.move(delivery!.seq, ["queued"], "cancelled", null, NOW)
     expect(await greet("startup")).toBeUndefined()
   })

@@ -1,3 +1,4 @@
+import type { Delivery } from "../domain/delivery.ts"
 import type { HookEvent } from "../domain/hook.ts"
 import { AGENT_CHANNEL, lanesOf, messageOf } from "../domain/message.ts"
 import type { Project } from "../domain/project.ts"
@@ -100,7 +101,7 @@ async function noticesOf({ roster, notices }: Deps, begun: Begun) {
 async function mailOf({ store, roster }: Deps, begun: Begun) {
   const texts: string[] = []
   for (const team of teamsAt(roster, begun)) {
-    const waiting = await store.deliveries.ofLanes(lanesOf(team.name), { states: ["queued"] })
+    const waiting = await store.deliveries.ofLanes(lanesOf({ team: team.name }), { states: ["queued"] })
     const messages = waiting.filter((delivery) => delivery.channel === AGENT_CHANNEL)
     if (messages.length > 0) texts.push(mailText(team, messages))
   }
@@ -114,7 +115,7 @@ function teamsAt(roster: Roster, { platform, event }: Begun): Team[] {
   return above.filter((team) => team.projectDir === above[0]?.projectDir && team.platform === platform)
 }
 
-function mailText(team: Team, messages: Parameters<typeof messageOf>[0][]): string {
+function mailText(team: Team, messages: Delivery[]): string {
   const lines = messages.slice(0, LISTED).map((delivery) => {
     const { sender, priority, text } = messageOf(delivery)
     const mark = priority === "normal" ? "" : ` ${priority.toUpperCase()}`

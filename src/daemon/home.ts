@@ -15,6 +15,8 @@ export interface Home {
   lock: string
   registration: string
   token: string
+  /** What the dashboard shows that it is the owner's; no agent is given it. */
+  ownerKey: string
   logs: string
   log: string
   socket: string
@@ -44,6 +46,7 @@ export function homeAt(dir: string, tempDir: string): Home {
     lock: join(dir, "daemon.lock"),
     registration: join(dir, "daemon.json"),
     token: join(dir, "token"),
+    ownerKey: join(dir, "owner.key"),
     logs,
     log: join(logs, "throughline.log"),
     socket: socketPath(dir, "daemon", tempDir),
@@ -87,14 +90,17 @@ export function homeFailure(home: Home, error: unknown): Failure | undefined {
   return undefined
 }
 
+export const tokenOf = (home: Home) => secretAt(home.token)
+export const ownerKeyOf = (home: Home) => secretAt(home.ownerKey)
+
 /** Made once, by whoever comes first; later ones read it. */
-export function tokenOf(home: Home): string {
+function secretAt(path: string): string {
   try {
-    writeFileSync(home.token, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" })
+    writeFileSync(path, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
   }
-  return readFileSync(home.token, "utf8").trim()
+  return readFileSync(path, "utf8").trim()
 }
 
 function socketPath(dir: string, name: string, tempDir: string): string {

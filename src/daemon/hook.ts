@@ -1,7 +1,7 @@
 import { request } from "node:http"
 import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
-import { HOOK_ENV, HOOK_PATH, hookHeaders, mayWait, WAIT_PATH } from "../domain/hook.ts"
+import { ASK_PATH, HOOK_ENV, HOOK_PATH, hookHeaders, mayAsk, mayWait, WAIT_PATH } from "../domain/hook.ts"
 import { writeSpool } from "../sessions/capture/spool.ts"
 import type { Environment } from "./environment.ts"
 import { homeAt } from "./home.ts"
@@ -14,6 +14,10 @@ const MAX_START_MS = 1_500
 const MAX_STOP_MS = 1_500
 /** Longer than the daemon lets a waiter wait before it asks it to come again. */
 const MAX_WAIT_MS = 70_000
+/** That a question is kept is said at once; a daemon that hangs leaves it to the terminal. */
+const MAX_ASK_MS = 1_500
+/** So long a hook whose question is kept looks for the daemon that comes next. */
+const LOOK_TIMES = 60
 /** Nothing that could end a line, and a header with it. */
 const ONE_LINE = /^[^\p{Cc}]+$/u
 
@@ -31,11 +35,17 @@ export async function hook(
       return value !== undefined && ONE_LINE.test(value) ? [[name, value] as const] : []
     })
     const env = { PPID: String(process.ppid), ...Object.fromEntries(set) }
-    const headers = hookHeaders({ key: `${atNs}-${process.pid}`, atNs, env })
+    const own = mode === "ask" ? { HOOK_PID: String(process.pid) } : {}
+    const headers = hookHeaders({ key: `${atNs}-${process.pid}`, atNs, env: { ...env, ...own } })
     const body = await text(process.stdin)
     if (mode === "wait") {
       if (mayWait(machine.env))
         await wait(home.socket, `${WAIT_PATH}/${encodeURIComponent(platform)}`, { headers, body, maxMs: MAX_WAIT_MS })
+      return
+    }
+    if (mode === "ask") {
+      if (mayAsk(machine.env))
+        await ask(home.socket, `${ASK_PATH}/${encodeURIComponent(platform)}`, { headers, body, maxMs: MAX_ASK_MS })
       return
     }
     const isStop = body.includes('"hook_event_name":"Stop"')
@@ -62,6 +72,23 @@ async function wait(socketPath: string, path: string, asked: Asked): Promise<voi
       return
     }
     if (status !== 202) await sleep(1_000)
+  }
+}
+
+/** Prints a person's word when there is one; otherwise nothing, and the agent's own dialog stays. */
+async function ask(socketPath: string, path: string, first: Asked): Promise<void> {
+  const agent = process.ppid
+  const start = processStart(agent)
+  let [at, asked, left] = [path, first, LOOK_TIMES]
+  while (left > 0 && start !== undefined && processStart(agent) === start) {
+    const { status, said } = await post(socketPath, at, asked)
+    if (status === 200) process.stdout.write(`${said}\n`)
+    if (status === 202) [at, asked, left] = [`${path}?held`, { ...first, maxMs: MAX_WAIT_MS }, LOOK_TIMES]
+    else if (status !== 0 || at === path) return
+    else {
+      left--
+      await sleep(1_000)
+    }
   }
 }
 

@@ -1,13 +1,22 @@
 import { Failure } from "../domain/failure.ts"
 import { failureText } from "../surfaces/failure-text.ts"
-import { type Environment, readEnvironment } from "./environment.ts"
+import { demoPlace, madeBy } from "./demo/place.ts"
+import { type Environment, enterDemo, readEnvironment } from "./environment.ts"
 import { homeAt, homeFailure } from "./home.ts"
 
 /** What bin/throughline.js runs. Each way in loads only what it needs: an agent starts one of these with every session. */
-export async function main(argv: string[]): Promise<void> {
-  const environment = readEnvironment()
+export async function main(words: string[]): Promise<void> {
+  const demo = words.includes(DEMO) ? demoPlace() : undefined
+  const argv = words.filter((word) => word !== DEMO)
+  if (demo) enterDemo(demo)
+  const environment: Environment = { ...readEnvironment(), ...(demo && { demo }) }
   if (process.platform === "win32")
     return fail(new Failure("unsupported_system", "Throughline does not run on Windows itself"), false)
+  if (demo && !/^(start|stop|--help|-h)$/.test(argv[0] ?? "--help") && madeBy(demo) === undefined)
+    return fail(
+      new Failure("bad_input", "there is no demo: `throughline start --demo` makes it", { parameter: "demo" }),
+      false,
+    )
   if (argv[0] === "daemon") return daemon(environment, argv.slice(1))
   if (argv[0] === "mcp" && !argv.some((word) => word === "--help" || word === "-h")) {
     const { mcp } = await import("./mcp-command.ts")
@@ -20,6 +29,9 @@ export async function main(argv: string[]): Promise<void> {
   const { commandLine } = await import("./command-line.ts")
   return commandLine(environment, argv)
 }
+
+/** May stand anywhere on the command line. */
+const DEMO = "--demo"
 
 export function fail(failure: Failure, json: boolean): void {
   const stream = json ? process.stdout : process.stderr

@@ -16,13 +16,14 @@ export function mcp(environment: Environment, argv: string[]): void {
     return
   }
   const home = homeAt(environment.home, environment.tempDir)
-  const { nativeSession, projectDir } = environment.agent
+  const { pair, nativeSession, projectDir } = environment.agent
   const connection = newKey()
   const caller: Caller = {
     surface: "mcp",
     key: nativeSession ? `${nativeSession.platform}:${nativeSession.id}` : `mcp:${connection}`,
     connection,
     cwd: environment.cwd,
+    ...(pair ? { pair } : {}),
     ...(nativeSession ? { nativeSession } : {}),
     ...(projectDir ? { projectDir } : {}),
   }

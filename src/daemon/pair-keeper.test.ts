@@ -9,7 +9,7 @@ const pair: Pair = {
 }
 
 /** A teams' room that writes down what it is told, and refuses what it is to refuse. */
-function stage({ refuses = {}, isOpen = false, status = "done" as "done" | "failed" } = {}) {
+function stage({ refuses = {}, isOpen = false, isBusy = false, isKnown = true } = {}) {
   const told: string[] = []
   const keeper = pairKeeper({
     teams: {
@@ -19,37 +19,37 @@ function stage({ refuses = {}, isOpen = false, status = "done" as "done" | "fail
         if (code) throw new Failure(code, "no")
         return { changed: true, note: "", pair }
       },
-      async ask(_caller, { team, text }) {
-        told.push(`ask ${team}: ${text.split("\n").at(-1)}`)
-        const rest = { messageId: "m", from: null, to: team, threadId: "main", answer: "ok", sessionId: "n2" }
-        return { ...rest, status, isContextNew: true, durationMs: 1, reason: null }
+      async whileAsleep({ toTeam }, work) {
+        if (isBusy) throw new Failure("agent_busy", "no")
+        told.push(`asleep ${toTeam}`)
+        await work()
       },
     },
-    records: { briefOf: async () => "what was known", isOpenElsewhere: async () => isOpen },
+    records: { briefOf: async () => (isKnown ? "what was known" : undefined), isOpenElsewhere: async () => isOpen },
   })
   return { told, keeper }
 }
 
 test("a session that a person has open is left alone", async () => {
   const { told, keeper } = stage({ isOpen: true })
-  expect([await keeper.compact(pair), await keeper.renew(pair)]).toEqual(["busy", "busy"])
+  expect([await keeper.compact(pair), await keeper.renew(pair, async () => {})]).toEqual(["busy", "busy"])
   expect(told).toEqual([])
 })
 
 test("nothing is forced: what is busy is busy, and what its agent cannot is told apart from what failed", async () => {
-  const { told, keeper } = stage({ refuses: { compact: "agent_busy", reset: "bad_input", sleep: "agent_busy" } })
-  expect([await keeper.compact(pair), await keeper.renew(pair), await keeper.rest(pair)]).toEqual([
-    "busy",
-    "unable",
-    "busy",
-  ])
-  expect(told).toEqual(["cli compact api false", "cli reset api false", "cli sleep api false"])
+  const { told, keeper } = stage({ refuses: { compact: "agent_busy", sleep: "agent_busy" } })
+  expect([await keeper.compact(pair), await keeper.rest(pair)]).toEqual(["busy", "busy"])
+  expect(told).toEqual(["cli compact api false", "cli sleep api false"])
+  expect(await stage({ refuses: { compact: "bad_input" } }).keeper.compact(pair)).toBe("unable")
   await expect(stage({ refuses: { compact: "agent_failed" } }).keeper.compact(pair)).rejects.toThrow("no")
 })
 
-test("a new session reads the brief before anything else, and one that has not is a failure", async () => {
+test("a pair is marked to go on anew while its process sleeps, and not one of which nothing is known", async () => {
   const { told, keeper } = stage()
-  expect(await keeper.renew(pair)).toBe("done")
-  expect(told).toEqual(["cli reset api false", "ask api: what was known"])
-  await expect(stage({ status: "failed" }).keeper.renew(pair)).rejects.toThrow(/has not read its brief/)
+  const mark = async () => void told.push("marked")
+  expect(await keeper.renew(pair, mark)).toBe("done")
+  expect(told).toEqual(["asleep api", "marked"])
+  expect(await stage({ isKnown: false }).keeper.renew(pair, mark)).toBe("unable")
+  expect(await stage({ isBusy: true }).keeper.renew(pair, mark)).toBe("busy")
+  expect(told).toHaveLength(2)
 })

@@ -13,7 +13,7 @@ interface Parts {
   store: Store
   clock: Clock
   config: Config
-  teams: Pick<TeamsRoom, "control" | "ask">
+  teams: Pick<TeamsRoom, "control" | "whileAsleep">
   records: Pick<TeamsDeps, "briefOf" | "isOpenElsewhere">
   log: Log
 }
@@ -23,22 +23,23 @@ export function maintenanceOf({ store, clock, config, teams, records, log }: Par
   return makeMaintenance({
     store,
     clock,
-    settings: config.maintenance,
+    settings: { ...config.maintenance, keepPermissionsDays: config.permissions.keepDays },
     keeper: pairKeeper({ teams, records }),
     onTrouble: (err, what) => log.warn({ err, what }, "a pair could not be looked after"),
   })
 }
 
 const OWNER: Caller = { surface: "cli" }
-const READ_MS = 10 * 60_000
 
 export function pairKeeper({ teams, records }: Pick<Parts, "teams" | "records">): PairKeeper {
   /** What a person has open is theirs: a second process on it would write into the same conversation. */
   const isOpen = async ({ platform, nativeId }: Pair) =>
     nativeId !== null && (await records.isOpenElsewhere(platform, nativeId))
-  const control = async (operation: ControlWish["operation"], pair: Pair): Promise<"done" | "busy" | "unable"> => {
+  const control = (operation: ControlWish["operation"], pair: Pair) =>
+    attempt(() => teams.control(OWNER, { operation, ...named(pair), messageId: undefined, force: false }))
+  const attempt = async (work: () => Promise<unknown>): Promise<"done" | "busy" | "unable"> => {
     try {
-      await teams.control(OWNER, { operation, ...named(pair), messageId: undefined, force: false })
+      await work()
       return "done"
     } catch (error) {
       if (!(error instanceof Failure)) throw error
@@ -50,17 +51,10 @@ export function pairKeeper({ teams, records }: Pick<Parts, "teams" | "records">)
   }
   return {
     compact: async (pair) => ((await isOpen(pair)) ? "busy" : control("compact", pair)),
-    async renew(pair) {
+    async renew(pair, mark) {
       if (await isOpen(pair)) return "busy"
       const brief = pair.nativeId === null ? undefined : await records.briefOf(pair.nativeId)
-      if (brief === undefined) return "unable"
-      const reset = await control("reset", pair)
-      if (reset !== "done") return reset
-      const names = { team: "team", text: "the brief" }
-      const wish = { ...named(pair), text: goingOn(brief), names, timeoutMs: READ_MS }
-      const { status, reason } = await teams.ask(OWNER, wish)
-      if (status === "done") return "done"
-      throw new Failure("agent_failed", `the new session has not read its brief: ${reason ?? status}`)
+      return brief === undefined ? "unable" : attempt(() => teams.whileAsleep(pair, mark))
     },
     // A process whose team is gone is ended by the pool.
     rest: async (pair) => ((await control("sleep", pair)) === "busy" ? "busy" : "done"),
@@ -68,6 +62,3 @@ export function pairKeeper({ teams, records }: Pick<Parts, "teams" | "records">)
 }
 
 const named = ({ fromTeam, toTeam, threadId }: Pair) => ({ team: toTeam, fromTeam: fromTeam ?? undefined, threadId })
-
-const goingOn = (brief: string) =>
-  `[This session goes on with an earlier one, which became too long. What is known of it follows. Nothing is to be done yet: read it, and answer with one word.]\n${brief.trim()}`

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, rmSync } from "node:fs"
 import type { Server } from "node:http"
+import { fileURLToPath } from "node:url"
 import { createAdaptorServer } from "@hono/node-server"
 import type { Hono } from "hono"
 import { Failure } from "../domain/failure.ts"
@@ -9,7 +10,7 @@ import { writeHookScript } from "../sessions/setup/room.ts"
 import { httpApp } from "../surfaces/http.ts"
 import { loadConfig } from "./config.ts"
 import type { Environment } from "./environment.ts"
-import { homeAt, prepareHome, tokenOf } from "./home.ts"
+import { homeAt, ownerKeyOf, prepareHome, tokenOf } from "./home.ts"
 import { takeLock } from "./lock.ts"
 import { openLog } from "./log.ts"
 import { processStart } from "./process-identity.ts"
@@ -19,6 +20,7 @@ import { shutdown } from "./shutdown.ts"
 import { VERSION } from "./version.ts"
 import { wire } from "./wire.ts"
 
+const WEB_DIR = fileURLToPath(new URL("../web", import.meta.url))
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 
 /** Runs the daemon in this process until it is told to stop. Resolves false when another one holds this home. */
@@ -54,22 +56,26 @@ export async function serve(environment: Environment, flags: string[]): Promise<
 
   const program = await wire({
     config,
-    readTeams: () => load().teams,
+    readConfig: load,
     environment,
+    flags,
     home,
     log,
     registration: () => registration,
     httpTrouble: () => httpTrouble,
   })
+  const ending = new AbortController()
   const shared = {
     operations,
     call: program.call,
     mcp: program.mcp,
     identity: { id: registration.id, version: VERSION, pid: process.pid },
+    feed: program.feed,
+    ending: ending.signal,
     onBug: (err: unknown, path: string) => log.error({ err, path }, "a request failed in a way it should not"),
   }
   const onSocket = await listenOnSocket(
-    httpApp({ ...shared, onStop: stop, onHook: program.onHook, onWait: program.onWait }),
+    httpApp({ ...shared, onStop: stop, onHook: program.onHook, onWait: program.onWait, onAsk: program.onAsk }),
     home.socket,
   )
   onSocket.on("upgrade", program.streams.onUpgrade)
@@ -77,7 +83,10 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   if (config.http.enabled) {
     const hosts = [...LOOPBACK, config.http.host, ...config.http.hosts].map((name) => name.toLowerCase())
     try {
-      onHttp = await listenOnPort(httpApp({ ...shared, guard: { token: tokenOf(home), hosts } }), config)
+      onHttp = await listenOnPort(
+        httpApp({ ...shared, webDir: WEB_DIR, guard: { token: tokenOf(home), ownerKey: ownerKeyOf(home), hosts } }),
+        config,
+      )
       registration = { ...registration, url: urlOf(onHttp, config) }
     } catch (error) {
       // The socket serves everything; a taken port must not keep people from their sessions.
@@ -94,7 +103,13 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   await shutdown(
     [
       { name: "registration", run: () => removeRegistration(home, registration.id) },
-      { name: "http", run: () => closeServer(onHttp) },
+      {
+        name: "http",
+        run: () => {
+          ending.abort()
+          return closeServer(onHttp)
+        },
+      },
       {
         name: "socket",
         run: () => {

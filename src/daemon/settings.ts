@@ -1,6 +1,8 @@
+import { isAbsolute } from "node:path"
 import * as z from "zod"
 import { EmbedderSetting } from "../adapters/embedders/list.ts"
 import { TeamSettings } from "./team-settings.ts"
+import { TelegramSettings } from "./telegram-settings.ts"
 
 /** The whole configuration. Every key but teams can also be set as THROUGHLINE_<KEY> and by `--set key=value`. */
 export const ConfigSchema = z.strictObject({
@@ -81,9 +83,16 @@ export const ConfigSchema = z.strictObject({
         .positive()
         .max(10_080)
         .default(30)
-        .describe("What an agent asks to be allowed is denied when nobody has answered for so long"),
+        .describe("What nobody has answered for so long is denied, or left to the terminal where the agent has one"),
+      keepDays: z
+        .number()
+        .min(0)
+        .max(100_000)
+        .default(90)
+        .describe("What was decided is dropped after so long, and stays in the audit; 0 never"),
     })
     .prefault({}),
+  telegram: TelegramSettings.prefault({}),
   maintenance: z
     .strictObject({
       compactAfterTokens: z
@@ -142,6 +151,16 @@ export const ConfigSchema = z.strictObject({
         .max(86_400_000)
         .default(30_000)
         .describe("Milliseconds between two looks at their processes and memory"),
+      prestart: z
+        .int()
+        .min(0)
+        .max(1_000)
+        .default(0)
+        .describe("How many of the pairs that are used most get their processes as soon as the daemon is there"),
+      allowedDirectories: z
+        .array(z.string().refine(isAbsolute, "must be an absolute path"))
+        .default([])
+        .describe("Folders below which the projects of teams must lie; anywhere, if none is named"),
     })
     .prefault({}),
   teams: TeamSettings.default({}).describe("Named projects with an agent; in the file only"),

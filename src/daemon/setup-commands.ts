@@ -7,6 +7,7 @@ import { table } from "../operations/text.ts"
 import type { AgentState, Change, Setup } from "../sessions/setup/room.ts"
 import type { Environment } from "./environment.ts"
 import type { Home } from "./home.ts"
+import { isAtTerminal } from "./terminal.ts"
 
 interface Context {
   home: Home
@@ -43,11 +44,18 @@ export function addSetupCommands(program: Command, context: Context): void {
     async (agent: string | undefined, flags: Flags) => {
       const setup = await load(context)
       const states = setup.agents()
-      const chosen = choose(states, agent, flags, ({ found, state }) => found && state !== "ready")
-      if (!chosen) return context.write(overview(states, flags))
-      const works = chosen.map((one) => ({ agent: one, changes: setup.plan(one.platform) }))
+      const isMeant = ({ found, state }: AgentState) => found && state !== "ready"
+      const chosen = choose(states, agent, flags, isMeant)
+      const offered = chosen || flags.json ? [] : choose(states, undefined, { all: true }, isMeant)!
+      // Who names nobody and sits at a terminal is led through it.
+      const isGuided = offered.length > 0 && isAtTerminal()
+      if (!chosen) context.write(overview(states, flags, { isGuided, isReady: offered.length === 0 }))
+      if (!chosen && !isGuided) return
+      const works = (chosen ?? offered).map((one) => ({ agent: one, changes: setup.plan(one.platform) }))
       const apply = ({ platform }: AgentState) => setup.apply(platform)
-      await carryOut(works, flags, context, { question: "Change these files?", apply, done: setUpText })
+      const question = isGuided ? "Set them up?" : "Change these files?"
+      const plan = isGuided ? shortPlan : planText
+      await carryOut(works, flags, context, { question, apply, plan, done: setUpText })
     },
   )
 
@@ -55,10 +63,15 @@ export function addSetupCommands(program: Command, context: Context): void {
     const setup = await load(context)
     const states = setup.agents()
     const chosen = choose(states, agent, flags, ({ state }) => state === "ready" || state === "partly")
-    if (!chosen) return context.write(overview(states, flags))
+    if (!chosen) return context.write(overview(states, flags, { isGuided: false, isReady: false }))
     const works = chosen.map((one) => ({ agent: one, changes: setup.planUndo(one.platform) }))
     const apply = ({ platform }: AgentState) => setup.undo(platform)
-    await carryOut(works, flags, context, { question: "Change these files back?", apply, done: undoneText })
+    await carryOut(works, flags, context, {
+      question: "Change these files back?",
+      apply,
+      plan: planText,
+      done: undoneText,
+    })
   })
 }
 
@@ -80,11 +93,11 @@ async function carryOut(
   works: Work[],
   { yes, json }: Flags,
   { write, confirm }: Context,
-  act: { question: string; apply(agent: AgentState): Change[]; done(work: Work): string },
+  act: { question: string; apply(agent: AgentState): Change[]; plan(work: Work): string; done(work: Work): string },
 ): Promise<void> {
   const todo = works.filter(({ changes }) => changes.length > 0)
   const isAnswered = json || todo.length === 0
-  if (!isAnswered) write(`${todo.map(planText).join("\n\n")}\n\n`)
+  if (!isAnswered) write(`${todo.map(act.plan).join("\n\n")}\n\n`)
   const goesAhead = yes || (!isAnswered && (await confirm(act.question)))
   // Also where nothing is to be changed: the script that the hooks run may be an old one.
   const done = goesAhead ? works.map(({ agent }) => ({ agent, changes: act.apply(agent) })) : works
@@ -110,6 +123,11 @@ function planText({ agent, changes }: Work): string {
   return [`# ${agent.label}`, ...parts].join("\n")
 }
 
+function shortPlan({ agent, changes }: Work): string {
+  const parts = changes.map(({ path, summary, kind }) => `  ${kind} ${path}: ${summary}`)
+  return [`# ${agent.label} (line by line: throughline setup ${agent.platform})`, ...parts].join("\n")
+}
+
 function setUpText({ agent }: Work): string {
   const after = agent.afterwards === undefined ? "" : `\n  ${agent.afterwards}`
   return `${agent.label} is set up; sessions that run already may need a restart. Undo: throughline unsetup ${agent.platform}${after}`
@@ -120,10 +138,16 @@ function undoneText({ agent, changes }: Work): string {
   return `${agent.label}: ${restored} files are as they were, ${changes.length - restored} without our entries.`
 }
 
-function overview(states: AgentState[], { json }: Flags): string {
+function overview(states: AgentState[], { json }: Flags, now: { isGuided: boolean; isReady: boolean }): string {
   if (json) return `${JSON.stringify(states, null, 2)}\n`
   const rows = states.map(({ platform, label, found, state }) => [platform, label, found ? "yes" : "no", state])
-  return `${table(["NAME", "AGENT", "FOUND HERE", "STATE"], rows)}\n\nName one, or --all: throughline setup claude-code\n`
+  const found = states.some((one) => one.found && !one.onlyNamed)
+  const next = now.isGuided
+    ? "This lets them run Throughline's hooks and offer its tools. Each file is kept as it was, and this can be undone."
+    : now.isReady && found
+      ? "All agents that are here are set up. To take it back: throughline unsetup claude-code"
+      : "Name one, or --all: throughline setup claude-code"
+  return `${table(["NAME", "AGENT", "FOUND HERE", "STATE"], rows)}\n\n${next}\n${now.isGuided ? "\n" : ""}`
 }
 
 const indented = (text: string) => text.replaceAll(/^/gm, "    ")

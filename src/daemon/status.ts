@@ -1,6 +1,7 @@
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
 import type { SystemStatus } from "../operations/services.ts"
+import type { BotFacts, BotRoom } from "../reach/bot-room.ts"
 import type { IndexFacts } from "../recall/core.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { ReloadingRoster } from "../teams/roster.ts"
@@ -12,6 +13,7 @@ export async function statusOf({
   store,
   recall,
   roster,
+  bot,
   home,
   registration,
   httpTrouble,
@@ -19,6 +21,7 @@ export async function statusOf({
   store: Store
   recall: RecallRoom
   roster: ReloadingRoster
+  bot: BotRoom
   home: Home
   registration: () => Registration
   httpTrouble: () => string | undefined
@@ -29,6 +32,7 @@ export async function statusOf({
   const index = await recall.facts().catch((error: unknown) => Failure.from(error))
   const facts = await store.facts()
   const place = facts.kind === "sqlite" ? home.index : facts.place
+  const telegram = (await bot.facts()).bot
   const damage = damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`)
   return {
     id,
@@ -42,7 +46,17 @@ export async function statusOf({
     store: facts,
     search: { place, ...(index instanceof Failure ? { trouble: index.message } : searchFacts(index, last)) },
     followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: last - index.position }],
+    ...(telegram && { telegram: botView(telegram) }),
     notices: [...damage, ...roster.troubles()],
+  }
+}
+
+function botView({ id, state, why, sinceMs }: NonNullable<BotFacts["bot"]>): SystemStatus["telegram"] {
+  return {
+    id,
+    state,
+    ...(why !== null && { why }),
+    ...(sinceMs !== null && { since: new Date(sinceMs).toISOString() }),
   }
 }
 

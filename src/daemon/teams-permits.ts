@@ -1,6 +1,8 @@
 import { hostname } from "node:os"
 import type { Clock } from "../domain/clock.ts"
 import type { Store } from "../domain/store.ts"
+import type { Roster } from "../domain/team.ts"
+import type { Intake } from "../sessions/capture/intake.ts"
 import { redactorOf } from "../sessions/capture/rules.ts"
 import { makePermits, type Permits } from "../teams/permits.ts"
 import type { TeamsDeps } from "../teams/room.ts"
@@ -30,13 +32,22 @@ interface PermitsParts {
   log: Log
 }
 
-/** How agents that work for a pair ask. A session that capture has not seen yet is named by its pair alone. */
-export function permitFor(permits: Permits, store: Store): TeamsDeps["permit"] {
-  return async (request, { pair, team, nativeId }, signal) => {
+/** How agents that work for a pair ask. A session that capture has not seen yet is met, so that it has a place in messengers. */
+export function permitFor(
+  permits: Permits,
+  { store, roster, meet }: { store: Store; roster: Pick<Roster, "byName">; meet: Intake["meet"] },
+): TeamsDeps["permit"] {
+  const sessionOf = async (platform: string, nativeId: string, team: string) => {
+    const known = await store.sessions.byNative(platform, nativeId)
+    const cwd = roster.byName(team)?.projectDir
+    if (known || cwd === undefined || !(await meet({ platform, nativeId, cwd }))) return known
+    return store.sessions.byNative(platform, nativeId)
+  }
+  return async (request, { pair, team, nativeId, canUpdateInput }, signal) => {
     const { fromTeam, toTeam, threadId, platform } = pair
     const thread = threadId === "main" ? "" : ` (${threadId})`
-    const session = await store.sessions.byNative(platform, nativeId).catch(() => undefined)
+    const session = await sessionOf(platform, nativeId, team).catch(() => undefined)
     const asker = `${fromTeam ?? "somebody"} → ${toTeam}${thread}`
-    return permits.permit(request, { asker, team, sessionId: session?.id ?? null }, signal)
+    return permits.permit(request, { asker, team, sessionId: session?.id ?? null, canUpdateInput }, signal)
   }
 }

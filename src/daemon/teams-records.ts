@@ -1,16 +1,21 @@
-import { existsSync } from "node:fs"
+import { realpathSync } from "node:fs"
+import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { DriveWish } from "../domain/driver.ts"
-import type { SourceLook } from "../domain/source.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
+import type { Messages } from "../reach/messages/messages.ts"
 import type { LiveSessions } from "../reach/watching/live.ts"
 import type { Briefs } from "../recall/brief/brief.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
+import type { ProjectFinder } from "../sessions/projects.ts"
 import type { TeamsDeps } from "../teams/room.ts"
+import { PAIR } from "./environment.ts"
 import type { Home } from "./home.ts"
 
 const BRIEF_TOKENS = 2_000
-const KNOWN_MS = 5_000
+/** Of those that are older nobody is told. */
+const MOST_SESSIONS = 500
 
 /** What the rooms beside it know of the sessions that teams have with each other. */
 export function teamsRecords({
@@ -18,30 +23,60 @@ export function teamsRecords({
   capture,
   briefs,
   live,
+  projects,
+  messages,
   isCaptured,
 }: {
   store: Store
   capture: CaptureRoom
   briefs: Briefs
   live: LiveSessions
+  projects: ProjectFinder
+  messages: Messages
   isCaptured: boolean
-}): Pick<TeamsDeps, "briefOf" | "isThere" | "isOpenElsewhere" | "readRecords"> {
-  // All pairs are looked for at once, among tens of thousands of files.
-  let known: { looks: Promise<SourceLook[]>; atMs: number } | undefined
-  const looks = () => {
-    if (!known || Date.now() - known.atMs > KNOWN_MS) known = { looks: store.sources.looks(), atMs: Date.now() }
-    return known.looks
-  }
-
+}): Pick<
+  TeamsDeps,
+  | "briefOf"
+  | "whereIs"
+  | "sessionsIn"
+  | "isInUse"
+  | "isOpenElsewhere"
+  | "readRecords"
+  | "sendTo"
+  | "takeBack"
+  | "isIdle"
+> {
   return {
     async briefOf(nativeId) {
       const session = await capture.byNativeId(nativeId)
       return session && (await briefs.make({ session, maxTokens: BRIEF_TOKENS }))?.brief
     },
-    async isThere(platform, nativeId) {
-      // Files have the session's id in their names; which folder they lie in says nothing for sure.
-      const mine = (await looks()).filter((look) => look.platform === platform && look.path.includes(nativeId))
-      return mine.length === 0 ? undefined : mine.some(({ path }) => existsSync(path))
+    async whereIs({ platform, nativeId, sinceMs, projectDir }) {
+      const isInside = (dir: string) => projectDir === null || !relative(projectDir, realOr(dir)).startsWith("..")
+      try {
+        const dirs = await capture.ownRecords.dirsOf(platform, nativeId, { sinceMs, isEnough: isInside })
+        if (!dirs) return "gone"
+        // Not every agent writes down where it works.
+        return dirs.length === 0 || dirs.some(isInside) ? "here" : "elsewhere"
+      } catch {
+        return undefined
+      }
+    },
+    async sessionsIn(platform, projectDir) {
+      // A folder that is not there now has nobody in it.
+      const project = await projects.find(projectDir).then(
+        (found) => found.project,
+        () => undefined,
+      )
+      if (!project) return []
+      const filter = { projectId: project.id, platform, subagents: false, empty: false, limit: MOST_SESSIONS }
+      // Of a project there may be many folders, and each agent works in its own.
+      const isHere = ({ projectPath }: Session) => projectPath !== null && realOr(projectPath) === projectDir
+      return (await store.sessions.list(filter)).filter(isHere)
+    },
+    async isInUse({ id }) {
+      const agent = await live.ofSession(id)
+      return agent !== undefined && agent.status !== "gone"
     },
     async isOpenElsewhere(platform, nativeId) {
       const session = await store.sessions.byNative(platform, nativeId)
@@ -49,6 +84,14 @@ export function teamsRecords({
       // One that a daemon before this one left behind has nobody at it, and is waited for by who recovers it.
       return agent !== undefined && agent.status !== "gone" && !agent.isUnattended
     },
+    async sendTo(sessionId, { text, sender, key }) {
+      const wish = { sessionId, text, sender, idempotencyKey: key, allowTwin: true }
+      const sent = await messages.send(wish)
+      if (sent.queued || sent.id !== undefined) return sent.id!
+      throw new Failure("bad_input", sent.reason)
+    },
+    isIdle: async (sessionId) => (await live.ofSession(sessionId))?.status === "idle",
+    takeBack: async (id) => (await messages.cancel(id)).cancelled,
     async readRecords(platform) {
       if (isCaptured) await capture.capturing.sync(platform)
       return isCaptured
@@ -57,7 +100,19 @@ export function teamsRecords({
 }
 
 /** Our own server, as an agent starts it that is started for a team. */
-export function ownServer({ dir }: Home): DriveWish["mcp"] {
+export function ownServer({ dir }: Home): TeamsDeps["mcp"] {
   const entry = fileURLToPath(new URL("../../bin/throughline.js", import.meta.url))
-  return { command: process.execPath, args: [entry, "mcp"], env: { THROUGHLINE_HOME: dir } }
+  return (pair) => ({
+    command: process.execPath,
+    args: [entry, "mcp"],
+    env: { THROUGHLINE_HOME: dir, [PAIR]: pair.id },
+  })
+}
+
+function realOr(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return path
+  }
 }

@@ -4,6 +4,7 @@ import { constants } from "node:os"
 import { stripVTControlCharacters, styleText } from "node:util"
 import { columnsOf } from "../operations/columns.ts"
 import type { Style } from "../operations/operation.ts"
+import { personsEnvironment } from "./environment.ts"
 
 /** What long texts are read with. */
 export interface Pager {
@@ -54,6 +55,26 @@ function isLong(text: string): boolean {
   const { rows = ROWS, columns = COLUMNS } = process.stdout
   const needed = text.split("\n").map((line) => Math.ceil(columnsOf(stripVTControlCharacters(line)) / columns) || 1)
   return needed.reduce((sum, lines) => sum + lines, 0) > rows
+}
+
+/** On some desktops it ends with the browser. */
+const OPENED_MS = 3_000
+
+/** Shows a file as a person's desktop does. False where there is no desktop. */
+export function openForPerson(path: string): Promise<boolean> {
+  const program = process.platform === "darwin" ? "open" : "xdg-open"
+  const child = spawn(program, [path], { stdio: "ignore", detached: true, env: personsEnvironment() })
+  return new Promise((resolve) => {
+    const settle = (isOpened: boolean) => {
+      clearTimeout(patience)
+      // Not before: a process with nothing else to wait for would end without having said anything.
+      child.unref()
+      resolve(isOpened)
+    }
+    const patience = setTimeout(() => settle(true), OPENED_MS)
+    child.once("error", () => settle(false))
+    child.once("close", (code) => settle(code === 0))
+  })
 }
 
 /** Hands the terminal over to another program until it ends; its exit code becomes ours. */

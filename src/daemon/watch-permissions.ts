@@ -30,15 +30,15 @@ export async function watchPermissions({ call, caller }: { call: Call; caller: C
     else if (said === "later") write("It goes on waiting.\n")
     else {
       const output = await call("permissions.answer", { id: next.id, ...said }, caller)
-      write(`${visible(permissionsAnswer.text(output as never, { id: next.id, ...said }))}\n`)
+      write(`${visible(permissionsAnswer.text(output as never, { id: next.id, stop: false, ...said }))}\n`)
     }
   }
 }
 
-type Said = { answer: "allow" | "deny" | "always"; which?: number; reason?: string }
+type Said = { answer: "allow" | "deny" | "always" | "answer"; which?: number; reason?: string; with?: string[] }
 
 /** Undefined when it went away while it was being looked at. */
-async function question({ suggestions }: PermissionView, isGone: () => Promise<boolean>) {
+async function question({ suggestions, questions }: PermissionView, isGone: () => Promise<boolean>) {
   const reader = createInterface({ input: process.stdin, output: process.stdout })
   const gone = new AbortController()
   const timer = setInterval(() => {
@@ -50,12 +50,14 @@ async function question({ suggestions }: PermissionView, isGone: () => Promise<b
   reader.once("SIGINT", () => process.exit(130))
   reader.once("close", () => gone.abort())
   const always = suggestions.map((_, place) => `, ${place + 1} always by that rule`).join("")
+  const choice =
+    questions.length > 0
+      ? `[d]eny (d why), [l]ater, or ${questions.length === 1 ? "the answer" : "the answers, with ; between them"}: `
+      : `[a]llow, [d]eny (d why), [l]ater${always}: `
   try {
     for (;;) {
-      const said = saidBy(
-        await reader.question(`[a]llow, [d]eny (d why), [l]ater${always}: `, { signal: gone.signal }),
-        suggestions.length,
-      )
+      const line = await reader.question(choice, { signal: gone.signal })
+      const said = saidBy(line, suggestions.length, questions.length)
       if (said !== undefined) return said
     }
   } catch (error) {
@@ -69,13 +71,17 @@ async function question({ suggestions }: PermissionView, isGone: () => Promise<b
 }
 
 /** Nothing is allowed by a slip: only the letter, or the whole word. */
-export function saidBy(line: string, rules: number): Said | "later" | undefined {
+export function saidBy(line: string, rules: number, questions = 0): Said | "later" | undefined {
   const [word = "", ...rest] = line.trim().split(/\s+/)
   const reason = rest.join(" ")
   if (/^(d|deny)$/i.test(word)) return { answer: "deny", ...(reason !== "" && { reason }) }
+  if (/^(l|later)$/i.test(line.trim())) return "later"
+  if (questions > 0) {
+    const words = line.split(";").map((part) => part.trim())
+    return words.length === questions && !words.includes("") ? { answer: "answer", with: words } : undefined
+  }
   if (reason !== "") return undefined
   if (/^(a|allow)$/i.test(word)) return { answer: "allow" }
-  if (/^(l|later)$/i.test(word)) return "later"
   const which = Number(word)
   return /^\d+$/.test(word) && which >= 1 && which <= rules ? { answer: "always", which } : undefined
 }

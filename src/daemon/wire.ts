@@ -1,10 +1,7 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
-import { consoles } from "../adapters/consoles/list.ts"
 import { createDrivers } from "../adapters/drivers/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
-import { lines } from "../adapters/lines/list.ts"
-import { tmuxPanes } from "../adapters/panes/tmux.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
@@ -12,35 +9,38 @@ import { systemClock } from "../domain/clock.ts"
 import type { Follower } from "../domain/journal.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
-import { makeKeeping } from "../reach/keeping/keeping.ts"
-import { makeReach } from "../reach/room.ts"
+import type { SystemService } from "../operations/services.ts"
 import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
-import { makeWatching } from "../reach/watching/room.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
-import { makeRules, redactorOf } from "../sessions/capture/rules.ts"
-import { makeSpool } from "../sessions/capture/spool.ts"
+import { makeRules } from "../sessions/capture/rules.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { makeTasks } from "../sessions/task-state.ts"
 import { openStore } from "../store/open.ts"
 import { postgres } from "../store/postgres.ts"
 import { sqlite } from "../store/sqlite.ts"
+import type { Feed } from "../surfaces/events.ts"
 import { type McpHttp, mcpHttp } from "../surfaces/mcp-http.ts"
 import { mcpStreams } from "../surfaces/mcp-stream.ts"
 import { makeAnalytics } from "../teams/analytics.ts"
 import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
-import { type Environment, terminalEnvironment } from "./environment.ts"
+import { openAsking } from "./approvals.ts"
+import { openBot } from "./bot.ts"
+import { openChannel } from "./channel.ts"
+import { configFile } from "./config-file.ts"
+import { examine, verdict } from "./doctor.ts"
+import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import type { Home } from "./home.ts"
 import type { Log } from "./log.ts"
 import { maintenanceOf } from "./pair-keeper.ts"
-import { parentOf, processStart } from "./process-identity.ts"
+import { processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import { reporting } from "./reporting.ts"
 import type { Config } from "./settings.ts"
@@ -52,12 +52,14 @@ import { openPermits, permitFor } from "./teams-permits.ts"
 import { ownServer, teamsRecords } from "./teams-records.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
+import { wireQueue } from "./wire-queue.ts"
 
 export interface Program extends AgentHooks {
   call: Call
   /** Sends those that wait away, so that the socket can be closed. */
   endWaiting(): void
   mcp: McpHttp
+  feed: Feed
   streams: ReturnType<typeof mcpStreams>
   /** In the order in which they must run: nothing new, then what runs, then the store. */
   stops: Step[]
@@ -66,20 +68,23 @@ export interface Program extends AgentHooks {
 const SWEEP_MS = 60 * 60 * 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The only place that builds things; read it from top to bottom. */
+/** The only place that builds things, with wire-queue.ts for those that reach agents; read it from top to bottom. */
 export async function wire({
   config,
-  readTeams,
+  readConfig,
   environment,
+  flags,
   home,
   log,
   registration,
   httpTrouble,
 }: {
   config: Config
-  /** The teams as the configuration has them now; throws where it cannot be used. */
-  readTeams: () => Config["teams"]
+  /** As it is now, for what may change while the program runs; throws where it cannot be used. */
+  readConfig: () => Config
   environment: Environment
+  /** Settings of this run, over file and environment. */
+  flags: string[]
   home: Home
   log: Log
   registration: () => Registration
@@ -94,7 +99,8 @@ export async function wire({
         })
       : postgres({ url: config.database.url, onError: (err) => log.warn({ err }, "a database connection failed") }),
   )
-  const roster = makeRoster({ read: readTeams })
+  const readTeams = () => readConfig().teams
+  const roster = makeRoster({ read: readTeams, readAllowed: () => readConfig().settings.allowedDirectories })
   const unwatch = watchConfig(home.config, roster.reload)
   const sessions = makeSessions({ store, clock, homeDir: environment.homeDir, tempDir: environment.tempDir })
   const capture = makeCapture({
@@ -134,16 +140,8 @@ export async function wire({
   })
   const { briefs } = recall
   const { machine } = environment
-  const handoff = makeHandoff({
-    store,
-    clock,
-    tokens,
-    briefs,
-    platforms,
-    successors,
-    machine,
-    promptDir: home.handoffs,
-  })
+  const promptDir = home.handoffs
+  const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, successors, machine, promptDir })
 
   const rules = makeRules({
     store,
@@ -162,57 +160,30 @@ export async function wire({
     onTrouble: (err, path) => log.warn({ err, path }, "the state of a task could not be written to its file"),
   })
 
-  const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
-  const watching = makeWatching({
+  const queue = wireQueue({
     store,
     clock,
+    config,
+    home,
+    log,
     roster,
-    consoles,
-    panes,
     machine,
-    host: hostname(),
-    processStart,
-    parentOf,
     meet: capture.intake.meet,
-    paneOf: (team) => keeping.paneOf(team),
-    onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
   })
-  const keeping = makeKeeping({
-    store,
-    clock,
-    roster,
-    panes,
-    consoles,
-    machine,
-    host: hostname(),
-    socket: home.tmux,
-    isRunning: (pid, start) => processStart(pid) !== undefined && (start === null || processStart(pid) === start),
-    onTrouble: (err, what) => log.error({ err }, what),
-  })
-  const spool = makeSpool(home.spool)
-  const reach = makeReach({
-    store,
-    clock,
-    roster,
-    live: watching.live,
-    panes,
-    consoles,
-    lines,
-    machine,
-    settings: config.queue,
-    host: hostname(),
-    home: home.dir,
-    processStart,
-    parentOf,
-    wake: keeping.wake,
-    redact: redactorOf(config.capture),
-    hasSpooled: async () => (await spool.names()).length > 0,
-    onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
-  })
-
+  const { watching, keeping, reach } = queue
   const permits = await openPermits({ store, clock, config, home, log })
+  const channel = await openChannel({ store, clock, config, home, log, roster, environment, permits, ...queue })
+
   const analytics = makeAnalytics({ store })
-  const records = teamsRecords({ store, capture, briefs, live: watching.live, isCaptured: config.capture.enabled })
+  const records = teamsRecords({
+    store,
+    capture,
+    briefs,
+    live: watching.live,
+    projects: sessions.projects,
+    messages: reach.messages,
+    isCaptured: config.capture.enabled,
+  })
   const teams = makeTeams({
     store,
     clock,
@@ -224,12 +195,14 @@ export async function wire({
     host: hostname(),
     home: home.dir,
     mcp: ownServer(home),
-    permit: permitFor(permits, store),
+    permit: permitFor(permits, { store, roster, meet: capture.intake.meet }),
     redact: rules.redact,
     processStart,
     ...records,
     onTrouble: (err, what) => log.warn({ err, what }, "teams that are asked"),
   })
+  const { intake } = capture
+  const asking = openAsking({ store, permits, live: watching.live, intake, roster, config, machine, log })
   const updates = makeUpdates({
     store,
     roster,
@@ -245,7 +218,7 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const followers: Follower[] = [updatesFollower(roster), ...reach.followers]
+  const followers: Follower[] = [updatesFollower(roster), ...reach.followers, ...channel.followers]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
@@ -254,6 +227,7 @@ export async function wire({
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
   running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
+  running.push(channel.run(stopping.signal), asking.run(stopping.signal))
   running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
 
   const sweep = () =>
@@ -264,19 +238,26 @@ export async function wire({
   const sweeper = setInterval(sweep, SWEEP_MS)
   void sweep()
 
-  const system = { status: () => statusOf({ store, recall, roster, home, registration, httpTrouble }) }
-  const services = { sessions, capture, recall, handoff, reach, tasks, teams, keeping, updates, permits, analytics }
-  const call = reporting(local(operations, { ...services, system }), log)
+  const telegram = await openBot({ store, clock, config })
+  const system: SystemService = {
+    status: () => statusOf({ store, recall, roster, bot: telegram, home, registration, httpTrouble }),
+    async examine() {
+      const findings = await examine(home, environment, { callIfRunning: call })
+      return { findings, verdict: verdict(findings) }
+    },
+    config: configFile(home.config, environment.settings, flags),
+  }
+  const rooms = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, keeping }
+  const services = { ...rooms, updates, permits, analytics, telegram, system }
+  const call: Call = reporting(local(operations, services), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
-    ...agentHooks({ agents, intake: capture.intake, greet, reach }),
-    endWaiting() {
-      reach.endWaiting()
-      teams.endWaiting()
-    },
+    ...agentHooks({ agents, intake: capture.intake, greet, reach, asking }),
+    endWaiting: () => void [reach.endWaiting(), teams.endWaiting(), permits.close()],
     mcp,
+    feed: { last: store.journal.last, after: store.journal.after, onWake: store.onWake },
     streams,
     stops: [
       { name: "mcp connections", run: () => mcp.close() },

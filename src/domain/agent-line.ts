@@ -1,3 +1,4 @@
+import type { PermissionAnswer, PermissionRequest } from "./driver.ts"
 import type { LiveStatus } from "./live.ts"
 import type { Machine } from "./platform.ts"
 
@@ -5,7 +6,7 @@ import type { Machine } from "./platform.ts"
 export interface AgentLine {
   platform: string
   /** Undefined when this way is not open for the session now; nothing was done then. */
-  open(machine: Machine, session: { nativeId: string; projectDir: string }): Promise<OpenLine | undefined>
+  open(machine: Machine, session: { nativeId: string }): Promise<OpenLine | undefined>
 }
 
 export interface OpenLine {
@@ -21,6 +22,30 @@ export interface OpenLine {
   /** Ends the turn that runs. */
   interrupt(): Promise<void>
   close(): void
+}
+
+/** What a platform's live sessions ask of a person, heard and answered by a way of its own, beside their terminals. */
+export interface LineAsking {
+  platform: string
+  /**
+   * Until the signal. Each question is handed over once while it is open, with a signal that says when it is over, for the
+   * reason ANSWERED if somebody else was first. One that is not answered is left to the terminal.
+   */
+  follow(
+    machine: Machine,
+    onAsked: (question: LineQuestion, over: AbortSignal) => Promise<PermissionAnswer | undefined>,
+    signal: AbortSignal,
+  ): Promise<void>
+}
+
+export const ANSWERED = "answered elsewhere"
+
+export interface LineQuestion {
+  nativeId: string
+  cwd: string | null
+  /** The platform's own of the question: it is the same after a restart of the daemon. */
+  key: string
+  request: PermissionRequest
 }
 
 /** `none` was never taken, `waiting` is in the platform's queue; the others tell of the turn that it began. */

@@ -5,9 +5,13 @@ export interface Caller {
   key?: string
   /** The agent's own name for its session, such as CLAUDE_CODE_SESSION_ID. */
   nativeSession?: { platform: string; id: string }
+  /** The pair whose agent it is, as the program that started the agent says. */
+  pair?: string
   client?: { name: string; version: string }
   /** On the command line: the agent in whose own shell it was typed. */
   agentShell?: string
+  /** Over HTTP: it holds the owner's key, as the guard has found. What a caller says of itself never sets this. */
+  isOwner?: boolean
   /** The project folder that the agent's environment names. */
   projectDir?: string
   /** What the client answered to roots/list; absent when it was not asked yet. */
@@ -22,3 +26,7 @@ export interface Caller {
   /** The sender's own key for this call; a write repeated under it is done once. */
   idempotencyKey?: string
 }
+
+/** The person whose machine it is: at a shell that is no agent's, or at the dashboard. */
+export const isOwner = ({ surface, agentShell, isOwner: hasKey }: Caller) =>
+  (surface === "cli" || (surface === "http" && hasKey === true)) && agentShell === undefined

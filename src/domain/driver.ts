@@ -1,3 +1,4 @@
+import type { PermissionAnswers, PermissionQuestion } from "./permission.ts"
 import type { Machine } from "./platform.ts"
 
 /** Runs sessions of one platform in processes of ours: start, prompt, stream, cancel, permission, resume. */
@@ -22,6 +23,8 @@ export interface DriverCan {
   compact: boolean
   /** Offers rules with a permission request, one of which can be answered with. */
   suggestions: boolean
+  /** What was asked for may be allowed with another input than the agent had in mind. */
+  updatedInput: boolean
   /** The model is told why something was denied; otherwise only that it was. */
   denyReason: boolean
   /** Takes a file with settings of its own kind. */
@@ -30,6 +33,10 @@ export interface DriverCan {
   usage: boolean
   /** Many sessions live in one process. */
   shared: boolean
+  /** Each session has our server to itself; otherwise those of one folder share the one that was named last. */
+  ownServer: boolean
+  /** Says that it is there when it is asked; otherwise one that hangs is not told from one that idles. */
+  ping: boolean
 }
 
 export interface DriveWish {
@@ -61,12 +68,14 @@ export interface DrivenSession {
   /** Ends the turn that runs; its prompt then resolves as cancelled. */
   cancel(): Promise<void>
   compact?(): Promise<TurnEnd>
+  /** Resolves when it has answered, which is at once and costs no model; never, if it hangs. */
+  ping?(): Promise<void>
   /** Of the process or processes behind it, in bytes. */
   memoryBytes(): Promise<number | undefined>
   /** Resolves when the process is gone, with why. */
   readonly gone: Promise<string>
-  /** Lets it end by itself, and ends it when it does not. */
-  close(): Promise<void>
+  /** Lets it end by itself, and ends it when it does not; one that hangs is not waited for. */
+  close(wish?: { isHanging?: boolean }): Promise<void>
 }
 
 export interface PromptWish {
@@ -97,8 +106,12 @@ export interface PermissionRequest {
   title: string
   /** Rules that would make the same thing allowed from now on; one of them can be chosen. */
   suggestions: { label: string; value: unknown }[]
+  /** What it asks to be told, where it is more than a yes or no. */
+  questions?: PermissionQuestion[]
 }
 
 export type PermissionAnswer =
-  /** `always` names one of the suggestions, by its place. */
-  { behavior: "allow"; always?: number } | { behavior: "deny"; message: string }
+  /** `always` names one of the suggestions, by its place; `updatedInput` is run instead, where `can.updatedInput`. */
+  | { behavior: "allow"; always?: number; updatedInput?: Record<string, unknown>; answers?: PermissionAnswers }
+  /** With `interrupt` the turn ends, where the agent can. */
+  | { behavior: "deny"; message: string; interrupt?: boolean }

@@ -45,7 +45,7 @@ export const failures = {
     http: 403,
     exit: 4,
     retry: false,
-    help: "A person answers this, in a terminal of their own: no agent decides what an agent may do.",
+    help: "A person answers this, in a terminal of their own or at the dashboard: no agent decides what an agent may do.",
   },
   thought_not_found: { http: 404, exit: 3, retry: false, help: "init load_context lists the thoughts of the session." },
   root_not_found: { http: 404, exit: 3, retry: false, help: "Give the path of a folder that exists on this machine." },
@@ -105,6 +105,24 @@ export const failures = {
     exit: 3,
     retry: false,
     help: "Answer with what you know: the team that you want to ask waits for this very answer.",
+  },
+  channel_off: {
+    http: 409,
+    exit: 3,
+    retry: false,
+    help: "`throughline telegram setup` asks for what is missing.",
+  },
+  channel_failed: {
+    http: 502,
+    exit: 6,
+    retry: true,
+    help: "The message has Telegram's own words; `throughline doctor` says how to mend it.",
+  },
+  service_failed: {
+    http: 500,
+    exit: 6,
+    retry: false,
+    help: "The message has the words of systemd or launchd; run the named command by hand to see more.",
   },
   daemon_unreachable: {
     http: 503,

@@ -47,6 +47,8 @@ export function hookPayload({ body }: SentHook): Record<string, unknown> {
 export const HOOK_PATH = "/hook"
 /** Where a hook asks that waits in the background of its agent. */
 export const WAIT_PATH = "/wait"
+/** Where a hook asks for a person's word; with `?held` it waits there for it. */
+export const ASK_PATH = "/ask"
 const KEY = "throughline-key"
 const AT = "throughline-at"
 const ENV = "throughline-env-"
@@ -92,6 +94,10 @@ export const HOOK_ENV = [
 
 /** The oldest Claude Code of which it was seen that it does not wait for a hook that waits; those before may. */
 export const WAITING_SINCE = [2, 1, 197] as const
+
+/** In a program's own process nobody sits before a dialog, and that program is asked by other means. */
+export const mayAsk = ({ CLAUDE_CODE_ENTRYPOINT = "" }: Record<string, string | undefined>) =>
+  !CLAUDE_CODE_ENTRYPOINT.startsWith("sdk")
 
 /** In print mode nobody is there to be woken, and the agent would wait for the hook. */
 export function mayWait({ CLAUDE_CODE_ENTRYPOINT, AI_AGENT = "" }: Record<string, string | undefined>): boolean {

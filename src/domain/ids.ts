@@ -31,6 +31,10 @@ export function newMessageId(team: string, key?: string): string {
 /** Of a permission: never one that was there before, whose answer would count for this one. */
 export const newPermissionId = () => `q-${randomUUID().replaceAll("-", "").slice(0, 16)}`
 
+/** Of one that a hook asks for, and asks for again under the same key. */
+export const permissionIdOf = (home: string, key: string) =>
+  `q-${createHash("sha256").update(`${home}\0${key}`).digest("hex").slice(0, 16)}`
+
 /** Equal for texts that a person would call the same, to the same team. */
 export const fingerprintOf = (team: string, text: string) =>
   createHash("sha256")

@@ -1,3 +1,5 @@
+import type { SessionId } from "./ids.ts"
+
 /** (from, to, thread) → one session of the team that is asked: the one conversation that two teams have. */
 export interface Pair {
   id: string
@@ -17,8 +19,11 @@ export interface Pair {
   lastUsedAtMs: number
 }
 
-/** `missing`: the platform's files no longer have its session; the next message begins a new one and says so. */
-export const PAIR_STATUSES = ["active", "compact_pending", "archived", "missing"] as const
+/**
+ * `missing`: the platform's files no longer have its session; the next message begins a new one and says so.
+ * `continue_pending`: its session is too long; the next message begins a new one with a brief of it.
+ */
+export const PAIR_STATUSES = ["active", "compact_pending", "continue_pending", "archived", "missing"] as const
 export type PairStatus = (typeof PAIR_STATUSES)[number]
 
 /** A session that a pair had: they follow each other when one is lost, reset or too long. */
@@ -47,11 +52,15 @@ export interface AskPayload extends Record<string, unknown> {
   threadId: string
   /** The teams that wait for the answer, the one that asked first before others. */
   chain: string[]
-  /** When a person has the pair's session open: wait until it is closed, or go on in a copy of it. */
+  /** The person at this machine asks, for no team. */
+  isOwners: boolean
+  /** When a person has the pair's session open: wait until it is closed, go on in a copy of it, or say it there. */
   ifOpen: IfOpen
+  /** To which open session it was given to be said there; null when it was taken back. */
+  handed?: { sessionId: SessionId | null; times: number }
 }
 
-export const IF_OPEN = ["wait", "fork"] as const
+export const IF_OPEN = ["wait", "fork", "deliver"] as const
 export type IfOpen = (typeof IF_OPEN)[number]
 
 /** What can be done to one pair: to its turn, its process, its session. */

@@ -80,6 +80,8 @@ export interface DatabaseReader {
   watch(path: string): string[]
   /** Everything changed since the cursor, and the next cursor; null reads all. Sessions come newest first. */
   read(path: string, cursor: unknown): Promise<{ captures: Iterable<Capture>; cursor: unknown }>
+  /** The same of one session, without a look at the others. */
+  only?(path: string, sessionId: string): Iterable<Capture>
 }
 
 export interface ResumeCommand {
@@ -93,6 +95,6 @@ export function commandLine({ argv, cwd }: ResumeCommand): string {
   return cwd === null ? words : `cd ${shellWord(cwd)} && ${words}`
 }
 
-function shellWord(word: string): string {
+export function shellWord(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

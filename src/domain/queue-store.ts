@@ -45,13 +45,19 @@ export interface Deliveries {
     outcome: string | null,
     nowMs: number,
   ): Promise<boolean>
-  /** Ends the leases of those that held them under this name before and are no more. */
-  endLeases(ownerPrefix: string, except: string, nowMs: number): Promise<void>
-  /** What it says, put in other words; how far it is stays as it is. */
-  rewrite(seq: number, payload: Record<string, unknown>): Promise<void>
   /**
-   * Takes the words out of those that hold the text, or were made in that time, or went to these sessions. What waits is
-   * cancelled by it, and returned.
+   * Ends the leases of those that held them under this name before and are no more. What they had only taken was not
+   * tried, however often they died.
+   */
+  endLeases(ownerPrefix: string, except: string, nowMs: number): Promise<void>
+  /**
+   * What it says, put in other words; how far it is stays as it is. With `ifWaitingAtMs` only while nobody is at it, so that
+   * whoever takes it next says the new words. False when it was not changed.
+   */
+  rewrite(seq: number, payload: Record<string, unknown>, wish?: { ifWaitingAtMs?: number }): Promise<boolean>
+  /**
+   * Takes the words out of those that hold the text, or were made in that time, or went to these sessions or wait for them. What
+   * waits is cancelled by it, and returned.
    */
   forget(wish: ForgetWish & { sessionIds?: readonly SessionId[] }, nowMs: number): Promise<Delivery[]>
   pending(lane: string): Promise<Delivery[]>
@@ -60,6 +66,8 @@ export interface Deliveries {
     lanes: readonly string[],
     wish?: { states?: readonly DeliveryState[]; first?: number; last?: number },
   ): Promise<Delivery[]>
+  /** All of the channel that are in one of these states, in order. */
+  ofChannel(channel: string, states: readonly DeliveryState[]): Promise<Delivery[]>
   /** Given to this session and not settled for good: queued with an attempt under way, delivered, seen or running. */
   underWay(sessionId: SessionId): Promise<Delivery[]>
   counts(channel: string): Promise<{ lane: string; state: DeliveryState; count: number }[]>

@@ -1,3 +1,4 @@
+import type { PermissionAnswer, PermissionRequest } from "./driver.ts"
 import type { HookEvent } from "./hook.ts"
 import type { Machine } from "./platform.ts"
 
@@ -11,6 +12,25 @@ export interface AgentSetup extends FileSetup {
   greeting?(text: string): string
   /** What its hook prints when a turn is about to end, so that the turn goes on with this text. */
   turnContext?(text: string): string
+  /** How its hooks ask for a person's word; absent where they cannot. */
+  asking?: HookAsking
+}
+
+export interface HookAsking {
+  /** Undefined for what cannot be asked from here. */
+  question(payload: Record<string, unknown>): HookQuestion | undefined
+  /** What the hook prints. */
+  answer(payload: Record<string, unknown>, answer: PermissionAnswer): string
+  /** Whether what a later hook said is about the very thing that was asked for: it was decided, and done. */
+  isDone(payload: Record<string, unknown>, said: Record<string, unknown>): boolean
+}
+
+export interface HookQuestion {
+  request: PermissionRequest
+  /** Set when it is a sub-agent that asks, as the agent calls it. */
+  subagent: string | null
+  /** The agent's own dialog is open while the hook waits; otherwise it comes after, and nothing is on the screen until then. */
+  isShown: boolean
 }
 
 /** Files that are changed for an agent on request, shown before and taken back after. */

@@ -1,4 +1,6 @@
 import type { Analytics } from "./analytics.ts"
+import type { LineageKind } from "./capture.ts"
+import type { Bots, Budgets, Cards, Holds, People, Roles, Topics } from "./channel-store.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
 import type { Project } from "./project.ts"
@@ -30,6 +32,13 @@ export interface Store {
   readonly permissions: Permissions
   readonly audit: Audit
   readonly analytics: Analytics
+  readonly topics: Topics
+  readonly bots: Bots
+  readonly people: People
+  readonly budgets: Budgets
+  readonly cards: Cards
+  readonly holds: Holds
+  readonly roles: Roles
   /**
    * All or nothing. The store handed in is the one to use inside; transactions do not nest. `readAgain` is for what can be
    * read again from where it came: a power cut may undo the last of them, a crash of ours never does, and no disk is
@@ -97,6 +106,8 @@ export interface Sessions {
   /** True when the edge is new. */
   addEdge(id: SessionId, edge: SessionEdge): Promise<boolean>
   edges(id: SessionId): Promise<SessionEdge[]>
+  /** Those that say they come from this one. */
+  children(platform: string, nativeId: string): Promise<{ id: SessionId; kind: LineageKind; atMs: number }[]>
   /** Notes that the session is a copy of one that is not kept yet, and which turn that one has too. */
   addOrphan(id: SessionId, copy: { platform: string; nativeTurnId: string; atMs: number }): Promise<void>
   orphans(platform: string): Promise<{ id: SessionId; nativeTurnId: string }[]>

@@ -1,6 +1,6 @@
 import type { SessionId } from "./ids.ts"
 import type { Answer, Pair, PairSession } from "./pair.ts"
-import type { AuditEntry, KeptWords, Permission, PermissionState } from "./permission.ts"
+import type { AuditEntry, KeptWords, Permission, PermissionAnswers, PermissionState } from "./permission.ts"
 import type { ForgetWish } from "./store.ts"
 
 /** The part of the Store that is about teams which ask each other. */
@@ -19,6 +19,8 @@ export interface Pairs {
   /** Oldest first. */
   sessions(pairId: string): Promise<PairSession[]>
   ofNative(nativeId: string): Promise<Pair | undefined>
+  /** Those of them that are, or were, the session of a pair. */
+  taken(nativeIds: readonly string[]): Promise<string[]>
   /** Under one message there is one answer; the first stands. */
   answer(answer: Answer): Promise<void>
   answerTo(messageId: string): Promise<Answer | undefined>
@@ -46,7 +48,17 @@ export interface Permissions {
   ): Promise<boolean>
   /** Those of these sessions, or that hold the text, or of that time; the audit keeps who decided, without the words. */
   forget(wish: { sessionIds: readonly SessionId[] } | Omit<ForgetWish, "projectId">): Promise<number>
+  /** What was chosen so far; false when it waits no longer. */
+  note(id: string, answers: PermissionAnswers): Promise<boolean>
+  /** True for the one hook that takes what was decided to its agent. */
+  take(id: string, atMs: number): Promise<boolean>
+  /** True when no hook has taken what was decided: it is stale, and none will. */
+  withdraw(id: string, reason: string, atMs: number): Promise<boolean>
+  /** Those that were decided before then; the audit stays. */
+  dropDecided(beforeMs: number): Promise<number>
   waiting(): Promise<Permission[]>
+  /** Decided, and not taken to the hook that asked. */
+  untaken(home: string): Promise<Permission[]>
   list(wish: { last: number }): Promise<Permission[]>
 }
 

@@ -1,12 +1,14 @@
 import { analytics } from "./analytics.ts"
 import { resumeSessionContext } from "./brief.ts"
+import { configSet, configShow } from "./config.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
 import { forget } from "./forget.ts"
 import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
+import { sessionsLive } from "./live.ts"
 import type { Operation } from "./operation.ts"
 import { audit, permissionsAnswer, permissionsList } from "./permissions.ts"
-import { queueCancel, queueShow, queueStatus, sendMessage } from "./queue.ts"
+import { queueCancel, queueSettle, queueShow, queueStatus, queueStuck, sendMessage } from "./queue.ts"
 import { reindex } from "./reindex.ts"
 import { resume } from "./resume.ts"
 import { search, searchConversationHistory } from "./search.ts"
@@ -15,16 +17,19 @@ import {
   sessionsExport,
   sessionsLink,
   sessionsList,
+  sessionsOutline,
   sessionsPin,
   sessionsRename,
   sessionsShow,
+  sessionsTurns,
 } from "./sessions.ts"
 import { importNow, sources } from "./sources.ts"
-import { status } from "./system.ts"
+import { doctor, status } from "./system.ts"
 import { taskState } from "./task-state.ts"
 import { down, teamsAdd, teamsImport, teamsList, teamsRemove, up } from "./teams.ts"
 import { teamsAsk, teamsFollow, teamsNotify, teamsSendMessage } from "./teams-ask.ts"
-import { teamsControl, teamsStatus, teamsThreads } from "./teams-status.ts"
+import { teamsAdopt, teamsControl, teamsStatus, teamsThreads } from "./teams-status.ts"
+import { telegramPair, telegramStatus, telegramTest, telegramUsers, telegramUsersRemove } from "./telegram.ts"
 import { thought } from "./thought.ts"
 import { pullUpdates } from "./updates.ts"
 
@@ -49,8 +54,13 @@ const all = [
   queueStatus,
   queueShow,
   queueCancel,
+  queueStuck,
+  queueSettle,
   sessionsList,
   sessionsShow,
+  sessionsLive,
+  sessionsOutline,
+  sessionsTurns,
   sessionsRename,
   sessionsPin,
   sessionsArchive,
@@ -69,12 +79,21 @@ const all = [
   teamsStatus,
   teamsThreads,
   teamsControl,
+  teamsAdopt,
   teamsFollow,
   permissionsList,
   permissionsAnswer,
   audit,
   analytics,
+  telegramStatus,
+  telegramTest,
+  telegramPair,
+  telegramUsers,
+  telegramUsersRemove,
   status,
+  doctor,
+  configShow,
+  configSet,
 ] as const
 
 /** The exact types, for the typed client. */

@@ -68,6 +68,7 @@ test("no agent gets them as tools, and an agent that calls them all the same dec
     { surface: "mcp" },
     { surface: "cli", agentShell: "claude-code" },
     { surface: "http", nativeSession: { platform: "codex", id: "n" } },
+    { surface: "http", client: { name: "dashboard", version: "1" } },
   ]
   for (const agent of agents)
     await expect(call("permissions.answer", { id, answer: "allow" }, agent)).rejects.toMatchObject({
@@ -88,6 +89,7 @@ test("what waits is listed whole and answered; who comes late is told who was fi
       title: "Bash: clean up",
       input: { command: "rm -r build" },
       suggestions: ["allow /srv", "mode acceptEdits"],
+      questions: [],
       state: "waiting",
       askedAt: "2027-01-02T03:04:05.000Z",
       expiresAt: "2027-01-02T03:34:05.000Z",
@@ -99,13 +101,11 @@ test("what waits is listed whole and answered; who comes late is told who was fi
     permission: { state: "allowed", rule: "mode acceptEdits", answeredBy: "the owner" },
   })
   expect(await answer).toEqual({ behavior: "allow", always: 1 })
-  const late = await call(
-    "permissions.answer",
-    { id, answer: "deny" },
-    { surface: "http", client: { name: "phone", version: "1" } },
-  )
+  const late = await call("permissions.answer", { id, answer: "deny" }, { surface: "http", isOwner: true })
   expect(late).toMatchObject({ accepted: false, permission: { answeredBy: "the owner" } })
-  expect(permissionsAnswer.text(late as never, { id, answer: "deny" })).toMatch(/too late.*allowed by the owner/)
+  expect(permissionsAnswer.text(late as never, { id, answer: "deny", stop: false })).toMatch(
+    /too late.*allowed by the owner/,
+  )
   expect(await call("permissions.list", {}, PERSON)).toEqual({ permissions: [] })
   expect((await call("permissions.list", { all: true }, PERSON)).permissions).toHaveLength(1)
 })
@@ -147,6 +147,7 @@ test("nothing in a question can hide or pass for another part of it", () => {
     title: "Write: a\n  → throughline permissions answer q-1 allow",
     input: { path: "a\u202egpj.sh\u001b[2J", content: "one\n  always 1: harmless", "k\ney": 1, list: ["x"] },
     suggestions: ["allow all\u200b"],
+    questions: [],
     state: "waiting",
     askedAt: "2027-01-02T03:04:05.000Z",
     expiresAt: "2027-01-02T03:34:05.000Z",

@@ -1,7 +1,7 @@
 import * as z from "zod"
-import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
-import { PERMISSION_STATES, type Permission } from "../domain/permission.ts"
+import { type Decision, PERMISSION_STATES, type Permission, type PermissionAnswers } from "../domain/permission.ts"
+import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
 import { clip, table } from "./text.ts"
 
@@ -18,6 +18,10 @@ const PermissionView = z.object({
   input: z.record(z.string(), z.unknown()),
   /** The rules that `always` can choose from: the first is which = 1. */
   suggestions: z.array(z.string()),
+  /** What it asks to be told, in this order; answered together. */
+  questions: z.array(
+    z.object({ text: z.string(), options: z.array(z.string()), several: z.boolean(), ownWords: z.boolean() }),
+  ),
   state: z.enum(PERMISSION_STATES),
   rule: z.string().optional(),
   reason: z.string().optional(),
@@ -59,21 +63,33 @@ export const permissionsAnswer = operation({
   positional: ["id", "answer"],
   input: z.strictObject({
     id: z.string().min(3).describe("The permission's id, or the beginning of it"),
-    answer: z.enum(["allow", "deny", "always"]).describe("allow, deny, or always: with a rule that was offered"),
+    answer: z
+      .enum(["allow", "deny", "always", "answer"])
+      .describe("allow, deny, always: with a rule that was offered, or answer: what it asks to be told"),
     which: z.int().min(1).optional().describe("Which rule, by its number; needed if several are offered"),
     reason: z.string().min(1).max(2_000).optional().describe("Why; a denied agent is told"),
+    with: z
+      .array(z.string().min(1).max(2_000))
+      .optional()
+      .describe("With answer, for each of its questions: an option by number or name, several by commas, or own words"),
+    stop: z.boolean().default(false).describe("With deny: the agent's turn ends, where the agent can do that"),
   }),
   output: z.object({ accepted: z.boolean(), permission: PermissionView }),
   text: ({ accepted, permission }) =>
     accepted ? decidedText(permission) : `This came too late. ${decidedText(permission)}`,
-  async run({ permits }, { id, answer, which, reason }, caller) {
+  async run({ permits }, { id, answer, which, reason, with: words = [], stop }, caller) {
     const by = personOf(caller)
     if (which !== undefined && answer !== "always")
       throw new Failure("bad_input", "which names a rule, and goes with always", { parameter: "which" })
-    const decision =
-      answer === "always"
-        ? { kind: answer, which: which === undefined ? undefined : which - 1, reason }
-        : { kind: answer, reason }
+    if (words.length > 0 && answer !== "answer")
+      throw new Failure("bad_input", "with holds answers, and goes with answer", { parameter: "with" })
+    if (stop && answer !== "deny") throw new Failure("bad_input", "stop goes with deny", { parameter: "stop" })
+    const decided = async (): Promise<Decision> => {
+      if (answer === "always") return { kind: answer, which: which === undefined ? undefined : which - 1, reason }
+      if (answer === "answer") return { kind: answer, answers: answersOf(await permits.named(id), words), reason }
+      return answer === "deny" ? { kind: answer, reason, interrupt: stop } : { kind: answer, reason }
+    }
+    const decision = await decided()
     const { isFirst, permission } = await permits.decide(id, decision, by)
     return { accepted: isFirst, permission: viewPermission(permission) }
   },
@@ -115,14 +131,18 @@ export const audit = operation({
 })
 
 /** A question as a person has to judge it: nothing is left out, and nothing can hide. */
-export function permissionText({ id, asker, tool, title, input, suggestions, askedAt, expiresAt }: PermissionView) {
+export function permissionText(view: PermissionView) {
+  const { id, asker, tool, title, input, suggestions, questions, askedAt, expiresAt } = view
   const rules = suggestions.map((rule, place) => `  always ${place + 1}: ${shown(rule)}`)
   return [
     `${id}  ${shown(asker)} asks for ${shown(tool)}, since ${shortTime(askedAt)}, until ${shortTime(expiresAt)}`,
     ...(title === tool ? [] : [`  ${shown(title).replaceAll("\n", " ")}`]),
     ...Object.entries(input).flatMap(([key, value]) => inputLines(shown(key).replaceAll("\n", " "), value)),
+    ...questions.flatMap(questionLines),
     ...rules,
-    `  → throughline permissions answer ${id} allow${rules.length > 0 ? "|always" : ""}|deny`,
+    questions.length > 0
+      ? `  → throughline permissions answer ${id} answer${questions.map(() => " --with …").join("")}|deny`
+      : `  → throughline permissions answer ${id} allow${rules.length > 0 ? "|always" : ""}|deny`,
   ].join("\n")
 }
 
@@ -131,6 +151,14 @@ function decidedText({ id, tool, title, asker, state, answeredBy, answeredAt, ru
   const details = [rule && `with the rule: ${rule}`, reason].filter(Boolean).map((part) => ` (${part})`)
   const when = answeredAt === undefined ? "" : `, ${shortTime(answeredAt)}`
   return `${id}  ${how}${when}${details.join("")}: ${shown(asker)}, ${shown(tool)}, ${clip(shown(title), 120)}`
+}
+
+function questionLines({ text, options, several, ownWords }: PermissionView["questions"][number]): string[] {
+  const how = [several && "several by commas", ownWords && "or own words"].filter(Boolean).join(", ")
+  return [
+    `  ? ${shown(text).replaceAll("\n", " ")}${how === "" ? "" : ` (${how})`}`,
+    ...options.map((option, place) => `    ${place + 1}: ${shown(option).replaceAll("\n", " ")}`),
+  ]
 }
 
 /** Each line of a text is marked, so that none can pass for another part of the question. */
@@ -149,11 +177,16 @@ const shown = (text: string) =>
 const aboutOf = ({ id, asker, tool, title, rule, reason }: Record<string, unknown>) =>
   clip([id, asker, tool, title, rule && `rule: ${rule}`, reason].filter(Boolean).map(String).map(shown).join(", "), 160)
 
-/** Who answers. The shell of an agent is no person's; an agent that hides that it is one breaks its own rules. */
-function personOf({ surface, agentShell, nativeSession, client }: Caller): string {
-  if (surface === "mcp" || agentShell !== undefined || nativeSession !== undefined)
-    throw new Failure("person_needed", `this is asked by ${agentShell ?? nativeSession?.platform ?? "an agent"}`)
-  return surface === "cli" ? "the owner" : `${client?.name ?? "an unnamed client"} over HTTP`
+/** What a person typed, as its questions take it. */
+function answersOf({ questions }: Permission, words: string[]): PermissionAnswers {
+  return Object.fromEntries(
+    questions.map(({ key, options, isMany }, place) => {
+      const word = words[place] ?? ""
+      const named = (part: string) => (/^\d+$/.test(part) ? (options[Number(part) - 1]?.label ?? part) : part)
+      const isNamed = options.some(({ label }) => label === word)
+      return [key, isMany && !isNamed ? word.split(",").map((part) => named(part.trim())) : [named(word.trim())]]
+    }),
+  )
 }
 
 const shortTime = (iso: string) => iso.slice(0, 16).replace("T", " ")
@@ -165,6 +198,9 @@ function viewPermission(permission: Permission): PermissionView {
   const rule = always === null ? undefined : suggestions[always]
   return {
     ...{ id, asker, tool, title, input, suggestions, state },
+    questions: permission.questions.map(({ text, options, isMany, isOpen }) => ({
+      ...{ text, options: options.map(({ label }) => label), several: isMany, ownWords: isOpen },
+    })),
     ...(team !== null && { team }),
     ...(sessionId !== null && { sessionId }),
     ...(rule !== undefined && { rule }),

@@ -2,13 +2,14 @@ import * as z from "zod"
 import type { Delivery } from "../domain/delivery.ts"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
-import { messageOf, PRIORITIES, RUNGS } from "../domain/message.ts"
+import { addressOf, messageOf, PRIORITIES, RUNGS, targetOf } from "../domain/message.ts"
+import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
 import { clip, table } from "./text.ts"
 
 export const sendMessage = operation({
   name: "send_message",
-  summary: "Queue a message for a team's agent; it is kept until the agent has it",
+  summary: "Queue a message for a team's agent or for one session; it is kept until the agent has it",
   effect: "write",
   on: ["mcp", "cli", "http"],
   tool: { set: "queue", isBrief: true },
@@ -16,7 +17,7 @@ export const sendMessage = operation({
   positional: ["target", "message"],
   takesWords: true,
   input: z.strictObject({
-    target: z.string().min(1).describe("The team"),
+    target: z.string().min(1).describe("The team, or a session's id"),
     message: z.string().describe("What to say"),
     priority: z.enum(PRIORITIES).optional().describe("urgent: at once; stop: ends the turn first"),
     idempotency_key: z.string().min(1).max(200).optional().describe("A second one under it is refused"),
@@ -43,7 +44,7 @@ const time = (ms: number | null) => (ms === null ? undefined : new Date(ms).toIS
 
 export const queueStatus = operation({
   name: "queue_status",
-  summary: "Show for every team how many messages wait, and what its agent is at",
+  summary: "Show for every team, and session with messages, how many wait and what its agent is at",
   effect: "read",
   on: ["mcp", "cli", "http"],
   tool: { set: "queue", isBrief: true },
@@ -64,9 +65,9 @@ export const queueStatus = operation({
   }),
   text: ({ targets }) =>
     targets.length === 0
-      ? "No teams are configured: `throughline teams add <name> <folder>`."
+      ? "No teams are configured, and no session has messages: `throughline teams add <name> <folder>`."
       : table(
-          ["TEAM", "WAITING", "AT", "SEEN", "SESSION", "TASK"],
+          ["FOR", "WAITING", "AT", "SEEN", "SESSION", "TASK"],
           targets.map((one) => [
             one.target,
             `${one.pending}${one.waits_for === undefined ? "" : ` (${one.waits_for})`}`,
@@ -77,10 +78,10 @@ export const queueStatus = operation({
           ]),
         ),
   async run({ reach }) {
-    const teams = await reach.messages.status()
+    const targets = await reach.messages.status()
     return {
-      targets: teams.map(({ team, pending, inProgress, currentTask, sessionId, lastSeenMs, waitsFor }) => ({
-        target: team,
+      targets: targets.map(({ target, pending, inProgress, currentTask, sessionId, lastSeenMs, waitsFor }) => ({
+        target,
         pending,
         in_progress: inProgress,
         current_task: currentTask ?? undefined,
@@ -125,7 +126,8 @@ export const queueShow = operation({
   async run({ reach }, { id }) {
     const found = await reach.messages.byId(id)
     if (!found) throw new Failure("message_not_found", `there is no message ${id}`, { id })
-    return viewMessage(found)
+    const isWaiting = found.state === "queued" && found.outcome === null
+    return viewMessage(isWaiting ? { ...found, outcome: await reach.messages.waitsFor(found) } : found)
   },
 })
 
@@ -141,11 +143,52 @@ export const queueCancel = operation({
   run: async ({ reach }, { id }) => ({ id, ...(await reach.messages.cancel(id)) }),
 })
 
+export const queueStuck = operation({
+  name: "queue.stuck",
+  summary:
+    "Show the messages that a person has to decide about: those that failed, ran out of time, or may have arrived",
+  effect: "read",
+  on: ["cli", "http"],
+  input: z.strictObject({}),
+  output: z.object({ messages: z.array(MessageView) }),
+  text: ({ messages }) =>
+    messages.length === 0
+      ? "No message waits for a decision."
+      : table(
+          ["ID", "FOR", "STATE", "WHY", "MESSAGE"],
+          messages.map((one) => [one.id, one.target, one.state, clip(one.reason ?? "-", 50), clip(one.message, 50)]),
+        ),
+  run: async ({ reach }) => ({ messages: (await reach.stuck.list()).map(viewMessage) }),
+})
+
+export const queueSettle = operation({
+  name: "queue.settle",
+  summary: "Decide about a message that failed, ran out of time, or may have arrived: say it again, or leave it",
+  effect: "write",
+  on: ["cli", "http"],
+  positional: ["id", "how"],
+  input: z.strictObject({
+    ...which,
+    how: z.enum(["again", "leave"]).describe("again: the same words to the same one; leave: nothing more comes of it"),
+  }),
+  output: z.object({ settled: z.boolean(), newId: z.string().optional(), reason: z.string().optional() }),
+  text: ({ settled, newId, reason }, { id }) =>
+    settled
+      ? newId === undefined
+        ? `${id} is left as it is.`
+        : `${id} is said again as ${newId}.`
+      : `Not changed: ${reason}.`,
+  run({ reach }, { id, how }, caller) {
+    personOf(caller)
+    return reach.stuck.settle(id, { again: how === "again" })
+  },
+})
+
 function viewMessage(delivery: Delivery): z.output<typeof MessageView> {
-  const { team, text, priority, sender } = messageOf(delivery)
+  const { text, priority, sender } = messageOf(delivery)
   return {
     id: delivery.key,
-    target: team,
+    target: targetOf(addressOf(delivery)),
     state: delivery.state,
     priority,
     from: sender.name,

@@ -1,6 +1,9 @@
+import type { BotState } from "../domain/channel-store.ts"
+import type { BotRoom } from "../reach/bot-room.ts"
 import type { Keeping } from "../reach/keeping/keeping.ts"
 import type { ReachRoom } from "../reach/room.ts"
 import type { UpdatesRoom } from "../reach/updates/pull.ts"
+import type { LiveSessions } from "../reach/watching/live.ts"
 import type { HandoffRoom } from "../recall/handoff/room.ts"
 import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
@@ -17,17 +20,36 @@ export interface Services {
   recall: RecallRoom
   handoff: HandoffRoom
   reach: ReachRoom
+  live: Pick<LiveSessions, "all">
   tasks: Tasks
   updates: UpdatesRoom
   teams: TeamsRoom
   keeping: Keeping
   permits: Permits
   analytics: Analytics
+  telegram: BotRoom
   system: SystemService
 }
 
 export interface SystemService {
   status(): Promise<SystemStatus>
+  /** What is wrong, and how to mend it. */
+  examine(): Promise<{ findings: SystemFinding[]; verdict: string }>
+  config: ConfigService
+}
+
+export interface SystemFinding {
+  check: string
+  state: "good" | "warning" | "wrong"
+  detail: string
+  remedy?: string
+}
+
+export interface ConfigService {
+  file: string
+  show(): { key: string; value: unknown; source: string; secret: boolean; description: string }[]
+  /** Writes it into the file; undefined takes it out. Throws, and changes nothing, where it is no good. */
+  set(key: string, text: string | undefined): void
 }
 
 export interface SystemStatus {
@@ -60,5 +82,7 @@ export interface SystemStatus {
     trouble?: string | undefined
   }
   followers: { name: string; lag: number }[]
+  /** Absent where there is no bot. */
+  telegram?: { id: string; state: BotState | "new"; why?: string | undefined; since?: string | undefined } | undefined
   notices: string[]
 }

@@ -5,6 +5,7 @@ import { operation } from "./operation.ts"
 import { conversationLine, conversationTable, runLine, sessionLine, thoughtLines, turnLines } from "./text.ts"
 import {
   ConversationView,
+  RelativeView,
   RunView,
   SessionView,
   ThoughtView,
@@ -111,6 +112,67 @@ export const sessionsShow = operation({
   },
 })
 
+const HEAD_CHARS = 240
+
+export const sessionsOutline = operation({
+  name: "sessions.outline",
+  summary: "Show what a session is made of: each turn by its beginning, its thoughts, where it comes from and went",
+  effect: "read",
+  on: ["http"],
+  input: z.strictObject({
+    sessionId,
+    superseded: z.boolean().default(false).describe("Also what the agent took back"),
+  }),
+  output: z.object({
+    session: ConversationView,
+    lineage: z.array(RelativeView),
+    runs: z.array(RunView),
+    turns: z.array(TurnView.omit({ text: true }).extend({ head: z.string(), isCut: z.boolean().optional() })),
+    thoughts: z.array(ThoughtView),
+    branches: z.record(z.string(), z.array(ThoughtView)),
+  }),
+  text: ({ session, turns }) => `${conversationLine(session)}\n${turns.length} turns`,
+  async run({ sessions, capture }, { sessionId, superseded }) {
+    const { session, relatives, runs, turns, thoughts } = await sessions.outline(sessionId, {
+      superseded,
+      maxChars: HEAD_CHARS,
+    })
+    return {
+      session: viewConversation(session, capture.resumeCommand(session)),
+      lineage: relatives.map(({ kind, isParent, session: other, atMs }) => ({
+        kind,
+        isParent,
+        at: new Date(atMs).toISOString(),
+        sessionId: other.id,
+        title: other.title,
+        platform: other.platform,
+      })),
+      runs: runs.map(viewRun),
+      turns: turns.map((turn) => {
+        const { text, ...rest } = viewTurn(turn)
+        return { ...rest, head: text, ...(text.length >= HEAD_CHARS && { isCut: true }) }
+      }),
+      ...viewThoughts(thoughts),
+    }
+  },
+})
+
+export const sessionsTurns = operation({
+  name: "sessions.turns",
+  summary: "Return turns of a session whole, by the ids that sessions.outline gives",
+  effect: "read",
+  on: ["http"],
+  input: z.strictObject({
+    sessionId,
+    ids: z.array(z.int().min(1)).min(1).max(200).describe("Which turns"),
+  }),
+  output: z.object({ turns: z.array(TurnView) }),
+  text: ({ turns }) => turnLines(turns).join("\n"),
+  async run({ sessions }, { sessionId, ids }) {
+    return { turns: (await sessions.turns(sessionId, ids)).map(viewTurn) }
+  },
+})
+
 /** An exchange with its neighbours. One that is not there is an error: the id is of another session. */
 function around(turns: Turn[], seq: number): Turn[] {
   const at = turns.findIndex((turn) => turn.seq === seq)
@@ -182,7 +244,7 @@ export const sessionsLink = operation({
 
 export const sessionsExport = operation({
   name: "sessions.export",
-  summary: "Print a whole session, branches included, as markdown or JSON",
+  summary: "Print a whole session, conversation, thoughts and branches, as markdown or JSON",
   effect: "read",
   on: ["cli", "http"],
   positional: ["sessionId"],
@@ -200,6 +262,7 @@ export const sessionsExport = operation({
           version: 1,
           session: viewSession(whole.session),
           linkedRoots: whole.linkedRoots,
+          turns: whole.turns.map(viewTurn),
           ...viewThoughts(whole.thoughts),
         },
         null,

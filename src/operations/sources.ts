@@ -137,7 +137,9 @@ export function progressLine({
   platforms,
 }: z.output<typeof ProgressView>): string {
   const total = bytesDone + bytesLeft
-  const share = total === 0 ? 1 : bytesDone / total
+  const files = sourcesDone + sourcesLeft
+  const isSmall = total < 1e6
+  const share = isSmall ? (files === 0 ? 1 : sourcesDone / files) : bytesDone / total
   const filled = Math.round(share * BAR_CHARS)
   const seconds = Math.max(0.001, (Date.now() - Date.parse(startedAt)) / 1000)
   const perSecond = bytesDone / seconds
@@ -145,10 +147,10 @@ export function progressLine({
   return [
     `[${"#".repeat(filled)}${"-".repeat(BAR_CHARS - filled)}]`,
     `${Math.floor(share * 100)} %`,
-    `${mb(bytesDone)} of ${mb(total)} MB`,
-    `${mb(perSecond)} MB/s`,
-    bytesLeft > 0 && perSecond > 0 ? `${Math.ceil(bytesLeft / perSecond)} s left` : "",
-    `${sourcesDone} of ${sourcesDone + sourcesLeft} files`,
+    isSmall ? "" : `${mb(bytesDone)} of ${mb(total)} MB`,
+    isSmall ? "" : `${mb(perSecond)} MB/s`,
+    !isSmall && bytesLeft > 0 && perSecond > 0 ? `${Math.ceil(bytesLeft / perSecond)} s left` : "",
+    `${sourcesDone} of ${files} files`,
     platforms.join(", ") || "looking",
   ]
     .filter((part) => part !== "")

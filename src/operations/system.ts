@@ -1,6 +1,8 @@
 import * as z from "zod"
+import { BOT_STATES } from "../domain/channel-store.ts"
 import { operation } from "./operation.ts"
 import type { SystemStatus } from "./services.ts"
+import { botLine } from "./telegram.ts"
 import { counted } from "./text.ts"
 
 export const status = operation({
@@ -36,6 +38,14 @@ export const status = operation({
       trouble: z.string().optional(),
     }),
     followers: z.array(z.object({ name: z.string(), lag: z.number() })),
+    telegram: z
+      .object({
+        id: z.string(),
+        state: z.enum([...BOT_STATES, "new"]),
+        why: z.string().optional(),
+        since: z.string().optional(),
+      })
+      .optional(),
     notices: z.array(z.string()),
   }),
   text: (s) =>
@@ -47,6 +57,7 @@ export const status = operation({
       `  store   ${s.store.kind} ${s.store.version}, ${(s.store.sizeBytes / 1e6).toFixed(1)} MB, ${s.store.place}`,
       `  kept    ${s.store.sessions} sessions, ${s.store.thoughts} thoughts, ${s.store.journal} journal entries`,
       `  search  ${searchState(s.search)}`,
+      ...(s.telegram ? [`  phone   ${botLine(s.telegram)}`] : []),
       ...s.notices.map((notice) => `  !       ${notice}`),
     ].join("\n"),
   run: ({ system }) => system.status(),
@@ -59,3 +70,24 @@ export function searchState({ documents = 0, behind = 0, rebuilding, trouble }: 
   const found = `${documents} turns and thoughts, ${left}`
   return rebuilding === undefined ? found : `being built anew (${rebuilding}): ${found}`
 }
+
+export const doctor = operation({
+  name: "doctor",
+  summary: "Say what is wrong, and how to mend it",
+  effect: "read",
+  on: ["http"],
+  input: z.strictObject({}),
+  output: z.object({
+    findings: z.array(
+      z.object({
+        check: z.string(),
+        state: z.enum(["good", "warning", "wrong"]),
+        detail: z.string(),
+        remedy: z.string().optional(),
+      }),
+    ),
+    verdict: z.string(),
+  }),
+  text: ({ verdict }) => verdict,
+  run: ({ system }) => system.examine(),
+})

@@ -61,7 +61,7 @@ export const teamsSendMessage = operation({
     threadId,
     waitForResponse: z.boolean().default(true),
     timeout,
-    ifOpen: z.enum(IF_OPEN).optional().describe("If a person has the session open: wait, or fork it"),
+    ifOpen: z.enum(IF_OPEN).optional().describe("If a person has the session open"),
   }),
   output: AskView,
   text: askText,

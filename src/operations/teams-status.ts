@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { CONTROLS } from "../domain/pair.ts"
+import type { Foundling } from "../teams/foundlings.ts"
 import type { PairState } from "../teams/status.ts"
 import { operation } from "./operation.ts"
 import { AskView, askText, viewAsk } from "./teams-ask.ts"
@@ -31,6 +32,16 @@ const ProcessView = z.object({
   lastUsedAt: z.string(),
 })
 
+const FoundlingView = z.object({
+  sessionId: z.string(),
+  platform: z.string(),
+  from: z.string().optional(),
+  to: z.string(),
+  threadId: z.string(),
+  messages: z.number(),
+  lastUsedAt: z.string(),
+})
+
 export const teamsStatus = operation({
   name: "teams_status",
   summary: "Teams, pairs, processes; or one message, with its answer",
@@ -56,9 +67,10 @@ export const teamsStatus = operation({
     ),
     pairs: z.array(PairView),
     processes: z.array(ProcessView),
+    foundlings: z.array(FoundlingView).optional(),
     message: AskView.optional(),
   }),
-  text({ teams, pairs, processes, message }) {
+  text({ teams, pairs, processes, foundlings = [], message }) {
     if (message) return message.answer === undefined ? stateText(message) : askText(message)
     const rows = teams.map((team) => [
       team.name,
@@ -80,18 +92,21 @@ export const teamsStatus = operation({
       processes.length === 0
         ? `No process runs for them; ${pairs.length} threads (throughline teams threads).`
         : table(["PID", "PAIR", "THREAD", "STATE", "MEMORY", "USED"], running),
+      ...foundlings.slice(0, MOST_SHOWN).map(foundlingText),
     ].join("\n\n")
   },
   async run({ teams }, { team, messageId }) {
     if (messageId !== undefined)
       return { teams: [], pairs: [], processes: [], message: viewAsk(await teams.message(messageId)) }
     const state = await teams.status(team)
+    const foundlings = await teams.foundlings.list(team)
     return {
       teams: state.teams.map(({ description, ...rest }) => ({
         ...rest,
         ...(description === "" ? {} : { description }),
       })),
       pairs: state.pairs.map(viewPair),
+      ...(foundlings.length === 0 ? {} : { foundlings: foundlings.map(viewFoundling) }),
       processes: state.processes.map(({ pid, from, to, threadId, state, memoryBytes, startedAtMs, lastUsedAtMs }) => ({
         ...{ to, threadId, state, startedAt: time(startedAtMs), lastUsedAt: time(lastUsedAtMs) },
         ...(pid === null ? {} : { pid }),
@@ -156,10 +171,54 @@ export const teamsControl = operation({
   },
 })
 
+export const teamsAdopt = operation({
+  name: "teams.adopt",
+  summary: "Give a session to a pair: one that was begun for it and that no pair has any more",
+  effect: "write",
+  on: ["http", "cli"],
+  positional: ["session"],
+  input: z.strictObject({
+    session: z.string().min(4).describe("The agent's own id of it, or the beginning: see teams status"),
+    from: z.string().min(1).optional().describe("Who asks in it; as it says itself if absent"),
+    to: z.string().min(1).optional().describe("Whose session it is; as it says itself if absent"),
+    thread: z.string().min(1).max(100).optional().describe("In which thread; as it says itself if absent"),
+  }),
+  output: z.object({ pair: PairView }),
+  text: ({ pair: { from, to, threadId, sessionId } }) =>
+    `${from ?? "-"} → ${to} (${threadId}) goes on with ${sessionId}.`,
+  async run({ teams }, { session, from, to, thread }) {
+    const { id } = await teams.foundlings.adopt({ session, fromTeam: from, toTeam: to, threadId: thread })
+    const { pairs } = await teams.status()
+    return { pair: viewPair(pairs.find((pair) => pair.id === id)!) }
+  },
+})
+
+const MOST_SHOWN = 5
+
 const time = (ms: number) => new Date(ms).toISOString()
 
 const stateText = ({ messageId, to, status, reason }: z.output<typeof AskView>) =>
   `${messageId} to ${to} is ${status}${reason === undefined ? "" : `: ${reason}`}.`
+
+function foundlingText({
+  sessionId,
+  from,
+  to,
+  threadId,
+  messages,
+  lastUsedAt,
+}: z.output<typeof FoundlingView>): string {
+  const what = `${sessionId} was begun for ${from ?? "-"} → ${to} (${threadId}): ${messages} messages, the last on ${lastUsedAt.slice(0, 10)}`
+  return `${what}. No pair has it: throughline teams adopt ${sessionId}`
+}
+
+function viewFoundling({ session, fromTeam, toTeam, threadId }: Foundling): z.output<typeof FoundlingView> {
+  const { nativeId, platform, promptCount, updatedAtMs } = session
+  return {
+    ...{ sessionId: nativeId, platform, to: toTeam, threadId, messages: promptCount, lastUsedAt: time(updatedAtMs) },
+    ...(fromTeam === null ? {} : { from: fromTeam }),
+  }
+}
 
 function viewPair(pair: PairState): z.output<typeof PairView> {
   const { id, fromTeam, toTeam, threadId, platform, status, nativeId, messageCount, waiting, running, process } = pair

@@ -40,6 +40,8 @@ export const TurnView = z.object({
   at: z.string(),
   model: z.string().optional(),
   toolName: z.string().optional(),
+  /** The same for a call and its result. */
+  toolCallId: z.string().optional(),
   isError: z.boolean().optional(),
   superseded: z.boolean().optional(),
 })
@@ -57,6 +59,16 @@ export const RunView = z.object({
   end: z.string().optional(),
 })
 export type RunView = z.output<typeof RunView>
+
+/** A session that this one comes from, or that goes on with it. */
+export const RelativeView = z.object({
+  kind: z.string(),
+  isParent: z.boolean(),
+  at: z.string(),
+  sessionId: z.string(),
+  title: z.string(),
+  platform: z.string(),
+})
 
 export const ThoughtView = z.object({
   thoughtNumber: z.number(),
@@ -110,6 +122,7 @@ export function viewTurn(turn: Turn): TurnView {
     at: iso(turn.atMs),
     ...(turn.model === null ? {} : { model: turn.model }),
     ...(turn.toolName === null ? {} : { toolName: turn.toolName }),
+    ...(turn.toolCallId === null ? {} : { toolCallId: turn.toolCallId }),
     ...(turn.isError ? { isError: true } : {}),
     ...(turn.supersededAtMs === null ? {} : { superseded: true }),
   }

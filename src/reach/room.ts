@@ -2,11 +2,10 @@ import type { AgentConsole } from "../domain/agent-console.ts"
 import type { AgentLine } from "../domain/agent-line.ts"
 import type { Caller } from "../domain/caller.ts"
 import type { Clock } from "../domain/clock.ts"
-import type { Delivery } from "../domain/delivery.ts"
 import type { HookEvent, SentHook } from "../domain/hook.ts"
-import { newKey } from "../domain/ids.ts"
+import { newKey, type SessionId } from "../domain/ids.ts"
 import type { Follower } from "../domain/journal.ts"
-import { messageOf, type Sender } from "../domain/message.ts"
+import type { Sender } from "../domain/message.ts"
 import type { Panes } from "../domain/panes.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
@@ -15,6 +14,7 @@ import { makeCourier } from "./courier/courier.ts"
 import { makeDesk } from "./courier/desk.ts"
 import { makeEvidence } from "./courier/evidence.ts"
 import { makeHandOver } from "./courier/hand-over.ts"
+import { makeInterrupt } from "./courier/interrupt.ts"
 import { makeLadder } from "./courier/ladder.ts"
 import { makeLineTurns } from "./courier/line-turns.ts"
 import { makeOpenTurns } from "./courier/open-turns.ts"
@@ -23,17 +23,22 @@ import { makePaster } from "./courier/paste.ts"
 import { makeProgress } from "./courier/progress.ts"
 import { makeRecovery } from "./courier/recovery.ts"
 import { makeTurnContext } from "./courier/turn.ts"
-import { makeWaiters, type WaitAnswer } from "./courier/waiters.ts"
+import { makeWaiters, type SessionName, type WaitAnswer } from "./courier/waiters.ts"
+import { makeWhom, placeOf } from "./courier/whom.ts"
 import { type MessageSettings, type Messages, makeMessages } from "./messages/messages.ts"
 import { makePulling, type PulledMail } from "./messages/pulling.ts"
 import { messageRedaction } from "./messages/redaction.ts"
 import { senderOf } from "./messages/sender.ts"
-import type { LiveSessions } from "./watching/live.ts"
+import { makeStuck, type Stuck } from "./messages/stuck.ts"
+import type { LiveAgent, LiveSessions } from "./watching/live.ts"
 import { isUnder } from "./watching/routes.ts"
 
 /** Reach's own door: messages for agents that run somewhere, and how they get there. */
 export interface ReachRoom {
   messages: Messages
+  stuck: Stuck
+  /** Whether a hook of it waits in the background, by which it can be woken. */
+  isWaiting(session: SessionName): boolean
   senderOf(caller: Caller): Sender
   /** Mail that the team's own agent fetches. */
   pull(team: Team, caller: Caller): Promise<PulledMail[]>
@@ -78,20 +83,23 @@ export function makeReach(deps: ReachDeps): ReachRoom {
   const desk = makeDesk({ ...deps, ownerPrefix, owner: ownerPrefix + newKey() })
   const parking = makeParking()
   const turns = makeOpenTurns()
-  const inTurn = makeTurns((delivery: Delivery) => {
-    const { team } = messageOf(delivery)
-    // Two teams of one project have the same sessions.
-    return roster.byName(team)?.projectDir ?? team
-  })
+  // A team and its session, or two teams of one project, lead to the same pane.
+  const inTurn = makeTurns()
+  const whom = makeWhom(deps)
+  const isStillThere = async (agent: LiveAgent) => {
+    const now = await deps.live.ofSession(agent.session.id, { isFresh: true })
+    return now !== undefined && now.status !== "gone" && now.pid === agent.pid && placeOf(now) === placeOf(agent)
+  }
   const waiters = makeWaiters({ processStart })
   const paster = makePaster(deps)
   const ladder = makeLadder({ ...deps, turns, waiters })
-  const lineTurns = makeLineTurns({ ...deps, onOver: (team) => courier.nudge(team) })
-  const handOver = makeHandOver({ ...deps, desk, paster, waiters, lineTurns, isUnder: isAgentUnder })
-  const recovery = makeRecovery({ ...deps, desk, paster, inTurn, isUnder: isAgentUnder })
+  const lineTurns = makeLineTurns({ ...deps, onOver: (to) => courier.nudge(to) })
+  const handOver = makeHandOver({ ...deps, desk, paster, waiters, lineTurns, isUnder: isAgentUnder, isStillThere })
+  const recovery = makeRecovery({ ...deps, desk, paster, inTurn, isUnder: isAgentUnder, isStillThere })
   const courier = makeCourier({
     ...deps,
     desk,
+    whom,
     ladder,
     parking,
     recovery,
@@ -99,18 +107,33 @@ export function makeReach(deps: ReachDeps): ReachRoom {
     inTurn,
     progress: makeProgress({ ...deps, lineTurns }),
   })
-  const onActivity = (cwd: string) => {
-    for (const { name } of roster.at(cwd)) courier.nudge(name)
+  const onActivity = (sessionId: SessionId | undefined, cwd: string | undefined) => {
+    if (sessionId !== undefined) courier.nudge({ sessionId })
+    for (const { name } of cwd === undefined ? [] : roster.at(cwd)) courier.nudge({ team: name })
   }
+  const interrupt = makeInterrupt({
+    ...deps,
+    whom,
+    turns,
+    paster,
+    isAgentThere: async (agent, pane) =>
+      processStart(agent.pid) === agent.processStart &&
+      isAgentUnder(agent.pid, pane.panePid) &&
+      (await isStillThere(agent)),
+  })
+  const messages = makeMessages({ ...deps, interrupt, onQueued: courier.nudge })
   return {
-    messages: makeMessages({ ...deps, onQueued: courier.nudge }),
+    messages,
+    stuck: makeStuck({ ...deps, messages }),
+    isWaiting: waiters.isWaiting,
     senderOf: (caller) => senderOf(caller, roster),
     pull: makePulling({ ...deps, desk }),
-    turnContext: makeTurnContext({ ...deps, desk, parking, courier }),
+    turnContext: makeTurnContext({ ...deps, desk, parking, courier, whom }),
     async wait({ platform }, { sessionId, pid, cwd }, signal) {
       if (sessionId === undefined) return { kind: "over" }
       const answer = waiters.wait({ platform, nativeId: sessionId, pid }, signal)
-      if (cwd !== undefined) onActivity(cwd)
+      const session = await deps.store.sessions.byNative(platform, sessionId)
+      onActivity(session?.id, cwd)
       return answer
     },
     endWaiting: waiters.close,
@@ -123,10 +146,9 @@ export function makeReach(deps: ReachDeps): ReachRoom {
 }
 
 /** One after another for each key, side by side for different ones. */
-function makeTurns<Of>(keyOf: (of: Of) => string) {
+function makeTurns() {
   const last = new Map<string, Promise<unknown>>()
-  return <T>(of: Of, act: () => Promise<T>): Promise<T> => {
-    const key = keyOf(of)
+  return <T>(key: string, act: () => Promise<T>): Promise<T> => {
     const done = (last.get(key) ?? Promise.resolve()).then(act)
     const kept: Promise<unknown> = done.catch(() => {}).finally(() => last.get(key) === kept && last.delete(key))
     last.set(key, kept)

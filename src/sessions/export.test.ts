@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { newTurn } from "../../test/contracts/store/turns.ts"
 import { proves } from "../../test/promises.ts"
 import type { Caller } from "../domain/caller.ts"
 import type { Store } from "../domain/store.ts"
@@ -86,6 +87,37 @@ describe(proves("sessions.exported"), () => {
     expect(texts(branches.early)).toEqual(["early two", "early three"])
     expect(texts(branches.late)).toEqual(["late two"])
   })
+})
+
+test("a conversation that was captured is exported with all that was said and done, and not just as its title", async () => {
+  const { id: talked } = await room.recovery.startNew({ surface: "mcp" }, { title: "A talk" })
+  await store.turns.put([
+    newTurn(talked, "a", { kind: "prompt", text: "Where is it?", atMs: 1 }),
+    newTurn(talked, "b", { kind: "tool_call", toolName: "Bash", text: "rg it", atMs: 2 }),
+    newTurn(talked, "c", { kind: "tool_result", toolName: "Bash", text: "```\nhere", isError: true, atMs: 3 }),
+    newTurn(talked, "d", { kind: "reply", text: "There.", atMs: 4 }),
+  ])
+  const services = { sessions: room } as Services
+  const content = async (format: "markdown" | "json") =>
+    (await sessionsExport.run(services, { sessionId: talked, format }, agent)).content
+  const markdown = await content("markdown")
+  expect(markdown).toContain("- 4 turns, 0 thoughts, 0 branches")
+  const at = (ms: number) => `1970-01-01T00:00:00.00${ms}Z`
+  expect(markdown.slice(markdown.indexOf("## "))).toBe(
+    [
+      `## Prompt, ${at(1)}\n\nWhere is it?\n`,
+      `## Call of \`Bash\`, ${at(2)}\n\n\`\`\`\nrg it\n\`\`\`\n`,
+      `## Result of \`Bash\` (failed), ${at(3)}\n\n\`\`\`\`\n\`\`\`\nhere\n\`\`\`\`\n`,
+      `## Reply, ${at(4)}\n\nThere.\n`,
+    ].join("\n"),
+  )
+  const { turns } = JSON.parse(await content("json")) as { turns: { kind: string; text: string }[] }
+  expect(turns.map(({ kind, text }) => `${kind}: ${text}`)).toEqual([
+    "prompt: Where is it?",
+    "tool_call: rg it",
+    "tool_result: ```\nhere",
+    "reply: There.",
+  ])
 })
 
 test("a session without thoughts is exported as what it is", async () => {

@@ -1,6 +1,6 @@
 import type { Session, SessionEdge } from "../domain/session.ts"
 import type { Thought } from "../domain/thought.ts"
-import type { Turn } from "../domain/turn.ts"
+import type { Turn, TurnKind } from "../domain/turn.ts"
 
 export interface ExportedSession {
   session: Session
@@ -10,8 +10,8 @@ export interface ExportedSession {
   edges: SessionEdge[]
 }
 
-/** The whole session for a person to read: the main line, each branch right after the thought it leaves. */
-export function toMarkdown({ session, linkedRoots, thoughts }: ExportedSession): string {
+/** The whole session for a person to read: what was said, then thoughts, each branch right after the one it leaves. */
+export function toMarkdown({ session, linkedRoots, thoughts, turns }: ExportedSession): string {
   const main = thoughts.filter((thought) => thought.branchId === null).sort(byNumber)
   const branches = Map.groupBy(
     thoughts.filter((thought) => thought.branchId !== null),
@@ -25,7 +25,8 @@ export function toMarkdown({ session, linkedRoots, thoughts }: ExportedSession):
     ...linkedRoots.map((uri) => `- Also: ${uri}`),
     ...(session.tags.length > 0 ? [`- Tags: ${session.tags.join(", ")}`] : []),
     `- Started ${iso(session.createdAtMs)}, last touched ${iso(session.updatedAtMs)}`,
-    `- ${session.thoughtCount} thoughts, ${session.branchCount} branches`,
+    `- ${turns.length > 0 ? `${turns.length} turns, ` : ""}${session.thoughtCount} thoughts, ${session.branchCount} branches`,
+    ...turns.flatMap((turn) => ["", ...said(turn)]),
   ]
   const section = (branchId: string, members: Thought[]) => {
     lines.push("", `## Branch \`${branchId}\` (from thought ${members[0]!.branchFromThought})`)
@@ -41,6 +42,29 @@ export function toMarkdown({ session, linkedRoots, thoughts }: ExportedSession):
   }
   for (const [branchId, members] of branches) section(branchId, members)
   return `${lines.join("\n")}\n`
+}
+
+const SAID: Record<TurnKind, string> = {
+  prompt: "Prompt",
+  reply: "Reply",
+  reasoning: "Reasoning",
+  tool_call: "Call of",
+  tool_result: "Result of",
+  summary: "Summary",
+  reset: "Context reset",
+}
+
+function said({ kind, text, atMs, toolName, isError }: Turn): string[] {
+  const isTool = kind === "tool_call" || kind === "tool_result"
+  const head = `## ${SAID[kind]}${isTool ? ` \`${toolName ?? "a tool"}\`` : ""}${isError ? " (failed)" : ""}, ${iso(atMs)}`
+  return text === "" ? [head] : [head, "", ...(isTool ? fenced(text) : [text])]
+}
+
+/** By more backticks than the text has in a row, so that none of them ends it. */
+function fenced(text: string): string[] {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+  const fence = "`".repeat(longest + 1)
+  return [fence, text, fence]
 }
 
 function rendered(thought: Thought, mark: string): string[] {

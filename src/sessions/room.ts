@@ -1,7 +1,11 @@
+import type { LineageKind } from "../domain/capture.ts"
 import type { Clock } from "../domain/clock.ts"
+import type { SessionId } from "../domain/ids.ts"
 import type { Run } from "../domain/run.ts"
 import type { Session, SessionFilter } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
+import type { Thought } from "../domain/thought.ts"
+import type { Turn } from "../domain/turn.ts"
 import { type ExportedSession, toMarkdown } from "./export.ts"
 import { type Forget, makeForget } from "./forget.ts"
 import { type Keeping, makeKeeping } from "./keeping.ts"
@@ -20,6 +24,28 @@ export interface SessionsRoom {
   list(filter: SessionFilter): Promise<Session[]>
   whole(id: string, wish?: { superseded?: boolean }): Promise<ExportedSession & { runs: Run[] }>
   markdown(exported: ExportedSession): string
+  /** The same with texts cut, and with the sessions beside it. */
+  outline(id: string, wish: { superseded: boolean; maxChars: number }): Promise<Outline>
+  /** Whole, in the order asked for; those of other sessions are not among them. */
+  turns(id: string, seqs: readonly number[]): Promise<Turn[]>
+  /** What was said last in it, by its user or its agent. */
+  lastWords(id: SessionId): Promise<Turn | undefined>
+}
+
+export interface Outline {
+  session: Session
+  relatives: Relative[]
+  runs: Run[]
+  turns: Turn[]
+  thoughts: Thought[]
+}
+
+export interface Relative {
+  kind: LineageKind
+  /** It comes from that one; otherwise that one comes from it. */
+  isParent: boolean
+  session: Session
+  atMs: number
 }
 
 export function makeSessions(deps: { store: Store; clock: Clock; homeDir: string; tempDir: string }): SessionsRoom {
@@ -44,5 +70,42 @@ export function makeSessions(deps: { store: Store; clock: Clock; homeDir: string
       }
     },
     markdown: toMarkdown,
+    async outline(id, wish) {
+      const session = await recovery.get(id)
+      return {
+        session,
+        relatives: await relativesOf(deps.store, session),
+        runs: await deps.store.runs.ofSession(session.id),
+        turns: await deps.store.turns.ofSession(session.id, wish),
+        thoughts: await deps.store.thoughts.all(session.id),
+      }
+    },
+    async turns(id, seqs) {
+      const session = await recovery.get(id)
+      const found = new Map((await deps.store.turns.bySeqs([...seqs])).map((turn) => [turn.seq, turn]))
+      return seqs.map((seq) => found.get(seq)).filter((turn) => turn?.sessionId === session.id) as Turn[]
+    },
+    async lastWords(id) {
+      const [last] = await deps.store.turns.ofSession(id, { kinds: ["prompt", "reply"], limit: 1, maxChars: 2_000 })
+      return last
+    },
   }
+}
+
+async function relativesOf(store: Store, session: Session): Promise<Relative[]> {
+  const parents = await Promise.all(
+    (await store.sessions.edges(session.id)).map(async ({ kind, parentPlatform, parentNativeId, atMs }) => {
+      const parent = await store.sessions.byNative(parentPlatform, parentNativeId)
+      return parent && { kind, isParent: true, session: parent, atMs }
+    }),
+  )
+  const children = await store.sessions.children(session.platform, session.nativeId)
+  const found = await store.sessions.byIds(children.map(({ id }) => id))
+  return [
+    ...parents.filter((parent) => parent !== undefined),
+    ...children.flatMap(({ id, kind, atMs }) => {
+      const child = found.find((one) => one.id === id)
+      return child && !child.isSubagent ? [{ kind, isParent: false, session: child, atMs }] : []
+    }),
+  ]
 }

@@ -119,22 +119,46 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
     async endLeases(ownerPrefix, except, nowMs) {
       await db
         .updateTable("deliveries")
-        .set({ lease_until_ms: nowMs })
-        .where("lease_until_ms", ">", nowMs)
+        .set((e) => ({
+          lease_until_ms: nowMs,
+          lease_owner: null,
+          attempts: e
+            .case()
+            .when("attempt_started_at_ms", "is", null)
+            .then(e("attempts", "-", 1))
+            .else(e.ref("attempts"))
+            .end(),
+        }))
+        .where("state", "=", "queued")
         .where("lease_owner", "<>", except)
         .where((e) => e(e.fn<string>("substr", ["lease_owner", e.val(1), e.val(ownerPrefix.length)]), "=", ownerPrefix))
         .execute()
     },
-    async rewrite(seq, payload) {
-      await db
+    async rewrite(seq, payload, { ifWaitingAtMs } = {}) {
+      let query = db
         .updateTable("deliveries")
         .set({ payload: JSON.stringify(payload) })
         .where("seq", "=", seq)
-        .execute()
+      if (ifWaitingAtMs !== undefined)
+        query = query
+          .where("state", "=", "queued")
+          .where("attempt_started_at_ms", "is", null)
+          .where((e) => e.or([e("lease_until_ms", "is", null), e("lease_until_ms", "<=", ifWaitingAtMs)]))
+      return changed(await query.executeTakeFirstOrThrow())
     },
     forget: async (wish, nowMs) => (await forgetWords(db, dialect, wish, nowMs)).map(toDelivery),
     pending: (lane) => ofLanes([lane], { states: ["queued"] }),
     ofLanes,
+    async ofChannel(channel, states) {
+      const rows = await db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("state", "in", [...states])
+        .where("channel", "=", channel)
+        .orderBy("seq")
+        .execute()
+      return rows.map(toDelivery)
+    },
     async underWay(sessionId) {
       const rows = await db
         .selectFrom("deliveries")

@@ -1,4 +1,6 @@
-import type { SessionId } from "../domain/ids.ts"
+import { sql } from "kysely"
+import type { ProjectId, SessionId } from "../domain/ids.ts"
+import { lanesOf, SESSION_TARGET, URGENT_LANE } from "../domain/message.ts"
 import type { ForgetWish } from "../domain/store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import type { DeliveryRow } from "./leasing.ts"
@@ -11,17 +13,23 @@ export async function forgetWords(
   nowMs: number,
 ): Promise<DeliveryRow[]> {
   let query = db.selectFrom("deliveries").selectAll()
-  if (sessionIds) query = query.where("session_id", "in", [...sessionIds, ""])
+  if (sessionIds) {
+    const lanes = sessionIds.flatMap((sessionId) => lanesOf({ sessionId }))
+    query = query.where((e) => e.or([e("session_id", "in", [...sessionIds, ""]), e("lane", "in", [...lanes, ""])]))
+  }
   if (projectId !== undefined)
-    query = query.where("session_id", "in", (e) =>
-      e.selectFrom("sessions").select("sessions.id").where("project_id", "=", projectId),
+    query = query.where((e) =>
+      e.or([
+        e("session_id", "in", e.selectFrom("sessions").select("id").where("project_id", "=", projectId)),
+        e("lane", "in", lanesOfProject(projectId)),
+      ]),
     )
   if (sinceMs !== undefined) query = query.where("created_at_ms", ">=", sinceMs)
   if (untilMs !== undefined) query = query.where("created_at_ms", "<", untilMs)
   if (containing !== undefined) query = query.where(dialect.contains("payload", inJson(containing)))
   const cancelled: DeliveryRow[] = []
   for (const row of await query.execute()) {
-    const payload = JSON.stringify({ ...(JSON.parse(row.payload) as object), text: "" })
+    const payload = JSON.stringify(withoutWords(JSON.parse(row.payload) as object))
     const isWaiting = row.state === "queued" && row.attempt_started_at_ms === null
     const end = { state: "cancelled", outcome: "it was forgotten", settled_at_ms: nowMs, lease_until_ms: null }
     await db
@@ -33,6 +41,23 @@ export async function forgetWords(
   }
   return cancelled
 }
+
+/** A message's text; what was said in a chat, as it came; what is to be shown there. */
+const withoutWords = (payload: object) => ({
+  ...payload,
+  text: "",
+  ...("raw" in payload ? { raw: null } : {}),
+  ...("body" in payload ? { body: { text: "", marks: [] } } : {}),
+  ...("file" in payload ? { file: null } : {}),
+  ...("buttons" in payload ? { buttons: [] } : {}),
+})
+
+/** Those that wait for the project's sessions went to none of them yet. */
+const lanesOfProject = (projectId: ProjectId) => sql<string>`(
+  select cast(${SESSION_TARGET} as text) || id from sessions where project_id = ${projectId}
+  union all
+  select cast(${SESSION_TARGET} as text) || id || cast(${URGENT_LANE} as text) from sessions where project_id = ${projectId}
+)`
 
 /** As it stands in a text of JSON. */
 export const inJson = (text: string) => JSON.stringify(text).slice(1, -1)

@@ -5,6 +5,7 @@ import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
 import { makeAnalyticsTable } from "./analytics.ts"
 import { makeBindings } from "./bindings.ts"
+import { makeBots, makeBudgets, makeCards, makeHolds, makePeople, makeRoles } from "./channels.ts"
 import { makeDeliveries } from "./deliveries.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { makeForgetting } from "./forgetting.ts"
@@ -21,6 +22,7 @@ import { makeSources } from "./sources.ts"
 import type { Tables } from "./tables.ts"
 import { makeTaskStates } from "./task-states.ts"
 import { makeThoughts } from "./thoughts.ts"
+import { makeTopics } from "./topics.ts"
 import { makeTurns } from "./turns.ts"
 import { makeUpdates } from "./updates.ts"
 
@@ -76,6 +78,13 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
       permissions: makePermissions(on, dialect, onMoved),
       audit: makeAudit(on),
       analytics: makeAnalyticsTable(on, dialect),
+      topics: makeTopics(on),
+      bots: makeBots(on),
+      people: makePeople(on),
+      budgets: makeBudgets(on),
+      cards: makeCards(on),
+      holds: makeHolds(on),
+      roles: makeRoles(on),
       async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")
         const run = (on: Kysely<Tables>) =>

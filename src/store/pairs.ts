@@ -82,6 +82,14 @@ export function makePairs(db: Db, dialect: StoreDialect): Pairs {
       const row = await select().where("native_id", "=", nativeId).executeTakeFirst()
       return row && toPair(row)
     },
+    async taken(nativeIds) {
+      const some = [...nativeIds, ""]
+      const [now, before] = await Promise.all([
+        db.selectFrom("pairs").select("native_id").where("native_id", "in", some).execute(),
+        db.selectFrom("pair_sessions").select("native_id").where("native_id", "in", some).execute(),
+      ])
+      return [...new Set([...now, ...before].flatMap(({ native_id }) => native_id ?? []))]
+    },
     async answer(answer) {
       await db
         .insertInto("answers")

@@ -1,6 +1,6 @@
-import type { Selectable } from "kysely"
+import type { Selectable, Updateable } from "kysely"
 import type { SessionId } from "../domain/ids.ts"
-import type { Permission, PermissionState } from "../domain/permission.ts"
+import type { Permission, PermissionAnswers, PermissionQuestion, PermissionState } from "../domain/permission.ts"
 import type { Audit, Permissions } from "../domain/team-store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import type { Tables } from "./tables.ts"
@@ -23,6 +23,18 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
     }
   }
 
+  const moveUntaken = async (id: string, change: Partial<Updateable<Tables["permissions"]>>) => {
+    const result = await db
+      .updateTable("permissions")
+      .set(change)
+      .where("id", "=", id)
+      .where("state", "in", ["allowed", "denied"])
+      .where("taken_at_ms", "is", null)
+      .executeTakeFirstOrThrow()
+    if (result.numUpdatedRows > 0n) await onMoved()
+    return result.numUpdatedRows > 0n
+  }
+
   return {
     async ask(permission) {
       await db
@@ -41,6 +53,10 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
           always: permission.always,
           reason: permission.reason,
           answered_by: permission.answeredBy,
+          waiter: permission.waiter,
+          questions: JSON.stringify(permission.questions),
+          answers: JSON.stringify(permission.answers),
+          taken_at_ms: permission.takenAtMs,
           asked_at_ms: permission.askedAtMs,
           answered_at_ms: permission.answeredAtMs,
           expires_at_ms: permission.expiresAtMs,
@@ -58,6 +74,7 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
         title: kept.title,
         input: JSON.stringify(kept.input),
         suggestions: JSON.stringify(kept.suggestions),
+        answers: JSON.stringify(kept.answers),
       }
       const result = await db
         .updateTable("permissions")
@@ -67,6 +84,36 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
         .executeTakeFirstOrThrow()
       if (result.numUpdatedRows > 0n) await onMoved()
       return result.numUpdatedRows > 0n
+    },
+    async note(id, answers) {
+      const result = await db
+        .updateTable("permissions")
+        .set({ answers: JSON.stringify(answers) })
+        .where("id", "=", id)
+        .where("state", "=", "waiting")
+        .executeTakeFirstOrThrow()
+      return result.numUpdatedRows > 0n
+    },
+    take: (id, atMs) => moveUntaken(id, { taken_at_ms: atMs }),
+    withdraw: (id, reason, atMs) => moveUntaken(id, { state: "stale", reason, always: null, answered_at_ms: atMs }),
+    async untaken(home) {
+      const rows = await db
+        .selectFrom("permissions")
+        .selectAll()
+        .where("home", "=", home)
+        .where("waiter", "=", "hook")
+        .where("state", "in", ["allowed", "denied"])
+        .where("taken_at_ms", "is", null)
+        .execute()
+      return rows.map(toPermission)
+    },
+    async dropDecided(beforeMs) {
+      const { numDeletedRows } = await db
+        .deleteFrom("permissions")
+        .where("state", "!=", "waiting")
+        .where("answered_at_ms", "<", beforeMs)
+        .executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
     },
     async forget(wish) {
       let query = db.selectFrom("permissions").select("id")
@@ -78,7 +125,8 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
         query = query.where("asked_at_ms", ">=", sinceMs).where("asked_at_ms", "<", untilMs)
         if (containing !== undefined) {
           const inside = JSON.stringify(containing).slice(1, -1)
-          const texts = [dialect.contains("input", inside), dialect.contains("suggestions", inside)]
+          const held = ["input", "suggestions", "questions", "answers"] as const
+          const texts = held.map((column) => dialect.contains(column, inside))
           const plain = [dialect.contains("title", containing), dialect.contains("reason", containing)]
           query = query.where((e) => e.or([...texts, ...plain]))
           await silence({ containing, sinceMs, untilMs })
@@ -145,6 +193,10 @@ function toPermission(row: Selectable<Tables["permissions"]>): Permission {
     always: row.always,
     reason: row.reason,
     answeredBy: row.answered_by,
+    waiter: row.waiter as Permission["waiter"],
+    questions: JSON.parse(row.questions) as PermissionQuestion[],
+    answers: JSON.parse(row.answers) as PermissionAnswers,
+    takenAtMs: row.taken_at_ms,
     askedAtMs: row.asked_at_ms,
     answeredAtMs: row.answered_at_ms,
     expiresAtMs: row.expires_at_ms,

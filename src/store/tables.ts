@@ -218,9 +218,36 @@ export interface Tables {
     always: number | null
     reason: string | null
     answered_by: string | null
+    waiter: string
+    questions: string
+    answers: string
+    taken_at_ms: number | null
     asked_at_ms: number
     answered_at_ms: number | null
     expires_at_ms: number
   }
   audit: { seq: GeneratedAlways<number>; at_ms: number; who: string; what: string; data: string }
+  topics: {
+    id: string
+    channel: string
+    home: string
+    chat_id: string
+    thread_id: number | null
+    session_id: string | null
+    name: string
+    state: string
+    verbosity: string
+    is_muted: number
+    making_at_ms: number | null
+    doubts: number
+    trail: string | null
+    created_at_ms: number
+    used_at_ms: number
+  }
+  bots: { id: string; next_offset: number | null; state: string; why: string | null; since_ms: number }
+  people: { channel: string; user_id: string; name: string; chat_id: string | null; paired_at_ms: number }
+  budgets: { key: string; sent_at_ms: string; blocked_until_ms: number }
+  cards: { permission_id: string; channel: string; chat_id: string; thread_id: number | null; message_id: number }
+  holds: { key: string; kind: string; why: string; since_ms: number; next_at_ms: number }
+  roles: { name: string; owner: string; until_ms: number }
 }

@@ -30,7 +30,7 @@ const fell = operation({
   summary: "Fell every tree",
   effect: "destroy",
   on: ["cli"],
-  input: z.strictObject({}),
+  input: z.strictObject({ dryRun: z.boolean().default(false).describe("Only say which") }),
   output: z.object({}),
   text: () => "felled",
   run: async () => ({}),
@@ -182,6 +182,12 @@ describe("what destroys asks first", () => {
     answers = [true]
     await run("garden", "fell")
     expect(asked.map(({ name, input }) => [name, input])).toEqual([["garden.fell", {}]])
+  })
+
+  test("and does not ask when it is only to say what would go", async () => {
+    await run("garden", "fell", "--dry-run")
+    expect(asked).toEqual([{ name: "garden.fell", input: { dryRun: true }, how: "starting" }])
+    expect(written).toBe("felled\n")
   })
 
   test("and does not ask with --yes", async () => {

@@ -69,7 +69,9 @@ function addCommand(program: Command, words: string, op: Operation, options: Cli
     const rest = extra?.fill ? await extra.fill(asked, { json: json === true }) : asked
     if (!rest) return
     const input = Object.fromEntries(Object.entries(rest).filter(([name]) => name in properties))
-    if (op.effect === "destroy" && !yes && !(await options.confirm(`${op.summary}?`))) return
+    // What only says what would go destroys nothing.
+    const destroys = op.effect === "destroy" && input.dryRun !== true
+    if (destroys && !yes && !(await options.confirm(`${op.summary}?`))) return
     const call = op.startsDaemon === false ? options.callIfRunning : options.call
     const stop = json || !op.progress ? () => {} : showProgress(op.progress, options)
     const output = await call(op.name, input, options.caller).finally(stop)

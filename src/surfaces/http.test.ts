@@ -5,6 +5,7 @@ import { operations } from "../operations/list.ts"
 import { httpApp } from "./http.ts"
 
 const TOKEN = "the token"
+const OWNER_KEY = "the owner's key"
 
 function app({ guarded = true } = {}) {
   const bugs: unknown[] = []
@@ -19,8 +20,10 @@ function app({ guarded = true } = {}) {
     },
     mcp: { fetch: async () => Response.json({ mcp: true }), close: async () => {} },
     identity: { id: "1", version: "0", pid: 1 },
+    feed: { last: async () => 0, after: async () => [], onWake: () => () => {} },
+    ending: new AbortController().signal,
     onBug: (error) => bugs.push(error),
-    ...(guarded ? { guard: { token: TOKEN, hosts: ["127.0.0.1", "localhost", "[::1]"] } } : {}),
+    ...(guarded ? { guard: { token: TOKEN, ownerKey: OWNER_KEY, hosts: ["127.0.0.1", "localhost", "[::1]"] } } : {}),
   })
   return { app, bugs, asked }
 }
@@ -56,6 +59,29 @@ describe(proves("http.token-needed"), () => {
 
   test("only the socket's owner can stop the daemon", async () => {
     expect((await post(good, "/stop")).status).toBe(404)
+  })
+})
+
+describe("who is the owner over HTTP", () => {
+  const claims = encodeURIComponent(JSON.stringify({ surface: "cli", isOwner: true, client: { name: "dashboard" } }))
+  const callerOf = async (key: string) => {
+    const { app: served, asked } = app()
+    const headers = { ...good, authorization: `Bearer ${key}`, "throughline-caller": claims }
+    await served.request("/api/sessions.list", { method: "POST", headers, body: "{}" })
+    return asked[0]?.[2]
+  }
+
+  test("is told by the key, and not by what the caller says of itself", async () => {
+    expect(await callerOf(TOKEN)).toMatchObject({ surface: "http", isOwner: false })
+    expect(await callerOf(OWNER_KEY)).toMatchObject({ surface: "http", isOwner: true })
+  })
+
+  test("is nobody who speaks MCP: the owner's key is refused there", async () => {
+    const answer = await post({ ...good, authorization: `Bearer ${OWNER_KEY}` }, "/mcp")
+    expect([answer.status, await answer.json()]).toEqual([
+      403,
+      { error: expect.objectContaining({ code: "forbidden", message: expect.stringContaining("not for agents") }) },
+    ])
   })
 })
 

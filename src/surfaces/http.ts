@@ -3,13 +3,22 @@ import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { bodyLimit } from "hono/body-limit"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
-import { HOOK_PATH, type SentHook, sentHook, WAIT_PATH } from "../domain/hook.ts"
+import { ASK_PATH, HOOK_PATH, type SentHook, sentHook, WAIT_PATH } from "../domain/hook.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation } from "../operations/operation.ts"
 import { CALLER_HEADER } from "./client.ts"
+import { eventStream, type Feed } from "./events.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
 import type { McpHttp } from "./mcp-http.ts"
+import { webPages } from "./web.ts"
+
+declare module "hono" {
+  interface ContextVariableMap {
+    /** The call carries the owner's key. */
+    isOwner: boolean
+  }
+}
 
 export interface HttpOptions {
   operations: readonly Operation[]
@@ -19,17 +28,25 @@ export interface HttpOptions {
   /** Told of what is thrown outside of operations, which can only be a bug. */
   onBug(error: unknown, operation: string): void
   /** Absent on the unix socket, whose file mode is the guard. */
-  guard?: { token: string; hosts: readonly string[] }
+  guard?: { token: string; ownerKey: string; hosts: readonly string[] }
+  /** What happens, for pages that stay open; ends with the signal. */
+  feed: Feed
+  ending: AbortSignal
+  /** Where the dashboard's files are; absent where it is not served. */
+  webDir?: string
   /** Only the socket's owner may end the daemon. */
   onStop?(): void
   /** Agents' hooks come over the socket only. Answered when what they say is kept, with what the hook is to print. */
   onHook?(sent: SentHook): Promise<string | undefined>
   /** A hook that waits: a text to wake the agent with, null when nothing is to come, undefined when it is to ask again. */
   onWait?(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
+  /** A hook that asks for a person's word: it, null when none is to come, undefined when it is to come and wait. */
+  onAsk?(sent: SentHook, isHeld: boolean, signal: AbortSignal): Promise<string | null | undefined>
 }
 
 export function httpApp(options: HttpOptions): Hono {
-  const { operations, call, mcp, identity, onBug, guard, onStop, onHook, onWait } = options
+  const { operations, call, mcp, identity, onBug, guard, feed, ending, webDir } = options
+  const { onStop, onHook, onWait, onAsk } = options
   const app = new Hono()
   const offered = new Set(
     operations.filter((op) => op.on.includes("http") || op.on.includes("cli")).map((op) => op.name),
@@ -42,7 +59,9 @@ export function httpApp(options: HttpOptions): Hono {
   app.notFound((c) =>
     c.json({ error: new Failure("unknown_operation", `nothing answers at ${c.req.path}`).toJSON() }, 404),
   )
-  if (guard) app.use(localOnly(guard.hosts), bearer(guard.token))
+  if (guard) app.use(localOnly(guard.hosts))
+  if (webDir !== undefined) app.use(webPages(webDir))
+  if (guard) app.use(bearer(guard))
 
   app.all("/health", (c) => c.json(identity))
   if (onStop) {
@@ -69,6 +88,12 @@ export function httpApp(options: HttpOptions): Hono {
       return typeof reply === "string" ? c.text(reply) : c.body(null, reply === null ? 204 : 202)
     })
   }
+  if (onAsk) {
+    app.post(`${ASK_PATH}/:platform`, limit, async (c) => {
+      const reply = await onAsk(await hookIn(c), c.req.query("held") !== undefined, c.req.raw.signal)
+      return typeof reply === "string" ? c.text(reply) : c.body(null, reply === null ? 204 : 202)
+    })
+  }
   app.post("/api/:name", limit, async (c) => {
     const name = c.req.param("name")
     if (!offered.has(name))
@@ -77,10 +102,15 @@ export function httpApp(options: HttpOptions): Hono {
       throw new Failure("bad_input", "the body is not JSON", {}, { cause: error })
     })
     const caller = callerFrom(c.req.header(CALLER_HEADER))
-    // Who comes over the network is not the person at this machine, whatever it says.
-    return c.json(await call(name, input, guard ? { ...caller, surface: "http" } : caller))
+    // Who comes over the network is the person at this machine by the key that it holds, whatever it says.
+    return c.json(await call(name, input, guard ? { ...caller, surface: "http", isOwner: c.get("isOwner") } : caller))
   })
-  app.all("/mcp", (c) => mcp.fetch(c.req.raw))
+  app.get("/events", eventStream(feed, ending))
+  app.all("/mcp", (c) => {
+    // Whoever is set up with it could pass its model's words off as the owner's.
+    if (c.get("isOwner")) throw new Failure("forbidden", "the owner's key is not for agents: they use the token")
+    return mcp.fetch(c.req.raw)
+  })
   return app
 }
 
@@ -124,18 +154,21 @@ function hostName(host: string | undefined): string | undefined {
   return host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname
 }
 
-function bearer(token: string): MiddlewareHandler {
+function bearer({ token, ownerKey }: { token: string; ownerKey: string }): MiddlewareHandler {
   const digest = (text: string) => createHash("sha256").update(text).digest()
-  const expected = digest(token)
+  const [tokenDigest, ownerDigest] = [digest(token), digest(ownerKey)]
   return async (c, next) => {
     const given = /^Bearer (.+)$/i.exec(c.req.header("authorization") ?? "")?.[1]
-    if (given === undefined || !timingSafeEqual(digest(given), expected)) {
+    const found = digest(given ?? "")
+    const isOwner = timingSafeEqual(found, ownerDigest)
+    if (given === undefined || (!isOwner && !timingSafeEqual(found, tokenDigest))) {
       c.header("WWW-Authenticate", "Bearer")
       throw new Failure(
         "unauthorized",
         given === undefined ? "a bearer token is needed" : "the bearer token is not the right one",
       )
     }
+    c.set("isOwner", isOwner)
     await next()
   }
 }

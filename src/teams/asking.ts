@@ -5,6 +5,7 @@ import { Failure } from "../domain/failure.ts"
 import { type AskPayload, askOf, NOTICE_CHANNEL, PAIR_CHANNEL, type Pair, pairLane } from "../domain/pair.ts"
 import type { Roster } from "../domain/team.ts"
 import { conclude, isFinal, stateEntry, WITH_AGENT } from "./entries.ts"
+import { type Handing, isHanded } from "./handing.ts"
 import type { Pool } from "./pool.ts"
 import type { Recovery } from "./recovery.ts"
 import { runTurn, type TurnDeps } from "./turn.ts"
@@ -16,6 +17,8 @@ export interface Asking {
   ring(): void
   /** What the pair's agent is at. */
   current(pairId: string): AskPayload | undefined
+  /** What the team's agents are at, for whichever pair. */
+  currentOf(team: string): AskPayload[]
   /** Ends its turn, or takes it back. False with its state when it is settled already. */
   cancel(id: string): Promise<boolean>
   /** Nothing is asked of the pair meanwhile. Refused while its agent is at something. */
@@ -28,6 +31,7 @@ export interface AskingDeps extends TurnDeps {
   roster: Roster
   pool: Pool
   recovery: Recovery
+  handing: Handing
   host: string
   ownerPrefix: string
   owner: string
@@ -52,7 +56,7 @@ const OPEN_MS = 1_000
 const CANCEL_MS = 700
 
 export function makeAsking(deps: AskingDeps): Asking {
-  const { store, clock, roster, pool, recovery, host, ownerPrefix, owner, onChanged, onTrouble } = deps
+  const { store, clock, roster, pool, recovery, handing, host, ownerPrefix, owner, onChanged, onTrouble } = deps
   const inHand = new Map<string, InHand>()
   const parked = new Map<string, number>()
   const working = new Set<Promise<void>>()
@@ -73,11 +77,17 @@ export function makeAsking(deps: AskingDeps): Asking {
   }
 
   const ask = async (delivery: Delivery, mine: InHand, signal: AbortSignal): Promise<void> => {
-    const { pairId, toTeam, ifOpen } = askOf(delivery)
+    const payload = askOf(delivery)
+    const { pairId, toTeam, ifOpen } = payload
     const team = roster.byName(toTeam)
     const pair = await store.pairs.byId(pairId)
     if (!team || !pair) return settle(delivery, "failed", `the team ${toTeam} is not in the configuration any more`)
     const isOpen = pair.nativeId !== null && !pool.processOf(pairId) && (await isOpened(pair, pair.nativeId))
+    if (isHanded(payload) || (isOpen && ifOpen === "deliver")) {
+      const how = await handing.hand(delivery, pair, () => mine.isCancelled, signal).catch(refusal)
+      if (how instanceof Failure) return settle(delivery, "failed", how.message)
+      return how === "closed" ? putOff(delivery, "the session that it was for was closed", 0) : undefined
+    }
     if (isOpen && ifOpen === "wait") return putOff(delivery, "somebody has this pair's session open", OPEN_MS)
     const use = await pool.take(pair, team, { isCopy: isOpen }).catch((error: unknown) => Failure.from(error))
     if (use instanceof Failure) return settle(delivery, "failed", use.message)
@@ -193,6 +203,10 @@ export function makeAsking(deps: AskingDeps): Asking {
       const { delivery } = inHand.get(pairLane(pairId)) ?? {}
       return delivery && askOf(delivery)
     },
+    currentOf: (team) =>
+      [...inHand.values()]
+        .flatMap(({ delivery }) => (delivery ? [askOf(delivery)] : []))
+        .filter(({ toTeam }) => toTeam === team),
     atWork: (pairId) => inHand.get(pairLane(pairId))?.delivery?.key,
     async cancel(id) {
       const delivery = await store.deliveries.byKey(id)
@@ -203,6 +217,8 @@ export function makeAsking(deps: AskingDeps): Asking {
         // While its process starts nothing was said to it yet.
         if (!mine.session) await settle(delivery, "cancelled", CANCELLED)
         else await endTurn(mine.session, mine.done)
+        // What waits to be said in an open session is taken back before anybody is told so.
+        if (mine.delivery && isHanded(askOf(mine.delivery))) await mine.done
         return true
       }
       const isTaken = await store.transaction(async (tx) => {
@@ -225,6 +241,12 @@ export function makeAsking(deps: AskingDeps): Asking {
       }
     },
   }
+}
+
+/** It was not taken as a message at all, and never will be. */
+function refusal(error: unknown): Failure {
+  if (error instanceof Failure && (error.code === "bad_input" || error.code === "too_large")) return error
+  throw error
 }
 
 const CANCELLED = "it was cancelled"

@@ -25,6 +25,7 @@ export interface AskWish {
   fromTeam: string | null
   sender: string
   chain: string[]
+  isOwners: boolean
   team: Team
   text: string
   /** What the text is called where it came from. */
@@ -60,6 +61,7 @@ export interface AsksDeps {
   onQueued(): void
 }
 
+const HANDED = "it waits to be said in the session that a person has open"
 /** Who asked has long gone on without it. */
 const EXPIRES_MS = 24 * 60 * 60 * 1000
 /** Only what is tried counts as an attempt, and what is not to be repeated is never tried twice. */
@@ -76,7 +78,7 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
 
   const state = async (id: string): Promise<AskState> => {
     const delivery = await found(id)
-    const { fromTeam, toTeam, threadId, pairId } = askOf(delivery)
+    const { fromTeam, toTeam, threadId, pairId, handed } = askOf(delivery)
     const answer = delivery.state === "done" ? await store.pairs.answerTo(id) : undefined
     const pair = pairId === undefined ? undefined : await store.pairs.byId(pairId)
     const untilMs = isFinal(delivery.state) ? (delivery.settledAtMs ?? clock.nowMs()) : clock.nowMs()
@@ -90,7 +92,7 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
       sessionId: answer?.nativeId ?? pair?.nativeId ?? null,
       isContextNew: answer?.isContextNew ?? false,
       durationMs: answer?.durationMs ?? Math.max(0, untilMs - delivery.createdAtMs),
-      reason: delivery.state === "done" ? null : delivery.outcome,
+      reason: delivery.state === "done" ? null : (delivery.outcome ?? (handed ? HANDED : null)),
     }
   }
 
@@ -125,11 +127,12 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
   }
 
   return {
-    async put({ fromTeam, sender, chain, team, text, parameter, threadId, ifOpen, key }) {
+    async put({ fromTeam, sender, chain, isOwners, team, text, parameter, threadId, ifOpen, key }) {
       checkText(text, parameter, settings.maxMessageBytes)
       const id = newMessageId(team.name, key)
       const { id: pairId } = await pairing.ensure(fromTeam, team, threadId)
-      const payload: AskPayload = { pairId, text, sender, fromTeam, toTeam: team.name, threadId, chain, ifOpen }
+      const from = { sender, fromTeam, chain, isOwners }
+      const payload: AskPayload = { pairId, text, ...from, toTeam: team.name, threadId, ifOpen }
       const nowMs = clock.nowMs()
       const delivery = {
         key: id,

@@ -1,8 +1,9 @@
-import type { Caller } from "../domain/caller.ts"
+import { type Caller, isOwner } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
-import type { AskPayload } from "../domain/pair.ts"
+import type { Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
+import type { Asking } from "./asking.ts"
 
 /** Who asks, as the one that is asked is to know it. */
 export interface Asker {
@@ -18,11 +19,13 @@ export interface Asker {
 export interface CallersDeps {
   store: Store
   roster: Roster
-  /** What the agent of a pair is at. */
-  current(pairId: string): AskPayload | undefined
+  /** What the agent of a pair is at, and what all those of a team are at. */
+  asking: Pick<Asking, "current" | "currentOf">
+  /** Whether the platform's sessions have our server each to itself, so that it says whose call this is. */
+  hasOwnServer(platform: string): boolean
 }
 
-export function makeCallers({ store, roster, current }: CallersDeps) {
+export function makeCallers({ store, roster, asking, hasOwnServer }: CallersDeps) {
   const teamNamed = (name: string, parameter: string): Team => {
     const team = roster.byName(name)
     if (team) return team
@@ -42,20 +45,27 @@ export function makeCallers({ store, roster, current }: CallersDeps) {
     })
   }
 
+  /** The teams that wait for what the pair's agent does now: for what any of the team's does, where they share a server. */
+  const waitingFor = ({ id, toTeam, platform }: Pair): string[] => {
+    const chains = hasOwnServer(platform) ? [asking.current(id)] : asking.currentOf(toTeam)
+    return [...new Set(chains.flatMap((ask) => ask?.chain ?? []))]
+  }
+
   return {
     teamNamed,
     async whoAsks(caller: Caller, fromTeam?: string): Promise<Asker> {
-      const { surface, agentShell, nativeSession, projectDir, cwd, client } = caller
+      const { surface, nativeSession, projectDir, cwd, client } = caller
       if (fromTeam !== undefined) teamNamed(fromTeam, "fromTeam")
-      const isOwner = surface === "cli" && agentShell === undefined
-      if (isOwner) {
+      if (isOwner(caller)) {
         const chain = fromTeam === undefined ? [] : [fromTeam]
-        return { team: fromTeam ?? null, name: fromTeam ?? "the owner", chain, isOwner }
+        return { team: fromTeam ?? null, name: fromTeam ?? "the owner", chain, isOwner: true }
       }
-      const pair = nativeSession && (await store.pairs.ofNative(nativeSession.id))
+      const pair =
+        (caller.pair === undefined ? undefined : await store.pairs.byId(caller.pair)) ??
+        (nativeSession && (await store.pairs.ofNative(nativeSession.id)))
       if (pair) {
         const team = ownOf([pair.toTeam], fromTeam)!
-        return { team, name: team, chain: [...(current(pair.id)?.chain ?? []), team], isOwner }
+        return { team, name: team, chain: [...waitingFor(pair), team], isOwner: false }
       }
       const dir = projectDir ?? (surface === "http" ? undefined : cwd)
       const nearest = dir === undefined ? [] : roster.at(dir)
@@ -65,7 +75,7 @@ export function makeCallers({ store, roster, current }: CallersDeps) {
         team: team ?? null,
         name: team ?? client?.name.replaceAll(/[\p{C}\p{Zl}\p{Zp}[\]]/gu, " ").slice(0, 60) ?? "an unnamed client",
         chain: team === undefined ? [] : [team],
-        isOwner,
+        isOwner: false,
       }
     },
     /** Whoever waits for this answer cannot be asked for it. */

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { Failure } from "../domain/failure.ts"
 import { newSessionId, type SessionId } from "../domain/ids.ts"
+import type { Permission } from "../domain/permission.ts"
 import type { Store } from "../domain/store.ts"
 import type { TurnKind } from "../domain/turn.ts"
 import { openStore } from "../store/open.ts"
@@ -12,7 +13,10 @@ import { type MaintenanceSettings, makeMaintenance, type PairKeeper } from "./ma
 
 const NOW = 1_800_000_000_000
 const DAY = 24 * 60 * 60_000
-const OFF = { compactAfterTokens: 0, compactAfterMessages: 0, continueAfterTokens: 0, archiveAfterDays: 0 }
+const OFF = {
+  ...{ compactAfterTokens: 0, compactAfterMessages: 0, continueAfterTokens: 0, archiveAfterDays: 0 },
+  keepPermissionsDays: 0,
+}
 let dir: string
 let store: Store
 let nowMs: number
@@ -40,9 +44,10 @@ const keeper: PairKeeper = {
     if (says.compact instanceof Failure) throw says.compact
     return says.compact
   },
-  async renew({ id }) {
+  async renew({ id }, mark) {
     done.push(`renew ${id}`)
     if (says.renew instanceof Failure) throw says.renew
+    if (says.renew === "done") await mark()
     return says.renew
   },
   async rest({ id }) {
@@ -165,10 +170,14 @@ test("near its limit it is gone on with in a new session, or compacted where tha
   says.renew = "done"
   await sweep()
   expect(done).toEqual(["renew api", "renew api"])
-  expect(await journal()).toEqual(["pair.continued api"])
-  says.renew = "unable"
+  expect(await journal()).toEqual(["pair.continue_pending api"])
+  expect(await status("api")).toBe("continue_pending")
   nowMs += 11 * 60_000
   await used("api")
+  await sweep()
+  expect(done, "it waits for the next question").toHaveLength(2)
+  says.renew = "unable"
+  await store.pairs.update("api", { status: "active" })
   await sweep()
   expect(done.slice(2)).toEqual(["renew api", "compact api"])
 })
@@ -206,4 +215,37 @@ test("with everything off nothing is done, and of what the archive does not have
   await store.pairs.update("api", { nativeId: "another" })
   await maintenance({ compactAfterTokens: 1, compactAfterMessages: 1, continueAfterTokens: 1 }).sweep()
   expect(done).toEqual([])
+})
+
+test("what was decided long ago is dropped, and what waits is not", async () => {
+  const rest = {
+    home: "h",
+    asker: "a",
+    team: null,
+    sessionId: null,
+    tool: "Bash",
+    title: "t",
+    input: {},
+    suggestions: [],
+    questions: [],
+  }
+  const open = {
+    state: "waiting",
+    always: null,
+    reason: null,
+    answeredBy: null,
+    waiter: "process",
+    answers: {},
+    takenAtMs: null,
+    answeredAtMs: null,
+  } satisfies Partial<Permission>
+  for (const id of ["old", "new", "waits"])
+    await store.permissions.ask({ id, ...rest, ...open, askedAtMs: NOW - 99 * DAY, expiresAtMs: NOW })
+  await store.permissions.decide("old", { state: "denied", by: "me", atMs: NOW - 91 * DAY })
+  await store.permissions.decide("new", { state: "allowed", by: "me", atMs: NOW - 89 * DAY })
+  const left = async () => (await store.permissions.list({ last: 9 })).map(({ id }) => id).toSorted()
+  await maintenance({}).sweep()
+  expect(await left()).toEqual(["new", "old", "waits"])
+  await maintenance({ keepPermissionsDays: 90 }).sweep()
+  expect(await left()).toEqual(["new", "waits"])
 })

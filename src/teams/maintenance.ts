@@ -6,7 +6,10 @@ import type { NewJournalEntry } from "../domain/journal.ts"
 import type { Pair, PairStatus } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 
-/** Keeps pairs usable for as long as they live: shortens long ones, goes on anew near the limit, archives unused ones. */
+/**
+ * Keeps pairs usable for as long as they live: shortens long ones, goes on anew near the limit, archives unused ones.
+ * Drops what was decided long ago.
+ */
 export interface Maintenance {
   sweep(signal?: AbortSignal): Promise<void>
   run(signal: AbortSignal): Promise<void>
@@ -16,8 +19,11 @@ export interface Maintenance {
 export interface PairKeeper {
   /** With the platform's own command; `unable` where it has none. */
   compact(pair: Pair): Promise<"done" | "busy" | "unable">
-  /** Begins a session that is told what this one knew; the pair remembers both. */
-  renew(pair: Pair): Promise<"done" | "busy" | "unable">
+  /**
+   * The next question begins a session that is told what this one knew; the pair remembers both. Its process is ended, and
+   * with nothing asked meanwhile it is marked so.
+   */
+  renew(pair: Pair, mark: () => Promise<void>): Promise<"done" | "busy" | "unable">
   /** Ends its process, if it has one. */
   rest(pair: Pair): Promise<"done" | "busy">
 }
@@ -28,6 +34,8 @@ export interface MaintenanceSettings {
   compactAfterMessages: number
   continueAfterTokens: number
   archiveAfterDays: number
+  /** What was decided of permissions is dropped then; who decided stays in the audit. */
+  keepPermissionsDays: number
 }
 
 export interface MaintenanceDeps {
@@ -68,10 +76,9 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
   /** False where the platform cannot, and something else is to be tried. */
   const renew = async (pair: Pair, load: Load): Promise<boolean> => {
     try {
-      const how = await keeper.renew(pair)
+      const mark = () => note(pair, "continue_pending", "continue_pending", { tokens: load.tokens })
+      const how = await keeper.renew(pair, mark)
       if (how !== "done") return how === "busy"
-      const next = (await store.pairs.byId(pair.id))?.nativeId
-      await note(pair, "continued", "active", { tokens: load.tokens, next })
     } catch (error) {
       await note(pair, "continue_failed", undefined, { reason: Failure.from(error).message })
       onTrouble(error, `${pair.id}: its session could not be gone on with in a new one`)
@@ -104,6 +111,7 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
     const { compactAfterTokens, compactAfterMessages, continueAfterTokens, archiveAfterDays } = settings
     const nowMs = clock.nowMs()
     if (archiveAfterDays > 0 && nowMs - pair.lastUsedAtMs >= archiveAfterDays * DAY_MS) return archive(pair)
+    if (pair.status === "continue_pending") return
     const lastMs = doneAtMs.get(pair.id)
     if (lastMs !== undefined && (nowMs - lastMs < REST_MS || pair.lastUsedAtMs <= lastMs)) return
     const load = await loadOf(pair)
@@ -117,6 +125,8 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
   }
 
   const sweep = async (signal?: AbortSignal) => {
+    const { keepPermissionsDays } = settings
+    if (keepPermissionsDays > 0) await store.permissions.dropDecided(clock.nowMs() - keepPermissionsDays * DAY_MS)
     for (const { id } of await store.pairs.list()) {
       if (signal?.aborted) return
       // What was done to others took its time.

@@ -16,9 +16,12 @@ export interface Pairing {
   open(pair: Pair, team: Team, wish?: { isCopy?: boolean }): Promise<Opened | { laterMs: number }>
   /** Another thread of the same two, whose session will be a copy of this one. */
   fork(pair: Pair): Promise<Pair>
-  /** Marks those whose sessions the platforms no longer have, and returns them. */
-  check(): Promise<Pair[]>
+  /** Marks those whose sessions the platforms no longer have, and returns them with where the sessions are. */
+  check(): Promise<{ pair: Pair; where: Whereabouts }[]>
 }
+
+/** By what stands in the platform's own files: here, nowhere, or in another folder than its team's. */
+export type Whereabouts = "here" | "gone" | "elsewhere"
 
 export interface Opened {
   session: DrivenSession
@@ -36,8 +39,18 @@ export interface PairingDeps {
   start(driver: Driver, pair: Pair, team: Team, session: DriveWish["session"]): Promise<DrivenSession>
   /** What is kept of a session, in short. */
   briefOf(nativeId: string): Promise<string | undefined>
-  /** Whether the platform still has the session; undefined where that is not known. */
-  isThere(platform: string, nativeId: string): Promise<boolean | undefined>
+  teamOf(name: string): Team | undefined
+  /** Where the platform has the session now; undefined where that cannot be known. */
+  whereIs(session: SessionOfPair): Promise<Whereabouts | undefined>
+}
+
+export interface SessionOfPair {
+  platform: string
+  nativeId: string
+  /** It was there then. */
+  sinceMs: number
+  /** Null for a team that is no more. */
+  projectDir: string | null
 }
 
 export const pairId = (fromTeam: string | null, toTeam: string, threadId: string) =>
@@ -46,7 +59,7 @@ export const pairId = (fromTeam: string | null, toTeam: string, threadId: string
     .digest("hex")
     .slice(0, 16)}`
 
-export function makePairing({ store, clock, drivers, start, briefOf, isThere }: PairingDeps): Pairing {
+export function makePairing({ store, clock, drivers, start, briefOf, teamOf, whereIs }: PairingDeps): Pairing {
   const driverOf = (team: Team): Driver => {
     const driver = drivers.find(({ platform }) => platform === team.platform)
     if (driver) return driver
@@ -60,6 +73,7 @@ export function makePairing({ store, clock, drivers, start, briefOf, isThere }: 
     if (pair.nativeId === null || pair.platform !== team.platform || !driver.can.resume) return undefined
     // Until a prompt was sent there is nothing to go on with.
     if (!pair.isMade && pair.messageCount === 0) return undefined
+    if (await isLost(pair)) return undefined
     try {
       const session = await start(driver, pair, team, { kind: "resume", id: pair.nativeId })
       await store.pairs.update(pair.id, { isMade: true, madeAtMs: pair.madeAtMs ?? clock.nowMs(), status: "active" })
@@ -68,6 +82,17 @@ export function makePairing({ store, clock, drivers, start, briefOf, isThere }: 
       if (error instanceof Failure && error.code === "cannot_resume") return undefined
       throw error
     }
+  }
+
+  const whereabouts = async ({ nativeId, platform, toTeam, madeAtMs }: Pair): Promise<Whereabouts | undefined> => {
+    if (nativeId === null) return undefined
+    return whereIs({ platform, nativeId, sinceMs: madeAtMs ?? 0, projectDir: teamOf(toTeam)?.projectDir ?? null })
+  }
+  /** A disk may have been away for a while: then it goes on as if nothing had been. */
+  const isLost = async (pair: Pair) => {
+    if (pair.status !== "missing") return false
+    const where = await whereabouts(pair)
+    return where === "gone" || where === "elsewhere"
   }
 
   /** What the pair has is let go only when the new one is there: an agent that cannot be started costs no context. */
@@ -85,15 +110,22 @@ export function makePairing({ store, clock, drivers, start, briefOf, isThere }: 
     }
     const { nativeId } = session
     const fresh = { nativeId, isMade: false, madeAtMs: null, status: "active", platform: team.platform } as const
+    const nowMs = clock.nowMs()
     await store.transaction(async (tx) => {
       await tx.pairs.update(pair.id, fresh)
-      await tx.pairs.addSession({ pairId: pair.id, nativeId, sinceMs: clock.nowMs(), why })
+      await tx.pairs.addSession({ pairId: pair.id, nativeId, sinceMs: nowMs, why })
+      const data = { id: pair.id, from: pair.fromTeam, to: pair.toTeam, thread: pair.threadId }
+      if (why === "continued")
+        await tx.journal.append([
+          { kind: "pair.continued", atMs: nowMs, data: { ...data, native: before, next: nativeId } },
+        ])
     })
-    const brief = why === "lost" && before !== null ? await briefOf(before) : undefined
+    const opening = PREFACES[why]
+    const brief = opening !== undefined && before !== null ? (how.brief ?? (await briefOf(before))) : undefined
     return {
       session,
-      isContextNew: why === "lost" || why === "reset",
-      preface: brief === undefined ? null : prefaceOf(brief),
+      isContextNew: isNewContext(why),
+      preface: brief === undefined ? null : `${opening}\n${brief.trim()}\n[What is asked now follows.]`,
     }
   }
 
@@ -132,6 +164,10 @@ export function makePairing({ store, clock, drivers, start, briefOf, isThere }: 
         return begun(driver, pair, team, { why: "fork", id: newKey(), before: pair.nativeId })
       const laterMs = (pair.madeAtMs ?? 0) + driver.can.resumeAfterMs - clock.nowMs()
       if (pair.isMade && laterMs > 0) return { laterMs }
+      // What cannot be told to a new one is not let go.
+      const brief = isToContinue(pair) ? await briefOf(pair.nativeId) : undefined
+      if (brief !== undefined)
+        return begun(driver, pair, team, { why: "continued", id: newKey(), before: pair.nativeId, brief })
       return (await resumed(driver, pair, team)) ?? begun(driver, pair, team, beginning(pair, lineage))
     },
     async fork(pair) {
@@ -149,23 +185,34 @@ export function makePairing({ store, clock, drivers, start, briefOf, isThere }: 
     },
     async check() {
       const made = (await store.pairs.list()).filter(({ isMade, status }) => isMade && status !== "missing")
-      const missing: Pair[] = []
+      const missing: { pair: Pair; where: Whereabouts }[] = []
       for (const pair of made) {
-        if (pair.nativeId === null || (await isThere(pair.platform, pair.nativeId)) !== false) continue
+        const where = await whereabouts(pair)
+        if (where === undefined || where === "here") continue
         await store.pairs.update(pair.id, { status: "missing" })
-        missing.push(pair)
+        missing.push({ pair, where })
       }
       return missing
     },
   }
 }
 
+type Why = "first" | "reset" | "lost" | "fork" | "continued"
+
 interface Beginning {
-  why: "first" | "reset" | "lost" | "fork"
+  why: Why
   id: string
   /** The session that it follows. */
   before: string | null
+  /** What is known of that one, if it was asked already. */
+  brief?: string
 }
+
+/** Whether a session that began for this reason knows nothing of the one before it, or what a brief says. */
+export const isNewContext = (why: string | undefined) => why === "lost" || why === "reset" || why === "continued"
+
+const isToContinue = (pair: Pair): pair is Pair & { nativeId: string } =>
+  pair.status === "continue_pending" && pair.nativeId !== null
 
 /** Why a session begins, which is also known of one that was begun and never spoken to. */
 function beginning({ nativeId, isMade }: Pair, lineage: PairSession[]): Beginning {
@@ -175,11 +222,13 @@ function beginning({ nativeId, isMade }: Pair, lineage: PairSession[]): Beginnin
   if (nativeId !== null && isMade) return { why: "lost", id, before: nativeId }
   if (at >= 0) {
     const before = lineage[at - 1]?.nativeId ?? null
-    return { why: lineage[at]!.why as Beginning["why"], id: nativeId!, before }
+    return { why: lineage[at]!.why as Why, id: nativeId!, before }
   }
   if (last === null) return { why: "first", id, before: null }
   return { why: lineage.length === 1 && lineage[0]!.why === "fork" ? "fork" : "reset", id, before: last }
 }
 
-const prefaceOf = (brief: string) =>
-  `[This session is new: the one before it could not be gone on with. What is known of it follows.]\n${brief.trim()}\n[What is asked now follows.]`
+const PREFACES: Partial<Record<Why, string>> = {
+  lost: "[This session is new: the one before it could not be gone on with. What is known of it follows.]",
+  continued: "[This session goes on with an earlier one, which became too long. What is known of it follows.]",
+}

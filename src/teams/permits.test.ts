@@ -83,6 +83,27 @@ test("always answers with exactly the one rule that was chosen, and the audit na
   expect((await permits.audit({ limit: 1 }))[0]!.data).toMatchObject({ rule: "allow /srv" })
 })
 
+test("what is allowed with another input is answered with that one, and the audit has it without secrets", async () => {
+  const signal = new AbortController().signal
+  const answer = permits.permit(request, { ...context, canUpdateInput: true }, signal)
+  const updatedInput = { command: "ls", token: `ghp_${"a1B2".repeat(9)}` }
+  await permits.decide((await asked()).id, { kind: "allow", updatedInput }, "the owner")
+  expect(await answer).toEqual({ behavior: "allow", updatedInput })
+  const { data } = (await permits.audit({ limit: 1 }))[0]!
+  expect(data.updatedInput).toMatchObject({ command: "ls" })
+  expect(JSON.stringify([data, await permits.recent(9)])).not.toContain("ghp_")
+})
+
+test("another input is refused where the agent would run its own all the same, and the question still waits", async () => {
+  const answer = ask()
+  const { id } = await asked()
+  await expect(permits.decide(id, { kind: "allow", updatedInput: { command: "ls" } }, "me")).rejects.toThrow(
+    /not with another input/,
+  )
+  await permits.decide(id, { kind: "deny" }, "me")
+  expect(await answer).toMatchObject({ behavior: "deny" })
+})
+
 test("a rule that was not offered is refused, and the question still waits", async () => {
   const stop = new AbortController()
   const answer = ask({}, stop.signal)

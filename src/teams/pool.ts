@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Pair } from "../domain/pair.ts"
@@ -15,6 +16,8 @@ export interface Pool {
   /** Ends those that idle for too long, or whose team is gone. */
   sweep(): Promise<void>
   /** Measures those that run, and lets go of those that are gone. */
+  measure(): Promise<void>
+  /** Ends those that idle and do not answer. One that is at something is left alone, however silent it is. */
   examine(): Promise<void>
   close(): Promise<void>
 }
@@ -61,9 +64,15 @@ interface Entry extends ProcessState {
   /** As it was started: a team that is told otherwise since gets another process. */
   told: string
   opened: Opened | undefined
+  /** When it said something last. */
+  heardAtMs: number
 }
 
 const FULL_MS = 1_000
+/** Until then one that idles has answered that it is there. */
+const PING_MS = 5_000
+/** One that was heard of so lately is not asked. */
+const HEARD_MS = 2_000
 
 export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onFree, onTrouble }: PoolDeps): Pool {
   const entries = new Map<string, Entry>()
@@ -72,10 +81,27 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
     if (entries.get(entry.pairId) === entry) entries.delete(entry.pairId)
     onFree()
   }
-  const close = async (entry: Entry) => {
+  const close = async (entry: Entry, wish: { isHanging?: boolean } = {}) => {
     entry.state = "closing"
-    await entry.opened?.session.close().catch((error: unknown) => onTrouble(error, entry.pairId))
+    await entry.opened?.session.close(wish).catch((error: unknown) => onTrouble(error, entry.pairId))
     drop(entry)
+  }
+  const answers = async (entry: Entry): Promise<boolean> => {
+    const { session } = entry.opened ?? {}
+    if (!session?.ping || clock.nowMs() - entry.heardAtMs < HEARD_MS) return true
+    const timer = new AbortController()
+    const late = sleep(PING_MS, false, { signal: timer.signal }).catch(() => true)
+    const isThere = await Promise.race([
+      session.ping().then(
+        () => true,
+        () => true,
+      ),
+      late,
+    ])
+    timer.abort()
+    if (isThere) entry.heardAtMs = clock.nowMs()
+    else onTrouble(undefined, `${entry.pairId}: the process ${entry.pid} hangs; another takes its place`)
+    return isThere
   }
   const running = () => [...entries.values()].filter(({ state }) => state !== "closing")
   /** Sessions that share a process count as one. */
@@ -103,6 +129,7 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
       entry.opened = opened
       entry.pid = opened.session.pid
       entry.state = "idle"
+      entry.heardAtMs = clock.nowMs()
       void opened.session.gone.then(() => drop(entry))
       return use(entry, true)
     } catch (error) {
@@ -122,6 +149,7 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
       },
       release() {
         entry.lastUsedAtMs = clock.nowMs()
+        entry.heardAtMs = clock.nowMs()
         if (entry.state === "busy") entry.state = "idle"
         onFree()
       },
@@ -131,15 +159,19 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
   const take = async (pair: Pair, team: Team, wish: { isCopy?: boolean } = {}): Promise<Use | Later> => {
     const known = entries.get(pair.id)
     if (known && known.state !== "idle") return { later: "its process is busy", ms: FULL_MS }
-    if (known && known.told === JSON.stringify(team) && !wish.isCopy) return use(known, false)
     if (known) {
-      await close(known)
+      const isFit = known.told === JSON.stringify(team) && !wish.isCopy
+      // Nobody else takes it while it is asked whether it is there.
+      known.state = "busy"
+      const isThere = await answers(known)
+      if (isFit && isThere && entries.get(pair.id) === known) return use(known, false)
+      await close(known, { isHanging: !isThere })
       return take(pair, team, wish)
     }
     const entry: Entry = {
       ...{ pairId: pair.id, team: team.name, platform: team.platform, told: JSON.stringify(team) },
       ...{ pid: null, state: "starting", memoryBytes: null, opened: undefined },
-      ...{ startedAtMs: clock.nowMs(), lastUsedAtMs: clock.nowMs() },
+      ...{ startedAtMs: clock.nowMs(), lastUsedAtMs: clock.nowMs(), heardAtMs: clock.nowMs() },
     }
     const isFull = count([...running(), entry]) > settings.maxProcesses
     const leaving = isFull ? leaver() : undefined
@@ -162,22 +194,32 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
     },
     processOf: (pairId) => entries.get(pairId),
     list: () =>
-      [...entries.values()].map(({ opened: _, told: __, platform: ___, ...state }): ProcessState => ({ ...state })),
+      [...entries.values()].map(
+        ({ opened: _, told: __, platform: ___, heardAtMs: ____, ...state }): ProcessState => ({ ...state }),
+      ),
     async sweep() {
       const isOver = ({ state, team, lastUsedAtMs }: Entry) => {
         if (state !== "idle") return false
         const known = teamOf(team)
         return !known || clock.nowMs() - lastUsedAtMs >= (known.idleTimeoutMs ?? settings.idleTimeout)
       }
-      await Promise.all([...entries.values()].filter(isOver).map(close))
+      await Promise.all([...entries.values()].filter(isOver).map((entry) => close(entry)))
     },
-    async examine() {
+    async measure() {
       for (const entry of entries.values()) {
         entry.memoryBytes = (await entry.opened?.session.memoryBytes()) ?? null
         // Its end was not heard of: whatever it was at is lost.
         if (entry.pid !== null && entry.state !== "closing" && !isAlive(entry.pid)) await close(entry)
       }
     },
-    close: async () => void (await Promise.all([...entries.values()].map(close))),
+    async examine() {
+      await Promise.all(
+        [...entries.values()].map(async (entry) => {
+          if (entry.state !== "idle" || (await answers(entry))) return
+          if (entry.state === "idle") await close(entry, { isHanging: true })
+        }),
+      )
+    },
+    close: async () => void (await Promise.all([...entries.values()].map((entry) => close(entry)))),
   }
 }

@@ -5,6 +5,8 @@ import { askOf, type Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
 import { conclude, type Settled } from "./entries.ts"
+import { type Handing, isHanded } from "./handing.ts"
+import { isNewContext } from "./pairs.ts"
 import { workerOf } from "./turn.ts"
 
 /** Finds out what became of a question that a daemon before this one had begun with: by what the agent has kept of it. */
@@ -19,6 +21,7 @@ export interface RecoveryDeps {
   endProcess(pid: number): void
   /** Reads what the platform has kept up to now. False where nothing is captured, and so nothing can be known. */
   readRecords(platform: string): Promise<boolean>
+  handing: Handing
 }
 
 type Evidence = { kind: "answered"; reply: Turn } | { kind: "taken" } | { kind: "none" }
@@ -29,7 +32,7 @@ const GRACE_MS = 3_000
 /** As many as a long turn may have. */
 const LAST_TURNS = 2_000
 
-export function makeRecovery({ store, clock, processStart, endProcess, readRecords }: RecoveryDeps): Recovery {
+export function makeRecovery({ store, clock, processStart, endProcess, readRecords, handing }: RecoveryDeps): Recovery {
   const evidenceOf = async (delivery: Delivery, pair: Pair): Promise<Evidence> => {
     const session = pair.nativeId === null ? undefined : await store.sessions.byNative(pair.platform, pair.nativeId)
     const turns = session ? await store.turns.ofSession(session.id, { limit: LAST_TURNS }) : []
@@ -44,11 +47,17 @@ export function makeRecovery({ store, clock, processStart, endProcess, readRecor
   const settle = (delivery: Delivery, state: Settled, reason: string) =>
     store.transaction((tx) => conclude(tx, delivery, state, clock.nowMs(), reason))
 
+  const notTaken = async (delivery: Delivery): Promise<void> => {
+    const { seq, leaseOwner, dueAtMs } = delivery
+    if (delivery.state === "queued") await store.deliveries.retry(seq, leaseOwner ?? "", dueAtMs, "it had not arrived")
+    else await settle(delivery, "failed", "Throughline was ended before the agent had taken it")
+  }
+
   const answered = (delivery: Delivery, pair: Pair, { text, atMs, usage }: Turn) =>
     store.transaction(async (tx) => {
       if (!(await conclude(tx, delivery, "done", clock.nowMs(), FOUND))) return
       const begun = (await tx.pairs.sessions(pair.id)).find(({ nativeId }) => nativeId === pair.nativeId)
-      const isContextNew = !pair.isMade && (begun?.why === "lost" || begun?.why === "reset")
+      const isContextNew = !pair.isMade && isNewContext(begun?.why)
       await tx.pairs.update(pair.id, { isMade: true, madeAtMs: pair.madeAtMs ?? atMs })
       await tx.pairs.answer({
         ...{ messageId: delivery.key, pairId: pair.id, nativeId: pair.nativeId, text, isContextNew },
@@ -64,6 +73,11 @@ export function makeRecovery({ store, clock, processStart, endProcess, readRecor
     async settle(delivery, isCancelled, signal) {
       const pair = await store.pairs.byId(askOf(delivery).pairId)
       if (!pair) return void (await settle(delivery, "failed", "its pair is not known any more"))
+      // It is with a person's session, which knows nothing of us.
+      if (isHanded(askOf(delivery))) {
+        if ((await handing.hand(delivery, pair, isCancelled, signal)) === "closed") await notTaken(delivery)
+        return
+      }
       const worker = workerOf(delivery)
       const isAtWork = () => worker !== undefined && processStart(worker.pid) === worker.start
       if (!worker) await sleep(GRACE_MS, undefined, { signal }).catch(() => {})
@@ -86,9 +100,7 @@ export function makeRecovery({ store, clock, processStart, endProcess, readRecor
       else if (isCancelled()) await settle(delivery, "cancelled", "it was cancelled")
       else if (evidence.kind === "taken") await settle(delivery, "failed", UNFINISHED)
       else if (!isKnown) await settle(delivery, "uncertain", "nothing is captured that could tell what became of it")
-      else if (delivery.state === "queued")
-        await store.deliveries.retry(delivery.seq, delivery.leaseOwner ?? "", delivery.dueAtMs, "it had not arrived")
-      else await settle(delivery, "failed", "Throughline was ended before the agent had taken it")
+      else await notTaken(delivery)
     },
   }
 }

@@ -12,6 +12,7 @@ import { askOf, PAIR_CHANNEL } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
+import type { Whereabouts } from "./pairs.ts"
 import { makeTeams, type PermitContext, type TeamsDeps, type TeamsRoom } from "./room.ts"
 import { makeRoster } from "./roster.ts"
 
@@ -46,14 +47,25 @@ function begin(more: Partial<TeamsDeps> = {}): void {
     file: { read: () => ({ web }), check: () => web, change() {}, parse: () => ({}) },
     drivers: [createClaudeCodeDriver()],
     machine: agent.machine,
-    settings: { maxProcesses: 4, idleTimeout: 60_000, healthCheckInterval: 60_000, maxMessageBytes: 100_000 },
+    settings: {
+      maxProcesses: 4,
+      idleTimeout: 60_000,
+      healthCheckInterval: 60_000,
+      prestart: 0,
+      maxMessageBytes: 100_000,
+    },
     host: "here",
     home: agent.dir,
-    mcp: null,
+    mcp: () => null,
     permit: async () => ({ behavior: "deny", message: "no" }),
     redact: (text) => text.replaceAll("s3cret", "***"),
     briefOf: async () => undefined,
-    isThere: async () => undefined,
+    whereIs: async () => undefined,
+    sendTo: () => Promise.reject(new Error("nobody has it open")),
+    takeBack: async () => false,
+    isIdle: async () => false,
+    sessionsIn: async () => [],
+    isInUse: async () => false,
     isOpenElsewhere: async () => false,
     readRecords: async () => true,
     processStart,
@@ -123,7 +135,7 @@ describe("a session that begins", () => {
     expect(second).toMatchObject({ status: "done", answer: "two", isContextNew: true })
     expect(asked).toEqual([first.sessionId])
     expect(agent.heard().at(-1)).toMatch(
-      /harbours\.[\s\S]*\[Message m-\w+ from the owner, via Throughline\]\n<<SAY two>>/,
+      /harbours\.[\s\S]*\[Message m-\w+ from the owner to web, via Throughline\]\n<<SAY two>>/,
     )
     const [pair] = await store.pairs.list()
     expect((await store.pairs.sessions(pair!.id)).map(({ why }) => why)).toEqual(["first", "lost"])
@@ -140,10 +152,19 @@ describe("a session that begins", () => {
     begin()
     await ask("<<SAY x>>")
     await stop()
-    begin({ isThere: async () => false })
+    let where: Whereabouts = "gone"
+    begin({ whereIs: async () => where })
     await expect.poll(async () => (await store.pairs.list())[0]!.status).toBe("missing")
     expect(String(troubles.at(-1))).toContain("no longer has the session")
+    where = "here"
     expect((await ask("<<RECALL y>>")).answer, "it was there after all").toBe("heard: x y")
+    expect((await store.pairs.list())[0]!.status).toBe("active")
+    await stop()
+    where = "elsewhere"
+    begin({ whereIs: async () => where })
+    await expect.poll(async () => (await store.pairs.list())[0]!.status).toBe("missing")
+    expect(String(troubles.at(-1))).toContain("in another folder")
+    expect(await ask("<<RECALL z>>")).toMatchObject({ answer: "heard: z", isContextNew: true })
     expect((await store.pairs.list())[0]!.status).toBe("active")
   })
 })

@@ -9,10 +9,13 @@ import { makeAsking } from "./asking.ts"
 import { type AskState, type Asks, makeAsks } from "./asks.ts"
 import { makeCallers } from "./callers.ts"
 import { type Controlled, type ControlWish, makeControl } from "./control.ts"
+import { type Foundlings, type FoundlingsDeps, makeFoundlings } from "./foundlings.ts"
+import { type HandingDeps, makeHanding } from "./handing.ts"
 import { makeNews } from "./news.ts"
 import { makeNotices, type Notice } from "./notices.ts"
 import { makePairing, type PairingDeps } from "./pairs.ts"
 import { makePool } from "./pool.ts"
+import { prestart } from "./prestart.ts"
 import { makeRecovery } from "./recovery.ts"
 import type { ReloadingRoster } from "./roster.ts"
 import { makeRosterRoom, type RosterRoom, type TeamsFile } from "./roster-room.ts"
@@ -34,6 +37,10 @@ export interface TeamsRoom extends RosterRoom {
   message(id: string): Promise<AskState>
   follow: Asks["follow"]
   status(team?: string): Promise<TeamsState>
+  /** With the pair's process ended, and nothing asked of it meanwhile. Refused while it is busy. */
+  whileAsleep(pair: Pair, work: () => Promise<void>): Promise<void>
+  /** Sessions that were begun for a pair and that no pair has. */
+  foundlings: Foundlings
   control(caller: Caller, wish: Omit<ControlWish, "fromTeam"> & { fromTeam?: string | undefined }): Promise<Controlled>
   /** What waits for the team, for a session that begins, and not one that was begun for a pair. */
   greeting(team: string, nativeSession: string | undefined): Promise<Notice[]>
@@ -59,10 +66,14 @@ export interface TeamsSettings {
   maxProcesses: number
   idleTimeout: number
   healthCheckInterval: number
+  prestart: number
   maxMessageBytes: number
 }
 
-export interface TeamsDeps extends Pick<PairingDeps, "briefOf" | "isThere"> {
+export interface TeamsDeps
+  extends Pick<PairingDeps, "briefOf" | "whereIs">,
+    Pick<FoundlingsDeps, "sessionsIn" | "isInUse">,
+    Pick<HandingDeps, "sendTo" | "takeBack" | "isIdle"> {
   store: Store
   clock: Clock
   roster: ReloadingRoster
@@ -73,8 +84,8 @@ export interface TeamsDeps extends Pick<PairingDeps, "briefOf" | "isThere"> {
   host: string
   /** Names the home: whoever held leases under it before is dead. */
   home: string
-  /** Our own server, for the agents that are started. */
-  mcp: DriveWish["mcp"]
+  /** Our own server, as it is started beside the pair's agent: by it the agent is known when it asks in turn. */
+  mcp(pair: Pair): DriveWish["mcp"]
   permit(request: PermissionRequest, context: PermitContext, signal: AbortSignal): Promise<PermissionAnswer>
   redact(text: string, projectDir: string): string
   isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
@@ -90,6 +101,8 @@ export interface PermitContext {
   nativeId: string
   /** The question that it is at. */
   messageId: string | undefined
+  /** As its driver says. */
+  canUpdateInput: boolean
 }
 
 const SWEEP_MS = 1_000
@@ -102,25 +115,30 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
   const news = makeNews()
   const words = makeWords(news)
   const ownerPrefix = `pairs ${host} ${home} `
-  const pairing = makePairing({ ...deps, start: starterOf(deps, (pairId) => asking.atWork(pairId)) })
+  const can = (platform: string) => drivers.find((driver) => driver.platform === platform)?.can
+  const teamOf = (name: string) => roster.byName(name)
+  const pairing = makePairing({ ...deps, teamOf, start: starterOf(deps, (pairId) => asking.atWork(pairId)) })
   const pool = makePool({
     ...deps,
-    teamOf: (name) => roster.byName(name),
+    teamOf,
     isAlive: (pid) => processStart(pid) !== undefined,
-    isShared: (platform) => drivers.find((driver) => driver.platform === platform)?.can.shared ?? false,
+    isShared: (platform) => can(platform)?.shared ?? false,
     open: (pair, team, wish) => pairing.open(pair, team, wish),
     onFree: () => asking.ring(),
   })
-  const recovery = makeRecovery({ ...deps, endProcess })
+  const handing = makeHanding({ ...deps, onChanged: news.tell })
+  const recovery = makeRecovery({ ...deps, handing, endProcess })
   const asking = makeAsking({
-    ...{ ...deps, pool, recovery, words, ownerPrefix, owner: ownerPrefix + newKey() },
+    ...{ ...deps, pool, recovery, handing, words, ownerPrefix, owner: ownerPrefix + newKey() },
     onChanged: news.tell,
   })
-  const callers = makeCallers({ store, roster, current: asking.current })
+  const hasOwnServer = (platform: string) => can(platform)?.ownServer ?? true
+  const callers = makeCallers({ store, roster, asking, hasOwnServer })
   const asks = makeAsks({ ...deps, pairing, news, words, onQueued: asking.ring })
   const notices = makeNotices(deps)
   const control = makeControl({ store, roster, pairing, pool, asking })
   const status = makeStatus({ store, roster, pool })
+  const foundlings = makeFoundlings({ ...deps, pairing, asking })
 
   return {
     ...makeRosterRoom(deps),
@@ -128,7 +146,8 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
       const team = callers.teamNamed(name, names.team)
       const asker = await callers.whoAsks(caller, fromTeam)
       callers.checkChain(asker, team.name)
-      const from = { fromTeam: asker.team, sender: asker.name, chain: asker.chain }
+      const isOwners = asker.isOwner && asker.team === null
+      const from = { fromTeam: asker.team, sender: asker.name, chain: asker.chain, isOwners }
       const key = caller.idempotencyKey
       const id = await asks.put({ ...from, team, text, parameter: names.text, threadId, ifOpen, key })
       return asks.wait(id, timeoutMs, caller.onProgress)
@@ -139,6 +158,12 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
       const from = { fromTeam: asker.team, sender: asker.name }
       return notices.put({ ...from, team, text, ttlMs, key: caller.idempotencyKey })
     },
+    foundlings,
+    whileAsleep: (pair, work) =>
+      asking.alone(pair, async () => {
+        await pool.sleep(pair.id)
+        await work()
+      }),
     message: asks.state,
     follow: asks.follow,
     async status(team) {
@@ -160,18 +185,25 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
         setInterval(() => void work().catch((error: unknown) => onTrouble(error, what)), ms)
       const timers = [
         every(SWEEP_MS, "idle processes", pool.sweep),
-        every(settings.healthCheckInterval, "the health of processes", pool.examine),
+        every(settings.healthCheckInterval, "the health of processes", async () => {
+          await pool.measure()
+          await pool.examine()
+        }),
       ]
       const missing = await pairing.check().catch((error: unknown) => {
         onTrouble(error, "pairs and their sessions")
         return []
       })
-      for (const { id, platform, nativeId } of missing)
+      for (const { pair, where } of missing) {
+        const what = where === "gone" ? "no longer has the session" : "has in another folder the session"
         onTrouble(
           undefined,
-          `${id}: ${platform} no longer has the session ${nativeId}; the next question begins a new one`,
+          `${pair.id}: ${pair.platform} ${what} ${pair.nativeId}; the next question begins a new one`,
         )
+      }
+      const waking = prestart({ ...deps, pool, asking }, signal).catch((error: unknown) => onTrouble(error, "prestart"))
       await asking.run(signal)
+      await waking
       for (const timer of timers) clearInterval(timer)
       await Promise.all(drivers.map((driver) => driver.close()))
     },
@@ -186,13 +218,15 @@ function starterOf(
   return async (driver, pair, team, session) => {
     let nativeId = session.kind === "fork" ? session.as : session.id
     const driven = await driver.start({
-      ...{ machine, mcp, session, projectDir: team.projectDir, permissionMode: team.permissionMode },
+      ...{ machine, mcp: mcp(pair), session, projectDir: team.projectDir, permissionMode: team.permissionMode },
       skipPermissions: team.skipPermissions,
       instructionsFile: team.instructionsFile,
       settingsFile: team.settingsFile,
       ...(team.program === null ? {} : { program: team.program }),
-      onPermission: (request, signal) =>
-        permit(request, { pair, team: team.name, nativeId, messageId: atWork(pair.id) }, signal),
+      onPermission: (request, signal) => {
+        const canUpdateInput = driver.can.updatedInput
+        return permit(request, { pair, team: team.name, nativeId, messageId: atWork(pair.id), canUpdateInput }, signal)
+      },
     })
     nativeId = driven.nativeId
     return driven

@@ -3,7 +3,7 @@ import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Team } from "../domain/team.ts"
 import { readForeign, type Skipped } from "./import.ts"
-import { type ReloadingRoster, realFolder, type TeamSetting } from "./roster.ts"
+import type { ReloadingRoster, TeamSetting } from "./roster.ts"
 
 /** Who there is, and how that is changed. */
 export interface RosterRoom {
@@ -39,7 +39,7 @@ export function makeRosterRoom({ roster, file }: { roster: ReloadingRoster; file
   const checked = (name: string, keys: Record<string, unknown>): string | undefined => {
     const setting = file.check(name, keys)
     if ("wrong" in setting) return setting.wrong
-    const folder = realFolder(setting.project)
+    const folder = roster.folder(setting.project)
     return "why" in folder ? `project = ${JSON.stringify(setting.project)}: ${folder.why}` : undefined
   }
 

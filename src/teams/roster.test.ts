@@ -126,3 +126,40 @@ describe("a team whose folder cannot be used", () => {
     expect(roster.troubles()).toEqual([expect.stringContaining("teams.web.claude_md")])
   })
 })
+
+describe("where folders are named in which teams may work", () => {
+  test("one that lies elsewhere is left out, also behind a link, and a folder is not its neighbour", () => {
+    symlinkSync(folder("secret"), join(folder("srv"), "link"))
+    symlinkSync(folder("srv"), join(dir, "allowed"))
+    settings = {
+      web: setting(folder("srv/web")),
+      all: setting(join(dir, "srv")),
+      link: setting(join(dir, "srv/link")),
+      near: setting(folder("srv2")),
+    }
+    const roster = makeRoster({ read: () => settings, readAllowed: () => [join(dir, "allowed")] })
+    expect(names(roster.list())).toEqual(["web", "all"])
+    const why = `lies in none of settings.allowedDirectories (${dir}/allowed); move it there, or name its folder there`
+    expect(roster.troubles()).toEqual([
+      `teams.link.project = "${dir}/srv/link": it is ${dir}/secret, which ${why}`,
+      `teams.near.project = "${dir}/srv2": it ${why}`,
+    ])
+  })
+
+  test("one that may not work there any more is left out, though it was there", () => {
+    let allowed: string[] = []
+    settings = { web: setting(folder("web")), api: setting(folder("srv/api")) }
+    const roster = makeRoster({ read: () => settings, readAllowed: () => allowed })
+    expect(names(roster.list())).toEqual(["web", "api"])
+    allowed = [join(dir, "srv")]
+    roster.reload()
+    expect(names(roster.list())).toEqual(["api"])
+  })
+
+  test("and one of these is not there, that is said", () => {
+    const roster = makeRoster({ read: () => settings, readAllowed: () => [join(dir, "none")] })
+    expect(roster.troubles()).toEqual([
+      `settings.allowedDirectories = "${dir}/none": there is no such folder, and no team may work in it`,
+    ])
+  })
+})

@@ -25,16 +25,24 @@ export interface ReloadingRoster extends Roster {
   reload(): void
   /** What is wrong with the configuration as it stands now, in whole sentences. */
   troubles(): string[]
+  /** The real path of a folder in which a team may work, or why none may. */
+  folder(path: string): { path: string } | NoFolder
 }
 
-/** `read` throws where the configuration cannot be used. */
-export function makeRoster({ read }: { read(): Record<string, TeamSetting> }): ReloadingRoster {
+export interface RosterDeps {
+  /** Throws where the configuration cannot be used. */
+  read(): Record<string, TeamSetting>
+  /** The folders below which projects must lie; everywhere, if none is named. */
+  readAllowed?(): readonly string[]
+}
+
+export function makeRoster({ read, readAllowed = () => [] }: RosterDeps): ReloadingRoster {
   let teams: readonly Team[] = []
   let troubles: string[] = []
   const listeners = new Set<() => void>()
 
   const reload = () => {
-    const found = resolved(read, teams)
+    const found = resolved({ read, readAllowed }, teams)
     troubles = found.troubles
     if (JSON.stringify(found.teams) === JSON.stringify(teams)) return
     teams = Object.freeze(found.teams)
@@ -45,13 +53,14 @@ export function makeRoster({ read }: { read(): Record<string, TeamSetting> }): R
   return {
     reload,
     troubles: () => troubles,
+    folder: (path) => allowedFolder(path, readAllowed()),
     list: () => teams,
     byName: (name) => teams.find((team) => team.name === name),
     at(dir) {
       const real = realOr(dir)
-      const isAbove = ({ projectDir }: Team) =>
-        real === projectDir || real.startsWith(projectDir.endsWith("/") ? projectDir : `${projectDir}/`)
-      return teams.filter(isAbove).toSorted((a, b) => b.projectDir.length - a.projectDir.length)
+      return teams
+        .filter(({ projectDir }) => isIn(real, projectDir))
+        .toSorted((a, b) => b.projectDir.length - a.projectDir.length)
     },
     onChange(listener) {
       listeners.add(listener)
@@ -61,12 +70,14 @@ export function makeRoster({ read }: { read(): Record<string, TeamSetting> }): R
 }
 
 function resolved(
-  read: () => Record<string, TeamSetting>,
+  { read, readAllowed }: Required<RosterDeps>,
   before: readonly Team[],
 ): { teams: readonly Team[]; troubles: string[] } {
   let settings: Record<string, TeamSetting>
+  let allowed: readonly string[]
   try {
     settings = read()
+    allowed = readAllowed()
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return {
@@ -75,15 +86,18 @@ function resolved(
     }
   }
   const teams: Team[] = []
-  const troubles: string[] = []
+  const troubles = allowed.flatMap((dir) => {
+    const folder = realFolder(dir)
+    return "why" in folder ? [`${ALLOWED} = ${JSON.stringify(dir)}: ${folder.why}, and no team may work in it`] : []
+  })
   for (const [name, setting] of Object.entries(settings)) {
     const key = (of: string) => `teams.${name}.${of}`
-    const folder = realFolder(setting.project)
+    const folder = allowedFolder(setting.project, allowed)
     const known = before.find((team) => team.name === name)
     if ("why" in folder) {
       troubles.push(`${key("project")} = ${JSON.stringify(setting.project)}: ${folder.why}`)
       // A disk that is not mounted now must not make its messages homeless.
-      if (known) teams.push(known)
+      if (known && folder.isAway) teams.push(known)
       continue
     }
     for (const field of ["claude_md", "settings"] as const) {
@@ -116,16 +130,36 @@ function teamOf(name: string, projectDir: string, setting: TeamSetting): Team {
   }
 }
 
+const ALLOWED = "settings.allowedDirectories"
+
+interface NoFolder {
+  why: string
+  /** It may come back by itself. */
+  isAway: boolean
+}
+
+function allowedFolder(path: string, allowed: readonly string[]): { path: string } | NoFolder {
+  const folder = realFolder(path)
+  if ("why" in folder || allowed.length === 0 || allowed.some((dir) => isIn(folder.path, realOr(dir)))) return folder
+  const where = folder.path === path ? "it" : `it is ${folder.path}, which`
+  return {
+    why: `${where} lies in none of ${ALLOWED} (${allowed.join(", ")}); move it there, or name its folder there`,
+    isAway: false,
+  }
+}
+
+const isIn = (path: string, dir: string) => path === dir || path.startsWith(dir.endsWith("/") ? dir : `${dir}/`)
+
 /** The real path of a folder in which an agent can work, or why there is none. */
-export function realFolder(path: string): { path: string } | { why: string } {
+function realFolder(path: string): { path: string } | NoFolder {
   try {
     const real = realpathSync.native(path)
-    if (!statSync(real).isDirectory()) return { why: "it is not a folder" }
+    if (!statSync(real).isDirectory()) return { why: "it is not a folder", isAway: true }
     accessSync(real, constants.R_OK | constants.X_OK)
     return { path: real }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    return { why: code === "EACCES" ? "it cannot be read" : "there is no such folder" }
+    return { why: code === "EACCES" ? "it cannot be read" : "there is no such folder", isAway: true }
   }
 }
 

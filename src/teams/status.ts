@@ -21,7 +21,7 @@ export interface TeamsState {
 /** How it stands with the teams and with those who ask them. */
 export function makeStatus({ store, roster, pool }: { store: Store; roster: Roster; pool: Pool }) {
   return async (team?: string): Promise<TeamsState> => {
-    await pool.examine()
+    await pool.measure()
     const counts = await store.deliveries.counts(PAIR_CHANNEL)
     const of = (pair: Pair, states: readonly string[]) =>
       counts

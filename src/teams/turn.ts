@@ -6,6 +6,7 @@ import { askOf, type Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 import { conclude, stateEntry } from "./entries.ts"
+import { headingOf } from "./heading.ts"
 import type { Use } from "./pool.ts"
 import type { Words } from "./words.ts"
 
@@ -93,8 +94,7 @@ export async function runTurn(
 
 /** Named with the message's id, by which it is known again in the agent's own records. Nobody's words are a command. */
 function promptOf(delivery: Delivery, preface: string | null): string {
-  const { sender, text } = askOf(delivery)
-  const asked = `[Message ${delivery.key} from ${sender}, via Throughline]\n${text}`
+  const asked = `${headingOf(delivery)}\n${askOf(delivery).text}`
   return preface === null ? asked : `${preface}\n${asked}`
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
@@ -27,6 +27,8 @@ export interface DrivenAgent {
 }
 
 const SOON_MS = 1_000
+/** For what comes at once on a machine that is not busy with other things. */
+const PATIENCE_MS = 20_000
 const ECHO = fileURLToPath(new URL("../../bench/peers/echo-stdio.ts", import.meta.url))
 const FOLDERS = ["a.b", "a_b", "a b", "ünï"]
 
@@ -161,6 +163,17 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       expect(asked).toBe(1)
     })
 
+    test.runIf(driver.can.updatedInput)("allowed with another input, that one is run", async () => {
+      const { say, dir } = await b.start({
+        onPermission: async ({ input }) => ({
+          behavior: "allow",
+          updatedInput: { ...input, command: "touch instead.txt" },
+        }),
+      })
+      expect((await say("<<RUN touch meant.txt>>")).status).toBe("done")
+      expect([existsSync(join(dir, "instead.txt")), existsSync(join(dir, "meant.txt"))]).toEqual([true, false])
+    })
+
     test("nobody is asked where permissions are to be skipped", async () => {
       const { say, dir } = await b.start({ skipPermissions: true })
       await say("<<RUN touch skipped.txt>>")
@@ -200,6 +213,31 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       expect((await running).status).toBe("failed")
       await b.until(async () => !(await processesOf(home.dir)).some((line) => line.endsWith(endless)))
     })
+
+    test.runIf(driver.can.ping)(
+      "it says that it is there, no model asked; one that hangs does not, and is ended",
+      async () => {
+        // A home of its own: what hangs may be a process that others share.
+        const own = await agent.home()
+        const beside = bench(driver, own)
+        const { session, prompt } = await beside.start()
+        const answered = (ms: number) => Promise.race([session.ping!().then(() => true), sleep(ms, false)])
+        expect(await answered(PATIENCE_MS)).toBe(true)
+        const running = prompt("<<HOLD sorrel>>")
+        await hasHeard(own, "sorrel")
+        expect(await answered(PATIENCE_MS), "also in a turn").toBe(true)
+        await session.cancel()
+        await running
+        expect(own.heard()).toHaveLength(1)
+        process.kill(session.pid, "SIGSTOP")
+        await beside.until(async () => /^State:\s+T/m.test(readFileSync(`/proc/${session.pid}/status`, "utf8")))
+        expect(await answered(SOON_MS)).toBe(false)
+        await session.close({ isHanging: true })
+        expect(existsSync(`/proc/${session.pid}`)).toBe(false)
+        await beside.closeAll()
+        await own.close()
+      },
+    )
 
     test("a message of 5 MB arrives whole, or is refused with the agent's reason", async () => {
       const { say } = await b.start()

@@ -8,7 +8,6 @@ import type { Machine } from "../../src/domain/platform.ts"
 export interface LineSession {
   machine: Machine
   nativeId: string
-  projectDir: string
   /** What the model was told as the user's words, oldest first, turn by turn. */
   prompts(): string[]
   /** From now on the model is silent until it is let go. */
@@ -28,8 +27,8 @@ export function lineContract(line: AgentLine, session: () => Promise<LineSession
       opened?.close()
       release = opened = undefined
     })
-    const open = async ({ machine, nativeId, projectDir }: LineSession): Promise<OpenLine> => {
-      opened = await line.open(machine, { nativeId, projectDir })
+    const open = async ({ machine, nativeId }: LineSession): Promise<OpenLine> => {
+      opened = await line.open(machine, { nativeId })
       expect(opened).toMatchObject({ isLive: true })
       return opened!
     }
@@ -127,9 +126,9 @@ export function lineContract(line: AgentLine, session: () => Promise<LineSession
     })
 
     test("a session that is not there has no line", async () => {
-      const { machine, projectDir } = await session()
+      const { machine } = await session()
       const nativeId = "01234567-0123-7123-8123-0123456789ab"
-      expect(await line.open(machine, { nativeId, projectDir })).toBeUndefined()
+      expect(await line.open(machine, { nativeId })).toBeUndefined()
     })
   })
 }

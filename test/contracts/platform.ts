@@ -93,6 +93,18 @@ function scenarioTests(platform: Platform, scenario: PlatformScenario): void {
       await readAll(platform, machine()),
     )
   })
+  test("one session that is read by itself is as among the others, and one that is not there is nothing", async () => {
+    for (const { claim, file } of claims(platform, machine())) {
+      const { reader } = claim
+      if (reader.mode !== "database" || !reader.only) continue
+      const all = [...(await reader.read(file.path, null)).captures].filter((capture) => capture.type !== "skipped")
+      for (const id of new Set(all.map(({ sessionId }) => sessionId))) {
+        const mine = [...reader.only(file.path, id)].filter((capture) => capture.type !== "skipped")
+        expect(mine).toEqual(all.filter(({ sessionId }) => sessionId === id))
+      }
+      expect([...reader.only(file.path, "none")]).toEqual([])
+    }
+  })
   test("files that hold no conversation are left alone", () => {
     const claimed = claims(platform, machine()).map(({ file }) => relative(homeDir, file.path))
     for (const path of scenario.unclaimed ?? []) expect(claimed).not.toContain(path)

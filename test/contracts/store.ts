@@ -3,6 +3,7 @@ import type { Store } from "../../src/domain/store.ts"
 import { analyticsContract } from "./store/analytics.ts"
 import { bindingsContract } from "./store/bindings.ts"
 import { capturedContract } from "./store/captured.ts"
+import { channelsContract } from "./store/channels.ts"
 import { deliveriesContract } from "./store/deliveries.ts"
 import { journalContract } from "./store/journal.ts"
 import { leasesContract } from "./store/leases.ts"
@@ -49,6 +50,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     describe("leases", () => leasesContract(store))
     describe("messages and routes", () => queueContract(store))
     describe("teams", () => teamsContract(store))
+    describe("channels", () => channelsContract(store))
     describe("analytics", () => analyticsContract(store))
     describe("transactions", () => transactionsContract(store))
     describe("lifetime", () => lifetimeContract(() => opened!))

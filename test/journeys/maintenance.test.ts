@@ -48,17 +48,30 @@ test("a pair with many messages is compacted by its own agent, and goes on in th
   expect(await b.ask("api", "<<SAY kiwi>>")).toMatchObject({ status: "done", sessionId })
 })
 
-test("near its limit a pair goes on in a new session that was told what the old one knew", {
+test("near its limit a pair goes on with the next question in a new session that is told what the old one knew", {
   timeout: SLOW_MS,
 }, async () => {
   const { sessionId } = await asked({ THROUGHLINE_MAINTENANCE_CONTINUE_AFTER_TOKENS: "1" })
   await startedAnew()
-  const { native, next } = await happens("pair.continued")
-  expect([native === sessionId, next === sessionId]).toEqual([true, false])
-  const brief = b.prompts().find((text) => text.includes("[This session goes on with an earlier one"))
-  expect(brief).toMatch(/plum|fig/)
+  expect(await happens("pair.continue_pending")).toMatchObject({ native: sessionId, tokens: expect.any(Number) })
+  expect((await b.status()).pairs).toMatchObject([{ status: "continue_pending", sessionId }])
+  const calls = b.modelCalls()
   const after = await b.ask("api", "<<SAY kiwi>>")
-  expect(after).toMatchObject({ status: "done", sessionId: next })
+  expect(after).toMatchObject({ status: "done", answer: "kiwi", contextIsNew: true })
+  expect(after.sessionId).not.toBe(sessionId)
+  expect(b.modelCalls(), "one question, one call").toBe(calls + 1)
+  expect(await happens("pair.continued")).toMatchObject({ native: sessionId, next: after.sessionId })
+  const told = b.prompts().find((text) => text.includes("[This session goes on with an earlier one"))
+  expect(told).toMatch(/(plum|fig)[\s\S]*\[Message m-\w+ from the owner to api, via Throughline\]\n<<SAY kiwi>>/)
+  const lineage = new Database(join(b.home.dir, "throughline.db"), { readonly: true })
+  expect(lineage.prepare("select native_id, why from pair_sessions order by since_ms").all()).toEqual([
+    { native_id: sessionId, why: "first" },
+    { native_id: after.sessionId, why: "continued" },
+  ])
+  lineage.close()
+  const more = await b.ask("api", "<<RECALL pit>>")
+  expect(more).toMatchObject({ sessionId: after.sessionId, answer: expect.stringMatching(/ kiwi pit$/) })
+  expect((await b.status()).pairs).toMatchObject([{ status: "active" }])
 })
 
 test("a pair that nobody uses is archived, and a question brings it back", { timeout: SLOW_MS }, async () => {

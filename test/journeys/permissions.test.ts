@@ -124,3 +124,22 @@ describe("an agent that asks before it acts", () => {
     expect(existsSync(join(b.dirOf("api"), "killed.txt"))).toBe(false)
   })
 })
+
+test("what was decided is dropped when it is old, and the audit keeps who decided", async () => {
+  const b = await makeAskingHome({ api: {} }, { env: { THROUGHLINE_PERMISSIONS_KEEP_DAYS: "0.0000001" } })
+  const { messageId } = await b.ask("api", "<<RUN ls>>", { timeout: 0 })
+  const listed = async (...flags: string[]) =>
+    (await b.home.json<{ permissions: PermissionView[] }>("permissions", ...flags)).permissions
+  const { id } = await vi.waitFor(async () => {
+    const [first] = await listed()
+    expect(first).toBeDefined()
+    return first!
+  }, SOON)
+  await b.home.run("permissions", "answer", id, "deny")
+  await b.until(messageId, isSettled)
+  await b.home.run("stop")
+  await b.home.run("start")
+  await expect.poll(() => listed("--all"), SOON).toEqual([])
+  expect((await b.home.run("audit")).stdout).toContain("permission.denied")
+  await b.dispose()
+})

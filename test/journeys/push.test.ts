@@ -261,7 +261,6 @@ describe("what may not be kept", () => {
       "--containing",
       "walrusword",
       "--dry-run",
-      "--yes",
     )
     expect(plan).toMatchObject({ forgotten: false, turns: 1 })
     expect(bytes(home.dir).includes("walrusword")).toBe(true)

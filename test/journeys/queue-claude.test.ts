@@ -54,6 +54,32 @@ describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
     }
   }, 120_000)
 
+  test("of no team is reached by its session's id, and after /clear the new session gets nothing of the old one's", async () => {
+    model.script(() => [text("Read.")])
+    const free = await start("free", false)
+    const nativeId = async () => (await free.live())?.nativeId
+    const known = async () => {
+      const sessionId = await nativeId()
+      return q.sessionOf({ name: "free", registry: () => ({ sessionId }) })
+    }
+    const old = { native: await nativeId(), id: await known() }
+    const { id: first } = await q.send(old.id, "count the shells")
+    await expect.poll(state(first!), SOON).toBe("done")
+    expect(q.states(first!)).toEqual(ALL)
+
+    await free.type("/clear")
+    await expect.poll(nativeId, SOON).not.toBe(old.native)
+    const { id: late } = await q.send(old.id, "for the one before")
+    await expect.poll(async () => (await q.show(late!)).reason, SOON).toBe("the session has ended")
+    const { id: next } = await q.send(await known(), "count the crabs")
+    await expect.poll(state(next!), SOON).toBe("done")
+    await sleep(1_500)
+    expect(read().join("\n")).toContain("count the crabs")
+    expect(read().join("\n")).not.toContain("for the one before")
+    expect(await free.screen()).not.toContain("for the one before")
+    expect(await q.show(late!)).toMatchObject({ state: "queued" })
+  }, 120_000)
+
   test("outside of tmux is woken with mail again and again by one waiter, and told at the end of a turn", async () => {
     const lab = await start("lab", true)
     await expect.poll(() => lab.waiters().length, SOON).toBe(1)

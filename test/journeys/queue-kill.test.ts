@@ -1,47 +1,26 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { processStart } from "../../src/daemon/process-identity.ts"
+import { type DeadlyMoment, makeDeadlyTmux } from "../fixtures/deadly-tmux.ts"
 import type { FakeAgent } from "../fixtures/fake-agents.ts"
+import { tortureInbound } from "../fixtures/inbound-torture.ts"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
-import { writeProgram } from "../fixtures/terminal.ts"
 
 const SOON = { timeout: 30_000, interval: 50 }
 
-/** Runs the real tmux, and kills the daemon with it where a file of that name says so. */
-const DEADLY_TMUX = (folder: string, home: string) => `
-real() { PATH=\${PATH#*:} command tmux "$@"; }
-end() { kill -KILL "$(sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' '${home}/daemon.json')"; }
-case "$*" in
-*paste-buffer*) act=paste ;;
-*'send-keys'*Enter*) act=enter ;;
-*) real "$@"; exit ;;
-esac
-if [ -e '${folder}/before-'$act ]; then rm '${folder}/before-'$act; end; exit 1; fi
-echo $act >>'${folder}/done'
-real "$@"
-code=$?
-if [ -e '${folder}/after-'$act ]; then rm '${folder}/after-'$act; end; fi
-exit $code`
-
 let q: QueueHome
 let agent: FakeAgent
-let folder: string
+const deadly = makeDeadlyTmux()
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "tl-deadly-")))
-  const programs = join(folder, "bin")
-  mkdirSync(programs)
-  q = await makeQueueHome(["api"], { PATH: `${programs}:${process.env.PATH}` })
-  writeProgram(programs, "tmux", DEADLY_TMUX(folder, q.home.dir))
+  q = await makeQueueHome(["api"], { PATH: `${deadly.bin}:${process.env.PATH}` })
+  deadly.aimAt(q.home.dir)
   agent = await q.start("api")
 }, 60_000)
 afterAll(async () => {
   await q.dispose()
-  rmSync(folder, { recursive: true, force: true })
+  deadly.dispose()
 })
 
-test.each([
+test.each<[string, DeadlyMoment]>([
   // It is written by then that the message goes.
   ["right before it pastes", "before-paste"],
   ["between paste and Enter", "after-paste"],
@@ -50,22 +29,27 @@ test.each([
 ])(
   "a message is pasted once and submitted once by a daemon that is killed %s",
   async (_, moment) => {
-    const done = () => (existsSync(join(folder, "done")) ? readFileSync(join(folder, "done"), "utf8").split("\n") : [])
-    const pastes = () => done().filter((act) => act === "paste").length
-    const before = { pastes: pastes(), prompts: agent.prompts().length }
+    const before = { pastes: deadly.pastes(), prompts: agent.prompts().length }
     const { pid } = q.home.registration()
-    writeFileSync(join(folder, moment), "")
+    deadly.arm(moment)
     const text = `mind the gap, ${moment}`
     const { id } = await q.send("api", text)
     await expect.poll(() => processStart(pid), SOON).toBeUndefined()
-    expect(existsSync(join(folder, moment))).toBe(false)
+    expect(deadly.isArmed(moment)).toBe(false)
     await q.home.run("start")
     // What comes after it is not overtaken, and shows that nothing is left in the input line.
     const { id: next } = await q.send("api", `and then, ${moment}`)
     for (const one of [id!, next!]) await expect.poll(async () => (await q.show(one)).state, SOON).toBe("done")
     expect(agent.prompts().slice(before.prompts)).toEqual([text, `and then, ${moment}`])
-    expect(pastes() - before.pastes).toBe(2)
+    expect(deadly.pastes() - before.pastes).toBe(2)
     expect(q.states(id!)).toEqual(["queued", "delivered", "seen", "running", "done"])
   },
   90_000,
 )
+
+test("texts for six sessions are submitted once each and in order by a daemon that is killed around its writes", async () => {
+  const result = await tortureInbound({ sessions: 6, texts: 60, kills: 6, batch: 20, maxMs: 150_000 })
+  expect(result).toMatchObject({ submitted: 60, distinct: 60, duplicates: 0, misplaced: 0, missing: 0, outOfOrder: 0 })
+  expect(result).toMatchObject({ kills: 6, states: { done: 60 } })
+  expect(Object.keys(result.moments)).toHaveLength(6)
+}, 240_000)

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { agents, CLAUDES, claudeEnv } from "../fixtures/agents.ts"
@@ -76,6 +76,32 @@ describe(`the configuration is changed while the daemon runs. ${proves("teams.ho
     const nowhere = await home.run("teams", "add", "x", "--project", "/nowhere")
     expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('project = "/nowhere"')])
     expect((await home.run("up", "nobody")).stderr).toContain('no team "nobody"')
+  })
+
+  test("a project outside of the folders that are allowed is refused, however it comes", async () => {
+    const root = home.env.HOME!
+    for (const name of ["srv", "srv/api"]) mkdirSync(join(root, name))
+    symlinkSync(join(root, "web"), join(root, "srv", "link"))
+    const settings = { allowedDirectories: [join(root, "srv")] }
+    const projects = { api: { project: join(root, "srv/api") }, web: { project: join(root, "web") } }
+    writeFileSync(config, JSON.stringify({ teams: projects }))
+    await vi.waitFor(async () => expect(await names()).toEqual(["api", "web"]), SOON)
+    writeFileSync(config, JSON.stringify({ settings, teams: projects }))
+    await vi.waitFor(async () => expect(await names()).toEqual(["api"]), SOON)
+    const why = `settings.allowedDirectories (${root}/srv); move it there, or name its folder there`
+    const { troubles } = await home.json<Listed>("teams")
+    expect(troubles.join()).toContain(`teams.web.project = "${root}/web": it lies in none of ${why}`)
+    expect((await home.run("doctor")).stdout).toContain(`teams.web.project = "${root}/web"`)
+    expect((await home.run("ask", "web", "hello")).stderr).toContain('no team "web"')
+
+    const linked = await home.run("teams", "add", "sly", "--project", join(root, "srv/link"))
+    expect([linked.code, linked.stderr]).toEqual([2, expect.stringContaining(`it is ${root}/web, which lies in none`)])
+    writeFileSync(join(root, "map.json"), JSON.stringify({ lab: { workdir: `${root}/web` } }))
+    const imported = await home.run("teams", "import", "map.json")
+    expect(imported.stdout).toMatch(/0 added[\s\S]*lies in none of settings.allowedDirectories/)
+    await home.run("stop")
+    await home.run("start")
+    expect(await names()).toEqual(["api"])
   })
 })
 

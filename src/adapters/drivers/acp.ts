@@ -121,7 +121,7 @@ const QUIET_MS = 150
 interface Drive {
   sessionId: string
   first: string | null
-  release(): Promise<void>
+  release(wish?: { isHanging?: boolean }): Promise<void>
 }
 
 function drive(agent: AcpAgent, wish: DriveWish, peer: RpcPeer, { sessionId, first, release }: Drive): DrivenSession {
@@ -168,12 +168,13 @@ function drive(agent: AcpAgent, wish: DriveWish, peer: RpcPeer, { sessionId, fir
     prompt,
     cancel,
     ...(text === undefined ? {} : { compact: () => prompt({ text }, { onEvent: () => {} }) }),
+    ping: () => peer.ping(),
     memoryBytes: async () => memoryOf(peer.pid),
-    async close() {
+    async close(wish) {
       await cancel()
       setClosed("the session was closed")
       detach()
-      await release()
+      await release(wish)
     },
   }
 }

@@ -21,10 +21,13 @@ export const createClaudeCodeDriver = (): Driver => ({
     fork: true,
     compact: true,
     suggestions: true,
+    updatedInput: true,
     denyReason: true,
     settings: true,
     usage: true,
     shared: false,
+    ownServer: true,
+    ping: true,
   },
   start,
   close: async () => {},
@@ -81,7 +84,7 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
     const word = await permission(wish, question(tool), signal)
     questions.delete(request_id)
     if (signal.aborted) return
-    respond({ subtype: "success", response: word.behavior === "allow" ? allowed(tool, word.always) : denied(word) })
+    respond({ subtype: "success", response: word.behavior === "allow" ? allowed(tool, word) : denied(word) })
   }
 
   const prompt = async (message: { id: string; text: string }, { onEvent }: PromptWish): Promise<TurnEnd> => {
@@ -111,9 +114,11 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
       await Promise.race([control("interrupt"), lines.gone])
     },
     compact: () => prompt({ id: randomUUID(), text: "/compact" }, { onEvent: () => {} }),
+    // Whatever it answers, it has read its input.
+    ping: async () => void (await control("mcp_status")),
     memoryBytes: async () => memoryOf(lines.pid),
     gone: lines.gone,
-    close: () => lines.close(),
+    close: (wish) => lines.close(wish),
   }
 }
 

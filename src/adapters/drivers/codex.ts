@@ -6,7 +6,7 @@ import { Failure } from "../../domain/failure.ts"
 import { codexAnswer, codexQuestion } from "./parts/codex-approval.ts"
 import { codexTurnReader } from "./parts/codex-turn.ts"
 import { childEnv } from "./shared/environment.ts"
-import { type Hosts, hosts } from "./shared/hosts.ts"
+import { type Hosts, hosts, type Taken } from "./shared/hosts.ts"
 import { memoryOf } from "./shared/processes.ts"
 import { RpcError, type RpcPeer, startRpc } from "./shared/rpc.ts"
 import { checked, inTime, modeOf, SERVER_MS } from "./shared/start.ts"
@@ -24,10 +24,13 @@ export function createCodexDriver(): Driver {
       fork: true,
       compact: true,
       suggestions: true,
+      updatedInput: false,
       denyReason: false,
       settings: false,
       usage: true,
       shared: true,
+      ownServer: true,
+      ping: true,
     },
     start: (wish) => start(wish, processes),
     close: () => processes.close(),
@@ -45,6 +48,8 @@ const MODES: Record<string, { approvalPolicy: string; sandbox: string }> = {
   "read-only": { approvalPolicy: "on-request", sandbox: "read-only" },
   "danger-full-access": { approvalPolicy: "never", sandbox: "danger-full-access" },
 }
+
+const CLOSE_MS = 2_000
 
 async function start(wish: DriveWish, processes: Hosts): Promise<DrivenSession> {
   checked(wish, { settings: false })
@@ -119,7 +124,7 @@ function startedServers(peer: RpcPeer): { ready(threadId: string): Promise<void>
   }
 }
 
-function drive(wish: DriveWish, peer: RpcPeer, threadId: string, release: () => Promise<void>): DrivenSession {
+function drive(wish: DriveWish, peer: RpcPeer, threadId: string, release: Taken["release"]): DrivenSession {
   const running = turns()
   const reader = codexTurnReader(running)
   const { promise: closed, resolve: setClosed } = Promise.withResolvers<string>()
@@ -163,13 +168,16 @@ function drive(wish: DriveWish, peer: RpcPeer, threadId: string, release: () => 
       running.running.cancel()
       if (reader.turnId !== undefined) await interrupt(reader.turnId)
     },
+    ping: () => peer.ping(),
     memoryBytes: async () => memoryOf(peer.pid),
-    async close() {
-      if (running.running && reader.turnId !== undefined) await Promise.race([interrupt(reader.turnId), gone])
+    async close({ isHanging = false } = {}) {
+      /** One that hangs never answers. */
+      const told = (call: Promise<unknown>) => Promise.race([call, peer.gone, sleep(isHanging ? 0 : CLOSE_MS)])
+      if (running.running && reader.turnId !== undefined) await told(interrupt(reader.turnId))
       setClosed("the session was closed")
       detach()
-      if (!peer.isGone) await Promise.race([peer.call("thread/unsubscribe", { threadId }).catch(() => {}), peer.gone])
-      await release()
+      if (!peer.isGone) await told(peer.call("thread/unsubscribe", { threadId }).catch(() => {}))
+      await release({ isHanging })
     },
   }
 }

@@ -16,10 +16,13 @@ export const createGeminiCliDriver = () =>
       fork: false,
       compact: false,
       suggestions: true,
+      updatedInput: false,
       denyReason: false,
       settings: false,
       usage: true,
       shared: false,
+      ownServer: true,
+      ping: true,
     },
     modes: {
       default: { id: "default", env },

@@ -19,11 +19,14 @@ export const createOpencodeDriver = () =>
       compact: true,
       // Its "always" holds for all sessions of the project, and for commands that it does not name.
       suggestions: false,
+      updatedInput: false,
       denyReason: false,
       settings: false,
       // It tells those of the last answer, not of the turn.
       usage: false,
       shared: true,
+      ownServer: false,
+      ping: true,
     },
     modes: {
       default: { id: "build", env: asks("bash", "edit", "webfetch") },

@@ -17,10 +17,12 @@ export const codex: AgentLine = {
   async open(machine, { nativeId }) {
     const home = codexHome(machine)
     const thread: Seen = { status: { type: "notLoaded" }, changes: new EventEmitter() }
-    const daemon = await joinDaemon(home, (method, { threadId, status }) => {
-      if (method !== "thread/status/changed" || threadId !== nativeId) return
-      thread.status = status as ThreadStatus
-      thread.changes.emit("change")
+    const daemon = await joinDaemon(home, {
+      onEvent(method, { threadId, status }) {
+        if (method !== "thread/status/changed" || threadId !== nativeId) return
+        thread.status = status as ThreadStatus
+        thread.changes.emit("change")
+      },
     })
     if (daemon) {
       try {

@@ -82,17 +82,23 @@ const database: DatabaseReader = {
     const next: Cursor = { at, reverted }
     return { captures: sessionsFrom(path, sessions, before), cursor: next }
   },
+  only(path, sessionId) {
+    const sessions = withForeignDb(path, (db) => (isWhole(db) ? sessionsWhere(db, "id = ?", sessionId) : []))
+    return sessionsFrom(path, sessions, undefined)
+  },
 }
 
-function changedSessions(db: ForeignDb, before: Cursor | undefined): { at: number; sessions: FoundSession[] } {
+function isWhole(db: ForeignDb): boolean {
   const tables = db.all("SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('session','message','part')")
-  if (tables.length < 3) return { at: before?.at ?? 0, sessions: [] }
-  const since = before ? before.at - OVERLAP_MS - LONGEST_RUN_MS : 0
-  const sessions = db
+  return tables.length === 3
+}
+
+function sessionsWhere(db: ForeignDb, condition: string, value: string | number): FoundSession[] {
+  return db
     .all(
       `SELECT id, parent_id, directory, title, version, revert, time_created, time_updated FROM session
-       WHERE time_updated >= ? ORDER BY time_updated DESC, id`,
-      since,
+       WHERE ${condition} ORDER BY time_updated DESC, id`,
+      value,
     )
     .map((row) => ({
       capture: described(String(row.id), {
@@ -105,6 +111,12 @@ function changedSessions(db: ForeignDb, before: Cursor | undefined): { at: numbe
       revert: revertOf(parsed(row.revert)),
       updatedAt: asNumber(row.time_updated) ?? 0,
     }))
+}
+
+function changedSessions(db: ForeignDb, before: Cursor | undefined): { at: number; sessions: FoundSession[] } {
+  if (!isWhole(db)) return { at: before?.at ?? 0, sessions: [] }
+  const since = before ? before.at - OVERLAP_MS - LONGEST_RUN_MS : 0
+  const sessions = sessionsWhere(db, "time_updated >= ?", since)
   // At first the sessions' own times must do: to look at every part takes long, and some read twice do no harm.
   // CROSS keeps the order: sessions are few, and nothing else leads to the rows that belong to them.
   const latest = ["message", "part"].map((table) =>

@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
+import { claudeAsking } from "./shared/claude-asking.ts"
 import { addGrouped, contextAtStart, contextAtStop, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
 import { editStrictJson } from "./shared/json.ts"
 import { addServer, removeServer } from "./shared/mcp.ts"
@@ -10,7 +11,9 @@ const EVENTS = [
   "SessionStart",
   "UserPromptSubmit",
   "PostToolUse",
+  "PostToolUseFailure",
   "Stop",
+  "StopFailure",
   "SubagentStop",
   "PreCompact",
   "PostCompact",
@@ -22,6 +25,11 @@ const TIMEOUT_S = 5
 const WAITED = ["SessionStart", "Stop"]
 /** One that is cut off leaves an idle session that cannot be woken until its next turn. */
 const WAIT_TIMEOUT_S = 7 * 24 * 60 * 60
+
+/** Where a person's word is needed, which may be given elsewhere than at the terminal. */
+const ASKED = ["PermissionRequest", "Elicitation"]
+/** Longer than any that is waited for: one that is cut off leaves the question to the terminal. */
+const ASK_TIMEOUT_S = WAIT_TIMEOUT_S + 60 * 60
 
 const folder = ({ homeDir, env }: Machine) => env.CLAUDE_CONFIG_DIR || join(homeDir, ".claude")
 const settings = (machine: Machine) => join(folder(machine), "settings.json")
@@ -41,14 +49,21 @@ const waiter = (program: Program) => ({
   asyncRewake: true,
 })
 
+const asker = (program: Program) => ({
+  type: "command",
+  command: hookCommand(program, PLATFORM, "ask"),
+  timeout: ASK_TIMEOUT_S,
+})
+
 export const claudeCode: AgentSetup = {
   platform: PLATFORM,
   label: "Claude Code",
   folder,
   plan: (machine, program) => [
-    ...editStrictJson(settings(machine), `hooks for ${EVENTS.length} events`, (file) => {
+    ...editStrictJson(settings(machine), `hooks for ${EVENTS.length + ASKED.length} events`, (file) => {
       addGrouped(file, EVENTS, handler(program), program)
       addGrouped(file, WAITED, waiter(program), program)
+      addGrouped(file, ASKED, asker(program), program)
     }),
     ...editStrictJson(state(machine), "MCP server throughline, for all projects", (file) =>
       addServer(file, "mcpServers", program, { type: "stdio" }),
@@ -60,6 +75,7 @@ export const claudeCode: AgentSetup = {
   ],
   greeting: contextAtStart,
   turnContext: contextAtStop,
+  asking: claudeAsking,
   read(payload, env) {
     const event = readCommon(payload, env)
     const pid = Number(env.CLAUDE_PID)

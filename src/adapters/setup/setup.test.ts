@@ -287,7 +287,7 @@ test("a person is told of an agent that does not read comments", () => {
   const path = join(homeDir, ".claude/settings.json")
   const { plan } = agents.find((one) => one.platform === "claude-code") as AgentSetup
   put(path, '{"model": "opus"}')
-  expect(byPath(plan(machine(), program), path)?.summary).toBe("hooks for 9 events")
+  expect(byPath(plan(machine(), program), path)?.summary).toBe("hooks for 13 events")
   put(path, '{"model": "opus" /* mine */}')
   expect(byPath(plan(machine(), program), path)?.summary).toContain("does not read this file while it has comments")
 })
@@ -353,6 +353,16 @@ describe("Claude Code's waiter", () => {
     expect(details).toEqual({ prompt_hash: promptHash(prompt.trimEnd()), message_ids: "m-0123456789abcdef" })
     expect(read({ hook_event_name: "Stop", stop_hook_active: true }, {}).details).toEqual({ stop_hook_active: "true" })
     expect(read({ hook_event_name: "PostToolUse", prompt: "x" }, {}).details).toEqual({})
+  })
+
+  test("what a turn ended with is told by a hash of its last reply, or by the name of its error", () => {
+    const last_assistant_message = "Done.\n"
+    expect(read({ hook_event_name: "Stop", last_assistant_message }, {}).details).toEqual({
+      reply_hash: promptHash("Done."),
+    })
+    expect(read({ hook_event_name: "StopFailure", error: "rate_limit" }, {}).details).toEqual({ error: "rate_limit" })
+    expect(read({ hook_event_name: "StopFailure", error: "what was said, in full" }, {}).details).toEqual({})
+    expect(read({ hook_event_name: "PostToolUseFailure", error: "oops" }, {}).details).toEqual({})
   })
 })
 

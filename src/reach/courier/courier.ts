@@ -2,32 +2,33 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { makeBell } from "../../domain/bell.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
-import { lanesOf, messageOf } from "../../domain/message.ts"
-import type { Roster } from "../../domain/team.ts"
+import { type Address, addressOf, lanesOf, messageOf } from "../../domain/message.ts"
 import { type Desk, LEASE_MS } from "./desk.ts"
 import type { HandedOver } from "./hand-over.ts"
 import type { Closed, Ladder, Way } from "./ladder.ts"
 import type { Parking } from "./parking.ts"
 import type { Recovery } from "./recovery.ts"
+import { isNobody, placeOf, type Whom } from "./whom.ts"
 
-/** Brings messages to agents, one at a time for each team, teams side by side, until the signal. */
+/** Brings messages to agents, one at a time for each of them, agents side by side, until the signal. */
 export interface Courier {
   run(signal: AbortSignal): Promise<void>
-  /** Something happened that may open a way to this team. A hint; losing one costs seconds. */
-  nudge(team: string): void
+  /** Something happened that may open a way there. A hint; losing one costs seconds. */
+  nudge(to: Address): void
   /** Somebody else has handed it over, and it is to be settled by evidence. */
   watch(delivery: Delivery): void
 }
 
 export interface CourierDeps {
   clock: Clock
-  roster: Roster
   desk: Desk
+  whom: Whom
   ladder: Ladder
   parking: Parking
   recovery: Recovery
   handOver(way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver>
-  inTurn<T>(delivery: Delivery, act: () => Promise<T>): Promise<T>
+  /** One at a time for each place. */
+  inTurn<T>(place: string, act: () => Promise<T>): Promise<T>
   /** Nobody is there: starts a session where the team allows it. */
   wake(team: string): Promise<unknown>
   /** From time to time: moves on what no hook tells of. */
@@ -37,13 +38,13 @@ export interface CourierDeps {
 
 const MOST_IN_HAND = 64
 const POLL_MS = 2_000
-/** Many teams have something at the same moment, and one look serves them all. */
+/** Many have something at the same moment, and one look serves them all. */
 const GATHER_MS = 10
 const CUT_OFF_MS = 5_000
 const RETRY_MS = 1_000
 
 export function makeCourier(deps: CourierDeps): Courier {
-  const { clock, roster, desk, ladder, parking, recovery, handOver, inTurn, onTrouble } = deps
+  const { clock, desk, whom, ladder, parking, recovery, handOver, inTurn, onTrouble } = deps
   const working = new Set<Promise<void>>()
   const bell = makeBell()
   let lastCutOffMs = 0
@@ -55,15 +56,21 @@ export function makeCourier(deps: CourierDeps): Courier {
   }
 
   const deliver = async (delivery: Delivery, signal: AbortSignal) => {
-    const { team: name } = messageOf(delivery)
-    const isOpen = await inTurn(delivery, async () => {
-      const team = roster.byName(name)
-      if (!team) return putOff(delivery, { reason: `the team ${name} is not in the configuration`, until: "somebody" })
-      const way = await ladder.find(team, delivery)
-      if (way.rung === undefined) {
-        if (way.isNobodyThere) await deps.wake(name)
-        return putOff(delivery, way)
-      }
+    const to = addressOf(delivery)
+    const found = await whom(to)
+    if (isNobody(found)) {
+      if (found.awayTeam !== undefined) await deps.wake(found.awayTeam)
+      return putOff(delivery, { reason: found.nobody, until: "somebody" })
+    }
+    const place = placeOf(found)
+    const isOpen = await inTurn(place, async () => {
+      // Others may have been at it meanwhile, and the agent may have gone.
+      const agent = await whom(to)
+      if (isNobody(agent)) return putOff(delivery, { reason: agent.nobody, until: "somebody" })
+      if (placeOf(agent) !== place)
+        return putOff(delivery, { reason: "the agent is in another place now", until: "idle" })
+      const way = await ladder.find(agent, delivery)
+      if (way.rung === undefined) return putOff(delivery, way)
       const result = await handOver(way, delivery, signal)
       if (result.kind === "closed") return putOff(delivery, result)
       // The agent is at this one now, and says when it has done.
@@ -124,8 +131,8 @@ export function makeCourier(deps: CourierDeps): Courier {
       signal.removeEventListener("abort", stop)
       await Promise.all(working)
     },
-    nudge(team) {
-      parking.release(lanesOf(team))
+    nudge(to) {
+      parking.release(lanesOf(to))
       bell.ring()
     },
     watch: (delivery) => start(delivery, recovery.settle(delivery, ending)),

@@ -55,13 +55,16 @@ const follower = () =>
     consoles: [console_ as never],
     turns,
     onArrived: () => {},
-    onActivity: (cwd) => activity.push(cwd),
+    onActivity: (of, cwd) => activity.push(`${of === session} ${cwd}`),
   })
 
 /** Handed over by a courier that waits for the evidence. */
-async function begun(id: string, text: string, { rung = "pane" as Rung, to = session } = {}): Promise<void> {
-  const payload = { team: "api", text, priority: "normal", sender: { kind: "owner", name: "o" } }
-  const lane = laneOf("api", "normal")
+async function begun(
+  id: string,
+  text: string,
+  { rung = "pane" as Rung, to = session, lane = laneOf({ team: "api" }, "normal"), isCommand = false } = {},
+): Promise<void> {
+  const payload = { team: "api", text, priority: "normal", sender: { kind: "owner", name: "o" }, isCommand }
   await store.deliveries.enqueue({ key: id, lane, channel: AGENT_CHANNEL, payload, repeatable: false }, nowMs)
   const request = { owner: "c", host: "here", leaseMs: 1_000, limit: 1, channels: [AGENT_CHANNEL] }
   const [leased] = await store.deliveries.lease(request, nowMs)
@@ -101,7 +104,7 @@ describe("what was pasted", () => {
     expect(await state(ID)).toBe("running")
     await hook("Stop")
     expect(await told()).toEqual(["delivered", "seen", "running", "done"])
-    expect(activity).toEqual(["/w", "/w"])
+    expect(activity).toEqual(["true /w", "true /w"])
   })
 
   test("is not what one team asks another: that carries an id too, and is settled by who asked it", async () => {
@@ -133,6 +136,17 @@ describe("what was pasted", () => {
     expect(await state("m-00000000000000bb")).toBe("done")
   })
 
+  test("twice in the same words, into two lanes, is one prompt each, the first one first", async () => {
+    const other = "m-00000000000000bb"
+    await begun(other, "yes", { lane: `session:${session}` })
+    nowMs += 5
+    await begun(ID, "yes")
+    await prompt("yes")
+    expect([await state(other), await state(ID)]).toEqual(["running", "queued"])
+    await prompt("yes")
+    expect(await state(ID)).toBe("delivered")
+  })
+
   test("is known again in the session that the same process went on with", async () => {
     const route = { sessionId: session, host: "here", pid: 7, processStart: "1", pane: null, seenAtMs: nowMs }
     await store.routes.put(route)
@@ -157,6 +171,14 @@ describe("what was pasted", () => {
     await hook("SessionEnd", { end: "other" })
     expect(await state(ID)).toBe("failed")
   })
+})
+
+test("a command that ends its session, as /clear does, has not failed by it", async () => {
+  await begun(ID, "/clear", { isCommand: true })
+  const { seq } = (await store.deliveries.byKey(ID))!
+  await store.deliveries.settle(seq, "c", "delivered", null, nowMs)
+  await hook("SessionEnd", { end: "clear" })
+  expect(await state(ID)).toBe("done")
 })
 
 test("what woke an agent is known by its id in the prompt", async () => {

@@ -5,7 +5,7 @@ import { promptHash, type SessionId } from "../../domain/ids.ts"
 import type { Follower, JournalEntry } from "../../domain/journal.ts"
 import { AGENT_CHANNEL, MESSAGE_ID, messageOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
-import { moveOn, settleLeased, upTo } from "../messages/entries.ts"
+import { endedOver, moveOn, settleLeased, upTo } from "../messages/entries.ts"
 import { typedText } from "../messages/mail.ts"
 import type { OpenTurns } from "./open-turns.ts"
 
@@ -19,7 +19,7 @@ export interface EvidenceDeps {
   /** What was handed over is known to have arrived, once this is committed. */
   onArrived(key: string): void
   /** Something happened in a session: what waits for it may have its turn now. */
-  onActivity(cwd: string): void
+  onActivity(session: SessionId, cwd: string | undefined): void
 }
 
 /** Reads what agents' hooks say, and moves messages on: accepted, part of a turn, under way, done. */
@@ -27,10 +27,14 @@ export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivi
   const onPrompt = async (tx: Store, hook: Heard) => {
     const isInTurn = turns.since(hook.session) !== undefined
     const ids = hook.messageIds
+    // Two may say the same words: one prompt is one of them, and that is the one that went first.
+    let isTaken = false
     for (const delivery of await candidates(tx, hook, host)) {
       if (delivery.rung === "turn" || !isSince(hook, delivery)) continue
-      if (!ids.includes(delivery.key) && !isPromptOf(delivery, hook, consoles)) continue
+      const isNamed = ids.includes(delivery.key)
+      if (!isNamed && (isTaken || !isPromptOf(delivery, hook, consoles))) continue
       if (!(await settleLeased(tx, delivery, "delivered", clock.nowMs()))) continue
+      isTaken ||= !isNamed
       onArrived(delivery.key)
       // Said into a turn that runs, it is only taken in; otherwise the turn is its own.
       if (!isInTurn) await moveOn(tx, { ...delivery, state: "delivered" }, ["seen", "running"], clock.nowMs())
@@ -63,8 +67,7 @@ export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivi
 
   const onEnd = async (tx: Store, hook: Heard) => {
     for (const delivery of await tx.deliveries.underWay(hook.session))
-      if (delivery.state !== "queued")
-        await moveOn(tx, delivery, ["failed"], clock.nowMs(), "the session ended before its turn was over")
+      if (delivery.state !== "queued") await endedOver(tx, delivery, clock.nowMs())
     turns.closed(hook.session)
   }
 
@@ -76,7 +79,7 @@ export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivi
     else if (hook.event === "SessionStart") turns.closed(hook.session)
     else if (WORK.has(hook.event)) await onWork(tx, hook)
     // A prompt opens no way; everything else may.
-    if (OPENS.has(hook.event) && hook.cwd !== undefined) onActivity(hook.cwd)
+    if (OPENS.has(hook.event)) onActivity(hook.session, hook.cwd)
   }
 
   return {
@@ -91,7 +94,7 @@ export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivi
 }
 
 /** What a turn's own work looks like. */
-const WORK = new Set(["PostToolUse", "PreToolUse", "PreCompact", "PostCompact"])
+const WORK = new Set(["PostToolUse", "PostToolUseFailure", "PreToolUse", "PreCompact", "PostCompact"])
 const OPENS = new Set(["Stop", "SessionStart", "SessionEnd"])
 
 interface Heard {
@@ -139,10 +142,12 @@ async function takenByTurn(tx: Store, delivery: Delivery, nowMs: number): Promis
 /** Those that are being handed over to the session, or to another one of its process: /clear gives it another id. */
 async function candidates(tx: Store, hook: Heard, host: string): Promise<Delivery[]> {
   const tried = (found: (Delivery | undefined)[]) =>
-    found.filter(
-      // A question of one team to another carries such an id too, and is settled by who asked it.
-      (one) => one?.channel === AGENT_CHANNEL && one.state === "queued" && one.attemptStartedAtMs !== null,
-    ) as Delivery[]
+    (
+      found.filter(
+        // A question of one team to another carries such an id too, and is settled by who asked it.
+        (one) => one?.channel === AGENT_CHANNEL && one.state === "queued" && one.attemptStartedAtMs !== null,
+      ) as Delivery[]
+    ).sort((a, b) => a.attemptStartedAtMs! - b.attemptStartedAtMs!)
   const named = await Promise.all(hook.messageIds.map((id) => tx.deliveries.byKey(id)))
   const own = tried([...named, ...(await tx.deliveries.underWay(hook.session))])
   if (own.length > 0 || hook.pid === undefined) return own

@@ -55,7 +55,13 @@ async function handOver(pid: number, pane: PaneAddress | null) {
   const created = { id: newSessionId(), platform: "claude-code", nativeId: "s1", projectId: null, title: "t" }
   const { session } = await store.sessions.create({ ...created, tags: [], key: null, createdAtMs: 1 })
   const payload = { team: "api", text: "mend the DNS", priority: "normal", sender: { kind: "owner", name: "o" } }
-  const message = { key: ID, lane: laneOf("api", "normal"), channel: AGENT_CHANNEL, payload, repeatable: false }
+  const message = {
+    key: ID,
+    lane: laneOf({ team: "api" }, "normal"),
+    channel: AGENT_CHANNEL,
+    payload,
+    repeatable: false,
+  }
   await store.deliveries.enqueue(message, clock.nowMs())
   const desk = makeDesk({ store, clock, host: "here", ownerPrefix: "c ", owner: "c 1" })
   const [delivery] = await desk.take({}, 1)
@@ -78,6 +84,7 @@ async function handOver(pid: number, pane: PaneAddress | null) {
     consoles: [claudeCode],
     isUnder: (one, above) => isUnder(one, above, parentOf),
     processStart,
+    isStillThere: async () => true,
   })
   return hand({ rung: "line", agent, line: refusing, isStop: false }, delivery!, AbortSignal.abort())
 }

@@ -25,6 +25,8 @@ export interface HandOverDeps {
   /** Whether the agent's process lives and runs below the pane's own. */
   isUnder(pid: number, panePid: number): boolean
   processStart(pid: number): string | undefined
+  /** Whether the process still has this session. */
+  isStillThere(agent: LiveAgent): Promise<boolean>
 }
 
 /** A prompt hook was seen to take 300 ms at the worst; a machine may be busy. */
@@ -43,8 +45,7 @@ export function makeHandOver(deps: HandOverDeps) {
     const result = await paster.submit({ ...wish, isStop: way.isStop, ...(isTold ? { isTaken } : {}) })
     switch (result.kind) {
       case "submitted":
-        if (can?.promptHook)
-          return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? SETTLED : { kind: "unconfirmed" }
+        if (isTold) return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? SETTLED : { kind: "unconfirmed" }
         await desk.settle(delivery, "delivered", "the agent does not say by itself that it has it")
         return SETTLED
       case "pasted":
@@ -105,16 +106,20 @@ export function makeHandOver(deps: HandOverDeps) {
 const SETTLED = { kind: "settled" } as const
 
 export function pasteWish(
-  { isUnder, processStart }: Pick<HandOverDeps, "isUnder" | "processStart">,
+  { isUnder, processStart, isStillThere }: Pick<HandOverDeps, "isUnder" | "processStart" | "isStillThere">,
   delivery: Delivery,
-  { session, pid, processStart: start }: LiveAgent,
+  agent: LiveAgent,
   pane: PasteWish["pane"],
 ): PasteWish {
+  const { session, pid, processStart: start } = agent
+  const { isCommand = false, sessionId } = messageOf(delivery)
+  const isThere = () => start !== null && processStart(pid) === start && isUnder(pid, pane.panePid)
   return {
     platform: session.platform,
     pane,
     text: typedText(delivery),
-    isCommand: messageOf(delivery).isCommand === true,
-    isAgentThere: () => start !== null && processStart(pid) === start && isUnder(pid, pane.panePid),
+    isCommand,
+    // What is for a team is also for the session that the same process goes on with.
+    isAgentThere: sessionId === undefined ? isThere : async () => isThere() && (await isStillThere(agent)),
   }
 }

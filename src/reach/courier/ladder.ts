@@ -5,15 +5,14 @@ import type { Delivery } from "../../domain/delivery.ts"
 import { messageOf } from "../../domain/message.ts"
 import type { PaneAddress } from "../../domain/panes.ts"
 import type { Machine } from "../../domain/platform.ts"
-import type { Team } from "../../domain/team.ts"
 import { isMail, mailText } from "../messages/mail.ts"
-import type { LiveAgent, LiveSessions } from "../watching/live.ts"
+import type { LiveAgent } from "../watching/live.ts"
 import type { OpenTurns } from "./open-turns.ts"
 import type { Waiters } from "./waiters.ts"
 
-/** Which one way is open for a message now. Nothing is done by asking. */
+/** Which one way is open to the agent for a message now. Nothing is done by asking. */
 export interface Ladder {
-  find(team: Team, delivery: Delivery): Promise<Way | Closed>
+  find(agent: LiveAgent, delivery: Delivery): Promise<Way | Closed>
 }
 
 export type Way =
@@ -27,13 +26,10 @@ export interface Closed {
   reason: string
   /** What may open it: the end of a turn, or that somebody comes at all. */
   until: "turn" | "idle" | "somebody"
-  /** No session of the team is live. */
-  isNobodyThere?: true
 }
 
 export interface LadderDeps {
   clock: Clock
-  live: LiveSessions
   lines: readonly AgentLine[]
   consoles: readonly AgentConsole[]
   machine: Machine
@@ -41,41 +37,27 @@ export interface LadderDeps {
   waiters: Pick<Waiters, "isWaiting">
 }
 
-/** So long after a prompt the agent's registry may still say what was before it. */
-const REGISTRY_LAG_MS = 3_000
 /** Longer texts than this were seen to be cut on the way through a waiter. */
 export const MAX_WAKE_CHARS = 20_000
 
-export function makeLadder(deps: LadderDeps): Ladder {
-  const { clock, live, lines, consoles, machine, turns, waiters } = deps
-
-  const isBusy = ({ session, status, statusAtMs }: LiveAgent) => {
-    if (status !== "idle") return true
-    const sinceMs = turns.since(session.id)
-    if (sinceMs === undefined || clock.nowMs() - sinceMs > REGISTRY_LAG_MS) return false
-    return statusAtMs === null || statusAtMs <= sinceMs
-  }
-
-  const byLine = async (team: Team, agent: LiveAgent): Promise<OpenLine | undefined> => {
-    const { platform, nativeId } = agent.session
-    const line = lines.find((one) => one.platform === platform)
-    return line?.open(machine, { nativeId, projectDir: team.projectDir })
-  }
-
+export function makeLadder({ clock, lines, consoles, machine, turns, waiters }: LadderDeps): Ladder {
   return {
-    async find(team, delivery) {
-      const { priority } = messageOf(delivery)
-      const [agent] = await live.ofTeam(team)
-      if (!agent) return { ...closed(`no session of ${team.name} is live`, "somebody"), isNobodyThere: true }
+    async find(agent, delivery) {
+      const { platform, nativeId } = agent.session
+      const { priority, isCommand, sessionId } = messageOf(delivery)
       if (agent.status === "waiting") {
         const what = agent.waitingFor ?? "an answer"
         return closed(`the agent waits for its user (${what})`, "idle")
       }
-      const can = consoles.find(({ platform }) => platform === agent.session.platform)?.can
+      const can = consoles.find((one) => one.platform === platform)?.can
+      const isBusy = turns.isBusy(agent, clock.nowMs())
       const isUrgent = priority !== "normal"
-      const isStop = priority === "stop" && isBusy(agent)
+      const isStop = priority === "stop" && isBusy
 
-      const line = await byLine(team, agent)
+      // A line says everything to the model: a command of the agent's own is typed.
+      const line = isCommand
+        ? undefined
+        : await lines.find((one) => one.platform === platform)?.open(machine, { nativeId })
       // Where nobody has the session open it would wait in the platform's queue, where it cannot be taken back.
       if (line && !line.isLive) line.close()
       else if (line) {
@@ -84,15 +66,19 @@ export function makeLadder(deps: LadderDeps): Ladder {
         line.close()
         return closed(line.status === "busy" ? BUSY : "the agent waits for its user", "idle")
       }
+      const fetches = sessionId === undefined && isMail(delivery) ? "; the agent can fetch it with pull_updates" : ""
+      if (!can) return closed(`nothing can be typed into ${platform} from here${fetches}`, "somebody")
       const pane = agent.route?.pane
-      if (pane) return isBusy(agent) && !isUrgent ? closed(BUSY, "idle") : { rung: "pane", agent, pane, isStop }
+      // Its terminal may show another session of the same process by now.
+      if (pane && sessionId !== undefined && agent.isShown === false)
+        return closed("no terminal shows the session now", "somebody")
+      if (pane) return isBusy && !isUrgent ? closed(BUSY, "idle") : { rung: "pane", agent, pane, isStop }
 
       if (!isMail(delivery)) return closed("the owner's own words need a terminal in tmux to be typed into", "somebody")
-      if (isBusy(agent))
-        return closed("the agent is busy; it is told at the end of its turn", can?.turn ? "turn" : "idle")
+      if (isBusy) return closed("the agent is busy; it is told at the end of its turn", can.turn ? "turn" : "idle")
       const isShort = mailText(delivery).length <= MAX_WAKE_CHARS
-      if (can?.wake && isShort && waiters.isWaiting(agent.session)) return { rung: "wake", agent }
-      return closed("there is no way in now; the agent can fetch it with pull_updates", "somebody")
+      if (can.wake && isShort && waiters.isWaiting(agent.session)) return { rung: "wake", agent }
+      return closed(`there is no way in now${fetches}`, "somebody")
     },
   }
 }

@@ -2,10 +2,9 @@ import type { AgentLine, OpenLine, TakenState } from "../../domain/agent-line.ts
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
-import { messageOf } from "../../domain/message.ts"
+import { type Address, addressOf } from "../../domain/message.ts"
 import type { Machine } from "../../domain/platform.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Roster } from "../../domain/team.ts"
 import { moveOn, upTo } from "../messages/entries.ts"
 import type { LiveSessions } from "../watching/live.ts"
 
@@ -19,12 +18,11 @@ export interface LineTurns {
 export interface LineTurnsDeps {
   store: Store
   clock: Clock
-  roster: Roster
   live: Pick<LiveSessions, "ofSession">
   lines: readonly AgentLine[]
   machine: Machine
-  /** Its turn is over: what waits for the team may have its own. */
-  onOver(team: string): void
+  /** Its turn is over: what waits may have its own. */
+  onOver(to: Address): void
   onTrouble(error: unknown, what: string): void
 }
 
@@ -37,15 +35,14 @@ const AWAY_MS = 60_000
 const DIED = "the session ended before its turn was over"
 
 export function makeLineTurns(deps: LineTurnsDeps): LineTurns {
-  const { store, clock, roster, live, lines, machine, onOver, onTrouble } = deps
+  const { store, clock, live, lines, machine, onOver, onTrouble } = deps
   const ending = new AbortController()
   const followed = new Map<number, Promise<void>>()
   const asleep = new Map<number, number>()
 
   const open = async (delivery: Delivery): Promise<OpenLine | undefined> => {
     const session = await store.sessions.byId(delivery.sessionId!)
-    const projectDir = roster.byName(messageOf(delivery).team)?.projectDir
-    if (!session || projectDir === undefined) return undefined
+    if (!session) return undefined
     const agent = await live.ofSession(session.id)
     if (!agent || agent.status === "gone") {
       const nowMs = clock.nowMs()
@@ -53,7 +50,7 @@ export function makeLineTurns(deps: LineTurnsDeps): LineTurns {
       asleep.set(delivery.seq, nowMs + AWAY_MS)
     }
     const { platform, nativeId } = session
-    return lines.find((one) => one.platform === platform)?.open(machine, { nativeId, projectDir })
+    return lines.find((one) => one.platform === platform)?.open(machine, { nativeId })
   }
 
   /** False while there is more to come. */
@@ -79,7 +76,7 @@ export function makeLineTurns(deps: LineTurnsDeps): LineTurns {
         const state = await line.stateOf(delivery.key, delivery.attemptStartedAtMs ?? 0)
         if (state.kind !== last && (await note(delivery, state, line.isLive))) {
           asleep.delete(delivery.seq)
-          return onOver(messageOf(delivery).team)
+          return onOver(addressOf(delivery))
         }
         last = state.kind
         if (!line.isLive) return

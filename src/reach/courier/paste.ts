@@ -8,7 +8,11 @@ export interface Paster {
   submit(wish: PasteWish): Promise<PasteResult>
   /** After a crash in the middle: submits what already stands in the input line, and never pastes. */
   finish(wish: PasteWish): Promise<PasteResult>
+  /** Ends the turn that runs. Nothing is pressed where it could answer something. */
+  interrupt(wish: InterruptWish): Promise<{ kind: "pressed" } | Exclude<PasteResult, { kind: "submitted" | "pasted" }>>
 }
+
+export type InterruptWish = Pick<PasteWish, "platform" | "pane" | "isAgentThere">
 
 export interface PasteWish {
   platform: string
@@ -53,15 +57,17 @@ const TAKEN_MS = 1_000
 export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): Paster {
   const inTurn = makeTurns()
 
+  const consoleOf = (platform: string) => consoles.find((one) => one.platform === platform)
+
   const prepared = ({ platform, text, isCommand = false }: PasteWish) => {
-    const agent = consoles.find((one) => one.platform === platform)
-    if (!agent) return { refused: `${platform} cannot be written to in a terminal` }
+    const agent = consoleOf(platform)
+    if (!agent) return { refused: unwritable(platform) }
     const ready = agent.prepare(text, { isCommand })
     return "refused" in ready ? ready : { agent, text: ready.text }
   }
 
   /** The input line that is there now, or why nothing can be written. */
-  const lookAt = async ({ pane, isAgentThere }: PasteWish, agent: AgentConsole) => {
+  const lookAt = async ({ pane, isAgentThere }: InterruptWish, agent: AgentConsole) => {
     let look = await panes.look(pane)
     if (look?.isInMode) {
       await panes.leaveMode(pane)
@@ -145,12 +151,23 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
     return enter(wish, ready.agent, ready.text)
   }
 
+  const interrupt: Paster["interrupt"] = async (wish) => {
+    const agent = consoleOf(wish.platform)
+    if (!agent) return { kind: "refused", reason: unwritable(wish.platform) }
+    const seen = await lookAt(wish, agent)
+    if (seen.kind !== "input") return seen
+    const isPressed = await panes.key(wish.pane, "Escape", { program: seen.look.program })
+    return isPressed ? { kind: "pressed" } : gone("another program is in the pane")
+  }
+
   return {
+    interrupt: (wish) => inTurn(wish.pane, () => interrupt(wish)),
     submit: (wish) => inTurn(wish.pane, () => submit(wish)),
     finish: (wish) => inTurn(wish.pane, () => finish(wish)),
   }
 }
 
+const unwritable = (platform: string) => `${platform} cannot be written to in a terminal`
 const later = (reason: LaterReason, what: string) => ({ kind: "later" as const, reason, what })
 const gone = (reason: string) => ({ kind: "gone" as const, reason })
 const pasted = (text: string, reason: string) => ({ kind: "pasted" as const, text, reason })

@@ -1,8 +1,7 @@
 import type { Clock } from "../../domain/clock.ts"
-import { lanesOf } from "../../domain/message.ts"
+import { AGENT_CHANNEL } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Roster } from "../../domain/team.ts"
-import { moveOn } from "../messages/entries.ts"
+import { endedOver, moveOn } from "../messages/entries.ts"
 import type { LiveSessions } from "../watching/live.ts"
 import type { LineTurns } from "./line-turns.ts"
 
@@ -10,14 +9,12 @@ import type { LineTurns } from "./line-turns.ts"
 export function makeProgress(deps: {
   store: Store
   clock: Clock
-  roster: Roster
   live: LiveSessions
   lineTurns: Pick<LineTurns, "follow">
 }) {
-  const { store, clock, roster, live, lineTurns } = deps
+  const { store, clock, live, lineTurns } = deps
   return async (): Promise<void> => {
-    const lanes = roster.list().flatMap(({ name }) => lanesOf(name))
-    const given = await store.deliveries.ofLanes(lanes, { states: ["delivered", "seen", "running"] })
+    const given = await store.deliveries.ofChannel(AGENT_CHANNEL, ["delivered", "seen", "running"])
     for (const delivery of given) {
       const { sessionId, settledAtMs, rung } = delivery
       if (rung === "line" && sessionId !== null) {
@@ -30,13 +27,14 @@ export function makeProgress(deps: {
       if (!isGone && (agent.status !== "idle" || rung === "pull")) continue
       // What was idle before it was handed over is not idle after it.
       if (!isGone && (agent.statusAtMs ?? 0) < settledAtMs && clock.nowMs() - settledAtMs < STALE_MS) continue
-      const [to, reason] = isGone ? (["failed", DIED] as const) : (["done", IDLE] as const)
-      await store.transaction((tx) => moveOn(tx, delivery, [to], clock.nowMs(), reason))
+      await store.transaction((tx) =>
+        isGone
+          ? endedOver(tx, delivery, clock.nowMs())
+          : moveOn(tx, delivery, ["done"], clock.nowMs(), "the agent is idle again"),
+      )
     }
   }
 }
 
 const SETTLED_MS = 2_000
 const STALE_MS = 30_000
-const DIED = "the session ended before its turn was over"
-const IDLE = "the agent is idle again"

@@ -7,32 +7,31 @@ import { promptHash } from "../../domain/ids.ts"
 import { messageOf } from "../../domain/message.ts"
 import type { Machine } from "../../domain/platform.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Roster } from "../../domain/team.ts"
 import type { LiveAgent, LiveSessions } from "../watching/live.ts"
 import type { Desk } from "./desk.ts"
 import { EVIDENCE, pastedHash } from "./evidence.ts"
 import { type HandOverDeps, pasteWish } from "./hand-over.ts"
 import type { Paster } from "./paste.ts"
+import { placeOf } from "./whom.ts"
 
 /** Finds out whether what was begun has arrived: by what the agent says, never by doing it again. */
 export interface Recovery {
   settle(delivery: Delivery, signal: AbortSignal): Promise<void>
 }
 
-export interface RecoveryDeps extends Pick<HandOverDeps, "isUnder" | "processStart"> {
+export interface RecoveryDeps extends Pick<HandOverDeps, "isUnder" | "processStart" | "isStillThere"> {
   store: Store
   clock: Clock
   desk: Desk
   live: LiveSessions
-  roster: Roster
   paster: Paster
   lines: readonly AgentLine[]
   consoles: readonly AgentConsole[]
   machine: Machine
   /** Whether hooks have left something that was not taken yet. */
   hasSpooled(): Promise<boolean>
-  /** One at a time for each project: nobody else writes meanwhile. */
-  inTurn<T>(delivery: Delivery, act: () => Promise<T>): Promise<T>
+  /** One at a time for each place: nobody else writes meanwhile. */
+  inTurn<T>(place: string, act: () => Promise<T>): Promise<T>
 }
 
 /** So long a hook may be on its way, or in the spool, after the agent has taken a text. */
@@ -47,7 +46,7 @@ const CONFIRM_MS = 5_000
 type Verdict = "settled" | "delivered" | "wait" | { again: string } | { unclear: string }
 
 export function makeRecovery(deps: RecoveryDeps): Recovery {
-  const { store, clock, desk, live, roster, paster, lines, consoles, machine, hasSpooled, inTurn } = deps
+  const { store, clock, desk, live, paster, lines, consoles, machine, hasSpooled, inTurn } = deps
   const startedAtMs = clock.nowMs()
 
   /** Everything that hooks have said up to now was heard. */
@@ -76,11 +75,14 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
   const inPane = async (delivery: Delivery, agent: LiveAgent, signal: AbortSignal): Promise<Verdict> => {
     const pane = agent.route?.pane
     if (!pane) return { unclear: "the agent's terminal is not known any more" }
-    const result = await inTurn(delivery, () => paster.finish(pasteWish(deps, delivery, agent, pane)))
+    const isCommand = messageOf(delivery).isCommand === true
+    const result = await inTurn(placeOf(agent), () => paster.finish(pasteWish(deps, delivery, agent, pane)))
+    if (result.kind === "submitted" && isCommand) return "delivered"
     if (result.kind === "submitted") return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? "settled" : "wait"
     if (result.kind === "refused") return { unclear: result.reason }
     if (result.kind === "gone") return "wait"
     if (result.kind !== "later" || result.reason !== "empty") return "wait"
+    if (isCommand) return { unclear: "the agent does not say by itself that it has run a command" }
     if (isUntouched(agent, delivery)) return { again: "it had not reached the input line" }
     return clock.nowMs() - delivery.attemptStartedAtMs! < SILENT_MS
       ? "wait"
@@ -89,9 +91,7 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
 
   const onLine = async (delivery: Delivery, agent: LiveAgent): Promise<Verdict> => {
     const { platform, nativeId } = agent.session
-    const projectDir = roster.byName(messageOf(delivery).team)?.projectDir
-    const line =
-      projectDir && (await lines.find((one) => one.platform === platform)?.open(machine, { nativeId, projectDir }))
+    const line = await lines.find((one) => one.platform === platform)?.open(machine, { nativeId })
     if (!line) return "wait"
     try {
       const { kind } = await line.stateOf(delivery.key, delivery.attemptStartedAtMs!)

@@ -3,21 +3,21 @@ import type { AgentConsole } from "../../domain/agent-console.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import type { HookEvent, SentHook } from "../../domain/hook.ts"
-import { laneOf } from "../../domain/message.ts"
+import { type Address, lanesOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Roster, Team } from "../../domain/team.ts"
+import type { Roster } from "../../domain/team.ts"
 import { isMail, mailText } from "../messages/mail.ts"
 import { teamsOf } from "../watching/belonging.ts"
-import type { LiveSessions } from "../watching/live.ts"
 import type { Courier } from "./courier.ts"
 import type { Desk } from "./desk.ts"
 import type { Parking } from "./parking.ts"
+import { isNobody, type Whom } from "./whom.ts"
 
 export interface TurnDeps {
   store: Store
   clock: Clock
   roster: Roster
-  live: LiveSessions
+  whom: Whom
   desk: Desk
   parking: Parking
   consoles: readonly AgentConsole[]
@@ -34,7 +34,7 @@ const LOOKING_MS = 200
 
 /** What a turn that is about to end is told, so that it goes on with it: mail, one at a time. */
 export function makeTurnContext(deps: TurnDeps) {
-  const { store, clock, roster, live, desk, parking, consoles, courier } = deps
+  const { store, clock, roster, whom, desk, parking, consoles, courier } = deps
   const inARow = new Map<string, number>()
 
   /** The courier may be looking at it this very moment, and will give it back: the agent is busy still. */
@@ -46,14 +46,15 @@ export function makeTurnContext(deps: TurnDeps) {
     return undefined
   }
 
-  const take = async (team: Team, nativeId: string): Promise<string | undefined> => {
-    for (const lane of [laneOf(team.name, "urgent"), laneOf(team.name, "normal")]) {
+  const take = async (to: Address, nativeId: string): Promise<string | undefined> => {
+    for (const lane of lanesOf(to).toReversed()) {
       const delivery = await headOf(lane)
       if (!delivery) continue
-      const [agent] = await live.ofTeam(team)
+      const agent = await whom(to)
       const text = mailText(delivery)
-      const isFit = isMail(delivery) && text.length <= MAX_CHARS && agent?.session.nativeId === nativeId
-      if (!isFit || agent.route?.pane || !(await desk.begin(delivery, agent, "turn"))) {
+      const isFit = isMail(delivery) && text.length <= MAX_CHARS
+      const isIts = !isNobody(agent) && agent.session.nativeId === nativeId
+      if (!isFit || !isIts || agent.route?.pane || !(await desk.begin(delivery, agent, "turn"))) {
         await desk.giveBack(delivery, delivery.outcome ?? "the agent is busy")
         continue
       }
@@ -70,10 +71,11 @@ export function makeTurnContext(deps: TurnDeps) {
     const count = details.stop_hook_active === "true" ? (inARow.get(nativeId) ?? 0) : 0
     inARow.delete(nativeId)
     const session = await store.sessions.byNative(sent.platform, nativeId)
-    const teams = session ? teamsOf(roster, session, event.cwd) : []
+    if (!session) return undefined
+    const teams = teamsOf(roster, session, event.cwd).map(({ name }): Address => ({ team: name }))
     if (count >= MOST_IN_A_ROW || clock.nowMs() - sent.atMs > IN_TIME_MS) return undefined
-    for (const team of teams) {
-      const text = await take(team, nativeId)
+    for (const to of [{ sessionId: session.id }, ...teams]) {
+      const text = await take(to, nativeId)
       if (text === undefined) continue
       inARow.set(nativeId, count + 1)
       return text

@@ -1,6 +1,6 @@
 import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
 import type { NewJournalEntry } from "../../domain/journal.ts"
-import { messageOf } from "../../domain/message.ts"
+import { addressOf, messageOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
 
 /** What the journal says when a message comes into a state. Written in the transaction that changes it. */
@@ -10,13 +10,14 @@ export function stateEntry(
   atMs: number,
   reason: string | null = null,
 ): NewJournalEntry {
+  const { team, sessionId = null } = addressOf(delivery)
   return {
     kind: `message.${state}`,
-    sessionId: delivery.sessionId,
+    sessionId: delivery.sessionId ?? sessionId,
     atMs,
     data: {
       id: delivery.key,
-      team: messageOf(delivery as Delivery).team,
+      ...(team === undefined ? { sessionId } : { team }),
       state,
       ...(delivery.rung === null ? {} : { rung: delivery.rung }),
       ...(reason === null ? {} : { reason }),
@@ -53,6 +54,13 @@ export async function moveOn(
     await tx.journal.append([stateEntry(delivery, to, nowMs, reason)])
     from = to
   }
+}
+
+/** Its session has ended. A command may have been the one that ended it: /clear does. */
+export function endedOver(tx: Store, delivery: Delivery, nowMs: number): Promise<void> {
+  const isCommand = messageOf(delivery).isCommand === true
+  if (isCommand) return moveOn(tx, delivery, ["done"], nowMs, "the session has ended since")
+  return moveOn(tx, delivery, ["failed"], nowMs, "the session ended before its turn was over")
 }
 
 const ORDER: readonly DeliveryState[] = ["delivered", "seen", "running", "done"]

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { Caller } from "../../domain/caller.ts"
+import type { SessionId } from "../../domain/ids.ts"
 import { AGENT_CHANNEL, laneOf, messageOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
@@ -41,6 +42,7 @@ const make = (settings: Partial<MessageSettings> = {}) =>
     store,
     clock: { nowMs: () => nowMs },
     roster,
+    interrupt: async () => ({ interrupted: false, reason: "nobody is there" }),
     settings: { duplicateWindowSeconds: 600, maxMessageBytes: 200_000, expireDays: 30, ...settings },
   })
 const kinds = async () => (await store.journal.after(0, 100)).map(({ kind, data }) => [kind, data.id])
@@ -98,6 +100,94 @@ describe("send", () => {
       expect(await messages.send({ target: "api", text: "go on", sender: owner })).toMatchObject({ queued: true })
   })
 
+  describe("to a session", () => {
+    const session = async (id: string) => {
+      const known = { id: id as SessionId, platform: "claude-code", nativeId: id, projectId: null, title: "t" }
+      await store.sessions.create({ ...known, tags: [], key: null, createdAtMs: nowMs })
+      return known.id
+    }
+
+    test("by its id, the beginning of it or with a word in front is kept in the lane of the session", async () => {
+      const sessionId = await session("abcd-1")
+      for (const [at, target] of ["abcd-1", "session:abcd-1", "abcd", "session:abcd-"].entries()) {
+        const answer = await make().send({ target, text: `words ${at}`, sender: owner })
+        expect(answer).toEqual({ queued: true, id: expect.any(String), target: "session:abcd-1" })
+      }
+      const known = await make().send({ sessionId, text: "at once", priority: "urgent", sender: owner })
+      expect(await make().byId((known as { id: string }).id)).toMatchObject({
+        lane: "session:abcd-1!urgent",
+        payload: { sessionId, text: "at once", priority: "urgent", sender: owner },
+      })
+      const [first] = await store.journal.after(0, 1)
+      expect(first).toMatchObject({ kind: "message.queued", sessionId, data: { sessionId, state: "queued" } })
+      expect(first!.data.team).toBeUndefined()
+    })
+
+    test("that is not known, or may be two, is refused; a team's name goes first", async () => {
+      await session("api")
+      await session("beef-1")
+      await session("beef-2")
+      const reason = async (target: string) =>
+        ((await make().send({ target, text: "x", sender: owner })) as { reason: string }).reason
+      expect(await reason("beef")).toBe("ambiguous target: more than one session begins with beef")
+      expect(await reason("bee")).toBe("unknown target: bee")
+      expect(await reason("session:beef-3")).toBe("unknown target: session:beef-3")
+      expect(await make().send({ target: "api", text: "x", sender: owner })).toMatchObject({ target: "api" })
+      expect(await make().send({ target: "session:api", text: "x", sender: owner })).toMatchObject({
+        target: "session:api",
+      })
+      expect(await make().send({ sessionId: "gone" as SessionId, text: "x", sender: owner })).toEqual({
+        queued: false,
+        reason: "unknown target: session:gone",
+      })
+    })
+
+    test("that is a sub-agent's is refused", async () => {
+      const id = await session("abcd")
+      await store.sessions.describe(id, { isSubagent: true })
+      expect(await make().send({ sessionId: id, text: "x", sender: owner })).toMatchObject({
+        queued: false,
+        reason: expect.stringMatching(/^a sub-agent takes no messages/),
+      })
+    })
+
+    test("may be the same words twice where the sender wishes it, and not under the same key", async () => {
+      const wish = { sessionId: await session("abcd"), text: "yes", sender: owner, allowTwin: true }
+      const place = { channel: "telegram", chatId: "-100", threadId: 7, messageId: 41 }
+      const origin = { ...place, userId: "1", name: "Ada" }
+      const first = (await make().send({ ...wish, idempotencyKey: "41", origin })) as { id: string }
+      expect((await make().byId(first.id))!.payload).toMatchObject({ origin })
+      expect(await make().send({ ...wish, idempotencyKey: "41" })).toEqual({
+        queued: false,
+        reason: "duplicate",
+        id: first.id,
+      })
+      expect(await make().send({ ...wish, idempotencyKey: "42" })).toMatchObject({ queued: true })
+      expect(await make().send({ ...wish, allowTwin: false })).toMatchObject({ queued: true })
+      expect(await make().send({ ...wish, allowTwin: false })).toMatchObject({ queued: false, reason: "duplicate" })
+    })
+
+    test("may be a command of the agent's own, from the owner only", async () => {
+      const wish = { sessionId: await session("abcd"), text: "/compact", isCommand: true }
+      const { id } = (await make().send({ ...wish, sender: owner })) as { id: string }
+      expect(messageOf((await make().byId(id))!).isCommand).toBe(true)
+      await expect(make().send({ ...wish, sender: agent })).rejects.toMatchObject({ code: "bad_input" })
+    })
+
+    test("is in the status as long as it is under way", async () => {
+      const sessionId = await session("abcd")
+      const { id } = (await make().send({ sessionId, text: "words", sender: owner })) as { id: string }
+      const { seq } = (await make().byId(id))!
+      const status = async () => (await make().status()).filter(({ target }) => target.startsWith("session:"))
+      const facts = { target: "session:abcd", sessionId: "abcd", lastSeenMs: nowMs, waitsFor: null }
+      expect(await status()).toEqual([{ ...facts, pending: 1, inProgress: 0, currentTask: null }])
+      await store.deliveries.move(seq, ["queued"], "running", null, nowMs)
+      expect(await status()).toEqual([{ ...facts, pending: 0, inProgress: 1, currentTask: "words" }])
+      await store.deliveries.move(seq, ["running"], "done", null, nowMs)
+      expect(await status()).toEqual([])
+    })
+  })
+
   test.each([
     ["URGENT: mend it", undefined, "urgent"],
     ["STOP", undefined, "stop"],
@@ -108,7 +198,7 @@ describe("send", () => {
   ] as const)("%j with priority %s is %s", async (text, priority, expected) => {
     const { id } = (await make().send({ target: "api", text, priority, sender: owner })) as { id: string }
     const kept = (await make().byId(id))!
-    expect([messageOf(kept).priority, kept.lane]).toEqual([expected, laneOf("api", expected)])
+    expect([messageOf(kept).priority, kept.lane]).toEqual([expected, laneOf({ team: "api" }, expected)])
   })
 
   test("names the field that is empty or too long", async () => {
@@ -173,10 +263,11 @@ test("status tells of every team what waits, why, and what the agent has", async
     nowMs,
   )
   await store.deliveries.retry(head!.seq, "c", nowMs, "the agent is busy")
+  expect(await messages.waitsFor((await messages.byId(ids[2]!))!)).toBe("the agent is busy")
   const nobody = { sessionId: null, lastSeenMs: null }
   expect(await messages.status()).toEqual([
-    { team: "api", pending: 2, inProgress: 1, currentTask: "a long one", waitsFor: "the agent is busy", ...nobody },
-    { team: "web", pending: 0, inProgress: 0, currentTask: null, waitsFor: null, ...nobody },
+    { target: "api", pending: 2, inProgress: 1, currentTask: "a long one", waitsFor: "the agent is busy", ...nobody },
+    { target: "web", pending: 0, inProgress: 0, currentTask: null, waitsFor: null, ...nobody },
   ])
 })
 
@@ -195,6 +286,8 @@ describe("whose words they are", () => {
       { surface: "mcp", client: { name: "claude.ai", version: "1" } },
       { kind: "client", name: "claude.ai" },
     ],
+    ["the dashboard", { surface: "http", isOwner: true }, owner],
+    ["an agent that says it is the owner", { surface: "mcp", isOwner: true, projectDir: "/w/web" }, agent],
     ["HTTP", { surface: "http", cwd: "/w/api" }, { kind: "client", name: "an unnamed client" }],
   ])("%s", (_, caller, expected) => {
     expect(senderOf(caller, roster)).toEqual(expected)

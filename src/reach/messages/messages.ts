@@ -2,29 +2,50 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
-import { fingerprintOf, newMessageId } from "../../domain/ids.ts"
-import { AGENT_CHANNEL, laneOf, type MessagePayload, type Priority, type Sender } from "../../domain/message.ts"
+import { fingerprintOf, newMessageId, type SessionId } from "../../domain/ids.ts"
+import {
+  type Address,
+  AGENT_CHANNEL,
+  laneOf,
+  type MessagePayload,
+  type Priority,
+  type Rung,
+  type Sender,
+  targetOf,
+} from "../../domain/message.ts"
+import type { MessageOrigin } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
+import { findSession, findTarget } from "./addressing.ts"
 import { stateEntry } from "./entries.ts"
-import { makeStatus, type TeamStatus } from "./status.ts"
+import { makeStatus, type TargetStatus, whyWaiting } from "./status.ts"
 
-/** What is to be said to teams' agents: taken in once, kept until it is settled. */
+/** What is to be said to agents: taken in once, kept until it is settled. */
 export interface Messages {
   /** Kept for good when it answers that it is queued. */
   send(wish: SendWish): Promise<SendAnswer>
   /** Takes back what no agent has yet. */
   cancel(id: string): Promise<CancelAnswer>
   byId(id: string): Promise<Delivery | undefined>
-  status(): Promise<TeamStatus[]>
+  /** Why it waits: what holds up the first of its lane holds up those behind it. Null when that is not known yet. */
+  waitsFor(delivery: Delivery): Promise<string | null>
+  /** Of every team, and of every session that something was sent to which is not over. */
+  status(): Promise<TargetStatus[]>
+  /** Ends the turn that the session is in: Escape, or what its platform has for it. */
+  interrupt(sessionId: SessionId): Promise<InterruptAnswer>
 }
 
-export interface SendWish {
-  target: string
+/** For a team or a session as somebody has named it, or for a session that is known. */
+export type SendWish = ({ target: string } | { sessionId: SessionId }) & {
   text: string
   priority?: Priority | undefined
   idempotencyKey?: string | undefined
   sender: Sender
+  /** A command of the agent itself, such as /compact; only the owner's. */
+  isCommand?: boolean | undefined
+  /** The same words may be said twice within a moment, as people do: "yes", "yes". */
+  allowTwin?: boolean | undefined
+  origin?: MessageOrigin | undefined
 }
 
 export type SendAnswer =
@@ -37,8 +58,10 @@ export interface CancelAnswer {
   reason?: string
 }
 
+export type InterruptAnswer = { interrupted: true; way: Rung } | { interrupted: false; reason: string }
+
 export interface MessageSettings {
-  /** The same text to the same team within this time is one message; 0 lets it through. */
+  /** The same text to the same one within this time is one message; 0 lets it through. */
   duplicateWindowSeconds: number
   maxMessageBytes: number
   expireDays: number
@@ -49,8 +72,9 @@ export interface MessageDeps {
   clock: Clock
   roster: Roster
   settings: MessageSettings
-  /** A hint that there is something to do for this team. */
-  onQueued?(team: string): void
+  interrupt: Messages["interrupt"]
+  /** A hint that there is something to do there. */
+  onQueued?(to: Address): void
 }
 
 /** The courier looks for a moment whether it can go now. */
@@ -59,26 +83,33 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** Only what is tried counts as an attempt, and what is not to be repeated is never tried twice. */
 const MAX_ATTEMPTS = 1_000_000
 
-export function makeMessages({ store, clock, roster, settings, onQueued }: MessageDeps): Messages {
+export function makeMessages({ store, clock, roster, settings, interrupt, onQueued }: MessageDeps): Messages {
   return {
-    async send({ target, text, priority, idempotencyKey, sender }) {
-      const team = roster.byName(target)
-      if (!team) return { queued: false, reason: `unknown target: ${target}` }
+    async send(wish) {
+      const { text, priority, idempotencyKey, sender, isCommand = false, allowTwin = false, origin } = wish
+      const to = await ("target" in wish
+        ? findTarget(wish.target, { store, roster })
+        : findSession(wish.sessionId, store))
+      if ("refused" in to) return { queued: false, reason: to.refused }
       checkText(text, settings.maxMessageBytes)
-      const id = newMessageId(team.name, idempotencyKey)
+      if (isCommand && sender.kind !== "owner")
+        throw new Failure("bad_input", "only the owner's own words can be a command", { parameter: "isCommand" })
+      const target = targetOf(to)
+      const id = newMessageId(target, idempotencyKey)
       const rank = higher(priority ?? "normal", saidPriority(text))
-      const payload: MessagePayload = { team: team.name, text, priority: rank, sender }
+      const more = { ...(isCommand ? { isCommand } : {}), ...(origin ? { origin } : {}) }
+      const payload: MessagePayload = { ...to, text, priority: rank, sender, ...more }
       const nowMs = clock.nowMs()
-      const fingerprint = fingerprintOf(team.name, text)
+      const fingerprint = allowTwin ? null : fingerprintOf(target, text)
       const windowMs = settings.duplicateWindowSeconds * 1000
       const twin = await store.transaction(async (tx) => {
         const before =
           (await tx.deliveries.byKey(id)) ??
-          (windowMs > 0 ? await tx.deliveries.twin(fingerprint, nowMs - windowMs) : undefined)
+          (windowMs > 0 && fingerprint !== null ? await tx.deliveries.twin(fingerprint, nowMs - windowMs) : undefined)
         if (before) return before
         const delivery = {
           key: id,
-          lane: laneOf(team.name, rank),
+          lane: laneOf(to, rank),
           channel: AGENT_CHANNEL,
           payload,
           repeatable: false,
@@ -91,8 +122,8 @@ export function makeMessages({ store, clock, roster, settings, onQueued }: Messa
         return undefined
       })
       if (twin) return { queued: false, reason: "duplicate", id: twin.key }
-      onQueued?.(team.name)
-      return { queued: true, id, target: team.name }
+      onQueued?.(to)
+      return { queued: true, id, target }
     },
 
     async cancel(id) {
@@ -104,7 +135,9 @@ export function makeMessages({ store, clock, roster, settings, onQueued }: Messa
     },
 
     byId: (id) => ofAgents(store, id),
+    waitsFor: ({ lane }) => whyWaiting(store, [lane]),
     status: makeStatus({ store, roster }),
+    interrupt,
   }
 }
 

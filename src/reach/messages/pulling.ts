@@ -1,7 +1,7 @@
 import type { Caller } from "../../domain/caller.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
-import { laneOf } from "../../domain/message.ts"
+import { lanesOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
 import type { Desk } from "../courier/desk.ts"
@@ -34,7 +34,7 @@ export function makePulling({
     const agent = nativeSession ? agents.find(({ session }) => session.nativeId === nativeSession.id) : agents[0]
     if (!agent) return []
     const pulled: Delivery[] = []
-    for (const lane of [laneOf(team.name, "urgent"), laneOf(team.name, "normal")]) {
+    for (const lane of lanesOf({ team: team.name }).toReversed()) {
       while (pulled.length < MOST_AT_ONCE) {
         const [delivery] = await desk.take({ only: [lane] }, 1)
         if (!delivery) break

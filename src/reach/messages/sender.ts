@@ -1,11 +1,11 @@
-import type { Caller } from "../../domain/caller.ts"
+import { type Caller, isOwner } from "../../domain/caller.ts"
 import type { Sender } from "../../domain/message.ts"
 import type { Roster } from "../../domain/team.ts"
 
-/** Whose words they are. Only what is typed at this machine, and not in an agent's own shell, is the owner's. */
+/** Whose words they are. */
 export function senderOf(caller: Caller, roster: Pick<Roster, "at">): Sender {
-  const { surface, agentShell, nativeSession, projectDir, cwd, client } = caller
-  if (surface === "cli" && agentShell === undefined) return { kind: "owner", name: "the owner" }
+  if (isOwner(caller)) return { kind: "owner", name: "the owner" }
+  const { agentShell, nativeSession, projectDir, cwd, client } = caller
   const dir = projectDir ?? cwd
   const isAgent = nativeSession !== undefined || projectDir !== undefined || agentShell !== undefined
   const [team] = isAgent && dir !== undefined ? roster.at(dir) : []

@@ -1,18 +1,19 @@
 import { pathToFileURL } from "node:url"
 import type { DeliveryState } from "../../domain/delivery.ts"
-import { AGENT_CHANNEL, lanesOf, messageOf } from "../../domain/message.ts"
+import { type Address, AGENT_CHANNEL, lanesOf, messageOf, sessionOfLane, targetOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Roster, Team } from "../../domain/team.ts"
+import type { Roster } from "../../domain/team.ts"
 
-export interface TeamStatus {
-  team: string
+export interface TargetStatus {
+  /** A team's name, or `session:` and the id of a session. */
+  target: string
   /** Queued. */
   pending: number
   /** An agent has them, and is not done. */
   inProgress: number
   /** What the agent says it is doing, or the message that it is at. */
   currentTask: string | null
-  /** The agent's own name for the session at the team's post. */
+  /** The agent's own name for the session, or of the one at the team's post. */
   sessionId: string | null
   lastSeenMs: number | null
   /** Why the next one waits. */
@@ -22,47 +23,70 @@ export interface TeamStatus {
 const WITH_AGENT: readonly DeliveryState[] = ["delivered", "seen", "running"]
 const MAX_TASK_CHARS = 200
 
-/** How it stands with every team. */
-export function makeStatus({ store, roster }: { store: Store; roster: Roster }): () => Promise<TeamStatus[]> {
+/** How it stands with every team, and with every session that something is under way for. */
+export function makeStatus({ store, roster }: { store: Store; roster: Roster }): () => Promise<TargetStatus[]> {
   return async () => {
     const counts = await store.deliveries.counts(AGENT_CHANNEL)
+    const isOpen = (state: DeliveryState) => state === "queued" || WITH_AGENT.includes(state)
+    const sessions = counts.flatMap(({ lane, state }) => (isOpen(state) ? (sessionOfLane(lane) ?? []) : []))
+    const targets: Address[] = [
+      ...roster.list().map(({ name }) => ({ team: name })),
+      ...[...new Set(sessions)].map((sessionId) => ({ sessionId })),
+    ]
     return Promise.all(
-      roster.list().map(async (team): Promise<TeamStatus> => {
-        const lanes = lanesOf(team.name)
+      targets.map(async (to): Promise<TargetStatus> => {
+        const lanes = lanesOf(to)
         const of = (states: readonly DeliveryState[]) =>
           counts
             .filter(({ lane, state }) => lanes.includes(lane) && states.includes(state))
             .reduce((sum, { count }) => sum + count, 0)
         const pending = of(["queued"])
         return {
-          team: team.name,
+          target: targetOf(to),
           pending,
           inProgress: of(WITH_AGENT),
-          currentTask: await currentTask(store, team),
+          currentTask: (await saidTask(store, roster, to)) ?? (await currentWords(store, lanes)),
           waitsFor: pending === 0 ? null : await whyWaiting(store, lanes),
-          ...(await seen(store, team.name)),
+          ...(await seen(store, to)),
         }
       }),
     )
   }
 }
 
-async function currentTask(store: Store, team: Team): Promise<string | null> {
-  const project = await store.projects.byRoot(pathToFileURL(team.projectDir).href)
-  const said = project && (await store.taskStates.get(project.id))?.currentTask
-  if (said) return said
-  const [running] = await store.deliveries.ofLanes(lanesOf(team.name), { states: WITH_AGENT, last: 1 })
+async function saidTask(store: Store, roster: Roster, { team, sessionId }: Address): Promise<string | null> {
+  if (sessionId !== undefined) {
+    const session = await store.sessions.byId(sessionId)
+    const state = session?.projectId && (await store.taskStates.get(session.projectId, session.nativeId))
+    return (state ? state.currentTask : null) || null
+  }
+  const dir = roster.byName(team)?.projectDir
+  const project = dir === undefined ? undefined : await store.projects.byRoot(pathToFileURL(dir).href)
+  return (project && (await store.taskStates.get(project.id))?.currentTask) || null
+}
+
+async function currentWords(store: Store, lanes: string[]): Promise<string | null> {
+  const [running] = await store.deliveries.ofLanes(lanes, { states: WITH_AGENT, last: 1 })
   if (!running) return null
   const line = messageOf(running).text.replaceAll(/\s+/g, " ").trim()
   return line.length <= MAX_TASK_CHARS ? line : `${line.slice(0, MAX_TASK_CHARS - 1)}…`
 }
 
-async function whyWaiting(store: Store, lanes: string[]): Promise<string | null> {
+/** What was found of the first of these lanes. */
+export async function whyWaiting(store: Store, lanes: string[]): Promise<string | null> {
   const [head] = await store.deliveries.ofLanes(lanes, { states: ["queued"], first: 1 })
   return head?.outcome ?? null
 }
 
-async function seen(store: Store, team: string): Promise<Pick<TeamStatus, "sessionId" | "lastSeenMs">> {
+async function seen(
+  store: Store,
+  { team, sessionId }: Address,
+): Promise<Pick<TargetStatus, "sessionId" | "lastSeenMs">> {
+  if (sessionId !== undefined) {
+    const session = await store.sessions.byId(sessionId)
+    const [route] = await store.routes.ofSession(sessionId)
+    return { sessionId: session?.nativeId ?? null, lastSeenMs: route?.seenAtMs ?? session?.updatedAtMs ?? null }
+  }
   const post = await store.posts.byTeam(team)
   if (!post?.sessionId) return { sessionId: null, lastSeenMs: null }
   const [route] = await store.routes.ofSession(post.sessionId)

@@ -66,7 +66,8 @@ async function repliesOf(store: Store, roster: Roster, { sessionId, data, atMs }
 async function answered(store: Store, { name }: Team, turn: Turn): Promise<string | null> {
   const named = ANNOUNCEMENT.test(turn.text) ? turn.text.slice(0, 500).match(MESSAGE_ID)?.[0] : undefined
   if (named !== undefined) return named
-  const last = await store.deliveries.ofLanes(lanesOf(name), { last: LAST_MESSAGES })
+  const lanes = [...lanesOf({ team: name }), ...lanesOf({ sessionId: turn.sessionId })]
+  const last = await store.deliveries.ofLanes(lanes, { last: LAST_MESSAGES })
   const given = last.findLast(
     ({ sessionId, attemptStartedAtMs, state, settledAtMs }) =>
       sessionId === turn.sessionId &&

@@ -36,7 +36,8 @@ export interface LiveAgent {
 export interface LiveSessions {
   /** Alive, the one at the team's post first. Unattended ones count only where there is no other. */
   ofTeam(team: Team): Promise<LiveAgent[]>
-  ofSession(sessionId: SessionId): Promise<LiveAgent | undefined>
+  /** With `isFresh`, as the registries are this very moment. */
+  ofSession(sessionId: SessionId, wish?: { isFresh?: boolean }): Promise<LiveAgent | undefined>
   all(): Promise<LiveAgent[]>
   /** Of teams' projects, listed by their agents' registries, and not known here: they have said nothing yet. */
   strangers(): Promise<Stranger[]>
@@ -75,8 +76,8 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
     teams: teamsOf(roster, session, agent.dir).map(({ name }) => name),
   })
 
-  const everyone = async (): Promise<LiveAgent[]> => {
-    const listed = await registry()
+  const everyone = async (isFresh = false): Promise<LiveAgent[]> => {
+    const listed = await registry(isFresh)
     const routes = await store.routes.list(host)
     const found: LiveAgent[] = []
     for (const entry of listed) {
@@ -98,6 +99,17 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
     return found
   }
 
+  /** Its process is not listed just now, and another session was heard there since: nothing else says who is there. */
+  const isLeft = async ({ session, route, pid }: LiveAgent): Promise<boolean> => {
+    const isIts = (other: { platform: string; pid: number }) => other.platform === session.platform && other.pid === pid
+    if (!route || (await registry()).some(isIts)) return false
+    if (!consoles.some(({ platform, can }) => platform === session.platform && can.registry)) return false
+    const there = (await store.routes.list(host)).filter(
+      (other) => isIts(other) && other.processStart === route.processStart,
+    )
+    return there.some(({ seenAtMs }) => seenAtMs > route.seenAtMs)
+  }
+
   return {
     async ofTeam(team) {
       const all = (await everyone()).filter(({ teams }) => teams.includes(team.name))
@@ -112,14 +124,16 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
         (a, b) => isAtPost(b) - isAtPost(a) || seenAtMs(b) - seenAtMs(a),
       )
     },
-    async ofSession(sessionId) {
-      const live = (await everyone()).find(({ session }) => session.id === sessionId)
-      if (live) return live
+    async ofSession(sessionId, { isFresh = false } = {}) {
+      const live = (await everyone(isFresh)).filter(({ session }) => session.id === sessionId)
+      // Open twice, it is where a person sits, and can be written to.
+      const best = live.find(({ route, isUnattended }) => route?.pane && !isUnattended) ?? live[0]
+      if (best && !(await isLeft(best))) return best
       const [route] = await store.routes.ofSession(sessionId)
       const session = route && (await store.sessions.byId(sessionId))
       return session && { ...withTeams(fromRoute(route, session, undefined), session), status: "gone" }
     },
-    all: everyone,
+    all: () => everyone(),
     async strangers() {
       const isOfTeam = (entry: LiveSession): entry is Stranger =>
         entry.cwd !== null && roster.at(entry.cwd).some(({ platform }) => platform === entry.platform)
@@ -171,11 +185,11 @@ function fromRoute(
 }
 
 /** Many ask at the same moment, and all get the same answer. */
-function briefly<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
+function briefly<T>(clock: Clock, read: () => Promise<T>): (isFresh?: boolean) => Promise<T> {
   let known: { value: Promise<T>; atMs: number } | undefined
-  return () => {
+  return (isFresh = false) => {
     const nowMs = clock.nowMs()
-    if (!known || Math.abs(nowMs - known.atMs) >= KNOWN_MS) known = { value: read(), atMs: nowMs }
+    if (isFresh || !known || Math.abs(nowMs - known.atMs) >= KNOWN_MS) known = { value: read(), atMs: nowMs }
     return known.value
   }
 }

@@ -75,5 +75,5 @@ async function taskOf(tx: Store, session: Session | undefined): Promise<Record<s
 const NOT_DONE = ["queued", "delivered", "seen", "running", "uncertain"] as const
 
 async function pendingOf(tx: Store, { name }: Team): Promise<string[]> {
-  return (await tx.deliveries.ofLanes(lanesOf(name), { states: NOT_DONE })).map(({ key }) => key)
+  return (await tx.deliveries.ofLanes(lanesOf({ team: name }), { states: NOT_DONE })).map(({ key }) => key)
 }

@@ -23,6 +23,7 @@ let nowMs: number
 /** Process → when it started, and which one started it. */
 let processes: Map<number, { start: string; parent: number }>
 let panes: Map<string, PaneAddress>
+let doesTmuxHang = false
 let room: WatchingRoom
 let sent: number
 /** What the daemon of Codex has open, all of them in its one process. */
@@ -34,6 +35,7 @@ beforeEach(async () => {
   nowMs = Date.now()
   processes = new Map()
   panes = new Map()
+  doesTmuxHang = false
   sent = 0
   codexLists = []
   for (const name of ["api", "api/deep", "web", "lake", "elsewhere"]) mkdirSync(join(dir, name), { recursive: true })
@@ -76,7 +78,10 @@ const daemon = () =>
     processStart: (pid) => processes.get(pid)?.start,
     parentOf: (pid) => processes.get(pid)?.parent,
     host: "here",
-    panes: { identify: async ({ socket, pane }) => panes.get(`${socket} ${pane}`) },
+    panes: {
+      identify: ({ socket, pane }) =>
+        doesTmuxHang ? new Promise(() => {}) : Promise.resolve(panes.get(`${socket} ${pane}`)),
+    },
     meet: (found) => intake().meet(found),
     paneOf: async (name) => panes.get(name),
     onTrouble: (error) => {
@@ -291,6 +296,7 @@ describe("restarts", () => {
 })
 
 describe("live sessions", () => {
+  const sessionOf = async (nativeId: string) => (await store.sessions.byNative("claude-code", nativeId))!.id
   const statuses = async (name = "api") =>
     (await room.live.ofTeam(team(name))).map(({ session, status, waitingFor, pid }) => [
       session.nativeId,
@@ -325,6 +331,29 @@ describe("live sessions", () => {
     await begins("B", 7, "clear")
     registry(7, "B")
     expect(await statuses()).toEqual([["B", "idle", null, 7]])
+  })
+
+  test("while the registry cannot be read a process has the session that was heard there last, and not the one before", async () => {
+    await begins("A", 7, "startup", { cwd: "elsewhere" })
+    const a = await sessionOf("A")
+    registry(7, "A")
+    expect((await room.live.ofSession(a))?.status).toBe("idle")
+    await begins("B", 7, "clear", { cwd: "elsewhere" })
+    writeFileSync(join(dir, ".claude", "sessions", "7.json"), '{"pid":7,')
+    nowMs += 200
+    expect((await room.live.ofSession(a))?.status).toBe("gone")
+    expect((await room.live.ofSession(await sessionOf("B")))?.status).toBe("idle")
+  })
+
+  test("a fresh look sees what the registry says in this very moment", async () => {
+    await begins("A", 7)
+    const a = await sessionOf("A")
+    registry(7, "A")
+    expect((await room.live.ofSession(a))?.status).toBe("idle")
+    registry(7, "B")
+    nowMs -= 200
+    expect((await room.live.ofSession(a))?.status).toBe("idle")
+    expect((await room.live.ofSession(a, { isFresh: true }))?.status).toBe("gone")
   })
 
   test("without a registry the last hook says whether it is at work, also after a start of the daemon", async () => {
@@ -379,6 +408,22 @@ describe("routes", () => {
     expect(await routes()).toContainEqual(["B", 8, null])
   })
 
+  test("a pane that is known is not lost because tmux is slow, and one that is not known yet is found without another hook", async () => {
+    panes.set("/tmp/s,1 %3", address)
+    for (const pid of [7, 8]) processes.set(pid, { start: `${pid}0`, parent: 60 })
+    await begins("A", 7, "startup", { env })
+    doesTmuxHang = true
+    // A daemon that starts anew remembers nothing but what is kept.
+    room = daemon()
+    await hook("Stop", "A", 7, { env })
+    await begins("B", 8, "startup", { env })
+    const byName = async () => Object.fromEntries((await routes()).map(([name, _, pane]) => [name, pane]))
+    expect(await byName()).toEqual({ A: address, B: null })
+    doesTmuxHang = false
+    await look()
+    expect(await byName()).toEqual({ A: address, B: address })
+  })
+
   test("a pane that could not be found is asked for again, and one that is dead is dropped", async () => {
     processes.set(7, { start: "70", parent: 60 })
     await begins("A", 7, "startup", { env })
@@ -397,6 +442,19 @@ describe("routes", () => {
     expect(await routes()).toEqual([["B", 7, null]])
     await ends("B", 7, "other")
     expect(await routes()).toEqual([])
+  })
+
+  test("that a process is gone without a word is in the journal once; who said goodbye, or goes on, is not", async () => {
+    const gone = async () => (await store.journal.after(0, 99)).filter(({ kind }) => kind === "session.gone")
+    await begins("A", 7)
+    await begins("B", 8, "startup", { cwd: "elsewhere" })
+    await begins("C", 9)
+    await ends("C", 9, "logout")
+    await begins("A", 10, "resume")
+    for (const pid of [7, 8, 9]) processes.delete(pid)
+    await look(40)
+    const { id } = (await store.sessions.byNative("claude-code", "B"))!
+    expect((await gone()).map(({ sessionId, data }) => [sessionId, data])).toEqual([[id, { pid: 8 }]])
   })
 })
 

@@ -110,6 +110,8 @@ export function makeWatch(deps: WatchDeps): Watch {
 
   const look = async () => {
     if (looks++ % SWEEP_EVERY === 0) await sweep()
+    for (const route of await routes.again())
+      if ((await store.sessions.byId(route.sessionId))?.isSubagent === false) await store.routes.put(route)
     if (roster.list().length === 0) return
     // An agent whose hooks are not installed, or speak with the first prompt only, can be sent that first prompt.
     for (const stranger of await live.strangers()) await deps.meet(stranger)
@@ -152,8 +154,16 @@ export function makeWatch(deps: WatchDeps): Watch {
   }
 
   const sweep = async () => {
-    for (const { sessionId, pid, processStart: start } of await store.routes.list(host))
-      if (processStart(pid) !== start) await store.routes.drop(sessionId, host, pid)
+    for (const { sessionId, pid, processStart: start } of await store.routes.list(host)) {
+      if (processStart(pid) === start) continue
+      await store.transaction(async (tx) => {
+        await tx.routes.drop(sessionId, host, pid)
+        // Who said goodbye is dropped by that; this one died, or its terminal was closed.
+        if ((await tx.routes.ofSession(sessionId)).length > 0) return
+        const key = `gone:${sessionId}:${pid}:${start}`
+        await tx.journal.append([{ kind: "session.gone", sessionId, atMs: clock.nowMs(), data: { pid }, key }])
+      })
+    }
   }
 
   return {

@@ -8,6 +8,7 @@ import type { ProjectFinder } from "../projects.ts"
 import { makeArchive } from "./archive.ts"
 import { type Capturing, type CapturingDeps, makeCapturing } from "./capturing.ts"
 import { type HookSettings, type Intake, makeIntake } from "./intake.ts"
+import { makeOwnRecords, type OwnRecords } from "./own-records.ts"
 import { makePush, type Push } from "./push.ts"
 import { makeReaderThread } from "./reader-thread.ts"
 import { type CaptureSettings, makeRules } from "./rules.ts"
@@ -18,6 +19,7 @@ export interface CaptureRoom {
   capturing: Capturing
   push: Push
   intake: Intake
+  ownRecords: OwnRecords
   sources(): Promise<SourceSummary[]>
   /** Something was forgotten: what is remembered of sessions is no longer true. */
   forgotten(): void
@@ -67,6 +69,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
     capturing,
     push: makePush({ ...deps, rules, capturing }),
     intake: makeIntake({ ...deps, ...deps.hooks, rules, capturing }),
+    ownRecords: makeOwnRecords(deps),
     sources: () => deps.store.sources.summaries(),
     forgotten: () => archive.reset(),
     byNative: (platform, nativeId) => deps.store.sessions.byNative(platform, nativeId),

@@ -1,4 +1,4 @@
-import { HOOK_ENV, HOOK_PATH, WAIT_PATH, WAITING_SINCE } from "../../domain/hook.ts"
+import { ASK_PATH, HOOK_ENV, HOOK_PATH, WAIT_PATH, WAITING_SINCE } from "../../domain/hook.ts"
 
 /** The daemon answers in a few milliseconds; one that hangs costs the agent this much, and the event goes to the spool. */
 const MAX_SECONDS = "0.3"
@@ -8,6 +8,10 @@ const MAX_START_SECONDS = "1.5"
 const MAX_STOP_SECONDS = "1.5"
 /** Longer than the daemon lets a waiter wait before it asks it to come again. */
 const MAX_WAIT_SECONDS = "70"
+/** That a question is kept is said at once; a daemon that hangs leaves it to the terminal. */
+const MAX_ASK_SECONDS = "1.5"
+/** So long a hook whose question is kept looks for the daemon that comes next. */
+const LOOK_TIMES = 60
 /** A daemon that never comes must not fill the disk. */
 const MAX_SPOOLED = 10_000
 
@@ -19,9 +23,11 @@ export function hookScript({ socket, spoolDir }: { socket: string; spoolDir: str
 # It never disturbs the agent: no failure, and never longer than a moment. What it prints is what the daemon has to say to
 # a session that begins or a turn that ends; of everything else there is no output.
 # With the word "wait" it runs in the background of the agent until the daemon has something to wake it with.
+# With the word "ask" it waits for a person's word, if the daemon knows of somebody who can be asked, and prints that. When
+# there is nobody, or no daemon, it prints nothing, and the agent's own dialog stays as it is. It never allows anything by itself.
 exec 3>&1 4>&2 >/dev/null 2>&1
 [ -t 0 ] && exit 0
-[ "\${2-}" = wait ] || trap '' HUP INT TERM PIPE
+case \${2-} in wait | ask) ;; *) trap '' HUP INT TERM PIPE ;; esac
 umask 077
 socket=${quoted(socket)}
 spool=${quoted(spoolDir)}
@@ -55,6 +61,29 @@ if [ "$mode" = wait ]; then
     *'
 202') ;;
     *) sleep 1 ;;
+    esac
+  done
+  exit 0
+fi
+
+if [ "$mode" = ask ]; then
+  case \${CLAUDE_CODE_ENTRYPOINT-} in sdk*) exit 0 ;; esac
+  [ -S "$socket" ] && command -v curl || exit 0
+  set -- "$@" -H "throughline-env-HOOK_PID: $$"
+  held= most=${MAX_ASK_SECONDS} left=${LOOK_TIMES}
+  while kill -0 "$PPID" && [ $left -gt 0 ]; do
+    reply=$(printf '%s' "$payload" | curl -q -s --noproxy '*' --max-time $most -w '\\n%{http_code}' \\
+      --unix-socket "$socket" -H 'content-type: application/json' -H 'expect:' "$@" --data-binary @- \\
+      "http://localhost${ASK_PATH}/$agent$held")
+    case $reply in
+    *'
+200') printf '%s\\n' "\${reply%????}" >&3 && exit 0 ;;
+    *'
+202') held='?held' most=${MAX_WAIT_SECONDS} left=${LOOK_TIMES} ;;
+    *'
+000') [ "$held" ] || exit 0
+      left=$((left - 1)) && sleep 1 ;;
+    *) exit 0 ;;
     esac
   done
   exit 0

@@ -10,6 +10,7 @@ import * as turnsByTime from "./0006_turns_by_time.ts"
 import * as codexSources from "./0007_codex_sources.ts"
 import * as queue from "./0008_queue.ts"
 import * as pairs from "./0009_pairs.ts"
+import * as channels from "./0010_channels.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -26,4 +27,5 @@ export const migrations: Record<string, StoreMigration> = {
   "0007_codex_sources": codexSources,
   "0008_queue": queue,
   "0009_pairs": pairs,
+  "0010_channels": channels,
 }

@@ -21,7 +21,7 @@ afterAll(() => at.dispose())
 
 const message = (said: string) => ({ id: newMessageId("lake"), text: said })
 const open = async (nativeId: string): Promise<OpenLine> => {
-  const line = await codex.open(at.machine, { nativeId, projectDir: at.cwd })
+  const line = await codex.open(at.machine, { nativeId })
   expect(line).toBeDefined()
   return line!
 }
@@ -30,7 +30,7 @@ const answers = () => at.model.script(({ turn }) => [text(`Answer ${turn + 1}`)]
 test("before Codex was ever used here there is no line, and nobody is live", async () => {
   expect(await codexLive(at.machine)).toEqual([])
   const nativeId = "01234567-0123-7123-8123-0123456789ab"
-  expect(await codex.open(at.machine, { nativeId, projectDir: at.cwd })).toBeUndefined()
+  expect(await codex.open(at.machine, { nativeId })).toBeUndefined()
   expect(existsSync(join(at.home.env.HOME!, ".codex", "sessions"))).toBe(false)
 })
 
@@ -238,7 +238,7 @@ test("a session that `codex exec` has made takes messages too; one that is unkno
   const unknown = await open("01234567-0123-7123-8123-0123456789ab")
   await expect(unknown.submit(sent)).rejects.toMatchObject({ code: "agent_refused" })
   const nowhere = { ...at.machine, homeDir: join(at.cwd, "nowhere") }
-  expect(await codex.open(nowhere, { nativeId: nativeSession, projectDir: at.cwd })).toBeUndefined()
+  expect(await codex.open(nowhere, { nativeId: nativeSession })).toBeUndefined()
 })
 
 test("a terminal that runs without the daemon finds by itself what was stored for it", async () => {

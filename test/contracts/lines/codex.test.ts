@@ -21,7 +21,6 @@ async function session(): Promise<LineSession> {
   return {
     machine: at.machine,
     nativeId,
-    projectDir: at.cwd,
     prompts: () => at.prompts(nativeId),
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>()

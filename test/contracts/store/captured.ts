@@ -93,6 +93,13 @@ export function capturedContract(store: () => Store): void {
       expect(await store().sessions.addEdge(id, fork)).toBe(true)
       expect(await store().sessions.addEdge(id, { ...fork, atMs: NOW + 2 })).toBe(false)
       expect(await store().sessions.addEdge(id, resume)).toBe(true)
+      const { parentPlatform, parentNativeId } = fork
+      expect(await store().sessions.children(parentPlatform, parentNativeId)).toContainEqual({
+        id,
+        kind: fork.kind,
+        atMs: fork.atMs,
+      })
+      expect(await store().sessions.children(parentPlatform, "somebody else")).toEqual([])
       expect(await store().sessions.edges(id)).toEqual([resume, fork])
       expect(await store().sessions.edges((await captured("s2")).id)).toEqual([])
     })

@@ -114,6 +114,15 @@ export function leasesContract(store: () => Store): void {
     expect(await leasedKeys(store(), "host/home#2", NOW + 1)).toEqual(["a1"])
   })
 
+  test("what a courier had only taken when it died was not tried, however often that happens", async () => {
+    await store().deliveries.enqueue(newDelivery("a1", { maxAttempts: 2 }), NOW)
+    for (const life of range(5)) {
+      await store().deliveries.endLeases("host/home#", `host/home#${life}`, NOW + life)
+      expect(await leasedKeys(store(), `host/home#${life}`, NOW + life)).toEqual(["a1"])
+    }
+    expect((await store().deliveries.byKey("a1"))?.attempts).toBe(1)
+  })
+
   test("an unrepeatable one whose attempt never began comes back", async () => {
     await store().deliveries.enqueue(newDelivery("a1", { repeatable: false }), NOW)
     await leaseOne(store(), "me")

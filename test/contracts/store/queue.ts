@@ -80,6 +80,18 @@ export function queueContract(store: () => Store): void {
     })
   })
 
+  test("those of a channel are listed by their states, in order", async () => {
+    for (const key of ["a1", "b1", "a2"]) await store().deliveries.enqueue(newDelivery(key), NOW)
+    await store().deliveries.enqueue(newDelivery("c1", { channel: "other" }), NOW)
+    for (const key of ["a1", "b1"])
+      await store().deliveries.move((await byKey(key)).seq, ["queued"], key === "a1" ? "seen" : "running", null, NOW)
+    const keys = async (...wish: Parameters<Store["deliveries"]["ofChannel"]>) =>
+      (await store().deliveries.ofChannel(...wish)).map(({ key }) => key)
+    expect(await keys("mail", ["running", "seen"])).toEqual(["a1", "b1"])
+    expect(await keys("mail", ["queued"])).toEqual(["a2"])
+    expect(await keys("other", ["running", "seen"])).toEqual([])
+  })
+
   describe("what is forgotten", () => {
     const texts = async (...lanes: string[]) =>
       (await store().deliveries.ofLanes(lanes)).map(({ payload, state }) => [payload.text, state])
@@ -97,6 +109,14 @@ export function queueContract(store: () => Store): void {
         ["", "done"],
       ])
       expect((await byKey("a1")).payload).toEqual({ text: "", team: "a" })
+    })
+
+    test("takes the words also out of what is to be said in a messenger", async () => {
+      const payload = { kind: "note", topicId: "t", body: { text: "my secret", marks: [] }, isPing: true }
+      await store().deliveries.enqueue(newDelivery("a1", { payload }), NOW)
+      await store().deliveries.forget({ containing: "secret" }, NOW + 1)
+      expect(await byKey("a1")).toMatchObject({ state: "cancelled", payload: { kind: "note", topicId: "t" } })
+      expect(JSON.stringify(await byKey("a1"))).not.toContain("secret")
     })
 
     test("is picked by session, by project and by time", async () => {
@@ -121,6 +141,50 @@ export function queueContract(store: () => Store): void {
       expect((await texts("a", "b")).map(([text]) => text)).toEqual(["", "b1"])
       await store().deliveries.forget({ untilMs: NOW + 1 }, NOW)
       expect((await texts("b")).map(([text]) => text)).toEqual([""])
+    })
+
+    test("is also what somebody wrote in a chat and what is to be shown there", async () => {
+      const words = { text: "the password", marks: [] }
+      await store().deliveries.enqueue(newDelivery("a1", { payload: { raw: { message: words }, bot: "b" } }), NOW)
+      await store().deliveries.enqueue(newDelivery("b1", { payload: { body: words, kind: "note" } }), NOW)
+      expect(await store().deliveries.forget({ containing: "the password" }, NOW)).toHaveLength(2)
+      expect((await byKey("a1")).payload).toEqual({ raw: null, bot: "b", text: "" })
+      expect((await byKey("b1")).payload).toEqual({ body: { text: "", marks: [] }, kind: "note", text: "" })
+    })
+
+    test("is put in other words only while nobody is at it, where that is wished", async () => {
+      await store().deliveries.enqueue(newDelivery("a1", { payload: { text: "first" } }), NOW)
+      const { seq } = (await store().deliveries.byKey("a1"))!
+      const rewrite = (text: string, atMs: number) => store().deliveries.rewrite(seq, { text }, { ifWaitingAtMs: atMs })
+      expect(await rewrite("second", NOW)).toBe(true)
+      const [leased] = await store().deliveries.lease(leaseFor("me", { limit: 1, leaseMs: 10 }), NOW)
+      expect(leased!.payload).toEqual({ text: "second" })
+      expect(await rewrite("third", NOW)).toBe(false)
+      expect(await rewrite("third", NOW + 10)).toBe(true)
+      await store().deliveries.startAttempt(seq, "me", NOW)
+      expect(await rewrite("fourth", NOW + 10)).toBe(false)
+      expect((await store().deliveries.byKey("a1"))!.payload).toEqual({ text: "third" })
+    })
+
+    test("is also what waits for a session and went to none yet, urgent or not", async () => {
+      const waiting = async (lane: string) => {
+        await store().deliveries.enqueue(newDelivery(lane, { lane, payload: { text: "words" } }), NOW)
+        return lane
+      }
+      const projectId = await addProject(store(), "p")
+      const [one, two, other] = [
+        await addSession(store(), { projectId }),
+        await addSession(store(), { projectId }),
+        await addSession(store()),
+      ]
+      await waiting("team:api")
+      const lanes = [one, two, other].flatMap(({ id }) => [`session:${id}`, `session:${id}!urgent`])
+      for (const lane of lanes) await waiting(lane)
+      const forgotten = async (wish: Parameters<Store["deliveries"]["forget"]>[0]) =>
+        (await store().deliveries.forget(wish, NOW)).map(({ key }) => key)
+      expect(await forgotten({ sessionIds: [one.id] })).toEqual(lanes.slice(0, 2))
+      expect(await forgotten({ projectId })).toEqual(lanes.slice(2, 4))
+      expect((await byKey("team:api")).state).toBe("queued")
     })
 
     test("is gone from updates too", async () => {

@@ -34,6 +34,10 @@ const newPermission = (id: string, values: Partial<Permission> = {}): Permission
   always: null,
   reason: null,
   answeredBy: null,
+  waiter: "process",
+  questions: [],
+  answers: {},
+  takenAtMs: null,
   askedAtMs: NOW,
   answeredAtMs: null,
   expiresAtMs: NOW + 1000,
@@ -57,6 +61,13 @@ export function teamsContract(store: () => Store): void {
     expect(await store().pairs.byId("b")).toEqual(newPair("b", { fromTeam: null }))
     expect(await store().pairs.byId("x")).toBeUndefined()
     expect((await store().pairs.ofNative("native of c"))?.id).toBe("c")
+  })
+
+  test("a session that a pair has, or had, is taken", async () => {
+    await store().pairs.ensure(newPair("a", { nativeId: "now" }))
+    await store().pairs.addSession({ pairId: "a", nativeId: "before", sinceMs: NOW, why: "first" })
+    expect((await store().pairs.taken(["now", "before", "never"])).sort()).toEqual(["before", "now"])
+    expect(await store().pairs.taken([])).toEqual([])
   })
 
   test("a pair counts its messages and remembers the sessions that it had", async () => {
@@ -124,10 +135,42 @@ export function teamsContract(store: () => Store): void {
       newPermission("q1", { state: "allowed", always: 0, answeredBy: "terminal", answeredAtMs: NOW + 2 }),
     )
     expect((await store().permissions.waiting()).map(({ id }) => id)).toEqual(["q2"])
-    const kept = { title: "deploy", input: { command: "deploy --key ***" }, suggestions: [{ label: "always deploy" }] }
+    const words = { title: "deploy", input: { command: "deploy --key ***" }, suggestions: [{ label: "always deploy" }] }
+    const kept = { ...words, answers: { which: ["***"] } }
     expect(await store().permissions.decide("q2", { state: "denied", by: "phone", atMs: NOW + 3, kept })).toBe(true)
     expect(await store().permissions.byId("q2")).toMatchObject({ ...kept, state: "denied" })
     expect((await store().permissions.list({ last: 1 })).map(({ id }) => id)).toEqual(["q2"])
+  })
+
+  test("what was decided for a hook is taken once, or withdrawn once, and never both", async () => {
+    const home = "/home/me/.throughline"
+    for (const id of ["h1", "h2"]) {
+      await store().permissions.ask(newPermission(id, { waiter: "hook" }))
+      expect(await store().permissions.take(id, NOW), "nothing is decided yet").toBe(false)
+      expect(await store().permissions.note(id, { which: ["one"] })).toBe(true)
+      await store().permissions.decide(id, { state: "allowed", always: 0, by: "phone", atMs: NOW })
+      expect(await store().permissions.note(id, {})).toBe(false)
+    }
+    await store().permissions.ask(newPermission("h3"))
+    await store().permissions.decide("h3", { state: "allowed", by: "phone", atMs: NOW })
+    expect((await store().permissions.untaken(home)).map(({ id }) => id).toSorted()).toEqual(["h1", "h2"])
+    expect(await store().permissions.untaken("elsewhere")).toEqual([])
+    expect(await store().permissions.take("h1", NOW + 1)).toBe(true)
+    expect(await store().permissions.take("h1", NOW + 2)).toBe(false)
+    expect(await store().permissions.withdraw("h1", "late", NOW + 2)).toBe(false)
+    expect(await store().permissions.byId("h1")).toMatchObject({ state: "allowed", takenAtMs: NOW + 1, always: 0 })
+    expect(await store().permissions.withdraw("h2", "late", NOW + 2)).toBe(true)
+    expect(await store().permissions.take("h2", NOW + 3)).toBe(false)
+    const withdrawn = { state: "stale", reason: "late", always: null, takenAtMs: null, answers: { which: ["one"] } }
+    expect(await store().permissions.byId("h2")).toMatchObject(withdrawn)
+  })
+
+  test("permissions that were decided before a moment are dropped, those that wait are not", async () => {
+    for (const id of ["q1", "q2", "q3"]) await store().permissions.ask(newPermission(id))
+    await store().permissions.decide("q1", { state: "denied", by: "me", atMs: NOW + 1 })
+    await store().permissions.decide("q2", { state: "stale", by: "me", atMs: NOW + 2 })
+    expect(await store().permissions.dropDecided(NOW + 2)).toBe(1)
+    expect((await store().permissions.list({ last: 9 })).map(({ id }) => id).sort()).toEqual(["q2", "q3"])
   })
 
   test("what is forgotten of permissions is gone, and the audit keeps who decided without the words", async () => {

@@ -1,4 +1,5 @@
-import type { PermissionRequest } from "../../../domain/driver.ts"
+import type { PermissionAnswer, PermissionRequest } from "../../../domain/driver.ts"
+import { answersTo, questionsIn, type Suggestion, suggestionLabel } from "../../shared/claude-permission.ts"
 
 export interface ControlRequest {
   request_id: string
@@ -15,37 +16,31 @@ export interface CanUseTool {
   permission_suggestions?: Suggestion[]
 }
 
-interface Suggestion {
-  type: string
-  behavior?: string
-  destination?: string
-  mode?: string
-  directories?: string[]
-  rules?: { toolName: string; ruleContent?: string }[]
-}
-
 export function question(request: CanUseTool): PermissionRequest {
   const { tool_name, input, description, permission_suggestions = [] } = request
   return {
     tool: tool_name,
     input,
     title: description ? `${tool_name}: ${description}` : tool_name,
-    suggestions: permission_suggestions.map((value) => ({ label: labelOf(value), value })),
+    suggestions: permission_suggestions.map((value) => ({ label: suggestionLabel(value), value })),
+    questions: questionsIn(tool_name, input),
   }
 }
 
 /** The one chosen rule goes back and no other: all of them together would open more than was meant. */
-export function allowed({ input, permission_suggestions = [] }: CanUseTool, always: number | undefined): object {
+export function allowed({ input, permission_suggestions = [] }: CanUseTool, word: Allowed): object {
+  const { always } = word
+  const updatedInput = answersTo(input, word) ?? input
   const rule = always === undefined ? undefined : permission_suggestions[always]
-  return { behavior: "allow", updatedInput: input, ...(rule ? { updatedPermissions: [rule] } : {}) }
+  return { behavior: "allow", updatedInput, ...(rule ? { updatedPermissions: [rule] } : {}) }
 }
 
-export const denied = ({ message }: { message: string }): object => ({ behavior: "deny", message })
+type Allowed = Extract<PermissionAnswer, { behavior: "allow" }>
 
-function labelOf({ type, behavior = "allow", destination, mode, directories = [], rules = [] }: Suggestion): string {
-  const where = destination === undefined ? "" : ` (${destination})`
-  if (type === "setMode") return `permission mode ${mode}${where}`
-  if (type === "addDirectories") return `${behavior} ${directories.join(", ")}${where}`
-  const named = rules.map(({ toolName, ruleContent }) => (ruleContent ? `${toolName}(${ruleContent})` : toolName))
-  return `${behavior} ${named.join(", ") || type}${where}`
-}
+export const denied = ({ message, interrupt }: Denied): object => ({
+  behavior: "deny",
+  message,
+  ...(interrupt && { interrupt }),
+})
+
+type Denied = Extract<PermissionAnswer, { behavior: "deny" }>

@@ -41,7 +41,8 @@ export function codexAnswer(
     return { permissions: isAllowed ? params.permissions : {}, scope: rule ?? "turn" }
   if (method === "mcpServer/elicitation/request")
     return { action: isAllowed ? "accept" : "decline", content: isAllowed ? {} : null }
-  return { decision: isAllowed ? (rule ?? "accept") : "decline" }
+  if (!isAllowed) return { decision: answer.interrupt ? "cancel" : "decline" }
+  return { decision: rule ?? "accept" }
 }
 
 type Decision = string | { acceptWithExecpolicyAmendment?: { execpolicy_amendment: string[] } }

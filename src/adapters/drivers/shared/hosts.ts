@@ -9,7 +9,7 @@ export interface Hosts {
 
 export interface Taken {
   peer: RpcPeer
-  release(): Promise<void>
+  release(wish?: { isHanging?: boolean }): Promise<void>
 }
 
 export function hosts(): Hosts {
@@ -31,13 +31,13 @@ export function hosts(): Hosts {
       let isReleased = false
       return {
         peer,
-        async release() {
+        async release(wish) {
           if (isReleased) return
           isReleased = true
           host.users -= 1
           if (host.users > 0) return
           forget()
-          await peer.close()
+          await peer.close(wish)
         },
       }
     },

@@ -21,8 +21,8 @@ export interface LineProcess {
   /** Resolves when the process is gone and its last lines were read, with why in words. */
   readonly gone: Promise<string>
   readonly isGone: boolean
-  /** Ends its input; when that is not enough, the process, and what it started. */
-  close(): Promise<void>
+  /** Ends its input; when that is not enough, or it hangs, the process, and what it started. */
+  close(wish?: { isHanging?: boolean }): Promise<void>
 }
 
 const MAX_LINE_BYTES = 256 * 1024 * 1024
@@ -75,11 +75,11 @@ export async function startLines({ command, args, cwd, env, onLine }: Launch): P
     get isGone() {
       return isGone
     },
-    async close() {
+    async close({ isHanging = false } = {}) {
       child.stdin.end()
-      if (await within(gone, END_BY_ITSELF_MS)) return
-      child.kill("SIGTERM")
-      if (await within(gone, END_WHEN_TOLD_MS)) return
+      if (!isHanging && (await within(gone, END_BY_ITSELF_MS))) return
+      if (!isHanging) child.kill("SIGTERM")
+      if (!isHanging && (await within(gone, END_WHEN_TOLD_MS))) return
       child.kill("SIGKILL")
       await gone
     },

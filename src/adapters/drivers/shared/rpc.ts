@@ -6,6 +6,8 @@ export interface RpcPeer extends Pick<LineProcess, "pid" | "gone" | "isGone" | "
   /** Throws an RpcError with the program's own words, or a Failure when it is gone. */
   call<T>(method: string, params: object): Promise<T>
   notify(method: string, params?: object): void
+  /** Asks for something that nobody serves. That it is refused is an answer. */
+  ping(): Promise<void>
   /** Hears every notification, of whatever session. Returns how to let go. */
   listen(listener: RpcSession["notified"]): () => void
   /** From now on, what concerns the session goes there. Returns how to let go. */
@@ -69,6 +71,16 @@ export async function startRpc({ envelope, sessionKey, ...launch }: RpcLaunch): 
     else calls.get(id!)?.resolve(result)
   }
 
+  const call = async <T>(method: string, params: object): Promise<T> => {
+    if (lines.isGone) throw new Failure("agent_failed", await lines.gone)
+    lastId += 1
+    const id = lastId
+    const call = Promise.withResolvers<unknown>()
+    calls.set(id, call)
+    send({ id, method, params: params as Params })
+    return (await call.promise.finally(() => calls.delete(id))) as T
+  }
+
   const lines = await startLines({ ...launch, onLine })
   const send = (message: Message) => lines.send({ ...envelope, ...message })
   void lines.gone.then((reason) => {
@@ -80,14 +92,11 @@ export async function startRpc({ envelope, sessionKey, ...launch }: RpcLaunch): 
     get isGone() {
       return lines.isGone
     },
-    async call<T>(method: string, params: object) {
-      if (lines.isGone) throw new Failure("agent_failed", await lines.gone)
-      lastId += 1
-      const id = lastId
-      const call = Promise.withResolvers<unknown>()
-      calls.set(id, call)
-      send({ id, method, params: params as Params })
-      return (await call.promise.finally(() => calls.delete(id))) as T
+    call,
+    async ping() {
+      await call(PING, {}).catch((error: unknown) => {
+        if (!(error instanceof RpcError)) throw error
+      })
     },
     notify: (method, params) => send({ method, ...(params ? { params: params as Params } : {}) }),
     listen(listener) {
@@ -100,9 +109,12 @@ export async function startRpc({ envelope, sessionKey, ...launch }: RpcLaunch): 
         if (sessions.get(sessionId) === session) sessions.delete(sessionId)
       }
     },
-    close: () => lines.close(),
+    close: (wish) => lines.close(wish),
   }
 }
+
+/** With the underscore that the Agent Client Protocol keeps for others. */
+const PING = "_throughline/ping"
 
 function wordsOf({ message, data }: { message: string; data?: unknown }): string {
   if (data === undefined || data === null) return message

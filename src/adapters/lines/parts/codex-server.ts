@@ -10,9 +10,19 @@ import { openWebSocket } from "../shared/websocket.ts"
 export interface CodexServer {
   /** Throws `agent_refused` when it says no, and `agent_unreachable` when it says nothing. */
   ask<T>(method: string, params?: object, timeoutMs?: number): Promise<T>
+  /** To something that the server asked. */
+  answer(id: RequestId, result: object): void
   close(): void
 }
 
+export type RequestId = number | string
+/** What else is heard of a server, beside answers to what it is asked. */
+export interface Ears {
+  onEvent?: OnEvent
+  /** It asks for a person's word; who does not answer leaves it to the terminal. */
+  onRequest?(id: RequestId, method: string, params: Record<string, unknown>): void
+  onEnd?(): void
+}
 export type OnEvent = (method: string, params: Record<string, unknown>) => void
 
 const CONNECT_MS = 2_000
@@ -26,9 +36,9 @@ export function codexHome({ homeDir, env }: Machine): string {
 }
 
 /** The one that all terminals of this home share; undefined when nobody listens there. */
-export async function joinDaemon(home: string, onEvent: OnEvent = () => {}): Promise<CodexServer | undefined> {
+export async function joinDaemon(home: string, ears: Ears = {}): Promise<CodexServer | undefined> {
   const socketPath = join(home, "app-server-control", "app-server-control.sock")
-  const talk = conversation("the daemon of Codex", onEvent)
+  const talk = conversation("the daemon of Codex", ears)
   try {
     const line = await openWebSocket({ socketPath, timeoutMs: CONNECT_MS, onText: talk.heard, onEnd: talk.ended })
     return await greeted(talk.begin(line), CONNECT_MS)
@@ -39,7 +49,7 @@ export async function joinDaemon(home: string, onEvent: OnEvent = () => {}): Pro
 
 /** One of our own, for when no daemon runs: it opens no thread, and is gone when it is closed. */
 export async function startServer(program: string, machine: Machine, home: string): Promise<CodexServer> {
-  const talk = conversation(program, () => {})
+  const talk = conversation(program, {})
   const env = { ...machine.env, HOME: machine.homeDir, CODEX_HOME: home }
   const child = spawn(program, ["app-server"], { cwd: home, env, stdio: ["pipe", "pipe", "ignore"] })
   child.on("error", talk.ended)
@@ -75,15 +85,15 @@ async function greeted(server: CodexServer & { tell(method: string): void }, tim
 }
 
 interface Answer {
-  id?: number
+  id?: RequestId
   method?: string
   params?: Record<string, unknown>
   result?: unknown
   error?: { code: number; message: string }
 }
 
-/** Questions and their answers by number. What the server asks is left to the terminal: nothing is approved from here. */
-function conversation(who: string, onEvent: OnEvent) {
+/** Questions and their answers by number. */
+function conversation(who: string, { onEvent, onRequest, onEnd }: Ears) {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(failure: Failure): void }>()
   let lastId = 0
   let end: { cause: Error | undefined } | undefined
@@ -94,20 +104,23 @@ function conversation(who: string, onEvent: OnEvent) {
     heard(text: string) {
       const { id, method, params, result, error } = parsed(text)
       if (method !== undefined) {
-        if (id === undefined) onEvent(method, params ?? {})
+        if (id === undefined) onEvent?.(method, params ?? {})
+        else onRequest?.(id, method, params ?? {})
         return
       }
-      const asked = waiting.get(id ?? 0)
-      waiting.delete(id ?? 0)
+      const asked = waiting.get(Number(id))
+      waiting.delete(Number(id))
       if (error) asked?.reject(new Failure("agent_refused", `${who}: ${error.message}`, {}, { cause: error }))
       else asked?.resolve(result)
     },
     ended(cause: Error | undefined) {
+      if (!end) onEnd?.()
       end ??= { cause }
       for (const { reject } of waiting.values()) reject(lost("was gone before it answered", end.cause))
       waiting.clear()
     },
     begin: (line: { send(text: string): void; close(): void }) => ({
+      answer: (id: RequestId, result: object) => line.send(JSON.stringify({ id, result })),
       tell: (method: string) => line.send(JSON.stringify({ method })),
       close: line.close,
       ask<T>(method: string, params: object = {}, timeoutMs = ANSWER_MS) {

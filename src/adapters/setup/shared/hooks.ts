@@ -6,7 +6,7 @@ import { shellWord } from "./files.ts"
 import type { JsonFile } from "./json.ts"
 
 /** The hook does nothing once the script is gone, and its parent is the agent itself, because of the exec. */
-export function hookCommand({ hook }: Program, platform: string, mode?: "wait"): string {
+export function hookCommand({ hook }: Program, platform: string, mode?: "wait" | "ask"): string {
   const script = shellWord(hook)
   return `[ ! -x ${script} ] || exec ${script} ${platform}${mode === undefined ? "" : ` ${mode}`}`
 }
@@ -22,7 +22,7 @@ export function addGrouped(file: JsonFile, events: readonly string[], handler: H
     const groups = file.array(["hooks", event])
     const mine = groups.flatMap((group, at) =>
       handlersOf(group).flatMap((one, index) =>
-        isOurs(one, hook) && waits(one as Handler) === waits(handler) ? [{ path: [at, "hooks", index], one }] : [],
+        isOurs(one, hook) && modeOf(one as Handler) === modeOf(handler) ? [{ path: [at, "hooks", index], one }] : [],
       ),
     )
     if (mine.length === 0) file.append(["hooks", event], { hooks: [handler] })
@@ -89,7 +89,7 @@ function isOurs(handler: unknown, hook: string): boolean {
   return typeof command === "string" && command.includes(shellWord(hook))
 }
 
-const waits = ({ command }: Handler) => / wait$/.test(command)
+const modeOf = ({ command }: Handler) => / (wait|ask)$/.exec(command)?.[1]
 
 /** The fields that Claude Code's, Codex's and Gemini's hooks have in common. */
 export function readCommon(payload: Record<string, unknown>, env: Record<string, string>): HookEvent {
@@ -111,6 +111,8 @@ export function readCommon(payload: Record<string, unknown>, env: Record<string,
     details: {
       ...Object.fromEntries(DETAILS.flatMap((key) => (word(key) === undefined ? [] : [[key, word(key)!]]))),
       ...(/^userPromptSubmit$/i.test(name) ? promptDetails(word("prompt") ?? "") : {}),
+      ...(/^stop$/i.test(name) ? replyDetails(word("last_assistant_message")) : {}),
+      ...(name === "StopFailure" ? errorDetails(word("error")) : {}),
       ...(typeof payload.stop_hook_active === "boolean" ? { stop_hook_active: String(payload.stop_hook_active) } : {}),
     },
   }
@@ -121,6 +123,13 @@ function promptDetails(prompt: string): Record<string, string> {
   const ids = new Set(prompt.match(MESSAGE_ID))
   return { prompt_hash: promptHash(prompt), ...(ids.size === 0 ? {} : { message_ids: [...ids].join(",") }) }
 }
+
+/** By which the reply is known again that a turn ended with. */
+const replyDetails = (reply: string | undefined) => (reply === undefined ? {} : { reply_hash: promptHash(reply) })
+
+/** The kind of an error is a word; anything longer may hold what was said. */
+const errorDetails = (error: string | undefined) =>
+  error !== undefined && /^[a-z][a-z0-9_-]{0,40}$/i.test(error) ? { error } : {}
 
 /** Short words that say what an event is about, never what was said. */
 const DETAILS = [

@@ -1,0 +1,170 @@
+// Writes the pages of docs/reference from what the program says of itself: its operations and its settings.
+// `node scripts/reference.ts`; test/docs.test.ts fails while a page differs.
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as z from "zod"
+import { environmentName, loadConfig } from "../src/daemon/config.ts"
+import { ConfigSchema } from "../src/daemon/settings.ts"
+import { TeamSettingSchema } from "../src/daemon/team-settings.ts"
+import { operations } from "../src/operations/list.ts"
+import { commandsOf, type Operation, TOOL_SETS } from "../src/operations/operation.ts"
+
+const MADE = "<!-- Made by scripts/reference.ts; do not edit. -->"
+
+/** Each page by its path. */
+export const pages: Record<string, () => string> = {
+  "docs/reference/operations.md": operationsPage,
+  "docs/reference/configuration.md": configurationPage,
+}
+
+function operationsPage(): string {
+  const tools = TOOL_SETS.flatMap((set) => {
+    const members = operations.filter((op) => op.on.includes("mcp") && op.tool?.set === set)
+    return [`- \`${set}\`: ${members.map(({ name }) => `[\`${name}\`](#${anchor(name)})`).join(", ")}`]
+  })
+  return [
+    "# Everything that can be asked",
+    MADE,
+    "",
+    "Each of these is described once in `src/operations/`; the tool, the command and the route all derive from it. Over HTTP it is",
+    "`POST /api/<name>` with the input as JSON and the bearer token; every command takes `--json`.",
+    "",
+    "Sets of tools, as `throughline mcp --tools` picks them:",
+    "",
+    ...tools,
+    "",
+    ...operations.flatMap(operationPart),
+  ].join("\n")
+}
+
+function operationPart(op: Operation): string[] {
+  const surfaces = [
+    ...(op.on.includes("mcp") ? ["tool"] : []),
+    ...(op.on.includes("cli") ? commandsOf(op).map((command) => `\`throughline ${usage(op, command)}\``) : []),
+    ...(op.on.includes("http") || op.on.includes("cli") ? ["HTTP"] : []),
+  ]
+  return [
+    `## ${op.name}`,
+    "",
+    `${sentence(op.summary)} *${{ read: "Reads only.", write: "Writes.", destroy: "Destroys." }[op.effect]}* ${surfaces.join(" · ")}`,
+    "",
+    ...fields(op.input),
+    `Answers: ${Object.keys(op.output.shape).map(code).join(", ") || "nothing"}.`,
+    "",
+  ]
+}
+
+function fields(input: z.ZodObject): string[] {
+  const json = z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as Json
+  const required = new Set(json.required ?? [])
+  const rows = Object.entries(json.properties ?? {}).map(([name, field]) =>
+    row([
+      `${code(name)}${required.has(name) ? " *" : ""}`,
+      kind(field),
+      shownDefault(field),
+      sentence(field.description ?? ""),
+    ]),
+  )
+  return rows.length === 0
+    ? []
+    : [row(["Input", "Kind", "Default", "For"]), row(["---", "---", "---", "---"]), ...rows, ""]
+}
+
+function configurationPage(): string {
+  const { settings } = loadConfig({ path: "/nowhere/config.json", environment: {}, flags: [] })
+  const json = z.toJSONSchema(ConfigSchema, { io: "input", unrepresentable: "any" }) as Json
+  const team = z.toJSONSchema(TeamSettingSchema, { io: "input", unrepresentable: "any" }) as Json
+  const rows = settings.map(({ key, value, secret }) => {
+    const field = key.split(".").reduce<Json>((at, name) => at.properties?.[name] ?? {}, json)
+    const shown = value === undefined ? "" : code(JSON.stringify(value))
+    return row([
+      code(key),
+      kind(field),
+      shown,
+      `${sentence(field.description ?? "")}${secret ? " A secret: never shown." : ""}`,
+    ])
+  })
+  const required = new Set(team.required ?? [])
+  return [
+    "# Every setting",
+    MADE,
+    "",
+    "In `config.json` of Throughline's home (`~/.throughline`, or `THROUGHLINE_HOME`), JSON with comments. Each can also be given in the",
+    `environment, \`${environmentName("http.port")}\` for \`http.port\`, and for one run by \`throughline start --set http.port=5000\`. Flags win over the`,
+    "environment, the environment over the file. `throughline config` shows what is in force and where it comes from. Teams count as soon as",
+    "the file is saved; everything else counts from the next start.",
+    "",
+    row(["Setting", "Kind", "Default", "For"]),
+    row(["---", "---", "---", "---"]),
+    ...rows,
+    "",
+    "## teams.<name>",
+    "",
+    row(["Key", "Kind", "Default", "For"]),
+    row(["---", "---", "---", "---"]),
+    ...Object.entries(team.properties ?? {}).map(([name, field]) =>
+      row([
+        `${code(name)}${required.has(name) ? " *" : ""}`,
+        kind(field),
+        shownDefault(field),
+        sentence(field.description ?? ""),
+      ]),
+    ),
+    "",
+  ].join("\n")
+}
+
+interface Json {
+  type?: string | string[]
+  description?: string
+  default?: unknown
+  enum?: unknown[]
+  const?: unknown
+  anyOf?: Json[]
+  items?: Json
+  properties?: Record<string, Json>
+  required?: string[]
+  minimum?: number
+  maximum?: number
+}
+
+/** The largest number that counts exactly: it stands where nobody set a limit. */
+const UNLIMITED = Number.MAX_SAFE_INTEGER
+
+function kind({ type, enum: values, const: only, anyOf, items, minimum, maximum }: Json): string {
+  if (values) return values.map((value) => code(String(value))).join(" or ")
+  if (only !== undefined) return code(String(only))
+  if (anyOf) return [...new Set(anyOf.map(kind))].join(" or ")
+  if (items) return `list of ${kind(items)}`
+  if (type !== "integer" && type !== "number") return { boolean: "yes or no", object: "object" }[String(type)] ?? "text"
+  const from = minimum === undefined || minimum <= -UNLIMITED ? "" : minimum.toLocaleString("en")
+  const to = maximum === undefined || maximum >= UNLIMITED ? "" : maximum.toLocaleString("en")
+  const name = type === "integer" ? "whole number" : "number"
+  if (from !== "" && to !== "") return `${name}, ${from} to ${to}`
+  return from === "" ? (to === "" ? name : `${name}, ${to} at the most`) : `${name}, ${from} at the least`
+}
+
+function usage(op: Operation, command: string): string {
+  const json = z.toJSONSchema(op.input, { io: "input", unrepresentable: "any" }) as Json
+  const words = (op.positional ?? []).map((name) => (json.required?.includes(name) ? `<${name}>` : `[${name}]`))
+  return [command, ...words].join(" ")
+}
+
+const anchor = (name: string) => name.toLowerCase().replaceAll(".", "")
+const code = (text: string) => `\`${text}\``
+const sentence = (text: string) => (text === "" || /[.!?)]$/.test(text) ? text : `${text}.`)
+const row = (cells: string[]) =>
+  `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`
+const shownDefault = ({ default: value }: Json) =>
+  value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0)
+    ? ""
+    : code(JSON.stringify(value))
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [path, make] of Object.entries(pages)) {
+    const file = fileURLToPath(new URL(`../${path}`, import.meta.url))
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, make())
+  }
+}

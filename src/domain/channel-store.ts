@@ -1,0 +1,122 @@
+import type { SessionId } from "./ids.ts"
+import type { Topic, TopicState } from "./topic.ts"
+
+/** The part of the Store that is about messengers: bots, who may talk to them, topics, and how much was sent. */
+export interface Topics {
+  /** The session's topic in this chat that is not gone, or this one: however many want it at once, there is one. */
+  ensure(topic: Topic): Promise<Topic>
+  byId(id: string): Promise<Topic | undefined>
+  /** Newest first; gone ones too. */
+  ofSession(sessionId: SessionId): Promise<Topic[]>
+  byThread(channel: string, chatId: string, threadId: number): Promise<Topic | undefined>
+  /** Oldest first. */
+  list(wish: { channel: string; states?: readonly TopicState[] }): Promise<Topic[]>
+  /** True when it was in one of these states. */
+  change(id: string, change: TopicChange, from?: readonly TopicState[]): Promise<boolean>
+  /** The group became another one, and its topics with it. */
+  moveChat(channel: string, fromChatId: string, toChatId: string): Promise<void>
+}
+
+export type TopicChange = Partial<
+  Pick<
+    Topic,
+    "threadId" | "name" | "state" | "verbosity" | "isMuted" | "makingAtMs" | "doubts" | "trail" | "usedAtMs" | "chatId"
+  >
+>
+
+export const BOT_STATES = ["ok", "conflict", "unauthorised", "away"] as const
+export type BotState = (typeof BOT_STATES)[number]
+
+/** One account on a messenger, and how far its updates were taken. */
+export interface Bot {
+  /** channel:botId */
+  id: string
+  /** From where on to ask next; null before the first. */
+  nextOffset: number | null
+  state: BotState
+  why: string | null
+  /** Since when it is in this state. */
+  sinceMs: number
+}
+
+export interface Bots {
+  byId(id: string): Promise<Bot | undefined>
+  list(): Promise<Bot[]>
+  /** In the transaction that admits the updates before it. */
+  moveOffset(id: string, nextOffset: number, nowMs: number): Promise<void>
+  /** True when it was in another state. */
+  setState(id: string, state: BotState, why: string | null, nowMs: number): Promise<boolean>
+}
+
+/** Somebody who may talk to sessions by a messenger: deny is the default. */
+export interface Person {
+  channel: string
+  userId: string
+  name: string
+  /** Where they are written to in private. */
+  chatId: string | null
+  pairedAtMs: number
+}
+
+export interface People {
+  /** Again under the same id changes name and chat. */
+  put(person: Person): Promise<void>
+  remove(channel: string, userId: string): Promise<boolean>
+  list(channel: string): Promise<Person[]>
+}
+
+/** How much was sent to a chat: survives a crash, so that a restart sends no burst. */
+export interface Budget {
+  /** When it was sent, oldest first; what is older than a minute does not count. */
+  sentAtMs: number[]
+  /** Nothing before then: the messenger said so. */
+  blockedUntilMs: number
+}
+
+export interface Budgets {
+  get(key: string): Promise<Budget>
+  put(key: string, budget: Budget): Promise<void>
+}
+
+/** Where a permission is shown, so that its message can say later what became of it. */
+export interface Card {
+  permissionId: string
+  channel: string
+  chatId: string
+  threadId: number | null
+  messageId: number
+}
+
+export interface Cards {
+  /** Again in the same chat: the newer one stands. */
+  put(card: Card): Promise<void>
+  get(permissionId: string, channel: string, chatId: string): Promise<Card | undefined>
+  byMessage(channel: string, chatId: string, messageId: number): Promise<Card | undefined>
+}
+
+/** Why nothing, or no topic, goes to a chat for now, or nothing of a bot's to any. */
+export interface Hold {
+  /** channel:botId, or with :chatId, or with :chatId:topics */
+  key: string
+  /** Of the messenger's troubles. */
+  kind: string
+  why: string
+  sinceMs: number
+  /** When it is tried again. */
+  nextAtMs: number
+}
+
+export interface Holds {
+  put(hold: Hold): Promise<void>
+  remove(key: string): Promise<boolean>
+  /** Those whose key begins so. */
+  list(beginning: string): Promise<Hold[]>
+}
+
+/** What one daemon does for all that share a store: held for a time, and taken by another when it is not renewed. */
+export interface Roles {
+  /** True when the owner has it now: it was free, its time was over, or it is renewed. */
+  hold(name: string, owner: string, leaseMs: number, nowMs: number): Promise<boolean>
+  release(name: string, owner: string): Promise<void>
+  list(): Promise<{ name: string; owner: string; untilMs: number }[]>
+}

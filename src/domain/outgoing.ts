@@ -1,0 +1,89 @@
+import type { DeliveryState } from "./delivery.ts"
+import type { RichText } from "./rich-text.ts"
+import type { Topic } from "./topic.ts"
+
+/**
+ * What is still to be shown in a chat: the payload of a delivery on the messenger's channel. What was said in a session is
+ * named by its turn and rendered when it is sent, so that what is forgotten meanwhile is not sent any more.
+ */
+export type Outgoing =
+  /** A prompt or a reply. */
+  | { kind: "turn"; topicId: string; seq: number; isPing: boolean }
+  /** A tool that ran: one line of the topic's trail. */
+  | { kind: "line"; topicId: string; seq: number }
+  /** Something about the session, in our own words. */
+  | { kind: "note"; topicId: string; body: RichText; isPing: boolean; buttons?: OutgoingButton[][] }
+  /** A permission that waits for a person. */
+  | { kind: "card"; topicId: string; permissionId: string }
+  /** It was decided: the card says so, and its buttons go. */
+  | { kind: "decided"; topicId: string; permissionId: string }
+  /** What became of a message that somebody wrote. */
+  | {
+      kind: "receipt"
+      chatId: string
+      threadId: number | null
+      messageId: number
+      state: DeliveryState
+      why: string | null
+    }
+  /** What a command, or a tap, is answered with. */
+  | {
+      kind: "answer"
+      chatId: string
+      threadId: number | null
+      body: RichText
+      replyTo?: number
+      buttons?: OutgoingButton[][]
+      file?: { name: string; text: string }
+    }
+  /** The trail of tools ends here: what no longer fits into its message comes as a file. */
+  | { kind: "trail"; topicId: string }
+  /** The topic takes this name, is closed, or is removed there. */
+  | { kind: "topic"; topicId: string; change: { name?: string; isArchived?: boolean; isRemoved?: boolean } }
+
+export interface OutgoingButton {
+  label: string
+  data: string
+}
+
+/** Of one topic, in order. What waits for a person does not wait behind what was said. */
+export const topicLane = ({ id }: Pick<Topic, "id">, isFirst = false) => (isFirst ? `topic:${id}!first` : `topic:${id}`)
+/** Answers to commands in a chat. */
+export const chatLane = (chatId: string) => `chat:${chatId}`
+export const receiptLane = (chatId: string) => `receipts:${chatId}`
+
+/** Where a message of a person came from, kept with it: so that it is not told back, and its receipt finds it. */
+export interface MessageOrigin {
+  channel: string
+  chatId: string
+  threadId: number | null
+  messageId: number
+  /** Who wrote it. */
+  userId: string
+  name: string
+}
+
+/** What people may do by tapping, by how its data begins. Ids only: a button carries 64 bytes. */
+export const TAP = {
+  /** permission:<id>:<allow|deny|always-n|full|option-n…> */
+  permission: "p",
+  /** resume:<sessionId> */
+  resume: "r",
+} as const
+
+export interface TapAnswer {
+  /** Shown to the one who tapped. */
+  text?: string
+  /** It must be closed by hand: for what would be a surprise. */
+  isAlert?: boolean
+}
+
+/** What a tap of somebody who may tap leads to. `rest` is what follows the beginning. */
+export interface TapHandler {
+  beginning: string
+  tap(
+    rest: string,
+    by: { userId: string; name: string },
+    at: { chatId: string; threadId: number | null; messageId: number },
+  ): Promise<TapAnswer>
+}

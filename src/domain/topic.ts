@@ -1,0 +1,47 @@
+import type { SessionId } from "./ids.ts"
+
+/**
+ * `wanted` is not made yet; `archived` was closed and renamed because its session ended; `gone` was deleted there, and stays
+ * in the ledger because nothing lists a chat's topics.
+ */
+export const TOPIC_STATES = ["wanted", "open", "closed", "archived", "gone"] as const
+export type TopicState = (typeof TOPIC_STATES)[number]
+
+/** How much of a session is told: what needs a person, also what was said, also every tool. */
+export const VERBOSITIES = ["quiet", "normal", "verbose"] as const
+export type Verbosity = (typeof VERBOSITIES)[number]
+
+/** The place in a chat where a session is. */
+export interface Topic {
+  id: string
+  channel: string
+  /** Only the home that made it acts on it. */
+  home: string
+  chatId: string
+  /** Null until it is made. */
+  threadId: number | null
+  /** Null when the session was forgotten. */
+  sessionId: SessionId | null
+  name: string
+  state: TopicState
+  verbosity: Verbosity
+  isMuted: boolean
+  /** Set while it is being made: after a crash it is not known whether it was. */
+  makingAtMs: number | null
+  /** How often one may have been made that nobody knows the number of. */
+  doubts: number
+  /** The message that tells which tools ran, as long as it grows. */
+  trail: Trail | null
+  createdAtMs: number
+  usedAtMs: number
+}
+
+export interface Trail {
+  messageId: number
+  /** The turns that it tells of, in order: their lines are made anew each time, so that what is forgotten is not in them. */
+  seqs: number[]
+  /** How many lines are no longer in the message, because it is full; they are in the file at the end. */
+  cut: number
+  /** It may be the second of its kind, and says so as long as it grows. */
+  isRepeat?: boolean
+}

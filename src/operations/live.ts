@@ -1,0 +1,90 @@
+import * as z from "zod"
+import type { LiveAgent } from "../reach/watching/live.ts"
+import { operation } from "./operation.ts"
+import { clip, table } from "./text.ts"
+import { ConversationView, viewConversation } from "./views.ts"
+
+const WORDS_CHARS = 280
+
+const LiveView = z.object({
+  session: ConversationView,
+  status: z.enum(["idle", "busy", "waiting", "gone"]),
+  waitingFor: z.string().optional(),
+  since: z.string().optional(),
+  pid: z.number(),
+  /** Where it is reached. */
+  pane: z.string().optional(),
+  /** A hook of it waits in the background, by which mail can wake it. */
+  wakes: z.boolean().optional(),
+  /** Of the messenger. */
+  topic: z.string().optional(),
+  unattended: z.boolean().optional(),
+  teams: z.array(z.string()),
+  /** The last thing that was said in it, and by whom. */
+  last: z.object({ role: z.enum(["user", "agent"]), text: z.string(), at: z.string() }).optional(),
+})
+
+export const sessionsLive = operation({
+  name: "sessions.live",
+  summary: "Show the sessions that run on this machine now, what they are at, and where they can be reached",
+  effect: "read",
+  on: ["cli", "http"],
+  input: z.strictObject({}),
+  output: z.object({ sessions: z.array(LiveView) }),
+  text: ({ sessions }) =>
+    sessions.length === 0
+      ? "No agent runs on this machine now, as far as is known. `throughline setup` lets agents say when they start."
+      : table(
+          ["AGENT", "STATE", "SESSION", "TITLE", "REACHED"],
+          sessions.map(({ session, status, waitingFor, pane, wakes, topic }) => [
+            session.platform,
+            waitingFor === undefined ? status : `${status} (${waitingFor})`,
+            session.id.slice(0, 8),
+            clip(session.title, 50),
+            [pane && `tmux ${pane}`, wakes && "hook", topic && `topic ${topic}`].filter(Boolean).join(", ") || "-",
+          ]),
+        ),
+  async run({ live, sessions, capture, reach, telegram }) {
+    const agents = await live.all()
+    const views = await Promise.all(
+      agents.map(async (agent) => {
+        const session = await sessions.recovery.get(agent.session.id)
+        const last = await sessions.lastWords(agent.session.id)
+        const topic = await telegram.topicOf(agent.session.id)
+        return {
+          session: viewConversation(session, capture.resumeCommand(session)),
+          ...viewLive(agent),
+          ...(reach.isWaiting(agent.session) && { wakes: true }),
+          ...(topic !== undefined && { topic }),
+          ...(last && {
+            last: {
+              role: last.kind === "prompt" ? ("user" as const) : ("agent" as const),
+              text: clip(last.text, WORDS_CHARS),
+              at: new Date(last.atMs).toISOString(),
+            },
+          }),
+        }
+      }),
+    )
+    return {
+      sessions: views.toSorted(
+        (a, b) => rank(a.status) - rank(b.status) || (a.session.updatedAt < b.session.updatedAt ? 1 : -1),
+      ),
+    }
+  },
+})
+
+function viewLive({ status, waitingFor, statusAtMs, pid, route, isUnattended, teams }: LiveAgent) {
+  return {
+    status,
+    ...(waitingFor !== null && { waitingFor }),
+    ...(statusAtMs !== null && { since: new Date(statusAtMs).toISOString() }),
+    pid,
+    ...(route?.pane && { pane: route.pane.pane }),
+    ...(isUnattended && { unattended: true }),
+    teams: [...teams],
+  }
+}
+
+/** What waits for a person stands first. */
+const rank = (status: LiveAgent["status"]) => ["waiting", "busy", "idle", "gone"].indexOf(status)

@@ -1,0 +1,202 @@
+import * as z from "zod"
+import { BOT_STATES } from "../domain/channel-store.ts"
+import { personOf } from "./caller.ts"
+import { operation } from "./operation.ts"
+import { table } from "./text.ts"
+
+// None of these is a tool: who may talk to agents is not for agents to say.
+const on = ["cli", "http"] as const
+
+const ChatView = z.object({
+  id: z.string().optional(),
+  title: z.string(),
+  kind: z.enum(["group", "private"]),
+  hasTopics: z.boolean(),
+  isAdmin: z.boolean(),
+  mayManageTopics: z.boolean(),
+  mayDeleteMessages: z.boolean(),
+})
+
+const StatusView = z.object({
+  bot: z
+    .object({
+      id: z.string(),
+      username: z.string().optional(),
+      state: z.enum([...BOT_STATES, "new"]),
+      why: z.string().optional(),
+      since: z.string().optional(),
+    })
+    .optional(),
+  chat: ChatView.optional(),
+  /** What the messenger says is wrong, now. */
+  trouble: z.string().optional(),
+  people: z.number(),
+  topics: z.record(z.string(), z.number()),
+  waiting: z.number(),
+  failed: z.number(),
+  uncertain: z.number(),
+  holds: z.array(z.object({ why: z.string(), since: z.string(), nextAt: z.string() })),
+  doubts: z.array(z.object({ name: z.string(), count: z.number(), at: z.string() })),
+})
+export type TelegramView = z.output<typeof StatusView>
+
+export const telegramStatus = operation({
+  name: "telegram.status",
+  summary: "Show the Telegram bot: its state, its group, its topics, and who may talk to it",
+  effect: "read",
+  on,
+  input: z.strictObject({}),
+  output: StatusView,
+  text: statusText,
+  async run({ telegram }) {
+    const { bot, chatId, holds, doubts, ...figures } = await telegram.facts()
+    const kept = {
+      ...figures,
+      holds: holds.map(({ why, sinceMs, nextAtMs }) => ({ why, since: iso(sinceMs), nextAt: iso(nextAtMs) })),
+      doubts: doubts.map(({ atMs, ...rest }) => ({ ...rest, at: iso(atMs) })),
+    }
+    if (!bot) return kept
+    const { self, chat, trouble } = await telegram.look()
+    return {
+      ...kept,
+      bot: {
+        id: bot.id,
+        state: bot.state,
+        ...(self && { username: self.username }),
+        ...(bot.why !== null && { why: bot.why }),
+        ...(bot.sinceMs !== null && { since: iso(bot.sinceMs) }),
+      },
+      ...(chat && { chat: { ...chat, ...(chatId !== null && { id: chatId }) } }),
+      ...(trouble !== undefined && { trouble }),
+    }
+  },
+})
+
+export const telegramTest = operation({
+  name: "telegram.test",
+  summary: "Send a test message by Telegram, make a topic and remove it, and say what happened",
+  effect: "write",
+  on,
+  input: z.strictObject({}),
+  output: z.object({
+    ok: z.boolean(),
+    steps: z.array(z.object({ chatId: z.string(), what: z.string(), ok: z.boolean(), detail: z.string() })),
+  }),
+  text: ({ ok, steps }) =>
+    [
+      ...steps.map((step) => `${step.ok ? "ok  " : "FAIL"}  ${step.what}: ${step.detail}`),
+      ok ? `It works: look at your phone (${steps[0]?.chatId}).` : "→ throughline doctor says how to mend it",
+    ].join("\n"),
+  async run({ telegram }) {
+    const steps = await telegram.test()
+    return { ok: steps.every((step) => step.ok), steps }
+  },
+})
+
+export const telegramPair = operation({
+  name: "telegram.pair",
+  summary: "Get a short code: whoever sends it to the bot may talk to sessions from then on",
+  effect: "write",
+  on,
+  input: z.strictObject({}),
+  output: z.object({ code: z.string(), expiresAt: z.string() }),
+  text: ({ code, expiresAt }) =>
+    `Send this to the bot in Telegram: ${code}\nIt is good once, until ${expiresAt.slice(11, 16)} UTC.`,
+  async run({ telegram }, _, caller) {
+    personOf(caller)
+    const { code, expiresAtMs } = await telegram.pair()
+    return { code, expiresAt: iso(expiresAtMs) }
+  },
+})
+
+export const telegramUsers = operation({
+  name: "telegram.users",
+  summary: "Show who may talk to sessions by Telegram",
+  effect: "read",
+  on,
+  input: z.strictObject({}),
+  output: z.object({
+    users: z.array(z.object({ userId: z.string(), name: z.string().optional(), pairedAt: z.string().optional() })),
+  }),
+  text: ({ users }) =>
+    users.length === 0
+      ? "Nobody may yet: throughline telegram pair gives a code."
+      : table(
+          ["USER", "NAME", "SINCE"],
+          users.map(({ userId, name, pairedAt }) => [
+            userId,
+            name ?? "-",
+            pairedAt?.slice(0, 16).replace("T", " ") ?? "in config.json",
+          ]),
+        ),
+  async run({ telegram }) {
+    const users = (await telegram.people()).map(({ userId, name, pairedAtMs }) => ({
+      userId,
+      ...(name !== null && { name }),
+      ...(pairedAtMs !== null && { pairedAt: iso(pairedAtMs) }),
+    }))
+    return { users }
+  },
+})
+
+export const telegramUsersRemove = operation({
+  name: "telegram.users.remove",
+  summary: "Let somebody talk to sessions by Telegram no longer",
+  effect: "write",
+  on,
+  positional: ["userId"],
+  input: z.strictObject({ userId: z.string().regex(/^\d+$/).describe("The number that telegram users shows") }),
+  output: z.object({ userId: z.string() }),
+  text: ({ userId }) => `${userId} may talk to sessions no longer.`,
+  async run({ telegram }, { userId }, caller) {
+    personOf(caller)
+    await telegram.remove(userId)
+    return { userId }
+  },
+})
+
+/** The bot in one line. */
+export function botLine({ id, username, state, why, since }: NonNullable<TelegramView["bot"]>): string {
+  const name = username === undefined ? `bot ${id}` : `@${username}`
+  const when = since === undefined ? "" : ` since ${since.slice(0, 16).replace("T", " ")}`
+  return `${name}: ${STATES[state]}${when}${why === undefined ? "" : ` (${why})`}`
+}
+
+const STATES: Record<NonNullable<TelegramView["bot"]>["state"], string> = {
+  ok: "listening",
+  conflict: "another program uses its token; waiting",
+  unauthorised: "Telegram refuses its token",
+  away: "Telegram is not reached",
+  new: "not heard of yet",
+}
+
+function statusText({ bot, chat, trouble, people, topics, holds, doubts, ...figures }: TelegramView): string {
+  if (!bot) return "Telegram is not set up: throughline telegram setup"
+  const rights = chat && [
+    chat.hasTopics ? "topics" : "NO topics",
+    ...(chat.kind === "private"
+      ? []
+      : [
+          chat.mayManageTopics ? "may manage topics" : "may NOT manage topics",
+          chat.mayDeleteMessages ? "may delete messages" : "may NOT delete messages",
+        ]),
+  ]
+  const sent = [
+    ...(figures.waiting > 0 ? [`${figures.waiting} to be sent`] : []),
+    ...(figures.failed > 0 ? [`${figures.failed} were not taken`] : []),
+    ...(figures.uncertain > 0 ? [`${figures.uncertain} may or may not have arrived`] : []),
+  ]
+  const used = Object.entries(topics).filter(([, count]) => count > 0)
+  return [
+    `bot     ${botLine(bot)}`,
+    ...(trouble === undefined ? [] : [`!       ${trouble}`]),
+    ...(chat ? [`chat    ${chat.title}${chat.id === undefined ? "" : ` (${chat.id})`}: ${rights!.join(", ")}`] : []),
+    `people  ${people === 0 ? "nobody may talk to it yet: throughline telegram pair" : `${people} may talk to it`}`,
+    `topics  ${used.length === 0 ? "none yet" : used.map(([state, count]) => `${count} ${state}`).join(", ")}`,
+    ...(sent.length === 0 ? [] : [`outbox  ${sent.join(", ")}`]),
+    ...holds.map(({ why, since, nextAt }) => `!       on hold since ${since}, tried again at ${nextAt}: ${why}`),
+    ...doubts.map(({ name, count, at }) => `!       ${count} topic(s) "${name}" may be there twice, since ${at}`),
+  ].join("\n")
+}
+
+const iso = (ms: number) => new Date(ms).toISOString()

@@ -1,0 +1,56 @@
+import { type OutgoingButton, TAP } from "../../domain/outgoing.ts"
+import type { Permission, PermissionAnswers, PermissionQuestion } from "../../domain/permission.ts"
+import { ALWAYS, BUTTON_UNITS, isCut, readableRules } from "../render/card.ts"
+import { firstLine } from "../render/clean.ts"
+
+/** More would not be read, and the messenger takes only so many. */
+const MOST_OPTIONS = 20
+const SHORT_UNITS = 14
+
+/** What can be answered to a permission by tapping. A button carries ids and places, never words. */
+export function buttonsOf(permission: Permission, redact: (text: string) => string): OutgoingButton[][] {
+  const { id, suggestions, waiter } = permission
+  const button = (label: string, verb: string) => ({
+    label: firstLine(redact(label), BUTTON_UNITS),
+    data: `${TAP.permission}:${id}:${verb}`,
+  })
+  const all = isCut(permission, redact) ? [[button("📄 Show all", "full")]] : []
+  const open = openQuestion(permission)
+  if (open) return [...optionRows(open, permission, button), [button("⛔ Deny", "deny")], ...all]
+  const stop = waiter === "hook" ? [button("✋ Deny and stop", "stop")] : []
+  const labels = suggestions.map(({ label }) => redact(label))
+  const rules = readableRules(labels).map(({ place }) => [button(`${ALWAYS}${labels[place]}`, `always-${place}`)])
+  return [[button("✅ Allow", "allow"), button("⛔ Deny", "deny"), ...stop], ...rules, ...all]
+}
+
+/** The one that is to be answered next, by its place; undefined where nothing is asked, or all is answered. */
+export function openQuestion({
+  questions,
+  answers,
+}: Permission): { question: PermissionQuestion; at: number } | undefined {
+  const at = questions.findIndex(({ key }) => isUnanswered(answers[key]))
+  return at < 0 ? undefined : { question: questions[at]!, at }
+}
+
+/** One that several options can be chosen for ends with an empty word until it is said that these are all. */
+export const STILL_CHOOSING = ""
+const isUnanswered = (words: string[] | undefined) => words === undefined || words.at(-1) === STILL_CHOOSING
+export const chosenIn = (answers: PermissionAnswers, key: string) =>
+  (answers[key] ?? []).filter((word) => word !== STILL_CHOOSING)
+
+function optionRows(
+  { question, at }: { question: PermissionQuestion; at: number },
+  { answers }: Permission,
+  button: (label: string, verb: string) => OutgoingButton,
+): OutgoingButton[][] {
+  const chosen = chosenIn(answers, question.key)
+  const options = question.options.slice(0, MOST_OPTIONS).map(({ label }, place) => {
+    const mark = question.isMany ? (chosen.includes(label) ? "☑️ " : "◻️ ") : ""
+    return button(`${mark}${label}`, `option-${at}-${place}`)
+  })
+  const isShort = options.every(({ label }) => label.length <= SHORT_UNITS)
+  const rows = isShort
+    ? options.flatMap((_, place) => (place % 2 === 0 ? [options.slice(place, place + 2)] : []))
+    : options.map((one) => [one])
+  return question.isMany && chosen.length > 0 ? [...rows, [button("Done", `chosen-${at}`)]] : rows
+}

@@ -1,0 +1,201 @@
+import type { Channel, ChannelSelf, ChannelTrouble, ChatLook, Told } from "../domain/channel.ts"
+import type { BotState, Hold, Person } from "../domain/channel-store.ts"
+import type { Clock } from "../domain/clock.ts"
+import type { DeliveryState } from "../domain/delivery.ts"
+import { Failure } from "../domain/failure.ts"
+import type { SessionId } from "../domain/ids.ts"
+import { plain } from "../domain/rich-text.ts"
+import type { Store } from "../domain/store.ts"
+import { TOPIC_STATES, type TopicState } from "../domain/topic.ts"
+
+/** Where the owner asks about the bot, tries it, and says who may talk to sessions. */
+export interface BotRoom {
+  /** What is kept, without asking the messenger. */
+  facts(): Promise<BotFacts>
+  /** What the messenger says of the bot and its chat. */
+  look(): Promise<BotLook>
+  /** Sends a message to each place, and makes and removes a topic there. */
+  test(): Promise<Tried[]>
+  /** A code by which somebody becomes known when they send it to the bot. */
+  pair(): Promise<{ code: string; expiresAtMs: number }>
+  /** The name of the place where the session can be talked to. */
+  topicOf(sessionId: SessionId): Promise<string | undefined>
+  people(): Promise<Allowed[]>
+  /** Of those who were paired. */
+  remove(userId: string): Promise<void>
+}
+
+export interface BotFacts {
+  /** Absent where there is no token. */
+  bot?: { id: string; state: BotState | "new"; why: string | null; sinceMs: number | null }
+  chatId: string | null
+  people: number
+  topics: Record<TopicState, number>
+  /** What is still to be sent, what was never taken, and what may or may not have arrived. */
+  waiting: number
+  failed: number
+  uncertain: number
+  /** Why nothing, or no topic, goes to a chat for now. */
+  holds: Hold[]
+  /** Topics of which one more may have been made than is known. */
+  doubts: { name: string; count: number; atMs: number }[]
+}
+
+export interface BotLook {
+  self?: ChannelSelf
+  chat?: ChatLook
+  trouble?: string
+}
+
+export interface Tried {
+  chatId: string
+  what: string
+  ok: boolean
+  detail: string
+}
+
+export interface Allowed {
+  userId: string
+  name: string | null
+  /** Null for those whom the configuration names. */
+  pairedAtMs: number | null
+}
+
+export interface BotDeps {
+  store: Store
+  clock: Clock
+  /** Absent where there is no token. */
+  channel?: Channel | undefined
+  channelId: string
+  botId?: string | undefined
+  /** This machine's name. */
+  host: string
+  settings: { chat?: string | undefined; users: readonly string[] }
+  pairing: {
+    issue(): Promise<{ code: string; expiresAtMs: number }>
+    list(): Promise<Person[]>
+    remove(userId: string): Promise<boolean>
+  }
+}
+
+/** A person waits for the answer. */
+const LOOK_MS = 10_000
+
+export function makeBotRoom({ store, channel, channelId, botId, settings, pairing, clock, host }: BotDeps): BotRoom {
+  const open = (): Channel => {
+    if (!channel) throw new Failure("channel_off", "there is no bot: no token is set")
+    return channel
+  }
+  const people = async (): Promise<Allowed[]> => {
+    const paired = await pairing.list()
+    const named = settings.users.filter((userId) => !paired.some((person) => person.userId === userId))
+    return [
+      ...named.map((userId) => ({ userId, name: null, pairedAtMs: null })),
+      ...paired.map(({ userId, name, pairedAtMs }) => ({ userId, name, pairedAtMs })),
+    ]
+  }
+  /** The group, or else the private chat of the first who may. */
+  const chatOf = async (): Promise<string | undefined> => {
+    if (settings.chat !== undefined) return settings.chat
+    const paired = await pairing.list()
+    return settings.users[0] ?? paired.find(({ chatId }) => chatId !== null)?.chatId ?? paired[0]?.userId
+  }
+
+  return {
+    async facts() {
+      const topics = await store.topics.list({ channel: channelId })
+      const kept = botId === undefined ? undefined : await store.bots.byId(`${channelId}:${botId}`)
+      const counts = await store.deliveries.counts(channelId)
+      const sum = (state: DeliveryState) => counts.reduce((all, one) => all + (one.state === state ? one.count : 0), 0)
+      return {
+        ...(botId === undefined
+          ? {}
+          : {
+              bot: {
+                id: botId,
+                state: kept?.state ?? "new",
+                why: kept?.why ?? null,
+                sinceMs: kept?.sinceMs ?? null,
+              },
+            }),
+        chatId: settings.chat ?? null,
+        people: (await people()).length,
+        topics: Object.fromEntries(
+          TOPIC_STATES.map((state) => [state, topics.filter((topic) => topic.state === state).length]),
+        ) as Record<TopicState, number>,
+        waiting: sum("queued"),
+        failed: sum("failed"),
+        uncertain: sum("uncertain"),
+        holds: botId === undefined ? [] : await store.holds.list(`${channelId}:${botId}`),
+        doubts: topics
+          .filter(({ doubts }) => doubts > 0)
+          .map(({ name, doubts, makingAtMs, createdAtMs }) => ({
+            name,
+            count: doubts,
+            atMs: makingAtMs ?? createdAtMs,
+          })),
+      }
+    },
+    async look() {
+      const signal = AbortSignal.timeout(LOOK_MS)
+      const self = await open().self(signal)
+      if (!self.ok) return { trouble: wordsOf(self.trouble) }
+      const chatId = await chatOf()
+      if (chatId === undefined) return { self: self.value }
+      const chat = await open().look(chatId, signal)
+      return { self: self.value, ...(chat.ok ? { chat: chat.value } : { trouble: wordsOf(chat.trouble) }) }
+    },
+    async test() {
+      const at = open()
+      const chatId = await chatOf()
+      if (chatId === undefined)
+        throw new Failure("channel_off", "there is nowhere to send to: no group is set, and nobody is paired")
+      return tried(at, chatId, `Throughline on ${host} can write here (${new Date(clock.nowMs()).toISOString()}).`)
+    },
+    async topicOf(sessionId) {
+      const topics = await store.topics.ofSession(sessionId)
+      return topics.find(({ state, threadId }) => state === "open" && threadId !== null)?.name
+    },
+    async pair() {
+      open()
+      return pairing.issue()
+    },
+    people,
+    async remove(userId) {
+      if (settings.users.includes(userId))
+        throw new Failure(
+          "bad_input",
+          `userId ${userId} stands in telegram.users of the configuration: remove it there`,
+          {
+            parameter: "userId",
+          },
+        )
+      if (!(await pairing.remove(userId)))
+        throw new Failure("bad_input", `userId ${userId} is nobody's who was paired`, { parameter: "userId" })
+    },
+  }
+}
+
+const TEST_TOPIC = "Throughline test"
+
+async function tried(channel: Channel, chatId: string, text: string): Promise<Tried[]> {
+  const steps: Tried[] = []
+  const step = <T>(what: string, told: Told<T>, detail: (value: T) => string): T | undefined => {
+    steps.push({ chatId, what, ok: told.ok, detail: told.ok ? detail(told.value) : wordsOf(told.trouble) })
+    return told.ok ? told.value : undefined
+  }
+  const said = (value: { messageId: number }) => `message ${value.messageId}`
+  step("a message", await channel.send({ chatId, threadId: null }, { body: plain(text) }), said)
+  const topic = step("a topic", await channel.makeTopic(chatId, TEST_TOPIC), ({ threadId }) => `topic ${threadId}`)
+  if (topic === undefined) return steps
+  const place = { chatId, threadId: topic.threadId }
+  step("a message in it", await channel.send(place, { body: plain(text), isSilent: true }), said)
+  step("the topic removed again", await channel.removeTopic(place), () => "it is gone")
+  return steps
+}
+
+/** A trouble as a person is told of it. */
+export function wordsOf(trouble: ChannelTrouble): string {
+  if (trouble.kind === "wait") return `it asks to wait ${Math.ceil(trouble.forMs / 1000)} s`
+  return trouble.kind === "unchanged" ? "it is like that already" : trouble.why
+}

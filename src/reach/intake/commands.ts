@@ -1,0 +1,146 @@
+import type { IncomingMessage } from "../../domain/channel.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Topic, Verbosity } from "../../domain/topic.ts"
+import type { Resuming } from "../keeping/resuming.ts"
+import type { Messages } from "../messages/messages.ts"
+import type { Answers, AnswerWish } from "./answers.ts"
+import type { Facts } from "./facts.ts"
+import type { Handled, Write } from "./handling.ts"
+import { startedWords } from "./resume-tap.ts"
+import type { ToSession } from "./to-session.ts"
+import type { Known } from "./who.ts"
+
+export interface CommandDeps {
+  store: Store
+  messages: Pick<Messages, "interrupt">
+  resuming: Resuming
+  toSession: ToSession
+  facts: Facts
+  answer: Answers
+  homeDir: string
+}
+
+export interface Commands {
+  run(message: IncomingMessage, topic: Topic | undefined, by: Known, signal: AbortSignal): Promise<Handled>
+}
+
+/** What is offered when somebody types a slash. */
+export const COMMANDS = [
+  { name: "status", summary: "How it stands: the session of this topic, or all of them" },
+  { name: "sessions", summary: "Which sessions are live" },
+  { name: "queue", summary: "What waits for the agent" },
+  { name: "new", summary: "Start a session: /new <team or folder>" },
+  { name: "resume", summary: "Let a session that ended go on" },
+  { name: "stop", summary: "Press Esc: end the turn that runs" },
+  { name: "mute", summary: "Nothing of this topic makes a sound" },
+  { name: "unmute", summary: "What needs you makes a sound again" },
+  { name: "verbose", summary: "Tell everything, every tool too" },
+  { name: "normal", summary: "Tell what is said, and a line for each tool" },
+  { name: "quiet", summary: "Tell only what needs you" },
+  { name: "help", summary: "What there is" },
+] as const
+
+/** A path is none. */
+export const isCommand = ({ text, isEdit, files }: IncomingMessage) =>
+  !isEdit && files.length === 0 && /^\/\/?[a-z][\w:-]*(?:@\w+)?(?:\s|$)/i.test(text)
+
+interface Asked {
+  message: IncomingMessage
+  topic: Topic | undefined
+  by: Known
+  rest: string
+}
+
+type Told = { outcome: string; words: string; writes?: Write[] } & Pick<AnswerWish, "buttons">
+
+/** What begins with a slash. Our own names go first; in a topic any other, and what has two slashes, is the agent's. */
+export function makeCommands(deps: CommandDeps): Commands {
+  const { messages, resuming, toSession, facts, answer } = deps
+
+  const change =
+    (change: { isMuted: boolean } | { verbosity: Verbosity }, words: string) =>
+    async ({ topic }: Asked): Promise<Told> =>
+      topic
+        ? { outcome: "changed", words, writes: [(tx) => tx.topics.change(topic.id, change)] }
+        : { outcome: "no topic", words: IN_A_TOPIC }
+
+  const own: Record<string, (asked: Asked) => Promise<Told | Handled>> = {
+    status: async ({ topic }) => tell(await facts.status(topic)),
+    sessions: async () => tell(await facts.sessions()),
+    queue: async ({ topic }) => tell(await facts.queue(topic)),
+    help: async ({ topic }) => tell(help(topic)),
+    start: async ({ topic }) => tell(help(topic)),
+    pair: async () => tell("You are paired already."),
+    mute: change({ isMuted: true }, "Nothing of this topic makes a sound any more. /unmute ends it."),
+    unmute: change({ isMuted: false }, "What needs you makes a sound again."),
+    verbose: change({ verbosity: "verbose" }, "Everything is told here now, every tool too."),
+    normal: change({ verbosity: "normal" }, "What is said is told here now, and a line for each tool."),
+    quiet: change({ verbosity: "quiet" }, "Only what needs you is told here now."),
+
+    async stop({ message, topic, by, rest }) {
+      if (!topic?.sessionId) return { outcome: "no topic", words: IN_A_TOPIC }
+      // With words, they are said as soon as the turn has ended.
+      if (rest !== "") return toSession.say({ message, topic, by, text: rest, priority: "stop" })
+      const result = await messages.interrupt(topic.sessionId)
+      return result.interrupted ? tell("Stopped.") : tell(`Not stopped: ${result.reason}.`)
+    },
+
+    async new({ message, rest }) {
+      if (rest === "") return tell(await facts.startable())
+      const dir = rest.startsWith("~/") ? `${deps.homeDir}${rest.slice(1)}` : rest
+      const where = dir.startsWith("/") ? { dir } : { team: rest }
+      // Named by the message, so that it is started once.
+      const name = `throughline-new-${message.messageId}`
+      return tell(startedWords(await resuming.start(where, name)))
+    },
+
+    async resume({ topic, rest }) {
+      if (rest === "" && topic?.sessionId) return tell(startedWords(await resuming.resume(topic.sessionId)))
+      if (rest === "") return { outcome: "listed", ...(await facts.ended()) }
+      const [session, other] = await facts.byPrefix(rest)
+      if (!session || other)
+        return tell(`${session ? "More than one session begins" : "No session begins"} with ${rest}.`)
+      return tell(startedWords(await resuming.resume(session.id)))
+    },
+  }
+
+  return {
+    async run(message, topic, by) {
+      const { name, rest, isAgents } = parsed(message.text)
+      const act = isAgents ? undefined : own[name]
+      if (act) {
+        const told = await act({ message, topic, by, rest })
+        if ("kind" in told) return told
+        const { outcome, words, writes = [], buttons } = told
+        const write = answer(message, words, buttons ? { buttons } : {})
+        return { kind: "done", outcome: `/${name}: ${outcome}`, writes: [...writes, write] }
+      }
+      if (topic) {
+        const text = `/${name}${rest === "" ? "" : ` ${rest}`}`
+        return toSession.say({ message, topic, by, text, isCommand: true })
+      }
+      const words = `There is no /${name} here. ${help(topic)}`
+      return { kind: "done", outcome: "an unknown command", writes: [answer(message, words)] }
+    },
+  }
+}
+
+/** `/name@bot rest`, or `//name rest` for the agent's own. */
+function parsed(text: string): { name: string; rest: string; isAgents: boolean } {
+  const [, slashes = "/", name = "", rest = ""] = /^(\/\/?)([\w:-]+)(?:@\w+)?\s*([\s\S]*)$/.exec(text) ?? []
+  const isAgents = slashes === "//"
+  return { name: isAgents ? name : (OWN_NAME.exec(name)?.[0].toLowerCase() ?? name), rest: rest.trim(), isAgents }
+}
+
+const OWN_NAME = new RegExp(`^(?:${[...COMMANDS.map(({ name }) => name), "start", "pair"].join("|")})$`, "i")
+
+function help(topic: Topic | undefined): string {
+  const lines = COMMANDS.map(({ name, summary }) => `/${name} – ${summary}`)
+  const where = topic
+    ? "What you write here goes to this session's agent, pictures and files too. Any other /command is the agent's own; //status is its own /status."
+    : "What you write in a session's topic goes to its agent."
+  return [where, ...lines].join("\n")
+}
+
+const IN_A_TOPIC = "Write that in a session's topic."
+const tell = (words: string): Told => ({ outcome: "answered", words })

@@ -1,0 +1,147 @@
+import type {
+  Channel,
+  Incoming,
+  IncomingMessage,
+  IncomingMove,
+  IncomingTap,
+  IncomingTopic,
+} from "../../domain/channel.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { Delivery } from "../../domain/delivery.ts"
+import { chatLane, type TapHandler } from "../../domain/outgoing.ts"
+import { plain } from "../../domain/rich-text.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Topic, TopicState } from "../../domain/topic.ts"
+import type { CardReply } from "../approvals/replies.ts"
+import { type Answers, toShow } from "./answers.ts"
+import { type Commands, isCommand } from "./commands.ts"
+import type { Election } from "./election.ts"
+import type { Handled } from "./handling.ts"
+import type { ToSession } from "./to-session.ts"
+import type { Known, Who } from "./who.ts"
+
+export interface IncomingDeps {
+  store: Store
+  clock: Clock
+  channel: Channel
+  /** The group of the configuration. */
+  chat: string | undefined
+  who: Who
+  election: Election
+  commands: Commands
+  toSession: ToSession
+  taps: readonly TapHandler[]
+  /** What a reply to a card is answered with; undefined where it is none. */
+  cardReply?: CardReply | undefined
+  answer: Answers
+  onTrouble(error: unknown, what: string): void
+}
+
+const LOOK_AGAIN_MS = 5_000
+const HOUR_MS = 60 * 60_000
+
+/** What an update leads to. Everything that is written for it has a key of its own, so that twice is as good as once. */
+export function makeIncoming(deps: IncomingDeps) {
+  const { store, clock, channel, who, election, commands, toSession, answer } = deps
+
+  /** The group that we are set up for, or one that has topics of ours: a group that moved has another number. */
+  const isOurs = async (chatId: string) =>
+    chatId === deps.chat || (await store.topics.list({ channel: channel.id })).some((topic) => topic.chatId === chatId)
+
+  const tapped = async (tap: IncomingTap): Promise<Handled> => {
+    const say = async (text: string | undefined, isAlert = false) => {
+      const told = await channel.answerTap(tap.tapId, { ...(text === undefined ? {} : { text }), isAlert })
+      if (!told.ok && told.trouble.kind !== "gone")
+        deps.onTrouble(told.trouble, `the tap ${tap.tapId} was not answered`)
+    }
+    const refused = await who.check(tap, true)
+    if (refused) {
+      await say("You are not on the list of people who may do this.", true)
+      return refused
+    }
+    const [beginning = "", ...rest] = tap.data.split(":")
+    const handler = deps.taps.find((one) => one.beginning === beginning)
+    const by = { userId: tap.from.userId!, name: tap.from.name }
+    const words = handler
+      ? await handler.tap(rest.join(":"), by, { ...tap.place, messageId: tap.messageId })
+      : { text: "This button is from another time.", isAlert: true }
+    await say(words.text, words.isAlert)
+    return { kind: "done", outcome: handler ? `tapped ${beginning}` : "an unknown button" }
+  }
+
+  /** People close, reopen and rename topics in the app. What a bot did is known already. */
+  const topicChanged = async ({ place, change, name, from }: IncomingTopic): Promise<Handled> => {
+    const topic = place.threadId === null || from.isBot ? undefined : await topicAt(place.chatId, place.threadId)
+    if (!topic || change === "made") return done("a topic of somebody else")
+    const to: TopicState | undefined = change === "closed" ? "closed" : change === "reopened" ? "open" : undefined
+    const states: TopicState[] = change === "closed" ? ["open"] : ["closed", "archived"]
+    const write: (tx: Store) => Promise<unknown> =
+      to === undefined
+        ? (tx) => tx.topics.change(topic.id, name === null ? {} : { name })
+        : (tx) => tx.topics.change(topic.id, { state: to }, states)
+    return { kind: "done", outcome: `topic ${change}`, writes: [write] }
+  }
+
+  const moved = async ({ place, toChatId }: IncomingMove): Promise<Handled> => {
+    if (!(await isOurs(place.chatId))) return done("a group of somebody else")
+    const nowMs = clock.nowMs()
+    const data = { channel: channel.id, from: place.chatId, to: toChatId }
+    const body = plain(`This group has a new number. Set telegram.chat to ${toChatId} in the configuration.`)
+    const note = { kind: "answer" as const, chatId: toChatId, threadId: null, body }
+    return {
+      kind: "done",
+      outcome: `the group is ${toChatId} now`,
+      writes: [
+        (tx) => tx.topics.moveChat(channel.id, place.chatId, toChatId),
+        // Both groups tell of it.
+        (tx) => tx.journal.append([{ kind: "chat.moved", atMs: nowMs, data, key: `chat.moved:${toChatId}` }]),
+        (tx) => tx.deliveries.enqueue(toShow(channel.id, `moved:${toChatId}`, chatLane(toChatId), note), nowMs),
+      ],
+    }
+  }
+
+  const topicAt = (chatId: string, threadId: number) => store.topics.byThread(channel.id, chatId, threadId)
+
+  /** Whether it is for this bot: what is in nobody's topic may be another machine's. */
+  const isForUs = async (message: IncomingMessage, topic: Topic | undefined): Promise<boolean | undefined> => {
+    const named = await election.isNamed(message)
+    if (named === false) return false
+    if (message.chatKind === "private" || topic) return true
+    if (!(await isOurs(message.place.chatId))) return false
+    if (named || message.place.threadId !== null) return named ?? false
+    return election.isElected(message.place.chatId)
+  }
+
+  const said = async (message: IncomingMessage, delivery: Delivery, signal: AbortSignal): Promise<Handled> => {
+    const { chatId, threadId } = message.place
+    const topic = threadId === null ? undefined : await topicAt(chatId, threadId)
+    const forUs = await isForUs(message, topic)
+    if (forUs === undefined) return { kind: "later", why: "the messenger is away", inMs: LOOK_AGAIN_MS }
+    if (!forUs) {
+      // A code is for the one machine that knows it, whoever else hears it.
+      const paired = threadId === null && (await isOurs(chatId)) ? await who.pair(message) : undefined
+      return paired ?? done("for somebody else")
+    }
+    const refused = await who.check(message, false)
+    if (refused) return refused
+    const by = message.from as Known
+    if (message.chatKind === "private") await who.remember(by, chatId)
+    if (isCommand(message)) return commands.run(message, topic, by, signal)
+    const replied = message.isEdit ? undefined : await deps.cardReply?.(message, by)
+    if (replied !== undefined)
+      return { kind: "done", outcome: "a card was answered", writes: [answer(message, replied)] }
+    if (topic) return toSession.bring(message, topic, by, delivery, signal)
+    const once = `hint:${chatId}:${threadId ?? 0}:${by.userId}:${Math.floor(clock.nowMs() / HOUR_MS)}`
+    return { kind: "done", outcome: "no session is meant", writes: [answer(message, HINT, { once })] }
+  }
+
+  return (incoming: Incoming, delivery: Delivery, signal: AbortSignal): Promise<Handled> => {
+    if (incoming.kind === "tap") return tapped(incoming)
+    if (incoming.kind === "topic") return topicChanged(incoming)
+    if (incoming.kind === "move") return moved(incoming)
+    return said(incoming, delivery, signal)
+  }
+}
+
+const HINT = "Here I only take commands, such as /sessions. What you write in a session's topic goes to its agent."
+const done = (outcome: string): Handled => ({ kind: "done", outcome })

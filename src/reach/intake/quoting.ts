@@ -1,0 +1,19 @@
+const MAX_QUOTE_CHARS = 200
+/** So much of a text tells it from another. */
+const TELLING_CHARS = 60
+
+/**
+ * The words, with the head of what they answer before them. An answer to what the agent said last needs none: that is what
+ * any words answer.
+ */
+export function quoted(text: string, answered: string, lastReply: string | undefined): string {
+  const head = [...answered.trim()].slice(0, MAX_QUOTE_CHARS).join("")
+  if (head === "" || (lastReply !== undefined && bare(lastReply).includes(bare(head).slice(0, TELLING_CHARS))))
+    return text
+  const isCut = head.length < answered.trim().length
+  const lines = `${head}${isCut ? "…" : ""}`.split("\n").map((line) => `> ${line}`.trimEnd())
+  return `${lines.join("\n")}\n\n${text}`
+}
+
+/** Without what Markdown adds and a messenger shows in another way. */
+const bare = (text: string) => text.replaceAll(/[\s*_`#>~[\]()-]+/g, "")

@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Channel, IncomingMessage } from "../../domain/channel.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { Delivery } from "../../domain/delivery.ts"
+import { Failure } from "../../domain/failure.ts"
+import { newMessageId, type SessionId } from "../../domain/ids.ts"
+import { messageOf, targetOf } from "../../domain/message.ts"
+import type { Session } from "../../domain/session.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Topic } from "../../domain/topic.ts"
+import type { Messages } from "../messages/messages.ts"
+import type { LiveSessions } from "../watching/live.ts"
+import type { Admitted } from "./admit.ts"
+import type { Answers } from "./answers.ts"
+import { type Attachments, type Brought, filesIn } from "./attachments.ts"
+import type { Handled, Write } from "./handling.ts"
+import { offerResume } from "./offer.ts"
+import { quoted } from "./quoting.ts"
+import type { Known } from "./who.ts"
+
+export interface ToSessionDeps {
+  store: Store
+  clock: Clock
+  channel: Channel
+  messages: Pick<Messages, "send" | "byId">
+  live: Pick<LiveSessions, "ofSession">
+  attachments: Attachments
+  answer: Answers
+  /** What runs on another machine is that one's to start. */
+  host: string
+}
+
+export interface ToSession {
+  /** What somebody wrote, said or sent in a session's topic goes to its agent. */
+  bring(message: IncomingMessage, topic: Topic, by: Known, delivery: Delivery, signal: AbortSignal): Promise<Handled>
+  /** Words for the agent, under the number of the message that they are from. */
+  say(wish: SayWish): Promise<Handled>
+}
+
+export interface SayWish {
+  message: IncomingMessage
+  topic: Topic
+  by: Known
+  text: string
+  isCommand?: boolean
+  priority?: "stop"
+  writes?: readonly Write[]
+}
+
+/** Files that are sent together come one by one. */
+const ALBUM_MS = 1_200
+const LOOKED_AT_MS = 2_000
+const LOOK_MS = 50
+
+export function makeToSession({
+  store,
+  clock,
+  channel,
+  messages,
+  live,
+  attachments,
+  answer,
+  host,
+}: ToSessionDeps): ToSession {
+  const keyOf = ({ place, messageId }: IncomingMessage) => `${channel.id}:${place.chatId}:${messageId}`
+
+  const say: ToSession["say"] = async ({ message, topic, by, text, isCommand, priority, writes = [] }) => {
+    const sessionId = topic.sessionId
+    if (sessionId === null) return done("forgotten", answer(message, FORGOTTEN))
+    const { chatId, threadId } = message.place
+    const { userId, name } = by
+    const origin = { channel: channel.id, chatId, threadId, messageId: message.messageId, userId, name }
+    try {
+      const sent = await messages.send({
+        sessionId,
+        text,
+        sender: { kind: "owner", name },
+        idempotencyKey: keyOf(message),
+        allowTwin: true,
+        isCommand,
+        priority,
+        origin,
+      })
+      if (!sent.queued && sent.id === undefined) return done(sent.reason, answer(message, `Not sent: ${sent.reason}.`))
+      return done(`message ${sent.id}`, ...writes, ...(await asleep(topic, sessionId)))
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      return done(error.code, answer(message, `Not sent: ${error.message}.`))
+    }
+  }
+
+  /** Nobody is there: it is kept, and whoever wrote it can have the session go on. */
+  const asleep = async (topic: Topic, sessionId: SessionId): Promise<Write[]> => {
+    const agent = await live.ofSession(sessionId)
+    if (agent && (agent.status !== "gone" || agent.route?.host !== host)) return []
+    return [(tx) => offerResume(tx, { topic, sessionId, nowMs: clock.nowMs() })]
+  }
+
+  const edited = async (message: IncomingMessage, { sessionId }: Topic): Promise<Handled> => {
+    if (sessionId === null) return done("forgotten")
+    const id = newMessageId(targetOf({ sessionId }), keyOf(message))
+    for (const untilMs = clock.nowMs() + LOOKED_AT_MS; ; await sleep(LOOK_MS)) {
+      const delivery = await messages.byId(id)
+      if (!delivery) return done("an edit of what was not handed on")
+      const payload = messageOf(delivery)
+      const isWaiting = delivery.state === "queued" && delivery.attemptStartedAtMs === null
+      // Taken back, or given up: there is nothing to correct.
+      if (delivery.state === "cancelled" || delivery.state === "expired") return done(`it is ${delivery.state}`)
+      if (payload.text === message.text) return done("nothing changed")
+      if (!isWaiting || clock.nowMs() > untilMs)
+        return done("too late", answer(message, TOO_LATE, { part: `edit-${message.atMs}` }))
+      const text =
+        `${await withQuote(message, sessionId)}${message.files.length > 0 ? filesIn(payload.text) : ""}`.trim()
+      // The courier takes it for a moment to see whether it can go now.
+      if (await store.deliveries.rewrite(delivery.seq, { ...payload, text }, { ifWaitingAtMs: clock.nowMs() }))
+        return done(`message ${id} reads differently now`)
+    }
+  }
+
+  const withQuote = async (message: IncomingMessage, sessionId: SessionId) => {
+    if (message.replyTo === null) return message.text
+    const [last] = await store.turns.ofSession(sessionId, { kinds: ["reply"], limit: 1, maxChars: 4_000 })
+    return quoted(message.text, message.replyTo.text, last?.text)
+  }
+
+  /** Those of the album that are here, this one first; undefined while others may still come. */
+  const together = async (message: IncomingMessage, delivery: Delivery) => {
+    if (message.albumId === null) return { messages: [message], rest: [] }
+    if (clock.nowMs() - delivery.createdAtMs < ALBUM_MS) return undefined
+    const behind = (await store.deliveries.pending(delivery.lane)).filter(({ seq }) => seq > delivery.seq)
+    const rest = behind.flatMap((other) => {
+      const read = channel.read((other.payload as Admitted).raw)
+      const isPart = read?.kind === "message" && !read.isEdit && read.albumId === message.albumId
+      return isPart ? [{ delivery: other, message: read }] : []
+    })
+    return { messages: [message, ...rest.map((one) => one.message)], rest }
+  }
+
+  const files = async (message: IncomingMessage, topic: Topic, by: Known, delivery: Delivery): Promise<Handled> => {
+    const session = await sessionOf(topic)
+    if (!session) return done("forgotten", answer(message, FORGOTTEN))
+    const album = await together(message, delivery)
+    if (!album) return { kind: "later", why: "the rest of the album is to come", inMs: ALBUM_MS }
+    const brought = await attachments.keep(album.messages, session)
+    // A daemon that died after it was sent may have known fewer of them: those that came later go by themselves.
+    const before =
+      brought.kind === "words"
+        ? await messages.byId(newMessageId(targetOf({ sessionId: session.id }), keyOf(message)))
+        : undefined
+    const isSame = before === undefined || (brought.kind === "words" && messageOf(before).text === brought.text)
+    const covered = isSame ? album.rest : []
+    const writes = covered.map(
+      (one): Write =>
+        (tx) =>
+          tx.deliveries
+            .move(one.delivery.seq, ["queued"], "done", `with ${delivery.key}`, clock.nowMs())
+            .then(
+              (isMoved) =>
+                isMoved && tx.deliveries.rewrite(one.delivery.seq, { ...one.delivery.payload, raw: undefined }),
+            ),
+    )
+    return finish(brought, { message, topic, by, writes })
+  }
+
+  const finish = (brought: Brought, wish: Omit<SayWish, "text">): Promise<Handled> | Handled => {
+    if (brought.kind === "later") return { kind: "later", why: brought.why, inMs: brought.inMs }
+    const writes = wish.writes ?? []
+    if (brought.kind === "not") return done("not handed on", answer(wish.message, brought.why), ...writes)
+    const told = brought.told === undefined ? [] : [answer(wish.message, `“${brought.told}”`, { part: "heard" })]
+    return say({ ...wish, text: brought.text, writes: [...told, ...writes] })
+  }
+
+  const sessionOf = async ({ sessionId }: Topic): Promise<Session | undefined> =>
+    sessionId === null ? undefined : store.sessions.byId(sessionId)
+
+  return {
+    say,
+    async bring(message, topic, by, delivery, signal) {
+      if (message.isEdit) return edited(message, topic)
+      if (message.otherKind !== null) return done(message.otherKind, answer(message, cannot(message.otherKind)))
+      if (message.files.some(({ kind }) => kind === "voice"))
+        return finish(await attachments.hear(message, signal), { message, topic, by })
+      if (message.files.length > 0) return files(message, topic, by, delivery)
+      if (topic.sessionId === null) return done("forgotten", answer(message, FORGOTTEN))
+      return say({ message, topic, by, text: await withQuote(message, topic.sessionId) })
+    },
+  }
+}
+
+const done = (outcome: string, ...writes: Write[]): Handled => ({ kind: "done", outcome, writes })
+const cannot = (kind: string) =>
+  `A ${kind.replaceAll("_", " ")} cannot be handed on; text, pictures, files and voice can.`
+const FORGOTTEN = "This topic's session was forgotten. /new starts another."
+const TOO_LATE = "The agent has that message already, as it was. Write what should be different."

@@ -1,0 +1,35 @@
+import type { SessionId } from "../../domain/ids.ts"
+import { type Address, SESSION_TARGET } from "../../domain/message.ts"
+import type { Session } from "../../domain/session.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Roster } from "../../domain/team.ts"
+
+const SHORTEST_PREFIX = 4
+
+/** Whom a target means: a team by its name, or a session by its id or the beginning of it. A team's name goes first. */
+export async function findTarget(
+  target: string,
+  { store, roster }: { store: Store; roster: Roster },
+): Promise<Address | { refused: string }> {
+  const team = roster.byName(target)
+  if (team) return { team: team.name }
+  const id = target.startsWith(SESSION_TARGET) ? target.slice(SESSION_TARGET.length) : target
+  const found = await sessionsOf(store, id)
+  if (found.length > 1) return { refused: `ambiguous target: more than one session begins with ${id}` }
+  return found[0] ? addressable(found[0]) : { refused: `unknown target: ${target}` }
+}
+
+/** A session that is known by its whole id. */
+export async function findSession(sessionId: SessionId, store: Store): Promise<Address | { refused: string }> {
+  const session = await store.sessions.byId(sessionId)
+  return session ? addressable(session) : { refused: `unknown target: ${SESSION_TARGET}${sessionId}` }
+}
+
+async function sessionsOf(store: Store, id: string): Promise<Session[]> {
+  const exact = await store.sessions.byId(id as SessionId)
+  if (exact) return [exact]
+  return id.length < SHORTEST_PREFIX ? [] : store.sessions.byPrefix(id)
+}
+
+const addressable = ({ id, isSubagent }: Session): Address | { refused: string } =>
+  isSubagent ? { refused: "a sub-agent takes no messages; its parent does" } : { sessionId: id }

@@ -1,0 +1,39 @@
+import type { AgentConsole } from "../../domain/agent-console.ts"
+import { promptHash } from "../../domain/ids.ts"
+import { lanesOf, messageOf } from "../../domain/message.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Turn } from "../../domain/turn.ts"
+import { pastedHash } from "../courier/evidence.ts"
+
+/** Messages further back are not what was said just now. */
+const LAST_MESSAGES = 20
+/** The agent's clock and ours, and how long a paste may take to become a turn. */
+const BEFORE_MS = 5_000
+const AFTER_MS = 10 * 60 * 1000
+
+export interface EchoDeps {
+  channel: string
+  consoles: readonly AgentConsole[]
+  redact(text: string): string
+}
+
+/** Whether a prompt is what somebody wrote in the messenger: there it stands already. */
+export async function isEcho(
+  tx: Store,
+  turn: Turn,
+  { platform, teams }: { platform: string; teams: readonly string[] },
+  { channel, consoles, redact }: EchoDeps,
+): Promise<boolean> {
+  const lanes = [lanesOf({ sessionId: turn.sessionId }), ...teams.map((team) => lanesOf({ team }))].flat()
+  const said = promptHash(turn.text)
+  for (const delivery of await tx.deliveries.ofLanes(lanes, { last: LAST_MESSAGES })) {
+    const { origin, text } = messageOf(delivery)
+    const beganMs = delivery.attemptStartedAtMs
+    if (origin?.channel !== channel || beganMs === null) continue
+    if (turn.atMs < beganMs - BEFORE_MS || turn.atMs > beganMs + AFTER_MS) continue
+    // What is kept has no secrets in it.
+    const hashes = [promptHash(text), promptHash(redact(text)), pastedHash(delivery, platform, consoles)]
+    if (hashes.includes(said)) return true
+  }
+  return false
+}

@@ -1,0 +1,91 @@
+import type { SessionId } from "../../domain/ids.ts"
+import type { JournalEntry } from "../../domain/journal.ts"
+import { chatLane, type Outgoing } from "../../domain/outgoing.ts"
+import type { Session } from "../../domain/session.ts"
+import type { Store } from "../../domain/store.ts"
+import { restartNote, titled } from "../render/notes.ts"
+import type { MirrorDeps, MirrorSettings } from "./mirror.ts"
+import type { Telling } from "./telling.ts"
+
+/** A permission is shown at once, whoever asks: it waits for a person. */
+export async function tellPermission(
+  tx: Store,
+  { telling, settings }: { telling: Telling; settings: Pick<MirrorSettings, "approvals"> },
+  { kind, sessionId, data }: JournalEntry,
+): Promise<void> {
+  const permissionId = String(data.id)
+  if (kind === "permission.asked" && settings.approvals) {
+    const permission = await tx.permissions.byId(permissionId)
+    if (permission?.state !== "waiting") return
+    const session = await askerOf(tx, sessionId, data.team)
+    const topic = session && (await telling.ensure(tx, session))
+    if (topic)
+      await telling.put(tx, topic, `card:${permissionId}`, { kind: "card", topicId: topic.id, permissionId }, true)
+  } else if (kind === "permission.decided") {
+    const card = await tx.deliveries.byKey(`tg:card:${permissionId}`)
+    const topic = card && (await tx.topics.byId((card.payload as Outgoing & { kind: "card" }).topicId))
+    if (topic)
+      await telling.put(
+        tx,
+        topic,
+        `decided:${permissionId}`,
+        { kind: "decided", topicId: topic.id, permissionId },
+        true,
+      )
+  }
+}
+
+/** What a team asks before its session is known is shown where the team is. */
+async function askerOf(tx: Store, sessionId: string | null, team: unknown): Promise<Session | undefined> {
+  const id = sessionId ?? (typeof team === "string" ? (await tx.posts.byTeam(team))?.sessionId : undefined)
+  const session = id == null ? undefined : await tx.sessions.byId(id as SessionId)
+  if (!session?.isSubagent) return session
+  const edge = (await tx.sessions.edges(session.id)).find(({ kind }) => kind === "subagent")
+  return (edge && (await tx.sessions.byNative(edge.parentPlatform, edge.parentNativeId))) ?? session
+}
+
+/** One session goes on where another was: that is told by the way it came. What died is told here. */
+const TOLD_ELSEWHERE = /^(?:clear|fork|resume|compact)$/
+
+export async function tellRestart(
+  tx: Store,
+  { telling, redact }: { telling: Telling; redact(text: string): string },
+  { seq, data }: JournalEntry,
+  session: Session,
+): Promise<void> {
+  const word = (name: string) => (typeof data[name] === "string" ? (data[name] as string) : null)
+  const [team, cause, next] = [word("team") ?? "", word("cause") ?? "other", word("new")]
+  if (TOLD_ELSEWHERE.test(cause)) return
+  const topic = next === null ? await telling.find(tx, session) : await telling.ensure(tx, session)
+  if (!topic) return
+  const restarts = await tx.updates.after(team, { types: ["session_restart"], newest: true, limit: 5 })
+  const told = restarts.findLast((update) => update.data.old === data.old && update.data.new === data.new)?.data ?? {}
+  const { current_task: task } = (told.task ?? {}) as { current_task?: unknown }
+  const body = restartNote({
+    ...{ team, cause, old: word("old"), new: next },
+    task: typeof task === "string" ? redact(task) : undefined,
+    pending: Array.isArray(told.pending) ? told.pending.length : Number(told.pending ?? 0),
+  })
+  await telling.note(tx, topic, `restart:${topic.id}:${seq}`, body, next === null)
+}
+
+/** Sending still works while somebody else takes what people write. */
+export async function tellBot(
+  tx: Store,
+  { place, clock }: MirrorDeps,
+  { seq, kind, atMs }: JournalEntry,
+): Promise<void> {
+  const at = kind === "bot.conflict" ? await place(tx) : undefined
+  if (!at || clock.nowMs() - atMs > CONFLICT_NEWS_MS) return
+  const body = titled(
+    "⚠️ Another program asks for this bot's messages",
+    `Until it stops, ${at.host} does not see what you write here. One bot is for one machine.`,
+  )
+  const payload: Outgoing = { kind: "answer", chatId: at.chatId, threadId: null, body }
+  const lane = chatLane(at.chatId)
+  await tx.deliveries.enqueue(
+    { key: `tg:bot:${seq}`, lane, channel: at.channel, payload, repeatable: false },
+    clock.nowMs(),
+  )
+}
+const CONFLICT_NEWS_MS = 10 * 60 * 1000

@@ -1,0 +1,45 @@
+import type { Session } from "../../domain/session.ts"
+import type { Topic } from "../../domain/topic.ts"
+import { clean, shorten } from "../render/clean.ts"
+
+/** Where sessions are told, and as what. */
+export interface MirrorPlace {
+  channel: string
+  chatId: string
+  /** Names the home: only the one that made a topic acts on it. */
+  home: string
+  host: string
+  maxNameUnits: number
+}
+
+/** `host • project • title`, as far as they are known. */
+export function topicName(
+  session: Session,
+  { host, maxNameUnits }: Pick<MirrorPlace, "host" | "maxNameUnits">,
+): string {
+  const title = UNTITLED.test(session.title) ? "" : session.title
+  const words = [hostWord(host), projectOf(session), title].map(oneLine).filter((word) => word !== "")
+  return shorten(words.join(" • "), maxNameUnits)
+}
+
+export const hostWord = (host: string) => oneLine(host.split(".")[0]!)
+
+/** The last part of the path is what people call it. */
+function projectOf({ rootUri, projectPath }: Session): string {
+  const path = rootUri === null ? (projectPath ?? "") : rootUri.replace(/^file:\/\//, "")
+  const name = path.split(/[/\\]/).findLast((part) => part !== "") ?? ""
+  try {
+    return rootUri === null ? name : decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+const oneLine = (text: string) => clean(text).replace(/\s+/g, " ").trim()
+const UNTITLED = /^(?:Untitled)?$/
+
+/** Opens the topic in the messenger; groups with topics have addresses, private chats have none. */
+export function topicUrl({ chatId, threadId }: Pick<Topic, "chatId" | "threadId">): string | undefined {
+  const group = /^-100(\d+)$/.exec(chatId)?.[1]
+  return group === undefined || threadId === null ? undefined : `https://t.me/c/${group}/${threadId}`
+}

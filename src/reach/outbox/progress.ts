@@ -1,0 +1,68 @@
+import type { Delivery } from "../../domain/delivery.ts"
+import type { Outgoing } from "../../domain/outgoing.ts"
+
+/** How far a delivery is. It is kept in its payload, so that after a crash no part is said again but the one under way. */
+export interface Progress {
+  /** What it is sent as: on its own, merged with others, with them as a file, or as the beginning of a trail. */
+  fold: "one" | "merged" | "file" | "trail"
+  /** Others of its lane that go with it. */
+  with: number[]
+  /** Parts that have arrived. */
+  done: number
+  /** Written before the call and taken back after it: where it stands after a crash, it may have arrived. */
+  isUnderWay: boolean
+  /** What is under way is not a part of it, but the file of the trail that it ends. */
+  isTrailFile: boolean
+  /** How often it is not known whether the part that is next has arrived already. */
+  doubts: number
+  /** Of one part it will never be known whether it arrived. */
+  isUnsure: boolean
+  /** As it is, without marks, as a file: each where the one before was refused. */
+  form: 0 | 1 | 2
+  /** How often it was said that the topic is not there. */
+  gone: number
+}
+
+export const AT_FIRST: Progress = {
+  fold: "one",
+  with: [],
+  done: 0,
+  isUnderWay: false,
+  isTrailFile: false,
+  doubts: 0,
+  isUnsure: false,
+  form: 0,
+  gone: 0,
+}
+
+/**
+ * How often something is said again of which it is not known whether it has arrived. For each time that we died over it once,
+ * because what is lost is worse than what is said twice and says so; but answers that get lost on the way may do so for hours.
+ */
+const MOST_REPEATS = { died: 5, unanswered: 1 }
+
+/** It may have arrived: it is said again, and says so; after that it is left at that. */
+export function doubted(progress: Progress, why: keyof typeof MOST_REPEATS): Partial<Progress> {
+  const { doubts, done, isTrailFile } = progress
+  if (doubts < MOST_REPEATS[why]) return { isUnderWay: false, doubts: doubts + 1 }
+  return { isUnderWay: false, doubts: 0, isUnsure: true, done: isTrailFile ? done : done + 1 }
+}
+
+/** Nothing of it was tried yet, so that it may still be put together with others. */
+export const isFresh = ({ done, isUnderWay, doubts, form, isUnsure }: Progress) =>
+  done === 0 && !isUnderWay && doubts === 0 && form === 0 && !isUnsure
+
+export function progressOf({ payload }: Pick<Delivery, "payload">): Progress {
+  return { ...AT_FIRST, ...(payload.progress as Partial<Progress> | undefined) }
+}
+
+export function outgoingOf({ payload }: Pick<Delivery, "payload">): Outgoing {
+  const { progress: _, ...outgoing } = payload
+  return outgoing as unknown as Outgoing
+}
+
+/** What is left of it when it was said: ids and numbers, no words. */
+export function withoutWords(payload: Record<string, unknown>): Record<string, unknown> {
+  const { body: _, file: __, buttons: ___, why: ____, progress: _____, ...rest } = payload
+  return rest
+}

@@ -1,0 +1,196 @@
+import type { Channel, ChannelTrouble, Place } from "../../domain/channel.ts"
+import type { Clock } from "../../domain/clock.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Topic, Trail } from "../../domain/topic.ts"
+import type { ChatBudget } from "./budget.ts"
+import type { Job, OutboxDesk } from "./desk.ts"
+import type { Folded, makeFolding } from "./fold.ts"
+import { doubted, type Progress } from "./progress.ts"
+import type { Part, Rendering } from "./rendering.ts"
+import type { TopicLife } from "./topics.ts"
+import { trailBody, trailFile } from "./trail.ts"
+import { postOf } from "./words.ts"
+
+/** Where a job is about, and how much may go there. */
+export interface JobPlace {
+  place: Place
+  topic: Topic | undefined
+  budget: ChatBudget
+}
+
+export interface SayingDeps {
+  store: Store
+  clock: Clock
+  channel: Channel
+  desk: OutboxDesk
+  rendering: Rendering
+  folding: ReturnType<typeof makeFolding>
+  life: TopicLife
+  onTrouble(error: unknown, what: string): void
+}
+
+/** Sends what is next of a job: one message, and what it leads to is written with that it has arrived. */
+export function makeSaying({ store, clock, channel, desk, rendering, folding, life, onTrouble }: SayingDeps) {
+  const { can } = channel
+
+  const send = async (
+    job: Job,
+    { place, topic, budget }: JobPlace,
+    part: Part,
+    about: Partial<Progress>,
+    onSent: (messageId: number) => Promise<void>,
+  ): Promise<ChannelTrouble | undefined> => {
+    const { form, doubts } = job.progress
+    const post = postOf({ ...part, isSilent: part.isSilent || topic?.isMuted === true }, can, {
+      form,
+      isRepeat: doubts > 0,
+    })
+    const isBegun = await desk.begin(job, { ...about, isUnderWay: true }, (tx) => budget.spend(tx, "send"))
+    if (!isBegun) return NO_NEWS
+    const told = await channel.send(place, { ...post, ...replyOf(job) })
+    budget.arrived("send")
+    if (told.ok) await onSent(told.value.messageId)
+    else return sendTrouble(job, topic, told.trouble)
+    return undefined
+  }
+
+  /** What the chat must know is handed on. */
+  const sendTrouble = async (
+    job: Job,
+    topic: Topic | undefined,
+    trouble: ChannelTrouble,
+  ): Promise<ChannelTrouble | undefined> => {
+    if (trouble.kind === "unclear") {
+      await desk.note(job, doubted(job.progress, "unanswered"))
+      return trouble
+    }
+    if (trouble.kind === "refused" || trouble.kind === "gone") {
+      const { form } = job.progress
+      onTrouble(
+        new Error(trouble.why),
+        `${job.delivery.key} was refused${form < 2 ? ", and is tried in another form" : ""}`,
+      )
+      if (form === 2) await desk.settle(job, "failed", trouble.why)
+      else await desk.note(job, { isUnderWay: false, form: form === 0 ? 1 : 2 })
+      return NO_NEWS
+    }
+    await desk.note(job, { isUnderWay: false })
+    if (trouble.kind === "topic_closed" || trouble.kind === "topic_gone") return topicTrouble(job, topic, trouble)
+    return trouble
+  }
+
+  const topicTrouble = async (
+    job: Job,
+    topic: Topic | undefined,
+    trouble: Extract<ChannelTrouble, { kind: "topic_closed" | "topic_gone" }>,
+  ): Promise<ChannelTrouble | undefined> => {
+    if (!topic) await desk.settle(job, "failed", trouble.why)
+    else if (trouble.kind === "topic_closed") await store.topics.change(topic.id, { state: "closed" }, ["open"])
+    else {
+      const gone = job.progress.gone + 1
+      await desk.note(job, { gone })
+      // A chat whose topics were switched off says of each that it is not there; asked to open it, it says why.
+      if (gone === 1 && topic.state === "open") await store.topics.change(topic.id, { state: "closed" }, ["open"])
+      else if (gone <= MOST_GONE) await life.remake(topic)
+      else return { kind: "no_topics", why: trouble.why }
+    }
+    return NO_NEWS
+  }
+
+  const partSent = async (job: Job, at: JobPlace, parts: number, messageId: number) => {
+    const { outgoing, progress } = job
+    const also = async (tx: Store) => {
+      await at.budget.save(tx, "send")
+      if (at.topic)
+        await tx.topics.change(at.topic.id, { usedAtMs: clock.nowMs(), ...(endsTrail(job) && { trail: null }) })
+      // Of several it is the last one that has the buttons.
+      if (outgoing.kind === "card")
+        await tx.cards.put({ permissionId: outgoing.permissionId, channel: channel.id, ...at.place, messageId })
+    }
+    const done = progress.done + 1
+    if (done < parts) return desk.note(job, { done, isUnderWay: false, doubts: 0, form: 0 }, also)
+    return desk.settle(job, progress.isUnsure ? "uncertain" : "done", null, also)
+  }
+
+  const beginTrail = async (job: Job, at: JobPlace, { lines, ...about }: Folded) => {
+    const isRepeat = job.progress.doubts > 0
+    const shown = await trailBody({ seqs: lines }, rendering.line, can.maxTextUnits - MARK_UNITS)
+    const settle = async (trail?: Trail) => {
+      const { isUnsure } = job.progress
+      await desk.settle(job, isUnsure ? "uncertain" : "done", shown ? null : NOTHING_LEFT, async (tx) => {
+        await at.budget.save(tx, "send")
+        if (trail && at.topic) await tx.topics.change(at.topic.id, { trail, usedAtMs: clock.nowMs() })
+      })
+    }
+    const progress = { fold: about.fold, with: about.with, isTrailFile: false }
+    if (!shown || job.progress.done > 0) {
+      job.progress = { ...job.progress, ...progress }
+      await settle()
+      return NO_NEWS
+    }
+    return send(job, at, { body: shown.body, isSilent: true }, progress, (messageId) =>
+      settle({ messageId, seqs: lines, cut: shown.cut, ...(isRepeat ? { isRepeat } : {}) }),
+    )
+  }
+
+  return {
+    async say(job: Job, at: JobPlace, keep: number): Promise<ChannelTrouble | undefined> {
+      const folded = await folding.fold(job, at.budget.left("send", keep))
+      if (folded.fold === "trail") return beginTrail(job, at, folded)
+      const about = { fold: folded.fold, with: folded.with, isTrailFile: false }
+      // A receipt's first part is the mark that stands already.
+      const parts = job.outgoing.kind === "receipt" ? [EMPTY, ...(folded.parts ?? [])] : folded.parts
+      const { done, isUnsure } = job.progress
+      const part = parts?.[done]
+      if (!parts || !part) {
+        job.progress = { ...job.progress, ...about }
+        await desk.settle(job, isUnsure ? "uncertain" : "done", done > 0 ? null : NOTHING_LEFT)
+        return NO_NEWS
+      }
+      if (part.body.text.trim() === "" && !part.file) {
+        await desk.note(job, { ...about, done: done + 1 })
+        return NO_NEWS
+      }
+      return send(job, at, part, about, (id) => partSent(job, at, parts.length, id))
+    },
+    /** Before something else is said: the lines that no longer fit into the trail's message. */
+    async endTrail(job: Job, at: JobPlace & { topic: Topic & { trail: Trail } }): Promise<ChannelTrouble | undefined> {
+      const isLeft = !(job.progress.isUnsure && job.progress.isTrailFile)
+      const part = isLeft ? await trailFile(at.topic.trail, rendering.line) : undefined
+      const ended = () =>
+        desk.note(job, { isUnderWay: false, isTrailFile: false, doubts: 0, form: 0 }, async (tx) => {
+          await at.budget.save(tx, "send")
+          await tx.topics.change(at.topic.id, { trail: null })
+        })
+      if (part) return send(job, at, part, { isTrailFile: true }, ended)
+      await ended()
+      return NO_NEWS
+    },
+    topicTrouble,
+  }
+}
+
+/** What is said after the tools that ran, below which the next ones begin a new trail. */
+export const endsTrail = ({ outgoing }: Job) =>
+  outgoing.kind === "turn" ||
+  outgoing.kind === "line" ||
+  outgoing.kind === "note" ||
+  outgoing.kind === "trail" ||
+  (outgoing.kind === "topic" && outgoing.change.isArchived === true)
+
+/** Nothing that would tell whether the chat can be written to. */
+export const NO_NEWS: ChannelTrouble = { kind: "unchanged" }
+
+/** A topic that is made anew and is not there again is nothing that making another one would mend. */
+const MOST_GONE = 2
+const NOTHING_LEFT = "nothing is left to say"
+const EMPTY: Part = { body: { text: "", marks: [] }, isSilent: true }
+/** Room for saying that it may be a repeat. */
+const MARK_UNITS = 32
+
+const replyOf = ({ outgoing, progress }: Job) => {
+  if (outgoing.kind === "receipt") return { replyTo: outgoing.messageId }
+  if (outgoing.kind === "answer" && outgoing.replyTo !== undefined && progress.done === 0)
+    return { replyTo: outgoing.replyTo }
+  return {}
+}

@@ -1,0 +1,106 @@
+import type { Selectable } from "kysely"
+import type { TopicChange, Topics } from "../domain/channel-store.ts"
+import type { SessionId } from "../domain/ids.ts"
+import type { Topic, TopicState, Trail, Verbosity } from "../domain/topic.ts"
+import type { Db } from "./dialect.ts"
+import type { Tables } from "./tables.ts"
+
+export function makeTopics(db: Db): Topics {
+  const select = () => db.selectFrom("topics").selectAll()
+
+  return {
+    async ensure(topic) {
+      await db
+        .insertInto("topics")
+        .values({
+          id: topic.id,
+          channel: topic.channel,
+          home: topic.home,
+          session_id: topic.sessionId,
+          created_at_ms: topic.createdAtMs,
+          ...(columnsOf(topic) as Required<ReturnType<typeof columnsOf>>),
+        } as never)
+        .onConflict((c) => c.doNothing())
+        .execute()
+      const row = await select()
+        .where("channel", "=", topic.channel)
+        .where("chat_id", "=", topic.chatId)
+        .where("session_id", "=", topic.sessionId)
+        .where("state", "<>", "gone")
+        .executeTakeFirstOrThrow()
+      return toTopic(row)
+    },
+    async byId(id) {
+      const row = await select().where("id", "=", id).executeTakeFirst()
+      return row && toTopic(row)
+    },
+    async ofSession(sessionId) {
+      const rows = await select().where("session_id", "=", sessionId).orderBy("created_at_ms", "desc").execute()
+      return rows.map(toTopic)
+    },
+    async byThread(channel, chatId, threadId) {
+      const row = await select()
+        .where("channel", "=", channel)
+        .where("chat_id", "=", chatId)
+        .where("thread_id", "=", threadId)
+        .executeTakeFirst()
+      return row && toTopic(row)
+    },
+    async list({ channel, states }) {
+      let query = select().where("channel", "=", channel).orderBy("created_at_ms").orderBy("id")
+      if (states) query = query.where("state", "in", [...states])
+      return (await query.execute()).map(toTopic)
+    },
+    async change(id, change, from) {
+      const columns = columnsOf(change)
+      if (Object.keys(columns).length === 0) return false
+      let query = db.updateTable("topics").set(columns).where("id", "=", id)
+      if (from) query = query.where("state", "in", [...from])
+      return (await query.executeTakeFirstOrThrow()).numUpdatedRows > 0n
+    },
+    async moveChat(channel, fromChatId, toChatId) {
+      await db
+        .updateTable("topics")
+        .set({ chat_id: toChatId })
+        .where("channel", "=", channel)
+        .where("chat_id", "=", fromChatId)
+        .execute()
+    },
+  }
+}
+
+function columnsOf({ threadId, isMuted, makingAtMs, trail, usedAtMs, chatId, ...same }: TopicChange) {
+  const { name, state, verbosity, doubts } = same
+  return {
+    ...(threadId !== undefined && { thread_id: threadId }),
+    ...(name !== undefined && { name }),
+    ...(state !== undefined && { state }),
+    ...(verbosity !== undefined && { verbosity }),
+    ...(isMuted !== undefined && { is_muted: Number(isMuted) }),
+    ...(makingAtMs !== undefined && { making_at_ms: makingAtMs }),
+    ...(doubts !== undefined && { doubts }),
+    ...(trail !== undefined && { trail: trail === null ? null : JSON.stringify(trail) }),
+    ...(usedAtMs !== undefined && { used_at_ms: usedAtMs }),
+    ...(chatId !== undefined && { chat_id: chatId }),
+  }
+}
+
+function toTopic(row: Selectable<Tables["topics"]>): Topic {
+  return {
+    id: row.id,
+    channel: row.channel,
+    home: row.home,
+    chatId: row.chat_id,
+    threadId: row.thread_id,
+    sessionId: row.session_id as SessionId | null,
+    name: row.name,
+    state: row.state as TopicState,
+    verbosity: row.verbosity as Verbosity,
+    isMuted: row.is_muted === 1,
+    makingAtMs: row.making_at_ms,
+    doubts: row.doubts,
+    trail: row.trail === null ? null : (JSON.parse(row.trail) as Trail),
+    createdAtMs: row.created_at_ms,
+    usedAtMs: row.used_at_ms,
+  }
+}

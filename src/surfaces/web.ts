@@ -1,0 +1,45 @@
+import { readFile } from "node:fs/promises"
+import { extname, join } from "node:path"
+import type { MiddlewareHandler } from "hono"
+
+const TYPES: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+}
+/** No script and no style but those of these files: what a transcript holds can only ever be text. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ")
+const FILE = /^\/(?:assets\/)?[\w.-]+\.(?:js|css|svg)$/
+/** Addresses of pages, which all are the same file: the page finds out by itself which one is meant. */
+const PAGE = /^\/(?:(?:search|teams|analytics|health|sessions\/[\w-]+)\/?)?$/
+
+/** The dashboard's files. They hold nothing of anybody's, so no token is asked for; what they show comes with one. */
+export function webPages(dir: string): MiddlewareHandler {
+  return async (c, next) => {
+    const { path, method } = c.req
+    const name = PAGE.test(path) ? "index.html" : FILE.test(path) ? path.slice(1) : undefined
+    if (name === undefined || (method !== "GET" && method !== "HEAD")) return next()
+    const bytes = await readFile(join(dir, name)).catch(() => undefined)
+    if (!bytes) return next()
+    return c.body(method === "HEAD" ? "" : new Uint8Array(bytes), 200, {
+      "content-type": TYPES[extname(name)]!,
+      "content-length": String(bytes.length),
+      // The names of those files change with what is in them.
+      "cache-control": name.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",
+      "content-security-policy": POLICY,
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "cross-origin-opener-policy": "same-origin",
+    })
+  }
+}

@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Clock } from "../domain/clock.ts"
+import type { Delivery } from "../domain/delivery.ts"
+import type { SessionId } from "../domain/ids.ts"
+import type { Sender } from "../domain/message.ts"
+import { type AskPayload, askOf, type Pair } from "../domain/pair.ts"
+import type { Store } from "../domain/store.ts"
+import type { Turn } from "../domain/turn.ts"
+import { conclude, isFinal, stateEntry, WITH_AGENT } from "./entries.ts"
+import { headingOf } from "./heading.ts"
+
+/** Questions for a session that a person has open: said there as a message, and answered by what is replied there. */
+export interface Handing {
+  /** Resolves when it is settled; with `closed` when the session was closed before it was said. */
+  hand(delivery: Delivery, pair: Pair, isCancelled: () => boolean, signal: AbortSignal): Promise<"settled" | "closed">
+}
+
+export interface HandingDeps {
+  store: Store
+  clock: Clock
+  /** Brings it to exactly this session. The same key is the same message, whose id it returns. */
+  sendTo(sessionId: SessionId, wish: { text: string; sender: Sender; key: string }): Promise<string>
+  /** False when an agent has it already. */
+  takeBack(messageId: string): Promise<boolean>
+  readRecords(platform: string): Promise<boolean>
+  isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
+  /** Its agent waits for its next prompt. */
+  isIdle(sessionId: SessionId): Promise<boolean>
+  onChanged(id: string): void
+}
+
+const LOOK_MS = 150
+const LOOKS_CLOSED = 3
+/** So often it is looked whether it was answered already: that a turn is over is sometimes heard of late. */
+const EVIDENCE_MS = 2_000
+/** The reply reaches the agent's file, and the file our archive, a moment after its turn is over. */
+const GRACE_MS = 5_000
+const LAST_TURNS = 2_000
+
+const IN_SESSION = "said in the session that a person has open"
+
+export const isHanded = ({ handed }: AskPayload) => handed !== undefined && handed.sessionId !== null
+
+export function makeHanding(deps: HandingDeps): Handing {
+  const { store, clock, sendTo, takeBack, readRecords, isOpenElsewhere, isIdle, onChanged } = deps
+
+  const settle = async (delivery: Delivery, state: Parameters<typeof conclude>[2], reason: string | null) => {
+    await store.transaction((tx) => conclude(tx, delivery, state, clock.nowMs(), reason))
+    onChanged(delivery.key)
+  }
+
+  /** Of the words as they stand now: what was forgotten meanwhile must not come back. */
+  const note = (delivery: Delivery, handed: NonNullable<AskPayload["handed"]>): Promise<boolean> =>
+    store.transaction(async (tx) => {
+      const now = await tx.deliveries.byKey(delivery.key)
+      if (!now || isFinal(now.state)) return false
+      delivery.payload = { ...now.payload, handed }
+      await tx.deliveries.rewrite(delivery.seq, delivery.payload)
+      return true
+    })
+
+  /** Written before it is sent: whoever comes back to it after a crash sends the same message. What is over is not sent. */
+  const handOver = async (delivery: Delivery, sessionId: SessionId): Promise<string | undefined> => {
+    const before = askOf(delivery)
+    const times = (before.handed?.times ?? 0) + (isHanded(before) ? 0 : 1)
+    if (!(await note(delivery, { times, sessionId }))) return undefined
+    const ask = askOf(delivery)
+    // The owner's words are typed as they are; what others say gets a heading on its way.
+    const text = ask.isOwners ? `${headingOf(delivery)}\n${ask.text}` : ask.text
+    return sendTo(sessionId, { text, sender: senderOf(ask), key: `${delivery.key} ${times}` })
+  }
+
+  /** As far as the message is, the question is too; also when it was done between two looks. */
+  const keepUp = async (delivery: Delivery, message: Delivery): Promise<void> => {
+    const isDone = message.state === "done"
+    if (!isDone && !WITH_AGENT.includes(message.state as never)) return
+    const { seq, leaseOwner, key } = delivery
+    await store.transaction(async (tx) => {
+      const nowMs = clock.nowMs()
+      const now = await tx.deliveries.byKey(key)
+      if (now?.state === "queued" && leaseOwner !== null) {
+        await tx.deliveries.startAttempt(seq, leaseOwner, nowMs)
+        await tx.pairs.count(askOf(delivery).pairId, nowMs)
+        await conclude(tx, delivery, "delivered", nowMs, IN_SESSION)
+      }
+      const isRunning = isDone || message.state === "running"
+      if (isRunning && (await tx.deliveries.move(seq, ["delivered"], "running", IN_SESSION, nowMs)))
+        await tx.journal.append([stateEntry(delivery, "running", nowMs)])
+    })
+    onChanged(key)
+  }
+
+  const replyTo = async (
+    message: Delivery,
+    ask: Delivery,
+    sessionId: SessionId,
+    { isProved = false } = {},
+  ): Promise<Turn | undefined> => {
+    const turns = await store.turns.ofSession(sessionId, { limit: LAST_TURNS })
+    const names = [message.key, ask.key]
+    const at = turns.findLastIndex(({ kind, text }) => kind !== "reply" && names.some((name) => text.includes(name)))
+    if (isProved && at < 0) return undefined
+    // What a hook hands over stands in no turn: then what was replied since counts.
+    const since = message.attemptStartedAtMs ?? message.createdAtMs
+    const after = at >= 0 ? turns.slice(at + 1) : turns.filter(({ atMs }) => atMs >= since)
+    const next = after.findIndex(({ kind }) => kind === "prompt")
+    return (next < 0 || at < 0 ? after : after.slice(0, next)).findLast(({ kind }) => kind === "reply")
+  }
+
+  const answered = (delivery: Delivery, pair: Pair, message: Delivery, { text, usage }: Turn) =>
+    store.transaction(async (tx) => {
+      const nowMs = clock.nowMs()
+      if (!(await conclude(tx, delivery, "done", nowMs, IN_SESSION))) return
+      await tx.pairs.answer({
+        ...{ messageId: delivery.key, pairId: pair.id, nativeId: pair.nativeId, text, isContextNew: false },
+        durationMs: Math.max(0, nowMs - (message.attemptStartedAtMs ?? nowMs)),
+        inputTokens: usage?.inputTokens ?? 0,
+        outputTokens: usage?.outputTokens ?? 0,
+        costUsd: usage?.costUsd ?? null,
+        atMs: nowMs,
+      })
+    })
+
+  const conclusion = async (
+    delivery: Delivery,
+    pair: Pair,
+    message: Delivery,
+    sessionId: SessionId,
+    signal: AbortSignal,
+  ) => {
+    if (message.state !== "done")
+      return settle(delivery, message.state as "failed", message.outcome ?? "it was taken out of the queue")
+    for (let leftMs = GRACE_MS; leftMs > 0; leftMs -= LOOK_MS) {
+      const isRead = await readRecords(pair.platform)
+      const reply = await replyTo(message, delivery, sessionId)
+      if (reply) {
+        await answered(delivery, pair, message, reply)
+        onChanged(delivery.key)
+        return
+      }
+      if (!isRead) break
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+      if (signal.aborted) return
+    }
+    await settle(delivery, "failed", "it was said in the open session, whose turn ended without a reply")
+  }
+
+  /** The agent idles, and what stands in its records after the question is a reply. */
+  const foundReply = async (delivery: Delivery, pair: Pair, message: Delivery, sessionId: SessionId) => {
+    if (message.state === "queued" || !(await isIdle(sessionId))) return undefined
+    await readRecords(pair.platform)
+    return replyTo(message, delivery, sessionId, { isProved: true })
+  }
+
+  return {
+    async hand(delivery, pair, isCancelled, signal) {
+      const session = await store.sessions.byNative(pair.platform, pair.nativeId!)
+      const sessionId = askOf(delivery).handed?.sessionId ?? session?.id
+      if (sessionId === undefined) return "closed"
+      const id = await handOver(delivery, sessionId)
+      if (id === undefined) return "settled"
+      let looksClosed = 0
+      let lookedAtMs = clock.nowMs()
+      for (; !signal.aborted; await sleep(LOOK_MS, undefined, { signal }).catch(() => {})) {
+        const message = await store.deliveries.byKey(id)
+        if (!message) return "closed"
+        if (isFinal(message.state)) {
+          await keepUp(delivery, message)
+          await conclusion(delivery, pair, message, sessionId, signal)
+          return "settled"
+        }
+        const isOpen = message.state !== "queued" || (await isOpenElsewhere(pair.platform, pair.nativeId!))
+        // A registry that is being written is empty for a moment.
+        looksClosed = isOpen ? 0 : looksClosed + 1
+        const isTakenBack = (isCancelled() || looksClosed >= LOOKS_CLOSED) && (await takeBack(id))
+        if (isCancelled()) return "settled"
+        if (isTakenBack) {
+          await note(delivery, { sessionId: null, times: askOf(delivery).handed?.times ?? 1 })
+          return "closed"
+        }
+        await keepUp(delivery, message)
+        if (clock.nowMs() - lookedAtMs < EVIDENCE_MS) continue
+        lookedAtMs = clock.nowMs()
+        const reply = await foundReply(delivery, pair, message, sessionId)
+        if (!reply) continue
+        await answered(delivery, pair, message, reply)
+        onChanged(delivery.key)
+        return "settled"
+      }
+      return "settled"
+    },
+  }
+}
+
+function senderOf({ isOwners, fromTeam, sender: name }: AskPayload): Sender {
+  if (isOwners) return { kind: "owner", name }
+  return { kind: fromTeam === null ? "client" : "agent", name }
+}

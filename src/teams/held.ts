@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Clock } from "../domain/clock.ts"
+import type { PermissionAnswer } from "../domain/driver.ts"
+import type { Permission } from "../domain/permission.ts"
+import type { Store } from "../domain/store.ts"
+import { nextWake } from "./next-wake.ts"
+import { answerOf, lateText, type Meant } from "./permit-words.ts"
+
+/** Questions of hooks: each comes to wait, goes, and comes again under the same id. Without an answer its agent's own dialog stays. */
+export interface Held {
+  /** Until there is an answer, which is handed out once, or until it is time to come again. */
+  hold(id: string, signal: AbortSignal): Promise<HoldAnswer>
+  /** Whether the one that asked is there; it may be on its way. */
+  isThere(id: string): Promise<boolean>
+  /** Waits until what was decided is taken to the agent; what is not is stale. */
+  settleTaking(id: string): Promise<void>
+  /** After a restart: what nobody came again for is stale. */
+  leaveBehind(): void
+  /** Sends all to the daemon that comes next. */
+  close(): void
+}
+
+export type HoldAnswer =
+  | { kind: "answer"; answer: PermissionAnswer }
+  /** Come again. */
+  | { kind: "again" }
+  /** None is to come from here. */
+  | { kind: "over" }
+
+export interface HeldDeps {
+  store: Store
+  clock: Clock
+  home: string
+  /** What was meant by a decision, as far as it is not kept. */
+  meantBy(id: string): Meant
+  end(id: string, state: "timed_out" | "stale", reason: string): Promise<unknown>
+  onTrouble(error: unknown, what: string): void
+}
+
+const HOLD_MS = 50_000
+const LOOK_MS = 500
+/** A hook that comes again does so at once; after a restart, within a second or two. */
+const COMES_MS = 3_000
+const STEP_MS = 50
+const RESTART_MS = 15_000
+export const NOBODY_WAITS = "nobody waits for this any more: answer at the terminal"
+
+export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDeps): Held {
+  const present = new Map<string, number>()
+  const closing = new AbortController()
+  let behind: NodeJS.Timeout | undefined
+
+  /** It was heard of last by its connection, which was closed. */
+  const leave = async (id: string) => {
+    await sleep(COMES_MS, undefined, { signal: closing.signal, ref: false })
+    if (!present.has(id)) await end(id, "stale", "the agent asks no longer")
+  }
+
+  const take = (permission: Permission): Promise<boolean> =>
+    store.transaction(async (tx) => {
+      if (!(await tx.permissions.take(permission.id, clock.nowMs()))) return false
+      await tell(tx, permission, clock.nowMs())
+      return true
+    })
+
+  const withdraw = (permission: Permission): Promise<boolean> =>
+    store.transaction(async (tx) => {
+      const { id, asker, tool } = permission
+      const atMs = clock.nowMs()
+      if (!(await tx.permissions.withdraw(id, NOBODY_WAITS, atMs))) return false
+      const data = { id, asker, tool, reason: NOBODY_WAITS }
+      await tx.audit.add({ atMs, who: "throughline", what: "permission.stale", data })
+      await tell(tx, { ...permission, state: "stale" }, atMs)
+      return true
+    })
+
+  const look = async (id: string, signal: AbortSignal, untilMs: number): Promise<HoldAnswer | undefined> => {
+    const permission = await store.permissions.byId(id)
+    if (permission?.state === "waiting") {
+      const { expiresAtMs, askedAtMs } = permission
+      if (clock.nowMs() >= expiresAtMs) {
+        await end(id, "timed_out", `${lateText(expiresAtMs - askedAtMs)}; its own dialog stays`)
+        return { kind: "over" }
+      }
+      return signal.aborted || performance.now() >= untilMs ? { kind: "again" } : undefined
+    }
+    const isDecided = permission?.state === "allowed" || permission?.state === "denied"
+    if (!isDecided || permission.takenAtMs !== null) return { kind: "over" }
+    // Nobody is there to take it, but somebody may come again.
+    if (signal.aborted) return { kind: "again" }
+    return (await take(permission)) ? { kind: "answer", answer: answerOf(permission, meantBy(id)) } : { kind: "over" }
+  }
+
+  return {
+    async hold(id, signal) {
+      const over = AbortSignal.any([signal, closing.signal])
+      const untilMs = performance.now() + HOLD_MS
+      present.set(id, (present.get(id) ?? 0) + 1)
+      try {
+        for (;;) {
+          const woken = nextWake(store, over, LOOK_MS)
+          try {
+            const answer = await look(id, over, untilMs)
+            if (answer) return answer
+            await woken.promise
+          } finally {
+            woken.drop()
+          }
+        }
+      } finally {
+        const left = present.get(id)! - 1
+        if (left > 0) present.set(id, left)
+        else present.delete(id)
+        if (signal.aborted && left === 0) leave(id).catch((error: unknown) => quiet(error, closing.signal, onTrouble))
+      }
+    },
+    async isThere(id) {
+      for (const untilMs = performance.now() + COMES_MS; !present.has(id); await sleep(STEP_MS))
+        if (performance.now() >= untilMs) return false
+      return true
+    },
+    async settleTaking(id) {
+      for (const untilMs = performance.now() + COMES_MS; ; await sleep(STEP_MS)) {
+        const permission = await store.permissions.byId(id)
+        const isDecided = permission?.state === "allowed" || permission?.state === "denied"
+        if (!isDecided || permission.takenAtMs !== null) return
+        if (performance.now() >= untilMs && (await withdraw(permission))) return
+      }
+    },
+    leaveBehind() {
+      const sweep = async () => {
+        const waiting = (await store.permissions.waiting()).filter((one) => one.waiter === "hook" && one.home === home)
+        for (const { id } of waiting)
+          if (!present.has(id)) await end(id, "stale", "nobody asked again after the daemon was restarted")
+        for (const permission of await store.permissions.untaken(home))
+          if (!present.has(permission.id)) await withdraw(permission)
+      }
+      behind = setTimeout(() => {
+        sweep().catch((error: unknown) => quiet(error, closing.signal, onTrouble))
+      }, RESTART_MS).unref()
+    },
+    close() {
+      clearTimeout(behind)
+      closing.abort()
+    },
+  }
+}
+
+/** That it is over, told when it is so for the agent too. */
+async function tell(tx: Store, permission: Permission, atMs: number): Promise<void> {
+  const { id, team, tool, state, answeredBy: by, sessionId } = permission
+  const data = { id, team, tool, state, by }
+  await tx.journal.append([{ kind: "permission.decided", sessionId, atMs, data, key: `${id} decided` }])
+}
+
+function quiet(error: unknown, closing: AbortSignal, onTrouble: HeldDeps["onTrouble"]): void {
+  if (!closing.aborted) onTrouble(error, "a hook that asks no longer")
+}

@@ -1,0 +1,164 @@
+import { expect, test } from "vitest"
+import type { TopicChange } from "../../../src/domain/channel-store.ts"
+import type { Store } from "../../../src/domain/store.ts"
+import type { Topic } from "../../../src/domain/topic.ts"
+import { addSession, NOW } from "./examples.ts"
+
+/** Topics, bots, people, budgets and roles. */
+export function channelsContract(store: () => Store): void {
+  const topic = (over: Partial<Topic>): Topic => ({
+    id: "t1",
+    channel: "telegram",
+    home: "here",
+    chatId: "-100",
+    threadId: null,
+    sessionId: null,
+    name: "host • project • title",
+    state: "wanted",
+    verbosity: "normal",
+    isMuted: false,
+    makingAtMs: null,
+    doubts: 0,
+    trail: null,
+    createdAtMs: NOW,
+    usedAtMs: NOW,
+    ...over,
+  })
+
+  test("a session has one topic in a chat, whoever wants it first, until that is gone", async () => {
+    const { id: sessionId } = await addSession(store())
+    const wanted = await Promise.all(["a", "b", "c"].map((id) => store().topics.ensure(topic({ id, sessionId }))))
+    expect(new Set(wanted.map(({ id }) => id)).size).toBe(1)
+    const [first] = wanted
+    expect(first).toEqual(topic({ id: first!.id, sessionId }))
+    expect((await store().topics.ensure(topic({ id: "d", sessionId, chatId: "-200" }))).id).toBe("d")
+    expect(await store().topics.change(first!.id, { state: "gone", threadId: 7 })).toBe(true)
+    expect((await store().topics.ensure(topic({ id: "e", sessionId, createdAtMs: NOW + 1 }))).id).toBe("e")
+    expect((await store().topics.ofSession(sessionId)).map(({ id }) => id)[0]).toBe("e")
+    expect(await store().topics.ofSession(sessionId)).toHaveLength(3)
+  })
+
+  test("equal thread ids of two chats are two topics", async () => {
+    const [one, two] = [await addSession(store(), { nativeId: "n1" }), await addSession(store(), { nativeId: "n2" })]
+    await store().topics.ensure(topic({ id: "a", sessionId: one.id, threadId: 42, state: "open" }))
+    await store().topics.ensure(topic({ id: "b", sessionId: two.id, chatId: "-200", threadId: 42, state: "open" }))
+    expect((await store().topics.byThread("telegram", "-100", 42))?.id).toBe("a")
+    expect((await store().topics.byThread("telegram", "-200", 42))?.id).toBe("b")
+    expect(await store().topics.byThread("telegram", "-300", 42)).toBeUndefined()
+    await store().topics.moveChat("telegram", "-100", "-300")
+    expect((await store().topics.byThread("telegram", "-300", 42))?.id).toBe("a")
+  })
+
+  test("what changes in a topic is all of it, and only from the states that were named", async () => {
+    const { id: sessionId } = await addSession(store())
+    await store().topics.ensure(topic({ sessionId }))
+    const change: TopicChange = {
+      threadId: 9,
+      name: "n",
+      state: "open",
+      verbosity: "quiet",
+      isMuted: true,
+      makingAtMs: NOW,
+      doubts: 2,
+      trail: { messageId: 3, seqs: [8, 9], cut: 1 },
+      usedAtMs: NOW + 5,
+      chatId: "-7",
+    }
+    expect(await store().topics.change("t1", change, ["open"])).toBe(false)
+    expect(await store().topics.change("t1", change, ["wanted"])).toBe(true)
+    expect(await store().topics.byId("t1")).toEqual(topic({ sessionId, ...change }))
+    await store().topics.change("t1", { trail: null, makingAtMs: null })
+    expect(await store().topics.byId("t1")).toMatchObject({ trail: null, makingAtMs: null, name: "n" })
+    expect((await store().topics.list({ channel: "telegram", states: ["open"] })).map(({ id }) => id)).toEqual(["t1"])
+    expect(await store().topics.list({ channel: "telegram", states: ["wanted"] })).toEqual([])
+    expect(await store().topics.list({ channel: "other" })).toEqual([])
+  })
+
+  test("the ledger outlives a session that is forgotten", async () => {
+    const { id: sessionId } = await addSession(store())
+    await store().topics.ensure(topic({ sessionId, threadId: 5, state: "open" }))
+    await store().forgetting.session(sessionId, NOW)
+    expect(await store().topics.byId("t1")).toMatchObject({ sessionId: null, threadId: 5 })
+  })
+
+  test("a bot's offset and its state do not disturb each other", async () => {
+    expect(await store().bots.byId("telegram:1")).toBeUndefined()
+    expect(await store().bots.setState("telegram:1", "conflict", "another poller", NOW)).toBe(true)
+    await store().bots.moveOffset("telegram:1", 12, NOW + 1)
+    const conflict = { id: "telegram:1", nextOffset: 12, state: "conflict", why: "another poller", sinceMs: NOW }
+    expect(await store().bots.byId("telegram:1")).toEqual(conflict)
+    expect(await store().bots.setState("telegram:1", "conflict", "still", NOW + 2)).toBe(false)
+    expect(await store().bots.byId("telegram:1")).toEqual({ ...conflict, why: "still" })
+    expect(await store().bots.setState("telegram:1", "ok", null, NOW + 3)).toBe(true)
+    // An id may jump to a lower one.
+    await store().bots.moveOffset("telegram:1", 4, NOW + 4)
+    expect(await store().bots.list()).toEqual([
+      { id: "telegram:1", nextOffset: 4, state: "ok", why: null, sinceMs: NOW + 3 },
+    ])
+  })
+
+  test("updates and the offset after them are kept together or not at all", async () => {
+    const admit = () =>
+      store().transaction(async (tx) => {
+        await tx.bots.moveOffset("telegram:1", 13, NOW)
+        throw new Error("power cut")
+      })
+    await expect(admit()).rejects.toThrow("power cut")
+    expect(await store().bots.byId("telegram:1")).toBeUndefined()
+  })
+
+  test("people are known by their id, and can be sent away", async () => {
+    const person = { channel: "telegram", userId: "7", name: "Ada", chatId: null, pairedAtMs: NOW }
+    await store().people.put(person)
+    await store().people.put({ ...person, name: "Ada L.", chatId: "7", pairedAtMs: NOW + 1 })
+    expect(await store().people.list("telegram")).toEqual([{ ...person, name: "Ada L.", chatId: "7" }])
+    expect(await store().people.list("other")).toEqual([])
+    expect(await store().people.remove("telegram", "8")).toBe(false)
+    expect(await store().people.remove("telegram", "7")).toBe(true)
+    expect(await store().people.list("telegram")).toEqual([])
+  })
+
+  test("a budget is empty until something was sent", async () => {
+    expect(await store().budgets.get("k")).toEqual({ sentAtMs: [], blockedUntilMs: 0 })
+    await store().budgets.put("k", { sentAtMs: [NOW], blockedUntilMs: NOW + 9 })
+    await store().budgets.put("k", { sentAtMs: [NOW, NOW + 1], blockedUntilMs: NOW + 7 })
+    expect(await store().budgets.get("k")).toEqual({ sentAtMs: [NOW, NOW + 1], blockedUntilMs: NOW + 7 })
+  })
+
+  test("a card is found by its permission and chat; the newer one stands", async () => {
+    const card = { permissionId: "q-1", channel: "telegram", chatId: "-100", threadId: 7, messageId: 3 }
+    await store().cards.put(card)
+    await store().cards.put({ ...card, chatId: "5", threadId: null, messageId: 9 })
+    await store().cards.put({ ...card, messageId: 4 })
+    expect(await store().cards.get("q-1", "telegram", "-100")).toEqual({ ...card, messageId: 4 })
+    expect(await store().cards.get("q-1", "telegram", "5")).toMatchObject({ threadId: null, messageId: 9 })
+    expect(await store().cards.get("q-2", "telegram", "5")).toBeUndefined()
+    expect(await store().cards.byMessage("telegram", "-100", 4)).toEqual({ ...card, messageId: 4 })
+    expect(await store().cards.byMessage("telegram", "5", 4)).toBeUndefined()
+  })
+
+  test("a hold lasts until it is taken away", async () => {
+    const hold = { key: "telegram:1:-100", kind: "no_rights", why: "demoted", sinceMs: NOW, nextAtMs: NOW + 60_000 }
+    await store().holds.put(hold)
+    await store().holds.put({ ...hold, nextAtMs: NOW + 120_000 })
+    await store().holds.put({ ...hold, key: "telegram:2" })
+    expect(await store().holds.list("telegram:1")).toEqual([{ ...hold, nextAtMs: NOW + 120_000 }])
+    expect(await store().holds.remove(hold.key)).toBe(true)
+    expect(await store().holds.remove(hold.key)).toBe(false)
+    expect(await store().holds.list("telegram:1")).toEqual([])
+  })
+
+  test("a role is one owner's until its time is over or it is given back", async () => {
+    const hold = (owner: string, nowMs: number) => store().roles.hold("poll", owner, 100, nowMs)
+    expect(await hold("a", NOW)).toBe(true)
+    expect(await hold("b", NOW + 99)).toBe(false)
+    expect(await hold("a", NOW + 50)).toBe(true)
+    expect(await hold("b", NOW + 149)).toBe(false)
+    expect(await hold("b", NOW + 150)).toBe(true)
+    expect(await store().roles.list()).toEqual([{ name: "poll", owner: "b", untilMs: NOW + 250 }])
+    await store().roles.release("poll", "a")
+    expect(await hold("a", NOW + 151)).toBe(false)
+    await store().roles.release("poll", "b")
+    expect(await hold("a", NOW + 151)).toBe(true)
+  })
+}

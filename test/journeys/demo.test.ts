@@ -1,0 +1,206 @@
+import { execFile } from "node:child_process"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import type { Registration } from "../../src/daemon/registration.ts"
+import { makeHome, type TestHome } from "../fixtures/daemon.ts"
+import { connect } from "../fixtures/mcp.ts"
+
+const SLOW_MS = 90_000
+const SOON = { timeout: 15_000, interval: 100 }
+
+let home: TestHome
+let text: string
+let dir: string
+beforeAll(async () => {
+  home = makeHome()
+  const tmp = join(home.env.HOME!, "tmp")
+  mkdirSync(tmp)
+  // All of this is the user's own, and none of the demo's.
+  Object.assign(home.env, {
+    TMPDIR: tmp,
+    CODEX_HOME: join(home.env.HOME!, ".codex"),
+    THROUGHLINE_LOG_LEVEL: "nonsense",
+  })
+  const { code, stdout, stderr } = await home.run("start", "--demo")
+  expect(stderr).toBe("")
+  expect(code).toBe(0)
+  text = stdout
+  dir = /a made-up shop, in (\S+)\./.exec(text)?.[1] ?? ""
+}, SLOW_MS)
+afterAll(async () => {
+  await home.run("stop", "--demo", "--force")
+  await home.dispose()
+})
+
+const demo = <T>(...args: string[]) => home.json<T>(...args, "--demo")
+interface Hit {
+  title: string
+  platform: string
+  snippet: string
+}
+const titles = async (query: string) =>
+  (await demo<{ hits: Hit[] }>("search", query, "--limit", "4")).hits.map(({ title }) => title)
+
+test("it lies in a folder of its own that others cannot read, and the user's home is left as it was", () => {
+  expect(dir).toBe(join(home.env.HOME!, "tmp", `throughline-demo-${process.getuid?.()}`))
+  expect(statSync(dir).mode & 0o777).toBe(0o700)
+  expect(readdirSync(home.env.HOME!).sort()).toEqual(["tmp"])
+})
+
+test("five agents, four projects, two weeks: all of it imported as any agent's files are", async () => {
+  const { sources } = await demo<{
+    sources: { platform: string; found: boolean; sessions: number; unknown: number; unreadable: number }[]
+  }>("sources")
+  const found = sources.filter((source) => source.found)
+  expect(found.map(({ platform }) => platform).sort()).toEqual([
+    "aider",
+    "claude-code",
+    "codex",
+    "gemini-cli",
+    "opencode",
+  ])
+  expect(found.reduce((sum, { sessions }) => sum + sessions, 0)).toBeGreaterThanOrEqual(45)
+  expect(found.map(({ unknown, unreadable }) => unknown + unreadable)).toEqual([0, 0, 0, 0, 0])
+  const { code, stdout } = await home.run("doctor", "--demo")
+  expect({ code, last: stdout.trim().split("\n").at(-1) }).toEqual({ code: 0, last: "All good." })
+})
+
+test("a search finds the exchange that was meant", async () => {
+  expect((await titles("refund rounding"))[0]).toBe("Refund rounding loses a cent")
+  expect((await titles("why did we drop redis")).slice(0, 2).sort()).toEqual([
+    "Drop Redis: carts go to Postgres",
+    "Why did we drop Redis?",
+  ])
+  expect((await titles("checkout timeout")).slice(0, 2).sort()).toEqual([
+    "Checkout timeout is back",
+    "Checkout timeout under load",
+  ])
+})
+
+test("a session shows its lineage: a fork, a sub-agent, what was cleared, a compaction", async () => {
+  const show = async (title: string) => {
+    const all = ["sessions", "--limit", "100", "--subagents"]
+    const { sessions } = await demo<{ sessions: { id: string; title: string }[] }>(...all)
+    const { id } = sessions.find((session) => session.title.startsWith(title))!
+    return (await home.run("sessions", "show", id, "--demo")).stdout
+  }
+  expect(await show("Checkout as a saga, tried and dropped")).toMatch(/fork/i)
+  expect(await show("Packing slip shows the gift wrap")).toMatch(/clear/i)
+  expect(await show("Find every place that creates a charge")).toMatch(/sub-?agent/i)
+  expect(await show("Checkout timeout is back")).toContain("ran out of context")
+})
+
+test("a restart is told with what was being worked on", async () => {
+  await vi.waitFor(async () => {
+    const { stdout } = await home.run("updates", "storefront", "--demo")
+    expect(stdout).toMatch(/session_restart .*\(clear\)/)
+    expect(stdout).toContain("was working on: Packing slip shows the gift wrap")
+  }, SOON)
+})
+
+test("reasoning with its branch is recovered by the project alone, and a brief says where it stood", async () => {
+  const cwd = join(dir, "you", "storefront")
+  const inDemo = { ...home, env: { ...home.env, THROUGHLINE_HOME: join(dir, "home"), THROUGHLINE_LOG_LEVEL: "info" } }
+  const agent = await connect(inDemo, { cwd, env: { CLAUDE_PROJECT_DIR: cwd } })
+  const found = await agent.call<{ thoughts: unknown[]; branches: Record<string, unknown[]> }>("init", {
+    operation: "load_context",
+  })
+  expect([found.thoughts.length, found.branches.outbox?.length]).toEqual([5, 2])
+  const { brief } = await agent.call<{ brief: string }>("resume_session_context", { current_query: "checkout timeout" })
+  expect(brief).toContain("no call over the network inside of a transaction")
+  await agent.close()
+})
+
+describe("what is proposed", () => {
+  const commands = () => [...text.matchAll(/^ {2}(\S.* --demo)$/gm)].map(([, command]) => command!)
+  const paste = (command: string) =>
+    new Promise<{ code: number; stdout: string }>((resolve) => {
+      execFile("sh", ["-c", command], { env: home.env, cwd: "/" }, (error, stdout) =>
+        resolve({ code: error ? Number(error.code) : 0, stdout }),
+      )
+    })
+
+  test(
+    "works as it is pasted, from any folder",
+    async () => {
+      expect(commands().length).toBeGreaterThanOrEqual(5)
+      for (const command of commands()) {
+        const { code, stdout } = await paste(command)
+        expect(code, `${command}\n${stdout}`).toBe(0)
+        expect(stdout.length, command).toBeGreaterThan(40)
+      }
+    },
+    SLOW_MS,
+  )
+
+  test("says in which shape: the live agent waits, the team answers", async () => {
+    const said = async (part: string) => (await paste(commands().find((command) => command.includes(part))!)).stdout
+    expect(await said("sessions live")).toContain("waiting (permission)")
+    expect(await said("permissions")).toContain("add --demo")
+    const answer = await said("ask payments")
+    expect(answer.split("in proportion to how the order was paid")).toHaveLength(2)
+    expect(await said("handoff")).toContain("codex resume")
+    expect((await home.run("search", "refund rounding", "--open", "--demo")).stdout).toContain("33.34, 33.33, 33.33")
+  })
+})
+
+test("the page is served with its token, and not without", async () => {
+  const { url, address } = await demo<{ url: string; address: string }>("dashboard")
+  expect(await (await fetch(url)).text()).toMatch(/<!doctype html>/i)
+  const ask = (authorization: string) =>
+    fetch(`${url}/api/sessions.live`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization },
+      body: "{}",
+    })
+  expect((await ask(`Bearer ${address.split("#token=")[1]}`)).status).toBe(200)
+  expect((await ask("Bearer nonsense")).status).toBe(401)
+})
+
+test(
+  "what waits for a person goes on when it is allowed, and the queue holds messages in several states",
+  async () => {
+    const { targets } = await demo<{ targets: { target: string; pending: number }[] }>("queue")
+    expect(
+      targets
+        .filter(({ pending }) => pending > 0)
+        .map(({ target }) => target)
+        .sort(),
+    ).toEqual(["storefront", "warehouse"])
+    const { permissions } = await demo<{ permissions: { id: string }[] }>("permissions")
+    expect(permissions).toHaveLength(1)
+    await demo("permissions", "answer", permissions[0]!.id, "allow")
+    await vi.waitFor(async () => {
+      const { hits } = await demo<{ hits: Hit[] }>("search", "the alarm CheckoutSwept is live")
+      expect(hits[0]?.snippet).toContain("is live")
+    }, SOON)
+  },
+  SLOW_MS,
+)
+
+test(
+  "a second start finds the first; stop throws it away, and then there is none",
+  async () => {
+    const { pid } = JSON.parse(readFileSync(join(dir, "home", "daemon.json"), "utf8")) as Registration
+    const again = await home.run("start", "--demo")
+    expect(again.stdout).toContain("The demo runs already")
+    expect((JSON.parse(readFileSync(join(dir, "home", "daemon.json"), "utf8")) as Registration).pid).toBe(pid)
+    expect((await home.run("stop", "--demo")).stdout).toContain("The demo is gone")
+    expect(existsSync(dir)).toBe(false)
+    const { code, stderr } = await home.run("search", "refund", "--demo")
+    expect(code).toBe(2)
+    expect(stderr).toContain("throughline start --demo")
+  },
+  SLOW_MS,
+)
+
+test("it is not made in a place that is somebody else's, and never through a link", async () => {
+  const other = join(home.env.HOME!, "other")
+  mkdirSync(other)
+  symlinkSync(other, dir)
+  const { code, stderr } = await home.run("start", "--demo")
+  expect(code).not.toBe(0)
+  expect(stderr).toContain("is not a folder of yours")
+  expect(readdirSync(other)).toEqual([])
+})

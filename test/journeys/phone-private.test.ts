@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { FakeAgent } from "../fixtures/fake-agents.ts"
+import { makePocket, type Pocket, SOON } from "../fixtures/pocket.ts"
+import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
+import type { Seen } from "../fixtures/telegram/seen.ts"
+
+/** As in a group, but for nobody else: and Telegram takes more messages a minute there. */
+describe("somebody has their sessions in the private chat with the bot", () => {
+  let pocket: Pocket
+  let q: QueueHome
+  let agent: FakeAgent
+  let thread: number
+  beforeAll(async () => {
+    pocket = await makePocket(
+      { limits: false, bots: [{ username: "throughline_bot", topicsInPrivate: true }] },
+      "private",
+    )
+    q = await makeQueueHome(["shop"], { THROUGHLINE_TELEGRAM_API_ROOT: pocket.apiRoot })
+  }, 60_000)
+  afterAll(async () => {
+    await q?.dispose()
+    await pocket?.close()
+  })
+
+  const isIdle = () => expect.poll(() => agent.registry()?.status, SOON).toBe("idle")
+  const command = async (text: string, where: { thread?: number } = { thread }) => {
+    const id = await pocket.write(text, where)
+    const isAnswer = ({ isBot, replyTo }: Seen) => isBot && replyTo === id
+    return (await pocket.until(where.thread ?? null, isAnswer, `the answer to ${text}`)).text
+  }
+
+  test("set up without a group: whoever sends the code first has the topics", async () => {
+    const args = ["telegram", "setup", "--token", pocket.token, "--private", "--yes"]
+    const { code, stdout } = await q.home.run(...args)
+    expect([code, stdout]).toEqual([0, expect.stringContaining("is set up for private chats")])
+    await pocket.write(/Whoever sends it ([A-Z2-9]{8}) may/.exec(stdout)![1]!)
+    await pocket.until(null, ({ isBot, text }) => isBot && /may|paired/i.test(text), "the answer to the code")
+    agent = await q.start("shop")
+    await q.agents.panes.paste(agent.pane, "Count the stones")
+    await q.agents.panes.key(agent.pane, "Enter")
+    await expect
+      .poll(pocket.topics, SOON)
+      .toMatchObject([{ name: expect.stringMatching(/ • shop • Count the stones$/) }])
+    thread = (await pocket.topics())[0]!.id
+    await pocket.until(thread, ({ text }) => text.startsWith("✅ done"), "done")
+    expect((await pocket.said(thread)).slice(0, 2)).toEqual(["🧑‍💻 Count the stones", "Done: Count the stones"])
+  }, 40_000)
+
+  test("commands answer", async () => {
+    await isIdle()
+    expect(await command("/status")).toMatch(/The agent is idle\.\nNothing waits for it\.\nNot muted, normal\./)
+    expect(await command("/sessions", {})).toMatch(/^Live on .*\n• shop • Count the stones.* is idle/)
+    expect(await command("/queue")).toBe("Nothing waits for this session.")
+    expect(await command("/mute")).toMatch(/^Nothing of this topic makes a sound/)
+    expect(await command("/verbose")).toMatch(/^Everything is told/)
+    expect(await command("/status")).toMatch(/Muted, verbose\.$/)
+    expect(await command("/unmute")).toMatch(/sound again/)
+    expect(await command("/normal")).toMatch(/a line for each tool/)
+    expect(await command("/help")).toMatch(/\/stop – /)
+    expect(await command("/stop")).toMatch(/^Not stopped: /)
+    await pocket.write("Take long\nSLOW 20000", { thread })
+    await expect.poll(() => agent.registry()?.status, SOON).toBe("busy")
+    expect(await command("/stop")).toBe("Stopped.")
+    await isIdle()
+  }, 60_000)
+
+  test("an approval is answered there, too", async () => {
+    await pocket.write("Please\nDIALOG make release", { thread })
+    const card = await pocket.until(thread, ({ buttons }) => buttons.length > 0, "the card")
+    expect(await pocket.tap(card, /Allow$/)).toMatchObject({ text: "Allowed." })
+    await agent.until((log) => log.some(({ kind }) => kind === "hook-decided"))
+  }, 40_000)
+})

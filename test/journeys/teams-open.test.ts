@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type AskAnswer, type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
+import { type FakeAgent, type FakeAgents, makeFakeAgents } from "../fixtures/fake-agents.ts"
+
+const SOON = { timeout: 15_000, interval: 50 }
+const SLOW_MS = 60_000
+const WAIT = { timeout: 30_000 }
+
+describe("a person has the pair's session open", () => {
+  let b: AskingHome
+  let agents: FakeAgents
+  beforeAll(async () => {
+    b = await makeAskingHome({ web: {}, api: {}, docs: {}, ops: {}, far: {} })
+    await b.home.json("setup", "claude-code", "--yes")
+    agents = makeFakeAgents(b.home)
+  })
+  afterAll(async () => {
+    agents.end()
+    await b.dispose()
+  })
+  const caller = () => ({ surface: "mcp", key: "of-web", projectDir: b.dirOf("web"), cwd: b.dirOf("web") })
+  const asWeb = (toTeam: string, message: string, more: object = {}) =>
+    b.call<AskAnswer>("teams_send_message", { toTeam, message, ...WAIT, ...more }, caller())
+  const deliver = (team: string, message: string, more: object = {}) =>
+    asWeb(team, message, { ifOpen: "deliver", ...more })
+  /** What reached it with these words, typed or by a hook. */
+  const heard = (person: FakeAgent, words: string) =>
+    person
+      .log()
+      .flatMap(({ kind, text }) => (["prompt", "wake", "context"].includes(kind) && text.includes(words) ? [text] : []))
+  const processes = async (team: string) => (await b.status()).processes.filter(({ to }) => to === team)
+
+  /** The pair's session is made by a question, and then somebody goes on with it in a terminal. */
+  const opened = async (team: string): Promise<{ sessionId: string; person: FakeAgent }> => {
+    const { sessionId } = await asWeb(team, "<<SAY plum>>")
+    await b.call("teams_control", { operation: "sleep", team, fromTeam: "web" })
+    const person = await agents.start({ name: team, cwd: b.dirOf(team), args: ["--resume", sessionId!] })
+    await expect.poll(() => person.registry()?.status, SOON).toBe("idle")
+    return { sessionId: sessionId!, person }
+  }
+
+  test("the question is said there, once, and what is replied there is the answer", { timeout: SLOW_MS }, async () => {
+    const { sessionId, person } = await opened("api")
+    const asked = await deliver("api", "Which fruit?\nREPLY a fig")
+    expect(asked).toMatchObject({ status: "done", answer: "a fig", sessionId, from: "web" })
+    expect(heard(person, "Which fruit?")).toEqual([
+      expect.stringMatching(/^\[Message m-\w+ from web, via Throughline\]\nWhich fruit\?/),
+    ])
+    expect(b.states(asked.messageId)).toEqual(["queued", "delivered", "running", "done"])
+    expect(await processes("api"), "no second process on it").toEqual([])
+    // A longer turn of the person's own comes first, and is not taken for the answer.
+    agents.tmux("a", "send-keys", "-t", person.pane.pane, "-l", "SLOW 1500")
+    agents.tmux("a", "send-keys", "-t", person.pane.pane, "Enter")
+    await expect.poll(() => person.registry()?.status, SOON).toBe("busy")
+    expect(await deliver("api", "And now?\nREPLY a pear")).toMatchObject({ status: "done", answer: "a pear" })
+    expect(heard(person, "And now?")).toHaveLength(1)
+  })
+
+  test("the owner's question is typed as the owner's, and who chooses to wait waits until it is closed", {
+    timeout: SLOW_MS,
+  }, async () => {
+    const { sessionId } = await b.ask("docs", "<<SAY plum>>")
+    await b.call("teams_control", { operation: "sleep", team: "docs" })
+    const person = await agents.start({ name: "docs", cwd: b.dirOf("docs"), args: ["--resume", sessionId!] })
+    await expect.poll(() => person.registry()?.status, SOON).toBe("idle")
+    const wish = { toTeam: "docs", message: "Mine.\nREPLY yours", ...WAIT }
+    const said = await b.call<AskAnswer>("teams_send_message", { ...wish, ifOpen: "deliver" })
+    expect(said).toMatchObject({ status: "done", answer: "yours", sessionId })
+    expect(person.prompts()[0]).toMatch(/^\[Message m-\w+ from the owner to docs, via Throughline\]\nMine\./)
+    const waits = await b.call<AskAnswer>("teams_send_message", { ...wish, message: "<<SAY w>>", timeout: 1_500 })
+    expect(waits).toMatchObject({ status: "queued", reason: "somebody has this pair's session open" })
+    process.kill(person.pid, "SIGTERM")
+    expect(await b.until(waits.messageId, ({ status }) => status === "done")).toMatchObject({ answer: "w", sessionId })
+  })
+
+  test("closed before it was said, it is asked as ever, in the same session", { timeout: SLOW_MS }, async () => {
+    const { sessionId, person } = await opened("ops")
+    agents.tmux("a", "send-keys", "-t", person.pane.pane, "-l", "DIALOG rm x")
+    agents.tmux("a", "send-keys", "-t", person.pane.pane, "Enter")
+    await expect.poll(() => person.registry()?.status, SOON).toBe("waiting")
+    const { messageId } = await deliver("ops", "<<SAY kiwi>>", { timeout: 0 })
+    await expect.poll(async () => (await b.message(messageId)).reason, SOON).toContain("waits to be said")
+    process.kill(person.pid, "SIGTERM")
+    const answer = await b.until(messageId, ({ status }) => status === "done")
+    expect(answer).toMatchObject({ answer: "kiwi", sessionId })
+    expect(heard(person, "kiwi")).toEqual([])
+    expect(b.prompts().filter((text) => text.includes("<<SAY kiwi>>"))).toHaveLength(1)
+  })
+
+  test("a daemon that is killed meanwhile says it once, and loses no answer", { timeout: SLOW_MS }, async () => {
+    const { sessionId, person } = await opened("far")
+    const { messageId } = await deliver("far", "Slowly.\nSLOW 3000\nREPLY at last", { timeout: 0 })
+    await b.until(messageId, ({ status }) => status === "delivered" || status === "running")
+    await b.home.kill()
+    await b.home.run("start")
+    const answer = await b.until(messageId, ({ status }) => status === "done", 30_000)
+    expect(answer).toMatchObject({ answer: "at last", sessionId })
+    expect(heard(person, "Slowly.")).toHaveLength(1)
+    // Taken back before it is said, it is never said.
+    agents.tmux("a", "send-keys", "-t", person.pane.pane, "-l", "DIALOG rm x")
+    agents.tmux("a", "send-keys", "-t", person.pane.pane, "Enter")
+    await expect.poll(() => person.registry()?.status, SOON).toBe("waiting")
+    const second = await deliver("far", "Never said.", { timeout: 0 })
+    const cancelling = { operation: "cancel", messageId: second.messageId, fromTeam: "web" }
+    expect(await b.call("teams_control", cancelling)).toMatchObject({ changed: true })
+    agents.tmux("a", "send-keys", "-t", person.pane.pane, "Escape")
+    await expect.poll(() => person.registry()?.status, SOON).toBe("idle")
+    expect(await deliver("far", "After it.\nREPLY here")).toMatchObject({ answer: "here" })
+    expect(heard(person, "Never said.")).toEqual([])
+  })
+})

@@ -1,0 +1,68 @@
+import { signal } from "@preact/signals"
+import { authorization, isKnown } from "./api.ts"
+
+/** An entry of the journal, as the daemon sends it. */
+export interface JournalEvent {
+  seq: number
+  kind: string
+  sessionId: string | null
+  projectId: string | null
+  at: string
+  data: Record<string, unknown>
+}
+
+export const isConnected = signal(false)
+
+type Listener = (events: JournalEvent[]) => void
+const listeners = new Set<Listener>()
+let lastSeq: number | undefined
+const RETRY_MS = [500, 1_000, 2_000, 5_000]
+
+/** Tells of what happens from now on; what was missed while the line was down comes after it. */
+export function onEvents(listener: Listener): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Follows the journal for as long as the page is open. */
+export async function followJournal(): Promise<never> {
+  for (let failed = 0; ; failed++) {
+    try {
+      await readStream(() => {
+        failed = 0
+      })
+    } catch {
+      // A daemon that is started anew is away for a moment.
+    }
+    isConnected.value = false
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failed, RETRY_MS.length - 1)]))
+  }
+}
+
+async function readStream(onOpen: () => void): Promise<void> {
+  const from = lastSeq === undefined ? "" : `?after=${lastSeq}`
+  const response = await fetch(`/events${from}`, { headers: authorization() })
+  if (response.status === 401) isKnown.value = false
+  if (!response.ok || !response.body) throw new Error(`the journal answered ${response.status}`)
+  onOpen()
+  isConnected.value = true
+  let rest = ""
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const blocks = (rest + value).split("\n\n")
+    rest = blocks.pop() ?? ""
+    const events = blocks.map(parseBlock).filter((event) => event !== undefined)
+    if (events.length > 0) for (const listener of listeners) listener(events)
+  }
+}
+
+function parseBlock(block: string): JournalEvent | undefined {
+  let data = ""
+  for (const line of block.split("\n")) {
+    if (line.startsWith("id:")) lastSeq = Number(line.slice(3))
+    else if (line.startsWith("data:")) data += line.slice(5)
+  }
+  return data.trim() === "" ? undefined : (JSON.parse(data) as JournalEvent)
+}

@@ -1,0 +1,149 @@
+import { ask } from "../api.ts"
+import { Agent, projectName } from "../ui/agent.tsx"
+import { type Asked, useAsk } from "../ui/ask.ts"
+import { Empty } from "../ui/empty.tsx"
+import { Restarts, useRestarts } from "../ui/restarts.tsx"
+import { counted, Time } from "../ui/time.tsx"
+import { Loading, Trouble } from "../ui/trouble.tsx"
+import { useWaiting, Waiting } from "../ui/waiting.tsx"
+
+/** What runs on this machine now, and what waits for a person. */
+export function Home() {
+  const live = useAsk(() => ask("sessions.live", {}), { on: isAboutSessions, everyMs: 5_000 }).value
+  const recent = useAsk(() => ask("sessions.list", { limit: 12 }), {
+    on: ({ kind }) => kind.startsWith("session."),
+    everyMs: 30_000,
+  }).value
+  const waiting = useWaiting()
+  const restarts = useRestarts()
+  // Shown together: what comes a moment later would push away what somebody reads already.
+  const isReady = [live, recent, waiting, restarts].every(({ value, trouble }) => value ?? trouble)
+  return (
+    <>
+      <h1>Now</h1>
+      {isReady ? (
+        <div class="home">
+          <div class="home-side">
+            <Waiting {...waiting} />
+            <Restarts {...restarts} />
+          </div>
+          <div class="home-main">
+            <Live {...live} />
+            <Recent {...recent} />
+          </div>
+        </div>
+      ) : (
+        <Loading lines={8} />
+      )}
+    </>
+  )
+}
+
+const isAboutSessions = ({ kind }: { kind: string }) =>
+  kind === "hook.received" || kind === "turns.kept" || kind.startsWith("session.") || kind.startsWith("team.")
+
+type LiveSession = Awaited<ReturnType<typeof ask<"sessions.live">>>["sessions"][number]
+
+function Live({ value, trouble }: Asked<{ sessions: readonly LiveSession[] }>) {
+  return (
+    <section class="section" aria-label="Sessions that run now">
+      <h2>Running</h2>
+      <Trouble text={trouble} />
+      {value?.sessions.length === 0 ? (
+        <Empty
+          title="No agent is running"
+          hint={
+            <>
+              Start one in any folder and it appears here. <code>throughline setup</code> lets agents say when they
+              start.
+            </>
+          }
+        />
+      ) : (
+        <ul class="cards">
+          {value?.sessions.map((one) => (
+            <LiveCard key={one.session.id} one={one} />
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function LiveCard({
+  one: { session, status, waitingFor, pane, wakes, topic, unattended, teams, last, since },
+}: {
+  one: LiveSession
+}) {
+  return (
+    <li class="card" data-item data-status={status}>
+      <div class="card-top">
+        <Agent platform={session.platform} />
+        <span class={`state state-${status}`}>
+          {status === "waiting" ? `waits for you${waitingFor ? `: ${waitingFor}` : ""}` : status}
+          {since && (
+            <>
+              {" · "}
+              <Time at={since} />
+            </>
+          )}
+        </span>
+      </div>
+      <a class="card-title" href={`/sessions/${session.id}`}>
+        {session.title || "Untitled"}
+      </a>
+      {last && (
+        <p class="words">
+          <span class="muted">{last.role === "user" ? "You: " : ""}</span>
+          {last.text}
+        </p>
+      )}
+      <p class="card-end">
+        <span>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
+        <span>
+          {[
+            pane && `tmux ${pane}`,
+            wakes && "wakes for mail",
+            topic && `Telegram: ${topic}`,
+            unattended && teams[0] && `ask ${teams[0]}`,
+          ]
+            .filter(Boolean)
+            .join(" · ") || "cannot be reached"}
+        </span>
+      </p>
+    </li>
+  )
+}
+
+type Kept = Awaited<ReturnType<typeof ask<"sessions.list">>>
+
+function Recent({ value, trouble }: Asked<Kept>) {
+  return (
+    <section class="section" aria-label="Recent sessions">
+      <h2>Recent</h2>
+      <Trouble text={trouble} />
+      {value?.sessions.length === 0 ? (
+        <Empty
+          title="Nothing is kept yet"
+          hint="Conversations of the agents on this machine appear by themselves. Health shows what is looked at."
+        />
+      ) : (
+        <ul class="rows">
+          {value?.sessions.map((session) => (
+            <li key={session.id} data-item>
+              <a class="row-link" href={`/sessions/${session.id}`}>
+                <span class="row-title">{session.title || "Untitled"}</span>
+                <span class="row-facts">
+                  <Agent platform={session.platform} />
+                  <span>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
+                  <span>{counted(session.promptCount, "prompt")}</span>
+                  <Time at={session.updatedAt} />
+                </span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}

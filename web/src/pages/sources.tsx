@@ -1,0 +1,154 @@
+import { ask } from "../api.ts"
+import { type Asked, useAsk } from "../ui/ask.ts"
+import { Scroll } from "../ui/scroll.tsx"
+import { Settings } from "../ui/settings.tsx"
+import { Time } from "../ui/time.tsx"
+import { Loading, Trouble } from "../ui/trouble.tsx"
+
+const EVERY_MS = 5_000
+
+/** Every agent that is looked at, and how the program itself is. */
+export function Sources() {
+  const doctor = useAsk(() => ask("doctor", {}), { everyMs: 30_000 }).value
+  const sources = useAsk(() => ask("sources", {}), { everyMs: EVERY_MS }).value
+  const status = useAsk(() => ask("status", {}), { everyMs: EVERY_MS }).value
+  // Shown together, so that nothing is pushed away by what comes a moment later.
+  const isReady = [doctor, sources, status].every(({ value, trouble }) => value ?? trouble)
+  return (
+    <>
+      <h1>Health</h1>
+      {isReady ? (
+        <>
+          <Findings {...doctor} />
+          <Agents {...sources} />
+          <Inside {...status} />
+          <Settings />
+        </>
+      ) : (
+        <Loading lines={10} />
+      )}
+    </>
+  )
+}
+
+const MARK = { good: ["✓", "good"], warning: ["!", "warn"], wrong: ["✗", "bad"] } as const
+
+type Answer<Name extends "doctor" | "sources" | "status"> = Asked<Awaited<ReturnType<typeof ask<Name>>>>
+
+function Findings({ value, trouble }: Answer<"doctor">) {
+  return (
+    <section class="section" aria-label="Findings">
+      <h2>Findings</h2>
+      <Trouble text={trouble} />
+      {!value ? (
+        <Loading />
+      ) : (
+        <>
+          <p class="verdict">{value.verdict}</p>
+          <ul class="rows">
+            {value.findings.map(({ check, state, detail, remedy }) => (
+              <li key={`${check} ${detail}`} class="finding">
+                <span class={`mark-${MARK[state][1]}`} role="img" aria-label={state}>
+                  {MARK[state][0]}
+                </span>
+                <strong>{check}</strong>
+                <span>
+                  {detail}
+                  {remedy !== undefined && <em class="remedy">{remedy}</em>}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  )
+}
+
+function Agents({ value, trouble }: Answer<"sources">) {
+  const progress = value?.progress
+  return (
+    <section class="section" aria-label="Agents">
+      <h2>Agents</h2>
+      <Trouble text={trouble} />
+      {progress?.importing && (
+        <p>
+          Reading what is there: {progress.sourcesDone} of {progress.sourcesDone + progress.sourcesLeft} files.{" "}
+          <progress
+            aria-label="Import"
+            value={progress.bytesDone}
+            max={Math.max(1, progress.bytesDone + progress.bytesLeft)}
+          />
+        </p>
+      )}
+      {!value ? (
+        <Loading lines={6} />
+      ) : (
+        <Scroll label="Table of agents">
+          <table class="wide">
+            <thead>
+              <tr>
+                {["Agent", "Sessions", "Turns", "Files", "Size", "Last read", "Waiting", "Skipped"].map((name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {value.sources.map((source) => (
+                <tr key={source.platform} class={source.found ? undefined : "muted"}>
+                  <th scope="row">{source.label}</th>
+                  <td>{source.sessions.toLocaleString()}</td>
+                  <td>{source.turns.toLocaleString()}</td>
+                  <td>{source.found ? source.sources.toLocaleString() : "not found"}</td>
+                  <td>{source.found ? `${(source.sizeBytes / 1e6).toFixed(1)} MB` : ""}</td>
+                  <td>{source.lastReadAt && <Time at={source.lastReadAt} />}</td>
+                  <td>{source.waiting || ""}</td>
+                  <td>
+                    {[
+                      source.unreadable > 0 ? `${source.unreadable} unreadable` : "",
+                      source.unknown > 0 ? `${source.unknown} unknown` : "",
+                      ...source.troubles.map(({ path, trouble: why }) => `${path}: ${why}`),
+                    ]
+                      .filter((part) => part !== "")
+                      .join(", ")}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+    </section>
+  )
+}
+
+function Inside({ value }: Answer<"status">) {
+  if (!value) return <Loading />
+  const { store, search } = value
+  const facts: [string, string][] = [
+    ["Version", `${value.version}, pid ${value.pid}, ${value.memoryMb} MB`],
+    ["Home", value.home],
+    ["Store", `${store.kind} ${store.version}, ${(store.sizeBytes / 1e6).toFixed(1)} MB`],
+    ["Kept", `${store.sessions.toLocaleString()} sessions, ${store.thoughts.toLocaleString()} thoughts`],
+    [
+      "Search",
+      search.trouble ?? `${(search.documents ?? 0).toLocaleString()} turns and thoughts, ${search.behind ?? 0} behind`,
+    ],
+    ...value.followers.map(({ name, lag }): [string, string] => [name, lag === 0 ? "up to date" : `${lag} behind`]),
+  ]
+  return (
+    <section class="section" aria-label="Inside">
+      <h2>Inside</h2>
+      <dl class="facts">
+        {facts.map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}

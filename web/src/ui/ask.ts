@@ -1,0 +1,59 @@
+import { type Signal, useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { Failure } from "../../../src/domain/failure.ts"
+import { type JournalEvent, onEvents } from "../events.ts"
+
+export interface Asked<T> {
+  value: T | undefined
+  /** In words for a person: what went wrong, and what to do about it. */
+  trouble: string | undefined
+}
+
+/**
+ * What the daemon answers, asked again when the journal tells something that it is about. The last answer stays on the page
+ * until the next one is there: nothing jumps.
+ */
+export function useAsk<T>(
+  get: () => Promise<T>,
+  { again, on, everyMs }: { again?: readonly unknown[]; on?: (event: JournalEvent) => boolean; everyMs?: number } = {},
+): Signal<Asked<T>> {
+  const asked = useSignal<Asked<T>>({ value: undefined, trouble: undefined })
+  useEffect(() => {
+    let isOver = false
+    let isAsking = false
+    let isStale = false
+    const ask = async () => {
+      if (isAsking) {
+        isStale = true
+        return
+      }
+      isAsking = true
+      try {
+        const value = await get()
+        if (!isOver) asked.value = { value, trouble: undefined }
+      } catch (error) {
+        if (!isOver) asked.value = { ...asked.peek(), trouble: troubleOf(error) }
+      }
+      isAsking = false
+      if (isStale && !isOver) {
+        isStale = false
+        void ask()
+      }
+    }
+    void ask()
+    const forget = on && onEvents((events) => events.some(on) && void ask())
+    const timer = everyMs === undefined ? undefined : setInterval(ask, everyMs)
+    return () => {
+      isOver = true
+      forget?.()
+      clearInterval(timer)
+    }
+  }, again ?? [])
+  return asked
+}
+
+export function troubleOf(error: unknown): string {
+  if (error instanceof TypeError) return "The daemon does not answer. `throughline start` starts it."
+  const failure = Failure.from(error)
+  return `${failure.message}. ${failure.kind.help}`
+}

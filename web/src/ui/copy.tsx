@@ -1,0 +1,20 @@
+import { useSignal } from "@preact/signals"
+
+const SHOWN_MS = 1_600
+
+/** Puts a text where it can be pasted from, and says that it did. */
+export function Copy({ text, label }: { text: string; label: string }) {
+  const isDone = useSignal(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    isDone.value = true
+    setTimeout(() => {
+      isDone.value = false
+    }, SHOWN_MS)
+  }
+  return (
+    <button type="button" class="button" onClick={copy} title={text}>
+      {isDone.value ? "Copied" : label}
+    </button>
+  )
+}

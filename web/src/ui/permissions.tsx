@@ -1,0 +1,84 @@
+import { useSignal } from "@preact/signals"
+import { ask } from "../api.ts"
+import { troubleOf } from "./ask.ts"
+import { Questions } from "./questions.tsx"
+import { Time } from "./time.tsx"
+import { Trouble } from "./trouble.tsx"
+
+type Permission = Awaited<ReturnType<typeof ask<"permissions.list">>>["permissions"][number]
+
+/** What agents ask to be allowed: the whole of it, and the buttons under it. */
+export function Permissions({ permissions }: { permissions: readonly Permission[] }) {
+  return (
+    <ul class="asks">
+      {permissions.map((permission) => (
+        <One key={permission.id} permission={permission} />
+      ))}
+    </ul>
+  )
+}
+
+function One({ permission }: { permission: Permission }) {
+  const { id, asker, tool, title, input, suggestions, questions, askedAt } = permission
+  const isSent = useSignal(false)
+  const trouble = useSignal<string | undefined>(undefined)
+  const answer = async (wish: { answer: "allow" | "deny" | "always" | "answer"; which?: number; with?: string[] }) => {
+    isSent.value = true
+    try {
+      const { accepted, permission: now } = await ask("permissions.answer", { id, ...wish })
+      if (!accepted) trouble.value = `It was ${now.state} already${now.answeredBy ? ` by ${now.answeredBy}` : ""}.`
+    } catch (error) {
+      trouble.value = troubleOf(error)
+      isSent.value = false
+    }
+  }
+  return (
+    <li class="ask" data-item>
+      <p class="ask-top">
+        <strong>{asker}</strong> <span>asks for</span> <code>{tool}</code> <Time at={askedAt} />
+      </p>
+      {title !== tool && <p>{title}</p>}
+      {Object.entries(input).map(([name, value]) => (
+        <details key={name} open>
+          <summary>{name}</summary>
+          <pre class="plain">{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</pre>
+        </details>
+      ))}
+      {questions.length > 0 && (
+        <Questions
+          id={id}
+          questions={questions}
+          isSent={isSent.value}
+          onAnswer={(words) => answer({ answer: "answer", with: words })}
+        />
+      )}
+      <Trouble text={trouble.value} />
+      <div class="actions">
+        {questions.length === 0 && (
+          <button
+            type="button"
+            class="button main-action"
+            disabled={isSent.value}
+            onClick={() => answer({ answer: "allow" })}
+          >
+            Allow
+          </button>
+        )}
+        <button type="button" class="button danger" disabled={isSent.value} onClick={() => answer({ answer: "deny" })}>
+          Deny
+        </button>
+        {suggestions.map((label, index) => (
+          <button
+            key={label}
+            type="button"
+            class="button"
+            disabled={isSent.value}
+            onClick={() => answer({ answer: "always", which: index + 1 })}
+          >
+            Always: {label}
+          </button>
+        ))}
+      </div>
+    </li>
+  )
+}

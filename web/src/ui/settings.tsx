@@ -1,0 +1,87 @@
+import { useSignal } from "@preact/signals"
+import { ask } from "../api.ts"
+import { troubleOf, useAsk } from "./ask.ts"
+import { Trouble } from "./trouble.tsx"
+
+type Setting = Awaited<ReturnType<typeof ask<"config.show">>>["settings"][number]
+
+/** The configuration in force, and where each value comes from. What is written here goes into its file. */
+export function Settings() {
+  const changed = useSignal(0)
+  const { value, trouble } = useAsk(() => ask("config.show", {}), { again: [changed.value] }).value
+  return (
+    <section class="section" aria-label="Settings">
+      <h2>Settings</h2>
+      <Trouble text={trouble} />
+      {value && (
+        <>
+          <p class="muted">
+            In <code>{value.file}</code>. Teams change at once, everything else with the next start.
+          </p>
+          <ul class="rows">
+            {value.settings.map((setting) => (
+              <One key={setting.key} setting={setting} onChanged={() => changed.value++} />
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  )
+}
+
+function One({ setting, onChanged }: { setting: Setting; onChanged(): void }) {
+  const { key, value, source, description, isSecret, isSet } = setting
+  const draft = useSignal<string | undefined>(undefined)
+  const trouble = useSignal<string | undefined>(undefined)
+  const save = async () => {
+    try {
+      await ask("config.set", { key, value: draft.peek() ?? "" })
+      draft.value = undefined
+      trouble.value = undefined
+      onChanged()
+    } catch (error) {
+      trouble.value = troubleOf(error)
+    }
+  }
+  const field = {
+    id: `setting ${key}`,
+    autoComplete: "off",
+    value: draft.value ?? value ?? "",
+    onInput(event: { currentTarget: HTMLInputElement }) {
+      draft.value = event.currentTarget.value
+    },
+  }
+  return (
+    <li>
+      <form
+        class="setting"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        <label for={`setting ${key}`}>
+          <strong>{key}</strong>
+          <span class="muted">{description}</span>
+          {isSecret ? (
+            <input type="password" placeholder={isSet ? "set, not shown" : ""} {...field} />
+          ) : (
+            <input type="text" {...field} />
+          )}
+        </label>
+        <span class="muted">{source}</span>
+        {draft.value !== undefined && (
+          <span class="actions">
+            <button type="submit" class="button main-action">
+              Save
+            </button>
+            <button type="button" class="button" onClick={() => (draft.value = undefined)}>
+              Leave it
+            </button>
+          </span>
+        )}
+        <Trouble text={trouble.value} />
+      </form>
+    </li>
+  )
+}

@@ -1,0 +1,51 @@
+import { signal } from "@preact/signals"
+
+/** Moves on by itself, for all times on the page at once. */
+const now = signal(Date.now())
+setInterval(() => {
+  now.value = Date.now()
+}, 20_000)
+
+const UNITS: readonly [seconds: number, name: string][] = [
+  [60, "s"],
+  [60, "min"],
+  [24, "h"],
+  [7, "d"],
+]
+
+/** How long ago, with the exact moment one hover away. */
+export function Time({ at }: { at: string }) {
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={date.toLocaleString()}>
+      {ago(now.value - date.getTime(), date)}
+    </time>
+  )
+}
+
+function ago(ms: number, date: Date): string {
+  let left = Math.max(0, ms) / 1000
+  if (left < 10) return "now"
+  for (const [size, name] of UNITS) {
+    if (left < size) return `${Math.floor(left)} ${name} ago`
+    left /= size
+  }
+  const isThisYear = date.getFullYear() === new Date().getFullYear()
+  return date.toLocaleDateString(undefined, {
+    day: "numeric",
+    month: "short",
+    ...(isThisYear ? {} : { year: "numeric" }),
+  })
+}
+
+export function lasting(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  let left = ms / 1000
+  for (const [size, name] of UNITS) {
+    if (left < size) return `${left < 10 && name !== "s" ? left.toFixed(1) : Math.round(left)} ${name}`
+    left /= size
+  }
+  return `${Math.round(left)} weeks`
+}
+
+export const counted = (count: number, what: string) => `${count.toLocaleString()} ${what}${count === 1 ? "" : "s"}`

@@ -1,0 +1,107 @@
+import { useSignal } from "@preact/signals"
+import { ask } from "../api.ts"
+import { type Asked, troubleOf, useAsk } from "./ask.ts"
+import { Permissions } from "./permissions.tsx"
+import { Time } from "./time.tsx"
+import { Trouble } from "./trouble.tsx"
+
+async function everything() {
+  const [{ permissions }, { messages }, { targets }] = await Promise.all([
+    ask("permissions.list", {}),
+    ask("queue.stuck", {}),
+    ask("queue_status", {}),
+  ])
+  return { permissions, messages, held: targets.filter(({ waits_for }) => waits_for !== undefined) }
+}
+type Everything = Awaited<ReturnType<typeof everything>>
+type Message = Everything["messages"][number]
+
+const isAboutIt = ({ kind }: { kind: string }) => kind.startsWith("permission.") || kind.startsWith("message.")
+
+export const useWaiting = () => useAsk(everything, { on: isAboutIt, everyMs: 10_000 }).value
+
+/** What goes on only when a person says something. */
+export function Waiting({ value, trouble }: Asked<Everything>) {
+  const { permissions = [], messages = [], held = [] } = value ?? {}
+  return (
+    <section class="section" aria-label="What waits for you">
+      <h2>Waits for you</h2>
+      <Trouble text={trouble} />
+      {value && permissions.length + messages.length + held.length === 0 && (
+        <p class="muted">Nothing. All is under way.</p>
+      )}
+      {permissions.length > 0 && <Permissions permissions={permissions} />}
+      {messages.length > 0 && (
+        <ul class="rows">
+          {messages.map((message) => (
+            <Stuck key={message.id} message={message} />
+          ))}
+        </ul>
+      )}
+      {held.length > 0 && (
+        <ul class="rows">
+          {held.map(({ target, pending, waits_for }) => (
+            <li key={target} class="stuck">
+              <span>
+                <TargetName target={target} /> {pending === 1 ? "1 message waits" : `${pending} messages wait`}:{" "}
+                {waits_for}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+const SAY: Record<string, string> = {
+  uncertain: "It is not known whether this arrived",
+  failed: "This did not arrive",
+  expired: "This waited for too long",
+}
+
+function Stuck({ message: { id, target, state, reason, message, changed_at, sent_at } }: { message: Message }) {
+  const isSent = useSignal(false)
+  const trouble = useSignal<string | undefined>(undefined)
+  const settle = async (how: "again" | "leave") => {
+    isSent.value = true
+    try {
+      const { settled, reason: why } = await ask("queue.settle", { id, how })
+      trouble.value = settled ? undefined : why
+    } catch (error) {
+      trouble.value = troubleOf(error)
+      isSent.value = false
+    }
+  }
+  return (
+    <li class="stuck" data-item data-state={state}>
+      <span class="row-facts">
+        <TargetName target={target} />
+        <Time at={changed_at ?? sent_at} />
+      </span>
+      <span>
+        {SAY[state] ?? state}
+        {reason ? `: ${reason}` : ""}
+      </span>
+      <span class="stuck-text">{message}</span>
+      <Trouble text={trouble.value} />
+      <span class="actions">
+        <button type="button" class="button" disabled={isSent.value} onClick={() => settle("again")}>
+          Say it again
+        </button>
+        <button type="button" class="button" disabled={isSent.value} onClick={() => settle("leave")}>
+          Leave it
+        </button>
+      </span>
+    </li>
+  )
+}
+
+function TargetName({ target }: { target: string }) {
+  const session = /^session:(.+)$/.exec(target)?.[1]
+  return session === undefined ? (
+    <strong>{target}</strong>
+  ) : (
+    <a href={`/sessions/${session}`}>session {session.slice(0, 8)}</a>
+  )
+}
