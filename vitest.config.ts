@@ -6,7 +6,7 @@ export default defineConfig({
     exclude: ["test/agents/**", "**/node_modules/**"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Journeys start real daemons and agents, and wait for most of their time: three at once keep two cores busy, and no more.
-    maxWorkers: 3,
+    // Journeys start real daemons and agents; more at once than cores makes them wait for each other.
+    maxWorkers: 2,
   },
 })
