@@ -113,7 +113,8 @@ test("can be used by the keyboard alone", async () => {
     await page.keyboard.press("Escape")
   }
   await page.keyboard.press("/")
-  await page.getByRole("searchbox").waitFor()
+  // The field has the keyboard a frame after it is there.
+  await expect.poll(() => page.evaluate("document.activeElement?.type")).toBe("search")
   await page.keyboard.type("question 77")
   await page.locator(".hit").first().waitFor()
   await page.keyboard.press("Escape")
