@@ -5,7 +5,6 @@ import { type Row, report, round } from "./lib.ts"
 const messages = Number(process.argv[2] ?? 300)
 const watchMs = Number(process.argv[3] ?? 130) * 1_000
 const three = await threeMachines(messages)
-console.log(JSON.stringify(three))
 const one = await oneToken(watchMs)
 
 const SAYS_SO = /another program uses its token/

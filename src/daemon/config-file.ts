@@ -1,8 +1,9 @@
 import { rmSync, writeFileSync } from "node:fs"
 import { editJson } from "../adapters/setup/shared/json.ts"
+import { Failure } from "../domain/failure.ts"
 import type { ConfigService } from "../operations/services.ts"
 import { writeWhole } from "../sessions/setup/files.ts"
-import { loadConfig, type Setting } from "./config.ts"
+import { HIDDEN, loadConfig, type Setting, valueAt } from "./config.ts"
 
 /** config.json, as a person changes it through the program: checked as at a start before it is written. */
 export function configFile(path: string, environment: Record<string, string>, flags: string[]): ConfigService {
@@ -11,12 +12,14 @@ export function configFile(path: string, environment: Record<string, string>, fl
     file: path,
     show: () => load(path).filter(isLeaf),
     set(key, text) {
+      // What is shown instead of a secret must not take its place.
+      if (text?.includes(HIDDEN))
+        throw new Failure("config_invalid", `${key}: ${HIDDEN} stands for a secret; write the secret itself`, { key })
       // Asked first: as a flag it is converted, and refused, as everywhere else.
       const value =
         text === undefined
           ? undefined
-          : loadConfig({ path, environment: {}, flags: [`${key}=${text}`] }).settings.find((one) => one.key === key)
-              ?.value
+          : valueAt(loadConfig({ path, environment: {}, flags: [`${key}=${text}`] }).config, key)
       const edits = editJson(path, key, (file) => {
         const place = key.split(".")
         if (value === undefined) file.remove(place)

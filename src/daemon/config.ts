@@ -59,13 +59,13 @@ export function loadConfig({
   const config = parsed.data
   const settings = leaves.map(({ key, secret, secretInside, description }) => ({
     key,
-    value: masked(at(config, key), secretInside),
+    value: masked(valueAt(config, key), secretInside),
     source: given.get(key)?.source ?? "default",
     secret,
     description,
   }))
   const entries = records.flatMap((record) =>
-    Object.entries(at(config, record) as object).map(([name, value]: [string, unknown]) => ({
+    Object.entries(valueAt(config, record) as object).map(([name, value]: [string, unknown]) => ({
       key: `${record}.${name}`,
       value,
       source: path,
@@ -75,6 +75,9 @@ export function loadConfig({
   )
   return { config: Object.freeze(config), settings: [...settings, ...entries] }
 }
+
+/** What is shown of a secret. */
+export const HIDDEN = "***"
 
 const IN_FILE_ONLY = "is set in the file only"
 
@@ -89,7 +92,7 @@ function refusal(
   const cause = [...given].find(([name]) => name === key || name.startsWith(`${key}.`) || key.startsWith(`${name}.`))
   const record = leaves.find((leaf) => leaf.isRecord && key.startsWith(`${leaf.key}.`))
   // Of a record the one value that is meant, not all of them.
-  const value = record ? at(cause?.[1].value, key.slice(record.key.length + 1)) : cause?.[1].value
+  const value = record ? valueAt(cause?.[1].value, key.slice(record.key.length + 1)) : cause?.[1].value
   const known = record ? TEAM_KEYS : leaves.map((leaf) => leaf.key)
   const message = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message
   const why = isUnknown ? `is not a setting (known: ${known.join(", ")})` : message
@@ -157,9 +160,9 @@ const isSecret = (leaves: Leaf[], key: string) =>
   )
 const masked = (value: unknown, name: string | undefined) =>
   name !== undefined && typeof value === "object" && value !== null && name in value
-    ? { ...value, [name]: "***" }
+    ? { ...value, [name]: HIDDEN }
     : value
-const shownValue = (value: unknown, secret: boolean) => (secret && value !== undefined ? "***" : value)
+const shownValue = (value: unknown, secret: boolean) => (secret && value !== undefined ? HIDDEN : value)
 
 /** `http.behindTls` is THROUGHLINE_HTTP_BEHIND_TLS. */
 export function environmentName(key: string): string {
@@ -224,6 +227,6 @@ function nested(given: Map<string, { value: unknown }>): Record<string, unknown>
   return root
 }
 
-function at(config: unknown, key: string): unknown {
+export function valueAt(config: unknown, key: string): unknown {
   return key.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], config)
 }
