@@ -26,6 +26,25 @@ export interface Team {
   idleTimeoutMs: number | null
 }
 
+/** As a team is of which nothing more was said: for sessions of no team, which ask for what they may do. */
+export const plainTeam = (name: string, projectDir: string, platform = "claude-code"): Team => ({
+  name,
+  projectDir,
+  description: "",
+  platform,
+  program: null,
+  skipPermissions: false,
+  permissionMode: "default",
+  whenAway: "keep",
+  instructionsFile: null,
+  settingsFile: null,
+  sessionFile: null,
+  taskStateFile: false,
+  color: null,
+  chat: null,
+  idleTimeoutMs: null,
+})
+
 /** Who there is. The configuration may change while the program runs. */
 export interface Roster {
   list(): readonly Team[]

@@ -5,29 +5,13 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { makeRandom } from "../../bench/corpus/random.ts"
 import { readScreen } from "../../src/adapters/panes/screen.ts"
 import type { AgentConsole, ConsoleScreen } from "../../src/domain/agent-console.ts"
-import type { Team } from "../../src/domain/team.ts"
+import { plainTeam } from "../../src/domain/team.ts"
 import { HOSTILE, hostileTexts } from "../fixtures/hostile-texts.ts"
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/u
 
-export const TEAM: Team = {
-  name: "web",
-  projectDir: "/w/web",
-  description: "",
-  program: null,
-  platform: "",
-  skipPermissions: false,
-  permissionMode: "default",
-  whenAway: "keep",
-  instructionsFile: null,
-  settingsFile: null,
-  sessionFile: null,
-  taskStateFile: false,
-  color: null,
-  chat: null,
-  idleTimeoutMs: null,
-}
+export const TEAM = plainTeam("web", "/w/web", "")
 
 export const plain = (terminal: AgentConsole, text: string) => terminal.prepare(text, { isCommand: false })
 

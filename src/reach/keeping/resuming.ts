@@ -9,7 +9,7 @@ import type { SessionId } from "../../domain/ids.ts"
 import type { PaneAddress, Panes } from "../../domain/panes.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Roster, Team } from "../../domain/team.ts"
+import { plainTeam, type Roster, type Team } from "../../domain/team.ts"
 import type { LiveSessions } from "../watching/live.ts"
 
 /** Sessions that a person starts, or lets go on, from somewhere else: each in a session of tmux of its own. */
@@ -107,7 +107,8 @@ export function makeResuming({
 
   /** As the team's own are started, where the folder is a team's. */
   const teamAt = (dir: string, platform: string | undefined): Team =>
-    roster.at(dir).find((team) => platform === undefined || team.platform === platform) ?? nobodys(dir, platform)
+    roster.at(dir).find((team) => platform === undefined || team.platform === platform) ??
+    plainTeam(basename(dir), dir, platform)
 
   return {
     async resume(sessionId) {
@@ -145,25 +146,6 @@ export function makeResuming({
     },
   }
 }
-
-/** How a session is started that is of no team: it asks for what it may do. */
-const nobodys = (projectDir: string, platform = "claude-code"): Team => ({
-  name: basename(projectDir),
-  projectDir,
-  description: "",
-  platform,
-  program: null,
-  skipPermissions: false,
-  permissionMode: "default",
-  whenAway: "keep",
-  instructionsFile: null,
-  settingsFile: null,
-  sessionFile: null,
-  taskStateFile: false,
-  color: null,
-  chat: null,
-  idleTimeoutMs: null,
-})
 
 function folderOf({ projectPath, rootUri }: Session): string | undefined {
   const roots = rootUri?.startsWith("file://") ? [fileURLToPath(rootUri)] : []
