@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const BIN = join(ROOT, "node_modules", ".bin")
 const AGENTS = join(ROOT, "test", "agents")
 const SYSTEM_CA = "/etc/ssl/certs/ca-certificates.crt"
-const SYSTEM_PACKAGES = ["chromium", "curl", "git", "tmux"]
+const SYSTEM_PACKAGES = ["chromium", "curl", "fish", "git", "tmux", "zsh"]
 
 const path = (process.env.PATH ?? "").split(delimiter)
 const ownEnv = { ...process.env, PATH: [BIN, ...path].join(delimiter) }

@@ -1,4 +1,7 @@
 import { execFileSync } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Argument, Command, Option } from "commander"
 import { expect, test } from "vitest"
 import { completionScript } from "./completion.ts"
@@ -37,12 +40,50 @@ test("bash completes options where they belong, with their values, and those tha
   expect(completed("throughline", "sessions", "--limit", "")).toEqual([])
 })
 
-test("zsh and fish get the same words, with what they are for", () => {
-  const zsh = completionScript(program, "zsh", ["throughline", "tl"])
-  expect(zsh).toContain(`'show:It'\\''s one'`)
-  expect(zsh).toContain(`"/sessions/export --format") found=('markdown' 'json')`)
-  const fish = completionScript(program, "fish", ["throughline", "tl"])
-  expect(fish).toContain(`= "/sessions"' -f -a 'show' -d 'It\\'s one'`)
-  expect(fish).toContain(`-l format -x -a 'markdown json' -d 'as what'`)
-  expect(fish).toContain("complete -c tl -w throughline")
+/** As zsh asks for it: `_describe` is what it shows, here with what each word is for. */
+function completedByZsh(...words: string[]): string[] {
+  const script = completionScript(program, "zsh", ["throughline", "tl"])
+  const asked = `compdef() { print -r -- "$@" > /dev/null }
+_describe() { print -rl -- \${(P)2} }
+_files() { print files }
+${script}
+words=(${words.map((word) => `'${word}'`).join(" ")}) CURRENT=${words.length}
+_throughline`
+  return execFileSync("zsh", ["-f", "-c", asked], { encoding: "utf8" }).split("\n").filter(Boolean)
+}
+
+test("zsh offers the same words, with what they are for", () => {
+  expect(completedByZsh("throughline", "sessions", "")).toEqual([
+    "show:It's one",
+    "export:",
+    "help:display help for command",
+  ])
+  expect(completedByZsh("tl", "sessions", "--")).toEqual(
+    expect.arrayContaining(["--limit:how many", "--demo:on a sample"]),
+  )
+  expect(completedByZsh("throughline", "sessions", "export", "--format", "")).toEqual(["markdown", "json"])
+  expect(completedByZsh("throughline", "sessions", "--limit", "")).toEqual(["files"])
+})
+
+/** What fish itself says that it would offer behind this text. */
+function completedByFish(typed: string): string[] {
+  const script = completionScript(program, "fish", ["throughline", "tl"])
+  const home = mkdtempSync(join(tmpdir(), "fish-"))
+  try {
+    const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: home }
+    const asked = `${script}\ncomplete -C ${JSON.stringify(typed)}`
+    return execFileSync("fish", ["--no-config", "-c", asked], { encoding: "utf8", env }).split("\n").filter(Boolean)
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+test("fish offers the same words, with what they are for, under both names", () => {
+  expect(completedByFish("throughline sess")).toEqual(["sessions\tList"])
+  expect(completedByFish("tl sessions s")).toEqual(["show\tIt's one"])
+  expect(completedByFish("throughline sessions --l")).toEqual(["--limit\thow many"])
+  expect(completedByFish("throughline sessions export --format ").map((line) => line.split("\t")[0])).toEqual([
+    "json",
+    "markdown",
+  ])
 })
