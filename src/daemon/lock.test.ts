@@ -17,25 +17,37 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe(proves("daemon.one-per-home"), () => {
   test("the lock is given once, and again after it was given back", () => {
-    const release = takeLock(home)
-    expect(release).toBeDefined()
+    const lock = takeLock(home)
+    expect(lock).toBeDefined()
     expect(takeLock(home)).toBeUndefined()
-    release?.()
+    lock?.release()
     const again = takeLock(home)
     expect(again).toBeDefined()
-    again?.()
+    again?.release()
   })
 
   test("homes do not lock each other", () => {
     const other = homeAt(join(folder, "other"), folder)
     prepareHome(other)
-    const releases = [takeLock(home), takeLock(other)]
-    expect(releases).not.toContain(undefined)
-    for (const release of releases) release?.()
+    const locks = [takeLock(home), takeLock(other)]
+    expect(locks).not.toContain(undefined)
+    for (const lock of locks) lock?.release()
+  })
+
+  test("a home that was deleted and made again under it is another's", () => {
+    const lock = takeLock(home)!
+    expect(lock.isInPlace()).toBe(true)
+    rmSync(home.dir, { recursive: true })
+    expect(lock.isInPlace()).toBe(false)
+    prepareHome(home)
+    const other = takeLock(home)!
+    expect([lock.isInPlace(), other.isInPlace()]).toEqual([false, true])
+    lock.release()
+    other.release()
   })
 
   test("only the owner can open the lock's file", () => {
-    takeLock(home)?.()
+    takeLock(home)?.release()
     expect(statSync(home.lock).mode & 0o777).toBe(0o600)
   })
 })

@@ -14,21 +14,23 @@ import { homeAt, ownerKeyOf, prepareHome, tokenOf } from "./home.ts"
 import { takeLock } from "./lock.ts"
 import { openLog } from "./log.ts"
 import { processStart } from "./process-identity.ts"
-import { type Registration, removeRegistration, writeRegistration } from "./registration.ts"
+import { type Registration, readRegistration, removeRegistration, writeRegistration } from "./registration.ts"
 import type { Config } from "./settings.ts"
 import { shutdown } from "./shutdown.ts"
 import { VERSION } from "./version.ts"
 import { wire } from "./wire.ts"
 
 const WEB_DIR = fileURLToPath(new URL("../web", import.meta.url))
+/** So long may a daemon go on whose home was deleted, and so long may one be missed whose registration was. */
+const LOOK_MS = 2_000
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 
 /** Runs the daemon in this process until it is told to stop. Resolves false when another one holds this home. */
 export async function serve(environment: Environment, flags: string[]): Promise<boolean> {
   const home = homeAt(environment.home, environment.tempDir)
   prepareHome(home)
-  const release = takeLock(home)
-  if (!release) return false
+  const lock = takeLock(home)
+  if (!lock) return false
   const load = () => loadConfig({ path: home.config, environment: environment.settings, flags }).config
   const config = load()
   refuseOpenHost(config)
@@ -98,7 +100,14 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   writeRegistration(home, registration)
   log.info({ socket: home.socket, http: registration.url ?? httpTrouble ?? "off" }, "ready")
 
+  const looking = setInterval(() => {
+    if (!lock.isInPlace()) {
+      log.warn("the home was deleted")
+      stop()
+    } else if (readRegistration(home)?.id !== registration.id) writeRegistration(home, registration)
+  }, LOOK_MS)
   await stopped
+  clearInterval(looking)
   log.info("stopping")
   await shutdown(
     [
@@ -113,7 +122,8 @@ export async function serve(environment: Environment, flags: string[]): Promise<
       {
         name: "socket",
         run: () => {
-          const closed = closeServer(onSocket)
+          // Closing it deletes the file of its name, which in a home made anew is another daemon's.
+          const closed = lock.isInPlace() ? closeServer(onSocket) : undefined
           // A server is closed when its last connection is, and agents keep theirs for as long as they live.
           program.streams.close()
           program.endWaiting()
@@ -121,8 +131,8 @@ export async function serve(environment: Environment, flags: string[]): Promise<
         },
       },
       ...program.stops,
-      { name: "socket file", run: () => rmSync(home.socket, { force: true }) },
-      { name: "lock", run: release },
+      { name: "socket file", run: () => (lock.isInPlace() ? rmSync(home.socket, { force: true }) : undefined) },
+      { name: "lock", run: lock.release },
     ],
     log,
   )

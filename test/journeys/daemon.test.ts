@@ -102,6 +102,28 @@ describe(proves("daemon.one-per-home"), () => {
     expect((await at.run("stop")).stdout).toBe("Throughline was not running.\n")
     expect((await at.run("start")).code).toBe(0)
   })
+
+  test("whose home was deleted ends by itself, and does no harm to the one that follows there", async () => {
+    const at = home()
+    await at.run("start")
+    const { pid } = at.registration()
+    rmSync(at.dir, { recursive: true, force: true, maxRetries: 5 })
+    await at.run("start")
+    const next = at.registration()
+    expect(next.pid).not.toBe(pid)
+    await expect.poll(() => isAlive(pid), { timeout: 15_000 }).toBe(false)
+    expect(isAlive(next.pid)).toBe(true)
+    expect(await at.json<{ pid: number }>("status"), "on its socket").toMatchObject({ pid: next.pid })
+  })
+
+  test("whose registration was deleted is found again", async () => {
+    const at = home()
+    await at.run("start")
+    const { pid } = at.registration()
+    rmSync(join(at.dir, "daemon.json"))
+    await expect.poll(() => existsSync(join(at.dir, "daemon.json")), { timeout: 15_000 }).toBe(true)
+    expect(at.registration().pid).toBe(pid)
+  })
 })
 
 describe("another version", () => {
