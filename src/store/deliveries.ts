@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryState } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
-import type { Rung } from "../domain/message.ts"
+import { AGENT_CHANNEL, type Rung } from "../domain/message.ts"
+import { NOTICE_CHANNEL, PAIR_CHANNEL } from "../domain/pair.ts"
 import type { Deliveries } from "../domain/queue-store.ts"
 import { forgetWords } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
@@ -147,6 +148,25 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       return changed(await query.executeTakeFirstOrThrow())
     },
     forget: async (wish, nowMs) => (await forgetWords(db, dialect, wish, nowMs)).map(toDelivery),
+    async drop({ beforeMs, limit }) {
+      const over = db
+        .selectFrom("deliveries")
+        .select("seq")
+        .where("settled_at_ms", "<", beforeMs)
+        .where("channel", "<>", PAIR_CHANNEL)
+        .where((e) =>
+          e.or([
+            e("state", "in", ["done", "cancelled"]),
+            e.and([e("state", "in", ["failed", "expired", "uncertain"]), e("channel", "<>", AGENT_CHANNEL)]),
+            // Nothing more is heard of these.
+            e.and([e("state", "=", "delivered"), e("channel", "=", NOTICE_CHANNEL)]),
+          ]),
+        )
+        .orderBy("settled_at_ms")
+        .limit(limit)
+      const { numDeletedRows } = await db.deleteFrom("deliveries").where("seq", "in", over).executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
+    },
     pending: (lane) => ofLanes([lane], { states: ["queued"] }),
     ofLanes,
     async ofChannel(channel, states) {

@@ -1,0 +1,14 @@
+import type { Kysely } from "kysely"
+import type { Tables } from "../tables.ts"
+
+/** What was settled long ago is found without reading all that is kept. A group that became another one stays known as it was. */
+export async function up(db: Kysely<Tables>): Promise<void> {
+  await db.schema.createIndex("deliveries_by_settling").on("deliveries").column("settled_at_ms").execute()
+  await db.schema
+    .createTable("chat_moves")
+    .addColumn("channel", "text", (c) => c.notNull())
+    .addColumn("from_chat_id", "text", (c) => c.notNull())
+    .addColumn("to_chat_id", "text", (c) => c.notNull())
+    .addPrimaryKeyConstraint("chat_moves_key", ["channel", "from_chat_id"])
+    .execute()
+}
