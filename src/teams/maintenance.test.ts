@@ -252,13 +252,14 @@ test("what was decided long ago is dropped, and what waits is not", async () => 
 })
 
 test("what was over long ago does not stay for ever, and what an ask still needs does", async () => {
-  const settled = async (count: number, atMs: number, name: string, channel = "telegram") => {
-    for (let at = 0; at < count; at++) {
-      const key = `${name}${at}`
-      await store.deliveries.enqueue({ key, lane: key, channel, payload: {}, repeatable: true }, atMs)
-      await store.deliveries.move((await store.deliveries.byKey(key))!.seq, ["queued"], "done", null, atMs)
-    }
-  }
+  const settled = (count: number, atMs: number, name: string) =>
+    store.transaction(async ({ deliveries }) => {
+      for (let at = 0; at < count; at++) {
+        const key = `${name}${at}`
+        await deliveries.enqueue({ key, lane: key, channel: "telegram", payload: {}, repeatable: true }, atMs)
+        await deliveries.move((await deliveries.byKey(key))!.seq, ["queued"], "done", null, atMs)
+      }
+    })
   await settled(1_203, NOW - 31 * DAY, "old")
   await settled(3, NOW - 29 * DAY, "new")
   const count = async () => (await store.deliveries.counts("telegram")).length

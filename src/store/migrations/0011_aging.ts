@@ -1,9 +1,15 @@
-import type { Kysely } from "kysely"
+import { type Kysely, sql } from "kysely"
 import type { Tables } from "../tables.ts"
 
 /** What was settled long ago is found without reading all that is kept. A group that became another one stays known as it was. */
 export async function up(db: Kysely<Tables>): Promise<void> {
-  await db.schema.createIndex("deliveries_by_settling").on("deliveries").column("settled_at_ms").execute()
+  // What teams asked stays for good, and must not be read through each time.
+  await db.schema
+    .createIndex("deliveries_by_settling")
+    .on("deliveries")
+    .column("settled_at_ms")
+    .where(sql.ref("channel"), "<>", "pair")
+    .execute()
   await db.schema
     .createTable("chat_moves")
     .addColumn("channel", "text", (c) => c.notNull())
