@@ -82,7 +82,8 @@ export async function openChannel(parts: {
     consoles,
     redact,
     async place(tx) {
-      const chatId = chat ?? users[0] ?? (await tx.people.list(channel.id))[0]?.userId
+      const group = chat === undefined ? undefined : await tx.topics.chatNow(channel.id, chat)
+      const chatId = group ?? users[0] ?? (await tx.people.list(channel.id))[0]?.userId
       if (chatId === undefined) return undefined
       return { channel: channel.id, chatId, home, host, maxNameUnits: channel.can.maxTopicNameUnits }
     },

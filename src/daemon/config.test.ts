@@ -35,6 +35,22 @@ function refusal(given: Given): string {
   throw new Error("nothing was refused")
 }
 
+describe("a secret in a file that the environment names", () => {
+  test("is read from there", () => {
+    writeFileSync(join(folder, "token"), `123456:${"a".repeat(30)}\n`)
+    const { config, settings } = load({ environment: { THROUGHLINE_TELEGRAM_TOKEN: `@${join(folder, "token")}` } })
+    expect(config.telegram.token).toBe(`123456:${"a".repeat(30)}`)
+    const found = settings.find(({ key }) => key === "telegram.token")
+    expect(found).toMatchObject({ source: "environment THROUGHLINE_TELEGRAM_TOKEN", secret: true })
+  })
+
+  test("that is not there is told, and what is no secret is no path", () => {
+    const named = `@${join(folder, "none")}`
+    expect(refusal({ environment: { THROUGHLINE_TELEGRAM_TOKEN: named } })).toMatch(/names a file that cannot be read/)
+    expect(load({ environment: { THROUGHLINE_HTTP_HOST: named } }).config.http.host).toBe(named)
+  })
+})
+
 describe("where a setting comes from", () => {
   const sourceOf = (given: Given) => {
     const { config, settings } = load(given)

@@ -39,7 +39,8 @@ export function loadConfig({
     const known = () => `is not a setting (known: ${leaves.map((l) => environmentName(l.key)).join(", ")})`
     const isInFile = records.some((record) => environmentName(record) === name)
     if (!leaf) throw invalid(name, text, "the environment", isInFile ? IN_FILE_ONLY : known())
-    given.set(leaf.key, { value: convert(text, leaf), source: `environment ${name}` })
+    const value = isHidden(leaf) && text.startsWith(FILE_SIGN) ? textIn(name, text) : text
+    given.set(leaf.key, { value: convert(value, leaf), source: `environment ${name}` })
   }
   for (const flag of flags) {
     const [, key = flag, text = ""] = /^([^=]+)=(.*)$/s.exec(flag) ?? []
@@ -75,6 +76,23 @@ export function loadConfig({
   )
   return { config: Object.freeze(config), settings: [...settings, ...entries] }
 }
+
+/** A secret may stand in a file, which the environment names instead: `@/run/secrets/token`. */
+export const FILE_SIGN = "@"
+
+function textIn(name: string, named: string): string {
+  try {
+    return readFileSync(named.slice(FILE_SIGN.length), "utf8").trim()
+  } catch (error) {
+    throw invalid(name, named, "the environment", `names a file that cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** The variables in which secrets may stand. */
+export const secretVariables = () =>
+  leavesOf(ConfigSchema)
+    .filter(isHidden)
+    .map(({ key }) => environmentName(key))
 
 /** What is shown of a secret. */
 export const HIDDEN = "***"
@@ -152,6 +170,7 @@ function metaOf(schema: z.ZodType): { secret?: unknown; secretInside?: string } 
     {}) as { secret?: unknown; secretInside?: string }
 }
 
+const isHidden = ({ secret, secretInside }: Leaf) => secret || secretInside !== undefined
 const isSecret = (leaves: Leaf[], key: string) =>
   leaves.some((leaf) =>
     leaf.secretInside === undefined

@@ -175,3 +175,14 @@ test("a test says of each step how it went, and leaves no topic behind", async (
   configure({})
   await expect((await bot()).test()).rejects.toThrow("nowhere to send to")
 })
+
+test("a group that became another one is used as it is now, and that it is set otherwise is said", async () => {
+  const next = telegram.migrate(group)
+  expect((await findings()).group).toMatchObject({ state: "wrong", detail: `the group is now ${next.id}` })
+  await store.topics.moveChat("telegram", String(group.id), String(next.id))
+  const { chat, group: looked } = await findings()
+  expect(chat).toMatchObject({ state: "warning", detail: expect.stringContaining(`${group.id}`) })
+  expect(chat!.remedy).toContain(`telegram setup --chat ${next.id}`)
+  expect(looked?.detail).not.toContain("is now")
+  expect((await (await bot()).test())[0]).toMatchObject({ chatId: String(next.id), ok: true })
+})

@@ -20,8 +20,8 @@ export async function telegramFindings(
     import("../adapters/channels/telegram.ts"),
     import("./telegram-check.ts"),
   ])
-  const { findings } = await checkBot(telegramChannel({ token, apiRoot }), chat)
   const kept = daemon && ((await daemon.callIfRunning("telegram.status", {}, { surface: "cli" })) as TelegramView)
+  const { findings } = await checkBot(telegramChannel({ token, apiRoot }), kept?.moved?.to ?? chat)
   return [...findings, tmux(environment), ...(kept ? keptFindings(kept) : [])].map((finding) => ({
     ...finding,
     check: `telegram ${finding.check}`,
@@ -57,8 +57,9 @@ function isProgram(path: string): boolean {
   }
 }
 
-function keptFindings({ bot, people, holds, doubts }: TelegramView): Finding[] {
+function keptFindings({ bot, moved, people, holds, doubts }: TelegramView): Finding[] {
   return [
+    ...(moved ? [movedGroup(moved)] : []),
     ...(bot ? [listening(bot)] : []),
     people > 0
       ? { check: "people", state: "good", detail: `${people} may talk to sessions` }
@@ -85,6 +86,15 @@ function keptFindings({ bot, people, holds, doubts }: TelegramView): Finding[] {
       }),
     ),
   ]
+}
+
+function movedGroup({ from, to }: NonNullable<TelegramView["moved"]>): Finding {
+  return {
+    check: "chat",
+    state: "warning",
+    detail: `telegram.chat is ${from}, and that group became ${to}, which is used`,
+    remedy: `Nothing is missing. To have it in the configuration too: throughline telegram setup --chat ${to}`,
+  }
 }
 
 function listening({ state, why, since }: NonNullable<TelegramView["bot"]>): Finding {

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises"
+import { makeBell } from "../domain/bell.ts"
 import type { Follower } from "../domain/journal.ts"
 import type { Store } from "../domain/store.ts"
 import type { Log } from "./log.ts"
@@ -13,7 +14,7 @@ const RETRY_MS = 1_000
 
 /** Runs a follower from its saved number until the signal; resolves when the last batch is settled. */
 export async function follow(store: Store, follower: Follower, log: Log, signal: AbortSignal): Promise<void> {
-  const bell = makeBell(store, signal)
+  const bell = makeBell({ store, signal })
   while (!signal.aborted) {
     try {
       const count = await advance(store, follower, signal)
@@ -42,39 +43,4 @@ async function advance(store: Store, follower: Follower, signal: AbortSignal): P
     { readAgain: true },
   )
   return entries.length
-}
-
-/** A ring between two waits is not lost; a pause ends early only when all ends. */
-function makeBell(store: Store, signal: AbortSignal) {
-  let rung = false
-  let wake = () => {}
-  const off = store.onWake(() => {
-    rung = true
-    wake()
-  })
-  const sleep = (ms: number, onArm: (finish: () => void) => void) =>
-    new Promise<void>((resolve) => {
-      const finish = () => {
-        clearTimeout(timer)
-        signal.removeEventListener("abort", finish)
-        wake = () => {}
-        resolve()
-      }
-      const timer = setTimeout(finish, ms)
-      signal.addEventListener("abort", finish)
-      onArm(finish)
-      if (signal.aborted) finish()
-    })
-  return {
-    async wait(ms: number) {
-      if (!rung) {
-        await sleep(ms, (finish) => {
-          wake = finish
-        })
-      }
-      rung = false
-    },
-    pause: (ms: number) => sleep(ms, () => {}),
-    close: off,
-  }
 }

@@ -17,6 +17,8 @@ export interface Home {
   token: string
   /** What the dashboard shows that it is the owner's; no agent is given it. */
   ownerKey: string
+  /** What the daemon was given by its environment, so that those whom it starts are not. */
+  secrets: string
   logs: string
   log: string
   socket: string
@@ -47,6 +49,7 @@ export function homeAt(dir: string, tempDir: string): Home {
     registration: join(dir, "daemon.json"),
     token: join(dir, "token"),
     ownerKey: join(dir, "owner.key"),
+    secrets: join(dir, "secrets"),
     logs,
     log: join(logs, "throughline.log"),
     socket: socketPath(dir, "daemon", tempDir),

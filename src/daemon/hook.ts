@@ -82,7 +82,11 @@ async function ask(socketPath: string, path: string, first: Asked): Promise<void
   let [at, asked, left] = [path, first, LOOK_TIMES]
   while (left > 0 && start !== undefined && processStart(agent) === start) {
     const { status, said } = await post(socketPath, at, asked)
-    if (status === 200) process.stdout.write(`${said}\n`)
+    if (status === 200) {
+      // One that its agent no longer reads was not taken.
+      if (await printed(`${said}\n`)) await post(socketPath, `${path}?taken`, { ...first, body: "", maxMs: MAX_MS })
+      return
+    }
     if (status === 202) [at, asked, left] = [`${path}?held`, { ...first, maxMs: MAX_WAIT_MS }, LOOK_TIMES]
     else if (status !== 0 || at === path) return
     else {
@@ -91,6 +95,13 @@ async function ask(socketPath: string, path: string, first: Asked): Promise<void
     }
   }
 }
+
+/** Whether the agent's end of the pipe took it. */
+const printed = (said: string) =>
+  new Promise<boolean>((resolve) => {
+    process.stdout.once("error", () => resolve(false))
+    process.stdout.write(said, (error) => resolve(!error))
+  })
 
 interface Asked {
   headers: Record<string, string>

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { Failure } from "../domain/failure.ts"
 import type { Pair } from "../domain/pair.ts"
-import { pairKeeper } from "./pair-keeper.ts"
+import { loadConfig } from "./config.ts"
+import { keepDeliveriesMs, pairKeeper } from "./pair-keeper.ts"
 
 const pair: Pair = {
   ...{ id: "p-1", fromTeam: null, toTeam: "api", threadId: "main", platform: "claude-code", nativeId: "n" },
@@ -52,4 +53,17 @@ test("a pair is marked to go on anew while its process sleeps, and not one of wh
   expect(await stage({ isKnown: false }).keeper.renew(pair, mark)).toBe("unable")
   expect(await stage({ isBusy: true }).keeper.renew(pair, mark)).toBe("busy")
   expect(told).toHaveLength(2)
+})
+
+test("what is over is kept as long as it is wished, and as long as something may ask for it by its key", () => {
+  const days = (...flags: string[]) =>
+    keepDeliveriesMs(loadConfig({ path: "/nowhere/config.json", environment: {}, flags }).config) / (24 * 60 * 60_000)
+  expect(days()).toBe(30)
+  expect(days("queue.keepDays=90")).toBe(90)
+  expect(days("queue.keepDays=0")).toBe(0)
+  expect(days("queue.keepDays=7"), "what waits").toBe(30)
+  const short = ["queue.keepDays=1", "queue.expireDays=1"]
+  expect(days(...short), "what a messenger hands out again").toBe(2)
+  expect(days(...short, "permissions.timeoutMinutes=10080"), "a card that can be answered").toBe(7)
+  expect(days(...short, "queue.duplicateWindowSeconds=864000"), "a duplicate").toBe(10)
 })

@@ -23,10 +23,27 @@ export function maintenanceOf({ store, clock, config, teams, records, log }: Par
   return makeMaintenance({
     store,
     clock,
-    settings: { ...config.maintenance, keepPermissionsDays: config.permissions.keepDays },
+    settings: {
+      ...config.maintenance,
+      keepPermissionsDays: config.permissions.keepDays,
+      keepDeliveriesMs: keepDeliveriesMs(config),
+    },
     keeper: pairKeeper({ teams, records }),
     onTrouble: (err, what) => log.warn({ err, what }, "a pair could not be looked after"),
   })
+}
+
+const DAY_MS = 24 * 60 * 60_000
+/** A messenger hands out again what it was not told to be taken, for a day. */
+const HANDED_OUT_MS = 2 * DAY_MS
+
+/** As long as it is wished, and as long as a key may be asked for: of what waits, what was said twice, what is to be decided. */
+export function keepDeliveriesMs({ queue, permissions }: Pick<Config, "queue" | "permissions">): number {
+  if (queue.keepDays === 0) return 0
+  return Math.max(
+    ...[queue.keepDays * DAY_MS, queue.expireDays * DAY_MS, queue.duplicateWindowSeconds * 1000],
+    ...[permissions.timeoutMinutes * 60_000, HANDED_OUT_MS],
+  )
 }
 
 const OWNER: Caller = { surface: "cli" }

@@ -15,6 +15,7 @@ import { takeLock } from "./lock.ts"
 import { openLog } from "./log.ts"
 import { processStart } from "./process-identity.ts"
 import { type Registration, readRegistration, removeRegistration, writeRegistration } from "./registration.ts"
+import { putSecretsAside } from "./secrets.ts"
 import type { Config } from "./settings.ts"
 import { shutdown } from "./shutdown.ts"
 import { VERSION } from "./version.ts"
@@ -34,6 +35,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   const load = () => loadConfig({ path: home.config, environment: environment.settings, flags }).config
   const config = load()
   refuseOpenHost(config)
+  putSecretsAside(home, environment.machine.env)
   const log = openLog(home, config.log.level)
   log.info({ version: VERSION, node: process.version }, "starting")
 

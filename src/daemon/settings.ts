@@ -74,6 +74,12 @@ export const ConfigSchema = z.strictObject({
         .max(3_650)
         .default(30)
         .describe("A message that could not be delivered for so long expires"),
+      keepDays: z
+        .number()
+        .min(0)
+        .max(100_000)
+        .default(30)
+        .describe("What is over is dropped after so long, of messengers too, but not before expireDays; 0 never"),
     })
     .prefault({}),
   permissions: z

@@ -84,8 +84,8 @@ export function teamsRecords({
       // One that a daemon before this one left behind has nobody at it, and is waited for by who recovers it.
       return agent !== undefined && agent.status !== "gone" && !agent.isUnattended
     },
-    async sendTo(sessionId, { text, sender, key }) {
-      const wish = { sessionId, text, sender, idempotencyKey: key, allowTwin: true }
+    async sendTo(sessionId, { key, ...said }) {
+      const wish = { sessionId, ...said, idempotencyKey: key, allowTwin: true }
       const sent = await messages.send(wish)
       if (sent.queued || sent.id !== undefined) return sent.id!
       throw new Failure("bad_input", sent.reason)

@@ -33,7 +33,7 @@ export interface LineAsking {
    */
   follow(
     machine: Machine,
-    onAsked: (question: LineQuestion, over: AbortSignal) => Promise<PermissionAnswer | undefined>,
+    onAsked: (question: LineQuestion, over: AbortSignal) => Promise<LineAnswer | undefined>,
     signal: AbortSignal,
   ): Promise<void>
 }
@@ -46,6 +46,12 @@ export interface LineQuestion {
   /** The platform's own of the question: it is the same after a restart of the daemon. */
   key: string
   request: PermissionRequest
+}
+
+export interface LineAnswer {
+  answer: PermissionAnswer
+  /** To be called when it was handed to the platform, and not before. */
+  taken(): Promise<void>
 }
 
 /** `none` was never taken, `waiting` is in the platform's queue; the others tell of the turn that it began. */

@@ -13,8 +13,10 @@ export interface Topics {
   list(wish: { channel: string; states?: readonly TopicState[] }): Promise<Topic[]>
   /** True when it was in one of these states. */
   change(id: string, change: TopicChange, from?: readonly TopicState[]): Promise<boolean>
-  /** The group became another one, and its topics with it. */
+  /** The group became another one, and its topics with it. That is remembered. */
   moveChat(channel: string, fromChatId: string, toChatId: string): Promise<void>
+  /** What the chat is now, however often it became another one. */
+  chatNow(channel: string, chatId: string): Promise<string>
 }
 
 export type TopicChange = Partial<

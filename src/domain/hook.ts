@@ -47,8 +47,10 @@ export function hookPayload({ body }: SentHook): Record<string, unknown> {
 export const HOOK_PATH = "/hook"
 /** Where a hook asks that waits in the background of its agent. */
 export const WAIT_PATH = "/wait"
-/** Where a hook asks for a person's word; with `?held` it waits there for it. */
+/** Where a hook asks for a person's word, by these steps; the later ones are the query. */
 export const ASK_PATH = "/ask"
+/** It asks; it waits for the answer; it has printed that. */
+export type AskStep = "ask" | "held" | "taken"
 const KEY = "throughline-key"
 const AT = "throughline-at"
 const ENV = "throughline-env-"

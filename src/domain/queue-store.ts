@@ -60,6 +60,11 @@ export interface Deliveries {
    * waits is cancelled by it, and returned.
    */
   forget(wish: ForgetWish & { sessionIds?: readonly SessionId[] }, nowMs: number): Promise<Delivery[]>
+  /**
+   * Drops what was over before then, so many at the most, and returns how many those were. What teams asked stays, because it is
+   * counted, and so do messages for agents that a person has still to decide about.
+   */
+  drop(wish: { beforeMs: number; limit: number }): Promise<number>
   pending(lane: string): Promise<Delivery[]>
   /** In order; with `first` or `last`, so many from that end. */
   ofLanes(

@@ -28,6 +28,8 @@ const StatusView = z.object({
     })
     .optional(),
   chat: ChatView.optional(),
+  /** The group of the configuration became another one, which is used instead. */
+  moved: z.object({ from: z.string(), to: z.string() }).optional(),
   /** What the messenger says is wrong, now. */
   trouble: z.string().optional(),
   people: z.number(),
@@ -49,9 +51,10 @@ export const telegramStatus = operation({
   output: StatusView,
   text: statusText,
   async run({ telegram }) {
-    const { bot, chatId, holds, doubts, ...figures } = await telegram.facts()
+    const { bot, chatId, movedFrom, holds, doubts, ...figures } = await telegram.facts()
     const kept = {
       ...figures,
+      ...(movedFrom !== null && chatId !== null && { moved: { from: movedFrom, to: chatId } }),
       holds: holds.map(({ why, sinceMs, nextAtMs }) => ({ why, since: iso(sinceMs), nextAt: iso(nextAtMs) })),
       doubts: doubts.map(({ atMs, ...rest }) => ({ ...rest, at: iso(atMs) })),
     }
@@ -170,7 +173,7 @@ const STATES: Record<NonNullable<TelegramView["bot"]>["state"], string> = {
   new: "not heard of yet",
 }
 
-function statusText({ bot, chat, trouble, people, topics, holds, doubts, ...figures }: TelegramView): string {
+function statusText({ bot, chat, moved, trouble, people, topics, holds, doubts, ...figures }: TelegramView): string {
   if (!bot) return "Telegram is not set up: throughline telegram setup"
   const rights = chat && [
     chat.hasTopics ? "topics" : "NO topics",
@@ -191,6 +194,7 @@ function statusText({ bot, chat, trouble, people, topics, holds, doubts, ...figu
     `bot     ${botLine(bot)}`,
     ...(trouble === undefined ? [] : [`!       ${trouble}`]),
     ...(chat ? [`chat    ${chat.title}${chat.id === undefined ? "" : ` (${chat.id})`}: ${rights!.join(", ")}`] : []),
+    ...(moved ? [`!       telegram.chat is ${moved.from}, and the group became ${moved.to}, which is used`] : []),
     `people  ${people === 0 ? "nobody may talk to it yet: throughline telegram pair" : `${people} may talk to it`}`,
     `topics  ${used.length === 0 ? "none yet" : used.map(([state, count]) => `${count} ${state}`).join(", ")}`,
     ...(sent.length === 0 ? [] : [`outbox  ${sent.join(", ")}`]),

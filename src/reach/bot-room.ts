@@ -29,6 +29,8 @@ export interface BotFacts {
   /** Absent where there is no token. */
   bot?: { id: string; state: BotState | "new"; why: string | null; sinceMs: number | null }
   chatId: string | null
+  /** What the configuration calls the group that became another one. */
+  movedFrom: string | null
   people: number
   topics: Record<TopicState, number>
   /** What is still to be sent, what was never taken, and what may or may not have arrived. */
@@ -94,9 +96,10 @@ export function makeBotRoom({ store, channel, channelId, botId, settings, pairin
       ...paired.map(({ userId, name, pairedAtMs }) => ({ userId, name, pairedAtMs })),
     ]
   }
+  const group = async () => (settings.chat === undefined ? undefined : store.topics.chatNow(channelId, settings.chat))
   /** The group, or else the private chat of the first who may. */
   const chatOf = async (): Promise<string | undefined> => {
-    if (settings.chat !== undefined) return settings.chat
+    if (settings.chat !== undefined) return group()
     const paired = await pairing.list()
     return settings.users[0] ?? paired.find(({ chatId }) => chatId !== null)?.chatId ?? paired[0]?.userId
   }
@@ -106,6 +109,7 @@ export function makeBotRoom({ store, channel, channelId, botId, settings, pairin
       const topics = await store.topics.list({ channel: channelId })
       const kept = botId === undefined ? undefined : await store.bots.byId(`${channelId}:${botId}`)
       const counts = await store.deliveries.counts(channelId)
+      const chatId = (await group()) ?? null
       const sum = (state: DeliveryState) => counts.reduce((all, one) => all + (one.state === state ? one.count : 0), 0)
       return {
         ...(botId === undefined
@@ -118,7 +122,8 @@ export function makeBotRoom({ store, channel, channelId, botId, settings, pairin
                 sinceMs: kept?.sinceMs ?? null,
               },
             }),
-        chatId: settings.chat ?? null,
+        chatId,
+        movedFrom: settings.chat === undefined || settings.chat === chatId ? null : settings.chat,
         people: (await people()).length,
         topics: Object.fromEntries(
           TOPIC_STATES.map((state) => [state, topics.filter((topic) => topic.state === state).length]),

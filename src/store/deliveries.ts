@@ -1,6 +1,8 @@
+import { sql } from "kysely"
 import type { Delivery, DeliveryState } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
-import type { Rung } from "../domain/message.ts"
+import { AGENT_CHANNEL, type Rung } from "../domain/message.ts"
+import { NOTICE_CHANNEL, PAIR_CHANNEL } from "../domain/pair.ts"
 import type { Deliveries } from "../domain/queue-store.ts"
 import { forgetWords } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
@@ -147,6 +149,19 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       return changed(await query.executeTakeFirstOrThrow())
     },
     forget: async (wish, nowMs) => (await forgetWords(db, dialect, wish, nowMs)).map(toDelivery),
+    async drop({ beforeMs, limit }) {
+      const over = db
+        .selectFrom("deliveries")
+        .select("seq")
+        .where("settled_at_ms", "<", beforeMs)
+        // As its index has it: a parameter would not be known to be the same.
+        .where("channel", "<>", sql.lit(PAIR_CHANNEL))
+        .where(IS_OVER)
+        .orderBy("settled_at_ms")
+        .limit(limit)
+      const { numDeletedRows } = await db.deleteFrom("deliveries").where("seq", "in", over).executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
+    },
     pending: (lane) => ofLanes([lane], { states: ["queued"] }),
     ofLanes,
     async ofChannel(channel, states) {
@@ -185,6 +200,12 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
     },
   }
 }
+
+/** By the channel. In this form no other index is taken for it, by which all that was ever done would be read. */
+const IS_OVER = sql<boolean>`case channel
+  when ${sql.lit(AGENT_CHANNEL)} then state in ('done', 'cancelled')
+  when ${sql.lit(NOTICE_CHANNEL)} then state not in ('queued', 'seen', 'running')
+  else state not in ('queued', 'delivered', 'seen', 'running') end`
 
 function toDelivery(row: DeliveryRow): Delivery {
   return {

@@ -244,6 +244,7 @@ export interface Tables {
     created_at_ms: number
     used_at_ms: number
   }
+  chat_moves: { channel: string; from_chat_id: string; to_chat_id: string }
   bots: { id: string; next_offset: number | null; state: string; why: string | null; since_ms: number }
   people: { channel: string; user_id: string; name: string; chat_id: string | null; paired_at_ms: number }
   budgets: { key: string; sent_at_ms: string; blocked_until_ms: number }

@@ -60,11 +60,29 @@ export function makeTopics(db: Db): Topics {
     },
     async moveChat(channel, fromChatId, toChatId) {
       await db
+        .insertInto("chat_moves")
+        .values({ channel, from_chat_id: fromChatId, to_chat_id: toChatId })
+        .onConflict((c) => c.columns(["channel", "from_chat_id"]).doUpdateSet({ to_chat_id: toChatId }))
+        .execute()
+      await db
         .updateTable("topics")
         .set({ chat_id: toChatId })
         .where("channel", "=", channel)
         .where("chat_id", "=", fromChatId)
         .execute()
+    },
+    async chatNow(channel, chatId) {
+      const passed = [chatId]
+      for (;;) {
+        const move = await db
+          .selectFrom("chat_moves")
+          .select("to_chat_id")
+          .where("channel", "=", channel)
+          .where("from_chat_id", "=", passed.at(-1)!)
+          .executeTakeFirst()
+        if (!move || passed.includes(move.to_chat_id)) return passed.at(-1)!
+        passed.push(move.to_chat_id)
+      }
     },
   }
 }

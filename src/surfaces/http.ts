@@ -3,7 +3,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { bodyLimit } from "hono/body-limit"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
-import { ASK_PATH, HOOK_PATH, type SentHook, sentHook, WAIT_PATH } from "../domain/hook.ts"
+import { ASK_PATH, type AskStep, HOOK_PATH, type SentHook, sentHook, WAIT_PATH } from "../domain/hook.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation } from "../operations/operation.ts"
@@ -41,7 +41,7 @@ export interface HttpOptions {
   /** A hook that waits: a text to wake the agent with, null when nothing is to come, undefined when it is to ask again. */
   onWait?(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
   /** A hook that asks for a person's word: it, null when none is to come, undefined when it is to come and wait. */
-  onAsk?(sent: SentHook, isHeld: boolean, signal: AbortSignal): Promise<string | null | undefined>
+  onAsk?(sent: SentHook, step: AskStep, signal: AbortSignal): Promise<string | null | undefined>
 }
 
 export function httpApp(options: HttpOptions): Hono {
@@ -90,7 +90,8 @@ export function httpApp(options: HttpOptions): Hono {
   }
   if (onAsk) {
     app.post(`${ASK_PATH}/:platform`, limit, async (c) => {
-      const reply = await onAsk(await hookIn(c), c.req.query("held") !== undefined, c.req.raw.signal)
+      const step = (["held", "taken"] as const).find((name) => c.req.query(name) !== undefined) ?? "ask"
+      const reply = await onAsk(await hookIn(c), step, c.req.raw.signal)
       return typeof reply === "string" ? c.text(reply) : c.body(null, reply === null ? 204 : 202)
     })
   }

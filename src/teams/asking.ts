@@ -214,11 +214,16 @@ export function makeAsking(deps: AskingDeps): Asking {
       const mine = [...inHand.values()].find((one) => one.delivery?.key === id)
       if (mine) {
         mine.isCancelled = true
+        if (mine.session) {
+          await endTurn(mine.session, mine.done)
+          return true
+        }
+        // What is for an open session is taken back or withdrawn there before anybody is told so.
+        const isForOpen = () => isHanded(askOf(mine.delivery!))
+        if (isForOpen()) await mine.done
         // While its process starts nothing was said to it yet.
-        if (!mine.session) await settle(delivery, "cancelled", CANCELLED)
-        else await endTurn(mine.session, mine.done)
-        // What waits to be said in an open session is taken back before anybody is told so.
-        if (mine.delivery && isHanded(askOf(mine.delivery))) await mine.done
+        await settle(delivery, "cancelled", CANCELLED)
+        if (isForOpen()) await mine.done
         return true
       }
       const isTaken = await store.transaction(async (tx) => {

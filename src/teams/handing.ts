@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
-import type { Sender } from "../domain/message.ts"
+import type { Priority, Sender } from "../domain/message.ts"
 import { type AskPayload, askOf, type Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
@@ -11,7 +11,10 @@ import { headingOf } from "./heading.ts"
 
 /** Questions for a session that a person has open: said there as a message, and answered by what is replied there. */
 export interface Handing {
-  /** Resolves when it is settled; with `closed` when the session was closed before it was said. */
+  /**
+   * Resolves when it is settled; with `closed` when the session was closed before it was said. One that is cancelled is taken
+   * back, or withdrawn where it was said, and left for who cancels to settle.
+   */
   hand(delivery: Delivery, pair: Pair, isCancelled: () => boolean, signal: AbortSignal): Promise<"settled" | "closed">
 }
 
@@ -19,7 +22,7 @@ export interface HandingDeps {
   store: Store
   clock: Clock
   /** Brings it to exactly this session. The same key is the same message, whose id it returns. */
-  sendTo(sessionId: SessionId, wish: { text: string; sender: Sender; key: string }): Promise<string>
+  sendTo(sessionId: SessionId, wish: SendToWish): Promise<string>
   /** False when an agent has it already. */
   takeBack(messageId: string): Promise<boolean>
   readRecords(platform: string): Promise<boolean>
@@ -27,6 +30,13 @@ export interface HandingDeps {
   /** Its agent waits for its next prompt. */
   isIdle(sessionId: SessionId): Promise<boolean>
   onChanged(id: string): void
+}
+
+export interface SendToWish {
+  text: string
+  sender: Sender
+  key: string
+  priority?: Priority
 }
 
 const LOOK_MS = 150
@@ -68,6 +78,14 @@ export function makeHanding(deps: HandingDeps): Handing {
     // The owner's words are typed as they are; what others say gets a heading on its way.
     const text = ask.isOwners ? `${headingOf(delivery)}\n${ask.text}` : ask.text
     return sendTo(sessionId, { text, sender: senderOf(ask), key: `${delivery.key} ${times}` })
+  }
+
+  /** The turn is the person's to end, but its agent need not go on with this. Now: after the turn it would be too late. */
+  const withdraw = (delivery: Delivery, sessionId: SessionId, messageId: string): Promise<string> => {
+    const ask = askOf(delivery)
+    const named = ask.isOwners ? delivery.key : messageId
+    const text = `The question ${named} is withdrawn: nobody waits for an answer to it any more. If you are at it, leave it.`
+    return sendTo(sessionId, { text, sender: senderOf(ask), key: `${delivery.key} withdrawn`, priority: "urgent" })
   }
 
   /** As far as the message is, the question is too; also when it was done between two looks. */
@@ -173,7 +191,10 @@ export function makeHanding(deps: HandingDeps): Handing {
         // A registry that is being written is empty for a moment.
         looksClosed = isOpen ? 0 : looksClosed + 1
         const isTakenBack = (isCancelled() || looksClosed >= LOOKS_CLOSED) && (await takeBack(id))
-        if (isCancelled()) return "settled"
+        if (isCancelled()) {
+          if (!isTakenBack) await withdraw(delivery, sessionId, id)
+          return "settled"
+        }
         if (isTakenBack) {
           await note(delivery, { sessionId: null, times: askOf(delivery).handed?.times ?? 1 })
           return "closed"

@@ -49,9 +49,13 @@ const request: PermissionRequest = {
 const context = { asker: "a session", team: null, sessionId: null, canUpdateInput: true }
 const ask = (key = "k1", values: Partial<PermissionRequest> = {}, mostMs = 3_600_000) =>
   permits.ask({ ...request, ...values }, context, { key, mostMs })
-const come = (id: string) => {
+const come = (id: string, { key = "k1", isRead = true } = {}) => {
   const gone = new AbortController()
-  return { answer: permits.hold(id, gone.signal), leave: () => gone.abort() }
+  const answer = permits.hold(id, gone.signal).then(async (held) => {
+    if (held.kind === "answer" && isRead) await permits.taken(key)
+    return held
+  })
+  return { answer, leave: () => gone.abort() }
 }
 const told = async () =>
   (await store.journal.after(0, 100)).filter(({ kind }) => kind === "permission.decided").map(({ data }) => data.state)
@@ -74,7 +78,7 @@ describe("a hook that asks", () => {
     expect(permission).toMatchObject({ state: "allowed", answeredBy: "Ada", takenAtMs: expect.any(Number) })
     expect(await hook.answer).toEqual({ kind: "answer", answer: { behavior: "allow", always: 0 } })
     expect(await told()).toEqual(["allowed"])
-    expect(await come(id).answer, "it is handed out once").toEqual({ kind: "over" })
+    expect(await come(id).answer, "it is taken once").toEqual({ kind: "over" })
     const again = await permits.decide(id, { kind: "deny" }, "Bob")
     expect(again).toMatchObject({ isFirst: false, permission: { state: "allowed", answeredBy: "Ada" } })
   })
@@ -85,7 +89,7 @@ describe("a hook that asks", () => {
     await permits.decide(one.id, { kind: "allow", updatedInput: { command: "pwd" } }, "Ada")
     expect(await first.answer).toMatchObject({ answer: { behavior: "allow", updatedInput: { command: "pwd" } } })
     const two = await ask("k2")
-    const second = come(two.id)
+    const second = come(two.id, { key: "k2" })
     await permits.decide(two.id, { kind: "deny", reason: "no", interrupt: true }, "Ada")
     expect(await second.answer).toMatchObject({
       answer: { behavior: "deny", message: "Denied by Ada: no", interrupt: true },
@@ -102,6 +106,34 @@ describe("a hook that asks", () => {
     })
     expect(await come(id).answer).toEqual({ kind: "over" })
     expect(await told()).toEqual(["stale"])
+  })
+
+  test("whose agent went on before it could print the answer is not recorded as allowed, and that is told", async () => {
+    const { id } = await ask()
+    const hook = come(id, { isRead: false })
+    const { isFirst, permission } = await permits.decide(id, { kind: "allow" }, "Ada")
+    expect(await hook.answer).toMatchObject({ kind: "answer" })
+    expect(isFirst).toBe(false)
+    const reason = "allowed, but the agent had already gone on: look at its terminal"
+    expect(permission).toMatchObject({ state: "stale", answeredBy: "Ada", reason, takenAtMs: null })
+    expect(await told()).toEqual(["stale"])
+    await permits.taken("k1")
+    expect(await state(id)(), "what comes after that").toBe("stale")
+    const audit = (await permits.audit({ limit: 9 })).map(({ what, data }) => [what, data.reason])
+    expect(audit).toEqual([
+      ["permission.stale", reason],
+      ["permission.allowed", undefined],
+    ])
+  }, 20_000)
+
+  test("that lost its connection over the answer comes again, and gets it", async () => {
+    const { id } = await ask()
+    const lost = come(id, { isRead: false })
+    const decided = permits.decide(id, { kind: "allow", updatedInput: { command: "pwd" } }, "Ada")
+    const answer = { kind: "answer", answer: { behavior: "allow", updatedInput: { command: "pwd" } } }
+    expect(await lost.answer).toEqual(answer)
+    expect(await come(id).answer).toEqual(answer)
+    expect(await decided).toMatchObject({ isFirst: true, permission: { state: "allowed" } })
   })
 
   test("may be on its way when the answer comes", async () => {
@@ -181,6 +213,15 @@ describe("after the daemon was killed", () => {
     expect(await come(id).answer).toMatchObject({ answer: { behavior: "deny", message: "Denied by Ada: no" } })
     expect(await told()).toEqual(["denied"])
   })
+
+  test("what it takes then and does not confirm is stale, though nobody asks what became of it", async () => {
+    const { id } = await ask()
+    await store.permissions.decide(id, { state: "allowed", by: "Ada", atMs: Date.now() })
+    await restart()
+    await ask()
+    expect(await come(id, { isRead: false }).answer).toMatchObject({ kind: "answer" })
+    await expect.poll(state(id), SOON).toBe("stale")
+  }, 20_000)
 
   test("what was decided and never taken is stale, with its trace in the audit", async () => {
     const { id } = await ask()

@@ -8,8 +8,10 @@ import { answerOf, lateText, type Meant } from "./permit-words.ts"
 
 /** Questions of hooks: each comes to wait, goes, and comes again under the same id. Without an answer its agent's own dialog stays. */
 export interface Held {
-  /** Until there is an answer, which is handed out once, or until it is time to come again. */
+  /** Until there is an answer, or until it is time to come again. It is handed out until somebody has taken it. */
   hold(id: string, signal: AbortSignal): Promise<HoldAnswer>
+  /** The answer has reached the agent; false when it was too late for that. */
+  taken(id: string): Promise<boolean>
   /** Whether the one that asked is there; it may be on its way. */
   isThere(id: string): Promise<boolean>
   /** Waits until what was decided is taken to the agent; what is not is stale. */
@@ -41,12 +43,18 @@ const HOLD_MS = 50_000
 const LOOK_MS = 500
 /** A hook that comes again does so at once; after a restart, within a second or two. */
 const COMES_MS = 3_000
+/** Nor does it take longer to say that it took the answer, unless the machine has no time for it. */
+const TAKES_MS = 5_000
 const STEP_MS = 50
 const RESTART_MS = 15_000
 export const NOBODY_WAITS = "nobody waits for this any more: answer at the terminal"
+const GONE_ON = "but the agent had already gone on: look at its terminal"
+const NOT_CONFIRMED = "but the daemon was restarted before the agent confirmed it: look at its terminal"
 
 export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDeps): Held {
   const present = new Map<string, number>()
+  /** When an answer was handed out that is not taken yet. */
+  const handed = new Map<string, number>()
   const closing = new AbortController()
   let behind: NodeJS.Timeout | undefined
 
@@ -56,23 +64,30 @@ export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDe
     if (!present.has(id)) await end(id, "stale", "the agent asks no longer")
   }
 
-  const take = (permission: Permission): Promise<boolean> =>
-    store.transaction(async (tx) => {
-      if (!(await tx.permissions.take(permission.id, clock.nowMs()))) return false
-      await tell(tx, permission, clock.nowMs())
-      return true
-    })
-
-  const withdraw = (permission: Permission): Promise<boolean> =>
+  const withdraw = (permission: Permission, why: string): Promise<boolean> =>
     store.transaction(async (tx) => {
       const { id, asker, tool } = permission
       const atMs = clock.nowMs()
-      if (!(await tx.permissions.withdraw(id, NOBODY_WAITS, atMs))) return false
-      const data = { id, asker, tool, reason: NOBODY_WAITS }
+      const reason = `${permission.state}, ${why}`
+      if (!(await tx.permissions.withdraw(id, reason, atMs))) return false
+      const data = { id, asker, tool, reason }
       await tx.audit.add({ atMs, who: "throughline", what: "permission.stale", data })
       await tell(tx, { ...permission, state: "stale" }, atMs)
       return true
     })
+
+  const settle = async (id: string, signal?: AbortSignal) => {
+    const comesMs = performance.now() + COMES_MS
+    for (; ; await sleep(STEP_MS, undefined, { ...(signal && { signal }) })) {
+      const permission = await store.permissions.byId(id)
+      const isDecided = permission?.state === "allowed" || permission?.state === "denied"
+      const untilMs = Math.max(comesMs, (handed.get(id) ?? 0) + TAKES_MS)
+      const isOver = !isDecided || permission.takenAtMs !== null
+      if (!isOver && (performance.now() < untilMs || !(await withdraw(permission, GONE_ON)))) continue
+      handed.delete(id)
+      return
+    }
+  }
 
   const look = async (id: string, signal: AbortSignal, untilMs: number): Promise<HoldAnswer | undefined> => {
     const permission = await store.permissions.byId(id)
@@ -88,7 +103,10 @@ export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDe
     if (!isDecided || permission.takenAtMs !== null) return { kind: "over" }
     // Nobody is there to take it, but somebody may come again.
     if (signal.aborted) return { kind: "again" }
-    return (await take(permission)) ? { kind: "answer", answer: answerOf(permission, meantBy(id)) } : { kind: "over" }
+    handed.set(id, performance.now())
+    // Whoever decided may be gone: a daemon that was killed, or one of another home.
+    settle(id, closing.signal).catch((error: unknown) => quiet(error, closing.signal, onTrouble))
+    return { kind: "answer", answer: answerOf(permission, meantBy(id)) }
   }
 
   return {
@@ -114,26 +132,27 @@ export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDe
         if (signal.aborted && left === 0) leave(id).catch((error: unknown) => quiet(error, closing.signal, onTrouble))
       }
     },
+    taken: (id) =>
+      store.transaction(async (tx) => {
+        const atMs = clock.nowMs()
+        const permission = await tx.permissions.byId(id)
+        if (!permission || !(await tx.permissions.take(id, atMs))) return false
+        await tell(tx, permission, atMs)
+        return true
+      }),
     async isThere(id) {
       for (const untilMs = performance.now() + COMES_MS; !present.has(id); await sleep(STEP_MS))
         if (performance.now() >= untilMs) return false
       return true
     },
-    async settleTaking(id) {
-      for (const untilMs = performance.now() + COMES_MS; ; await sleep(STEP_MS)) {
-        const permission = await store.permissions.byId(id)
-        const isDecided = permission?.state === "allowed" || permission?.state === "denied"
-        if (!isDecided || permission.takenAtMs !== null) return
-        if (performance.now() >= untilMs && (await withdraw(permission))) return
-      }
-    },
+    settleTaking: settle,
     leaveBehind() {
       const sweep = async () => {
         const waiting = (await store.permissions.waiting()).filter((one) => one.waiter === "hook" && one.home === home)
         for (const { id } of waiting)
           if (!present.has(id)) await end(id, "stale", "nobody asked again after the daemon was restarted")
         for (const permission of await store.permissions.untaken(home))
-          if (!present.has(permission.id)) await withdraw(permission)
+          if (!present.has(permission.id)) await withdraw(permission, NOT_CONFIRMED)
       }
       behind = setTimeout(() => {
         sweep().catch((error: unknown) => quiet(error, closing.signal, onTrouble))

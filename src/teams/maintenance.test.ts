@@ -16,6 +16,7 @@ const DAY = 24 * 60 * 60_000
 const OFF = {
   ...{ compactAfterTokens: 0, compactAfterMessages: 0, continueAfterTokens: 0, archiveAfterDays: 0 },
   keepPermissionsDays: 0,
+  keepDeliveriesMs: 0,
 }
 let dir: string
 let store: Store
@@ -248,4 +249,30 @@ test("what was decided long ago is dropped, and what waits is not", async () => 
   expect(await left()).toEqual(["new", "old", "waits"])
   await maintenance({ keepPermissionsDays: 90 }).sweep()
   expect(await left()).toEqual(["new", "waits"])
+})
+
+test("what was over long ago does not stay for ever, and what an ask still needs does", async () => {
+  const settled = (count: number, atMs: number, name: string) =>
+    store.transaction(async ({ deliveries }) => {
+      for (let at = 0; at < count; at++) {
+        const key = `${name}${at}`
+        await deliveries.enqueue({ key, lane: key, channel: "telegram", payload: {}, repeatable: true }, atMs)
+        await deliveries.move((await deliveries.byKey(key))!.seq, ["queued"], "done", null, atMs)
+      }
+    })
+  await settled(1_203, NOW - 31 * DAY, "old")
+  await settled(3, NOW - 29 * DAY, "new")
+  const count = async () => (await store.deliveries.counts("telegram")).length
+  await maintenance({}).sweep()
+  expect(await count(), "0 keeps it for ever").toBe(1_206)
+
+  const ask = { key: "ask", lane: "pair:p", channel: "pair", payload: {}, repeatable: false }
+  await store.deliveries.enqueue(ask, NOW - 32 * DAY)
+  await maintenance({ keepDeliveriesMs: 30 * DAY }).sweep()
+  expect(await count()).toBe(1_206)
+
+  await store.deliveries.move((await store.deliveries.byKey("ask"))!.seq, ["queued"], "done", null, NOW)
+  await maintenance({ keepDeliveriesMs: 30 * DAY }).sweep()
+  expect(await count()).toBe(3)
+  expect(await store.deliveries.byKey("ask")).toBeDefined()
 })

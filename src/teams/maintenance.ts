@@ -1,14 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises"
 import type { Load } from "../domain/analytics.ts"
 import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { NewJournalEntry } from "../domain/journal.ts"
-import type { Pair, PairStatus } from "../domain/pair.ts"
+import { PAIR_CHANNEL, type Pair, type PairStatus } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
+import { WITH_AGENT } from "./entries.ts"
 
 /**
  * Keeps pairs usable for as long as they live: shortens long ones, goes on anew near the limit, archives unused ones.
- * Drops what was decided long ago.
+ * Drops what was decided, or is over, for long.
  */
 export interface Maintenance {
   sweep(signal?: AbortSignal): Promise<void>
@@ -36,6 +37,8 @@ export interface MaintenanceSettings {
   archiveAfterDays: number
   /** What was decided of permissions is dropped then; who decided stays in the audit. */
   keepPermissionsDays: number
+  /** Deliveries that are over are dropped then. Nothing may ask for them by their key any more. */
+  keepDeliveriesMs: number
 }
 
 export interface MaintenanceDeps {
@@ -53,6 +56,9 @@ const SWEEP_MS = 60_000
  */
 const REST_MS = 10 * 60_000
 const DAY_MS = 24 * 60 * 60_000
+/** Others are served between two slices, and the next sweep goes on where this one ended. */
+const SLICE = 500
+const MOST_SLICES = 40
 
 export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: MaintenanceDeps): Maintenance {
   /** When something was done to a pair last. */
@@ -124,9 +130,21 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
     if (pair.status === "compact_pending") await note(pair, "compact_over", "active")
   }
 
+  const dropDeliveries = async (signal?: AbortSignal) => {
+    // What was said in a session for an ask that is not over is looked at again for it.
+    const open = await store.deliveries.ofChannel(PAIR_CHANNEL, ["queued", ...WITH_AGENT])
+    const beforeMs = Math.min(clock.nowMs() - settings.keepDeliveriesMs, ...open.map((ask) => ask.createdAtMs))
+    for (let slice = 0; slice < MOST_SLICES && !signal?.aborted; slice++) {
+      if ((await store.deliveries.drop({ beforeMs, limit: SLICE })) < SLICE) return
+      await nextTick()
+    }
+  }
+
   const sweep = async (signal?: AbortSignal) => {
     const { keepPermissionsDays } = settings
     if (keepPermissionsDays > 0) await store.permissions.dropDecided(clock.nowMs() - keepPermissionsDays * DAY_MS)
+    if (settings.keepDeliveriesMs > 0)
+      await dropDeliveries(signal).catch((error: unknown) => onTrouble(error, "what is over could not be dropped"))
     for (const { id } of await store.pairs.list()) {
       if (signal?.aborted) return
       // What was done to others took its time.

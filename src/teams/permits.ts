@@ -15,6 +15,8 @@ export interface Permits {
   /** Kept for a hook, which then comes to wait; under the same key it is the same. It expires as told, or as the settings allow. */
   ask(request: PermissionRequest, context: AskContext, wish: AskWish): Promise<Permission>
   hold(id: string, signal: AbortSignal): Promise<HoldAnswer>
+  /** What was asked under this key was answered, and the answer has reached the agent. */
+  taken(key: string): Promise<void>
   /** The agent of a hook went on without an answer from here. */
   release(id: string, why: { by: string; reason: string }): Promise<void>
   /** What was chosen so far of its questions' answers; false when it waits no longer. */
@@ -183,8 +185,13 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
     },
     async hold(id, signal) {
       const answer = await held.hold(id, signal)
-      if (answer.kind !== "again") here.delete(id)
+      if (answer.kind === "over") here.delete(id)
       return answer
+    },
+    async taken(key) {
+      const id = permissionIdOf(home, key)
+      await held.taken(id)
+      here.delete(id)
     },
     async release(id, { by, reason }) {
       await settle(id, { state: "stale", reason, by })
@@ -209,6 +216,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
         await end(id, "stale", "the agent has gone on already")
       const isFirst = await settle(id, { ...settled, by }, meant)
       await held.settleTaking(id)
+      here.delete(id)
       const permission = await now()
       return { isFirst: isFirst && permission.state === settled.state, permission }
     },

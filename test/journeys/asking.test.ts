@@ -123,6 +123,16 @@ describe.each<Kind>(["hook.sh", "node"])("a hook that asks, on %s", (kind) => {
     expect([accepted, now.state]).toEqual([false, "stale"])
   }, 20_000)
 
+  test("whose agent reads no longer takes no answer: it is not recorded as allowed, and says why", async () => {
+    const { hook, permission } = await asked(kind)
+    // The hook goes on, as one that its agent is about to kill.
+    hook.child.stdout!.destroy()
+    const { accepted, permission: now } = await answer(permission.id, "allow")
+    expect(accepted).toBe(false)
+    expect(now).toMatchObject({ state: "stale", reason: expect.stringContaining("the agent had already gone on") })
+    expect(await recent(permission.id)).toMatchObject({ state: "stale" })
+  }, 20_000)
+
   test.each([
     ["the tool ran", { hook_event_name: "PostToolUse", tool_name: "Bash", tool_input: { command: "ls" } }],
     ["the tool failed", { hook_event_name: "PostToolUseFailure", tool_name: "Bash", tool_input: { command: "ls" } }],

@@ -10,7 +10,7 @@ describe("a person has the pair's session open", () => {
   let b: AskingHome
   let agents: FakeAgents
   beforeAll(async () => {
-    b = await makeAskingHome({ web: {}, api: {}, docs: {}, ops: {}, far: {} })
+    b = await makeAskingHome({ web: {}, api: {}, docs: {}, ops: {}, far: {}, late: {} })
     await b.home.json("setup", "claude-code", "--yes")
     agents = makeFakeAgents(b.home)
   })
@@ -107,5 +107,24 @@ describe("a person has the pair's session open", () => {
     await expect.poll(() => person.registry()?.status, SOON).toBe("idle")
     expect(await deliver("far", "After it.\nREPLY here")).toMatchObject({ answer: "here" })
     expect(heard(person, "Never said.")).toEqual([])
+    expect(heard(person, "is withdrawn"), "nor that it is withdrawn").toEqual([])
+  })
+
+  test("cancelled after it was said, it ends as cancelled, and the session is told that it is withdrawn", {
+    timeout: SLOW_MS,
+  }, async () => {
+    const { person } = await opened("late")
+    const { messageId } = await deliver("late", "Take your time.\nSLOW 4000\nREPLY too late", { timeout: 0 })
+    await b.until(messageId, ({ status }) => status === "delivered" || status === "running")
+    const cancelling = { operation: "cancel", messageId, fromTeam: "web" }
+    expect(await b.call("teams_control", cancelling)).toMatchObject({ changed: true })
+    expect(await b.message(messageId)).toMatchObject({ status: "cancelled" })
+    const said = /^\[Message (m-\w+) from web, via Throughline\]\nTake your time/.exec(
+      heard(person, "Take your time.")[0]!,
+    )
+    await expect.poll(() => heard(person, "is withdrawn"), SOON).toEqual([expect.stringContaining(said![1]!)])
+    await expect.poll(() => person.registry()?.status, SOON).toBe("idle")
+    expect(await b.message(messageId), "what is replied then changes nothing").toMatchObject({ status: "cancelled" })
+    expect(b.states(messageId).at(-1)).toBe("cancelled")
   })
 })

@@ -70,11 +70,13 @@ async function listen(home: string, onAsked: Parameters<LineAsking["follow"]>[1]
     if (!thread || !request) return
     const key = [threadId, itemId, approvalId, params.turnId].filter(Boolean).join(" ")
     const nativeId = thread.parentThreadId ?? threadId
-    const answer = await onAsked(
+    const given = await onAsked(
       { nativeId, cwd: thread.cwd, key, request },
       AbortSignal.any([over.signal, ended.signal, signal]),
     )
-    if (answer && !over.signal.aborted) server!.answer(id, codexAnswer(method, params, answer, request))
+    if (!given || over.signal.aborted || ended.signal.aborted) return
+    server!.answer(id, codexAnswer(method, params, given.answer, request))
+    await given.taken()
   }
 
   server = await joinDaemon(home, {

@@ -1,6 +1,6 @@
 import { basename } from "node:path"
 import type { PermissionAnswer, PermissionRequest } from "../../domain/driver.ts"
-import { type HookEvent, hookPayload, mayAsk, type SentHook } from "../../domain/hook.ts"
+import { type AskStep, type HookEvent, hookPayload, mayAsk, type SentHook } from "../../domain/hook.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import type { Permission } from "../../domain/permission.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
@@ -10,7 +10,7 @@ import { type Dialog, makeDialogs, type WatchDeps } from "./dialogs.ts"
 /** Hooks that ask for a person's word while their agent's own dialog is open: the first answer wins. */
 export interface Asking {
   /** What the hook prints, null when none is to come from here, undefined when it is to come and wait. */
-  ask(sent: SentHook, isHeld: boolean, signal: AbortSignal): Promise<string | null | undefined>
+  ask(sent: SentHook, step: AskStep, signal: AbortSignal): Promise<string | null | undefined>
   /** What any hook of an agent said, in which it may show that it went on. */
   heard(sent: SentHook, event: HookEvent): void
 }
@@ -24,6 +24,7 @@ export interface AskingDeps extends WatchDeps {
       id: string,
       signal: AbortSignal,
     ): Promise<{ kind: "answer"; answer: PermissionAnswer } | { kind: "again" | "over" }>
+    taken(key: string): Promise<void>
   }
   /** Kept as every hook is; undefined for what is not to be kept. */
   receive(sent: SentHook): Promise<{ event: HookEvent } | undefined>
@@ -58,7 +59,13 @@ export function makeAsking(deps: AskingDeps): Asking {
   const dialogs = makeDialogs(deps)
 
   return {
-    async ask(sent, isHeld, signal) {
+    async ask(sent, step, signal) {
+      const key = `${sent.platform} ${sent.key}`
+      if (step === "taken") {
+        await permits.taken(key)
+        return null
+      }
+      const isHeld = step === "held"
       const { asking, read, label } = agents.find(({ platform }) => platform === sent.platform) ?? {}
       const payload = hookPayload(sent)
       const question = asking?.question(payload)
@@ -85,7 +92,7 @@ export function makeAsking(deps: AskingDeps): Asking {
         request,
         { asker, team, sessionId: session.id, canUpdateInput: true },
         {
-          key: `${sent.platform} ${sent.key}`,
+          key,
           mostMs: isShown ? Number.POSITIVE_INFINITY : HIDDEN_MS,
           isAsked: () => dialogs.isOpen(id),
         },

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { ANSWERED, type LineAsking, type LineQuestion } from "../../domain/agent-line.ts"
-import type { PermissionAnswer } from "../../domain/driver.ts"
+import { ANSWERED, type LineAnswer, type LineAsking, type LineQuestion } from "../../domain/agent-line.ts"
 import type { Machine } from "../../domain/platform.ts"
 import type { AskingDeps } from "./asking.ts"
 import { askerOf } from "./asking.ts"
@@ -52,9 +51,9 @@ export function makeLinesAsking(deps: LineAskingDeps): { run(signal: AbortSignal
 async function asked(
   { store, permits, agents, teamAt, meet }: LineAskingDeps,
   platform: string,
-  { nativeId, cwd, key, request }: LineQuestion,
+  { nativeId, cwd, key: own, request }: LineQuestion,
   over: AbortSignal,
-): Promise<PermissionAnswer | undefined> {
+): Promise<LineAnswer | undefined> {
   if (await store.pairs.ofNative(nativeId)) return undefined
   const known = await store.sessions.byNative(platform, nativeId)
   if (!known && (cwd === null || !(await meet({ platform, nativeId, cwd })))) return undefined
@@ -63,13 +62,14 @@ async function asked(
   const label = agents.find((agent) => agent.platform === platform)?.label ?? platform
   const team = cwd === null ? null : teamAt(platform, cwd)
   const context = { asker: askerOf(label, cwd), team, sessionId: session.id, canUpdateInput: false }
-  const { id } = await permits.ask(request, context, { key: `${platform} ${key}`, mostMs: Number.POSITIVE_INFINITY })
+  const key = `${platform} ${own}`
+  const { id } = await permits.ask(request, context, { key, mostMs: Number.POSITIVE_INFINITY })
   const release = () => over.reason === ANSWERED && void permits.release(id, AT_TERMINAL).catch(() => {})
   over.addEventListener("abort", release)
   try {
     while (!over.aborted) {
       const held = await permits.hold(id, over)
-      if (held.kind === "answer") return held.answer
+      if (held.kind === "answer") return { answer: held.answer, taken: () => permits.taken(key) }
       if (held.kind === "over") return undefined
     }
     return undefined

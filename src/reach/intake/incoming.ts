@@ -46,7 +46,9 @@ export function makeIncoming(deps: IncomingDeps) {
 
   /** The group that we are set up for, or one that has topics of ours: a group that moved has another number. */
   const isOurs = async (chatId: string) =>
-    chatId === deps.chat || (await store.topics.list({ channel: channel.id })).some((topic) => topic.chatId === chatId)
+    chatId === deps.chat ||
+    (deps.chat !== undefined && chatId === (await store.topics.chatNow(channel.id, deps.chat))) ||
+    (await store.topics.list({ channel: channel.id })).some((topic) => topic.chatId === chatId)
 
   const tapped = async (tap: IncomingTap): Promise<Handled> => {
     const say = async (text: string | undefined, isAlert = false) => {
@@ -86,7 +88,7 @@ export function makeIncoming(deps: IncomingDeps) {
     if (!(await isOurs(place.chatId))) return done("a group of somebody else")
     const nowMs = clock.nowMs()
     const data = { channel: channel.id, from: place.chatId, to: toChatId }
-    const body = plain(`This group has a new number. Set telegram.chat to ${toChatId} in the configuration.`)
+    const body = plain(`This group has a new number, ${toChatId}. Everything goes on here; nothing needs to be done.`)
     const note = { kind: "answer" as const, chatId: toChatId, threadId: null, body }
     return {
       kind: "done",

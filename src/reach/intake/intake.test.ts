@@ -317,3 +317,15 @@ test("topics that people close, reopen and rename are known as such; a group tha
   expect(moves.map(({ data }) => data.to)).toEqual([String(next.id)])
   expect((await intake.answers()).filter((text) => text.includes(String(next.id)))).toHaveLength(1)
 })
+
+test("a group that becomes another one is still the one of the configuration, with no topic yet and after a restart", async () => {
+  await open()
+  const next = telegram.migrate(group)
+  await intake.settled()
+  await intake.stop()
+  intake.start()
+  ada.write(next, "/help")
+  await intake.settled()
+  const shown = (await intake.shown()).filter((one) => one.kind === "answer" && one.chatId === String(next.id))
+  expect(shown).toHaveLength(2)
+})

@@ -60,7 +60,8 @@ export const ALWAYS = "Always: "
 export function decidedText(asked: Permission, { redact }: CardWords): RichText {
   const permission = withoutSecrets(asked, redact)
   const { state, tool, answeredBy, answeredAtMs, reason, always, suggestions } = permission
-  const by = answeredBy === null || answeredBy === "throughline" ? "" : ` by ${nameOf(answeredBy)}`
+  const isSaid = answeredBy !== null && answeredBy !== "throughline" && state !== "stale"
+  const by = isSaid ? ` by ${nameOf(answeredBy)}` : ""
   const at = answeredAtMs === null ? "" : ` at ${new Date(answeredAtMs).toISOString().slice(11, 16)} UTC`
   const rule = always === null ? undefined : suggestions[always]?.label
   const lines = [

@@ -1,9 +1,9 @@
+import { makeBell } from "../../domain/bell.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
 import type { PaneAddress } from "../../domain/panes.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
-import { makeBell } from "./bell.ts"
 import { teamsOf } from "./belonging.ts"
 import { makeCompany } from "./company.ts"
 import { type HookEntry, hookEntry } from "./hook-entry.ts"
@@ -170,7 +170,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     hear,
     look,
     async run(signal) {
-      const bell = makeBell(store, signal)
+      const bell = makeBell({ store, signal })
       let nextLookMs = 0
       while (!signal.aborted) {
         try {

@@ -11,6 +11,7 @@ import * as codexSources from "./0007_codex_sources.ts"
 import * as queue from "./0008_queue.ts"
 import * as pairs from "./0009_pairs.ts"
 import * as channels from "./0010_channels.ts"
+import * as aging from "./0011_aging.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -28,4 +29,5 @@ export const migrations: Record<string, StoreMigration> = {
   "0008_queue": queue,
   "0009_pairs": pairs,
   "0010_channels": channels,
+  "0011_aging": aging,
 }

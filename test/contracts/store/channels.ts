@@ -74,6 +74,18 @@ export function channelsContract(store: () => Store): void {
     expect(await store().topics.list({ channel: "other" })).toEqual([])
   })
 
+  test("a group that became another one is known as that, and once more, and in its own messenger only", async () => {
+    const now = (channel: string, chatId: string) => store().topics.chatNow(channel, chatId)
+    expect(await now("telegram", "-1")).toBe("-1")
+    await store().topics.moveChat("telegram", "-1", "-2")
+    await store().topics.moveChat("telegram", "-1", "-2")
+    await store().topics.moveChat("telegram", "-2", "-3")
+    expect(await now("telegram", "-1")).toBe("-3")
+    expect(await now("other", "-1")).toBe("-1")
+    await store().topics.moveChat("telegram", "-3", "-1")
+    expect(await now("telegram", "-1"), "it ends also where they lead in a circle").toBe("-3")
+  })
+
   test("the ledger outlives a session that is forgotten", async () => {
     const { id: sessionId } = await addSession(store())
     await store().topics.ensure(topic({ sessionId, threadId: 5, state: "open" }))

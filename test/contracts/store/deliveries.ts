@@ -62,6 +62,37 @@ export function deliveriesContract(store: () => Store): void {
     expect(await leasedKeys(store(), "me")).toEqual([])
   })
 
+  test("what is over is dropped by its age, the oldest first, and only what nobody may ask for again", async () => {
+    const put = async (key: string, channel: string, state: "done" | "failed" | "delivered" | "queued", atMs = NOW) => {
+      await store().deliveries.enqueue(newDelivery(key, { channel }), NOW - 9)
+      const { seq } = (await store().deliveries.byKey(key))!
+      if (state !== "queued") await store().deliveries.move(seq, ["queued"], state, null, atMs)
+    }
+    await put("a1", "telegram", "done", NOW + 1)
+    await put("b1", "telegram-in", "failed")
+    await put("c1", "agent", "done", NOW + 2)
+    await put("d1", "notice", "delivered", NOW + 3)
+    const stay = {
+      e1: ["agent", "failed"],
+      f1: ["agent", "delivered"],
+      g1: ["pair", "done"],
+      h1: ["mail", "queued"],
+    } as const
+    for (const [key, [channel, state]] of Object.entries(stay)) await put(key, channel, state)
+    await put("i1", "telegram", "done", NOW + 10)
+    const left = async () => {
+      const keys = ["a1", "b1", "c1", "d1", ...Object.keys(stay), "i1"]
+      const found = await Promise.all(keys.map((key) => store().deliveries.byKey(key)))
+      return found.flatMap((one) => one?.key ?? [])
+    }
+    expect(await store().deliveries.drop({ beforeMs: NOW + 10, limit: 2 })).toBe(2)
+    expect(await left()).toEqual(["c1", "d1", ...Object.keys(stay), "i1"])
+    expect(await store().deliveries.drop({ beforeMs: NOW + 10, limit: 99 })).toBe(2)
+    expect(await left()).toEqual([...Object.keys(stay), "i1"])
+    expect(await store().deliveries.drop({ beforeMs: NOW + 10, limit: 99 })).toBe(0)
+    expect(await store().deliveries.enqueue(newDelivery("a1"), NOW), "its key is free again").toBe(true)
+  })
+
   test("a lease says whose it is and how long", async () => {
     await enqueue(store(), "a1")
     const leased = await store().deliveries.lease(leaseFor("me"), NOW + 1)

@@ -18,6 +18,12 @@ export function Permissions({ permissions }: { permissions: readonly Permission[
   )
 }
 
+/** What became of an answer that had no effect. */
+function lateText({ state, answeredBy, reason }: Permission): string {
+  if (state === "stale" && reason) return `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`
+  return `It was ${state} already${answeredBy ? ` by ${answeredBy}` : ""}.`
+}
+
 function One({ permission }: { permission: Permission }) {
   const { id, asker, tool, title, input, suggestions, questions, askedAt } = permission
   const isSent = useSignal(false)
@@ -26,7 +32,7 @@ function One({ permission }: { permission: Permission }) {
     isSent.value = true
     try {
       const { accepted, permission: now } = await ask("permissions.answer", { id, ...wish })
-      if (!accepted) trouble.value = `It was ${now.state} already${now.answeredBy ? ` by ${now.answeredBy}` : ""}.`
+      if (!accepted) trouble.value = lateText(now)
     } catch (error) {
       trouble.value = troubleOf(error)
       isSent.value = false
