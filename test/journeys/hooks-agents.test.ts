@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { agents, CLAUDES, claudeEnv, runCodex, runGemini, runOpencode } from "../fixtures/agents.ts"
-import { BIN, makeHome, type TestHome } from "../fixtures/daemon.ts"
+import { ask, BIN, makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { type ReceivedHook, receivedHooks } from "../fixtures/hooks.ts"
 import {
   anthropicMessages,
@@ -34,8 +34,10 @@ const named = (hooks: ReceivedHook[]) =>
   hooks.map((hook) => [hook.event, hook.start ?? hook.end].filter(Boolean).join(" "))
 
 async function show(home: TestHome, nativeId: string): Promise<Shown> {
-  const { sessions } = await home.json<{ sessions: { id: string; nativeId: string }[] }>("sessions")
-  return home.json<Shown>("sessions", "show", sessions.find((session) => session.nativeId === nativeId)!.id)
+  const call = async <T>(name: string, input: object) =>
+    (await ask(home, { path: `/api/${name}`, body: JSON.stringify(input), socket: true })).json<T>()
+  const { sessions } = await call<{ sessions: { id: string; nativeId: string }[] }>("sessions.list", {})
+  return call("sessions.show", { sessionId: sessions.find((session) => session.nativeId === nativeId)!.id })
 }
 
 function prepared(wire: Wire) {
