@@ -36,8 +36,12 @@ const named = (hooks: ReceivedHook[]) =>
 async function show(home: TestHome, nativeId: string): Promise<Shown> {
   const call = async <T>(name: string, input: object) =>
     (await ask(home, { path: `/api/${name}`, body: JSON.stringify(input), socket: true })).json<T>()
-  const { sessions } = await call<{ sessions: { id: string; nativeId: string }[] }>("sessions.list", {})
-  return call("sessions.show", { sessionId: sessions.find((session) => session.nativeId === nativeId)!.id })
+  const listed = async () =>
+    (await call<{ sessions: { id: string; nativeId: string }[] }>("sessions.list", {})).sessions.find(
+      (session) => session.nativeId === nativeId,
+    )
+  await expect.poll(listed, SOON).toBeDefined()
+  return call("sessions.show", { sessionId: (await listed())!.id })
 }
 
 function prepared(wire: Wire) {
@@ -179,7 +183,10 @@ describe("Codex, set up", () => {
     expect(afterwards).toContain("trust")
     await home.run("start")
     model.script(() => [text("Hello.")])
-    const run = (...args: string[]) => runCodex({ home, modelUrl: model.url, cwd, prompt: "Hello?", args })
+    // Where much else runs, the server may not be there in the time that it gives to one.
+    const patient = ["-c", "mcp_servers.throughline.startup_timeout_sec=60"]
+    const run = (...more: string[]) =>
+      runCodex({ home, modelUrl: model.url, cwd, prompt: "Hello?", args: [...patient, ...more] })
     expect((await run()).code).toBe(0)
     expect(receivedHooks(home)).toEqual([])
     const { nativeSession } = await run("--dangerously-bypass-hook-trust")
