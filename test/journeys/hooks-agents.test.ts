@@ -131,6 +131,21 @@ describe.each(CLAUDES)("Claude Code $version, set up", ({ name }) => {
     const socket = join(home.env.HOME!, "tmux")
     const tmux = (...args: string[]) =>
       execFileSync("tmux", ["-S", socket, ...args], { env: claudeEnv(home, model.url, cwd) })
+    // What comes before it has its input line is lost.
+    const patiently = { ...SOON, interval: 1_000 }
+    const types = (words: string) =>
+      expect
+        .poll(() => {
+          const screen = () => tmux("capture-pane", "-p").toString()
+          if (!screen().includes(words)) tmux("send-keys", "-l", words)
+          return screen()
+        }, patiently)
+        .toContain(words)
+    const entered = <T>(look: () => T) =>
+      expect.poll(() => {
+        tmux("send-keys", "Enter")
+        return look()
+      }, patiently)
     const starts = () =>
       receivedHooks(home)
         .filter((hook) => hook.event === "SessionStart")
@@ -138,19 +153,10 @@ describe.each(CLAUDES)("Claude Code $version, set up", ({ name }) => {
     tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", "-c", cwd, agents.claude(name))
     try {
       await expect.poll(() => named(starts()), { ...SOON, timeout: 60_000 }).toEqual(["SessionStart startup"])
-      tmux("send-keys", "-l", "Hello")
-      tmux("send-keys", "Enter")
-      await expect.poll(() => receivedHooks(home).at(-1)?.event, SOON).toBe("Stop")
-      tmux("send-keys", "-l", "/clear")
-      await expect
-        .poll(
-          () => {
-            tmux("send-keys", "Enter")
-            return named(starts())
-          },
-          { ...SOON, interval: 1_000 },
-        )
-        .toEqual(["SessionStart startup", "SessionStart clear"])
+      await types("Hello")
+      await entered(() => receivedHooks(home).at(-1)?.event).toBe("Stop")
+      await types("/clear")
+      await entered(() => named(starts())).toEqual(["SessionStart startup", "SessionStart clear"])
     } finally {
       tmux("kill-server")
     }
