@@ -297,8 +297,11 @@ describe("a disk that refuses to write", () => {
   const mount = (...args: string[]) => execFileSync("mount", args, { stdio: "pipe" })
   const folder = mkdtempSync(join(tmpdir(), "tl-"))
   const noMount = hindered("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], ["umount", [folder]])
-  const noFlags = hindered("chattr", ["+i", folder], ["chattr", ["-i", folder]])
   rmdirSync(folder)
+  // In memory the flag does not stop who has the file open.
+  const onDisk = mkdtempSync("/var/tmp/tl-")
+  const noFlags = hindered("chattr", ["+i", onDisk], ["chattr", ["-i", onDisk]])
+  rmdirSync(onDisk)
 
   beforeAll(async () => {
     home = makeHome({ THROUGHLINE_LOG_LEVEL: "debug" })
@@ -394,7 +397,7 @@ describe("a disk that refuses to write", () => {
   // A mount cannot be made read-only while the daemon writes there, so the files themselves are.
   test("files that cannot be written any more under a running daemon", async ({ skip }) => {
     skip(noFlags !== undefined, noFlags)
-    const at = makeHome()
+    const at = makeHome({}, "/var/tmp")
     const other = await connect(at)
     const files = ["throughline.db", "throughline.db-wal"].map((name) => join(at.dir, name))
     onTestFinished(async () => {

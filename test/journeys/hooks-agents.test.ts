@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { agents, CLAUDES, claudeEnv, runCodex, runGemini, runOpencode } from "../fixtures/agents.ts"
-import { BIN, makeHome, type TestHome } from "../fixtures/daemon.ts"
+import { ask, BIN, makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { type ReceivedHook, receivedHooks } from "../fixtures/hooks.ts"
 import {
   anthropicMessages,
@@ -34,8 +34,14 @@ const named = (hooks: ReceivedHook[]) =>
   hooks.map((hook) => [hook.event, hook.start ?? hook.end].filter(Boolean).join(" "))
 
 async function show(home: TestHome, nativeId: string): Promise<Shown> {
-  const { sessions } = await home.json<{ sessions: { id: string; nativeId: string }[] }>("sessions")
-  return home.json<Shown>("sessions", "show", sessions.find((session) => session.nativeId === nativeId)!.id)
+  const call = async <T>(name: string, input: object) =>
+    (await ask(home, { path: `/api/${name}`, body: JSON.stringify(input), socket: true })).json<T>()
+  const listed = async () =>
+    (await call<{ sessions: { id: string; nativeId: string }[] }>("sessions.list", {})).sessions.find(
+      (session) => session.nativeId === nativeId,
+    )
+  await expect.poll(listed, SOON).toBeDefined()
+  return call("sessions.show", { sessionId: (await listed())!.id })
 }
 
 function prepared(wire: Wire) {
@@ -125,6 +131,21 @@ describe.each(CLAUDES)("Claude Code $version, set up", ({ name }) => {
     const socket = join(home.env.HOME!, "tmux")
     const tmux = (...args: string[]) =>
       execFileSync("tmux", ["-S", socket, ...args], { env: claudeEnv(home, model.url, cwd) })
+    // What comes before it has its input line is lost.
+    const patiently = { ...SOON, interval: 1_000 }
+    const types = (words: string) =>
+      expect
+        .poll(() => {
+          const screen = () => tmux("capture-pane", "-p").toString()
+          if (!screen().includes(words)) tmux("send-keys", "-l", words)
+          return screen()
+        }, patiently)
+        .toContain(words)
+    const entered = <T>(look: () => T) =>
+      expect.poll(() => {
+        tmux("send-keys", "Enter")
+        return look()
+      }, patiently)
     const starts = () =>
       receivedHooks(home)
         .filter((hook) => hook.event === "SessionStart")
@@ -132,19 +153,10 @@ describe.each(CLAUDES)("Claude Code $version, set up", ({ name }) => {
     tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", "-c", cwd, agents.claude(name))
     try {
       await expect.poll(() => named(starts()), { ...SOON, timeout: 60_000 }).toEqual(["SessionStart startup"])
-      tmux("send-keys", "-l", "Hello")
-      tmux("send-keys", "Enter")
-      await expect.poll(() => receivedHooks(home).at(-1)?.event, SOON).toBe("Stop")
-      tmux("send-keys", "-l", "/clear")
-      await expect
-        .poll(
-          () => {
-            tmux("send-keys", "Enter")
-            return named(starts())
-          },
-          { ...SOON, interval: 1_000 },
-        )
-        .toEqual(["SessionStart startup", "SessionStart clear"])
+      await types("Hello")
+      await entered(() => receivedHooks(home).at(-1)?.event).toBe("Stop")
+      await types("/clear")
+      await entered(() => named(starts())).toEqual(["SessionStart startup", "SessionStart clear"])
     } finally {
       tmux("kill-server")
     }
@@ -177,7 +189,10 @@ describe("Codex, set up", () => {
     expect(afterwards).toContain("trust")
     await home.run("start")
     model.script(() => [text("Hello.")])
-    const run = (...args: string[]) => runCodex({ home, modelUrl: model.url, cwd, prompt: "Hello?", args })
+    // Where much else runs, the server may not be there in the time that it gives to one.
+    const patient = ["-c", "mcp_servers.throughline.startup_timeout_sec=60"]
+    const run = (...more: string[]) =>
+      runCodex({ home, modelUrl: model.url, cwd, prompt: "Hello?", args: [...patient, ...more] })
     expect((await run()).code).toBe(0)
     expect(receivedHooks(home)).toEqual([])
     const { nativeSession } = await run("--dangerously-bypass-hook-trust")

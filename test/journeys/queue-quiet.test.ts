@@ -2,8 +2,13 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { agents, CLAUDES, claudeEnv } from "../fixtures/agents.ts"
-import { makeHome, type TestHome } from "../fixtures/daemon.ts"
+import { ask, makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { anthropicMessages, type ModelApi, startModelApi, text } from "../fixtures/model-api.ts"
+
+interface Facts {
+  state: string
+  way?: string
+}
 
 const SOON = { timeout: 45_000, interval: 200 }
 
@@ -29,7 +34,8 @@ test("a Claude Code that has no hooks of ours, started by `up`, gets what is sen
   const saids = () => model.requests.filter(({ body }) => JSON.stringify(body.messages).includes("mend the sails"))
   await home.run("up", "harbour")
   const { id } = await home.json<{ id: string }>("send", "harbour", "mend the sails")
-  const show = () => home.json<{ state: string; way?: string }>("queue", "show", id)
+  const show = async () =>
+    (await ask(home, { path: "/api/queue.show", body: JSON.stringify({ id }), socket: true })).json<Facts>()
   // Without hooks it is known from the agent's own transcript.
   await expect.poll(async () => (await show()).state, SOON).toMatch(/^(?:delivered|seen|running|done)$/)
   expect(await show()).toMatchObject({ way: "pane" })

@@ -46,7 +46,7 @@ describe("sessions of no team", () => {
   test("outside of tmux are woken with mail, and told it at the end of a turn", async () => {
     const out = await q.start("outside", { outside: true })
     const session = await q.sessionOf(out)
-    const first = await queued(q.mail(session, "wake\nSLOW 1500"))
+    const first = await queued(q.mail(session, "wake\nSLOW 4000"))
     await expect.poll(state(first), SOON).toBe("running")
     const second = await queued(q.mail(session, "go on"))
     for (const [id, way] of [
