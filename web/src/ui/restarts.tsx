@@ -31,8 +31,15 @@ async function ofToday(): Promise<Restart[]> {
         }))
     }),
   )
-  return found.flat().toSorted((a, b) => (a.at < b.at ? 1 : -1))
+  const restarts = found.flat().toSorted((a, b) => (a.at < b.at ? 1 : -1))
+  if (restarts.length === 0) return restarts
+  // Updates name sessions as their agents do.
+  const { sessions } = await ask("sessions.list", { limit: RECENT })
+  const ids = new Map(sessions.map(({ nativeId, id }) => [nativeId, id]))
+  return restarts.map((restart) => ({ ...restart, sessionId: ids.get(restart.sessionId ?? "") }))
 }
+
+const RECENT = 200
 
 export const useRestarts = () =>
   useAsk(ofToday, { on: ({ kind }) => kind === "team.restarted" || kind === "session.started", everyMs: 60_000 }).value
