@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto"
 import { basename } from "node:path"
-import { createInterface } from "node:readline"
 import { setTimeout as sleep } from "node:timers/promises"
 import { MODEL, makeRecords, usageOf, VERSION } from "./agent-records.ts"
 import { answerOf } from "./stories.ts"
@@ -99,8 +98,7 @@ export function speakLines(sessionId: string, forkOf: string | undefined): void 
   }
 
   let work: Promise<unknown> = Promise.resolve()
-  const input = createInterface({ input: process.stdin })
-  input.on("line", (raw) => {
+  const take = (raw: string) => {
     const line = JSON.parse(raw) as Line
     if (line.type === "control_request") control(line.request_id, line.request.subtype)
     else if (line.type === "control_response") {
@@ -109,8 +107,16 @@ export function speakLines(sessionId: string, forkOf: string | undefined): void 
       const { uuid = randomUUID(), message } = line
       work = work.then(() => turn(uuid, message.content))
     }
+  }
+  let begun = ""
+  process.stdin.setEncoding("utf8")
+  // Not by readline: it takes signs inside of a text, such as U+2028, for the end of a line.
+  process.stdin.on("data", (chunk: string) => {
+    const lines = `${begun}${chunk}`.split("\n")
+    begun = lines.pop()!
+    for (const line of lines) if (line !== "") take(line)
   })
-  input.on("close", () => void work.then(() => process.exit(0)))
+  process.stdin.on("close", () => void work.then(() => process.exit(0)))
 }
 
 const messageId = () => `msg_${randomUUID().replaceAll("-", "")}`
