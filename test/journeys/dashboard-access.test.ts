@@ -1,18 +1,21 @@
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { DESKTOP, type OpenPage, openPage, PHONE } from "../fixtures/browser.ts"
-import { type Dashboard, makeDashboard } from "../fixtures/dashboard.ts"
+import { type Dashboard, makeDemo } from "../fixtures/dashboard.ts"
 import type { Line } from "../fixtures/talk.ts"
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 const TURNS = 10_000
 let d: Dashboard
 let long: string
+let checkout: string
+let thinking: string
 let open: OpenPage
 beforeAll(async () => {
-  d = await makeDashboard({ api: {}, web: {} })
+  d = await makeDemo()
+  checkout = await d.titled("Checkout timeout is back")
+  thinking = await d.titled("Where an order is lost")
   const lines = Array.from({ length: TURNS / 4 }, (_, at): Line[] => [
     ["user", `Question ${at}: ${"why is it so? ".repeat(1 + (at % 7))}`],
     [
@@ -36,25 +39,22 @@ beforeAll(async () => {
     ],
   ]).flat()
   long = await d.tell("cccccccc-0000-4000-8000-000000000001", lines)
-  await d.call("thought", { thought: "It is **so**.", nextThoughtNeeded: false, sessionId: long })
-  await d.agents.start({ name: "one", cwd: join(d.home.env.HOME!, "projects", "free") })
-  await d.ask("api", "<<SAY hello>>")
-  await d.ask("api", "<<RUN ls -l>>", { timeout: 0 })
   open = await openPage(d.browser, d.home)
 }, 120_000)
 afterAll(() => d?.dispose())
 
 const pages = (): [name: string, path: string, ready: string][] => [
   ["home", "/", ".card"],
-  ["search", "/search?q=question", ".hit"],
-  ["session", `/sessions/${long}`, ".turn"],
+  ["search", "/search?q=why+did+we+drop+redis", ".hit"],
+  ["session", `/sessions/${checkout}`, ".turn"],
+  ["thoughts", `/sessions/${thinking}`, ".thoughts .branch"],
   ["teams", "/teams", ".matrix .cell"],
   ["analytics", "/analytics", ".plot canvas"],
   ["health", "/health", ".setting"],
 ]
 
 describe("every page", () => {
-  test.each(["home", "search", "session", "teams", "analytics", "health"])(
+  test.each(["home", "search", "session", "thoughts", "teams", "analytics", "health"])(
     "%s is for everybody: light and dark, wide and narrow, and nothing jumps",
     async (name) => {
       const [, path, ready] = pages().find(([one]) => one === name)!
