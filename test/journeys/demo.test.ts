@@ -159,6 +159,11 @@ describe("what is proposed", () => {
     expect(to("handoff")).toContain("codex resume")
     expect((await home.run("search", "refund rounding", "--open", "--demo")).stdout).toContain("33.34, 33.33, 33.33")
   })
+
+  test("a stand-in answers a question in which a sign stands that some take for the end of a line", async () => {
+    const { answer } = await demo<{ answer: string }>("ask", "payments", "Where does a refund\u2028of a gift card go?")
+    expect(answer).toContain("in proportion")
+  })
 })
 
 test("an agent sits in a terminal of the demo's own, and answers there what is sent to it", async () => {
