@@ -80,6 +80,16 @@ describe("every page", () => {
   )
 })
 
+test("what stands in a card of home stays in it, also where two of them are narrow", async () => {
+  const { page, go } = open
+  await page.setViewportSize({ width: 1200, height: 760 })
+  await go("/")
+  await page.locator(".card[data-status=waiting]").waitFor()
+  const wide = await page.evaluate<string[]>(`[...document.querySelectorAll(".card, .ask, .stuck")]
+    .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`)
+  expect(wide).toEqual([])
+})
+
 test("can be used by the keyboard alone", async () => {
   const { page, go } = open
   await page.setViewportSize(DESKTOP)
