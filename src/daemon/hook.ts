@@ -110,7 +110,7 @@ interface Asked {
 }
 
 /** What the daemon answers; status 0 when it does not. */
-function post(socketPath: string, path: string, { headers, body, maxMs }: Asked) {
+export function post(socketPath: string, path: string, { headers, body, maxMs }: Asked) {
   const bytes = Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString("latin1")])
   const none = { status: 0, said: "" }
   return new Promise<{ status: number; said: string }>((resolve) => {

@@ -49,7 +49,8 @@ export function addStartCommands(program: Command, context: Context): void {
         const { demoText, startDemo } = await import("./demo/start.ts")
         const say = (what: string) => (flags.json ? undefined : context.draw?.(what))
         const importing = async () => void (await imported(context, flags))
-        const made = await startDemo(environment.demo, home, context.calls, { importing, say })
+        const { env } = environment.machine
+        const made = await startDemo(environment.demo, home, context.calls, { importing, say, env })
         const json = { started: made.isNew, demo: environment.demo.dir, ...made.registration }
         return answer(json, demoText(environment.demo, commandName(environment), made), flags)
       }
@@ -78,7 +79,7 @@ export function addStartCommands(program: Command, context: Context): void {
     .action(async (flags: { force?: boolean; json?: boolean }) => {
       if (environment.demo) {
         const { stopDemo } = await import("./demo/start.ts")
-        const stopped = await stopDemo(environment.demo, home, flags.force)
+        const stopped = await stopDemo(environment.demo, home, environment.machine.env, flags.force)
         return answer({ stopped }, stopped ? `The demo is gone: ${environment.demo.dir}` : "There is no demo.", flags)
       }
       const stopped = await stopDaemon(home, flags.force)

@@ -2,41 +2,39 @@ import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { glob } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openPage, until } from "../fixtures/browser.ts"
 import { ask } from "../fixtures/daemon.ts"
 import { type Dashboard, makeDashboard } from "../fixtures/dashboard.ts"
+import { expectHarmless, hostileLines, ink, marked, openHostile, writeForks } from "../fixtures/hostile.ts"
 import { connect } from "../fixtures/mcp.ts"
-import type { Line } from "../fixtures/talk.ts"
-import { XSS } from "../fixtures/xss.ts"
+import { ANSI, XSS } from "../fixtures/xss.ts"
 
 const PAGES = ["/", "/search", "/teams", "/analytics", "/health"]
+const NATIVE = "bbbbbbbb-0000-4000-8000-000000000001"
+/** In a few seconds: what nobody has taken by then is shown to a person. */
+const EXPIRE_DAYS = "0.00003"
+/** As many texts have the same one as a page of hits shows. */
+const HEAP = 20
+const TEXTS = [...XSS, ...ANSI]
 let d: Dashboard
 let hostile: string
 beforeAll(async () => {
-  d = await makeDashboard({ api: {} })
-  const lines = XSS.flatMap((text, at): Line[] => [
-    ["user", `${at}: ${text}`],
-    ["assistant", [{ type: "thinking", thinking: text, signature: "x" }]],
-    [
-      "assistant",
-      [{ type: "tool_use", id: `toolu_${at}`, name: at % 2 ? "Bash" : text.slice(0, 60), input: { command: text } }],
-    ],
-    ["user", [{ type: "tool_result", tool_use_id: `toolu_${at}`, content: text, is_error: at % 3 === 0 }]],
-    ["assistant", text],
-  ])
-  hostile = await d.tell("bbbbbbbb-0000-4000-8000-000000000001", lines)
+  d = await makeDashboard({ api: {} }, { env: { THROUGHLINE_QUEUE_EXPIRE_DAYS: EXPIRE_DAYS } })
+  writeForks(d, NATIVE, XSS, (at) => `heap${at % (XSS.length / HEAP)}`)
+  hostile = await d.tell(NATIVE, hostileLines(TEXTS))
   await d.call("sessions.rename", { sessionId: hostile, title: XSS[15] })
-  const init = await d.call<{ sessionId?: string }>("thought", {
-    thought: XSS.slice(0, 40).join("\n\n"),
-    nextThoughtNeeded: true,
-    branchId: undefined,
-    sessionId: hostile,
-  })
-  expect(init.sessionId).toBe(hostile)
-})
+  for (const [at, text] of XSS.entries()) {
+    const branch = at >= 100 && at % 10 === 0 ? { branchId: text, branchFromThought: 1 } : {}
+    const thought = { thought: marked("thought", at, text), nextThoughtNeeded: true, sessionId: hostile, ...branch }
+    expect((await d.call<{ sessionId?: string }>("thought", thought)).sessionId).toBe(hostile)
+  }
+}, 90_000)
 afterAll(() => d?.dispose())
+
+test("there are two hundred of them, and none twice", () => {
+  expect([XSS.length, new Set(XSS).size, ANSI.length]).toEqual([200, 200, 20])
+})
 
 describe("who may see it", () => {
   const status = async (path: string, headers: Record<string, string>, method = "POST") =>
@@ -78,49 +76,82 @@ describe("what is in a transcript", () => {
     await page.close()
   })
 
-  test("is text on the session's page, every one of them, from the first to the last", async () => {
-    const { page, troubles } = await openHostile(`/sessions/${hostile}`)
+  test("is text on the session's page: prompts, replies, thinking, tools, what they were given and answered", async () => {
+    const { page, troubles } = await openHostile(d, `/sessions/${hostile}`)
     await page.locator(".turn").first().waitFor()
-    const seen = new Set<number>()
+    const seen = { prompt: new Set(), reply: new Set(), thinking: new Set(), tool: new Set(), result: new Set() }
     await page.evaluate("scrollTo(0, 0)")
     for (let isEnd = false; !isEnd; ) {
       await expectHarmless(page)
-      const said = await page.locator(".turn-prompt .said").allTextContents()
-      for (const text of said) {
-        const at = Number(/^(\d+): /.exec(text)?.[1])
-        // Those with codes of terminals are shown without them.
-        if (/[\p{Cc}]/u.test(XSS[at]!) || text === `${at}: ${XSS[at]}`) seen.add(at)
+      for (const { kind, text } of await page.evaluate<Shown[]>(SHOWN)) {
+        const at = TEXTS.findIndex((one, index) => isShown(kind, text, one, index))
+        if (at >= 0) seen[kind].add(kind === "tool" || kind === "result" ? ink(TEXTS[at]!) : at)
       }
       isEnd = await page.evaluate<boolean>(
         "{ const before = scrollY; scrollBy(0, innerHeight * 0.9); scrollY === before }",
       )
-      await page.waitForTimeout(30)
+      await page.waitForTimeout(20)
     }
-    expect(seen.size).toBe(XSS.length)
+    const different = new Set(TEXTS.map(ink)).size
+    expect(Object.fromEntries(Object.entries(seen).map(([kind, some]) => [kind, some.size]))).toEqual({
+      ...{ prompt: TEXTS.length, reply: TEXTS.length, thinking: TEXTS.length },
+      ...{ tool: different, result: different },
+    })
+    expect(troubles).toEqual([])
+    await page.context().close()
+  })
+
+  test("is text as thoughts and names of branches, and as the titles of two hundred sessions beside it", async () => {
+    const { page, troubles } = await openHostile(d, `/sessions/${hostile}`)
     await page.locator(".thoughts").waitFor()
+    const thoughts = await page.locator(".thoughts .markdown").allTextContents()
+    const ended = thoughts.flatMap((text) => /thought ends (\d+)\s*$/.exec(text)?.[1] ?? [])
+    expect(new Set(ended).size).toBe(XSS.length)
+    const branches = await page.locator(".thoughts .branch summary").allTextContents()
+    expect(
+      branches.map((text) => XSS.findIndex((one) => ink(text).startsWith(ink(one)))).filter((at) => at >= 0),
+    ).toHaveLength(10)
+    const titles = await page.locator(".lineage a").allTextContents()
+    const known = XSS.map((text, at) => ink(`${at} ${text.split(/[\n\r\u2028\u2029]/)[0]}`).slice(0, 40))
+    const found = known.filter((start) => titles.some((title) => ink(title).startsWith(start)))
+    expect(found.length).toBe(XSS.length)
     await expectHarmless(page)
     expect(troubles).toEqual([])
     await page.context().close()
   })
 
-  test("is text among the hits, at home, and in what an agent asks to be allowed", async () => {
-    const { messageId } = await d.ask("api", "<<RUN echo '<img src=x onerror=pwned(1)»<script»pwned(1)</script»'>>", {
-      timeout: 0,
-    })
-    const { page, troubles, go } = await openHostile("/search?q=pwned")
-    await page.locator(".hit mark").first().waitFor()
-    await expectHarmless(page)
-    await go("/")
-    await page.locator(".ask pre", { hasText: "<img src=x onerror=pwned(1)>" }).first().waitFor()
-    await page.locator(".row-title", { hasText: "<img src=x" }).first().waitFor()
-    await expectHarmless(page)
-    await go("/teams")
-    await page.locator(".ask pre", { hasText: "<script>pwned(1)</script>" }).first().waitFor()
-    await page
-      .getByRole("button", { name: /messages/ })
-      .first()
-      .waitFor()
-    await expectHarmless(page)
+  test("is text among the hits, every one of them, with its project", async () => {
+    const { page, troubles } = await openHostile(d, "/search")
+    const heard = new Set<number>()
+    for (let heap = 0; heap < XSS.length / HEAP; heap++) {
+      await page.getByRole("searchbox").fill(`heap${heap}`)
+      await page
+        .locator(`[data-asked=heap${heap}] .hit`)
+        .nth(HEAP - 1)
+        .waitFor()
+      await expectHarmless(page)
+      const hits = await page.locator(".hit").allTextContents()
+      for (const [at, text] of XSS.entries())
+        if (at % (XSS.length / HEAP) === heap && hits.some((hit) => ink(hit).includes(ink(text).slice(0, 60))))
+          heard.add(at)
+    }
+    expect(heard.size).toBe(XSS.length)
+    expect(troubles).toEqual([])
+    await page.context().close()
+  })
+
+  test("is text where a person is asked to allow it, and in what is told of sessions", async () => {
+    const command = XSS.join("\n")
+    const { messageId } = await d.ask("api", `<<RUN ${command.replaceAll(">", "»")}>>`, { timeout: 0 })
+    const { page, troubles, go } = await openHostile(d, "/teams")
+    const shown = page.locator(".ask pre", { hasText: "<img src=x onerror=pwned(1)>" }).first()
+    for (const path of ["/teams", "/"]) {
+      await go(path)
+      await shown.waitFor()
+      expect(ink((await shown.textContent())!)).toBe(ink(command))
+      await expectHarmless(page)
+    }
+    await page.locator(".row-title", { hasText: "pwned" }).first().waitFor()
     await go("/analytics")
     await page.locator(".numbers").first().waitFor()
     await expectHarmless(page)
@@ -129,8 +160,43 @@ describe("what is in a transcript", () => {
     await d.call("teams_control", { operation: "cancel", messageId })
   })
 
+  test("is text as messages that did not arrive, and as those that are sent from the page", async () => {
+    await Promise.all(XSS.map((message) => d.call("send_message", { target: "api", message })))
+    const { page, troubles, go } = await openHostile(d, "/")
+    const shown = new Set<string>()
+    type Stuck = { messages: { id: string; message: string; state: string }[] }
+    const stuck = async () => (await d.call<Stuck>("queue.stuck", {})).messages
+    type Queue = { targets: { target: string; pending: number }[] }
+    await until(
+      async () => (await d.call<Queue>("queue_status", {})).targets.every(({ pending }) => pending === 0),
+      "what nobody took is given up",
+      20_000,
+    )
+    for (let some = await stuck(); some.length > 0; some = await stuck()) {
+      await go("/")
+      await page
+        .locator(`.stuck[data-state=expired]`)
+        .nth(some.length - 1)
+        .waitFor()
+      await expectHarmless(page)
+      for (const text of await page.locator(".stuck-text").allTextContents()) shown.add(ink(text))
+      await Promise.all(some.map(({ id }) => d.call("queue.settle", { id, how: "leave" })))
+    }
+    expect(XSS.filter((text) => !shown.has(ink(text)))).toEqual([])
+    await go(`/sessions/${hostile}`)
+    const box = page.getByRole("textbox", { name: "Message to the agent" })
+    for (const text of XSS.slice(0, 5)) {
+      await box.fill(text)
+      await box.press("Control+Enter")
+      await page.locator(".sent-text", { hasText: text }).first().waitFor()
+    }
+    await expectHarmless(page)
+    expect(troubles).toEqual([])
+    await page.context().close()
+  }, 60_000)
+
   test("cannot come in as a team's name", async () => {
-    for (const name of XSS.slice(0, 60))
+    for (const name of XSS)
       expect((await d.refused("teams.add", { name, project: d.dirOf("api") })).code, name).toBe("bad_input")
   })
 
@@ -158,23 +224,21 @@ test("no page breaks its own policy: no script or style but those of the daemon'
   await page.context().close()
 })
 
-async function openHostile(path: string) {
-  const open = await openPage(d.browser, d.home, path)
-  open.page.on("dialog", (dialog) => open.troubles.push(`a dialog: ${dialog.message()}`))
-  await open.page.evaluate("globalThis.ran = 0; globalThis.pwned = () => { ran++ }")
-  return open
+interface Shown {
+  kind: "prompt" | "reply" | "thinking" | "tool" | "result"
+  text: string
 }
 
-/** Nothing ran, and no element is on the page that only a text could have made. */
-async function expectHarmless(page: Page): Promise<void> {
-  expect(await page.evaluate(FOREIGN)).toEqual([])
-  expect(await page.evaluate("globalThis.ran ?? 0")).toBe(0)
+/** Whether the whole text is there, where it is not read as Markdown; otherwise what stands behind it. */
+function isShown(kind: Shown["kind"], shown: string, text: string, at: number): boolean {
+  if (kind === "reply" || kind === "thinking")
+    return new RegExp(`^\\s*${kind} ${at}[\\s\\S]*${kind} ends ${at}\\s*$`).test(shown)
+  if (kind === "prompt") return ink(shown) === ink(`${at}: ${text}`)
+  return ink(shown) === ink(kind === "tool" ? `command: ${text}` : text)
 }
 
-const FOREIGN = `[...document.querySelectorAll("#app *")].filter((one) =>
-  /^(script|iframe|frame|object|embed|style|link|base|meta|math|video|audio|source|track|picture|marquee|template|slot|image|xmp|plaintext|noscript|isindex|custom-element)$/i.test(one.localName) ||
-  (one.localName === "img" && one.getAttribute("src") !== "/icon.svg") ||
-  (one.localName === "svg" && one.getAttribute("class") !== "icon") ||
-  [...one.attributes].some(({ name }) => name.startsWith("on") || name === "srcdoc" || name === "formaction") ||
-  (one.localName === "a" && !/^(https?:|mailto:)/.test(one.href))
-).map((one) => one.outerHTML.slice(0, 200))`
+/** Runs in the page: what stands in it now, by what it is. */
+const SHOWN = `[
+  ["prompt", ".turn-prompt .said"], ["reply", ".turn-reply .markdown"], ["thinking", ".turn-reasoning .markdown"],
+  ["tool", ".turn-tool_call pre:not(.result)"], ["result", ".turn-tool_call pre.result"],
+].flatMap(([kind, where]) => [...document.querySelectorAll(where)].map(({ textContent }) => ({ kind, text: textContent })))`

@@ -1,147 +1,85 @@
-import { readFileSync } from "node:fs"
+import { chmodSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { DESKTOP, type OpenPage, openPage, until } from "../fixtures/browser.ts"
-import { type Dashboard, makeDashboard } from "../fixtures/dashboard.ts"
+import { type Dashboard, makeDemo } from "../fixtures/dashboard.ts"
 
-const TALK = "aaaaaaaa-0000-4000-8000-000000000001"
 let d: Dashboard
-let talk: string
+let tab: OpenPage
 beforeAll(async () => {
-  d = await makeDashboard({ api: {}, web: {} })
-  const lines = Array.from({ length: 120 }, (_, at) =>
-    at % 2 === 0
-      ? (["user", at === 40 ? "why did we drop the redis cache?" : `question ${at} about the shop`] as const)
-      : (["assistant", at === 41 ? "Because of the **stampede** at noon." : `Answer ${at}.\n\n- one\n- two`] as const),
-  )
-  talk = await d.tell(TALK, lines)
-})
+  d = await makeDemo()
+  tab = await openPage(d.browser, d.home)
+}, 90_000)
 afterAll(() => d?.dispose())
 
-/** Opens it, and closes it when the test is over; nothing may have gone wrong in it. */
-async function at<T>(path: string, what: (open: OpenPage) => Promise<T>): Promise<T> {
-  const open = await openPage(d.browser, d.home, path, { viewport: DESKTOP })
-  try {
-    const result = await what(open)
-    expect(open.troubles).toEqual([])
-    return result
-  } finally {
-    await open.page.context().close()
-  }
+/** In the one tab that a person has open; nothing may have gone wrong in it. */
+async function at(path: string, what: (open: OpenPage) => Promise<void>): Promise<void> {
+  tab.troubles.length = 0
+  await tab.go(path)
+  await what(tab)
+  expect(tab.troubles).toEqual([])
 }
 
-describe("the dashboard", () => {
+const region = (page: Page, name: string) => page.getByRole("region", { name })
+
+describe("home", () => {
   test("takes the key out of the address, keeps it for the tab, and shows nothing without it", async () => {
-    await at("/", async ({ page }) => {
-      await page.getByRole("heading", { name: "Now" }).waitFor()
-      expect(page.url()).not.toContain(d.home.ownerKey())
-      await page.reload()
-      await page
-        .getByRole("link", { name: /why did we drop|question 0/ })
-        .first()
-        .waitFor()
-    })
+    const { page: own } = await openPage(d.browser, d.home)
+    await own.getByRole("heading", { name: "Now" }).waitFor()
+    expect(own.url()).not.toContain(d.home.ownerKey())
+    await own.reload()
+    await own.getByRole("link", { name: "Weight of wrapped parcels" }).first().waitFor()
+    await own.context().close()
     const context = await d.browser.newContext()
     const page = await context.newPage()
     await page.goto(d.home.registration().url!)
     await page.getByRole("heading", { name: "Open it from your terminal" }).waitFor()
-    expect(await page.textContent("body")).not.toContain("question")
+    expect(await page.textContent("body")).not.toContain("parcels")
     await context.close()
   })
 
-  test("finds as one types, and opens the exchange in its place", () =>
-    at("/search", async ({ page }) => {
-      const field = page.getByRole("searchbox")
-      await field.pressSequentially("redis cac", { delay: 15 })
-      const hit = page.getByRole("list", { name: "Hits" }).getByRole("listitem").first()
-      await hit.locator("mark", { hasText: "redis" }).waitFor()
-      expect(page.url()).toContain("q=redis")
-      await field.press("Escape")
-      await page.keyboard.press("j")
-      await page.keyboard.press("Enter")
-      await page.waitForURL(new RegExp(`/sessions/${talk}\\?at=\\d+`))
-      const target = page.locator(".turn-target")
-      await target.waitFor()
-      expect(await target.textContent()).toContain("why did we drop the redis cache?")
-      await until(async () => ((await target.boundingBox())?.y ?? -1) >= 0, "it is on the screen")
-      expect((await target.boundingBox())!.y).toBeLessThan(DESKTOP.height)
-      expect(await page.locator(".turn").count()).toBeLessThan(60)
-      await page.goBack()
-      await expect.poll(() => field.inputValue()).toBe("redis cac")
+  test("shows what runs: who waits for a person, who sits in a terminal, with the last words", () =>
+    at("/", async ({ page }) => {
+      const running = region(page, "Sessions that run now")
+      const waits = running.locator(".card[data-status=waiting]", { hasText: "infra" })
+      await waits.waitFor()
+      expect(await waits.textContent()).toMatch(/waits for you: permission.*Please deploy the alarm.*ask infra/s)
+      const sits = running.locator(".card", { hasText: "tmux %" })
+      expect(await sits.textContent()).toMatch(/Count the lamps again.*Counted again: 212 lamps.*warehouse/s)
     }))
 
-  test("shows a session live while its agent talks, and what is sent from the page reaches its terminal", async () => {
-    const agent = await d.agents.start({ name: "talker", cwd: join(d.home.env.HOME!, "projects", "free") })
-    const id = await d.sessionOf(agent)
-    await at("/", async ({ page, go, shift }) => {
-      await page.locator(".card", { hasText: "tmux" }).first().waitFor()
-      await go(`/sessions/${id}`)
-      const box = page.getByRole("textbox", { name: "Message to the agent" })
-      await box.fill("say something\nSLOW 1500\nREPLY the plums are ripe")
-      await box.press("Control+Enter")
-      const sent = page.getByRole("list", { name: "Messages that you sent" }).getByRole("listitem")
-      await sent.waitFor()
-      await page.evaluate(WATCH_STATES)
-      await page.locator(".sent li[data-state=running]").waitFor()
-      await page.locator(".turn-prompt", { hasText: "say something" }).waitFor()
-      await page.locator(".turn-reply", { hasText: "the plums are ripe" }).waitFor()
-      await page.locator(".sent li[data-state=done]").waitFor()
-      const states = await page.evaluate<string[]>("states")
-      expect(states.slice(-2)).toEqual(["running", "done"])
-      expect(await shift(), "nothing jumps while it talks").toBeLessThan(0.1)
-    })
-    // As the owner's own words, with no header of mail around them.
-    expect(agent.prompts()).toEqual(["say something\nSLOW 1500\nREPLY the plums are ripe"])
-  })
-
-  test("shows what an agent asks for, whole, and its answer is the owner's", async () => {
-    const { messageId } = await d.ask("api", "<<RUN echo from the page » proof.txt; cat proof.txt>>", { timeout: 0 })
-    await at("/teams", async ({ page }) => {
-      const asks = page.locator(".ask", { hasText: "Bash" })
-      await asks.waitFor()
-      expect(await asks.locator("pre").first().textContent()).toBe("echo from the page > proof.txt; cat proof.txt")
-      await asks.getByRole("button", { name: "Allow", exact: true }).click()
-      await asks.waitFor({ state: "detached" })
-    })
-    expect(await d.until(messageId, ({ status }) => status === "done")).toMatchObject({ status: "done" })
-    expect(readFileSync(join(d.dirOf("api"), "proof.txt"), "utf8")).toBe("from the page\n")
-    const { entries } = await d.home.json<{ entries: { who: string; what: string }[] }>("audit")
-    expect(entries[0]).toMatchObject({ who: "the owner", what: "permission.allowed" })
-  })
-
-  test("asks a team, and the matrix shows it while it runs", () =>
-    at("/teams", async ({ page }) => {
-      await page.getByRole("combobox", { name: "Team" }).selectOption("web")
-      await page.getByRole("textbox", { name: "Question" }).fill("how is it? <<SLOW 1500>>")
-      await page.getByRole("button", { name: "Ask", exact: true }).click()
-      await page.locator(".cell-running").waitFor()
-      expect(await page.locator(".cell-running").textContent()).toMatch(/you → web: .*asking/)
-      await page.locator(".process, li", { hasText: /MB/ }).first().waitFor()
-      await page.locator("article", { hasText: "1500" }).waitFor()
-      await page.locator(".cell-running").waitFor({ state: "detached" })
+  test("shows what waits for a person, and which session was restarted today", () =>
+    at("/", async ({ page }) => {
+      const waiting = region(page, "What waits for you")
+      await waiting.locator(".ask pre", { hasText: "npm run deploy -- alerts" }).waitFor()
+      expect(await waiting.locator(".stuck[data-state=failed]").textContent()).toMatch(
+        /This did not arrive: the session ended before its turn was over.*Print the picking lists/s,
+      )
+      expect(await waiting.locator(".stuck[data-state=uncertain]").textContent()).toMatch(
+        /It is not known whether this arrived.*Leave the refunds of order 81590/s,
+      )
+      await waiting.getByText("2 messages wait").waitFor()
+      const restarts = region(page, "Restarts of today")
+      await restarts.getByRole("link", { name: "storefront" }).waitFor()
+      expect(await restarts.textContent()).toContain("was working on: Packing slip shows the gift wrap")
+      await restarts.getByRole("link", { name: "storefront" }).click()
+      await page.getByRole("heading", { level: 1, name: "Packing slip shows the gift wrap" }).waitFor()
     }))
 
-  test("writes a setting that is right, and says what is wrong with another", () =>
-    at("/health", async ({ page, troubles }) => {
-      const field = page.locator("[id='setting permissions.timeoutMinutes']")
-      const form = page.locator("form", { has: field })
-      await field.fill("soon")
-      await form.getByRole("button", { name: "Save" }).click()
-      await form.getByRole("alert").waitFor()
-      expect(await form.getByRole("alert").textContent()).toContain("permissions.timeoutMinutes")
-      const file = () => readFileSync(join(d.home.dir, "config.json"), "utf8")
-      expect(file()).not.toContain("soon")
-      await field.fill("45")
-      await form.getByRole("button", { name: "Save" }).click()
-      await form.getByRole("alert").waitFor({ state: "detached" })
-      await expect.poll(() => JSON.parse(file()).permissions?.timeoutMinutes).toBe(45)
-      await form.getByText("config.json").waitFor()
-      // The browser itself counts the refusal as an error of the page.
-      expect(troubles.splice(0)).toEqual([expect.stringContaining("400")])
+  test("gives a way out of what did not arrive: said again, the agent in its terminal answers; or left", () =>
+    at("/", async ({ page }) => {
+      const failed = page.locator(".stuck[data-state=failed]", { hasText: "Print the picking lists" })
+      await failed.getByRole("button", { name: "Say it again" }).click()
+      await failed.waitFor({ state: "detached" })
+      await page.locator(".card", { hasText: "The lists of aisle 3 are in the printer's queue again" }).waitFor()
+      const uncertain = page.locator(".stuck[data-state=uncertain]")
+      await uncertain.getByRole("button", { name: "Leave it" }).click()
+      await uncertain.waitFor({ state: "detached" })
     }))
 
-  test("shows at home what did not arrive, until a person has decided about it", async () => {
-    const agent = await d.agents.start({ name: "dies", cwd: join(d.home.env.HOME!, "projects", "free") })
+  test("shows a message whose agent dies, until a person has decided about it", async () => {
+    const agent = await d.agents.start({ name: "dies", cwd: join(d.home.env.HOME!, "free") })
     const target = `session:${await d.sessionOf(agent)}`
     const sent: string[] = []
     const send = async (message: string) => {
@@ -168,36 +106,257 @@ describe("the dashboard", () => {
       reason: "it is queued",
     })
   })
+})
 
-  test("copies the command that resumes a session, and hands it over to another agent", () =>
-    at(`/sessions/${talk}`, async ({ page }) => {
+describe("search", () => {
+  test("finds a decision as one types, and opens the exchange in its place", () =>
+    at("/search", async ({ page }) => {
+      const field = page.getByRole("searchbox")
+      await field.pressSequentially("why did we drop redis", { delay: 15 })
+      const hits = page.locator("[data-asked='why did we drop redis'] .hit")
+      await hits.first().locator("mark", { hasText: "Redis" }).first().waitFor()
+      expect(page.url()).toContain("q=why")
+      expect((await hits.allTextContents()).slice(0, 2).join()).toContain("infra")
+      await field.press("Escape")
+      await page.keyboard.press("j")
+      await page.keyboard.press("Enter")
+      await page.waitForURL(/\/sessions\/[\w-]+\?at=\d+/)
+      const target = page.locator(".turn-target")
+      await target.waitFor()
+      expect(await target.textContent()).toMatch(/redis/i)
+      await until(async () => ((await target.boundingBox())?.y ?? -1) >= 0, "it is on the screen")
+      expect((await target.boundingBox())!.y).toBeLessThan(DESKTOP.height)
+      await page.goBack()
+      await expect.poll(() => field.inputValue()).toBe("why did we drop redis")
+    }))
+
+  test("keeps to an agent, to who said it and to a time, and says so when nothing is left", () =>
+    at("/search?q=redis", async ({ page }) => {
+      const agents = page.locator(".hit .badge")
+      await agents.first().waitFor()
+      expect(new Set(await agents.allTextContents()).size).toBeGreaterThan(2)
+      await page.getByRole("combobox", { name: "Agent" }).selectOption("gemini-cli")
+      await expect.poll(async () => [...new Set(await agents.allTextContents())]).toEqual(["Gemini CLI"])
+      await page.getByRole("combobox", { name: "Said by" }).selectOption("user")
+      await expect.poll(() => page.locator(".hit").count()).toBeLessThanOrEqual(2)
+      await page.getByRole("combobox", { name: "Agent" }).selectOption("aider")
+      await page.getByRole("status").filter({ hasText: "Nothing was found." }).waitFor()
+      const asked = Object.fromEntries(new URL(page.url()).searchParams)
+      expect(asked).toEqual({ q: "redis", agent: "aider", role: "user" })
+    }))
+
+  test("copies the command that resumes a session, and hands it over to another agent", async () => {
+    const id = await d.titled("Checkout timeout under load")
+    const { session } = await d.call<{ session: { nativeId: string } }>("sessions.outline", { sessionId: id })
+    await at(`/sessions/${id}`, async ({ page }) => {
       await page.getByRole("button", { name: "Copy resume command" }).click()
       await page.getByRole("button", { name: "Copied" }).waitFor()
-      expect(await page.evaluate("navigator.clipboard.readText()")).toContain(`claude --resume ${TALK}`)
+      expect(await page.evaluate("navigator.clipboard.readText()")).toContain(`claude --resume ${session.nativeId}`)
       await page.getByRole("button", { name: "Hand over…" }).click()
       await page.getByRole("dialog").getByRole("button", { name: "Codex" }).click()
       await page.getByRole("dialog").getByText("Codex can go on with it").waitFor()
       await page.keyboard.press("Escape")
+    })
+  })
+})
+
+describe("a session", () => {
+  test("is read as it was said: formatted, tools folded to one line, compacted, with what came of it", async () => {
+    const id = await d.titled("Checkout timeout is back")
+    await at(`/sessions/${id}`, async ({ page, go }) => {
+      const lineage = page.getByRole("list", { name: "Sessions that this one is connected with" })
+      expect(await lineage.textContent()).toMatch(
+        /Checkout timeout is back.*Checkout as a saga, tried and dropped.*fork/s,
+      )
+      const summary = page.locator(".turn-summary", { hasText: "ran out of context" })
+      await summary.waitFor()
+      await page.evaluate("scrollTo(0, 0)")
+      await page.locator(".turn-prompt").first().waitFor()
+      const tool = page.locator("details.turn-tool_call").first()
+      await tool.waitFor()
+      expect(await tool.locator("pre").first().isVisible()).toBe(false)
+      await tool.locator("summary").click()
+      await tool.locator("pre.result").waitFor()
+      expect(await page.locator(".turn-reply code").count()).toBeGreaterThan(0)
+      await lineage.getByRole("link", { name: /Checkout as a saga/ }).click()
+      await page.getByRole("heading", { level: 1, name: /Checkout as a saga/ }).waitFor()
+      await go(`/sessions/${await d.titled("Packing slip shows the gift wrap")}`)
+      expect(await lineage.textContent()).toMatch(
+        /Gift wrap option.*clear.*Packing slip.*Weight of wrapped parcels.*clear/s,
+      )
+    })
+  })
+
+  test("has its thoughts as a tree: a branch hangs where it leaves the line", async () => {
+    const id = await d.titled("Where an order is lost")
+    await at(`/sessions/${id}`, async ({ page }) => {
+      const thoughts = region(page, "Thoughts")
+      await thoughts.waitFor()
+      const second = thoughts.locator(".thoughts > li").nth(1)
+      expect(await second.textContent()).toContain("asking the provider again is harmless")
+      expect(await second.locator(".branch summary").textContent()).toBe("outbox 2 thoughts")
+      expect(await second.locator(".branch li").last().textContent()).toContain("Dropped.")
+      expect(await thoughts.locator(".thoughts > li").count()).toBe(5)
+    })
+  })
+
+  test("is live while its agent talks, and what is sent from the page reaches its terminal", async () => {
+    const agent = await d.agents.start({ name: "talker", cwd: join(d.home.env.HOME!, "free") })
+    const id = await d.sessionOf(agent)
+    await at(`/sessions/${id}`, async ({ page, shift }) => {
+      const box = page.getByRole("textbox", { name: "Message to the agent" })
+      await box.fill("say something\nSLOW 1000\nREPLY the plums are ripe")
+      await box.press("Control+Enter")
+      const sent = page.getByRole("list", { name: "Messages that you sent" }).getByRole("listitem")
+      await sent.waitFor()
+      await page.evaluate(WATCH_STATES)
+      await page.locator(".sent li[data-state=running]").waitFor()
+      await page.locator(".turn-prompt", { hasText: "say something" }).waitFor()
+      await page.locator(".turn-reply", { hasText: "the plums are ripe" }).waitFor()
+      await page.locator(".sent li[data-state=done]").waitFor()
+      const states = await page.evaluate<string[]>("states")
+      expect(states.slice(-2)).toEqual(["running", "done"])
+      // Typed by somebody at the terminal itself, it is there as well.
+      d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "-l", "typed by hand")
+      d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "Enter")
+      await page.locator(".turn-reply", { hasText: "Done: typed by hand" }).waitFor()
+      expect(await shift(), "nothing jumps while it talks").toBeLessThan(0.1)
+    })
+    // As the owner's own words, with no header of mail around them.
+    expect(agent.prompts()).toEqual(["say something\nSLOW 1000\nREPLY the plums are ripe", "typed by hand"])
+  })
+})
+
+describe("teams", () => {
+  test("shows who asked whom, the processes behind it and what waits for whom", () =>
+    at("/teams", async ({ page }) => {
+      const matrix = page.locator(".matrix")
+      await matrix.waitFor()
+      expect(await matrix.locator("thead th").allTextContents()).toEqual([
+        expect.any(String),
+        ...["storefront", "payments", "warehouse", "infra"].map((team) => expect.stringContaining(team)),
+      ])
+      await matrix.getByRole("button", { name: /storefront → payments: \d+ messages/ }).click()
+      await page.locator(".rows", { hasText: "storefront → payments" }).first().waitFor()
+      await matrix.getByRole("button", { name: /storefront → infra: .*asking/ }).waitFor()
+      expect(await region(page, "Processes").textContent()).toMatch(/storefront → infra.*MB.*pid \d+/s)
+      expect(await region(page, "Queues").textContent()).toMatch(/storefront.*2 waiting/s)
     }))
 
-  test("goes on where it was when the daemon is killed and started again", async () => {
-    const agent = await d.agents.start({ name: "survivor", cwd: join(d.home.env.HOME!, "projects", "free") })
-    const id = await d.sessionOf(agent)
-    const { url } = d.home.registration()
-    const open = await openPage(d.browser, d.home, `/sessions/${id}`)
-    const line = open.page.locator(".nav-end")
-    await line.filter({ hasText: "live" }).waitFor()
-    await d.home.kill()
-    await line.filter({ hasText: "connecting" }).waitFor()
-    // The page stays at its address: the daemon comes back at the same port, as it does where one is set.
-    const { code } = await d.home.run("start", "--set", `http.port=${new URL(url!).port}`)
-    expect(code).toBe(0)
-    d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "-l", "after the night")
-    d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "Enter")
-    await line.filter({ hasText: "live" }).waitFor()
-    await open.page.locator(".turn-reply", { hasText: "Done: after the night" }).waitFor()
-    await open.page.context().close()
+  test("asks a team, and the matrix shows it while it runs", () =>
+    at("/teams", async ({ page }) => {
+      await page.getByRole("combobox", { name: "Team" }).selectOption("payments")
+      await page.getByRole("textbox", { name: "Question" }).fill("Where does a refund of a gift card go?")
+      await page.getByRole("button", { name: "Ask", exact: true }).click()
+      const cell = page.locator(".cell-running", { hasText: "you → payments" })
+      await cell.waitFor()
+      expect(await cell.textContent()).toMatch(/you → payments: .*asking/)
+      await page.locator("article", { hasText: "in proportion to how the order was paid" }).waitFor()
+      await cell.waitFor({ state: "detached" })
+    }))
+
+  test("shows what an agent asks for, whole, and its answer is the owner's", async () => {
+    await at("/teams", async ({ page }) => {
+      const asks = page.locator(".ask", { hasText: "Bash" })
+      await asks.waitFor()
+      expect(await asks.locator("pre").first().textContent()).toBe("npm run deploy -- alerts")
+      await asks.getByRole("button", { name: "Allow", exact: true }).click()
+      await asks.waitFor({ state: "detached" })
+      await page.locator(".cell-running", { hasText: "storefront → infra" }).waitFor({ state: "detached" })
+    })
+    const { entries } = await d.home.json<{ entries: { who: string; what: string }[] }>("audit")
+    expect(entries[0]).toMatchObject({ who: "the owner", what: "permission.allowed" })
+    // It went on with it.
+    await at("/search?q=CheckoutSwept", ({ page }) =>
+      until(async () => {
+        await page.reload()
+        return page
+          .locator(".hit", { hasText: "is live" })
+          .first()
+          .waitFor({ timeout: 1_000 })
+          .then(
+            () => true,
+            () => false,
+          )
+      }, "its answer is found"),
+    )
   })
+})
+
+test("analytics draws what was said, and has the numbers one click away", () =>
+  at("/analytics", async ({ page }) => {
+    await page.locator(".plot canvas").nth(1).waitFor()
+    expect(
+      Number((await page.locator(".figure", { hasText: "Sessions" }).first().locator("dd").textContent())!),
+    ).toBeGreaterThan(40)
+    const numbers = (title: RegExp) =>
+      page.locator("details.numbers", { has: page.locator("summary", { hasText: title }) }).first()
+    const days = numbers(/^Days$/)
+    expect(await days.locator("table").isVisible()).toBe(false)
+    await days.locator("summary").click()
+    await days.locator("table").waitFor()
+    expect(await days.locator("tbody tr").count()).toBeGreaterThanOrEqual(12)
+    const agents = (await numbers(/^Agents$/).textContent())!
+    for (const agent of ["Claude Code", "Codex", "Gemini CLI", "opencode", "Aider"]) expect(agents).toContain(agent)
+    expect(await numbers(/^Projects$/).textContent()).toMatch(/storefront/)
+    expect(await numbers(/Busiest pairs$/).textContent()).toMatch(/storefront → payments/)
+    await page.getByRole("button", { name: "7 days" }).click()
+    await expect.poll(() => new URL(page.url()).search).toBe("?days=7")
+    await page.locator(".plot canvas").first().waitFor()
+  }))
+
+describe("health", () => {
+  test("shows every agent that was found, and what is wrong with its remedy", async () => {
+    chmodSync(d.home.dir, 0o755)
+    await at("/health", async ({ page }) => {
+      const agents = region(page, "Agents").first()
+      await agents.waitFor()
+      const found = await agents.locator("tbody tr:not(.muted) th").allTextContents()
+      expect(found.toSorted()).toEqual(["Aider", "Claude Code", "Codex", "Gemini CLI", "opencode"])
+      const finding = region(page, "Findings").locator(".finding", { hasText: "can be read by others" })
+      expect(await finding.locator(".remedy").textContent()).toBe(`chmod 700 ${d.home.dir}`)
+      expect(await region(page, "Inside").textContent()).toMatch(/Search.*0 behind/s)
+    })
+    chmodSync(d.home.dir, 0o700)
+  })
+
+  test("writes a setting that is right, and says what is wrong with another", () =>
+    at("/health", async ({ page, troubles }) => {
+      const field = page.locator("[id='setting permissions.timeoutMinutes']")
+      const form = page.locator("form", { has: field })
+      await field.fill("soon")
+      await form.getByRole("button", { name: "Save" }).click()
+      await form.getByRole("alert").waitFor()
+      expect(await form.getByRole("alert").textContent()).toContain("permissions.timeoutMinutes")
+      const file = () => readFileSync(join(d.home.dir, "config.json"), "utf8")
+      expect(file()).not.toContain("soon")
+      await field.fill("45")
+      await form.getByRole("button", { name: "Save" }).click()
+      await form.getByRole("alert").waitFor({ state: "detached" })
+      await expect.poll(() => JSON.parse(file()).permissions?.timeoutMinutes).toBe(45)
+      await form.getByText("config.json").waitFor()
+      // The browser itself counts the refusal as an error of the page.
+      expect(troubles.splice(0)).toEqual([expect.stringContaining("400")])
+    }))
+})
+
+test("every page goes on where it was when the daemon is killed and started again", async () => {
+  const agent = await d.agents.start({ name: "survivor", cwd: join(d.home.env.HOME!, "free") })
+  const id = await d.sessionOf(agent)
+  const { url } = d.home.registration()
+  const open = await openPage(d.browser, d.home, `/sessions/${id}`)
+  const line = open.page.locator(".nav-end")
+  await line.filter({ hasText: "live" }).waitFor()
+  await d.home.kill()
+  await line.filter({ hasText: "connecting" }).waitFor()
+  // The page stays at its address: the daemon comes back at the same port, as it does where one is set.
+  const { code } = await d.home.run("start", "--set", `http.port=${new URL(url!).port}`)
+  expect(code).toBe(0)
+  d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "-l", "after the night")
+  d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "Enter")
+  await line.filter({ hasText: "live" }).waitFor()
+  await open.page.locator(".turn-reply", { hasText: "Done: after the night" }).waitFor()
+  await open.page.context().close()
 })
 
 /** Every state that the page showed of the message, in order. */

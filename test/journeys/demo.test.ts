@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import type { Registration } from "../../src/daemon/registration.ts"
@@ -10,29 +10,44 @@ const SLOW_MS = 90_000
 const SOON = { timeout: 15_000, interval: 100 }
 
 let home: TestHome
+/** Of somebody who has no tmux. */
+let bare: TestHome
+let bareText: string
 let text: string
 let dir: string
 beforeAll(async () => {
-  home = makeHome()
-  const tmp = join(home.env.HOME!, "tmp")
-  mkdirSync(tmp)
+  ;[home, bare] = [somebody(), somebody()]
   // All of this is the user's own, and none of the demo's.
-  Object.assign(home.env, {
-    TMPDIR: tmp,
-    CODEX_HOME: join(home.env.HOME!, ".codex"),
-    THROUGHLINE_LOG_LEVEL: "nonsense",
-  })
-  const { code, stdout, stderr } = await home.run("start", "--demo")
-  expect(stderr).toBe("")
-  expect(code).toBe(0)
-  text = stdout
-  dir = /a made-up shop, in (\S+)\./.exec(text)?.[1] ?? ""
+  Object.assign(home.env, { CODEX_HOME: join(home.env.HOME!, ".codex"), THROUGHLINE_LOG_LEVEL: "nonsense" })
+  bare.env.PATH = join(bare.env.HOME!, "nowhere")
+  const [first, second] = await Promise.all([home.run("start", "--demo"), bare.run("start", "--demo")])
+  for (const { code, stderr } of [first, second]) expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  ;[text, bareText] = [first.stdout, second.stdout]
+  dir = placeIn(text)
 }, SLOW_MS)
 afterAll(async () => {
-  await home.run("stop", "--demo", "--force")
-  await home.dispose()
+  for (const one of [home, bare]) {
+    await one.run("stop", "--demo", "--force")
+    await one.dispose()
+  }
 })
 
+function somebody(): TestHome {
+  const made = makeHome()
+  const tmp = join(made.env.HOME!, "tmp")
+  mkdirSync(tmp)
+  made.env.TMPDIR = tmp
+  return made
+}
+const placeIn = (said: string) => /a made-up shop, in (\S+)\./.exec(said)?.[1] ?? ""
+
+interface Live {
+  status: string
+  pane?: string
+  teams: string[]
+  session: { title: string }
+  last: { role: string; text: string }
+}
 const demo = <T>(...args: string[]) => home.json<T>(...args, "--demo")
 interface Hit {
   title: string
@@ -79,9 +94,9 @@ test("a search finds the exchange that was meant", async () => {
 })
 
 test("a session shows its lineage: a fork, a sub-agent, what was cleared, a compaction", async () => {
+  const all = ["sessions", "--limit", "100", "--subagents"]
+  const { sessions } = await demo<{ sessions: { id: string; title: string }[] }>(...all)
   const show = async (title: string) => {
-    const all = ["sessions", "--limit", "100", "--subagents"]
-    const { sessions } = await demo<{ sessions: { id: string; title: string }[] }>(...all)
     const { id } = sessions.find((session) => session.title.startsWith(title))!
     return (await home.run("sessions", "show", id, "--demo")).stdout
   }
@@ -121,6 +136,7 @@ describe("what is proposed", () => {
       )
     })
 
+  const said = new Map<string, string>()
   test(
     "works as it is pasted, from any folder",
     async () => {
@@ -129,20 +145,59 @@ describe("what is proposed", () => {
         const { code, stdout } = await paste(command)
         expect(code, `${command}\n${stdout}`).toBe(0)
         expect(stdout.length, command).toBeGreaterThan(40)
+        said.set(command, stdout)
       }
     },
     SLOW_MS,
   )
 
   test("says in which shape: the live agent waits, the team answers", async () => {
-    const said = async (part: string) => (await paste(commands().find((command) => command.includes(part))!)).stdout
-    expect(await said("sessions live")).toContain("waiting (permission)")
-    expect(await said("permissions")).toContain("add --demo")
-    const answer = await said("ask payments")
-    expect(answer.split("in proportion to how the order was paid")).toHaveLength(2)
-    expect(await said("handoff")).toContain("codex resume")
+    const to = (part: string) => [...said].find(([command]) => command.includes(part))?.[1]
+    expect(to("sessions live")).toContain("waiting (permission)")
+    expect(to("permissions")).toContain("add --demo")
+    expect(to("ask payments")?.split("in proportion to how the order was paid")).toHaveLength(2)
+    expect(to("handoff")).toContain("codex resume")
     expect((await home.run("search", "refund rounding", "--open", "--demo")).stdout).toContain("33.34, 33.33, 33.33")
   })
+
+  test("a stand-in answers a question in which a sign stands that some take for the end of a line", async () => {
+    const { answer } = await demo<{ answer: string }>("ask", "payments", "Where does a refund\u2028of a gift card go?")
+    expect(answer).toContain("in proportion")
+  })
+})
+
+test("an agent sits in a terminal of the demo's own, and answers there what is sent to it", async () => {
+  const live = async () =>
+    (await demo<{ sessions: Live[] }>("sessions", "live")).sessions.find(({ pane }) => pane !== undefined)
+  expect(await live()).toMatchObject({
+    status: "idle",
+    teams: ["warehouse"],
+    session: { title: "Count the lamps again before the shop opens: the last count differs by 14." },
+    last: { role: "agent", text: expect.stringContaining("Counted again: 212 lamps") },
+  })
+  const { id } = await demo<{ id: string }>("send", "warehouse", "What does a wrapped parcel weigh on its slip?")
+  await vi.waitFor(async () => {
+    expect((await demo<{ state: string }>("queue", "show", id)).state).toBe("done")
+    expect((await live())?.last.text).toContain("a wrapped item adds 75 g")
+  }, SOON)
+  expect((await home.run("teams", "--demo")).stdout).toMatch(/warehouse.*up/)
+})
+
+test("two messages wait for a person's word, and each has a way out", async () => {
+  const { messages } = await demo<{ messages: { id: string; state: string; target: string; reason: string }[] }>(
+    "queue",
+    "stuck",
+  )
+  expect(messages).toMatchObject([
+    { state: "failed", target: "warehouse", reason: "the session ended before its turn was over" },
+    { state: "uncertain", target: "payments", reason: "the agent has worked since, and did not say on what" },
+  ])
+  await demo("queue", "settle", messages[1]!.id, "leave")
+  const { newId } = await demo<{ newId: string }>("queue", "settle", messages[0]!.id, "again")
+  await vi.waitFor(async () => {
+    expect((await demo<{ state: string }>("queue", "show", newId)).state).toBe("done")
+  }, SOON)
+  expect((await demo<{ messages: unknown[] }>("queue", "stuck")).messages).toEqual([])
 })
 
 test("the page is served with its token, and not without", async () => {
@@ -162,12 +217,7 @@ test(
   "what waits for a person goes on when it is allowed, and the queue holds messages in several states",
   async () => {
     const { targets } = await demo<{ targets: { target: string; pending: number }[] }>("queue")
-    expect(
-      targets
-        .filter(({ pending }) => pending > 0)
-        .map(({ target }) => target)
-        .sort(),
-    ).toEqual(["storefront", "warehouse"])
+    expect(targets.filter(({ pending }) => pending > 0)).toMatchObject([{ target: "storefront", pending: 2 }])
     const { permissions } = await demo<{ permissions: { id: string }[] }>("permissions")
     expect(permissions).toHaveLength(1)
     await demo("permissions", "answer", permissions[0]!.id, "allow")
@@ -180,20 +230,35 @@ test(
 )
 
 test(
-  "a second start finds the first; stop throws it away, and then there is none",
+  "a second start finds the first; stop throws it away with all that ran in it, though its daemon was killed",
   async () => {
-    const { pid } = JSON.parse(readFileSync(join(dir, "home", "daemon.json"), "utf8")) as Registration
+    const { pid } = registration()
     const again = await home.run("start", "--demo")
     expect(again.stdout).toContain("The demo runs already")
-    expect((JSON.parse(readFileSync(join(dir, "home", "daemon.json"), "utf8")) as Registration).pid).toBe(pid)
+    expect(registration().pid).toBe(pid)
+    const running = processesOf(dir)
+    expect(running.some((words) => words.includes("tmux"))).toBe(true)
+    expect(running.filter((words) => words.includes("demo/agent.js")).length).toBeGreaterThanOrEqual(2)
+    process.kill(pid, "SIGKILL")
     expect((await home.run("stop", "--demo")).stdout).toContain("The demo is gone")
-    expect(existsSync(dir)).toBe(false)
+    await expectNothingLeft(home, dir)
     const { code, stderr } = await home.run("search", "refund", "--demo")
     expect(code).toBe(2)
     expect(stderr).toContain("throughline start --demo")
   },
   SLOW_MS,
 )
+
+test("without tmux all of it is there but the agent in a terminal, and it says so", async () => {
+  expect(bareText).toContain("No agent of it sits in a terminal: tmux is not installed, or not on the daemon's PATH.")
+  const { sessions } = await bare.json<{ sessions: Live[] }>("sessions", "live", "--demo")
+  expect(sessions.map(({ status, pane }) => [status, pane])).toContainEqual(["waiting", undefined])
+  const { targets } = await bare.json<{ targets: { target: string; pending: number }[] }>("queue", "--demo")
+  expect(targets.find(({ target }) => target === "warehouse")?.pending).toBe(1)
+  expect((await bare.run("doctor", "--demo")).stdout).toContain("All good.")
+  expect((await bare.run("stop", "--demo")).stdout).toContain("The demo is gone")
+  await expectNothingLeft(bare, placeIn(bareText))
+})
 
 test("it is not made in a place that is somebody else's, and never through a link", async () => {
   const other = join(home.env.HOME!, "other")
@@ -204,3 +269,30 @@ test("it is not made in a place that is somebody else's, and never through a lin
   expect(stderr).toContain("is not a folder of yours")
   expect(readdirSync(other)).toEqual([])
 })
+
+const registration = () => JSON.parse(readFileSync(join(dir, "home", "daemon.json"), "utf8")) as Registration
+
+async function expectNothingLeft({ env }: TestHome, place: string): Promise<void> {
+  // One that was driven ends when it notices that nobody listens.
+  await vi.waitFor(() => expect(processesOf(place)).toEqual([]), SOON)
+  // Where Node keeps what it compiled, for every program.
+  expect(readdirSync(env.TMPDIR!).filter((name) => name !== "node-compile-cache")).toEqual([])
+  expect(readdirSync(env.HOME!)).toEqual(["tmp"])
+}
+
+/** The command lines of all that run in the demo: they name its folder, work in it or have it for their home. */
+function processesOf(place: string): string[] {
+  const about = (pid: string, what: string) => {
+    try {
+      return what === "cwd" ? readlinkSync(`/proc/${pid}/cwd`) : readFileSync(`/proc/${pid}/${what}`, "utf8")
+    } catch {
+      // It has ended meanwhile.
+      return ""
+    }
+  }
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  return pids
+    .filter((pid) => ["cwd", "environ", "cmdline"].some((what) => about(pid, what).includes(place)))
+    .map((pid) => about(pid, "cmdline").replaceAll("\0", " "))
+    .filter((words) => words !== "")
+}

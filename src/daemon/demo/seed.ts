@@ -6,14 +6,21 @@ import { client } from "../../surfaces/client.ts"
 import type { DemoPlace } from "./place.ts"
 import { tellRestart } from "./restart.ts"
 import { idOf } from "./story.ts"
+import { openTerminal } from "./terminal.ts"
 
 const OWNER: Caller = { surface: "cli" }
 const ANSWER_MS = 30_000
 const POLL_MS = 50
 
+export interface Seeded {
+  /** Why no agent runs in a terminal, where none does. */
+  noTerminal: string | undefined
+}
+
 /** What agents and people did by asking the program itself: asked through the same operations, at this moment. */
-export async function seed(call: Call, place: DemoPlace, nowMs: number): Promise<void> {
+export async function seed(call: Call, place: DemoPlace, nowMs: number): Promise<Seeded> {
   const owner = client(call, OWNER)
+  const terminal = openTerminal(call)
   const storefront = join(place.userDir, "storefront")
   await thoughts(call, storefront)
   await client(call, agentOf("packing-slip", storefront))("task_state", {
@@ -28,19 +35,17 @@ export async function seed(call: Call, place: DemoPlace, nowMs: number): Promise
 
   const ask = (fromTeam: string, team: string, question: string, timeout = ANSWER_MS) =>
     owner("teams_ask", { team, question, fromTeam, timeout })
+  const refund = "A customer returns an item that was half paid with a gift card. Where does the refund go?"
   await Promise.all([
-    ask(
-      "storefront",
-      "payments",
-      "A customer returns an item that was half paid with a gift card. Where does the refund go?",
+    ask("storefront", "payments", refund).then(() =>
+      ask("storefront", "payments", "And does your rate limit still need Redis?"),
     ),
     ask("payments", "storefront", "Does your admin page still call the old refund endpoint?"),
     ask("warehouse", "storefront", "Does the gift wrap on the slip matter for a parcel's weight?"),
-    refused(call),
+    refused(call)
+      .then(() => ask("storefront", "infra", "Please deploy the alarm for swept checkouts.", 0))
+      .then(() => waiting(call)),
   ])
-  await ask("storefront", "payments", "And does your rate limit still need Redis?")
-  await ask("storefront", "infra", "Please deploy the alarm for swept checkouts.", 0)
-  await waiting(call)
 
   await owner("teams_notify", {
     toTeam: "warehouse",
@@ -49,10 +54,11 @@ export async function seed(call: Call, place: DemoPlace, nowMs: number): Promise
       "Redis is switched off at the end of the week. Packing slips need a queue in Postgres: skip locked will do.",
   })
   const send = (target: string, message: string) => owner("send_message", { target, message })
-  await send("warehouse", "Count the lamps again before you open the shop: the last count differs by 14.")
-  await send("storefront", "URGENT Leave the coupon code of the summer sale in until Sunday.")
+  await send("storefront", "Leave the coupon code of the summer sale in until Sunday.")
+  await send("storefront", "URGENT The banner still says Friday.")
   const { id } = await send("payments", "Send me the refund report of last month.")
   if (id !== undefined) await owner("queue.cancel", { id })
+  return { noTerminal: await terminal }
 }
 
 const agentOf = (story: string, projectDir: string): Caller => ({

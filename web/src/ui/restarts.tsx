@@ -14,19 +14,32 @@ async function ofToday(): Promise<Restart[]> {
   const { teams } = await ask("teams.list", {})
   const found = await Promise.all(
     teams.map(async ({ name }) => {
-      const { updates } = await ask("pull_updates", { target: name, since: midnight, limit: 200 })
+      const { updates, session_restart: newest } = await ask("pull_updates", {
+        target: name,
+        since: midnight,
+        limit: 200,
+      })
+      const workedOn = newest?.working_on ? ` It was working on: ${newest.working_on}` : ""
       return updates
         .filter(({ type }) => type === "session_restart")
-        .map(({ created_at, content, session_id }) => ({
+        .map(({ created_at, content, session_id }, index, all) => ({
           team: name,
           at: created_at,
-          words: content.split(" Session: ")[0]!,
+          // Of the newest it is told what was lost by it.
+          words: `${content.split(" Session: ")[0]}${index === all.length - 1 ? workedOn : ""}`,
           sessionId: session_id,
         }))
     }),
   )
-  return found.flat().toSorted((a, b) => (a.at < b.at ? 1 : -1))
+  const restarts = found.flat().toSorted((a, b) => (a.at < b.at ? 1 : -1))
+  if (restarts.length === 0) return restarts
+  // Updates name sessions as their agents do.
+  const { sessions } = await ask("sessions.list", { limit: RECENT })
+  const ids = new Map(sessions.map(({ nativeId, id }) => [nativeId, id]))
+  return restarts.map((restart) => ({ ...restart, sessionId: ids.get(restart.sessionId ?? "") }))
 }
+
+const RECENT = 200
 
 export const useRestarts = () =>
   useAsk(ofToday, { on: ({ kind }) => kind === "team.restarted" || kind === "session.started", everyMs: 60_000 }).value
