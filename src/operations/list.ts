@@ -8,6 +8,7 @@ import { init } from "./init.ts"
 import { sessionsLive } from "./live.ts"
 import type { Operation } from "./operation.ts"
 import { audit, permissionsAnswer, permissionsList } from "./permissions.ts"
+import { projectsList } from "./projects.ts"
 import { queueCancel, queueSettle, queueShow, queueStatus, queueStuck, sendMessage } from "./queue.ts"
 import { reindex } from "./reindex.ts"
 import { resume } from "./resume.ts"
@@ -56,6 +57,7 @@ const all = [
   queueCancel,
   queueStuck,
   queueSettle,
+  projectsList,
   sessionsList,
   sessionsShow,
   sessionsLive,
