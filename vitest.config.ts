@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config"
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "web/src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["test/agents/**", "**/node_modules/**"],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -44,7 +44,9 @@ function Findings({ value, trouble }: Answer<"doctor">) {
         <Loading />
       ) : (
         <>
-          <p class="verdict">{value.verdict}</p>
+          <p class={value.findings.every(({ state }) => state === "good") ? "verdict mark-good" : "verdict mark-warn"}>
+            {value.verdict}
+          </p>
           <ul class="rows">
             {value.findings.map(({ check, state, detail, remedy }) => (
               <li key={`${check} ${detail}`} class="finding">
@@ -53,7 +55,7 @@ function Findings({ value, trouble }: Answer<"doctor">) {
                 </span>
                 <strong>{check}</strong>
                 <span>
-                  {detail}
+                  {withTimes(detail)}
                   {remedy !== undefined && <em class="remedy">{remedy}</em>}
                 </span>
               </li>
@@ -64,6 +66,10 @@ function Findings({ value, trouble }: Answer<"doctor">) {
     </section>
   )
 }
+
+/** Moments as this place writes them. */
+const withTimes = (text: string) =>
+  text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (moment) => new Date(moment).toLocaleString())
 
 function Agents({ value, trouble }: Answer<"sources">) {
   const progress = value?.progress

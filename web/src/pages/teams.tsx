@@ -109,8 +109,9 @@ function Cell({ pairs, name, onOpen }: { pairs: readonly Pair[]; name: string; o
   return (
     <button type="button" class={`cell cell-${state}`} onClick={() => onOpen(name)}>
       <span class="sr-only">{name}: </span>
-      <strong>{messages}</strong>
-      <span class="sr-only"> messages </span>
+      <span>
+        <strong>{messages}</strong> <span class="muted">{messages === 1 ? "message" : "messages"}</span>
+      </span>
       {running > 0 && <span class="state state-running">asking</span>}
       {waiting > 0 && <span class="state state-queued">{waiting} waiting</span>}
     </button>
@@ -173,8 +174,8 @@ function Queues({ targets }: Awaited<ReturnType<typeof ask<"queue_status">>>) {
               <strong>{target}</strong> {current_task && <span class="muted">{current_task}</span>}
             </span>
             <span class="row-facts">
-              <span>{pending} waiting</span>
-              <span>{in_progress} under way</span>
+              <span>{pending + in_progress === 0 ? "nothing waits" : `${pending} waiting`}</span>
+              {in_progress > 0 && <span>{in_progress} under way</span>}
               {waits_for && <span class="state state-queued">{waits_for}</span>}
             </span>
           </li>
