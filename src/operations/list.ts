@@ -32,7 +32,7 @@ import { teamsAsk, teamsFollow, teamsNotify, teamsSendMessage } from "./teams-as
 import { teamsAdopt, teamsControl, teamsStatus, teamsThreads } from "./teams-status.ts"
 import { telegramPair, telegramStatus, telegramTest, telegramUsers, telegramUsersRemove } from "./telegram.ts"
 import { thought } from "./thought.ts"
-import { pullUpdates } from "./updates.ts"
+import { pullUpdates, teamsRestarts } from "./updates.ts"
 
 /** To add an operation, write it in its noun's file and name it here. */
 const all = [
@@ -70,6 +70,7 @@ const all = [
   sessionsExport,
   pullUpdates,
   teamsList,
+  teamsRestarts,
   teamsAdd,
   teamsRemove,
   teamsImport,

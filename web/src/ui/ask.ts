@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { Failure } from "../../../src/domain/failure.ts"
-import { type JournalEvent, onEvents } from "../events.ts"
+import { type JournalEvent, onEvents, opened } from "../events.ts"
 
 export interface Asked<T> {
   value: T | undefined
@@ -22,6 +22,7 @@ export function useAsk<T>(
     let isOver = false
     let isAsking = false
     let isStale = false
+    let lines = opened.peek()
     const ask = async () => {
       if (isAsking) {
         isStale = true
@@ -42,10 +43,15 @@ export function useAsk<T>(
     }
     void ask()
     const forget = on && onEvents((events) => events.some(on) && void ask())
+    const forgetLine = opened.subscribe((count) => {
+      if (on && count > Math.max(1, lines)) void ask()
+      lines = count
+    })
     const timer = everyMs === undefined ? undefined : setInterval(ask, everyMs)
     return () => {
       isOver = true
       forget?.()
+      forgetLine()
       clearInterval(timer)
     }
   }, again ?? [])
