@@ -33,6 +33,7 @@ import { teamsAdopt, teamsControl, teamsStatus, teamsThreads } from "./teams-sta
 import { telegramPair, telegramStatus, telegramTest, telegramUsers, telegramUsersRemove } from "./telegram.ts"
 import { thought } from "./thought.ts"
 import { pullUpdates, teamsRestarts } from "./updates.ts"
+import { waiting } from "./waiting.ts"
 
 /** To add an operation, write it in its noun's file and name it here. */
 const all = [
@@ -86,6 +87,7 @@ const all = [
   teamsFollow,
   permissionsList,
   permissionsAnswer,
+  waiting,
   audit,
   analytics,
   telegramStatus,

@@ -8,7 +8,7 @@ import { clip, table } from "./text.ts"
 // None of these is a tool: an agent must not see what others ask, and must never approve itself.
 const on = ["cli", "http"] as const
 
-const PermissionView = z.object({
+export const PermissionView = z.object({
   id: z.string(),
   asker: z.string(),
   team: z.string().optional(),
@@ -210,7 +210,7 @@ function partsOf(words: string, labels: readonly string[]): string[] {
 const shortTime = (iso: string) => iso.slice(0, 16).replace("T", " ")
 const iso = (ms: number) => new Date(ms).toISOString()
 
-function viewPermission(permission: Permission): PermissionView {
+export function viewPermission(permission: Permission): PermissionView {
   const { id, asker, team, sessionId, tool, title, input, state, always, reason, answeredBy } = permission
   const suggestions = permission.suggestions.map(({ label }) => label)
   const rule = always === null ? undefined : suggestions[always]

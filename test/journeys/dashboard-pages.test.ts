@@ -236,6 +236,23 @@ describe("the home page", () => {
     })
   })
 
+  test("holds an agent's question for as long as any page is looked at, and every page says that it waits", () =>
+    at("/search", async ({ page }) => {
+      const home = page.getByRole("link", { name: /^Home/ })
+      // Longer than one look lasts.
+      await page.waitForTimeout(6_500)
+      const printed = hookAsks("Bash", { command: "make jam" })
+      await expect.poll(() => home.textContent()).toBe("Home1 waiting for you")
+      expect(await page.title()).toBe("(1) Throughline")
+      expect((await d.home.run("waiting")).stdout).toMatch(/asks for Bash[^]*command: make jam/)
+      await home.click()
+      await page.locator(".ask", { hasText: "make jam" }).getByRole("button", { name: "Allow", exact: true }).click()
+      expect(JSON.parse(await printed).hookSpecificOutput.decision).toEqual({ behavior: "allow" })
+      await expect.poll(() => home.textContent()).toBe("Home")
+      expect(await page.title()).toBe("Throughline")
+      expect((await d.home.run("waiting")).stdout).toBe("Nothing waits for you.\n")
+    }))
+
   test("tells of each agent that runs what it is at, its last words, and where it is reached", async () => {
     const agent = await d.agents.start({ name: "walnut", cwd: join(d.home.env.HOME!, "projects", "free") })
     const target = `session:${await d.sessionOf(agent)}`

@@ -6,7 +6,8 @@ import { mailOf } from "../ui/mail.ts"
 import { Restarts, useRestarts } from "../ui/restarts.tsx"
 import { amount, Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
-import { useWaiting, Waiting } from "../ui/waiting.tsx"
+import { Waiting } from "../ui/waiting.tsx"
+import { waits } from "../ui/waits.ts"
 
 /** Of these, those that run now are shown above. */
 const RECENT = 16
@@ -18,17 +19,16 @@ export function Home() {
     on: ({ kind }) => kind.startsWith("session."),
     everyMs: 30_000,
   }).value
-  const waiting = useWaiting()
   const restarts = useRestarts()
   // Shown together: what comes a moment later would push away what somebody reads already.
-  const isReady = [live, recent, waiting, restarts].every(({ value, trouble }) => value ?? trouble)
+  const isReady = [live, recent, waits.value, restarts].every(({ value, trouble }) => value ?? trouble)
   return (
     <>
       <h1>Now</h1>
       {isReady ? (
         <div class="home">
           <div class="home-side">
-            <Waiting {...waiting} />
+            <Waiting />
             <Restarts {...restarts} />
           </div>
           <div class="home-main">

@@ -8,6 +8,7 @@ import { Permissions } from "../ui/permissions.tsx"
 import { Scroll } from "../ui/scroll.tsx"
 import { Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
+import { waits } from "../ui/waits.ts"
 
 type State = Awaited<ReturnType<typeof ask<"teams_status">>>
 type Pair = State["pairs"][number]
@@ -18,10 +19,9 @@ const isAboutTeams = ({ kind }: { kind: string }) => /^(team|teams|ask|pair|mess
 /** Who asks whom: the matrix, the processes behind it, the queues, and a question of one's own. */
 export function Teams() {
   const { value, trouble } = useAsk(() => ask("teams_status", {}), { on: isAboutTeams, everyMs: 2_000 }).value
-  const permissions = useAsk(() => ask("permissions.list", {}), { on: isAboutTeams, everyMs: 10_000 }).value
   const queue = useAsk(() => ask("queue_status", {}), { on: ({ kind }) => kind.startsWith("message.") }).value
   // Shown together, so that nothing is pushed away by what comes a moment later.
-  const isReady = [permissions, queue].every((asked) => asked.value ?? asked.trouble)
+  const isReady = [waits.value, queue].every((asked) => asked.value ?? asked.trouble)
   if (!value || !isReady) return trouble === undefined ? <Loading lines={6} /> : <Trouble text={trouble} />
   if (value.teams.length === 0)
     return (
@@ -38,7 +38,7 @@ export function Teams() {
         />
       </>
     )
-  const waiting = permissions.value?.permissions ?? []
+  const waiting = waits.value.value?.permissions ?? []
   return (
     <>
       <h1>Teams</h1>
@@ -109,9 +109,8 @@ function Cell({ pairs, name, onOpen }: { pairs: readonly Pair[]; name: string; o
   return (
     <button type="button" class={`cell cell-${state}`} onClick={() => onOpen(name)}>
       <span class="sr-only">{name}: </span>
-      <span>
-        <strong>{messages}</strong> <span class="muted">{messages === 1 ? "message" : "messages"}</span>
-      </span>
+      <strong>{messages}</strong>
+      <span class="sr-only"> messages </span>
       {running > 0 && <span class="state state-running">asking</span>}
       {waiting > 0 && <span class="state state-queued">{waiting} waiting</span>}
     </button>

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
+import { useLayoutEffect } from "preact/hooks"
 import { Failure } from "../../../src/domain/failure.ts"
 import { type JournalEvent, onEvents, opened } from "../events.ts"
 
@@ -18,7 +18,8 @@ export function useAsk<T>(
   { again, on, everyMs }: { again?: readonly unknown[]; on?: (event: JournalEvent) => boolean; everyMs?: number } = {},
 ): Signal<Asked<T>> {
   const asked = useSignal<Asked<T>>({ value: undefined, trouble: undefined })
-  useEffect(() => {
+  // Not after the page is painted: what is asked a frame sooner is there a frame sooner.
+  useLayoutEffect(() => {
     let isOver = false
     let isAsking = false
     let isStale = false
@@ -47,12 +48,17 @@ export function useAsk<T>(
       if (on && count > Math.max(1, lines)) void ask()
       lines = count
     })
-    const timer = everyMs === undefined ? undefined : setInterval(ask, everyMs)
+    const look = () => {
+      if (!document.hidden) void ask()
+    }
+    const timer = everyMs === undefined ? undefined : setInterval(look, everyMs)
+    if (everyMs !== undefined) document.addEventListener("visibilitychange", look)
     return () => {
       isOver = true
       forget?.()
       forgetLine()
       clearInterval(timer)
+      document.removeEventListener("visibilitychange", look)
     }
   }, again ?? [])
   return asked

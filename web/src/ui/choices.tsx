@@ -31,7 +31,7 @@ export function Choices() {
     setFilters({ project: root, ...(branch && !isThere && { branch: "" }) })
   }
   return (
-    <fieldset class="filters">
+    <fieldset class="filters" onFocusIn={inSight}>
       <legend class="sr-only">Keep it to</legend>
       <Choice filter="project" label="Project" options={projectOptions(projects)} onChange={toProject} />
       <Choice filter="branch" label="Branch" options={branches} />
@@ -46,6 +46,9 @@ export function Choices() {
     </fieldset>
   )
 }
+
+/** On a phone they are wider than the screen, and browsers leave what is seen in half where it is. */
+const inSight = ({ target }: FocusEvent) => (target as Element).scrollIntoView({ block: "nearest", inline: "nearest" })
 
 function Choice(props: { filter: Filter; label: string; options: readonly Option[]; onChange?(value: string): void }) {
   const { filter, label, options, onChange = (value) => setFilters({ [filter]: value }) } = props
