@@ -244,7 +244,7 @@ describe("the home page", () => {
       const printed = hookAsks("Bash", { command: "make jam" })
       await expect.poll(() => home.textContent()).toBe("Home1 waiting for you")
       expect(await page.title()).toBe("(1) Throughline")
-      expect((await d.home.run("waiting")).stdout).toMatch(/asks for Bash[^]*command: make jam/)
+      expect((await d.home.run("waiting")).stdout).toMatch(/asks for Bash[\s\S]*command: make jam/)
       await home.click()
       await page.locator(".ask", { hasText: "make jam" }).getByRole("button", { name: "Allow", exact: true }).click()
       expect(JSON.parse(await printed).hookSpecificOutput.decision).toEqual({ behavior: "allow" })
@@ -278,34 +278,33 @@ describe("the home page", () => {
 
 describe("the session page", () => {
   test("shows the line through sessions, and goes along it", async () => {
-    await d.agents.start({ name: "cleared", cwd: join(d.home.env.HOME!, "projects", "free") }).then(async (agent) => {
-      const before = await d.sessionOf(agent)
-      const say = (text: string) => {
-        d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "-l", text)
-        d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "Enter")
-      }
-      say("first things first")
-      await agent.until((log) => log.some(({ kind }) => kind === "prompt"))
-      await until(async () => {
-        const { turns } = await d.call<{ turns: unknown[] }>("sessions.outline", { sessionId: before })
-        return turns.length >= 2
-      }, "the first session is kept")
-      const native = String(agent.registry()?.sessionId)
-      say("/clear")
-      await until(() => agent.registry()?.sessionId !== native, "another session is there")
-      say("and now the second")
-      const after = await d.sessionOf(agent)
-      await at(`/sessions/${after}`, async ({ page }) => {
-        const line = page.getByRole("list", { name: "Sessions that this one is connected with" })
-        await line.getByRole("link").waitFor()
-        expect(await line.locator("[aria-current]").count()).toBe(1)
-        expect(await line.getByRole("listitem").last().getAttribute("aria-current")).toBe("true")
-        await line.getByRole("link").click()
-        await page.waitForURL(new RegExp(`/sessions/${before}`))
-        await page.locator(".turn-prompt", { hasText: "first things first" }).waitFor()
-        // There it goes on the other way.
-        await expect.poll(() => line.getByRole("listitem").first().getAttribute("aria-current")).toBe("true")
-      })
+    const agent = await d.agents.start({ name: "cleared", cwd: join(d.home.env.HOME!, "projects", "free") })
+    const before = await d.sessionOf(agent)
+    const say = (text: string) => {
+      d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "-l", text)
+      d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "Enter")
+    }
+    say("first things first")
+    await agent.until((log) => log.some(({ kind }) => kind === "prompt"))
+    await until(async () => {
+      const { turns } = await d.call<{ turns: unknown[] }>("sessions.outline", { sessionId: before })
+      return turns.length >= 2
+    }, "the first session is kept")
+    const native = String(agent.registry()?.sessionId)
+    say("/clear")
+    await until(() => (agent.registry()?.sessionId ?? native) !== native, "another session is there")
+    say("and now the second")
+    const after = await d.sessionOf(agent)
+    await at(`/sessions/${after}`, async ({ page }) => {
+      const line = page.getByRole("list", { name: "Sessions that this one is connected with" })
+      await line.getByRole("link").waitFor()
+      expect(await line.locator("[aria-current]").count()).toBe(1)
+      expect(await line.getByRole("listitem").last().getAttribute("aria-current")).toBe("true")
+      await line.getByRole("link").click()
+      await page.waitForURL(new RegExp(`/sessions/${before}`))
+      await page.locator(".turn-prompt", { hasText: "first things first" }).waitFor()
+      // There it goes on the other way.
+      await expect.poll(() => line.getByRole("listitem").first().getAttribute("aria-current")).toBe("true")
     })
   })
 
