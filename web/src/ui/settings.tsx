@@ -65,7 +65,9 @@ function One({ setting, onChanged }: { setting: Setting; onChanged(): void }) {
       <label for={`setting ${key}`}>
         <span class="setting-key">
           <strong>{key}</strong>
-          <span class="muted">{source}</span>
+          <span class="muted" title={source}>
+            {source.split("/").at(-1)}
+          </span>
         </span>
         <span class="muted">{description}</span>
         {isSecret ? (
