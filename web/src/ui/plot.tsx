@@ -51,6 +51,7 @@ export function Plot(props: {
           {
             ...axis,
             size: 30,
+            space: 48,
             incrs: [1, 2, 7, 14, 30, 60, 120].map((count) => count * DAY_S),
             values: (_, ticks) => ticks.map(dayName),
           },

@@ -15,7 +15,7 @@ const MOST = 5
 
 /** The plots, and the figures behind them. */
 export function Report({ report }: { report: Report }) {
-  const { total: all, lifetimeMs } = report
+  const { total: all } = report
   return (
     <>
       <dl class="figures">
@@ -25,7 +25,6 @@ export function Report({ report }: { report: Report }) {
         <Figure name="Tokens read" value={short(all.inputTokens)} />
         <Figure name="Tokens written" value={short(all.outputTokens)} />
         <Figure name="Cost, as told" value={money(all.costUsd)} />
-        {lifetimeMs && <Figure name="Median session" value={lasting(lifetimeMs.medianMs)} />}
       </dl>
       <div class="plots">
         <DayPlots report={report} />
@@ -116,6 +115,9 @@ function Lifetimes({ report: { lasted, lifetimeMs } }: { report: Report }) {
         ],
       }}
     >
+      <p class="muted">
+        Half of them within {lasting(lifetimeMs.medianMs)}, 95 % within {lasting(lifetimeMs.p95Ms)}.
+      </p>
       <Bars
         label="Sessions by how long they lasted"
         bars={lasted.map(({ sessions }, at) => ({
