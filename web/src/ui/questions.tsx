@@ -34,8 +34,9 @@ export function Questions(props: {
           name={`${id} ${at}`}
           question={question}
           answer={answers.value[at]!}
-          onChange={(answer) => {
-            answers.value = answers.peek().with(at, answer)
+          onChange={(change) => {
+            // From what is known now, not from what was painted last: two clicks may come before that.
+            answers.value = answers.peek().with(at, change(answers.peek()[at]!))
           }}
         />
       ))}
@@ -49,7 +50,12 @@ export function Questions(props: {
   )
 }
 
-function One(props: { name: string; question: Question; answer: Answer; onChange(answer: Answer): void }) {
+function One(props: {
+  name: string
+  question: Question
+  answer: Answer
+  onChange(change: (before: Answer) => Answer): void
+}) {
   const { name, question, answer, onChange } = props
   const { text, options, details, several, ownWords } = question
   const { picked, own } = answer
@@ -64,11 +70,13 @@ function One(props: { name: string; question: Question; answer: Answer; onChange
             type={several ? "checkbox" : "radio"}
             name={name}
             checked={picked.includes(option)}
-            onChange={({ currentTarget: { checked } }) => {
-              // In the order in which they were offered.
-              const now = options.filter((one) => (one === option ? checked : several && picked.includes(one)))
-              onChange({ picked: now, own: several ? own : "" })
-            }}
+            onChange={({ currentTarget: { checked } }) =>
+              onChange((before) => ({
+                // In the order in which they were offered.
+                picked: options.filter((one) => (one === option ? checked : several && before.picked.includes(one))),
+                own: several ? before.own : "",
+              }))
+            }
           />
           <span>
             {option}
@@ -82,7 +90,9 @@ function One(props: { name: string; question: Question; answer: Answer; onChange
           aria-label={`Own words: ${text}`}
           placeholder={options.length > 0 ? "Or in your own words" : "In your own words"}
           value={own}
-          onInput={({ currentTarget: { value } }) => onChange({ picked: several ? picked : [], own: value })}
+          onInput={({ currentTarget: { value } }) =>
+            onChange((before) => ({ picked: several ? before.picked : [], own: value }))
+          }
         />
       )}
     </fieldset>
