@@ -5,7 +5,7 @@ import { type Asked, useAsk } from "./ask.ts"
 export type Waits = Awaited<ReturnType<typeof ask<"waiting">>>
 
 /** Agents hold a question for as long as somebody looks this often. */
-const EVERY_MS = 3_000
+const EVERY_MS = 2_000
 const isAboutIt = ({ kind }: { kind: string }) => kind.startsWith("permission.") || kind.startsWith("message.")
 
 /** What goes on only when a person says something; known on every page. */
