@@ -28,7 +28,7 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "web/src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["test/agents/**", "**/node_modules/**"],
     testTimeout: 30_000,
     hookTimeout: 60_000,

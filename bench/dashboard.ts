@@ -44,7 +44,7 @@ document.querySelector("input[type=search]").addEventListener("input", ({ target
   typed = target.value.trim() === "" ? undefined : { text: target.value, atMs: timeStamp }
 }, { capture: true })
 new MutationObserver(() => {
-  const asked = document.querySelector(".hits")?.dataset.asked
+  const asked = document.querySelector("[data-asked]")?.dataset.asked
   if (!typed || asked !== typed.text) return
   const { atMs } = typed
   typed = undefined

@@ -19,6 +19,7 @@ report(
     none("in a session that it was not for", result.misdelivered),
     none("submitted twice", result.duplicates),
     none("missing", result.missing),
+    { what: "said to be in doubt", value: result.uncertain },
     none("out of order", result.outOfOrder),
     { what: "said that the session has ended", value: endedSaid, bar: String(forEnded), holds: endedSaid === forEnded },
     {

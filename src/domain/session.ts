@@ -60,6 +60,15 @@ export interface NewSession {
   createdAtMs: number
 }
 
+/** How many sessions one agent had on one branch of one project. */
+export interface SessionTally {
+  rootUri: string | null
+  gitBranch: string | null
+  platform: string
+  sessions: number
+  lastAtMs: number
+}
+
 export interface SessionFilter {
   projectId?: ProjectId
   archived?: boolean

@@ -6,7 +6,7 @@ import type { JournalEntry, NewJournalEntry } from "./journal.ts"
 import type { Project } from "./project.ts"
 import type { Deliveries, Posts, Routes, TaskStates, Updates } from "./queue-store.ts"
 import type { Run } from "./run.ts"
-import type { CapturedSession, NewSession, Session, SessionEdge, SessionFilter } from "./session.ts"
+import type { CapturedSession, NewSession, Session, SessionEdge, SessionFilter, SessionTally } from "./session.ts"
 import type { NewSource, Source, SourceLook, SourceSummary } from "./source.ts"
 import type { Audit, Pairs, Permissions } from "./team-store.ts"
 import type { NewThought, Thought } from "./thought.ts"
@@ -90,6 +90,8 @@ export interface Sessions {
   list(filter: SessionFilter): Promise<Session[]>
   /** Those that fit, in no order; a search is kept to them. */
   ids(filter: { projectId?: ProjectId; platform?: string; gitBranch?: string }): Promise<SessionId[]>
+  /** How many there are in which something was said, by where and by whom. One that is linked counts in each project. */
+  tally(): Promise<SessionTally[]>
   /** How many of this platform are not archived. */
   count(projectId: ProjectId, platform: string): Promise<number>
   /** The one of this platform that was pinned last in this project, if any is. */

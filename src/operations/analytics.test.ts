@@ -72,6 +72,9 @@ test("what was asked for is a table that people can read, with cost only where i
   expect(text).toMatch(new RegExp(`^${dear.slice(0, 8)} +opencode +2 min +1 +12\\.3M +7 +\\$1\\.50 +About web$`, "m"))
   expect(await ask({ limit: 1 })).toMatchObject({ projects: [{ inputTokens: 12_345_678 }], sessions: [{ id: dear }] })
   expect(await ask({ project: join(dir, "api") })).toMatchObject({ total: { inputTokens: 20_000 } })
+  const day = expect.objectContaining({ tokens: 12_345_685, prompts: 1, costUsd: 1.5 })
+  expect(output.projects).toMatchObject([{ days: [day] }, { days: [{ tokens: 20_007 }] }])
+  expect(output.lasted).toContainEqual({ upToMs: 5 * 60_000, sessions: 2 })
   expect(output.projects).toMatchObject([{ costUsd: 1.5 }, expect.not.objectContaining({ costUsd: expect.anything() })])
 })
 

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import type { Figures, PairFigures, Report, SessionFigures, Spread } from "../teams/analytics.ts"
+import type { DayFigures, Figures, PairFigures, Report, SessionFigures, Spread } from "../teams/analytics.ts"
 import { operation } from "./operation.ts"
 import { projectOf } from "./search.ts"
 import { checkPlatform } from "./sources.ts"
@@ -21,6 +21,9 @@ const tokens = {
   costUsd: z.number().optional(),
 }
 const FiguresView = z.object({ sessions: z.number(), asks: z.number(), ...tokens })
+const DaysView = z.array(
+  z.object({ day: z.string(), prompts: z.number(), tokens: z.number(), costUsd: z.number().optional() }),
+)
 const SpreadView = z.object({ count: z.number(), medianMs: z.number(), p95Ms: z.number(), longestMs: z.number() })
 const SessionView = z.object({
   id: z.string().optional(),
@@ -62,10 +65,12 @@ export const analytics = operation({
     until: z.string(),
     total: FiguresView,
     days: z.array(FiguresView.extend({ day: z.string() })),
-    agents: z.array(FiguresView.extend({ platform: z.string() })),
-    projects: z.array(FiguresView.extend({ project: z.string().optional() })),
+    agents: z.array(FiguresView.extend({ platform: z.string(), days: DaysView })),
+    projects: z.array(FiguresView.extend({ project: z.string().optional(), days: DaysView })),
     sessions: z.array(SessionView),
     lifetimeMs: SpreadView.optional(),
+    /** How many sessions lasted so long, and longer than those before; the last has no end. */
+    lasted: z.array(z.object({ upToMs: z.number().optional(), sessions: z.number() })),
     pairs: z.array(PairView),
   }),
   text: (output) => {
@@ -119,14 +124,20 @@ export const analytics = operation({
 const momentOf = (given: string) => (given.includes("T") ? Date.parse(given) : new Date(`${given}T00:00`).getTime())
 const iso = (ms: number) => new Date(ms).toISOString()
 
-function viewReport({ total, days, agents, projects, sessions, lifetimes, pairs }: Report, limit: number) {
+function viewReport(report: Report, limit: number) {
+  const { total, days, agents, projects, sessions, lifetimes, lasted, pairs } = report
   return {
     total: viewFigures(total),
     days: days.map(viewFigures),
-    agents: agents.map(viewFigures),
-    projects: projects.slice(0, limit).map(({ rootUri, ...rest }) => ({ ...viewFigures(rest), ...projectIn(rootUri) })),
+    agents: agents.map(({ days, ...rest }) => ({ ...viewFigures(rest), days: viewDays(days) })),
+    projects: projects.slice(0, limit).map(({ rootUri, days, ...rest }) => ({
+      ...viewFigures(rest),
+      ...projectIn(rootUri),
+      days: viewDays(days),
+    })),
     sessions: sessions.slice(0, limit).map(viewSession),
     ...(lifetimes && { lifetimeMs: lifetimes }),
+    lasted: lasted.map(({ upToMs, sessions: count }) => ({ ...(upToMs !== null && { upToMs }), sessions: count })),
     pairs: pairs.slice(0, limit).map(viewPair),
   }
 }
@@ -137,6 +148,11 @@ const projectIn = (rootUri: string | null) => (rootUri === null ? {} : { project
 function viewFigures<T extends Pick<Figures, "costUsd">>({ costUsd, ...rest }: T) {
   return { ...rest, ...(costUsd !== null && { costUsd: Math.round(costUsd * 1e6) / 1e6 }) }
 }
+
+const viewDays = (days: readonly DayFigures[]) =>
+  days.map(({ day, prompts, inputTokens, outputTokens, costUsd }) =>
+    viewFigures({ day, prompts, tokens: inputTokens + outputTokens, costUsd }),
+  )
 
 function viewSession({ id, rootUri, firstAtMs, lastAtMs, ...rest }: SessionFigures) {
   return {

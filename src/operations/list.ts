@@ -8,6 +8,7 @@ import { init } from "./init.ts"
 import { sessionsLive } from "./live.ts"
 import type { Operation } from "./operation.ts"
 import { audit, permissionsAnswer, permissionsList } from "./permissions.ts"
+import { projectsList } from "./projects.ts"
 import { queueCancel, queueSettle, queueShow, queueStatus, queueStuck, sendMessage } from "./queue.ts"
 import { reindex } from "./reindex.ts"
 import { resume } from "./resume.ts"
@@ -31,7 +32,8 @@ import { teamsAsk, teamsFollow, teamsNotify, teamsSendMessage } from "./teams-as
 import { teamsAdopt, teamsControl, teamsStatus, teamsThreads } from "./teams-status.ts"
 import { telegramPair, telegramStatus, telegramTest, telegramUsers, telegramUsersRemove } from "./telegram.ts"
 import { thought } from "./thought.ts"
-import { pullUpdates } from "./updates.ts"
+import { pullUpdates, teamsRestarts } from "./updates.ts"
+import { waiting } from "./waiting.ts"
 
 /** To add an operation, write it in its noun's file and name it here. */
 const all = [
@@ -56,6 +58,7 @@ const all = [
   queueCancel,
   queueStuck,
   queueSettle,
+  projectsList,
   sessionsList,
   sessionsShow,
   sessionsLive,
@@ -68,6 +71,7 @@ const all = [
   sessionsExport,
   pullUpdates,
   teamsList,
+  teamsRestarts,
   teamsAdd,
   teamsRemove,
   teamsImport,
@@ -83,6 +87,7 @@ const all = [
   teamsFollow,
   permissionsList,
   permissionsAnswer,
+  waiting,
   audit,
   analytics,
   telegramStatus,

@@ -168,3 +168,20 @@ test("nothing in a question can hide or pass for another part of it", () => {
     "  → throughline permissions answer q-1 allow|always|deny",
   ])
 })
+
+test("several options are chosen by their names, those with commas in them too", async () => {
+  const question = { key: "k", text: "Which?", isMany: true, isOpen: true }
+  const options = [{ label: "Tests", detail: "all of them" }, { label: "Docs, and pictures" }, { label: "Docs" }]
+  for (const [words, chosen] of [
+    ["Docs, and pictures, Tests", ["Docs, and pictures", "Tests"]],
+    ["Docs, Tests, a poem", ["Docs", "Tests", "a poem"]],
+    ["2", ["Docs, and pictures"]],
+    ["1, 3", ["Tests", "Docs"]],
+  ] as const) {
+    const { id, answer } = await asked({ questions: [{ ...question, options }] })
+    const { permissions } = (await call("permissions.list", {}, PERSON)) as { permissions: PermissionView[] }
+    expect(permissions[0]?.questions[0]).toMatchObject({ several: true, details: ["all of them", "", ""] })
+    await call("permissions.answer", { id, answer: "answer", with: [words] }, PERSON)
+    expect(await answer).toMatchObject({ behavior: "allow", answers: { k: chosen } })
+  }
+})

@@ -8,7 +8,7 @@ import { clip, table } from "./text.ts"
 // None of these is a tool: an agent must not see what others ask, and must never approve itself.
 const on = ["cli", "http"] as const
 
-const PermissionView = z.object({
+export const PermissionView = z.object({
   id: z.string(),
   asker: z.string(),
   team: z.string().optional(),
@@ -20,7 +20,14 @@ const PermissionView = z.object({
   suggestions: z.array(z.string()),
   /** What it asks to be told, in this order; answered together. */
   questions: z.array(
-    z.object({ text: z.string(), options: z.array(z.string()), several: z.boolean(), ownWords: z.boolean() }),
+    z.object({
+      text: z.string(),
+      options: z.array(z.string()),
+      /** What each option means, in the same order; empty where nothing is said of it. */
+      details: z.array(z.string()),
+      several: z.boolean(),
+      ownWords: z.boolean(),
+    }),
   ),
   state: z.enum(PERMISSION_STATES),
   rule: z.string().optional(),
@@ -183,23 +190,36 @@ function answersOf({ questions }: Permission, words: string[]): PermissionAnswer
     questions.map(({ key, options, isMany }, place) => {
       const word = words[place] ?? ""
       const named = (part: string) => (/^\d+$/.test(part) ? (options[Number(part) - 1]?.label ?? part) : part)
-      const isNamed = options.some(({ label }) => label === word)
-      return [key, isMany && !isNamed ? word.split(",").map((part) => named(part.trim())) : [named(word.trim())]]
+      const labels = options.map(({ label }) => label)
+      return [key, isMany ? partsOf(word, labels).map(named) : [named(word.trim())]]
     }),
   )
+}
+
+/** Parts between commas; an option whose name has commas is one part. */
+function partsOf(words: string, labels: readonly string[]): string[] {
+  const text = words.trim()
+  const label = labels
+    .filter((one) => text === one || text.startsWith(`${one},`))
+    .reduce((longest, one) => (one.length > longest.length ? one : longest), "")
+  const first = label || text.split(",", 1)[0]!
+  const rest = text.slice(first.length + 1)
+  return [first.trim(), ...(rest === "" ? [] : partsOf(rest, labels))]
 }
 
 const shortTime = (iso: string) => iso.slice(0, 16).replace("T", " ")
 const iso = (ms: number) => new Date(ms).toISOString()
 
-function viewPermission(permission: Permission): PermissionView {
+export function viewPermission(permission: Permission): PermissionView {
   const { id, asker, team, sessionId, tool, title, input, state, always, reason, answeredBy } = permission
   const suggestions = permission.suggestions.map(({ label }) => label)
   const rule = always === null ? undefined : suggestions[always]
   return {
     ...{ id, asker, tool, title, input, suggestions, state },
     questions: permission.questions.map(({ text, options, isMany, isOpen }) => ({
-      ...{ text, options: options.map(({ label }) => label), several: isMany, ownWords: isOpen },
+      ...{ text, several: isMany, ownWords: isOpen },
+      options: options.map(({ label }) => label),
+      details: options.map(({ detail = "" }) => detail),
     })),
     ...(team !== null && { team }),
     ...(sessionId !== null && { sessionId }),

@@ -93,7 +93,7 @@ export const queueStatus = operation({
   },
 })
 
-const MessageView = z.object({
+export const MessageView = z.object({
   id: z.string(),
   target: z.string(),
   state: z.enum(DELIVERY_STATES),
@@ -184,7 +184,7 @@ export const queueSettle = operation({
   },
 })
 
-function viewMessage(delivery: Delivery): z.output<typeof MessageView> {
+export function viewMessage(delivery: Delivery): z.output<typeof MessageView> {
   const { text, priority, sender } = messageOf(delivery)
   return {
     id: delivery.key,

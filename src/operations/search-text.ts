@@ -7,6 +7,7 @@ interface Hit {
   platform: string
   title: string
   project?: string | undefined
+  tool?: string | undefined
   at: string
   snippet: string
   marks: [number, number][]
@@ -21,8 +22,8 @@ interface Answer {
 /** Two lines a hit: for files, pipes and other programs. */
 export function searchText({ query, hits, notes }: Answer): string {
   const lines = hits.map(
-    ({ sessionId, at, platform, project, title, snippet }) =>
-      `${sessionId.slice(0, 8)}  ${minute(at)}  ${platform}  ${projectName(project)}  ${clip(title, 60)}\n    ${snippet}`,
+    ({ sessionId, at, platform, project, title, tool, snippet }) =>
+      `${sessionId.slice(0, 8)}  ${minute(at)}  ${platform}  ${projectName(project)}  ${clip(title, 60)}\n    ${tool === undefined ? "" : `${tool}: `}${snippet}`,
   )
   return [
     ...lines,
@@ -42,7 +43,7 @@ export function searchStyled({ query, hits, notes }: Answer, style: Style): stri
     return [
       `${dim(`${index + 1}.`.padEnd(indent.length))}${bold(fitted(hit.title, columns))}`,
       `${indent}${dim(`${before}${project} · `)}${accent(id)}`,
-      ...markedLines(hit, columns, style.mark).map((line) => `${indent}${line}`),
+      ...markedLines(withTool(hit), columns, style.mark).map((line) => `${indent}${line}`),
       "",
     ].join("\n")
   })
@@ -54,6 +55,14 @@ export function searchStyled({ query, hits, notes }: Answer, style: Style): stri
       : [dim(`--open 1 shows it in its place; throughline resume ${first} goes on with it.`)]),
     ...notes.map((note) => (first === undefined ? note : dim(note))),
   ].join("\n")
+}
+
+/** A tool's call begins with the tool's name. */
+function withTool<T extends Hit>(hit: T): T {
+  if (hit.tool === undefined) return hit
+  const name = `${hit.tool}: `
+  const marks = hit.marks.map(([from, to]): [number, number] => [from + name.length, to + name.length])
+  return { ...hit, snippet: name + hit.snippet, marks }
 }
 
 const minute = (at: string) => at.slice(0, 16).replace("T", " ")

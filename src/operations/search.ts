@@ -107,15 +107,19 @@ export const search = operation({
         platform: z.string(),
         title: z.string(),
         project: z.string().optional(),
+        branch: z.string().optional(),
         exchangeId: z.string(),
         thoughtNumber: z.number().optional(),
         branchId: z.string().optional(),
         kind: z.string(),
+        /** Of a tool's call: which tool. */
+        tool: z.string().optional(),
         at: z.string(),
         score: z.number(),
         snippet: z.string(),
         marks: z.array(z.tuple([z.number(), z.number()])),
         user: z.string(),
+        ai: z.string(),
         resumeCommand: z.string().optional(),
       }),
     ),
@@ -127,24 +131,30 @@ export const search = operation({
   async run({ sessions, capture, recall }, { query, unit, recent, superseded, limit, ...given }, caller) {
     const wish = await wishOf({ sessions, capture }, given, caller)
     const found = await recall.search({ ...wish, query, unit, recent, superseded, limit })
+    const calls = found.hits.filter(({ kind }) => kind === "tool_call")
+    const tools = await sessions.toolsOf(calls.map(({ seq }) => seq))
     return {
       query,
       hits: found.hits.map((hit) => {
         const resumeCommand = capture.resumeCommand(hit.session)
+        const tool = hit.kind === "tool_call" ? tools.get(hit.seq) : undefined
         return {
           sessionId: hit.session.id,
           platform: hit.session.platform,
           title: hit.session.title,
           ...(hit.session.rootUri === null ? {} : { project: hit.session.rootUri }),
+          ...(hit.session.gitBranch ? { branch: hit.session.gitBranch } : {}),
           exchangeId: String(hit.exchange),
           ...(hit.thought ? { thoughtNumber: hit.thought.number } : {}),
           ...(hit.thought && hit.thought.branchId !== null ? { branchId: hit.thought.branchId } : {}),
           kind: hit.kind,
+          ...(tool === undefined ? {} : { tool }),
           at: new Date(hit.atMs).toISOString(),
           score: rounded(hit.score),
           snippet: hit.snippet.text,
           marks: hit.snippet.marks,
           user: hit.user,
+          ai: hit.ai,
           ...(resumeCommand === undefined ? {} : { resumeCommand }),
         }
       }),

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { operation } from "./operation.ts"
+import { clip, table } from "./text.ts"
 
 const UpdateView = z.object({
   message_id: z.string().nullable(),
@@ -53,6 +54,58 @@ export const pullUpdates = operation({
     ].join("\n"),
   run: ({ updates }, { target, since, limit }, caller) => updates.pull({ target, since, limit }, caller),
 })
+
+export const teamsRestarts = operation({
+  name: "teams.restarts",
+  summary: "Show which teams' sessions ended and began anew, newest first, and what they were at",
+  effect: "read",
+  on: ["cli", "http"],
+  input: z.strictObject({
+    since: z.iso.datetime({ offset: true }).optional().describe("From this time on (default: a day ago)"),
+    limit: z.int().min(1).max(200).default(20).describe("How many at the most"),
+  }),
+  output: z.object({
+    restarts: z.array(
+      z.object({
+        team: z.string(),
+        at: z.string(),
+        cause: z.string(),
+        workingOn: z.string().optional(),
+        /** How many messages wait for it. */
+        pending: z.number(),
+        /** The session that went on, or else the one that is gone. */
+        sessionId: z.string().optional(),
+      }),
+    ),
+  }),
+  text: ({ restarts }) =>
+    restarts.length === 0
+      ? "No team's session was restarted."
+      : table(
+          ["AT", "TEAM", "CAUSE", "SESSION", "WAITING", "WORKING ON"],
+          restarts.map(({ team, at, cause, workingOn, pending, sessionId }) => [
+            at.slice(0, 16).replace("T", " "),
+            team,
+            cause,
+            sessionId?.slice(0, 8) ?? "-",
+            String(pending),
+            clip(workingOn ?? "-", 60),
+          ]),
+        ),
+  async run({ updates }, { since, limit }) {
+    const sinceMs = since === undefined ? Date.now() - DAY_MS : Date.parse(since)
+    const restarts = await updates.restarts({ sinceMs, limit })
+    return {
+      restarts: restarts.map(({ team, at, cause, working_on, pending_messages, sessionId }) => ({
+        ...{ team, at, cause, pending: pending_messages.length },
+        ...(working_on !== null && { workingOn: working_on }),
+        ...(sessionId !== null && { sessionId }),
+      })),
+    }
+  },
+})
+
+const DAY_MS = 24 * 60 * 60 * 1000
 
 /** One update as a person reads it. */
 export function updateLine({ created_at, type, message_id, content }: z.output<typeof UpdateView>): string {

@@ -2,7 +2,7 @@ import type { LineageKind } from "../domain/capture.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Run } from "../domain/run.ts"
-import type { Session, SessionFilter } from "../domain/session.ts"
+import type { Session, SessionFilter, SessionTally } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { Turn } from "../domain/turn.ts"
@@ -22,12 +22,16 @@ export interface SessionsRoom {
   forget: Forget
   /** Of any platform, newest first. */
   list(filter: SessionFilter): Promise<Session[]>
+  /** How many there are, by project, branch and agent. */
+  tally(): Promise<SessionTally[]>
   whole(id: string, wish?: { superseded?: boolean }): Promise<ExportedSession & { runs: Run[] }>
   markdown(exported: ExportedSession): string
   /** The same with texts cut, and with the sessions beside it. */
   outline(id: string, wish: { superseded: boolean; maxChars: number }): Promise<Outline>
   /** Whole, in the order asked for; those of other sessions are not among them. */
   turns(id: string, seqs: readonly number[]): Promise<Turn[]>
+  /** Which tools these calls are of, by the turn's number. */
+  toolsOf(seqs: readonly number[]): Promise<Map<number, string>>
   /** What was said last in it, by its user or its agent. */
   lastWords(id: SessionId): Promise<Turn | undefined>
 }
@@ -58,6 +62,7 @@ export function makeSessions(deps: { store: Store; clock: Clock; homeDir: string
     keeping: makeKeeping({ ...deps, projects, recovery }),
     forget: makeForget({ ...deps, recovery }),
     list: (filter) => deps.store.sessions.list(filter),
+    tally: () => deps.store.sessions.tally(),
     async whole(id, wish) {
       const session = await recovery.get(id)
       return {
@@ -84,6 +89,10 @@ export function makeSessions(deps: { store: Store; clock: Clock; homeDir: string
       const session = await recovery.get(id)
       const found = new Map((await deps.store.turns.bySeqs([...seqs])).map((turn) => [turn.seq, turn]))
       return seqs.map((seq) => found.get(seq)).filter((turn) => turn?.sessionId === session.id) as Turn[]
+    },
+    async toolsOf(seqs) {
+      const calls = seqs.length === 0 ? [] : await deps.store.turns.bySeqs([...seqs])
+      return new Map(calls.flatMap(({ seq, toolName }) => (toolName ? [[seq, toolName]] : [])))
     },
     async lastWords(id) {
       const [last] = await deps.store.turns.ofSession(id, { kinds: ["prompt", "reply"], limit: 1, maxChars: 2_000 })

@@ -106,6 +106,29 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       const rows = await query.execute()
       return rows.map((row) => row.id as SessionId)
     },
+    async tally() {
+      const rows = await db
+        .with("places", (with_) =>
+          with_
+            .selectFrom("sessions")
+            .select(["id", "project_id"])
+            .union(with_.selectFrom("session_projects").select(["session_id as id", "project_id"])),
+        )
+        .selectFrom("places as l")
+        .innerJoin("sessions as s", "s.id", "l.id")
+        .leftJoin("projects as p", "p.id", "l.project_id")
+        .select((e) => [
+          "p.root_uri as rootUri",
+          "s.git_branch as gitBranch",
+          "s.platform",
+          e.fn.countAll<number>().as("sessions"),
+          e.fn.max("s.updated_at_ms").as("lastAtMs"),
+        ])
+        .where((e) => e.or([e("s.turn_count", ">", 0), e("s.thought_count", ">", 0)]))
+        .groupBy(["p.root_uri", "s.git_branch", "s.platform"])
+        .execute()
+      return rows.map((row) => ({ ...row, sessions: Number(row.sessions), lastAtMs: Number(row.lastAtMs) }))
+    },
     async count(projectId, platform) {
       const [row] = await openSessions(db, dialect, platform, projectId, projectId)
       return Number(row?.n ?? 0)

@@ -173,3 +173,30 @@ test("pairs are kept to the agent and the project too, the busiest first", async
   expect(await ids({ projectId: projectId! })).toEqual(["p-1"])
   expect(await ids({ sinceMs: NOON + DAY })).toEqual([])
 })
+
+test("what each agent and each project used is told by day, and how many sessions lasted how long", async () => {
+  await talked("claude-code", "a", "web", [
+    [NOON - DAY, { inputTokens: 10 }],
+    [NOON, { inputTokens: 5, costUsd: 2 }],
+  ])
+  await talked("codex", "b", "web", [[NOON, { inputTokens: 3 }]])
+  const { agents, projects, lasted } = await analytics.report(ALL)
+  const days = (of: { days: { day: string; inputTokens: number; costUsd: number | null }[] }) =>
+    of.days.map(({ day, inputTokens, costUsd }) => [day, inputTokens, costUsd])
+  expect(agents.map(days)).toEqual([
+    [
+      ["2027-01-14", 10, null],
+      ["2027-01-15", 5, 2],
+    ],
+    [["2027-01-15", 3, null]],
+  ])
+  expect(projects.map(days)).toEqual([
+    [
+      ["2027-01-14", 10, null],
+      ["2027-01-15", 8, 2],
+    ],
+  ])
+  // One minute is not under one minute; a day and a minute is over a day.
+  expect(lasted.map(({ sessions }) => sessions)).toEqual([0, 1, 0, 0, 0, 0, 1])
+  expect(lasted.map(({ upToMs }) => upToMs && upToMs / MINUTE)).toEqual([1, 5, 15, 60, 240, 1440, null])
+})

@@ -12,13 +12,14 @@ export interface Analytics {
 
 export interface Report {
   total: Figures
-  /** Days of this machine's clock in which something was said, in order. */
-  days: (Figures & { day: string })[]
+  days: DayFigures[]
   /** Those that used most first. */
-  agents: (Figures & { platform: string })[]
-  projects: (Figures & { rootUri: string | null })[]
+  agents: (Figures & { platform: string; days: DayFigures[] })[]
+  projects: (Figures & { rootUri: string | null; days: DayFigures[] })[]
   sessions: SessionFigures[]
   lifetimes: Spread | null
+  /** How many sessions lasted so long and longer than those before; null is the rest. */
+  lasted: { upToMs: number | null; sessions: number }[]
   /** The busiest first. */
   pairs: PairFigures[]
 }
@@ -29,6 +30,11 @@ export interface Figures extends Tokens {
   prompts: number
   /** What teams were asked. */
   asks: number
+}
+
+/** Days of this machine's clock in which something was said, in order. */
+export interface DayFigures extends Figures {
+  day: string
 }
 
 export interface SessionFigures extends Omit<Figures, "sessions" | "asks"> {
@@ -61,6 +67,10 @@ export interface Spread {
 /** Between as many sessions others are served: the database answers on the thread that serves everybody. */
 const SESSIONS_AT_ONCE = 4
 
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const LASTING_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, 24 * HOUR_MS, null]
+
 export function makeAnalytics({ store }: { store: Store }): Analytics {
   const spentIn = async (sessions: CountedSession[], wish: CountedWish): Promise<Row[]> => {
     const rows: Row[] = []
@@ -87,19 +97,31 @@ export function makeAnalytics({ store }: { store: Store }): Analytics {
       const bySession = groups(rows, ({ session }) => keyOf(session))
       const byPair = Map.groupBy(asks, ({ pairId }) => pairId)
       const sessions = [...bySession.values()].map(sessionFigures)
+      const lifetimes = sessions.map(({ firstAtMs, lastAtMs }) => lastAtMs - firstAtMs)
       return {
         total: figures(all),
-        days: [...groups(all, ({ atMs }) => dayOf(atMs))]
-          .map(([day, of]) => ({ day, ...figures(of) }))
-          .sort((a, b) => a.day.localeCompare(b.day)),
+        days: byDay(all),
         agents: mostFirst(
-          [...groups(all, (row) => row.session.platform)].map(([platform, of]) => ({ platform, ...figures(of) })),
+          [...groups(all, (row) => row.session.platform)].map(([platform, of]) => ({
+            platform,
+            ...figures(of),
+            days: byDay(of),
+          })),
         ),
         projects: mostFirst(
-          [...groups(all, (row) => row.session.rootUri)].map(([rootUri, of]) => ({ rootUri, ...figures(of) })),
+          [...groups(all, (row) => row.session.rootUri)].map(([rootUri, of]) => ({
+            rootUri,
+            ...figures(of),
+            days: byDay(of),
+          })),
         ),
         sessions: mostFirst(sessions),
-        lifetimes: spread(sessions.map(({ firstAtMs, lastAtMs }) => lastAtMs - firstAtMs)),
+        lifetimes: spread(lifetimes),
+        lasted: LASTING_MS.map((upToMs, at) => ({
+          upToMs,
+          sessions: lifetimes.filter((ms) => ms >= (LASTING_MS[at - 1] ?? 0) && (upToMs === null || ms < upToMs))
+            .length,
+        })),
         pairs: [...pairs.values()]
           .map((of) => pairFigures(of, bySession, byPair.get(of.pair.id) ?? []))
           .filter(({ asks, sessions }) => asks + sessions > 0)
@@ -177,6 +199,11 @@ function askRow({ askedAtMs, answer }: CountedAsk, { pair }: PairWithSessions, k
     ...{ inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: null },
   }
 }
+
+const byDay = (rows: Row[]): DayFigures[] =>
+  [...groups(rows, ({ atMs }) => dayOf(atMs))]
+    .map(([day, of]) => ({ day, ...figures(of) }))
+    .sort((a, b) => a.day.localeCompare(b.day))
 
 function figures(rows: Row[]): Figures {
   const sum = (key: "inputTokens" | "outputTokens" | "cachedTokens" | "prompts" | "asks") =>

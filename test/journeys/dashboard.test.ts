@@ -62,9 +62,9 @@ describe("home", () => {
       await waiting.getByText("2 messages wait").waitFor()
       const restarts = region(page, "Restarts of today")
       await restarts.getByRole("link", { name: "storefront" }).waitFor()
-      expect(await restarts.textContent()).toContain("was working on: Packing slip shows the gift wrap")
+      expect(await restarts.textContent()).toContain("It was at: Packing slip shows the gift wrap")
       await restarts.getByRole("link", { name: "storefront" }).click()
-      await page.getByRole("heading", { level: 1, name: "Packing slip shows the gift wrap" }).waitFor()
+      await page.getByRole("heading", { level: 1, name: "Weight of wrapped parcels" }).waitFor()
     }))
 
   test("gives a way out of what did not arrive: said again, the agent in its terminal answers; or left", () =>

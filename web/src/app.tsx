@@ -2,15 +2,18 @@ import type { ComponentType } from "preact"
 import { isKnown } from "./api.ts"
 import { isConnected } from "./events.ts"
 import { KeyHelp, useKeys } from "./keys.tsx"
-import { Analytics } from "./pages/analytics.tsx"
 import { Home } from "./pages/home.tsx"
 import { Search } from "./pages/search.tsx"
-import { Session } from "./pages/session.tsx"
-import { Sources } from "./pages/sources.tsx"
-import { Teams } from "./pages/teams.tsx"
 import { follow, path } from "./router.ts"
 import { Empty } from "./ui/empty.tsx"
-import { Icon, type IconName } from "./ui/icon.tsx"
+import { Icon, type IconName, Mark } from "./ui/icon.tsx"
+import { lazily } from "./ui/lazily.tsx"
+import { useWaits, waitingCount } from "./ui/waits.ts"
+
+const Analytics = lazily(async () => (await import("./pages/analytics.tsx")).Analytics)
+const Session = lazily(async () => (await import("./pages/session.tsx")).Session)
+const Sources = lazily(async () => (await import("./pages/sources.tsx")).Sources)
+const Teams = lazily(async () => (await import("./pages/teams.tsx")).Teams)
 
 interface Page {
   label: string
@@ -29,20 +32,29 @@ export const PAGES: readonly Page[] = [
 
 export function App() {
   useKeys()
-  if (!isKnown.value) return <Locked />
+  return isKnown.value ? <Frame /> : <Locked />
+}
+
+function Frame() {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: links are followed by the keyboard too; this only keeps them in the page.
     // biome-ignore lint/a11y/noStaticElementInteractions: as above.
     <div class="shell" onClick={follow}>
       <nav class="nav" aria-label="Pages">
         <a class="brand" href="/">
-          <img src="/icon.svg" alt="" width="24" height="24" />
+          <Mark size={24} />
           <span>Throughline</span>
         </a>
         {PAGES.map(({ label, icon, path: to }) => (
           <a key={to} href={to} class="nav-link" aria-current={isAt(to) ? "page" : undefined}>
             <Icon name={icon} />
             <span>{label}</span>
+            {to === "/" && waitingCount.value > 0 && (
+              <span class="count">
+                {waitingCount.value}
+                <span class="sr-only"> waiting for you</span>
+              </span>
+            )}
           </a>
         ))}
         <span class="nav-end" role="status">
@@ -54,8 +66,14 @@ export function App() {
         <Shown />
       </main>
       <KeyHelp />
+      <Watch />
     </div>
   )
+}
+
+function Watch() {
+  useWaits()
+  return null
 }
 
 function Shown() {
@@ -70,7 +88,7 @@ const isAt = (to: string) => path.value === to || (to === "/" && path.value.star
 function Locked() {
   return (
     <main class="locked">
-      <img src="/icon.svg" alt="" width="48" height="48" />
+      <Mark size={48} />
       <h1>Open it from your terminal</h1>
       <p>
         This page shows your conversations, so it must know that it is you. Run <code>throughline dashboard</code>: it

@@ -12,6 +12,8 @@ export interface JournalEvent {
 }
 
 export const isConnected = signal(false)
+/** How often the line was there anew. Who was away for long is not told all that happened, and asks again. */
+export const opened = signal(0)
 
 type Listener = (events: JournalEvent[]) => void
 const listeners = new Set<Listener>()
@@ -24,28 +26,45 @@ export function onEvents(listener: Listener): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Follows the journal for as long as the page is open. */
+/** Follows the journal for as long as the page is open and looked at. */
 export async function followJournal(): Promise<never> {
+  let line = new AbortController()
+  let leaving: ReturnType<typeof setTimeout> | undefined
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(leaving)
+    if (document.hidden) leaving = setTimeout(() => line.abort(), HIDDEN_MS)
+  })
   for (let failed = 0; ; failed++) {
+    line = new AbortController()
     try {
-      await readStream(() => {
+      await readStream(line.signal, () => {
         failed = 0
       })
     } catch {
       // A daemon that is started anew is away for a moment.
     }
     isConnected.value = false
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failed, RETRY_MS.length - 1)]))
+    if (line.signal.aborted) await untilLookedAt()
+    else await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failed, RETRY_MS.length - 1)]))
   }
 }
 
-async function readStream(onOpen: () => void): Promise<void> {
+/** A browser has six lines to one place, and a tab that nobody looks at would keep one from the others. */
+const HIDDEN_MS = 20_000
+
+async function untilLookedAt(): Promise<void> {
+  while (document.hidden)
+    await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }))
+}
+
+async function readStream(signal: AbortSignal, onOpen: () => void): Promise<void> {
   const from = lastSeq === undefined ? "" : `?after=${lastSeq}`
-  const response = await fetch(`/events${from}`, { headers: authorization() })
+  const response = await fetch(`/events${from}`, { headers: authorization(), signal })
   if (response.status === 401) isKnown.value = false
   if (!response.ok || !response.body) throw new Error(`the journal answered ${response.status}`)
   onOpen()
   isConnected.value = true
+  opened.value++
   let rest = ""
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   for (;;) {

@@ -42,13 +42,13 @@ const COURIER = "the demo's courier"
  */
 export async function leaveStuck(home: Home, nowMs: number): Promise<void> {
   // One owner at a time, as always.
-  const release = takeLock(home)
+  const lock = takeLock(home)
   const store = await openStore(sqlite({ path: home.database, onKeptAside: () => {} }))
   try {
     for (const left of LEFT) await store.transaction((tx) => leave(tx, left, nowMs))
   } finally {
     await store.close()
-    release?.()
+    lock?.release()
   }
 }
 

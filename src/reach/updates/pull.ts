@@ -1,5 +1,6 @@
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
+import type { SessionId } from "../../domain/ids.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import type { Turn } from "../../domain/turn.ts"
@@ -30,6 +31,12 @@ export interface Restart {
   at: string
 }
 
+export interface TeamRestart extends Restart {
+  team: string
+  /** The one that went on; where that is not kept yet, the one that is gone. */
+  sessionId: SessionId | null
+}
+
 export interface UpdatePage {
   updates: PulledUpdate[]
   /** The newest one of this page. */
@@ -50,6 +57,8 @@ export interface UpdatesRoom {
     wish: { target: string; since?: string | number | undefined; limit: number },
     caller: Caller,
   ): Promise<UpdatePage>
+  /** Of all teams, newest first. */
+  restarts(wish: { sinceMs: number; limit: number }): Promise<TeamRestart[]>
 }
 
 interface Deps {
@@ -110,6 +119,24 @@ export function makeUpdates({ store, roster, takeMail }: Deps): UpdatesRoom {
         next_since: cursorOf(lastRead),
         has_more: read < rows.length,
       }
+    },
+    async restarts({ sinceMs, limit }) {
+      const only = { types: ["session_restart"] as const, newest: true, sinceMs, limit }
+      const found = await Promise.all(roster.list().map(({ name }) => store.updates.after(name, only)))
+      const rows = found
+        .flat()
+        .sort((a, b) => b.atMs - a.atMs)
+        .slice(0, limit)
+      const turns = await turnsOf(store, rows)
+      return Promise.all(
+        rows.map(async (row) => {
+          const restart = restartOf(row, turns)
+          const old = row.sessionId === null ? undefined : await store.sessions.byId(row.sessionId)
+          const next = restart.new_session_id
+          const now = old && next !== null ? await store.sessions.byNative(old.platform, next) : undefined
+          return { ...restart, team: row.team, sessionId: (now ?? old)?.id ?? null }
+        }),
+      )
     },
   }
 }

@@ -183,6 +183,12 @@ describe("restarts", () => {
       last_completed_step: "2",
       pending_messages: ["m-0000000000000001"],
     })
+    const went = await store.sessions.byNative("claude-code", "B")
+    const restart = { team: "api", cause: "killed", working_on: "mend the DNS", sessionId: went!.id }
+    const [first, ...others] = await updates.restarts({ sinceMs: 0, limit: 9 })
+    expect(first).toMatchObject(restart)
+    expect(others).toEqual([])
+    expect(await updates.restarts({ sinceMs: Date.parse(first!.at), limit: 9 })).toEqual([])
   })
 
   test("a kill that nobody follows is told, and whoever comes later has only started", async () => {

@@ -54,6 +54,12 @@ test("shows where most of the words stand together, and a phrase before that", (
   expect(marked(text, 'alpha beta gamma "max retries"')).toMatch(/^….*\[max retries\] .*…$/)
 })
 
+test("a tool's call is shown as a person reads it, with its marks", () => {
+  const call = JSON.stringify({ description: "Runs the tests", command: 'npm test -- "cart"\n' })
+  expect(marked(call, "cart tests")).toBe('npm [test] -- "[cart]" · description: Runs the [tests]')
+  expect(marked(`{ ${call}`, "cart")).toContain('{"description"')
+})
+
 test("of equal places, the first", () => {
   expect(marked(`${FILLER.repeat(5)} needle one ${FILLER.repeat(5)} needle two`, "needle")).toContain("[needle] one")
 })

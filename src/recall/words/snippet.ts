@@ -1,3 +1,4 @@
+import { readableCall } from "../../domain/tool-call.ts"
 import { IRREGULAR } from "./irregular.ts"
 import { phraseAt } from "./phrase.ts"
 import { withoutAnsi } from "./plain.ts"
@@ -12,7 +13,8 @@ export interface Snippet {
 
 /** The part of a text that has most of what was asked for, on one line, of at most `maxChars`. */
 export function snippetOf(text: string, query: ParsedQuery, maxChars: number): Snippet {
-  const plain = withoutAnsi(text)
+  // A tool's call is kept as JSON, which nobody likes to read.
+  const plain = withoutAnsi(readableCall(text) ?? text)
   const matches = matchesOf(plain, query)
   const window = bestWindow(matches, maxChars)
   const start = window === null ? 0 : startBefore(plain, window, maxChars)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { newSessionId, type SessionId } from "../../../src/domain/ids.ts"
-import type { SessionFilter } from "../../../src/domain/session.ts"
+import type { NewSession, SessionFilter } from "../../../src/domain/session.ts"
 import type { Store } from "../../../src/domain/store.ts"
 import { addProject, addSession, NOW, newSession, newThought, range } from "./examples.ts"
 
@@ -20,6 +20,34 @@ export function sessionsContract(store: () => Store): void {
     expect(await ids({ projectId: b, platform: "codex" })).toEqual([two.id])
     expect(await ids({ gitBranch: "main" })).toEqual([two.id])
     expect(await ids({ gitBranch: "other" })).toEqual([])
+  })
+
+  test("how many there are is told by project, branch and agent, without those in which nothing was said", async () => {
+    const [a, b] = [await addProject(store(), "a"), await addProject(store(), "b")]
+    const said = async (values: Partial<NewSession>, gitBranch: string | null, lastAtMs: number) => {
+      const { id } = await addSession(store(), values)
+      if (gitBranch !== null) await store().sessions.describe(id, { gitBranch })
+      await store().sessions.grow(id, { turns: 2, prompts: 1, lastAtMs })
+      return id
+    }
+    await addSession(store(), { projectId: a })
+    await said({ projectId: a, platform: "codex" }, "main", NOW + 1)
+    await said({ projectId: a, platform: "codex" }, "main", NOW + 9)
+    await said({ projectId: a, platform: "codex" }, "other", NOW + 2)
+    await said({ platform: "codex" }, null, NOW + 3)
+    const linked = await said({ projectId: b }, "main", NOW + 4)
+    await store().sessions.link(linked, a)
+    await store().sessions.link(linked, b)
+    const rows = (await store().sessions.tally()).map(({ rootUri, gitBranch, platform, sessions, lastAtMs }) =>
+      [rootUri ?? "-", gitBranch ?? "-", platform, sessions, lastAtMs - NOW].join(" "),
+    )
+    expect(rows.sort()).toEqual([
+      "- - codex 1 3",
+      "file:///a main codex 2 9",
+      "file:///a main throughline 1 4",
+      "file:///a other codex 1 2",
+      "file:///b main throughline 1 4",
+    ])
   })
 
   describe("create", () => {

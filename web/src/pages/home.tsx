@@ -2,34 +2,38 @@ import { ask } from "../api.ts"
 import { Agent, projectName } from "../ui/agent.tsx"
 import { type Asked, useAsk } from "../ui/ask.ts"
 import { Empty } from "../ui/empty.tsx"
+import { mailOf } from "../ui/mail.ts"
 import { Restarts, useRestarts } from "../ui/restarts.tsx"
-import { counted, Time } from "../ui/time.tsx"
+import { amount, Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
-import { useWaiting, Waiting } from "../ui/waiting.tsx"
+import { Waiting } from "../ui/waiting.tsx"
+import { waits } from "../ui/waits.ts"
+
+/** Of these, those that run now are shown above. */
+const RECENT = 16
 
 /** What runs on this machine now, and what waits for a person. */
 export function Home() {
   const live = useAsk(() => ask("sessions.live", {}), { on: isAboutSessions, everyMs: 5_000 }).value
-  const recent = useAsk(() => ask("sessions.list", { limit: 12 }), {
+  const recent = useAsk(() => ask("sessions.list", { limit: RECENT }), {
     on: ({ kind }) => kind.startsWith("session."),
     everyMs: 30_000,
   }).value
-  const waiting = useWaiting()
   const restarts = useRestarts()
   // Shown together: what comes a moment later would push away what somebody reads already.
-  const isReady = [live, recent, waiting, restarts].every(({ value, trouble }) => value ?? trouble)
+  const isReady = [live, recent, waits.value, restarts].every(({ value, trouble }) => value ?? trouble)
   return (
     <>
       <h1>Now</h1>
       {isReady ? (
         <div class="home">
           <div class="home-side">
-            <Waiting {...waiting} />
+            <Waiting />
             <Restarts {...restarts} />
           </div>
           <div class="home-main">
             <Live {...live} />
-            <Recent {...recent} />
+            <Recent {...recent} running={live.value?.sessions.map(({ session }) => session.id) ?? []} />
           </div>
         </div>
       ) : (
@@ -75,6 +79,13 @@ function LiveCard({
 }: {
   one: LiveSession
 }) {
+  const mail = last?.role === "user" ? mailOf(last.text) : undefined
+  const ways = [
+    pane && `tmux ${pane}`,
+    wakes && "wakes for mail",
+    topic && `Telegram: ${topic}`,
+    unattended && teams[0] && `ask ${teams[0]}`,
+  ].filter(Boolean)
   return (
     <li class="card" data-item data-status={status}>
       <div class="card-top">
@@ -94,21 +105,19 @@ function LiveCard({
       </a>
       {last && (
         <p class="words">
-          <span class="muted">{last.role === "user" ? "You: " : ""}</span>
-          {last.text}
+          <span class="sr-only">Last words: </span>
+          {last.role === "user" && <strong>{mail?.from ?? "You"}: </strong>}
+          {mail?.words ?? last.text}
         </p>
       )}
       <p class="card-end">
-        <span>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
         <span>
-          {[
-            pane && `tmux ${pane}`,
-            wakes && "wakes for mail",
-            topic && `Telegram: ${topic}`,
-            unattended && teams[0] && `ask ${teams[0]}`,
-          ]
-            .filter(Boolean)
-            .join(" · ") || "cannot be reached"}
+          <span class="sr-only">Project: </span>
+          {projectName(session.mcpRootUri ?? session.projectPath)}
+        </span>
+        <span>
+          <span class="sr-only">Reached by: </span>
+          {ways.length > 0 ? ways.join(" · ") : "cannot be reached"}
         </span>
       </p>
     </li>
@@ -117,7 +126,8 @@ function LiveCard({
 
 type Kept = Awaited<ReturnType<typeof ask<"sessions.list">>>
 
-function Recent({ value, trouble }: Asked<Kept>) {
+function Recent({ value, trouble, running }: Asked<Kept> & { running: readonly string[] }) {
+  const others = value?.sessions.filter(({ id }) => !running.includes(id))
   return (
     <section class="section" aria-label="Recent sessions">
       <h2>Recent</h2>
@@ -129,14 +139,14 @@ function Recent({ value, trouble }: Asked<Kept>) {
         />
       ) : (
         <ul class="rows">
-          {value?.sessions.map((session) => (
+          {others?.map((session) => (
             <li key={session.id} data-item>
               <a class="row-link" href={`/sessions/${session.id}`}>
                 <span class="row-title">{session.title || "Untitled"}</span>
                 <span class="row-facts">
                   <Agent platform={session.platform} />
                   <span>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
-                  <span>{counted(session.promptCount, "prompt")}</span>
+                  <span>{amount(session)}</span>
                   <Time at={session.updatedAt} />
                 </span>
               </a>

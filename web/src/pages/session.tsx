@@ -11,7 +11,7 @@ import { Handoff } from "../ui/handoff.tsx"
 import { Lineage } from "../ui/lineage.tsx"
 import { type Step, stepsOf } from "../ui/steps.ts"
 import { Thoughts } from "../ui/thoughts.tsx"
-import { counted, Time } from "../ui/time.tsx"
+import { amount, Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
 import { type OutlineTurn, Turn } from "../ui/turn.tsx"
 import { VirtualList } from "../ui/virtual-list.tsx"
@@ -46,7 +46,7 @@ export function Session({ id }: { id: string }) {
           <span title={session.projectPath}>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
           {session.gitBranch && <span>{session.gitBranch}</span>}
           {session.model && <span>{session.model}</span>}
-          <span>{counted(session.promptCount, "prompt")}</span>
+          <span>{amount(session)}</span>
           <Time at={session.updatedAt} />
         </div>
         <div class="actions">
@@ -72,11 +72,13 @@ export function Session({ id }: { id: string }) {
         )}
       />
       <Thoughts thoughts={thoughts} branches={branches} />
-      <Compose sessionId={session.id} />
+      {session.platform !== THOUGHTS && <Compose sessionId={session.id} />}
     </>
   )
 }
 
+/** What an agent has thought here on purpose: nobody sits there who could be told something. */
+const THOUGHTS = "throughline"
 const NO_TURNS: OutlineTurn[] = []
 const isAt = (turn: OutlineTurn | undefined, place: string | null) => turn?.id === Number(place ?? Number.NaN)
 const TOOL_PX = 44

@@ -1,5 +1,6 @@
 import { ask } from "../api.ts"
 import { type Asked, useAsk } from "../ui/ask.ts"
+import { Empty } from "../ui/empty.tsx"
 import { Scroll } from "../ui/scroll.tsx"
 import { Settings } from "../ui/settings.tsx"
 import { Time } from "../ui/time.tsx"
@@ -33,6 +34,7 @@ export function Sources() {
 
 const MARK = { good: ["✓", "good"], warning: ["!", "warn"], wrong: ["✗", "bad"] } as const
 
+type Source = Awaited<ReturnType<typeof ask<"sources">>>["sources"][number]
 type Answer<Name extends "doctor" | "sources" | "status"> = Asked<Awaited<ReturnType<typeof ask<Name>>>>
 
 function Findings({ value, trouble }: Answer<"doctor">) {
@@ -44,7 +46,9 @@ function Findings({ value, trouble }: Answer<"doctor">) {
         <Loading />
       ) : (
         <>
-          <p class="verdict">{value.verdict}</p>
+          <p class={value.findings.every(({ state }) => state === "good") ? "verdict mark-good" : "verdict mark-warn"}>
+            {value.verdict}
+          </p>
           <ul class="rows">
             {value.findings.map(({ check, state, detail, remedy }) => (
               <li key={`${check} ${detail}`} class="finding">
@@ -53,7 +57,7 @@ function Findings({ value, trouble }: Answer<"doctor">) {
                 </span>
                 <strong>{check}</strong>
                 <span>
-                  {detail}
+                  {withTimes(detail)}
                   {remedy !== undefined && <em class="remedy">{remedy}</em>}
                 </span>
               </li>
@@ -65,8 +69,15 @@ function Findings({ value, trouble }: Answer<"doctor">) {
   )
 }
 
+/** Moments as this place writes them. */
+const withTimes = (text: string) =>
+  text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (moment) => new Date(moment).toLocaleString())
+
 function Agents({ value, trouble }: Answer<"sources">) {
   const progress = value?.progress
+  const [there, absent] = [true, false].map((isThere) =>
+    (value?.sources ?? []).filter(({ found, sessions }) => (found || sessions > 0) === isThere),
+  ) as [Source[], Source[]]
   return (
     <section class="section" aria-label="Agents">
       <h2>Agents</h2>
@@ -83,6 +94,11 @@ function Agents({ value, trouble }: Answer<"sources">) {
       )}
       {!value ? (
         <Loading lines={6} />
+      ) : there.length === 0 ? (
+        <Empty
+          title="No agent was found on this machine"
+          hint="Start one in any folder: what it keeps is found by itself, within seconds."
+        />
       ) : (
         <Scroll label="Table of agents">
           <table class="wide">
@@ -96,13 +112,13 @@ function Agents({ value, trouble }: Answer<"sources">) {
               </tr>
             </thead>
             <tbody>
-              {value.sources.map((source) => (
-                <tr key={source.platform} class={source.found ? undefined : "muted"}>
+              {there.map((source) => (
+                <tr key={source.platform}>
                   <th scope="row">{source.label}</th>
                   <td>{source.sessions.toLocaleString()}</td>
                   <td>{source.turns.toLocaleString()}</td>
-                  <td>{source.found ? source.sources.toLocaleString() : "not found"}</td>
-                  <td>{source.found ? `${(source.sizeBytes / 1e6).toFixed(1)} MB` : ""}</td>
+                  <td>{source.sources.toLocaleString()}</td>
+                  <td>{sized(source.sizeBytes)}</td>
                   <td>{source.lastReadAt && <Time at={source.lastReadAt} />}</td>
                   <td>{source.waiting || ""}</td>
                   <td>
@@ -120,9 +136,15 @@ function Agents({ value, trouble }: Answer<"sources">) {
           </table>
         </Scroll>
       )}
+      {absent.length > 0 && (
+        <p class="muted">Looked for and not found: {absent.map(({ label }) => label).join(", ")}.</p>
+      )}
     </section>
   )
 }
+
+const sized = (bytes: number) =>
+  bytes < 1e6 ? `${Math.ceil(bytes / 1e3).toLocaleString()} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 
 function Inside({ value }: Answer<"status">) {
   if (!value) return <Loading />
@@ -130,7 +152,7 @@ function Inside({ value }: Answer<"status">) {
   const facts: [string, string][] = [
     ["Version", `${value.version}, pid ${value.pid}, ${value.memoryMb} MB`],
     ["Home", value.home],
-    ["Store", `${store.kind} ${store.version}, ${(store.sizeBytes / 1e6).toFixed(1)} MB`],
+    ["Store", `${store.kind} ${store.version}, ${sized(store.sizeBytes)}`],
     ["Kept", `${store.sessions.toLocaleString()} sessions, ${store.thoughts.toLocaleString()} thoughts`],
     [
       "Search",

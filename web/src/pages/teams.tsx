@@ -8,6 +8,7 @@ import { Permissions } from "../ui/permissions.tsx"
 import { Scroll } from "../ui/scroll.tsx"
 import { Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
+import { waits } from "../ui/waits.ts"
 
 type State = Awaited<ReturnType<typeof ask<"teams_status">>>
 type Pair = State["pairs"][number]
@@ -18,10 +19,9 @@ const isAboutTeams = ({ kind }: { kind: string }) => /^(team|teams|ask|pair|mess
 /** Who asks whom: the matrix, the processes behind it, the queues, and a question of one's own. */
 export function Teams() {
   const { value, trouble } = useAsk(() => ask("teams_status", {}), { on: isAboutTeams, everyMs: 2_000 }).value
-  const permissions = useAsk(() => ask("permissions.list", {}), { on: isAboutTeams, everyMs: 10_000 }).value
   const queue = useAsk(() => ask("queue_status", {}), { on: ({ kind }) => kind.startsWith("message.") }).value
   // Shown together, so that nothing is pushed away by what comes a moment later.
-  const isReady = [permissions, queue].every((asked) => asked.value ?? asked.trouble)
+  const isReady = [waits.value, queue].every((asked) => asked.value ?? asked.trouble)
   if (!value || !isReady) return trouble === undefined ? <Loading lines={6} /> : <Trouble text={trouble} />
   if (value.teams.length === 0)
     return (
@@ -38,7 +38,7 @@ export function Teams() {
         />
       </>
     )
-  const waiting = permissions.value?.permissions ?? []
+  const waiting = waits.value.value?.permissions ?? []
   return (
     <>
       <h1>Teams</h1>
@@ -173,8 +173,8 @@ function Queues({ targets }: Awaited<ReturnType<typeof ask<"queue_status">>>) {
               <strong>{target}</strong> {current_task && <span class="muted">{current_task}</span>}
             </span>
             <span class="row-facts">
-              <span>{pending} waiting</span>
-              <span>{in_progress} under way</span>
+              <span>{pending + in_progress === 0 ? "nothing waits" : `${pending} waiting`}</span>
+              {in_progress > 0 && <span>{in_progress} under way</span>}
               {waits_for && <span class="state state-queued">{waits_for}</span>}
             </span>
           </li>

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
+import { useLayoutEffect } from "preact/hooks"
 import { Failure } from "../../../src/domain/failure.ts"
-import { type JournalEvent, onEvents } from "../events.ts"
+import { type JournalEvent, onEvents, opened } from "../events.ts"
 
 export interface Asked<T> {
   value: T | undefined
@@ -18,10 +18,12 @@ export function useAsk<T>(
   { again, on, everyMs }: { again?: readonly unknown[]; on?: (event: JournalEvent) => boolean; everyMs?: number } = {},
 ): Signal<Asked<T>> {
   const asked = useSignal<Asked<T>>({ value: undefined, trouble: undefined })
-  useEffect(() => {
+  // Not after the page is painted: what is asked a frame sooner is there a frame sooner.
+  useLayoutEffect(() => {
     let isOver = false
     let isAsking = false
     let isStale = false
+    let lines = opened.peek()
     const ask = async () => {
       if (isAsking) {
         isStale = true
@@ -42,11 +44,21 @@ export function useAsk<T>(
     }
     void ask()
     const forget = on && onEvents((events) => events.some(on) && void ask())
-    const timer = everyMs === undefined ? undefined : setInterval(ask, everyMs)
+    const forgetLine = opened.subscribe((count) => {
+      if (on && count > Math.max(1, lines)) void ask()
+      lines = count
+    })
+    const look = () => {
+      if (!document.hidden) void ask()
+    }
+    const timer = everyMs === undefined ? undefined : setInterval(look, everyMs)
+    if (everyMs !== undefined) document.addEventListener("visibilitychange", look)
     return () => {
       isOver = true
       forget?.()
+      forgetLine()
       clearInterval(timer)
+      document.removeEventListener("visibilitychange", look)
     }
   }, again ?? [])
   return asked

@@ -22,3 +22,14 @@ export function Icon({ name }: { name: IconName }) {
     </svg>
   )
 }
+
+/** The program's own; drawn here, because a file more is a request more. */
+export function Mark({ size }: { size: number }) {
+  return (
+    <svg class="icon" viewBox="0 0 32 32" width={size} height={size} aria-hidden="true">
+      <rect width="32" height="32" rx="7" fill="#2f6f62" />
+      <path d="M5 21c5 0 5-10 11-10s6 10 11 10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" />
+      <circle cx="16" cy="11" r="2.6" fill="#fff" />
+    </svg>
+  )
+}

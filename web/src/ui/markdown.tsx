@@ -9,9 +9,15 @@ const MOST_CHARS = 200_000
 
 /** Markdown as agents write it. Nothing of it becomes HTML: tags in it are shown as the text that they are. */
 export function Markdown({ text }: { text: string }) {
-  const tokens = useMemo(() => (text.length > MOST_CHARS ? undefined : lexer(text, { gfm: true })), [text])
-  return tokens ? <div class="markdown">{blocks(tokens)}</div> : <pre class="plain">{text}</pre>
+  return useMemo(() => readable(text), [text])
 }
+
+export const readable = (text: string) =>
+  text.length > MOST_CHARS ? (
+    <pre class="plain">{text}</pre>
+  ) : (
+    <div class="markdown">{blocks(lexer(text, { gfm: true }))}</div>
+  )
 
 const blocks = (tokens: readonly Token[]): ComponentChildren => tokens.map((token, index) => block(token, index))
 

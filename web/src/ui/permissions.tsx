@@ -41,11 +41,20 @@ function One({ permission }: { permission: Permission }) {
   return (
     <li class="ask" data-item>
       <p class="ask-top">
-        <strong>{asker}</strong> <span>asks for</span> <code>{tool}</code> <Time at={askedAt} />
+        <strong>{asker}</strong>{" "}
+        {questions.length > 0 ? (
+          "asks you"
+        ) : (
+          <>
+            asks for <code>{tool}</code>
+          </>
+        )}{" "}
+        <Time at={askedAt} />
       </p>
       {title !== tool && <p>{title}</p>}
       {Object.entries(input).map(([name, value]) => (
-        <details key={name} open>
+        // What it asks is shown below as questions; as it came it is one click away.
+        <details key={name} open={questions.length === 0}>
           <summary>{name}</summary>
           <pre class="plain">{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</pre>
         </details>

@@ -3,6 +3,13 @@ import type { ask } from "../api.ts"
 
 type Question = Awaited<ReturnType<typeof ask<"permissions.list">>>["permissions"][number]["questions"][number]
 
+interface Answer {
+  picked: readonly string[]
+  own: string
+}
+const NOTHING: Answer = { picked: [], own: "" }
+const isGiven = ({ picked, own }: Answer) => picked.length > 0 || own.trim() !== ""
+
 /** What an agent wants to be told before it goes on; answered together. */
 export function Questions(props: {
   id: string
@@ -11,49 +18,83 @@ export function Questions(props: {
   onAnswer(words: string[]): void
 }) {
   const { id, questions, isSent, onAnswer } = props
-  const chosen = useSignal<readonly (readonly string[])[]>(questions.map(() => []))
-  const choose = (at: number, words: readonly string[]) => {
-    chosen.value = chosen.peek().map((old, index) => (index === at ? words : old))
-  }
-  const isComplete = chosen.value.every((words) => words.some((word) => word.trim() !== ""))
+  const answers = useSignal<readonly Answer[]>(questions.map(() => NOTHING))
+  const left = answers.value.filter((answer) => !isGiven(answer)).length
   return (
     <form
-      class="asks"
+      class="questions"
       onSubmit={(event) => {
         event.preventDefault()
-        onAnswer(chosen.peek().map((words) => words.join(", ")))
+        onAnswer(answers.peek().map(({ picked, own }) => [...picked, own.trim()].filter(Boolean).join(", ")))
       }}
     >
-      {questions.map(({ text, options, several, ownWords }, at) => (
-        <fieldset key={text} class="question">
-          <legend>{text}</legend>
-          {options.map((option) => (
-            <label key={option}>
-              <input
-                type={several ? "checkbox" : "radio"}
-                name={`${id} ${at}`}
-                checked={chosen.value[at]!.includes(option)}
-                onChange={({ currentTarget: { checked } }) => {
-                  const others = several ? chosen.peek()[at]!.filter((word) => word !== option) : []
-                  choose(at, checked ? [...others, option] : others)
-                }}
-              />{" "}
-              {option}
-            </label>
-          ))}
-          {ownWords && (
-            <input
-              type="text"
-              aria-label={`Own words: ${text}`}
-              placeholder="Or in your own words"
-              onInput={({ currentTarget: { value } }) => choose(at, [value])}
-            />
-          )}
-        </fieldset>
+      {questions.map((question, at) => (
+        <One
+          key={at}
+          name={`${id} ${at}`}
+          question={question}
+          answer={answers.value[at]!}
+          onChange={(change) => {
+            // From what is known now, not from what was painted last: two clicks may come before that.
+            answers.value = answers.peek().with(at, change(answers.peek()[at]!))
+          }}
+        />
       ))}
-      <button type="submit" class="button main-action" disabled={isSent || !isComplete}>
-        Answer
-      </button>
+      <span class="actions">
+        <button type="submit" class="button main-action" disabled={isSent || left > 0}>
+          Answer
+        </button>
+        {left > 0 && questions.length > 1 && <span class="muted">{left} to answer</span>}
+      </span>
     </form>
+  )
+}
+
+function One(props: {
+  name: string
+  question: Question
+  answer: Answer
+  onChange(change: (before: Answer) => Answer): void
+}) {
+  const { name, question, answer, onChange } = props
+  const { text, options, details, several, ownWords } = question
+  const { picked, own } = answer
+  return (
+    <fieldset class="question">
+      <legend>
+        {text} {several && <span class="muted">Several may be right.</span>}
+      </legend>
+      {options.map((option, at) => (
+        <label key={option} class="option">
+          <input
+            type={several ? "checkbox" : "radio"}
+            name={name}
+            checked={picked.includes(option)}
+            onChange={({ currentTarget: { checked } }) =>
+              onChange((before) => ({
+                // In the order in which they were offered.
+                picked: options.filter((one) => (one === option ? checked : several && before.picked.includes(one))),
+                own: several ? before.own : "",
+              }))
+            }
+          />
+          <span>
+            {option}
+            {details[at] && <span class="muted"> {details[at]}</span>}
+          </span>
+        </label>
+      ))}
+      {ownWords && (
+        <input
+          type="text"
+          aria-label={`Own words: ${text}`}
+          placeholder={options.length > 0 ? "Or in your own words" : "In your own words"}
+          value={own}
+          onInput={({ currentTarget: { value } }) =>
+            onChange((before) => ({ picked: several ? before.picked : [], own: value }))
+          }
+        />
+      )}
+    </fieldset>
   )
 }

@@ -18,11 +18,14 @@ export function Settings() {
           <p class="muted">
             In <code>{value.file}</code>. Teams change at once, everything else with the next start.
           </p>
-          <ul class="rows">
-            {value.settings.map((setting) => (
-              <One key={setting.key} setting={setting} onChanged={() => changed.value++} />
-            ))}
-          </ul>
+          {[...Map.groupBy(value.settings, ({ key }) => key.split(".", 1)[0]!)].map(([part, settings]) => (
+            <fieldset key={part} class="rows">
+              <legend>{part}</legend>
+              {settings.map((setting) => (
+                <One key={setting.key} setting={setting} onChanged={() => changed.value++} />
+              ))}
+            </fieldset>
+          ))}
         </>
       )}
     </section>
@@ -52,36 +55,38 @@ function One({ setting, onChanged }: { setting: Setting; onChanged(): void }) {
     },
   }
   return (
-    <li>
-      <form
-        class="setting"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
-        <label for={`setting ${key}`}>
+    <form
+      class="setting"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <label for={`setting ${key}`}>
+        <span class="setting-key">
           <strong>{key}</strong>
-          <span class="muted">{description}</span>
-          {isSecret ? (
-            <input type="password" placeholder={isSet ? "set, not shown" : ""} {...field} />
-          ) : (
-            <input type="text" {...field} />
-          )}
-        </label>
-        <span class="muted">{source}</span>
-        {draft.value !== undefined && (
-          <span class="actions">
-            <button type="submit" class="button main-action">
-              Save
-            </button>
-            <button type="button" class="button" onClick={() => (draft.value = undefined)}>
-              Leave it
-            </button>
+          <span class="muted" title={source}>
+            {source.split("/").at(-1)}
           </span>
+        </span>
+        <span class="muted">{description}</span>
+        {isSecret ? (
+          <input type="password" placeholder={isSet ? "set, not shown" : ""} {...field} />
+        ) : (
+          <input type="text" {...field} />
         )}
-        <Trouble text={trouble.value} />
-      </form>
-    </li>
+      </label>
+      {draft.value !== undefined && (
+        <span class="actions">
+          <button type="submit" class="button main-action">
+            Save
+          </button>
+          <button type="button" class="button" onClick={() => (draft.value = undefined)}>
+            Leave it
+          </button>
+        </span>
+      )}
+      <Trouble text={trouble.value} />
+    </form>
   )
 }

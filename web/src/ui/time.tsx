@@ -42,10 +42,14 @@ export function lasting(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   let left = ms / 1000
   for (const [size, name] of UNITS) {
-    if (left < size) return `${left < 10 && name !== "s" ? left.toFixed(1) : Math.round(left)} ${name}`
+    if (left < size) return `${left < 10 && name !== "s" ? Number(left.toFixed(1)) : Math.round(left)} ${name}`
     left /= size
   }
   return `${Math.round(left)} weeks`
 }
 
 export const counted = (count: number, what: string) => `${count.toLocaleString()} ${what}${count === 1 ? "" : "s"}`
+
+/** How much was said in a session. */
+export const amount = ({ promptCount, thoughtCount }: { promptCount: number; thoughtCount: number }) =>
+  promptCount === 0 && thoughtCount > 0 ? counted(thoughtCount, "thought") : counted(promptCount, "prompt")

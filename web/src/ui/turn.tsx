@@ -1,6 +1,8 @@
+import { tellingPart } from "../../../src/domain/tool-call.ts"
 import type { ask } from "../api.ts"
+import { mailOf } from "./mail.ts"
 import { Markdown } from "./markdown.tsx"
-import { type Step, tellingPart } from "./steps.ts"
+import type { Step } from "./steps.ts"
 import { Time } from "./time.tsx"
 
 export type OutlineTurn = Awaited<ReturnType<typeof ask<"sessions.outline">>>["turns"][number]
@@ -25,16 +27,21 @@ interface Shown {
 export function Turn({ step: { turn, result }, textOf, isTarget }: Shown) {
   const { kind, toolName, superseded, at, isCut } = turn
   const text = textOf(turn)
+  const mail = kind === "prompt" ? mailOf(text) : undefined
   const className = `turn turn-${kind}${isTarget ? " turn-target" : ""}${superseded ? " turn-gone" : ""}`
   if (kind === "reset") return <p class={className}>The conversation was cleared here.</p>
   if (kind === "prompt" || kind === "reply")
     return (
       <article class={className}>
         <header>
-          <strong>{WHO[kind]}</strong>
+          <strong>{mail?.from ?? WHO[kind]}</strong>
           <Time at={at} />
         </header>
-        {kind === "prompt" ? <p class="said">{withoutCodes(text)}</p> : <Markdown text={withoutCodes(text)} />}
+        {kind === "prompt" ? (
+          <p class="said">{withoutCodes(mail?.words ?? text)}</p>
+        ) : (
+          <Markdown text={withoutCodes(text)} />
+        )}
         {isCut && text === turn.head && <p class="muted">…</p>}
       </article>
     )

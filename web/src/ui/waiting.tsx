@@ -1,27 +1,16 @@
 import { useSignal } from "@preact/signals"
 import { ask } from "../api.ts"
-import { type Asked, troubleOf, useAsk } from "./ask.ts"
+import { troubleOf } from "./ask.ts"
 import { Permissions } from "./permissions.tsx"
 import { Time } from "./time.tsx"
 import { Trouble } from "./trouble.tsx"
+import { type Waits, waits } from "./waits.ts"
 
-async function everything() {
-  const [{ permissions }, { messages }, { targets }] = await Promise.all([
-    ask("permissions.list", {}),
-    ask("queue.stuck", {}),
-    ask("queue_status", {}),
-  ])
-  return { permissions, messages, held: targets.filter(({ waits_for }) => waits_for !== undefined) }
-}
-type Everything = Awaited<ReturnType<typeof everything>>
-type Message = Everything["messages"][number]
-
-const isAboutIt = ({ kind }: { kind: string }) => kind.startsWith("permission.") || kind.startsWith("message.")
-
-export const useWaiting = () => useAsk(everything, { on: isAboutIt, everyMs: 10_000 }).value
+type Message = Waits["messages"][number]
 
 /** What goes on only when a person says something. */
-export function Waiting({ value, trouble }: Asked<Everything>) {
+export function Waiting() {
+  const { value, trouble } = waits.value
   const { permissions = [], messages = [], held = [] } = value ?? {}
   return (
     <section class="section" aria-label="What waits for you">
@@ -40,11 +29,11 @@ export function Waiting({ value, trouble }: Asked<Everything>) {
       )}
       {held.length > 0 && (
         <ul class="rows">
-          {held.map(({ target, pending, waits_for }) => (
+          {held.map(({ target, pending, waitsFor }) => (
             <li key={target} class="stuck">
               <span>
                 <TargetName target={target} /> {pending === 1 ? "1 message waits" : `${pending} messages wait`}:{" "}
-                {waits_for}
+                {waitsFor}
               </span>
             </li>
           ))}

@@ -1,0 +1,64 @@
+import * as z from "zod"
+import type { SessionTally } from "../domain/session.ts"
+import { operation } from "./operation.ts"
+import { clip, projectName, table } from "./text.ts"
+
+const ProjectView = z.object({
+  /** Its root; absent for what was said outside of any project. */
+  project: z.string().optional(),
+  sessions: z.number(),
+  updatedAt: z.string(),
+  agents: z.array(z.object({ platform: z.string(), sessions: z.number() })),
+  branches: z.array(z.object({ branch: z.string(), sessions: z.number(), updatedAt: z.string() })),
+})
+
+export const projectsList = operation({
+  name: "projects.list",
+  summary: "List the projects in which something was said, newest first, with their agents and git branches",
+  effect: "read",
+  on: ["cli", "http"],
+  command: "projects",
+  input: z.strictObject({}),
+  output: z.object({ projects: z.array(ProjectView) }),
+  text: ({ projects }) =>
+    projects.length === 0
+      ? "Nothing is kept yet: conversations of the agents on this machine appear by themselves."
+      : table(
+          ["PROJECT", "SESSIONS", "UPDATED", "AGENTS", "BRANCHES", "ROOT"],
+          projects.map(({ project, sessions, updatedAt, agents, branches }) => [
+            projectName(project),
+            String(sessions),
+            updatedAt.slice(0, 16).replace("T", " "),
+            agents.map(({ platform }) => platform).join(", "),
+            clip(branches.map(({ branch }) => branch).join(", "), 40) || "-",
+            project ?? "-",
+          ]),
+        ),
+  run: async ({ sessions }) => ({
+    projects: newestFirst(Map.groupBy(await sessions.tally(), ({ rootUri }) => rootUri)).map(
+      ({ key, sessions, updatedAt, of }) => ({
+        ...(key === null ? {} : { project: key }),
+        sessions,
+        updatedAt,
+        agents: newestFirst(Map.groupBy(of, ({ platform }) => platform)).map(({ key: platform, sessions }) => ({
+          platform,
+          sessions,
+        })),
+        branches: newestFirst(Map.groupBy(of, ({ gitBranch }) => gitBranch)).flatMap(
+          ({ key: branch, sessions, updatedAt }) => (branch ? [{ branch, sessions, updatedAt }] : []),
+        ),
+      }),
+    ),
+  }),
+})
+
+function newestFirst<Key>(groups: Map<Key, SessionTally[]>) {
+  return [...groups]
+    .map(([key, of]) => ({
+      key,
+      of,
+      sessions: of.reduce((sum, { sessions }) => sum + sessions, 0),
+      updatedAt: new Date(Math.max(...of.map(({ lastAtMs }) => lastAtMs))).toISOString(),
+    }))
+    .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+}

@@ -1,0 +1,108 @@
+import { Agent, projectName } from "./agent.tsx"
+import { NO_FILTERS, setFilters } from "./choices.tsx"
+import { Copy } from "./copy.tsx"
+import { Empty } from "./empty.tsx"
+import { ANY, activeFilters } from "./filters.ts"
+import { type Found, found, hasMore } from "./found.ts"
+import { Handoff } from "./handoff.tsx"
+import { MarkedText } from "./marked-text.tsx"
+import { counted, Time } from "./time.tsx"
+
+type Hit = Found["hits"][number]
+
+/** What was found, the best first. */
+export function Hits({ onMore }: { onMore(): void }) {
+  if (!found.value) return null
+  const { hits, asked, notes } = found.value
+  const address = new URLSearchParams(asked)
+  const isMore = hasMore(found.value)
+  return (
+    <div data-asked={address.get("q")}>
+      <p class={hits.length === 0 ? "sr-only" : "muted hits-note"} role="status">
+        {hits.length === 0 ? "Nothing was found." : isMore ? "The best hits." : `${counted(hits.length, "hit")}.`}{" "}
+        {hits.length > 0 && notes.join(" ")}
+      </p>
+      {hits.length === 0 ? (
+        <Nothing address={address} notes={notes} />
+      ) : (
+        <ol class="hits" aria-label="Hits">
+          {hits.map((hit) => (
+            <HitCard key={`${hit.sessionId} ${hit.exchangeId} ${hit.thoughtNumber ?? ""}`} hit={hit} />
+          ))}
+        </ol>
+      )}
+      {isMore && (
+        <button type="button" class="button more" onClick={onMore}>
+          More hits
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** Says what was looked for and where, and offers to look further. */
+function Nothing({ address, notes }: { address: URLSearchParams; notes: readonly string[] }) {
+  const active = activeFilters(address)
+  const said = ["Nothing was found for", `“${address.get("q")}”`, ...active.map((one) => one.words)]
+  return (
+    <Empty title={`${said.join(" ")}.`} hint={notes.join(" ")}>
+      {active.length > 0 && (
+        <div class="actions">
+          {active.length > 1 && (
+            <button type="button" class="button main-action" onClick={() => setFilters(NO_FILTERS)}>
+              Look everywhere
+            </button>
+          )}
+          {active.map(({ filter }) => (
+            <button key={filter} type="button" class="button" onClick={() => setFilters({ [filter]: "" })}>
+              {ANY[filter][0]!.toUpperCase() + ANY[filter].slice(1)}
+            </button>
+          ))}
+        </div>
+      )}
+    </Empty>
+  )
+}
+
+const KINDS: Record<string, string> = {
+  prompt: "you",
+  reply: "agent",
+  reasoning: "thinking",
+  tool_call: "tool",
+  tool_result: "tool’s result",
+  thought: "thought",
+  summary: "summary",
+}
+
+function HitCard({ hit }: { hit: Hit }) {
+  const { sessionId, platform, title, project, branch, exchangeId, kind, tool, at, snippet, marks } = hit
+  const { user, ai, resumeCommand } = hit
+  // Where the question itself was found, it is not said twice: its answer stands below it.
+  const isQuestion = kind === "prompt"
+  return (
+    <li class="hit" data-item>
+      <a class="card-title" href={`/sessions/${sessionId}?at=${exchangeId}`}>
+        {isQuestion ? <MarkedText text={snippet} marks={marks} /> : user || title || "Untitled"}
+      </a>
+      {isQuestion ? (
+        ai !== "" && <p class="snippet muted">{ai}</p>
+      ) : (
+        <p class={tool === undefined ? "snippet" : "snippet snippet-call"}>
+          {tool !== undefined && <strong>{tool} </strong>}
+          <MarkedText text={snippet} marks={marks} />
+        </p>
+      )}
+      <div class="row-facts">
+        <Agent platform={platform} />
+        {project !== undefined && <span>{projectName(project)}</span>}
+        {branch !== undefined && <span class="branch-name">{branch}</span>}
+        <span>{KINDS[kind] ?? kind}</span>
+        <Time at={at} />
+        <span class="hit-actions">
+          {resumeCommand && <Copy text={resumeCommand} label="Copy resume command" />}
+          <Handoff sessionId={sessionId} />
+        </span>
+      </div>
+    </li>
+  )
+}

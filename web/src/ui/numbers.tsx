@@ -1,0 +1,64 @@
+import type { ComponentChildren } from "preact"
+import { Scroll } from "./scroll.tsx"
+
+export interface NumbersTable {
+  title: string
+  head: readonly string[]
+  rows: readonly (readonly ComponentChildren[])[]
+}
+
+/** Figures in a table, one click away. */
+export function Numbers({ title, of, head, rows }: NumbersTable & { of?: string }) {
+  return (
+    <details class="numbers">
+      <summary>
+        {of}
+        <span class={of && "sr-only"}>
+          {of && ": "}
+          {title}
+        </span>
+      </summary>
+      <Scroll label={title}>
+        <table>
+          <thead>
+            <tr>
+              {head.map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, index) => (
+              <tr key={index}>
+                {row.map((cell, column) => (
+                  <td key={column}>{cell}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </details>
+  )
+}
+
+/** A plot under its name, with the figures below it. */
+export function Panel({
+  title,
+  numbers,
+  children,
+}: {
+  title: string
+  numbers: Omit<NumbersTable, "title">
+  children: ComponentChildren
+}) {
+  return (
+    <section class="panel" aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+      {numbers.rows.length > 0 && <Numbers title={title} of="Numbers" {...numbers} />}
+    </section>
+  )
+}
