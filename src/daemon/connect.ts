@@ -150,14 +150,18 @@ export function daemonCalls(home: Home): DaemonCalls {
 }
 
 /** A connection that carries an agent's MCP lines; the daemon is started if none answers. */
-export async function openStream(home: Home, caller: Caller, tools: readonly string[] = []): Promise<Duplex> {
+export async function openStream(
+  home: Home,
+  { caller, tools, onBytes }: { caller: Caller; tools: readonly string[]; onBytes(bytes: Buffer): void },
+): Promise<Duplex> {
   for (let left = 3; ; left--) {
     const { registration } = await ensureDaemon(home)
     try {
-      return await upgrade(registration.socket, {
+      const headers = {
         [CALLER_HEADER]: encodeURIComponent(JSON.stringify(caller)),
         [TOOLS_HEADER]: tools.join(","),
-      })
+      }
+      return await upgrade(registration.socket, headers, onBytes)
     } catch (error) {
       if (left === 0) {
         throw new Failure("daemon_unreachable", "the daemon was lost again and again", {}, { cause: error })

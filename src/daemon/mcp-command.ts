@@ -1,8 +1,11 @@
+import { fstatSync } from "node:fs"
+import { Socket } from "node:net"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { newKey } from "../domain/ids.ts"
 import { TOOL_SETS } from "../operations/operation.ts"
 import { relay } from "../surfaces/mcp-stdio.ts"
+import { intoOneBuffer } from "../surfaces/socket.ts"
 import { openStream } from "./connect.ts"
 import type { Environment } from "./environment.ts"
 import { homeAt } from "./home.ts"
@@ -27,9 +30,23 @@ export function mcp(environment: Environment, argv: string[]): void {
     ...(nativeSession ? { nativeSession } : {}),
     ...(projectDir ? { projectDir } : {}),
   }
-  relay({ input: process.stdin, output: process.stdout, connect: () => openStream(home, caller, tools) })
+  relay({
+    listen,
+    output: process.stdout,
+    connect: (onBytes) => openStream(home, { caller, tools, onBytes }),
+  })
+}
+
+function listen(onBytes: (bytes: Buffer) => void): void {
+  const stdin = fstatSync(0)
+  const input =
+    stdin.isFIFO() || stdin.isSocket()
+      ? new Socket({ fd: 0, readable: true, writable: false, onread: intoOneBuffer(onBytes) })
+      : process.stdin.on("data", onBytes)
   // A pipe closes; a file or /dev/null only ends.
-  for (const over of ["end", "close"]) process.stdin.once(over, () => process.exit(0))
+  for (const over of ["end", "close"]) input.once(over, () => process.exit(0))
+  input.on("error", () => input.destroy())
+  input.resume()
 }
 
 /** `--tools a,b` or `--tools=a,b`; nothing else is an option here. */

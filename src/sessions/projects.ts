@@ -40,14 +40,16 @@ export function makeProjectFinder({
   homeDir: string
   tempDir: string
 }): ProjectFinder {
-  const rootOf = briefly(clock, (path: string) => canonicalRoot(path, homeDir))
+  const rootOf = briefly(clock, (path: string) => {
+    const { realPath, rootPath, inRepository } = canonicalRoot(path, homeDir)
+    return { rootPath, inRepository, uri: rootUri(rootPath), seenUris: [...new Set([path, realPath].map(rootUri))] }
+  })
 
   const locate = async (given: string, { mustAsk }: { mustAsk: boolean }) => {
     const path = parseRoot(given, homeDir)
     try {
       const root = rootOf(path, mustAsk)
-      const seenUris = [...new Set([rootUri(path), rootUri(root.realPath)])]
-      return { seenUris, ...(await knownProject(root.rootPath, root.inRepository)) }
+      return { seenUris: root.seenUris, ...(await knownProject(root)) }
     } catch (error) {
       const remembered = await store.projects.bySeen(rootUri(path))
       const gone = remembered ?? (await store.projects.byRoot(rootUri(path)))
@@ -56,8 +58,7 @@ export function makeProjectFinder({
     }
   }
 
-  const knownProject = async (rootPath: string, inRepository: boolean) => {
-    const uri = rootUri(rootPath)
+  const knownProject = async ({ rootPath, inRepository, uri }: ReturnType<typeof rootOf>) => {
     const project = await store.projects.byRoot(uri)
     if (project || inRepository) return { uri, project }
     for (const above of ancestorsOf(rootPath, homeDir, tempDir)) {

@@ -19,6 +19,11 @@ export interface StoreDialect {
   /** Stops waiting for the disk at commits: around a transaction, or inside one. */
   relaxAround?(db: Db, relaxed: boolean): Promise<void>
   relaxInside?(db: Db): Promise<void>
+  /**
+   * The rows of a query that need not wait for its turn on the connection; undefined when it must. Waiting costs more than
+   * the query, even when nobody is in front.
+   */
+  runAtOnce?(db: Db, text: string, parameters: readonly unknown[], how: { isRead: boolean }): unknown[] | undefined
   /** Journal numbers must become visible in order, or a follower steps over one. */
   lockJournal(db: Db): Promise<void>
   lockSession(db: Db, sessionId: string): Promise<void>

@@ -4,28 +4,44 @@ import { prepared } from "./prepared.ts"
 
 const lastSeq = prepared((db) => db.selectFrom("journal").select((e) => e.fn.max("seq").as("last")))
 
+const entryAppended = prepared(
+  (
+    db,
+    kind: string,
+    session_id: string | null,
+    project_id: string | null,
+    at_ms: number,
+    data: string,
+    key: string | null,
+  ) =>
+    db
+      .insertInto("journal")
+      .values({ kind, session_id, project_id, at_ms, data, key })
+      .onConflict((c) => c.column("key").doNothing())
+      .returning("seq"),
+)
+
 export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Journal {
   return {
     async append(entries) {
       if (entries.length === 0) return 0
       await dialect.lockJournal(db)
-      const written = await db
-        .insertInto("journal")
-        .values(
-          entries.map((entry) => ({
-            kind: entry.kind,
-            session_id: entry.sessionId ?? null,
-            project_id: entry.projectId ?? null,
-            at_ms: entry.atMs,
-            data: JSON.stringify(entry.data ?? {}),
-            key: entry.key ?? null,
-          })),
+      let written = 0
+      for (const { kind, sessionId, projectId, atMs, data, key } of entries) {
+        const rows = await entryAppended(
+          db,
+          dialect,
+          kind,
+          sessionId ?? null,
+          projectId ?? null,
+          atMs,
+          JSON.stringify(data ?? {}),
+          key ?? null,
         )
-        .onConflict((c) => c.column("key").doNothing())
-        .returning("seq")
-        .execute()
+        written += rows.length
+      }
       await onMoved()
-      return written.length
+      return written
     },
     async after(seq, limit) {
       const rows = await db

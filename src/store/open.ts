@@ -1,90 +1,51 @@
-import { EventEmitter } from "node:events"
 import { Kysely } from "kysely"
 import { Migrator } from "kysely/migration"
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
-import { makeAnalyticsTable } from "./analytics.ts"
-import { makeBindings } from "./bindings.ts"
-import { makeBots, makeBudgets, makeCards, makeHolds, makePeople, makeRoles } from "./channels.ts"
-import { makeDeliveries } from "./deliveries.ts"
+import { type AllTables, allTables, tablesWhenAsked } from "./all-tables.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
-import { makeForgetting } from "./forgetting.ts"
-import { makeJournal } from "./journal.ts"
 import { migrations } from "./migrations/list.ts"
-import { makePairs } from "./pairs.ts"
-import { makeAudit, makePermissions } from "./permissions.ts"
-import { makePosts } from "./posts.ts"
-import { makeProjects } from "./projects.ts"
-import { makeRoutes } from "./routes.ts"
-import { makeRuns } from "./runs.ts"
-import { makeSessionTable } from "./sessions.ts"
-import { makeSources } from "./sources.ts"
 import type { Tables } from "./tables.ts"
-import { makeTaskStates } from "./task-states.ts"
-import { makeThoughts } from "./thoughts.ts"
-import { makeTopics } from "./topics.ts"
-import { makeTurns } from "./turns.ts"
-import { makeUpdates } from "./updates.ts"
+import { makeWakeUps } from "./wake-ups.ts"
 
 /** Opens the one Store on either database and brings its tables up to date, unless it is only read. */
 export async function openStore(dialect: StoreDialect, { readOnly = false } = {}): Promise<Store> {
   const db = new Kysely<Tables>({ dialect: await dialect.open() })
-  const wakes = new EventEmitter().setMaxListeners(0)
-  const wake = () => wakes.emit("wake")
+  const wakeUps = makeWakeUps()
   let stopListening: (() => Promise<void>) | undefined
   try {
     if (!readOnly) await migrate(db, dialect)
-    stopListening = await dialect.listen?.(wake)
+    stopListening = await dialect.listen?.(wakeUps.ring)
   } catch (error) {
     await db.destroy()
     throw error
+  }
+
+  /** What must be one step is a transaction of its own when none is open. */
+  const allOutside = (on: Db, onMoved: () => Promise<void>): AllTables => {
+    const tables = allTables(on, dialect, onMoved)
+    return {
+      ...tables,
+      journal: { ...tables.journal, append: (entries) => store.transaction((tx) => tx.journal.append(entries)) },
+      deliveries: {
+        ...tables.deliveries,
+        lease: (request, nowMs) => store.transaction((tx) => tx.deliveries.lease(request, nowMs)),
+        cutOff: (request, nowMs) => store.transaction((tx) => tx.deliveries.cutOff(request, nowMs)),
+      },
+    }
   }
 
   const build = (on: Db, inside: boolean): { store: Store; moved(): boolean } => {
     let moved = false
     const onMoved = async () => {
       moved = true
-      if (!inside) wake()
+      if (!inside) wakeUps.ring()
       await dialect.notify?.(on)
     }
-    const journal = makeJournal(on, dialect, onMoved)
-    const deliveries = makeDeliveries(on, dialect, onMoved)
-    const store: Store = {
-      projects: makeProjects(on, dialect),
-      sessions: makeSessionTable(on, dialect),
-      runs: makeRuns(on),
-      thoughts: makeThoughts(on, dialect),
-      turns: makeTurns(on, dialect),
-      sources: makeSources(on, dialect),
-      forgetting: makeForgetting(on, dialect),
+    const tables = inside ? tablesWhenAsked(on, dialect, onMoved) : allOutside(on, onMoved)
+    const rest: Omit<Store, keyof AllTables> = {
       purge: () => dialect.purge(on),
       rest: async () => dialect.rest?.(on),
-      bindings: makeBindings(on, dialect),
-      journal: inside
-        ? journal
-        : { ...journal, append: (entries) => store.transaction((tx) => tx.journal.append(entries)) },
-      deliveries: inside
-        ? deliveries
-        : {
-            ...deliveries,
-            lease: (request, nowMs) => store.transaction((tx) => tx.deliveries.lease(request, nowMs)),
-            cutOff: (request, nowMs) => store.transaction((tx) => tx.deliveries.cutOff(request, nowMs)),
-          },
-      routes: makeRoutes(on),
-      posts: makePosts(on),
-      updates: makeUpdates(on, dialect),
-      taskStates: makeTaskStates(on),
-      pairs: makePairs(on, dialect),
-      permissions: makePermissions(on, dialect, onMoved),
-      audit: makeAudit(on),
-      analytics: makeAnalyticsTable(on, dialect),
-      topics: makeTopics(on),
-      bots: makeBots(on),
-      people: makePeople(on),
-      budgets: makeBudgets(on),
-      cards: makeCards(on),
-      holds: makeHolds(on),
-      roles: makeRoles(on),
       async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")
         const run = (on: Kysely<Tables>) =>
@@ -95,13 +56,10 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
           })
         const { result, woke } =
           readAgain && dialect.relaxAround ? await relaxed(db, dialect.relaxAround, run) : await run(db)
-        if (woke) wake()
+        if (woke) wakeUps.ring()
         return result
       },
-      onWake(listener) {
-        wakes.on("wake", listener)
-        return () => wakes.off("wake", listener)
-      },
+      onWake: wakeUps.on,
       facts: async () => ({
         kind: dialect.kind,
         place: dialect.place,
@@ -109,14 +67,15 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
         ...(await counts(on)),
       }),
       async close() {
-        wakes.removeAllListeners()
+        wakeUps.close()
         await stopListening?.()
         await db.destroy()
       },
     }
-    return { store, moved: () => moved }
+    return { store: Object.assign(tables, rest), moved: () => moved }
   }
-  return build(db, false).store
+  const { store } = build(db, false)
+  return store
 }
 
 /** The setting is the connection's, so nobody else may use the connection meanwhile. */

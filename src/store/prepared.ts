@@ -17,6 +17,9 @@ export function prepared<Parameters extends unknown[], Row>(
       if (text.parameters.length !== parameters.length) throw new Error("a prepared query has parameters of its own")
       texts.set(dialect, text)
     }
+    const isRead = text.query.kind === "SelectQueryNode"
+    const atOnce = dialect.runAtOnce?.(db, text.sql, parameters, { isRead })
+    if (atOnce) return atOnce as Row[]
     const { rows } = await db.executeQuery<Row>({ ...text, parameters })
     return rows
   }

@@ -8,10 +8,25 @@ const projectByRoot = prepared((db, rootUri: string) =>
   db.selectFrom("projects").selectAll().where("root_uri", "=", rootUri),
 )
 
+/** A project is never changed nor deleted, and nearly every call asks for one. */
+const knownProjects = new WeakMap<StoreDialect, Map<string, Project>>()
+const MOST_KNOWN = 1_000
+
 export function makeProjects(db: Db, dialect: StoreDialect): Projects {
+  const known = knownProjects.get(dialect) ?? new Map<string, Project>()
+  knownProjects.set(dialect, known)
   const byRoot = async (rootUri: string) => {
+    const before = known.get(rootUri)
+    if (before) return before
     const [row] = await projectByRoot(db, dialect, rootUri)
-    return row && toProject(row)
+    if (!row) return undefined
+    const project = toProject(row)
+    // What a transaction sees may still be undone.
+    if (!db.isTransaction) {
+      if (known.size >= MOST_KNOWN) known.clear()
+      known.set(rootUri, project)
+    }
+    return project
   }
   return {
     byRoot,

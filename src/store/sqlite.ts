@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import Database from "better-sqlite3"
-import { type SqlBool, type SqliteDatabase, SqliteDialect, sql } from "kysely"
+import { type SqlBool, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from "kysely"
 import { Failure, type FailureCode } from "../domain/failure.ts"
 import type { StoreDialect } from "./dialect.ts"
 import { type PutRow, toPutTurn } from "./turns.ts"
@@ -18,7 +18,7 @@ export interface SqliteOptions {
 const CHECK_AT_START_BYTES = 64 * 1024 * 1024
 
 export function sqlite(options: SqliteOptions): StoreDialect {
-  let database: SqliteDatabase
+  let database: CachingDatabase
   return {
     kind: "sqlite",
     place: options.path,
@@ -31,6 +31,14 @@ export function sqlite(options: SqliteOptions): StoreDialect {
     translate: translateSqlite,
     async relaxAround(_db, relaxed) {
       database.prepare(relaxed ? "pragma synchronous = normal" : "pragma synchronous = full").run([])
+    },
+    runAtOnce(db, text, parameters, { isRead }) {
+      // Inside somebody else's transaction it would see what is not kept yet.
+      if (!db.isTransaction && (!isRead || database.isInTransaction())) return undefined
+      const statement = database.prepare(text)
+      if (statement.reader) return statement.all(parameters)
+      statement.run(parameters)
+      return []
     },
     lockJournal: async () => {},
     lockSession: async () => {},
@@ -91,7 +99,7 @@ const putTurn = ({ isTimeLent }: { isTimeLent: boolean }) => `
 const PUT_UNTIMED_TURN = putTurn({ isTimeLent: true })
 const PUT_TIMED_TURN = putTurn({ isTimeLent: false })
 
-function openChecked(options: SqliteOptions): SqliteDatabase {
+function openChecked(options: SqliteOptions): CachingDatabase {
   const { path } = options
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -148,9 +156,11 @@ function keepAside(path: string): string {
   return aside
 }
 
+type CachingDatabase = SqliteDatabase & { isInTransaction(): boolean }
+
 /** Kysely prepares each query anew; the same few dozen texts come again and again. */
-function withStatementCache(db: Database.Database): SqliteDatabase {
-  const cache = new Map<string, Database.Statement>()
+function withStatementCache(db: Database.Database): CachingDatabase {
+  const cache = new Map<string, SqliteStatement>()
   const guarded = <T>(work: () => T): T => {
     try {
       return work()
@@ -159,6 +169,7 @@ function withStatementCache(db: Database.Database): SqliteDatabase {
     }
   }
   return {
+    isInTransaction: () => db.inTransaction,
     close: () => {
       cache.clear()
       db.close()
@@ -172,19 +183,18 @@ function withStatementCache(db: Database.Database): SqliteDatabase {
           run: () => ({ changes: 0, lastInsertRowid: 0 }),
           iterate: () => [][Symbol.iterator](),
         }
-      let statement = cache.get(text)
-      if (!statement) {
-        statement = guarded(() => db.prepare(text))
-        if (cache.size >= 500) cache.clear()
-        cache.set(text, statement)
-      }
-      const ready = statement
-      return {
+      const known = cache.get(text)
+      if (known) return known
+      const ready = guarded(() => db.prepare(text))
+      const statement: SqliteStatement = {
         reader: ready.reader,
         all: (parameters) => guarded(() => ready.all(...parameters)),
         run: (parameters) => guarded(() => ready.run(...parameters)),
         iterate: (parameters) => guarded(() => ready.iterate(...parameters)),
       }
+      if (cache.size >= 500) cache.clear()
+      cache.set(text, statement)
+      return statement
     },
   }
 }

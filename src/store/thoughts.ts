@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely"
+import { type Selectable, sql } from "kysely"
 import type { SessionId } from "../domain/ids.ts"
 import type { Thoughts } from "../domain/store.ts"
 import type { Thought } from "../domain/thought.ts"
@@ -13,6 +13,52 @@ const highestNumber = prepared((db, sessionId: string, branchId: string) =>
     .select((e) => e.fn.max("number").as("highest"))
     .where("session_id", "=", sessionId)
     .where("branch_id", "=", branchId),
+)
+
+const thoughtAdded = prepared(
+  (
+    db,
+    session_id: string,
+    branch_id: string,
+    number: number,
+    text: string,
+    total_thoughts: number,
+    next_needed: number,
+    is_revision: number,
+    revises_thought: number | null,
+    branch_from: number | null,
+    renumbered_from: number | null,
+    key: string | null,
+    created_at_ms: number,
+  ) =>
+    db
+      .insertInto("thoughts")
+      .values({
+        session_id,
+        branch_id,
+        number,
+        text,
+        total_thoughts,
+        next_needed,
+        is_revision,
+        revises_thought,
+        branch_from,
+        renumbered_from,
+        key,
+        created_at_ms,
+      })
+      .returningAll(),
+)
+const sessionThoughtOf = prepared((db, thoughts: number, branches: number, atMs: number, sessionId: string) =>
+  db
+    .updateTable("sessions")
+    .set((e) => ({
+      thought_count: e("thought_count", "+", thoughts),
+      branch_count: e("branch_count", "+", branches),
+      updated_at_ms: atMs,
+      archived_at_ms: sql<null>`null`,
+    }))
+    .where("id", "=", sessionId),
 )
 
 export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
@@ -30,35 +76,24 @@ export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
     lock: (sessionId) => dialect.lockSession(db, sessionId),
     async add(thought) {
       const opensBranch = thought.branchId !== null && (await countOf(thought.sessionId, thought.branchId)) === 0
-      const row = await db
-        .insertInto("thoughts")
-        .values({
-          session_id: thought.sessionId,
-          branch_id: thought.branchId ?? "",
-          number: thought.number,
-          text: thought.text,
-          total_thoughts: thought.totalThoughts,
-          next_needed: Number(thought.nextThoughtNeeded),
-          is_revision: Number(thought.isRevision),
-          revises_thought: thought.revisesThought,
-          branch_from: thought.branchFromThought,
-          renumbered_from: thought.renumberedFrom,
-          key: thought.key,
-          created_at_ms: thought.createdAtMs,
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow()
-      await db
-        .updateTable("sessions")
-        .set((e) => ({
-          thought_count: e("thought_count", "+", 1),
-          branch_count: e("branch_count", "+", Number(opensBranch)),
-          updated_at_ms: thought.createdAtMs,
-          archived_at_ms: null,
-        }))
-        .where("id", "=", thought.sessionId)
-        .execute()
-      return toThought(row)
+      const [row] = await thoughtAdded(
+        db,
+        dialect,
+        thought.sessionId,
+        thought.branchId ?? "",
+        thought.number,
+        thought.text,
+        thought.totalThoughts,
+        Number(thought.nextThoughtNeeded),
+        Number(thought.isRevision),
+        thought.revisesThought,
+        thought.branchFromThought,
+        thought.renumberedFrom,
+        thought.key,
+        thought.createdAtMs,
+      )
+      await sessionThoughtOf(db, dialect, 1, Number(opensBranch), thought.createdAtMs, thought.sessionId)
+      return toThought(row!)
     },
     async byKey(key) {
       const [row] = await thoughtByKey(db, dialect, key)

@@ -8,22 +8,31 @@ export function lines(
   onLine: (line: Buffer) => void,
   mostBytes: number = Number.POSITIVE_INFINITY,
 ): void {
-  let parts: Buffer[] = []
-  let waiting = 0
+  const take = lineTaker(onLine)
   stream.on("data", (chunk: Buffer) => {
-    let start = 0
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      parts.push(chunk.subarray(start, end + 1))
-      onLine(parts.length === 1 ? parts[0]! : Buffer.concat(parts))
-      parts = []
-      waiting = 0
-      start = end + 1
-    }
-    if (start === chunk.length) return
-    parts.push(chunk.subarray(start))
-    waiting += chunk.length - start
-    if (waiting > mostBytes) stream.destroy()
+    if (take(chunk) > mostBytes) stream.destroy()
   })
   // It may have been paused on its way here.
   stream.resume()
+}
+
+/** The same for bytes that come by themselves; says how many are waiting for the end of their line. */
+export function lineTaker(onLine: (line: Buffer) => void): (chunk: Buffer) => number {
+  let parts: Buffer[] = []
+  let waiting = 0
+  return (chunk) => {
+    let start = 0
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      const last = chunk.subarray(start, end + 1)
+      const line = parts.length === 0 ? last : Buffer.concat([...parts, last])
+      parts = []
+      waiting = 0
+      start = end + 1
+      onLine(line)
+    }
+    if (start === chunk.length) return 0
+    parts.push(chunk.subarray(start))
+    waiting += chunk.length - start
+    return waiting
+  }
 }

@@ -71,15 +71,23 @@ interface PlainCall {
 /** A tool's name, its arguments, a key or two, and an envelope that the SDK has let through before. */
 function isPlain(message: unknown, { envelope }: Heard): message is PlainCall {
   if (envelope === undefined || !isObject(message) || message.method !== "tools/call") return false
-  const { jsonrpc, id, params, ...rest } = message
-  if (jsonrpc !== "2.0" || !isId(id) || !isObject(params) || Object.keys(rest).length > 1) return false
-  const { name, arguments: input, _meta: meta, ...more } = params
-  if (typeof name !== "string" || Object.keys(more).length > 0) return false
+  const { jsonrpc, id, params } = message
+  if (jsonrpc !== "2.0" || !isId(id) || !isObject(params) || !hasOnly(message, REQUEST)) return false
+  const { name, arguments: input, _meta: meta } = params
+  if (typeof name !== "string" || !hasOnly(params, PARAMS)) return false
   // The SDK drops this one name from what it passes on.
   if (input !== undefined && (!isObject(input) || Object.hasOwn(input, "__proto__"))) return false
   if (meta === undefined) return envelope === ""
   if (!isObject(meta) || meta[RELATED_TASK_META_KEY] !== undefined) return false
   return (meta.progressToken === undefined || isId(meta.progressToken)) && envelopeText(meta) === envelope
+}
+
+const REQUEST = ["jsonrpc", "id", "method", "params"]
+const PARAMS = ["name", "arguments", "_meta"]
+
+function hasOnly(object: Record<string, unknown>, names: readonly string[]): boolean {
+  for (const name in object) if (!names.includes(name)) return false
+  return true
 }
 
 function isCancellation(message: unknown): message is { params: { requestId: RequestId } } {

@@ -1,18 +1,28 @@
-import type { Duplex, Readable, Writable } from "node:stream"
+import type { Duplex, Writable } from "node:stream"
 import { Failure } from "../domain/failure.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
-import { lines } from "./lines.ts"
+import { lineTaker } from "./lines.ts"
 
 export interface RelayOptions {
-  input: Readable
+  /** Hands on what the agent writes. */
+  listen(onBytes: (bytes: Buffer) => void): void
   output: Writable
-  /** A fresh connection to the daemon, which it starts if need be. */
-  connect(): Promise<Duplex>
+  /** A fresh connection to the daemon, which it starts if need be; what the daemon writes is handed on. */
+  connect(onBytes: (bytes: Buffer) => void): Promise<Duplex>
 }
 
 const MOST_SENDS = 3
+/** What was carried is looked at when the agent and the daemon have had their lines, or when it is so much. */
+const LOOK_AFTER_MS = 10
+const MOST_UNSEEN = 256
 
 type RequestId = string | number
+
+interface Carried {
+  line: Buffer
+  from: "agent" | "daemon"
+  isSent: boolean
+}
 
 interface Message {
   id?: RequestId
@@ -25,7 +35,7 @@ interface Message {
  * and quick to start. When the daemon dies, the agent does not notice: the relay connects again, repeats the handshake
  * and the requests that are still unanswered. The daemon knows each by (connection, request id) and does none twice.
  */
-export function relay({ input, output, connect }: RelayOptions): void {
+export function relay({ listen, output, connect }: RelayOptions): void {
   const unanswered = new Map<RequestId, { line: Buffer; sent: number }>()
   const handshake: Buffer[] = []
   let handshakeId: RequestId | undefined
@@ -33,12 +43,14 @@ export function relay({ input, output, connect }: RelayOptions): void {
   let repeatedId: RequestId | undefined
   let link: Duplex | undefined
   let connecting = false
+  let unseen: Carried[] = []
+  let looking: NodeJS.Timeout | undefined
 
   const open = async () => {
     if (connecting || link) return
     connecting = true
     try {
-      const fresh = await connect()
+      const fresh = await connect(lineTaker((line) => fromDaemon(line)))
       link = fresh
       for (const line of handshake) fresh.write(line)
       repeatedId = handshakeId === undefined || unanswered.has(handshakeId) ? undefined : handshakeId
@@ -47,10 +59,10 @@ export function relay({ input, output, connect }: RelayOptions): void {
         if (++request.sent > MOST_SENDS) giveUp(id)
         else fresh.write(request.line)
       }
-      lines(fresh, (line) => fromDaemon(line))
       fresh.on("error", () => fresh.destroy())
       fresh.once("close", () => {
         if (link === fresh) link = undefined
+        look()
         // Waiting for the next request would leave the ones under way unanswered.
         if (unanswered.size > 0) void open()
       })
@@ -69,25 +81,60 @@ export function relay({ input, output, connect }: RelayOptions): void {
         refuse(id, new Failure("too_large", `a message may hold ${MAX_BODY_BYTES / 1024 / 1024} MB at the most`))
       return
     }
-    // Carried first and looked at while the daemon works; its answer cannot be read before this is over.
+    const isSent = link !== undefined
     link?.write(line)
+    lookLater({ line, from: "agent", isSent })
+    if (isSent) return
+    look()
+    void open()
+  }
+
+  const fromDaemon = (line: Buffer) => {
+    if (repeatedId === undefined) {
+      output.write(line)
+      lookLater({ line, from: "daemon", isSent: true })
+      return
+    }
+    look()
+    const { id, method } = peek(line)
+    if (method === undefined && id === repeatedId && !unanswered.has(id)) repeatedId = undefined
+    else {
+      noteAnswer(line)
+      output.write(line)
+    }
+  }
+
+  /** Both sides wait for their lines, and neither for what this side makes of them. */
+  const lookLater = (carried: Carried) => {
+    unseen.push(carried)
+    if (unseen.length > MOST_UNSEEN) look()
+    else looking ??= setTimeout(look, LOOK_AFTER_MS)
+  }
+
+  const look = () => {
+    clearTimeout(looking)
+    looking = undefined
+    const carried = unseen
+    unseen = []
+    for (const { line, from, isSent } of carried) {
+      if (from === "agent") noteRequest(line, isSent)
+      else noteAnswer(line)
+    }
+  }
+
+  const noteRequest = (line: Buffer, isSent: boolean) => {
     const { id, method, params } = peek(line)
     if (method === "initialize" && id !== undefined) {
       handshake.splice(0, Number.POSITIVE_INFINITY, line)
       handshakeId = id
     } else if (method === "notifications/initialized") handshake.push(line)
     if (method === "notifications/cancelled" && params?.requestId !== undefined) unanswered.delete(params.requestId)
-    if (method !== undefined && id !== undefined) unanswered.set(id, { line, sent: link ? 1 : 0 })
-    if (!link) void open()
+    if (method !== undefined && id !== undefined) unanswered.set(id, { line, sent: isSent ? 1 : 0 })
   }
 
-  const fromDaemon = (line: Buffer) => {
-    const mayBeOurs = repeatedId !== undefined
-    if (!mayBeOurs) output.write(line)
+  const noteAnswer = (line: Buffer) => {
     const { id, method } = peek(line)
-    const isAnswer = method === undefined && id !== undefined
-    if (isAnswer && !unanswered.delete(id) && id === repeatedId) repeatedId = undefined
-    else if (mayBeOurs) output.write(line)
+    if (method === undefined && id !== undefined) unanswered.delete(id)
   }
 
   const refuse = (id: RequestId, { message, kind }: Failure) => {
@@ -107,7 +154,7 @@ export function relay({ input, output, connect }: RelayOptions): void {
   }
 
   void open()
-  lines(input, fromAgent)
+  listen(lineTaker(fromAgent))
 }
 
 /** What the relay must know of a message; a line that is no JSON is passed on for the daemon to refuse. */

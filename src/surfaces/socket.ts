@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http"
-import { connect } from "node:net"
+import { connect, type OnReadOpts } from "node:net"
 import type { Duplex } from "node:stream"
 import type { Carrier } from "./client.ts"
 import { STREAM_PATH } from "./paths.ts"
@@ -44,29 +44,51 @@ export function socketCarrier(socketPath: string, timeoutMs?: number): Carrier &
  * Turns a connection of the socket into a plain stream of MCP lines. The handshake is written by hand: a connection that
  * went through the HTTP client keeps that client's bookkeeping, and every line would pay for it.
  */
-export function upgrade(socketPath: string, headers: Record<string, string>): Promise<Duplex> {
+export function upgrade(
+  socketPath: string,
+  headers: Record<string, string>,
+  onBytes: (bytes: Buffer) => void,
+): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const lost = (cause: unknown) => reject(new ConnectionLost(`no answer at ${socketPath}`, { cause }))
-    const socket = connect(socketPath)
     let answer = Buffer.alloc(0)
-    const onData = (chunk: Buffer) => {
-      answer = Buffer.concat([answer, chunk])
+    const onHead = (bytes: Buffer) => {
+      answer = Buffer.concat([answer, bytes])
       const end = answer.indexOf(END_OF_HEAD)
       if (end < 0) return
-      socket.off("data", onData).off("error", lost).off("close", lost).pause()
+      socket.off("error", lost).off("close", lost)
       const [status = ""] = answer.toString("latin1").split("\r\n")
       if (!status.includes(" 101 ")) {
         socket.destroy()
         return lost(new Error(`the daemon answered ${status}`))
       }
+      take = onBytes
       const rest = answer.subarray(end + END_OF_HEAD.length)
-      if (rest.length > 0) socket.unshift(rest)
+      if (rest.length > 0) take(rest)
       resolve(socket)
     }
-    socket.on("data", onData).on("error", lost).on("close", lost)
+    let take = onHead
+    const socket = connect({ path: socketPath, onread: intoOneBuffer((bytes) => take(bytes)) })
+    socket.on("error", lost).on("close", lost)
     const lines = Object.entries({ ...headers, host: "localhost", connection: "Upgrade", upgrade: "mcp" })
     socket.write(`GET ${STREAM_PATH} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`)
   })
 }
 
 const END_OF_HEAD = "\r\n\r\n"
+
+/**
+ * For a pipe or a socket whose bytes are only carried on: what a stream does with each read costs more than that. The
+ * bytes handed on are a copy, and may be kept.
+ */
+export function intoOneBuffer(onBytes: (bytes: Buffer) => void): OnReadOpts {
+  return {
+    buffer: Buffer.allocUnsafe(READ_BYTES),
+    callback(count, buffer) {
+      onBytes(Buffer.from(buffer.subarray(0, count)))
+      return true
+    },
+  }
+}
+
+const READ_BYTES = 65_536

@@ -35,6 +35,19 @@ export function projectsContract(store: () => Store): void {
     expect(await store().projects.byRoot("file:///work")).toBeUndefined()
   })
 
+  test("a project that a transaction made and undid is never seen outside of it", async () => {
+    const seen: Promise<unknown>[] = []
+    const undone = store().transaction(async (tx) => {
+      await tx.projects.ensure("file:///w/a", NOW)
+      expect(await tx.projects.byRoot("file:///w/a")).toBeDefined()
+      seen.push(store().projects.byRoot("file:///w/a"))
+      throw new Error("undone")
+    })
+    await expect(undone).rejects.toThrow("undone")
+    expect(await Promise.all(seen)).toEqual([undefined])
+    expect(await store().projects.byRoot("file:///w/a")).toBeUndefined()
+  })
+
   test("a path that was seen leads to its project", async () => {
     const a = await addProject(store(), "a")
     await store().projects.remember("file:///link", a)

@@ -117,7 +117,7 @@ export function transactionsContract(store: () => Store): void {
         await sleep(A_WHILE_MS)
         expect(listener).not.toHaveBeenCalled()
       })
-      expect(listener).toHaveBeenCalled()
+      await vi.waitFor(() => expect(listener).toHaveBeenCalled())
     })
 
     test("comes when the entry can be read", async () => {
@@ -157,7 +157,7 @@ export function transactionsContract(store: () => Store): void {
       const listener = vi.fn()
       store().onWake(listener)
       await act(leased)
-      expect(listener).toHaveBeenCalled()
+      await vi.waitFor(() => expect(listener).toHaveBeenCalled())
     })
 
     test("comes no more to a listener that has gone", async () => {
