@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import {
   addAll,
@@ -177,7 +178,9 @@ describe("what is found", () => {
         .slice(0, 32)
     const prefixes = ["w", "w1", "w2a", "wz", "w9"]
     const check = async (on: Engine) => {
-      for (const prefix of prefixes) {
+      // At first in the dictionary; once the common words are learnt, among those.
+      for (const prefix of [...prefixes, ...prefixes]) {
+        if (prefix === "w") await sleep(20)
         const chosen = await on.expand({ words: [{ word: prefix, weight: 1, isPrefix: true }] })
         expect(chosen.map(({ word }) => word)).toEqual(expected(prefix))
       }
@@ -185,6 +188,8 @@ describe("what is found", () => {
     // Some are written in one piece, some in many, some not at all; some are replaced, and some come and go.
     await engine.add(docs.slice(0, 1200), 1)
     await workAll(engine)
+    await engine.expand({ words: [{ word: "w", weight: 1, isPrefix: true }] })
+    await sleep(20)
     for (let at = 1200; at < 2400; at += 100) {
       await engine.add([...docs.slice(at, at + 100), docs[at - 200]!, docOf(9_000_001, "w w1 w2a w9")], at)
       if (at % 300 === 0) await workAll(engine)
@@ -201,6 +206,28 @@ describe("what is found", () => {
     expect(left.length).toBe(engine.facts().documents)
     await check(engine)
     await check(await open())
+  })
+
+  test("a word that becomes common while others are known is among those a prefix stands for", async () => {
+    const expand = async (prefix: string) => {
+      const chosen = await engine.expand({ words: [{ word: prefix, weight: 1, isPrefix: true }] })
+      return chosen.map(({ word }) => word)
+    }
+    const common = Array.from({ length: 40 }, (_, at) => `pre${at + 10}`)
+    const many = (count: number, text: string, from: number) =>
+      Array.from({ length: count }, (_, at) => docOf(from + at, text))
+    await engine.add(many(150, `${common.join(" ")} rest`, 1), 1)
+    await workAll(engine)
+    await expand("pre")
+    await sleep(20)
+    expect(await expand("pre")).toEqual(common.slice(0, 32))
+    await engine.add(many(100, "prefect", 1_000), 2)
+    await workAll(engine)
+    expect(await expand("pre")).toEqual(common.slice(0, 32))
+    await engine.add(many(60, "prefect", 2_000), 3)
+    await everywhere(async () => expect(await expand("pre")).toEqual(["prefect", ...common.slice(0, 31)]))
+    await engine.add(many(60, "prefect precious", 3_000), 4)
+    await everywhere(async () => expect(await expand("pre")).toEqual(["prefect", ...common.slice(0, 31)]))
   })
 
   test("a prefix stands for the most frequent words that begin so", async () => {
