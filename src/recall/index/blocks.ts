@@ -128,18 +128,19 @@ function lookAt(top: Top, { view, parts, accept }: Run, block: number, bound: nu
     rest -= part.weight * enter(part, block)
     if (part.to > part.from) count = addUp(part, first, count)
   }
-  const left = stillAble(count, floor - rest)
-  if (left > 0) {
-    while (others > 0) {
-      const part = parts[--others]!
-      enter(part, block)
-      addWhere(part, first, left)
-    }
-    for (let at = 0; at < left; at++) {
-      const place = touched[at]!
-      const score = sums[place]!
-      if (score >= top.floor && accept(first + place)) top.push(score, view, first + place)
-    }
+  let left = stillAble(count, floor - rest)
+  while (others > 0 && left > 0) {
+    const part = parts[--others]!
+    const most = part.weight * enter(part, block)
+    if (most === 0) continue
+    addWhere(part, first, left)
+    rest -= most
+    left = stillAble(left, floor - rest)
+  }
+  for (let at = 0; at < left; at++) {
+    const place = touched[at]!
+    const score = sums[place]!
+    if (score >= top.floor && accept(first + place)) top.push(score, view, first + place)
   }
   sums.fill(0)
 }

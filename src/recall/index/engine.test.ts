@@ -143,24 +143,30 @@ describe("what is found", () => {
       ]) {
         const query = { ...words("w0", "w1", "wa", "w2b"), filter, limit: 5000 }
         const wanted = reference(docs, query).map(({ ref }) => ref)
-        expect((await found(on, query)).sort()).toEqual(wanted.sort())
+        const all = await found(on, query)
+        expect(all.toSorted()).toEqual(wanted.sort())
+        expect(await found(on, { ...query, limit: 20 })).toEqual(all.slice(0, 20))
       }
     })
   })
 
   test("all of some words must occur, and none of others", async () => {
-    const docs = makeDocs(2000)
+    // So many that one segment has more with all of the words than are looked at one by one.
+    const docs = makeDocs(5000)
     await addAll(engine, docs)
     await everywhere(async (on) => {
       for (const more of [
         { all: [["w1", "w2"], ["wa"]] },
+        { all: [["w1"], ["w2"]] },
         { all: [["w1", "not-there"]] },
         { none: ["w0", "w1"] },
         { all: [["w3"]], none: ["w0", "not-there"] },
       ]) {
         const query = { ...words("w5", "w6"), ...more, limit: 5000 }
         const wanted = reference(docs, query).map(({ ref }) => ref)
-        expect((await found(on, query)).sort()).toEqual(wanted.sort())
+        const all = await found(on, query)
+        expect(all.toSorted()).toEqual(wanted.sort())
+        expect(await found(on, { ...query, limit: 20 })).toEqual(all.slice(0, 20))
       }
       expect(await found(on, { words: [], all: [["w1", "w2"]], limit: 5000 })).not.toEqual([])
       expect(await found(on, { words: [], none: ["w1"], limit: 5000 })).toEqual([])

@@ -25,7 +25,7 @@ export interface Part {
 }
 
 /** Of so many documents that could have all required words, each is looked at; of more, blocks are passed over. */
-const FEW_TOGETHER = 4_096
+const FEW_TOGETHER = 2_048
 
 /** Exact: nothing that could win, be it by a tie, is left out. */
 export function rank(wish: RankWish): Found[] {

@@ -39,14 +39,25 @@ interface Found {
 }
 
 function matchesOf(text: string, query: ParsedQuery): Found {
-  const { ids, prefixes, beginnings, worth } = wantedBy(query)
+  const { ids, prefixes, beginnings, worth, chunks } = wantedBy(query)
   const all: Match[] = []
-  const emit = (word: string, start: number, end: number) => {
+  const emitTo = (matches: Match[]) => (word: string, start: number, end: number) => {
     const id = ids.get(word) ?? prefixes.find(([prefix]) => word.startsWith(prefix))?.[1]
-    if (id !== undefined) all.push({ start, end, id })
+    if (id !== undefined) matches.push({ start, end, id })
   }
-  if (beginnings && !FOLDED_LETTER.test(text))
-    eachChunkWith(text, beginnings, (from, to) => eachWordBetween(text, from, to, emit))
+  const emit = emitTo(all)
+  const lookAt = (from: number, to: number) => {
+    if (to - from > LONGEST_REMEMBERED) return eachWordBetween(text, from, to, emit)
+    const chunk = text.slice(from, to)
+    let matches = chunks.get(chunk)
+    if (!matches) {
+      matches = []
+      eachWord(chunk, emitTo(matches))
+      chunks.set(chunk, matches)
+    }
+    for (const { start, end, id } of matches) all.push({ start: from + start, end: from + end, id })
+  }
+  if (beginnings && !FOLDED_LETTER.test(text)) eachChunkWith(text, beginnings, lookAt)
   else eachWord(text, emit)
   for (const [index, phrase] of query.phrases.entries()) {
     const id = worth.length - query.phrases.length + index
@@ -65,7 +76,11 @@ interface Wanted {
   beginnings: RegExp | undefined
   /** Of the words, then of the phrases. */
   worth: number[]
+  /** Runs between blanks that were taken apart: the words that somebody looks for come again and again. */
+  chunks: Map<string, Match[]>
 }
+
+const LONGEST_REMEMBERED = 40
 
 /** Of all texts of a page it is the same. */
 const remembered = new WeakMap<ParsedQuery, Wanted>()
@@ -85,7 +100,7 @@ function wantedBy(query: ParsedQuery): Wanted {
   }
   for (const _ of query.phrases) worth.push(PHRASE_WORTH)
   const beginnings = beginningsOf([...ids.keys(), ...prefixes.map(([prefix]) => prefix)])
-  const wanted = { ids, prefixes, beginnings, worth }
+  const wanted = { ids, prefixes, beginnings, worth, chunks: new Map() }
   remembered.set(query, wanted)
   return wanted
 }
