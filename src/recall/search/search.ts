@@ -27,8 +27,9 @@ export interface SearchParts {
 const CANDIDATES = 80
 /** Texts that are read to find a phrase: first few, then many. */
 const PHRASE_CANDIDATES = [500, 2_000]
-/** As many as one statement asks for; then others get their turn. */
-const TEXTS_AT_ONCE = 128
+/** Of those, how many at once: at first as many as may be enough. After each, others get their turn. */
+const FIRST_TEXTS = 128
+const MORE_TEXTS = 512
 /** Hits of this project go first as long as they are not much worse than the best anywhere. */
 const FIRST_PROJECT_FLOOR = 0.4
 
@@ -123,8 +124,8 @@ async function withPhrases(
   for (const most of PHRASE_CANDIDATES) {
     const hits = await ask(most)
     const unread = hits.filter(({ ref }) => !read.has(ref))
-    for (let at = 0; at < unread.length && held.length < wanted; at += TEXTS_AT_ONCE) {
-      const some = unread.slice(at, at + TEXTS_AT_ONCE)
+    while (unread.length > 0 && held.length < wanted) {
+      const some = unread.splice(0, read.size === 0 ? FIRST_TEXTS : MORE_TEXTS)
       const refs = some.map(({ ref }) => ref)
       const texts = await textsOf(store, refs)
       for (const ref of refs) read.add(ref)
