@@ -1,37 +1,15 @@
-import { type Selectable, type SqlBool, sql } from "kysely"
+import { type Selectable, sql } from "kysely"
 import type { SessionId } from "../domain/ids.ts"
 import type { NewTurn, PutTurn, Turns } from "../domain/store.ts"
 import type { Turn, TurnKind, Usage } from "../domain/turn.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
-import { prepared, preparedRuns } from "./prepared.ts"
+import { exchangeFrom } from "./exchange-turns.ts"
+import { preparedRuns } from "./prepared.ts"
 import type { Tables } from "./tables.ts"
 
 const turnsBySeq = preparedRuns((db, seqs: number[]) => db.selectFrom("turns").selectAll().where("seq", "in", seqs))
 const textsBySeq = preparedRuns((db, seqs: number[]) =>
   db.selectFrom("turns").select(["seq", "text"]).where("seq", "in", seqs),
-)
-
-const timeOf = prepared((db, seq: number) => db.selectFrom("turns").select("at_ms").where("seq", "=", seq))
-const standingFrom = (db: Db, sessionId: string, atMs: number, seq: number) =>
-  db
-    .selectFrom("turns")
-    .where("session_id", "=", sessionId)
-    .where("superseded_at_ms", "is", null)
-    .where(sql<SqlBool>`(at_ms, seq) >= (${atMs}, ${seq})`)
-    .orderBy("at_ms")
-    .orderBy("seq")
-const promptAfter = prepared((db, sessionId: string, atMs: number, seq: number, notSeq: number) =>
-  standingFrom(db, sessionId, atMs, seq)
-    .select(["at_ms", "seq"])
-    .where("kind", "=", sql.lit("prompt"))
-    .where("seq", "<>", notSeq)
-    .limit(sql.lit(1)),
-)
-const turnsFrom = prepared((db, sessionId: string, atMs: number, seq: number) =>
-  standingFrom(db, sessionId, atMs, seq).selectAll(),
-)
-const turnsBetween = prepared((db, sessionId: string, atMs: number, seq: number, nextMs: number, nextSeq: number) =>
-  standingFrom(db, sessionId, atMs, seq).selectAll().where(sql<SqlBool>`(at_ms, seq) < (${nextMs}, ${nextSeq})`),
 )
 
 /** Well below what either database allows as parameters of one statement. */
@@ -109,15 +87,7 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
         .execute()
       return rows.map(({ seq, atMs }) => ({ seq, atMs }))
     },
-    async ofExchange(sessionId, seq) {
-      const [first] = await timeOf(db, dialect, seq)
-      if (!first) return []
-      const [next] = await promptAfter(db, dialect, sessionId, first.at_ms, seq, seq)
-      const rows = next
-        ? await turnsBetween(db, dialect, sessionId, first.at_ms, seq, next.at_ms, next.seq)
-        : await turnsFrom(db, dialect, sessionId, first.at_ms, seq)
-      return rows.map(toTurn)
-    },
+    ofExchange: async (sessionId, seq) => (await exchangeFrom(db, dialect, sessionId, seq)).map(toTurn),
     async holders(platform, nativeTurnId) {
       const rows = await db
         .selectFrom("sessions as s")

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import type { Store } from "../../domain/store.ts"
 import type { DocLook, Engine, EngineHit } from "../index/engine.ts"
@@ -27,7 +26,7 @@ export interface SearchParts {
 const CANDIDATES = 80
 /** Texts that are read to find a phrase: first few, then many. */
 const PHRASE_CANDIDATES = [500, 2_000]
-/** Of those, how many at once: at first as many as may be enough. After each, others get their turn. */
+/** Of those, how many at once: at first as many as may be enough. */
 const FIRST_TEXTS = 128
 const MORE_TEXTS = 512
 /** Hits of this project go first as long as they are not much worse than the best anywhere. */
@@ -135,8 +134,6 @@ async function withPhrases(
           return text !== undefined && phrases.every((phrase) => containsPhrase(text, phrase.text))
         }),
       )
-      // It may take a while: other searches, and what is to be indexed, get their turn.
-      await nextTurn()
     }
     if (held.length >= limit || hits.length < most) return held
   }
