@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { Worker } from "node:worker_threads"
 import type { IndexerData } from "../src/daemon/indexer.ts"
+import { INDEXER_LIMITS } from "../src/daemon/start-indexer.ts"
 import type { Store } from "../src/domain/store.ts"
 import { openEngine } from "../src/recall/index/engine.ts"
 import type { SearchWish } from "../src/recall/search/wish.ts"
@@ -66,7 +67,7 @@ export async function openTarget({ store, place, vectors = false }: TargetWish):
     start: () =>
       new Worker(new URL("../src/daemon/indexer.ts", import.meta.url), {
         workerData,
-        resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
+        resourceLimits: INDEXER_LIMITS,
       }),
     onTrouble(error, what) {
       console.error(what, error)

@@ -1,10 +1,28 @@
-import { Worker } from "node:worker_threads"
+import { setFlagsFromString } from "node:v8"
+import { type ResourceLimits, Worker } from "node:worker_threads"
 import type { IndexerData } from "./indexer.ts"
 
+const SEMI_SPACE_MB = 8
+
+/**
+ * Lists that were read are kept beside the heap. What a search leaves behind is short-lived: with less room for it, a good
+ * part of each search would be the garbage collector's.
+ */
+export const INDEXER_LIMITS: ResourceLimits = {
+  maxOldGenerationSizeMb: 128,
+  maxYoungGenerationSizeMb: SEMI_SPACE_MB * 3,
+}
+
+/** The daemon's flag for its own heap goes before a thread's limits. It is read when a thread begins, and at no other time. */
+const SEMI_SPACE = "--max-semi-space-size"
+const ownFlag = process.execArgv.find((flag) => flag.startsWith(SEMI_SPACE)) ?? `${SEMI_SPACE}=0`
+
 export function startIndexer(data: IndexerData): Worker {
-  return new Worker(new URL("../daemon/indexer.js", import.meta.url), {
+  setFlagsFromString(`${SEMI_SPACE}=${SEMI_SPACE_MB}`)
+  const worker = new Worker(new URL("../daemon/indexer.js", import.meta.url), {
     workerData: data,
-    // Lists that were read are cached beside the heap; what is left over is short-lived.
-    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
+    resourceLimits: INDEXER_LIMITS,
   })
+  for (const begun of ["online", "exit"]) worker.once(begun, () => setFlagsFromString(ownFlag))
+  return worker
 }

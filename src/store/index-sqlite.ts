@@ -16,8 +16,8 @@ import { translateSqlite } from "./sqlite.ts"
 /** The key of a row of lists is segment * 2^32 + row: a segment's lists lie together, and writing a new one appends. */
 const SEGMENT = 2 ** 32
 
-/** Longer than this, the log is moved into the file also when it is a bad moment. */
-const LONG_LOG_BYTES = 32 * 1024 * 1024
+/** Longer than this, the log is moved into the file also when it is a bad moment. Often a little: a search may wait for it. */
+const LONG_LOG_BYTES = 4 * 1024 * 1024
 
 const FREE_PAGES_KEPT = 64
 const FREE_PAGES_AT_ONCE = 500

@@ -25,7 +25,7 @@ export function prepared<Parameters extends unknown[], Row>(
   }
 }
 
-const RUNS = [8, 32, 512]
+const RUNS = [8, 32, 128, 512]
 
 /** The same with any number of values for one parameter: in runs of a few lengths, the last value repeated to fill one. */
 export function preparedRuns<Value, Row>(

@@ -1,8 +1,9 @@
-import { type Selectable, type SqlBool, sql } from "kysely"
+import { type Selectable, sql } from "kysely"
 import type { SessionId } from "../domain/ids.ts"
 import type { NewTurn, PutTurn, Turns } from "../domain/store.ts"
 import type { Turn, TurnKind, Usage } from "../domain/turn.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
+import { exchangeFrom } from "./exchange-turns.ts"
 import { preparedRuns } from "./prepared.ts"
 import type { Tables } from "./tables.ts"
 
@@ -86,27 +87,7 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
         .execute()
       return rows.map(({ seq, atMs }) => ({ seq, atMs }))
     },
-    async ofExchange(sessionId, seq) {
-      const from = await db.selectFrom("turns").select("at_ms").where("seq", "=", seq).executeTakeFirst()
-      if (!from) return []
-      const after = db
-        .selectFrom("turns")
-        .where("session_id", "=", sessionId)
-        .where("superseded_at_ms", "is", null)
-        .where(sql<SqlBool>`(at_ms, seq) >= (${from.at_ms}, ${seq})`)
-        .orderBy("at_ms")
-        .orderBy("seq")
-      const next = await after
-        .select(["at_ms", "seq"])
-        .where("kind", "=", "prompt")
-        .where("seq", "<>", seq)
-        .limit(1)
-        .executeTakeFirst()
-      const rows = await (next ? after.where(sql<SqlBool>`(at_ms, seq) < (${next.at_ms}, ${next.seq})`) : after)
-        .selectAll()
-        .execute()
-      return rows.map(toTurn)
-    },
+    ofExchange: async (sessionId, seq) => (await exchangeFrom(db, dialect, sessionId, seq)).map(toTurn),
     async holders(platform, nativeTurnId) {
       const rows = await db
         .selectFrom("sessions as s")

@@ -41,16 +41,14 @@ export const hashed: EmbedderAdapter<typeof settings> = {
 
 function vectorOf(text: string, dimension: number): Float32Array {
   const counts = new Map<number, number>()
-  const count = (feature: string, weight: number) => {
-    const hash = fnv1a(feature)
-    counts.set(hash, (counts.get(hash) ?? 0) + weight)
-  }
+  const count = (hash: number, weight: number) => counts.set(hash, (counts.get(hash) ?? 0) + weight)
   for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
-    count(word, WORD_WEIGHT)
+    count(fnv1a(FNV_BASIS, word, 0, word.length), WORD_WEIGHT)
+    // Hashed where they stand: a string for each of thousands of parts took most of the time.
     const bounded = `<${word}>`
-    for (const length of GRAM_LENGTHS) {
-      for (let at = 0; at + length <= bounded.length; at++) count(`#${bounded.slice(at, at + length)}`, 1 / length)
-    }
+    for (const length of GRAM_LENGTHS)
+      for (let at = 0; at + length <= bounded.length; at++)
+        count(fnv1a(PART_BASIS, bounded, at, at + length), 1 / length)
   }
   const vector = new Float32Array(dimension)
   for (const [hash, weight] of counts) {
@@ -61,10 +59,15 @@ function vectorOf(text: string, dimension: number): Float32Array {
   return norm === 0 ? vector : vector.map((value) => value / norm)
 }
 
+const FNV_PRIME = 0x01000193
+const FNV_BASIS = 0x811c9dc5
+/** As if a # stood before it: no part is taken for a word. */
+const PART_BASIS = Math.imul(FNV_BASIS ^ 35, FNV_PRIME)
+
 /** 32 bits, with a last mixing step: FNV alone leaves its low bits to the last character. */
-function fnv1a(text: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+function fnv1a(basis: number, text: string, from: number, to: number): number {
+  let hash = basis
+  for (let at = from; at < to; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0

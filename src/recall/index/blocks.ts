@@ -13,11 +13,8 @@ const touched = new Uint8Array(BLOCK_DOCS)
 
 /** Where a list is in the block that is looked at. */
 interface Here extends Part {
-  /** The most that it can add here. */
-  most: number
   from: number
   to: number
-  isLookedUp: boolean
 }
 
 interface Run {
@@ -35,14 +32,16 @@ export class Blocks {
   readonly #runs: Run[] = []
   #count = 0
 
-  add(view: number, size: number, parts: readonly Part[], accept: Accept): void {
+  /** `accept` wants all of the required lists: blocks without one of them are not looked at. */
+  add(view: number, size: number, parts: readonly Part[], accept: Accept, required: readonly List[]): void {
     const first = this.#count
     this.#count += blocksOf(size)
     if (this.#count > scratch.bounds.length) scratch = enlarged(this.#count)
     const bounds = scratch.bounds.subarray(first, this.#count).fill(0)
     for (const { list, weight } of parts) addBounds(bounds, list, weight)
+    for (const list of required) clearWithout(bounds, list)
     scratch.owners.fill(this.#runs.length, first, this.#count)
-    const heres = parts.map((part) => ({ ...part, most: 0, from: 0, to: 0, isLookedUp: false }))
+    const heres = parts.map((part) => ({ ...part, from: 0, to: 0 }))
     this.#runs.push({ view, parts: heres, accept, first })
   }
 
@@ -63,7 +62,7 @@ export class Blocks {
     for (let next = 0; next < this.#count; next++) {
       const at = order[next]!
       const run = this.#runs[owners[at]!]!
-      if (bounds[at]! >= top.floor) lookAt(top, run, at - run.first)
+      if (bounds[at]! >= top.floor) lookAt(top, run, at - run.first, bounds[at]!)
       // Those of one step are in no order; no later one has more than the first of it.
       else if (bounds[at]! + highest / STEPS + 1 < top.floor) return
     }
@@ -101,39 +100,70 @@ function addBounds(bounds: Int32Array, { docs, count, impacts, maxes }: List, we
     }
 }
 
-function lookAt(top: Top, { view, parts, accept }: Run, block: number): void {
-  const first = block << BLOCK_SHIFT
-  let essential = parts.length
-  let bound = 0
-  for (let index = 0; index < parts.length; index++) {
-    const part = parts[index]!
-    part.most = part.weight * enter(part, block)
-    bound += part.most
-    if (bound >= top.floor && essential === parts.length) essential = index
+function clearWithout(bounds: Int32Array, { docs, count, maxes }: List): void {
+  if (docs === undefined) {
+    for (let block = 0; block < bounds.length; block++) if (maxes[block] === 0) bounds[block] = 0
+    return
   }
-  if (essential === parts.length) return
-  let count = 0
-  for (let index = essential; index < parts.length; index++) count = addUp(parts[index]!, first, count)
-  const isMany = count > BLOCK_DOCS
-  if (isMany) count = BLOCK_DOCS
-  let rest = 0
-  for (let index = 0; index < essential; index++) {
-    const part = parts[index]!
-    part.isLookedUp = part.to - part.from > count * LOOK_UP_POSTINGS
-    if (part.isLookedUp) rest += part.most
-    else addQuietly(part, first)
-  }
+  let next = 0
   for (let at = 0; at < count; at++) {
-    const place = isMany ? at : touched[at]!
-    let score = sums[place]!
-    if (score === 0 || score + rest < top.floor || !accept(first + place)) continue
-    for (let index = 0; index < essential; index++) {
-      const part = parts[index]!
-      if (part.isLookedUp) score += part.weight * impactIn(part.list, first + place)
-    }
-    if (score >= top.floor) top.push(score, view, first + place)
+    const block = docs[at]! >>> BLOCK_SHIFT
+    if (block < next) continue
+    bounds.fill(0, next, block)
+    next = block + 1
+  }
+  bounds.fill(0, next)
+}
+
+/** `bound` is what the parts can reach in this block. */
+function lookAt(top: Top, { view, parts, accept }: Run, block: number, bound: number): void {
+  const first = block << BLOCK_SHIFT
+  const { floor } = top
+  let rest = bound
+  let others = parts.length
+  let count = 0
+  // As long as what is left could lift a document by itself.
+  while (others > 0 && rest >= floor) {
+    const part = parts[--others]!
+    rest -= part.weight * enter(part, block)
+    if (part.to > part.from) count = addUp(part, first, count)
+  }
+  let left = stillAble(count, floor - rest)
+  while (others > 0 && left > 0) {
+    const part = parts[--others]!
+    const most = part.weight * enter(part, block)
+    if (most === 0) continue
+    addWhere(part, first, left)
+    rest -= most
+    left = stillAble(left, floor - rest)
+  }
+  for (let at = 0; at < left; at++) {
+    const place = touched[at]!
+    const score = sums[place]!
+    if (score >= top.floor && accept(first + place)) top.push(score, view, first + place)
   }
   sums.fill(0)
+}
+
+/** Keeps in `touched` those that have so much; how many they are. */
+function stillAble(count: number, least: number): number {
+  const isMany = count > BLOCK_DOCS
+  const end = isMany ? BLOCK_DOCS : count
+  let left = 0
+  for (let at = 0; at < end; at++) {
+    const place = isMany ? at : touched[at]!
+    if (sums[place]! >= least && sums[place]! > 0) touched[left++] = place
+  }
+  return left
+}
+
+/** To the first so many of `touched`; to others, too, where that costs less. */
+function addWhere(part: Here, first: number, count: number): void {
+  const { list, weight, from, to } = part
+  if (list.docs === undefined && list.places === undefined)
+    for (let at = 0; at < count; at++) sums[touched[at]!]! += weight * list.impacts[first + touched[at]!]!
+  else if (to - from <= count * LOOK_UP_POSTINGS) addQuietly(part, first)
+  else for (let at = 0; at < count; at++) sums[touched[at]!]! += weight * impactIn(list, first + touched[at]!)
 }
 
 /** The largest impact in the block. */

@@ -15,10 +15,15 @@ const KEPT_SHARE = 0.8
  * Lists by what it would cost to read them again and how often they were used, for each byte they take. What is not used
  * loses its worth with time: each new one is worth as much more as what went last. A few dozen words are in most queries
  * and in most documents; by age alone their lists would be read again and again.
+ *
+ * Most words of a query do not come again soon. They are only held until the next ones are read, and kept when they are read
+ * a second time: what is kept for a while and then dropped is what the garbage collector has most work with.
  */
 export class ListCache {
   readonly #maxBytes: number
   readonly #byTerm = new Map<number, TermLists>()
+  #held = new Map<number, TermLists>()
+  readonly #missed = new Remembered()
   #bytes = 0
   #gone = 0
 
@@ -30,23 +35,41 @@ export class ListCache {
   get(term: number, segment: Segment): List | null | undefined {
     const entry = this.#byTerm.get(term)
     if (entry) this.#use(entry)
-    return entry?.lists.get(segment)
+    return (entry ?? this.#held.get(term))?.lists.get(segment)
   }
 
-  /** Of the row that was read for it: its own, or the pack in which it is if it is anywhere. */
-  put(term: number, segment: Segment, bytes: Uint8Array | undefined): List | null {
-    const list = bytes === undefined ? null : listFrom(bytes, term, segment.docs.size)
-    let entry = this.#byTerm.get(term)
-    if (!entry) {
-      entry = { lists: new Map(), bytes: 0, uses: 0, worth: 0 }
+  /** Of the rows that were read for them: its own, or the pack in which it is if it is anywhere. */
+  put(read: readonly { term: number; segment: Segment; bytes: Uint8Array | undefined }[]): (List | null)[] {
+    const held = new Map<number, TermLists>()
+    const lists = read.map(({ term, segment, bytes }) => {
+      const list = bytes === undefined ? null : listFrom(bytes, term, segment.docs.size)
+      const kept = this.#byTerm.get(term)
+      if (kept) {
+        this.#add(kept, segment, list)
+        this.#bytes += bytesOf(list)
+        return list
+      }
+      let entry = held.get(term)
+      if (!entry) {
+        entry = { lists: new Map(), bytes: 0, uses: 0, worth: 0 }
+        held.set(term, entry)
+      }
+      this.#add(entry, segment, list)
+      return list
+    })
+    this.#held = held
+    for (const [term, entry] of held) {
+      if (!this.#missed.has(term)) {
+        this.#missed.add(term, entry.bytes, this.#maxBytes)
+        continue
+      }
+      held.delete(term)
       this.#byTerm.set(term, entry)
+      this.#bytes += entry.bytes
+      this.#use(entry)
     }
-    entry.lists.set(segment, list)
-    entry.bytes += bytesOf(list)
-    this.#bytes += bytesOf(list)
-    this.#use(entry)
     if (this.#bytes > this.#maxBytes) this.#makeRoom()
-    return list
+    return lists
   }
 
   /** A segment is gone. */
@@ -58,11 +81,18 @@ export class ListCache {
       entry.bytes -= bytesOf(list)
       this.#bytes -= bytesOf(list)
     }
+    this.#held.clear()
   }
 
   clear(): void {
     this.#byTerm.clear()
+    this.#held.clear()
     this.#bytes = 0
+  }
+
+  #add(entry: TermLists, segment: Segment, list: List | null): void {
+    entry.lists.set(segment, list)
+    entry.bytes += bytesOf(list)
   }
 
   #use(entry: TermLists): void {
@@ -78,6 +108,26 @@ export class ListCache {
       this.#bytes -= bytes
       this.#gone = worth
     }
+  }
+}
+
+/** The words of what was read last, about as much as could be kept: in two sets, of which the older goes as a whole. */
+class Remembered {
+  #young = new Set<number>()
+  #old = new Set<number>()
+  #bytes = 0
+
+  has(term: number): boolean {
+    return this.#young.has(term) || this.#old.has(term)
+  }
+
+  add(term: number, bytes: number, maxBytes: number): void {
+    this.#young.add(term)
+    this.#bytes += bytes
+    if (this.#bytes <= maxBytes / 2) return
+    this.#old = this.#young
+    this.#young = new Set()
+    this.#bytes = 0
   }
 }
 

@@ -30,6 +30,7 @@ export class Docs {
   removed: Uint8Array
   hidden: Uint8Array
   removedCount = 0
+  #counted: { kind: number; count: number } | undefined
   firstMs = Number.POSITIVE_INFINITY
   lastMs = Number.NEGATIVE_INFINITY
 
@@ -42,6 +43,7 @@ export class Docs {
   push(facts: DocFacts): number {
     if (this.size === this.ref.length) this.#grow()
     const doc = this.size++
+    this.#counted = undefined
     this.ref[doc] = facts.ref
     this.session[doc] = facts.session
     this.kind[doc] = facts.kind
@@ -77,13 +79,26 @@ export class Docs {
     if (isSet(this.removed, doc)) return
     this.removed[doc >> 3]! |= 1 << (doc & 7)
     this.removedCount++
+    this.#counted = undefined
   }
 
   /** False when it was hidden before. */
   hide(doc: number): boolean {
     if (isSet(this.hidden, doc)) return false
     this.hidden[doc >> 3]! |= 1 << (doc & 7)
+    this.#counted = undefined
     return true
+  }
+
+  /** Of this kind, without what is removed or hidden. Counted once, and again after a change: it is asked all the time. */
+  countOf(kind: number): number {
+    if (this.#counted?.kind !== kind) {
+      let count = 0
+      for (let doc = 0; doc < this.size; doc++)
+        if (this.kind[doc] === kind && !isSet(this.removed, doc) && !isSet(this.hidden, doc)) count++
+      this.#counted = { kind, count }
+    }
+    return this.#counted.count
   }
 
   pack(): Uint8Array {
@@ -118,6 +133,7 @@ export class Docs {
     this.removed = new Uint8Array(removed)
     this.hidden = new Uint8Array(hidden)
     this.removedCount = 0
+    this.#counted = undefined
     for (let doc = 0; doc < this.size; doc++) if (isSet(removed, doc)) this.removedCount++
   }
 

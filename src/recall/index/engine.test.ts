@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import {
   addAll,
@@ -142,24 +143,30 @@ describe("what is found", () => {
       ]) {
         const query = { ...words("w0", "w1", "wa", "w2b"), filter, limit: 5000 }
         const wanted = reference(docs, query).map(({ ref }) => ref)
-        expect((await found(on, query)).sort()).toEqual(wanted.sort())
+        const all = await found(on, query)
+        expect(all.toSorted()).toEqual(wanted.sort())
+        expect(await found(on, { ...query, limit: 20 })).toEqual(all.slice(0, 20))
       }
     })
   })
 
   test("all of some words must occur, and none of others", async () => {
-    const docs = makeDocs(2000)
+    // So many that one segment has more with all of the words than are looked at one by one.
+    const docs = makeDocs(5000)
     await addAll(engine, docs)
     await everywhere(async (on) => {
       for (const more of [
         { all: [["w1", "w2"], ["wa"]] },
+        { all: [["w1"], ["w2"]] },
         { all: [["w1", "not-there"]] },
         { none: ["w0", "w1"] },
         { all: [["w3"]], none: ["w0", "not-there"] },
       ]) {
         const query = { ...words("w5", "w6"), ...more, limit: 5000 }
         const wanted = reference(docs, query).map(({ ref }) => ref)
-        expect((await found(on, query)).sort()).toEqual(wanted.sort())
+        const all = await found(on, query)
+        expect(all.toSorted()).toEqual(wanted.sort())
+        expect(await found(on, { ...query, limit: 20 })).toEqual(all.slice(0, 20))
       }
       expect(await found(on, { words: [], all: [["w1", "w2"]], limit: 5000 })).not.toEqual([])
       expect(await found(on, { words: [], none: ["w1"], limit: 5000 })).toEqual([])
@@ -177,7 +184,9 @@ describe("what is found", () => {
         .slice(0, 32)
     const prefixes = ["w", "w1", "w2a", "wz", "w9"]
     const check = async (on: Engine) => {
-      for (const prefix of prefixes) {
+      // At first in the dictionary; once the common words are learnt, among those.
+      for (const prefix of [...prefixes, ...prefixes]) {
+        if (prefix === "w") await sleep(20)
         const chosen = await on.expand({ words: [{ word: prefix, weight: 1, isPrefix: true }] })
         expect(chosen.map(({ word }) => word)).toEqual(expected(prefix))
       }
@@ -185,6 +194,8 @@ describe("what is found", () => {
     // Some are written in one piece, some in many, some not at all; some are replaced, and some come and go.
     await engine.add(docs.slice(0, 1200), 1)
     await workAll(engine)
+    await engine.expand({ words: [{ word: "w", weight: 1, isPrefix: true }] })
+    await sleep(20)
     for (let at = 1200; at < 2400; at += 100) {
       await engine.add([...docs.slice(at, at + 100), docs[at - 200]!, docOf(9_000_001, "w w1 w2a w9")], at)
       if (at % 300 === 0) await workAll(engine)
@@ -201,6 +212,28 @@ describe("what is found", () => {
     expect(left.length).toBe(engine.facts().documents)
     await check(engine)
     await check(await open())
+  })
+
+  test("a word that becomes common while others are known is among those a prefix stands for", async () => {
+    const expand = async (prefix: string) => {
+      const chosen = await engine.expand({ words: [{ word: prefix, weight: 1, isPrefix: true }] })
+      return chosen.map(({ word }) => word)
+    }
+    const common = Array.from({ length: 40 }, (_, at) => `pre${at + 10}`)
+    const many = (count: number, text: string, from: number) =>
+      Array.from({ length: count }, (_, at) => docOf(from + at, text))
+    await engine.add(many(150, `${common.join(" ")} rest`, 1), 1)
+    await workAll(engine)
+    await expand("pre")
+    await sleep(20)
+    expect(await expand("pre")).toEqual(common.slice(0, 32))
+    await engine.add(many(100, "prefect", 1_000), 2)
+    await workAll(engine)
+    expect(await expand("pre")).toEqual(common.slice(0, 32))
+    await engine.add(many(60, "prefect", 2_000), 3)
+    await everywhere(async () => expect(await expand("pre")).toEqual(["prefect", ...common.slice(0, 31)]))
+    await engine.add(many(60, "prefect precious", 3_000), 4)
+    await everywhere(async () => expect(await expand("pre")).toEqual(["prefect", ...common.slice(0, 31)]))
   })
 
   test("a prefix stands for the most frequent words that begin so", async () => {

@@ -194,7 +194,7 @@ function makeEngine(shelf: Shelf, work: Work): Engine {
     work: ({ idle = false } = {}) => work.alone(() => work.step(idle)),
     dropCaches() {
       shelf.lists.clear()
-      shelf.words.clear()
+      shelf.forgetWords()
     },
     close: () => work.alone(() => shelf.tables.close()),
   }

@@ -22,7 +22,7 @@ export async function* flush(shelf: Shelf, delta: Delta): AsyncGenerator<void, v
   const order = liveByRef(delta.docs)
   const number = shelf.reserveNumber()
   try {
-    const counts = order.length > 0 ? yield* writeLists(shelf, delta, order, number) : []
+    const { counts, words, terms } = order.length > 0 ? yield* writeLists(shelf, delta, order, number) : NOTHING
     const docs = new Docs(order.length)
     for (const [at, doc] of order.entries()) {
       docs.pushFrom(delta.docs, doc)
@@ -37,6 +37,9 @@ export async function* flush(shelf: Shelf, delta: Delta): AsyncGenerator<void, v
         shelf.counts.add(term, count)
         segment.learnTerm(term)
       })
+    words.forEach((word, at) => {
+      shelf.common.add(word, terms[at]!)
+    })
   } catch (error) {
     shelf.toDrop.push(number)
     throw error
@@ -51,30 +54,35 @@ function liveByRef(docs: Docs): number[] {
   return live.sort((a, b) => docs.ref[a]! - docs.ref[b]!)
 }
 
-/** Gives the rows of counts. */
+interface Written {
+  /** Rows of counts. */
+  counts: ListRow[]
+  words: string[]
+  terms: number[]
+}
+const NOTHING: Written = { counts: [], words: [], terms: [] }
+
 async function* writeLists(
   shelf: Shelf,
   delta: Delta,
   order: number[],
   segment: number,
-): AsyncGenerator<void, ListRow[]> {
+): AsyncGenerator<void, Written> {
   const newDoc = new Int32Array(delta.docs.size).fill(-1)
   order.forEach((doc, at) => {
     newDoc[doc] = at
   })
+  const words: string[] = []
   const terms: number[] = []
   const lists: number[][] = []
   // Never all at once: there may be a hundred thousand of them.
-  for (const words = delta.words.entries(); ; ) {
-    const some = words.take(SLICE_WORDS).toArray()
+  for (const entries = delta.words.entries(); ; ) {
+    const some = entries.take(SLICE_WORDS).toArray()
     if (some.length === 0) break
     const live = some.filter(([, postings]) => postings.some((posting) => newDoc[posting >> 8]! >= 0))
-    terms.push(
-      ...(await numberWords(
-        shelf,
-        live.map(([word]) => word),
-      )),
-    )
+    const own = live.map(([word]) => word)
+    words.push(...own)
+    terms.push(...(await numberWords(shelf, own)))
     lists.push(...live.map(([, postings]) => postings))
     yield
   }
@@ -95,7 +103,7 @@ async function* writeLists(
   const counts = writer.finish()
   await write()
   yield
-  return counts
+  return { counts, words, terms }
 }
 
 const PLACE = 2 ** 22

@@ -57,10 +57,7 @@ export function prompts(shelf: Shelf, before: number, limit: number): number[] {
 }
 
 export function countPrompts(shelf: Shelf): number {
-  let count = 0
-  for (const { docs } of [...shelf.segments, ...shelf.deltas])
-    for (let doc = 0; doc < docs.size; doc++) if (isPrompt(docs, doc)) count++
-  return count
+  return [...shelf.segments, ...shelf.deltas].reduce((sum, { docs }) => sum + docs.countOf(PROMPT), 0)
 }
 
 /** Documents of a segment are in the order of their refs. */

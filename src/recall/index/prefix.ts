@@ -1,3 +1,4 @@
+import { COMMON_DOCS } from "./common.ts"
 import type { Shelf } from "./shelf.ts"
 
 /** How many words a prefix stands for. */
@@ -11,24 +12,47 @@ export async function withPrefix(shelf: Shelf, prefix: string): Promise<string[]
   for (;;) {
     const { deltas } = shelf
     const fresh = freshCounts(shelf, prefix)
-    const freshWords = [...fresh.keys()]
-    const freshTerms = await shelf.termsOf(freshWords)
-    const terms = await shelf.tables.termsWithPrefix(prefix)
+    const words = [...fresh.keys()]
+    const terms = await shelf.termsOf(words)
     if (deltas !== shelf.deltas) continue
-    const more = new Map(freshTerms.map((term, at) => [term, fresh.get(freshWords[at]!)!]))
+    const common = amongCommon(shelf, prefix, fresh, terms)
+    if (common) return common
+    const all = await shelf.tables.termsWithPrefix(prefix)
+    if (deltas !== shelf.deltas) continue
+    const more = new Map(terms.map((term, at) => [term, fresh.get(words[at]!)!]))
     const totalOf = (term: number) => shelf.counts.of(term) + (more.get(term) ?? 0)
-    const best = mostFrequent(terms, totalOf)
+    const best = mostFrequent(all, totalOf)
     const totals = new Map(best.map((term) => [term, totalOf(term)]))
     const written = best.length === 0 ? [] : await shelf.tables.wordsWithPrefix(prefix, best)
-    const unwritten = freshWords.filter((_, at) => freshTerms[at] === 0)
-    return [
+    const unwritten = words.filter((_, at) => terms[at] === 0)
+    return firstOf([
       ...written.map(({ word, term }) => ({ word, docs: totals.get(term)! })),
       ...unwritten.map((word) => ({ word, docs: fresh.get(word)! })),
-    ]
-      .sort((a, b) => b.docs - a.docs || Buffer.compare(Buffer.from(a.word), Buffer.from(b.word)))
-      .slice(0, PREFIX_WORDS)
-      .map(({ word }) => word)
+    ])
   }
+}
+
+/** Undefined where they may not be all: with enough that are common, no other word is in as many documents. */
+function amongCommon(
+  shelf: Shelf,
+  prefix: string,
+  fresh: ReadonlyMap<string, number>,
+  freshTerms: readonly number[],
+): string[] | undefined {
+  const common = shelf.common.withPrefix(prefix)
+  if (!common) return undefined
+  const totals = new Map(common.map(({ word, term }) => [word, shelf.counts.of(term)]))
+  let at = 0
+  for (const [word, docs] of fresh) totals.set(word, shelf.counts.of(freshTerms[at++]!) + docs)
+  const enough = Array.from(totals, ([word, docs]) => ({ word, docs })).filter(({ docs }) => docs >= COMMON_DOCS)
+  return enough.length < PREFIX_WORDS ? undefined : firstOf(enough)
+}
+
+function firstOf(words: { word: string; docs: number }[]): string[] {
+  return words
+    .sort((a, b) => b.docs - a.docs || Buffer.compare(Buffer.from(a.word), Buffer.from(b.word)))
+    .slice(0, PREFIX_WORDS)
+    .map(({ word }) => word)
 }
 
 /** Of words that are in memory only, or are also there. */

@@ -10,7 +10,7 @@ export async function purge(shelf: Shelf): Promise<void> {
   await dropWords(shelf)
   await dropSessions(shelf)
   shelf.lists.clear()
-  shelf.words.clear()
+  shelf.forgetWords()
   await shelf.tables.purge()
 }
 

@@ -24,6 +24,9 @@ export interface Part {
   sum: number
 }
 
+/** Of so many documents that could have all required words, each is looked at; of more, blocks are passed over. */
+const FEW_TOGETHER = 2_048
+
 /** Exact: nothing that could win, be it by a tie, is left out. */
 export function rank(wish: RankWish): Found[] {
   const { views } = wish
@@ -36,18 +39,12 @@ export function rank(wish: RankWish): Found[] {
     const accept = wish.accepts(view)
     const parts = accept ? partsOf(wish, view) : []
     if (!accept || parts.length === 0) continue
-    const required = wish.required.map((lists) => lists[view])
-    const rarest = required.reduce(
-      (least, list) => ((list?.count ?? 0) < (least?.count ?? 0) ? list : least),
-      required[0],
-    )
-    if (required.length > 0) {
-      if (rarest) together(top, view, parts, rarest, required as List[], accept)
-      continue
-    }
+    const required = wish.required.flatMap((lists) => lists[view] ?? []).sort((a, b) => a.count - b.count)
+    if (required.length < wish.required.length) continue
     const only = wish.only(view)
-    if (only && isCheaper(only.length, parts)) oneByOne(top, view, parts, only, accept)
-    else blocks.add(view, docs.size, parts, accept)
+    if (required.length > 0 && required[0]!.count <= FEW_TOGETHER) together(top, view, parts, required, accept)
+    else if (only && isCheaper(only.length, parts)) oneByOne(top, view, parts, only, havingAll(required, accept))
+    else blocks.add(view, docs.size, parts, havingAll(required, accept), required)
   }
   blocks.search(top)
   return top.found()
@@ -97,12 +94,20 @@ function oneByOne(top: Top, view: number, parts: Part[], docs: ArrayLike<number>
   }
 }
 
-function together(top: Top, view: number, parts: Part[], rarest: List, required: List[], accept: Accept): void {
-  const others = required.filter((list) => list !== rarest).sort((a, b) => a.count - b.count)
-  someDoc(rarest, (doc) => {
+/** Those of the first list, which is the shortest, that have the others too. */
+function together(top: Top, view: number, parts: Part[], [rarest, ...others]: List[], accept: Accept): void {
+  someDoc(rarest!, (doc) => {
     for (const list of others) if (impactIn(list, doc) === 0) return false
     const score = scoreIn(parts, doc, top.floor)
     if (score >= top.floor && accept(doc)) top.push(score, view, doc)
     return false
   })
+}
+
+function havingAll(required: readonly List[], accept: Accept): Accept {
+  if (required.length === 0) return accept
+  return (doc) => {
+    for (const list of required) if (impactIn(list, doc) === 0) return false
+    return accept(doc)
+  }
 }

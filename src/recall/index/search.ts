@@ -121,7 +121,7 @@ function compile(shelf: Shelf, { sessionIds, kinds, sinceMs, untilMs, hidden }: 
         (!isKind || isKind[kind[doc]!] === 1) &&
         atMs[doc]! >= from &&
         atMs[doc]! < until &&
-        none.every((list) => impactIn(list, doc) === 0)
+        (none.length === 0 || none.every((list) => impactIn(list, doc) === 0))
     },
   }
 }

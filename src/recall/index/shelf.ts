@@ -1,5 +1,6 @@
 import type { IndexChange, IndexTables, MarksRow, SessionRow } from "../../domain/index-tables.ts"
 import { ListCache, WordCache } from "./cache.ts"
+import { CommonWords } from "./common.ts"
 import { Counts, eachCount, FIRST_COUNTS_ROW } from "./counts.ts"
 import type { Delta } from "./delta.ts"
 import type { List } from "./list.ts"
@@ -17,6 +18,7 @@ export class Shelf {
   readonly lists: ListCache
   readonly words: WordCache
   readonly counts = new Counts()
+  readonly common: CommonWords
   readonly sessions = new Sessions()
   /** Oldest first; the last one takes what comes, the others wait to be written. */
   deltas: readonly Delta[] = []
@@ -30,6 +32,13 @@ export class Shelf {
     this.tables = tables
     this.lists = new ListCache(options.cacheBytes)
     this.words = new WordCache(options.cachedWords)
+    this.common = new CommonWords(tables, this.counts)
+  }
+
+  /** The numbers of words may have changed. */
+  forgetWords(): void {
+    this.words.clear()
+    this.common.clear()
   }
 
   /** Small and used again, so that the key of a list never outgrows a number. */
@@ -95,13 +104,14 @@ export class Shelf {
   async load(words: readonly string[]): Promise<{ views: View[]; lists: (List | undefined)[][] }> {
     for (;;) {
       const { segments, deltas } = this
-      const terms = await this.termsOf(words)
-      const found = await this.#listsIn(segments, terms)
+      // The words of a phrase are asked for as words, too.
+      const unique = [...new Set(words)]
+      const found = await this.#listsIn(segments, await this.termsOf(unique))
       if (segments !== this.segments || deltas !== this.deltas) continue
-      return {
-        views: [...segments, ...deltas],
-        lists: words.map((word, at) => [...found[at]!, ...deltas.map((delta) => delta.list(word))]),
-      }
+      const lists = new Map(
+        unique.map((word, at) => [word, [...found[at]!, ...deltas.map((delta) => delta.list(word))]]),
+      )
+      return { views: [...segments, ...deltas], lists: words.map((word) => lists.get(word)!) }
     }
   }
 
@@ -135,8 +145,10 @@ export class Shelf {
       }),
     )
     if (segments !== this.segments) return found
-    for (const [index, { term, at, segment }] of missing.entries())
-      found[at]![segment] = this.lists.put(term, segments[segment]!, read[index]) ?? undefined
+    const lists = this.lists.put(
+      missing.map(({ term, segment }, index) => ({ term, segment: segments[segment]!, bytes: read[index] })),
+    )
+    for (const [index, { at, segment }] of missing.entries()) found[at]![segment] = lists[index] ?? undefined
     return found
   }
 }

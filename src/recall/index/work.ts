@@ -153,7 +153,7 @@ export class Work {
   /** Makes the tables list what is in memory, whether the last transaction was kept or not. */
   async #reconcile(): Promise<void> {
     const { tables, segments } = this.#shelf
-    this.#shelf.words.clear()
+    this.#shelf.forgetWords()
     this.#shelf.nextTerm = Number((await tables.meta()).terms) + 1
     const listed = new Set((await tables.segments()).map(({ segment }) => segment))
     const unlisted = segments.filter(({ number }) => !listed.delete(number))

@@ -26,6 +26,9 @@ export interface SearchParts {
 const CANDIDATES = 80
 /** Texts that are read to find a phrase: first few, then many. */
 const PHRASE_CANDIDATES = [500, 2_000]
+/** Of those, how many at once: at first as many as may be enough. */
+const FIRST_TEXTS = 128
+const MORE_TEXTS = 512
 /** Hits of this project go first as long as they are not much worse than the best anywhere. */
 const FIRST_PROJECT_FLOOR = 0.4
 
@@ -104,24 +107,38 @@ async function found(parts: SearchParts, wish: SearchWish, query: ParsedQuery, n
       limit,
     })
   const wanted = Math.max(CANDIDATES, wish.limit * 4)
-  if (query.phrases.length === 0) return ask(wanted)
-  for (const limit of PHRASE_CANDIDATES) {
-    const hits = await ask(limit)
-    const texts = await textsOf(
-      parts.store,
-      hits.map(({ ref }) => ref),
-    )
-    const held = hits.filter(({ ref }) => {
-      const text = texts.get(ref)
-      return text !== undefined && query.phrases.every((phrase) => containsPhrase(text, phrase.text))
-    })
-    if (held.length >= wish.limit || hits.length < limit) return held
-    if (limit === PHRASE_CANDIDATES.at(-1)) {
-      notes.push(`The phrase was looked for in the ${limit} texts that fit best.`)
-      return held
+  return query.phrases.length === 0 ? ask(wanted) : withPhrases(parts.store, ask, query, { ...wish, wanted }, notes)
+}
+
+/** The best that have the phrases as they were written. Texts are read best first, until there are as many as words give. */
+async function withPhrases(
+  store: Store,
+  ask: (limit: number) => Promise<EngineHit[]>,
+  { phrases }: ParsedQuery,
+  { limit, wanted }: { limit: number; wanted: number },
+  notes: string[],
+): Promise<EngineHit[]> {
+  const held: EngineHit[] = []
+  const read = new Set<number>()
+  for (const most of PHRASE_CANDIDATES) {
+    const hits = await ask(most)
+    const unread = hits.filter(({ ref }) => !read.has(ref))
+    while (unread.length > 0 && held.length < wanted) {
+      const some = unread.splice(0, read.size === 0 ? FIRST_TEXTS : MORE_TEXTS)
+      const refs = some.map(({ ref }) => ref)
+      const texts = await textsOf(store, refs)
+      for (const ref of refs) read.add(ref)
+      held.push(
+        ...some.filter(({ ref }) => {
+          const text = texts.get(ref)
+          return text !== undefined && phrases.every((phrase) => containsPhrase(text, phrase.text))
+        }),
+      )
     }
+    if (held.length >= limit || hits.length < most) return held
   }
-  return []
+  notes.push(`The phrase was looked for in the ${PHRASE_CANDIDATES.at(-1)} texts that fit best.`)
+  return held
 }
 
 /** An exchange in which any turn holds what is excluded is left out as a whole. */

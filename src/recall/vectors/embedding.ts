@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import type { Embedder } from "../../domain/embedder.ts"
 import { Failure } from "../../domain/failure.ts"
@@ -51,6 +52,8 @@ export interface Embedding {
 
 const LIST_AT_ONCE = 500
 const EMBED_AT_ONCE = 64
+/** Texts that are read in a row: a search that waits for the thread gets its turn between. */
+const TEXTS_PER_TURN = 8
 
 /** Makes the vectors that are missing, newest first, and goes on when there are new ones. Trouble means a pause, never an end. */
 export function startEmbedding(options: EmbeddingOptions): Embedding {
@@ -142,7 +145,11 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
   const make = async (items: ListedExchange[]) => {
     for (const { exchange } of items) underWay.add(exchange)
     try {
-      const texts = await Promise.all(items.map((item) => source.textOf(item)))
+      const texts: (string | undefined)[] = []
+      for (const item of items) {
+        texts.push(await source.textOf(item))
+        if (texts.length % TEXTS_PER_TURN === 0) await nextTurn()
+      }
       const there = items.flatMap((item, at) => (texts[at] === undefined ? [] : [{ ...item, text: texts[at] }]))
       const vectors = await embedded(there.map(({ text }) => text))
       const made = there.map((item, at) => ({ ...item, vector: vectors[at]! }))

@@ -41,6 +41,55 @@ interface Found {
 }
 
 function matchesOf(text: string, query: ParsedQuery): Found {
+  const { ids, prefixes, beginnings, worth, chunks } = wantedBy(query)
+  const all: Match[] = []
+  const emitTo = (matches: Match[]) => (word: string, start: number, end: number) => {
+    const id = ids.get(word) ?? prefixes.find(([prefix]) => word.startsWith(prefix))?.[1]
+    if (id !== undefined) matches.push({ start, end, id })
+  }
+  const emit = emitTo(all)
+  const lookAt = (from: number, to: number) => {
+    if (to - from > LONGEST_REMEMBERED) return eachWordBetween(text, from, to, emit)
+    const chunk = text.slice(from, to)
+    let matches = chunks.get(chunk)
+    if (!matches) {
+      matches = []
+      eachWord(chunk, emitTo(matches))
+      chunks.set(chunk, matches)
+    }
+    for (const { start, end, id } of matches) all.push({ start: from + start, end: from + end, id })
+  }
+  if (beginnings && !FOLDED_LETTER.test(text)) eachChunkWith(text, beginnings, lookAt)
+  else eachWord(text, emit)
+  for (const [index, phrase] of query.phrases.entries()) {
+    const id = worth.length - query.phrases.length + index
+    let at = phraseAt(text, phrase.text, 0)
+    for (let count = 0; at !== null && count < MOST_PHRASE_MATCHES; count++) {
+      all.push({ start: at[0], end: at[1], id })
+      at = phraseAt(text, phrase.text, at[1])
+    }
+  }
+  return { all: all.sort((a, b) => a.start - b.start || a.end - b.end), worth }
+}
+
+interface Wanted {
+  ids: Map<string, number>
+  prefixes: [prefix: string, id: number][]
+  beginnings: RegExp | undefined
+  /** Of the words, then of the phrases. */
+  worth: number[]
+  /** Runs between blanks that were taken apart: the words that somebody looks for come again and again. */
+  chunks: Map<string, Match[]>
+}
+
+const LONGEST_REMEMBERED = 40
+
+/** Of all texts of a page it is the same. */
+const remembered = new WeakMap<ParsedQuery, Wanted>()
+
+function wantedBy(query: ParsedQuery): Wanted {
+  const known = remembered.get(query)
+  if (known) return known
   const ids = new Map<string, number>()
   const prefixes: [string, number][] = []
   const worth: number[] = []
@@ -51,25 +100,11 @@ function matchesOf(text: string, query: ParsedQuery): Found {
     // Long words are the rare ones, more or less.
     worth.push(weight * (1 + Math.min(word.length, 12) / 12))
   }
-  const all: Match[] = []
-  const emit = (word: string, start: number, end: number) => {
-    const id = ids.get(word) ?? prefixes.find(([prefix]) => word.startsWith(prefix))?.[1]
-    if (id !== undefined) all.push({ start, end, id })
-  }
-  const beginnings = FOLDED_LETTER.test(text)
-    ? undefined
-    : beginningsOf([...ids.keys(), ...prefixes.map(([prefix]) => prefix)])
-  if (beginnings) eachChunkWith(text, beginnings, (from, to) => eachWordBetween(text, from, to, emit))
-  else eachWord(text, emit)
-  for (const phrase of query.phrases) {
-    let at = phraseAt(text, phrase.text, 0)
-    for (let count = 0; at !== null && count < MOST_PHRASE_MATCHES; count++) {
-      all.push({ start: at[0], end: at[1], id: worth.length })
-      at = phraseAt(text, phrase.text, at[1])
-    }
-    worth.push(PHRASE_WORTH)
-  }
-  return { all: all.sort((a, b) => a.start - b.start || a.end - b.end), worth }
+  for (const _ of query.phrases) worth.push(PHRASE_WORTH)
+  const beginnings = beginningsOf([...ids.keys(), ...prefixes.map(([prefix]) => prefix)])
+  const wanted = { ids, prefixes, beginnings, worth, chunks: new Map() }
+  remembered.set(query, wanted)
+  return wanted
 }
 
 /**
