@@ -40,6 +40,7 @@ describe("a call as a person reads it", () => {
     ["code", "{ return 1 }"],
     ["a call that was cut off", '{"command":"ls'],
     ["a list", '["ls"]'],
+    ["one that is too long to be taken apart for a line of it", `{"command":"${"x".repeat(40_000)}"}`],
     ["one that is deeper than anybody can look", `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
   ])("%s is none", (_, text) => {
     expect(readableCall(text)).toBeUndefined()

@@ -29,9 +29,12 @@ export function tellingPart(call: string): string {
   return call
 }
 
+/** A longer one, such as a file that is written, would hold up the search that shows a line of it. */
+const MOST_CHARS = 32_768
+
 /** All arguments of a call on one line: what tells most comes first, the others by their names. Undefined where it is no call. */
 export function readableCall(call: string): string | undefined {
-  if (!call.startsWith("{")) return undefined
+  if (!call.startsWith("{") || call.length > MOST_CHARS) return undefined
   try {
     const input = JSON.parse(call) as Record<string, unknown>
     const first = TELLING.find((name) => name in input)

@@ -49,12 +49,10 @@ describe("what changes in the archive", () => {
       ["prompt", "where did we put it?"],
       ["tool_call", '{"query":"lake"}', { toolName: "mcp__throughline__search_conversation_history" }],
       ["tool_result", '{"query":"lake","exchanges":[{"user":"the lake","ai":"It is frozen."}]}'],
-      ["tool_call", '{"path":"lake.txt"}', { toolName: "Read" }],
+      ["tool_call", "lake.txt", { toolName: "Read" }],
     )
     await recall.settle()
-    expect((await recall.search("lake", { unit: "turn" })).map(({ snippet }) => snippet.text)).toEqual([
-      '{"path":"lake.txt"}',
-    ])
+    expect((await recall.search("lake", { unit: "turn" })).map(({ snippet }) => snippet.text)).toEqual(["lake.txt"])
     expect(await titles("frozen")).toEqual([])
   })
 
