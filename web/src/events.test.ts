@@ -35,7 +35,10 @@ beforeEach(async () => {
   void events.followJournal()
   await moment()
 })
-afterEach(() => vi.useRealTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
 
 /** Long enough for what is under way, and for no timer. */
 const moment = () => vi.advanceTimersByTimeAsync(0).then(() => new Promise((resolve) => setImmediate(resolve)))

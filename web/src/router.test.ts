@@ -1,8 +1,9 @@
-import { beforeEach, describe, expect, test, vi } from "vitest"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { openTab, type Tab } from "../../test/fixtures/tab.ts"
 
 let tab: Tab
 let router: typeof import("./router.ts")
+afterEach(() => void vi.unstubAllGlobals())
 beforeEach(async () => {
   vi.resetModules()
   tab = openTab("/search?q=a")

@@ -46,6 +46,7 @@ beforeEach(async () => {
 afterEach(() => {
   following.stop()
   vi.useRealTimers()
+  vi.unstubAllGlobals()
 })
 
 const HIT = {
