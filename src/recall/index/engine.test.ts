@@ -14,7 +14,7 @@ import {
   workAll,
 } from "../../../test/fixtures/indexed.ts"
 import { sqliteIndex } from "../../store/index-sqlite.ts"
-import { type Engine, type EngineQuery, openEngine } from "./engine.ts"
+import { type Engine, type EngineFilter, type EngineQuery, openEngine } from "./engine.ts"
 
 let folder: string
 let path: string
@@ -110,6 +110,7 @@ describe("what is found", () => {
     for (const on of [engine, await open()]) {
       expect(await found(on, words("one", "common"))).toEqual([2])
       expect([on.has(1), on.facts().documents]).toEqual([false, 1])
+      expect([1, 2].filter(on.fitting({}))).toEqual([2])
     }
     await engine.add([docOf(3, "three common")], 2)
     await engine.remove([3])
@@ -124,6 +125,8 @@ describe("what is found", () => {
     await everywhere(async (on) => {
       expect(await found(on, words("common"))).toEqual([2])
       expect(await found(on, { ...words("common"), filter: { hidden: true } })).toHaveLength(3)
+      expect([1, 2, 3, 4].filter(on.fitting({}))).toEqual([2])
+      expect([1, 2, 3, 4].filter(on.fitting({ hidden: true }))).toEqual([1, 2, 3])
     })
     await engine.add([docOf(1, "one common again")], 3)
     expect(await found(engine, words("again"))).toEqual([1])
@@ -146,6 +149,15 @@ describe("what is found", () => {
         const all = await found(on, query)
         expect(all.toSorted()).toEqual(wanted.sort())
         expect(await found(on, { ...query, limit: 20 })).toEqual(all.slice(0, 20))
+        const fits = on.fitting(filter)
+        expect(all.every(fits)).toBe(true)
+        const { sessionIds, kinds, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } = filter as EngineFilter
+        const fit = docs.filter(
+          ({ sessionId, kind, atMs }) =>
+            (sessionIds?.has(sessionId) ?? true) && (kinds?.has(kind) ?? true) && atMs >= sinceMs && atMs < untilMs,
+        )
+        expect(docs.filter(({ ref }) => fits(ref))).toEqual(fit)
+        expect([fits(2 ** 32 - 2), fits(-1)]).toEqual([false, false])
       }
     })
   })

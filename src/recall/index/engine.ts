@@ -5,7 +5,7 @@ import { AVERAGE_LENGTH, countOf, MAX_LENGTH } from "./impact.ts"
 import { impactIn } from "./list.ts"
 import { countPrompts, type DocLook, look, prompts, refsBySession, said } from "./look.ts"
 import { purge } from "./purge.ts"
-import { type EngineHit, type EngineQuery, expanded, search } from "./search.ts"
+import { type EngineFilter, type EngineHit, type EngineQuery, expanded, fitting, search } from "./search.ts"
 import { Segment } from "./segment.ts"
 import { Shelf } from "./shelf.ts"
 import { placesOf, type Wholes, wholesOf } from "./whole.ts"
@@ -53,6 +53,8 @@ export interface Engine {
   weights(docs: readonly number[], words: readonly string[]): Promise<Float32Array[]>
   docsOfExchange(sessionId: string, exchange: number): number[]
   look(ref: number): DocLook | undefined
+  /** Which documents fit at this moment. */
+  fitting(filter: EngineFilter): (ref: number) => boolean
   /** What was said in a session, in order; what tools did in between is left out. */
   said(sessionId: string): number[]
   /** The words that a query stands for: prefixes written out, each word once. */
@@ -173,6 +175,7 @@ function makeEngine(shelf: Shelf, work: Work): Engine {
       return placesOf(shelf, [...shelf.segments, ...shelf.deltas], sessionId, exchange).map(({ ref }) => ref)
     },
     look: (ref) => look(shelf, ref),
+    fitting: (filter) => fitting(shelf, filter),
     said: (sessionId) => said(shelf, sessionId),
     expand: async (query) => [...(await expanded(shelf, query))].map(([word, weight]) => ({ word, weight })),
     wholes: (of, words) => wholesOf(shelf, of, words),

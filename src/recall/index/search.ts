@@ -70,6 +70,28 @@ export async function search(shelf: Shelf, query: EngineQuery): Promise<EngineHi
   })
 }
 
+/** Which documents fit, found out once for all of them: for who asks about thousands. */
+export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => boolean {
+  const filter = compile(shelf, wish)
+  const views = [...shelf.segments, ...shelf.deltas]
+  const most = views.reduce((found, { docs }) => {
+    for (let doc = 0; doc < docs.size; doc++) if (docs.ref[doc]! > found) found = docs.ref[doc]!
+    return found
+  }, 0)
+  const bits = new Uint8Array((most >>> 3) + 1)
+  for (const view of views) {
+    const accepts = filter.accepts(view.docs, [])
+    if (!accepts) continue
+    const { ref, size } = view.docs
+    const only = filter.only(view)
+    for (let at = 0; at < (only?.length ?? size); at++) {
+      const doc = only ? only[at]! : at
+      if (accepts(doc)) bits[ref[doc]! >>> 3]! |= 1 << (ref[doc]! & 7)
+    }
+  }
+  return (ref) => ((bits[ref >>> 3] ?? 0) & (1 << (ref & 7))) !== 0
+}
+
 const listsOf = (lists: (List | undefined)[][], view: number) =>
   lists.map((found) => found[view]).filter((list) => list !== undefined)
 

@@ -1,4 +1,4 @@
-import type { DocLook, Engine } from "../index/engine.ts"
+import type { Engine, EngineFilter } from "../index/engine.ts"
 import { refOfTurn } from "../refs.ts"
 import { fuse } from "../vectors/fuse.ts"
 import type { Vectors } from "../vectors/vectors.ts"
@@ -12,19 +12,13 @@ const MAX_MS = 1_000
 /** Adds what is near by meaning to what was found by words, with a small share. */
 export async function withMeaning(
   candidates: Candidate[],
-  {
-    engine,
-    vectors,
-    query,
-    accepts,
-  }: { engine: Engine; vectors: Vectors; query: string; accepts(doc: DocLook): boolean },
+  { engine, vectors, query, filter }: { engine: Engine; vectors: Vectors; query: string; filter: EngineFilter },
 ): Promise<Candidate[]> {
   const said = candidates.filter(({ kind }) => kind !== "thought")
+  // Asked of every vector there is, where the filter leaves only few.
+  const fits = engine.fitting(filter)
   const near = await vectors.search(query, NEAREST, {
-    accept: (exchange) => {
-      const prompt = engine.look(refOfTurn(exchange))
-      return prompt !== undefined && accepts(prompt)
-    },
+    accept: (exchange) => fits(refOfTurn(exchange)),
     also: said.map(({ exchange }) => exchange),
     signal: AbortSignal.timeout(MAX_MS),
   })

@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { Store } from "../../domain/store.ts"
-import type { DocLook, Engine, EngineHit } from "../index/engine.ts"
+import type { DocLook, Engine, EngineFilter, EngineHit } from "../index/engine.ts"
 import type { Vectors } from "../vectors/vectors.ts"
 import { containsPhrase } from "../words/phrase.ts"
 import { type ParsedQuery, parseQuery } from "../words/query.ts"
@@ -61,7 +61,12 @@ async function ranked(parts: SearchParts, wish: SearchWish, query: ParsedQuery, 
   const isAboutMeaning = !isTurns && query.phrases.length === 0 && wish.kinds === undefined
   const candidates =
     parts.vectors && isAboutMeaning
-      ? await withMeaning(byWords, { engine, vectors: parts.vectors, query: wish.query, accepts })
+      ? await withMeaning(byWords, {
+          engine,
+          vectors: parts.vectors,
+          query: wish.query,
+          filter: await filterOf(parts, wish),
+        })
       : byWords
   const left = query.excluded.length === 0 ? candidates : await withoutExcluded(parts, candidates, query)
   boost(left, { query, recent: wish.recent ?? false, nowMs: clock.nowMs(), session: isTurns })
@@ -89,15 +94,8 @@ async function withoutCopies({ store }: SearchParts, ranked: Candidate[], limit:
 }
 
 async function found(parts: SearchParts, wish: SearchWish, query: ParsedQuery, notes: string[]): Promise<EngineHit[]> {
-  const sessionIds = await parts.scopes.of(wish)
-  if (sessionIds?.size === 0) return []
-  const filter = {
-    ...(sessionIds === undefined ? {} : { sessionIds }),
-    ...(wish.kinds === undefined ? {} : { kinds: new Set(wish.kinds) }),
-    ...(wish.sinceMs === undefined ? {} : { sinceMs: wish.sinceMs }),
-    ...(wish.untilMs === undefined ? {} : { untilMs: wish.untilMs }),
-    ...(wish.superseded ? { hidden: true } : {}),
-  }
+  const filter = await filterOf(parts, wish)
+  if (filter.sessionIds?.size === 0) return []
   const ask = (limit: number) =>
     parts.engine.search({
       words: query.words,
@@ -108,6 +106,17 @@ async function found(parts: SearchParts, wish: SearchWish, query: ParsedQuery, n
     })
   const wanted = Math.max(CANDIDATES, wish.limit * 4)
   return query.phrases.length === 0 ? ask(wanted) : withPhrases(parts.store, ask, query, { ...wish, wanted }, notes)
+}
+
+async function filterOf({ scopes }: SearchParts, wish: SearchWish): Promise<EngineFilter> {
+  const sessionIds = await scopes.of(wish)
+  return {
+    ...(sessionIds === undefined ? {} : { sessionIds }),
+    ...(wish.kinds === undefined ? {} : { kinds: new Set(wish.kinds) }),
+    ...(wish.sinceMs === undefined ? {} : { sinceMs: wish.sinceMs }),
+    ...(wish.untilMs === undefined ? {} : { untilMs: wish.untilMs }),
+    ...(wish.superseded ? { hidden: true } : {}),
+  }
 }
 
 /** The best that have the phrases as they were written. Texts are read best first, until there are as many as words give. */
