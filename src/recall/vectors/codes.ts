@@ -5,7 +5,7 @@ export interface Codes {
   has(exchange: number): boolean
   put(exchange: number, values: Int8Array): void
   remove(exchange: number): void
-  /** The exchanges that promise most for this query, in no order. `accept` is asked during the scan, so it costs no result. */
+  /** The exchanges that promise most for this query, in no order. `accept` is asked of each before it is scored: let it be cheap. */
   best(query: Float32Array, count: number, accept?: (exchange: number) => boolean): number[]
 }
 
@@ -100,8 +100,11 @@ function scan(
 ): void {
   const tableEnd = words * 1024
   let worst = best.worst
-  for (let slot = 0, at = 0; slot < count; slot++) {
+  for (let slot = 0; slot < count; slot++) {
+    const exchange = exchanges[slot]!
+    if (accept && !accept(exchange)) continue
     let score = 0
+    let at = slot * words
     for (let from = 0; from < tableEnd; from += 1024, at++) {
       const word = codes[at]!
       score +=
@@ -111,8 +114,6 @@ function scan(
         table[from + 768 + (word >>> 24)]!
     }
     if (score <= worst) continue
-    const exchange = exchanges[slot]!
-    if (accept && !accept(exchange)) continue
     best.offer(exchange, score)
     worst = best.worst
   }
