@@ -103,10 +103,15 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   log.info({ socket: home.socket, http: registration.url ?? httpTrouble ?? "off" }, "ready")
 
   const looking = setInterval(() => {
-    if (!lock.isInPlace()) {
-      log.warn("the home was deleted")
-      stop()
-    } else if (readRegistration(home)?.id !== registration.id) writeRegistration(home, registration)
+    try {
+      if (!lock.isInPlace()) {
+        log.warn("the home was deleted")
+        stop()
+      } else if (readRegistration(home)?.id !== registration.id) writeRegistration(home, registration)
+    } catch (err) {
+      // A disk that is full or cannot be read for a while ends nobody's sessions: it is tried again.
+      log.warn({ err }, "the home could not be looked at")
+    }
   }, LOOK_MS)
   await stopped
   clearInterval(looking)

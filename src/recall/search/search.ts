@@ -53,10 +53,11 @@ async function ranked(parts: SearchParts, wish: SearchWish, query: ParsedQuery, 
   const { engine, clock } = parts
   const all = query.phrases.map(({ words }) => words)
   const words = await engine.expand({ words: query.words, all })
-  const hits = await found(parts, wish, { ...query, words: words.map((word) => ({ ...word, isPrefix: false })) }, notes)
+  const filter = await filterOf(parts, wish)
+  const written = { ...query, words: words.map((word) => ({ ...word, isPrefix: false })) }
+  const hits = await found(parts, wish, filter, written, notes)
   const isTurns = wish.unit === "turn"
-  const accepts = await acceptorOf(parts, wish)
-  const byWords = isTurns ? smoothTurns(engine, hits, accepts) : await foldToExchanges(engine, hits, words)
+  const byWords = isTurns ? smoothTurns(engine, hits, acceptorOf(filter)) : await foldToExchanges(engine, hits, words)
   // A phrase must be there, and a role is asked of words: what is only near in meaning has neither.
   const isAboutMeaning = !isTurns && query.phrases.length === 0 && wish.kinds === undefined
   const candidates =
@@ -65,7 +66,7 @@ async function ranked(parts: SearchParts, wish: SearchWish, query: ParsedQuery, 
           engine,
           vectors: parts.vectors,
           query: wish.query,
-          filter: await filterOf(parts, wish),
+          filter,
         })
       : byWords
   const left = query.excluded.length === 0 ? candidates : await withoutExcluded(parts, candidates, query)
@@ -93,8 +94,13 @@ async function withoutCopies({ store }: SearchParts, ranked: Candidate[], limit:
   return ranked.filter((candidate) => !copies.has(candidate))
 }
 
-async function found(parts: SearchParts, wish: SearchWish, query: ParsedQuery, notes: string[]): Promise<EngineHit[]> {
-  const filter = await filterOf(parts, wish)
+async function found(
+  parts: SearchParts,
+  wish: SearchWish,
+  filter: EngineFilter,
+  query: ParsedQuery,
+  notes: string[],
+): Promise<EngineHit[]> {
   if (filter.sessionIds?.size === 0) return []
   const ask = (limit: number) =>
     parts.engine.search({
@@ -175,15 +181,13 @@ async function withoutExcluded(
 }
 
 /** Neighbours that come in by smoothing must fit the same filters. */
-async function acceptorOf({ scopes }: SearchParts, wish: SearchWish): Promise<(doc: DocLook) => boolean> {
-  const sessionIds = await scopes.of(wish)
-  const kinds = wish.kinds === undefined ? undefined : new Set(wish.kinds)
+function acceptorOf({ sessionIds, kinds, sinceMs, untilMs, hidden }: EngineFilter): (doc: DocLook) => boolean {
   return ({ sessionId, kind, atMs, isHidden }) =>
     (sessionIds?.has(sessionId) ?? true) &&
     (kinds?.has(kind) ?? true) &&
-    (wish.sinceMs === undefined || atMs >= wish.sinceMs) &&
-    (wish.untilMs === undefined || atMs < wish.untilMs) &&
-    (wish.superseded === true || !isHidden)
+    (sinceMs === undefined || atMs >= sinceMs) &&
+    (untilMs === undefined || atMs < untilMs) &&
+    (hidden === true || !isHidden)
 }
 
 function ownFirst(own: Candidate[], everywhere: Candidate[]): Candidate[] {
