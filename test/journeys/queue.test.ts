@@ -31,6 +31,7 @@ describe("an agent in tmux", () => {
 
   test("gets what others say with their name on it", async () => {
     const api = await q.start("web")
+    await expect.poll(q.isPlaced(api), SOON).toBe(true)
     const id = await queued(q.mail("web", "count the sticks"))
     await expect.poll(state(id), SOON).toBe("done")
     expect(api.prompts()).toEqual([`[Message ${id} from an unnamed client, via Throughline]\ncount the sticks`])
