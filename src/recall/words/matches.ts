@@ -16,7 +16,7 @@ export interface Match {
 export interface Wanted {
   ids: Map<string, number>
   prefixes: [prefix: string, id: number][]
-  beginnings: RegExp | undefined
+  beginnings: readonly string[] | undefined
   /** Of the words, then of the phrases. */
   worth: number[]
   /** Runs between blanks that were taken apart: the words that somebody looks for come again and again. */
@@ -108,14 +108,14 @@ export function wantedBy(query: ParsedQuery): Wanted {
  * What any form of these words begins with, or undefined where that cannot be told. Taking a whole text apart costs ten
  * times as much as looking for these.
  */
-function beginningsOf(words: readonly string[]): RegExp | undefined {
+function beginningsOf(words: readonly string[]): string[] | undefined {
   const all = new Set<string>()
   for (const word of words) {
     if (!/^[a-z0-9]{2,}$/.test(word)) return undefined
     all.add(beginningOf(word))
     for (const form of FORMS.get(word) ?? []) all.add(form)
   }
-  return all.size === 0 ? undefined : new RegExp([...all].join("|"), "gi")
+  return all.size === 0 ? undefined : [...all]
 }
 
 /** Without the last letter of a short stem that may be another one in the text: busy is busi here, and hoping is hope. */
@@ -139,27 +139,35 @@ const emitTo =
     if (id !== undefined) matches.push({ start, end, id })
   }
 
-/** The runs between blanks that hold a match, each once, until one is enough; how far the text was read. */
+/** The runs between blanks in which one of these begins, each once, until one is enough; how far the text was read. */
 function eachChunkWith(
   text: string,
-  pattern: RegExp,
+  beginnings: readonly string[],
   begin: number,
   isEnough: (from: number, to: number) => boolean,
 ): number {
-  pattern.lastIndex = begin
-  for (let found = pattern.exec(text); found; found = pattern.exec(text)) {
-    let from = found.index
+  // As long as the text: what changes its length in small letters cannot be skimmed. A pattern would have to be compiled.
+  const small = text.toLowerCase()
+  const after = (beginning: string, at: number) => {
+    const found = small.indexOf(beginning, at)
+    return found < 0 ? Number.POSITIVE_INFINITY : found
+  }
+  const nexts = beginnings.map((beginning) => after(beginning, begin))
+  for (;;) {
+    let which = 0
+    for (let at = 1; at < nexts.length; at++) if (nexts[at]! < nexts[which]!) which = at
+    let from = nexts[which]!
+    if (from >= text.length) return text.length
     if (isWithinWord(text, from)) {
-      pattern.lastIndex = from + 1
+      nexts[which] = after(beginnings[which]!, from + 1)
       continue
     }
+    let to = from + beginnings[which]!.length
     while (from > 0 && !isBlank(text, from - 1)) from--
-    let to = pattern.lastIndex
     while (to < text.length && !isBlank(text, to)) to++
     if (isEnough(from, to)) return to
-    pattern.lastIndex = to
+    for (let at = 0; at < nexts.length; at++) if (nexts[at]! < to) nexts[at] = after(beginnings[at]!, to)
   }
-  return text.length
 }
 
 /** No word and no part of an identifier begins with a small letter after another letter. */
