@@ -114,7 +114,7 @@ async function found(
   return query.phrases.length === 0 ? ask(wanted) : withPhrases(parts.store, ask, query, { ...wish, wanted }, notes)
 }
 
-async function filterOf({ scopes }: SearchParts, wish: SearchWish): Promise<EngineFilter> {
+export async function filterOf({ scopes }: Pick<SearchParts, "scopes">, wish: SearchWish): Promise<EngineFilter> {
   const sessionIds = await scopes.of(wish)
   return {
     ...(sessionIds === undefined ? {} : { sessionIds }),
