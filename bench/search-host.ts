@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { peakRssMb, rssMb } from "./corpus/running.ts"
 import { openPlace, type Place } from "./search-fill.ts"
-import { type Found, openTarget, type Target, type TargetFacts, type Wish } from "./search-target.ts"
+import { type Found, openEngineAlone, openTarget, type Target, type TargetFacts, type Wish } from "./search-target.ts"
 
 export interface Host {
   /** How long it took until everything in the store could be found, and what came of it. */
@@ -24,6 +24,8 @@ export interface Ran {
 export interface HostWish {
   place: Place
   vectors: boolean
+  /** Only the engine, in the process's own thread, instead of all that a search is. */
+  alone?: boolean
 }
 
 /** The daemon's own commits would tell the index that often. */
@@ -32,12 +34,12 @@ const COMMITS_MS = 50
 type Asked = { id: number; do: keyof Host; wishes?: Wish[]; perSecond?: number }
 
 if (process.argv[1] === import.meta.filename) {
-  const { place, vectors } = JSON.parse(process.argv[2]!) as HostWish
+  const { place, vectors, alone = false } = JSON.parse(process.argv[2]!) as HostWish
   const store = await openPlace(place)
   // What the process takes before the index's thread is in it.
   const withoutMb = rssMb(process.pid)
   const openingMs = performance.now()
-  const target = await openTarget({ store, place, vectors })
+  const target = await (alone ? openEngineAlone({ store, place }) : openTarget({ store, place, vectors }))
   const builtMs = performance.now() - openingMs
   const answers: Record<keyof Host, (asked: Asked) => Promise<unknown>> = {
     built: async () => ({ ...(await settled(target)), ms: builtMs, peakMb: peakRssMb(process.pid), withoutMb }),
@@ -49,6 +51,7 @@ if (process.argv[1] === import.meta.filename) {
     },
   }
   const run = async (wishes: Wish[], perSecond?: number): Promise<Ran> => {
+    await target.prepare(wishes)
     const ran: Ran = { ms: [], found: [], rssMb: rssMb(process.pid) }
     const watch = setInterval(() => {
       ran.rssMb = Math.max(ran.rssMb, rssMb(process.pid))

@@ -1,11 +1,14 @@
 import { dirname, join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { Worker } from "node:worker_threads"
 import type { IndexerData } from "../src/daemon/indexer.ts"
 import { INDEXER_LIMITS } from "../src/daemon/start-indexer.ts"
 import type { Store } from "../src/domain/store.ts"
 import { openEngine } from "../src/recall/index/engine.ts"
+import { makeIndexer } from "../src/recall/indexer.ts"
+import { makeScopes } from "../src/recall/search/scope.ts"
+import { filterOf } from "../src/recall/search/search.ts"
 import type { SearchWish } from "../src/recall/search/wish.ts"
 import { makeRecallThread } from "../src/recall/thread.ts"
 import { parseQuery } from "../src/recall/words/query.ts"
@@ -17,6 +20,8 @@ import type { QueryFilter, Role } from "./search-queries.ts"
 
 /** What is measured, and all that the benches know of it: whoever changes how search is called changes this file only. */
 export interface Target {
+  /** Looks up what the wishes name, so that it is not part of what they take. */
+  prepare(wishes: readonly Wish[]): Promise<void>
   search(wish: Wish): Promise<Found[]>
   facts(): Promise<TargetFacts>
   /** As the daemon tells its index after each commit; here another process writes. */
@@ -76,19 +81,14 @@ export async function openTarget({ store, place, vectors = false }: TargetWish):
       console.error(`the index is built anew: ${reason}`)
     },
   })
-  const scopes = new Map<string, Partial<SearchWish>>()
-  const scopeOf = async (filter: QueryFilter) => {
-    const key = JSON.stringify(filter)
-    const scope = scopes.get(key) ?? (await toScope(store, filter))
-    scopes.set(key, scope)
-    return scope
-  }
+  const scopes = makeScopeFinder(store)
   // The thread does not keep a process running; whoever measures it waits for it.
   const alive = setInterval(() => {}, 60_000)
   thread.wake()
   const target: Target = {
+    prepare: scopes.prepare,
     async search({ query, limit, unit, filter }) {
-      const { hits } = await thread.search({ query, limit, unit, ...(filter ? await scopeOf(filter) : {}) })
+      const { hits } = await thread.search({ query, limit, unit, ...(await scopes.of(filter)) })
       return hits.map(({ seq, exchange, score }) => ({ seq, exchange, score }))
     },
     async facts() {
@@ -113,6 +113,23 @@ const KINDS: Record<Role, NonNullable<SearchWish["kinds"]>> = {
   tool: ["tool_call", "tool_result"],
 }
 
+function makeScopeFinder(store: Store) {
+  const known = new Map<string, Partial<SearchWish>>()
+  const of = async (filter: QueryFilter | undefined) => {
+    if (!filter) return {}
+    const key = JSON.stringify(filter)
+    const scope = known.get(key) ?? (await toScope(store, filter))
+    known.set(key, scope)
+    return scope
+  }
+  return {
+    of,
+    async prepare(wishes: readonly Wish[]) {
+      for (const { filter } of wishes) await of(filter)
+    },
+  }
+}
+
 /** The benches name things as a person does; here they get their ids. */
 async function toScope(store: Store, filter: QueryFilter): Promise<Partial<SearchWish>> {
   const { root, platform, session, role, sinceMs, untilMs } = filter
@@ -129,19 +146,48 @@ async function toScope(store: Store, filter: QueryFilter): Promise<Partial<Searc
   return scope
 }
 
-/** The engine alone, on an index that nobody else has open: by turn, nothing but BM25. */
-export async function openEngineAlone(place: Place): Promise<Pick<Target, "search" | "close">> {
+/**
+ * The engine alone, on an index that nobody else has open, in a thread that also follows what is written: the best turns by
+ * nothing but BM25, without ranking by exchange, texts and snippets.
+ */
+export async function openEngineAlone({ store, place }: TargetWish): Promise<Target> {
   const tables =
     place.kind === "sqlite"
       ? sqliteIndex({ path: join(dirname(place.path), "index.db") })
       : postgresIndex({ url: place.url })
   const engine = await openEngine(tables)
+  const indexer = makeIndexer({ store, engine, onChanged() {}, async onForgotten() {} })
+  const named = makeScopeFinder(store)
+  const scopes = makeScopes(store, { nowMs: Date.now })
+  let following: Promise<void> | undefined
+  const follow = async () => {
+    while (await indexer.advance()) while (await engine.work()) await setImmediate()
+  }
   return {
-    async search({ query, limit }) {
-      const { words } = parseQuery(query, Date.now())
-      const hits = await engine.search({ words, limit })
+    prepare: named.prepare,
+    async search({ query, limit, filter }) {
+      const { words, phrases, excluded } = parseQuery(query, Date.now())
+      const hits = await engine.search({
+        words,
+        all: phrases.map((phrase) => phrase.words),
+        none: excluded.flatMap((one) => (one.words.length === 1 ? one.words : [])),
+        filter: await filterOf({ scopes }, { query, limit, ...(await named.of(filter)) }),
+        limit,
+      })
       return hits.map(({ ref, exchange, score }) => ({ seq: Math.floor(ref / 2), exchange, score }))
     },
-    close: () => engine.close(),
+    async facts() {
+      const { documents, position, sizeBytes } = engine.facts()
+      return { documents, isComplete: position >= (await store.journal.last()), sizeBytes, vectors: 0 }
+    },
+    wake() {
+      following ??= follow().finally(() => {
+        following = undefined
+      })
+    },
+    async close() {
+      await following
+      await engine.close()
+    },
   }
 }

@@ -16,7 +16,7 @@ import { type Place, seqOf } from "./search-fill.ts"
 import { fts5Peer, ripgrepPeer } from "./search-peers.ts"
 import { fillStore, startHost, startWriter } from "./search-processes.ts"
 import { type KnownItem, type LatencyQuery, makeQueries, type Queries } from "./search-queries.ts"
-import { type Found, openEngineAlone, type Wish } from "./search-target.ts"
+import type { Found, Wish } from "./search-target.ts"
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -126,7 +126,7 @@ async function measure(
     within(title("peak memory of the index's thread while built MB"), built.peakMb - built.withoutMb, BARS.rssMb, 0),
     { what: title("of its whole process MB"), value: round(built.peakMb, 0) },
   )
-  await engineAlone(place, queries, exact, title)
+  await engineRecall(place, queries, exact, title)
   const host = await startHost({ place, vectors: false })
   const { ms: openedMs, withoutMb } = await host.built()
   rows.push({ what: title("opened again ms"), value: round(openedMs, 0) })
@@ -157,6 +157,7 @@ async function measure(
     with: timesOf(ran.ms, latency, ({ filter }) => filter !== undefined),
   }
   await host.close()
+  await engineBusy(place, sessions, latency, title)
   const found = { said: quiet.said, latency: quiet.latency }
   return { busy, found, details: { built, recall: quiet.details, busy: { ...busy, added, byType, byFilter } } }
 }
@@ -219,28 +220,34 @@ async function recall(
 }
 
 /** Before ranking: what the engine's own shortcuts and the words of the query cost. */
-async function engineAlone(
-  place: Place,
-  queries: Queries,
-  exact: Exact,
-  title: (what: string) => string,
-): Promise<void> {
-  const engine = await openEngineAlone(place)
+async function engineRecall(place: Place, queries: Queries, exact: Exact, title: (what: string) => string) {
+  const host = await startHost({ place, vectors: false, alone: true })
   for (const [name, key, text] of [
     ["K1", "k1", ({ remembered }: KnownItem) => remembered],
     ["K2", "k2", ({ misremembered }: KnownItem) => misremembered],
   ] as const) {
-    const hits: boolean[] = []
-    for (const item of queries.said) {
-      const found = await engine.search({ query: text(item), limit: 10, unit: "turn" })
-      hits.push(found.some(({ seq }) => seq === seqOf(item.session, item.number)))
-    }
+    const { found } = await host.run(queries.said.map((item) => ({ query: text(item), limit: 10, unit: "turn" })))
+    const hits = queries.said.filter((item, i) => found[i]!.some(({ seq }) => seq === seqOf(item.session, item.number)))
     rows.push({
       what: title(`R@10 ${name}, engine alone, of exact`),
-      value: round(count(hits) / count(exact.turn[key])),
+      value: round(hits.length / count(exact.turn[key])),
     })
   }
-  await engine.close()
+  await host.close()
+}
+
+/** The ten best turns, in the one thread that also takes in what arrives: this is how the bars were found. */
+async function engineBusy(place: Place, sessions: number, latency: LatencyQuery[], title: (what: string) => string) {
+  const host = await startHost({ place, vectors: false, alone: true })
+  const writer = startWriter({ place, sessions, perSecond: MESSAGES_PER_SECOND })
+  const { ms } = await host.run(latency.map(toWish), QUERIES_PER_SECOND)
+  await writer.end()
+  await host.close()
+  const busy = summarize(ms)
+  rows.push(
+    within(title("busy p50 ms, engine alone"), busy.p50, BARS.p50),
+    within(title("busy p99 ms, engine alone"), busy.p99, BARS.p99),
+  )
 }
 
 /** The same messages in PostgreSQL: the lists must be the same, one by one. */

@@ -22,8 +22,8 @@ export interface SearchParts {
   vectors?: Vectors | undefined
 }
 
-/** Turns that are looked at to rank what is shown. */
-const CANDIDATES = 80
+/** Turns that are looked at, at least, to rank what is shown. A single turn may be lifted by what its neighbours lend it. */
+const CANDIDATES = { exchange: 40, turn: 80 }
 /** Texts that are read to find a phrase: first few, then many. */
 const PHRASE_CANDIDATES = [500, 2_000]
 /** Of those, how many at once: at first as many as may be enough. */
@@ -110,11 +110,11 @@ async function found(
       filter,
       limit,
     })
-  const wanted = Math.max(CANDIDATES, wish.limit * 4)
+  const wanted = Math.max(CANDIDATES[wish.unit ?? "exchange"], wish.limit * 4)
   return query.phrases.length === 0 ? ask(wanted) : withPhrases(parts.store, ask, query, { ...wish, wanted }, notes)
 }
 
-async function filterOf({ scopes }: SearchParts, wish: SearchWish): Promise<EngineFilter> {
+export async function filterOf({ scopes }: Pick<SearchParts, "scopes">, wish: SearchWish): Promise<EngineFilter> {
   const sessionIds = await scopes.of(wish)
   return {
     ...(sessionIds === undefined ? {} : { sessionIds }),

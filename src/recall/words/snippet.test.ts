@@ -1,8 +1,11 @@
+import { readdirSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { makeRandom } from "../../../bench/corpus/random.ts"
 import { anyText } from "../../../test/fixtures/any-text.ts"
 import { parseQuery } from "./query.ts"
 import { snippetOf } from "./snippet.ts"
+import { stem } from "./stem.ts"
+import { isStopWord } from "./stop-words.ts"
 
 const FILLER = "lorem ipsum dolor sit amet "
 
@@ -20,6 +23,14 @@ function marked(text: string, query: string, maxChars = 80): string {
 
 test.each([
   ["stems", "It Retries twice", "retry", "It [Retries] twice"],
+  ["short words whose stem ends otherwise", "too busy for hoping", "busy hope", "too [busy] for [hoping]"],
+  [
+    "what follows all that was wanted",
+    "a needle, needles, and a needle",
+    "needle",
+    "a [needle], [needles], and a [needle]",
+  ],
+  ["forms that begin otherwise", "it became still, dying", "become die", "it [became] still, [dying]"],
   ["irregular forms", "we went home", "go", "we [went] home"],
   ["identifiers as a whole", "await getUserById(1)", "getUserById", "await [getUserById](1)"],
   ["parts of identifiers", "await getUserById(1)", "user id", "await get[User]By[Id](1)"],
@@ -34,6 +45,19 @@ test.each([
   ["nothing in nothing", "", "three", ""],
 ])("marks %s", (_, text, query, expected) => {
   expect(marked(text, query)).toBe(expected)
+})
+
+test("marks every form of every word of the manual, whichever form is asked for", () => {
+  const manual = readdirSync("docs").filter((name) => name.endsWith(".md"))
+  const text = manual.map((name) => readFileSync(`docs/${name}`, "utf8")).join(" ")
+  const words = new Set([...text.matchAll(/(?<![\w-])[a-z]{2,20}(?![\w'’.-])/g)].map(([word]) => word))
+  const bare = [...words].filter((word) => !isStopWord(word))
+  for (const [, forms] of Map.groupBy(bare, stem)) {
+    const all = forms.join(" ")
+    const whole = all.length + 2
+    for (const form of forms)
+      expect([form, marked(all, form, whole)]).toEqual([form, forms.map((f) => `[${f}]`).join(" ")])
+  }
 })
 
 test.each([

@@ -15,6 +15,9 @@ const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ..."sky news howe atlas cosmos bias andes".split(" ").map((word) => [word, word] as const),
 ])
 
+/** Words whose stem may begin otherwise than they do. */
+export const ODD_FORMS: readonly string[] = [...IRREGULAR.keys(), ...EXCEPTIONS.keys()]
+
 const DONE_AFTER_PLURAL = new Set("inning outing canning herring earring evening proceed exceed succeed".split(" "))
 
 const STEP_2: Suffix[] = suffixes(
