@@ -53,8 +53,8 @@ export interface Recovery {
   count(projectId: ProjectId): Promise<number>
   /** Reasoning sessions; captured conversations have their own list. */
   list(wish: { projectId?: ProjectId | undefined; archived?: boolean | undefined; limit: number }): Promise<Session[]>
-  /** By full id or unique prefix. */
-  get(idOrPrefix: string): Promise<Session>
+  /** By full id or unique prefix; inside a transaction if one is given. */
+  get(idOrPrefix: string, tx?: Store): Promise<Session>
 }
 
 interface Deps {
@@ -77,10 +77,10 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
     }
   }
 
-  const get = async (idOrPrefix: string) => {
-    const exact = await store.sessions.byId(idOrPrefix as SessionId)
+  const get = async (idOrPrefix: string, on = store) => {
+    const exact = await on.sessions.byId(idOrPrefix as SessionId)
     if (exact) return exact
-    const found = idOrPrefix.length >= 4 ? await store.sessions.byPrefix(idOrPrefix) : []
+    const found = idOrPrefix.length >= 4 ? await on.sessions.byPrefix(idOrPrefix) : []
     if (found.length > 1)
       throw new Failure("session_ambiguous", `more than one session begins with ${idOrPrefix}`, {
         sessionId: idOrPrefix,

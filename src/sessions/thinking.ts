@@ -28,9 +28,8 @@ export interface Thinking {
 }
 
 export function makeThinking({ store, clock, recovery }: { store: Store; clock: Clock; recovery: Recovery }): Thinking {
-  /** The session named, the one this caller used last, or a new one for a caller that will be known again. */
-  const sessionFor = async (caller: Caller, wish: ThoughtWish) => {
-    if (wish.sessionId !== undefined) return { session: await recovery.get(wish.sessionId), started: false }
+  /** The session this caller used last, or a new one for a caller that will be known again. */
+  const impliedSession = async (caller: Caller, wish: ThoughtWish) => {
     const bound = await recovery.boundSession(caller)
     if (bound) return { session: bound, started: false }
     if (caller.key === undefined) {
@@ -49,45 +48,50 @@ export function makeThinking({ store, clock, recovery }: { store: Store; clock: 
     }
   }
 
-  /** Under a key that was used before, the thought is the one kept then, and so is its session. */
-  const answer = async (thought: Thought, startedSession: boolean) => {
-    const session = (await store.sessions.byId(thought.sessionId))!
-    return { thought, session, startedSession, thoughtCount: session.thoughtCount }
-  }
+  /** Keeps it in the session, or in the one that is named: a single transaction, because each read outside costs its own locks. */
+  const keep = (caller: Caller, wish: ThoughtWish, implied?: { session: Session; started: boolean }) =>
+    store.transaction(async (tx) => {
+      const key = caller.idempotencyKey ?? null
+      const done = implied || key === null ? undefined : await tx.thoughts.byKey(key)
+      if (done) return answer(tx, done)
+      const session = implied?.session ?? (await recovery.get(wish.sessionId!, tx))
+      await tx.thoughts.lock(session.id)
+      const before = key === null ? undefined : await tx.thoughts.byKey(key)
+      if (before) return answer(tx, before, implied?.started)
+      const thought = await tx.thoughts.add({
+        ...(await placed(tx, session.id, wish)),
+        key,
+        createdAtMs: clock.nowMs(),
+      })
+      await tx.journal.append([
+        {
+          kind: "thought.recorded",
+          sessionId: session.id,
+          projectId: session.projectId,
+          atMs: thought.createdAtMs,
+          data: { seq: thought.seq, number: thought.number, branchId: thought.branchId },
+        },
+      ])
+      if (caller.key !== undefined && !implied) await rememberSession(tx, caller.key, session.id, clock)
+      return answer(tx, thought, implied?.started)
+    })
 
   return {
     async record(caller, wish) {
       checkBranch(wish)
-      const key = caller.idempotencyKey ?? null
+      if (wish.sessionId !== undefined) return keep(caller, wish)
       // Before a session is chosen: a repeated call must not start another one.
-      const done = key === null ? undefined : await store.thoughts.byKey(key)
-      if (done) return answer(done, false)
-      const { session, started } = await sessionFor(caller, wish)
-      const thought = await store.transaction(async (tx) => {
-        await tx.thoughts.lock(session.id)
-        const before = key === null ? undefined : await tx.thoughts.byKey(key)
-        if (before) return before
-        const thought = await tx.thoughts.add({
-          ...(await placed(tx, session.id, wish)),
-          key,
-          createdAtMs: clock.nowMs(),
-        })
-        await tx.journal.append([
-          {
-            kind: "thought.recorded",
-            sessionId: session.id,
-            projectId: session.projectId,
-            atMs: thought.createdAtMs,
-            data: { seq: thought.seq, number: thought.number, branchId: thought.branchId },
-          },
-        ])
-        return thought
-      })
-      if (caller.key !== undefined && wish.sessionId !== undefined)
-        await rememberSession(store, caller.key, session.id, clock)
-      return answer(thought, started)
+      const key = caller.idempotencyKey
+      const done = key === undefined ? undefined : await store.thoughts.byKey(key)
+      return done ? answer(store, done) : keep(caller, wish, await impliedSession(caller, wish))
     },
   }
+}
+
+/** Under a key that was used before, the thought is the one kept then, and so is its session. */
+async function answer(store: Store, thought: Thought, startedSession = false) {
+  const session = (await store.sessions.byId(thought.sessionId))!
+  return { thought, session, startedSession, thoughtCount: session.thoughtCount }
 }
 
 function checkBranch(wish: ThoughtWish): void {

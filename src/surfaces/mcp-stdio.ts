@@ -2,6 +2,7 @@ import type { Duplex, Writable } from "node:stream"
 import { Failure } from "../domain/failure.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
 import { lineTaker } from "./lines.ts"
+import { makeWakefulness } from "./wakefulness.ts"
 
 export interface RelayOptions {
   /** Hands on what the agent writes. */
@@ -36,6 +37,7 @@ interface Message {
  * and the requests that are still unanswered. The daemon knows each by (connection, request id) and does none twice.
  */
 export function relay({ listen, output, connect }: RelayOptions): void {
+  const wakefulness = makeWakefulness()
   const unanswered = new Map<RequestId, { line: Buffer; sent: number }>()
   const handshake: Buffer[] = []
   let handshakeId: RequestId | undefined
@@ -84,12 +86,13 @@ export function relay({ listen, output, connect }: RelayOptions): void {
     const isSent = link !== undefined
     link?.write(line)
     lookLater({ line, from: "agent", isSent })
-    if (isSent) return
+    if (isSent) return wakefulness.expect()
     look()
     void open()
   }
 
   const fromDaemon = (line: Buffer) => {
+    wakefulness.came()
     if (repeatedId === undefined) {
       output.write(line)
       lookLater({ line, from: "daemon", isSent: true })
