@@ -9,8 +9,8 @@ import { makeHome } from "../test/fixtures/daemon.ts"
 import { connect, type Era, type Transport } from "../test/fixtures/mcp.ts"
 import { type Row, report, round, summarize, timed } from "./lib.ts"
 
-const CALLS = Number(process.argv[2] ?? 2000)
-const ROUNDS = 10
+const CALLS = Number(process.argv[2] ?? 5000)
+const ROUNDS = 25
 /** Until the compilers on both sides have settled. */
 const WARM_UP = 1000
 
