@@ -5,7 +5,7 @@ import { type DocLook, lookAt } from "./look.ts"
 import { withPrefix } from "./prefix.ts"
 import { type Accept, rank } from "./rank.ts"
 import { Segment } from "./segment.ts"
-import type { Shelf } from "./shelf.ts"
+import type { Shelf, View } from "./shelf.ts"
 
 export interface EngineQuery {
   words: readonly { word: string; weight: number; isPrefix?: boolean }[]
@@ -70,9 +70,30 @@ export async function search(shelf: Shelf, query: EngineQuery): Promise<EngineHi
   })
 }
 
-/** Which documents fit, found out once for all of them: for who asks about thousands. */
+/** Of so many it is quicker to look each up than to go through all documents. */
+const FEW_ASKED = 8_192
+
+/** Which documents fit. Who asks about thousands has it found out once for all of them. */
 export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => boolean {
   const filter = compile(shelf, wish)
+  const accepts = new Map<View, Accept | undefined>()
+  let asked = 0
+  let bits: Uint8Array | undefined
+  const looked = (ref: number) => {
+    const at = shelf.find(ref)
+    if (!at) return false
+    if (!accepts.has(at.view)) accepts.set(at.view, filter.accepts(at.view.docs, []))
+    return accepts.get(at.view)?.(at.doc) ?? false
+  }
+  return (ref) => {
+    if (asked++ < FEW_ASKED) return looked(ref)
+    bits ??= allFitting(shelf, filter)
+    return ((bits[ref >>> 3] ?? 0) & (1 << (ref & 7))) !== 0
+  }
+}
+
+/** A bit for each ref. */
+function allFitting(shelf: Shelf, filter: Filter): Uint8Array {
   const views = [...shelf.segments, ...shelf.deltas]
   const most = views.reduce((found, { docs }) => {
     for (let doc = 0; doc < docs.size; doc++) if (docs.ref[doc]! > found) found = docs.ref[doc]!
@@ -89,7 +110,7 @@ export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => bool
       if (accepts(doc)) bits[ref[doc]! >>> 3]! |= 1 << (ref[doc]! & 7)
     }
   }
-  return (ref) => ((bits[ref >>> 3] ?? 0) & (1 << (ref & 7))) !== 0
+  return bits
 }
 
 const listsOf = (lists: (List | undefined)[][], view: number) =>
