@@ -77,7 +77,7 @@ const FEW_ASKED = 8_192
 export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => boolean {
   const filter = compile(shelf, wish)
   const accepts = new Map<View, Accept | undefined>()
-  let asked = 0
+  let asked = filter.isFew ? FEW_ASKED : 0
   let bits: Uint8Array | undefined
   const looked = (ref: number) => {
     const at = shelf.find(ref)
@@ -95,10 +95,7 @@ export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => bool
 /** A bit for each ref. */
 function allFitting(shelf: Shelf, filter: Filter): Uint8Array {
   const views = [...shelf.segments, ...shelf.deltas]
-  const most = views.reduce((found, { docs }) => {
-    for (let doc = 0; doc < docs.size; doc++) if (docs.ref[doc]! > found) found = docs.ref[doc]!
-    return found
-  }, 0)
+  const most = views.reduce((found, view) => Math.max(found, lastRef(view)), 0)
   const bits = new Uint8Array((most >>> 3) + 1)
   for (const view of views) {
     const accepts = filter.accepts(view.docs, [])
@@ -111,6 +108,12 @@ function allFitting(shelf: Shelf, filter: Filter): Uint8Array {
     }
   }
   return bits
+}
+
+/** A segment has its documents in order. */
+function lastRef(view: View): number {
+  const { ref, size } = view.docs
+  return view instanceof Segment ? (ref[size - 1] ?? 0) : ref.subarray(0, size).reduce((a, b) => Math.max(a, b), 0)
 }
 
 const listsOf = (lists: (List | undefined)[][], view: number) =>
@@ -130,6 +133,8 @@ export async function expanded(shelf: Shelf, query: Pick<EngineQuery, "words" | 
 }
 
 interface Filter {
+  /** So few sessions are wanted that `only` names their documents. */
+  isFew: boolean
   /** undefined: nothing of it is wanted. */
   accepts(docs: Docs, none: List[]): Accept | undefined
   only(view: { docs: Docs }): number[] | undefined
@@ -143,8 +148,9 @@ function compile(shelf: Shelf, { sessionIds, kinds, sinceMs, untilMs, hidden }: 
   const from = sinceMs ?? Number.NEGATIVE_INFINITY
   const until = untilMs ?? Number.POSITIVE_INFINITY
   const few = new Map<object, number[] | undefined>()
+  const isFew = sessions !== undefined && sessions.length <= FEW_SESSIONS
   const only = (view: { docs: Docs }) => {
-    if (!sessions || sessions.length > FEW_SESSIONS || !(view instanceof Segment)) return undefined
+    if (!isFew || !(view instanceof Segment)) return undefined
     if (!few.has(view))
       few.set(
         view,
@@ -153,6 +159,7 @@ function compile(shelf: Shelf, { sessionIds, kinds, sinceMs, untilMs, hidden }: 
     return few.get(view)
   }
   return {
+    isFew,
     only,
     accepts(docs, none) {
       if (docs.lastMs < from || docs.firstMs >= until || sessions?.length === 0) return undefined
