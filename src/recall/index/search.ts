@@ -70,14 +70,14 @@ export async function search(shelf: Shelf, query: EngineQuery): Promise<EngineHi
   })
 }
 
-/** Of so many it is quicker to look each up than to go through all documents. */
-const FEW_ASKED = 8_192
+/** Whoever is refused so often asks about most documents: then it is quicker to go through all of them once. */
+const MOST_REFUSED = 2_000
 
-/** Which documents fit. Who asks about thousands has it found out once for all of them. */
+/** Which documents fit: at first each is looked up. */
 export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => boolean {
   const filter = compile(shelf, wish)
   const accepts = new Map<View, Accept | undefined>()
-  let asked = filter.isFew ? FEW_ASKED : 0
+  let refused = filter.isFew ? MOST_REFUSED : 0
   let bits: Uint8Array | undefined
   const looked = (ref: number) => {
     const at = shelf.find(ref)
@@ -86,7 +86,11 @@ export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => bool
     return accepts.get(at.view)?.(at.doc) ?? false
   }
   return (ref) => {
-    if (asked++ < FEW_ASKED) return looked(ref)
+    if (refused < MOST_REFUSED) {
+      const fits = looked(ref)
+      if (!fits) refused++
+      return fits
+    }
     bits ??= allFitting(shelf, filter)
     return ((bits[ref >>> 3] ?? 0) & (1 << (ref & 7))) !== 0
   }

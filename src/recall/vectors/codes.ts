@@ -23,7 +23,8 @@ export function makeCodes(dimension: number): Codes {
   const slots = new Map<number, number>()
   let room = 0
 
-  const byteAt = (slot: number, byte: number) => ((slot >>> 4) * codeBytes + byte) * BLOCK + (slot & (BLOCK - 1))
+  /** Where its first byte is; each further one is a block's width behind. */
+  const placeOf = (slot: number) => Math.floor(slot / BLOCK) * BLOCK * codeBytes + (slot % BLOCK)
 
   return {
     get size() {
@@ -36,8 +37,7 @@ export function makeCodes(dimension: number): Codes {
         scan.grow(BLOCKS_AT_ONCE)
         room += AT_ONCE
       }
-      const code = codeOf(values, codeBytes)
-      for (let byte = 0; byte < codeBytes; byte++) scan.codes[byteAt(slot, byte)] = code[byte]!
+      write(scan.codes, placeOf(slot), values)
       exchanges[slot] = exchange
       slots.set(exchange, slot)
     },
@@ -46,7 +46,9 @@ export function makeCodes(dimension: number): Codes {
       if (slot === undefined) return
       // The last one moves into the gap.
       const last = exchanges.length - 1
-      for (let byte = 0; byte < codeBytes; byte++) scan.codes[byteAt(slot, byte)] = scan.codes[byteAt(last, byte)]!
+      const { codes } = scan
+      const [to, from] = [placeOf(slot), placeOf(last)]
+      for (let at = 0; at < codeBytes * BLOCK; at += BLOCK) codes[to + at] = codes[from + at]!
       exchanges[slot] = exchanges[last]!
       slots.set(exchanges[slot]!, slot)
       slots.delete(exchange)
@@ -71,17 +73,18 @@ export function makeCodes(dimension: number): Codes {
 const LARGE = 0.98
 const STEPS = [-0.45, 0.45, -1.51, 1.51]
 
-function codeOf(values: Int8Array, codeBytes: number): Uint8Array {
+function write(codes: Uint8Array, place: number, values: Int8Array): void {
   let square = 0
-  for (const value of values) square += value * value
+  for (let at = 0; at < values.length; at++) square += values[at]! * values[at]!
   const large = LARGE * Math.sqrt(square / values.length)
-  const code = new Uint8Array(codeBytes)
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at]!
-    const step = (value > 0 ? 1 : 0) | (Math.abs(value) > large ? 2 : 0)
-    code[at >> 2]! |= step << ((at & 3) * 2)
+  for (let at = 0, to = place; at < values.length; to += BLOCK) {
+    let byte = 0
+    for (let shift = 0; shift < 8 && at < values.length; shift += 2, at++) {
+      const value = values[at]!
+      byte |= ((value > 0 ? 1 : 0) | (value > large || value < -large ? 2 : 0)) << shift
+    }
+    codes[to] = byte
   }
-  return code
 }
 
 /**
