@@ -5,7 +5,7 @@ import { type DocLook, lookAt } from "./look.ts"
 import { withPrefix } from "./prefix.ts"
 import { type Accept, rank } from "./rank.ts"
 import { Segment } from "./segment.ts"
-import type { Shelf } from "./shelf.ts"
+import type { Shelf, View } from "./shelf.ts"
 
 export interface EngineQuery {
   words: readonly { word: string; weight: number; isPrefix?: boolean }[]
@@ -70,14 +70,36 @@ export async function search(shelf: Shelf, query: EngineQuery): Promise<EngineHi
   })
 }
 
-/** Which documents fit, found out once for all of them: for who asks about thousands. */
+/** Whoever is refused so often asks about most documents: then it is quicker to go through all of them once. */
+const MOST_REFUSED = 2_000
+
+/** Which documents fit: at first each is looked up. */
 export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => boolean {
   const filter = compile(shelf, wish)
+  const accepts = new Map<View, Accept | undefined>()
+  let refused = filter.isFew ? MOST_REFUSED : 0
+  let bits: Uint8Array | undefined
+  const looked = (ref: number) => {
+    const at = shelf.find(ref)
+    if (!at) return false
+    if (!accepts.has(at.view)) accepts.set(at.view, filter.accepts(at.view.docs, []))
+    return accepts.get(at.view)?.(at.doc) ?? false
+  }
+  return (ref) => {
+    if (refused < MOST_REFUSED) {
+      const fits = looked(ref)
+      if (!fits) refused++
+      return fits
+    }
+    bits ??= allFitting(shelf, filter)
+    return ((bits[ref >>> 3] ?? 0) & (1 << (ref & 7))) !== 0
+  }
+}
+
+/** A bit for each ref. */
+function allFitting(shelf: Shelf, filter: Filter): Uint8Array {
   const views = [...shelf.segments, ...shelf.deltas]
-  const most = views.reduce((found, { docs }) => {
-    for (let doc = 0; doc < docs.size; doc++) if (docs.ref[doc]! > found) found = docs.ref[doc]!
-    return found
-  }, 0)
+  const most = views.reduce((found, view) => Math.max(found, lastRef(view)), 0)
   const bits = new Uint8Array((most >>> 3) + 1)
   for (const view of views) {
     const accepts = filter.accepts(view.docs, [])
@@ -89,7 +111,13 @@ export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => bool
       if (accepts(doc)) bits[ref[doc]! >>> 3]! |= 1 << (ref[doc]! & 7)
     }
   }
-  return (ref) => ((bits[ref >>> 3] ?? 0) & (1 << (ref & 7))) !== 0
+  return bits
+}
+
+/** A segment has its documents in order. */
+function lastRef(view: View): number {
+  const { ref, size } = view.docs
+  return view instanceof Segment ? (ref[size - 1] ?? 0) : ref.subarray(0, size).reduce((a, b) => Math.max(a, b), 0)
 }
 
 const listsOf = (lists: (List | undefined)[][], view: number) =>
@@ -109,6 +137,8 @@ export async function expanded(shelf: Shelf, query: Pick<EngineQuery, "words" | 
 }
 
 interface Filter {
+  /** So few sessions are wanted that `only` names their documents. */
+  isFew: boolean
   /** undefined: nothing of it is wanted. */
   accepts(docs: Docs, none: List[]): Accept | undefined
   only(view: { docs: Docs }): number[] | undefined
@@ -122,8 +152,9 @@ function compile(shelf: Shelf, { sessionIds, kinds, sinceMs, untilMs, hidden }: 
   const from = sinceMs ?? Number.NEGATIVE_INFINITY
   const until = untilMs ?? Number.POSITIVE_INFINITY
   const few = new Map<object, number[] | undefined>()
+  const isFew = sessions !== undefined && sessions.length <= FEW_SESSIONS
   const only = (view: { docs: Docs }) => {
-    if (!sessions || sessions.length > FEW_SESSIONS || !(view instanceof Segment)) return undefined
+    if (!isFew || !(view instanceof Segment)) return undefined
     if (!few.has(view))
       few.set(
         view,
@@ -132,6 +163,7 @@ function compile(shelf: Shelf, { sessionIds, kinds, sinceMs, untilMs, hidden }: 
     return few.get(view)
   }
   return {
+    isFew,
     only,
     accepts(docs, none) {
       if (docs.lastMs < from || docs.firstMs >= until || sessions?.length === 0) return undefined

@@ -1,176 +1,131 @@
-/** The signs of vectors in memory, one bit each: 48 bytes for 384 components. */
+import { Best } from "./best.ts"
+import { BLOCK, BLOCKS_AT_ONCE, LARGEST, makeScan } from "./scan.ts"
+
+/** Vectors in memory, two bits for each component: 96 bytes for 384 components. */
 export interface Codes {
   readonly size: number
-  readonly sizeBytes: number
   has(exchange: number): boolean
   put(exchange: number, values: Int8Array): void
   remove(exchange: number): void
-  /** The exchanges that promise most for this query, in no order. `accept` is asked of each before it is scored: let it be cheap. */
+  /** The exchanges that promise most for this query, in no order. `accept` is asked of those only that would be among them. */
   best(query: Float32Array, count: number, accept?: (exchange: number) => boolean): number[]
 }
 
-/** Vectors per chunk: growing copies nothing. */
-const CHUNK = 8_192
+/** Codes that room is made for at once. */
+const AT_ONCE = BLOCKS_AT_ONCE * BLOCK
+const PER_BYTE = 4
 
 export function makeCodes(dimension: number): Codes {
-  const words = Math.ceil(dimension / 32)
-  const chunks: { codes: Uint32Array; exchanges: Float64Array }[] = []
+  const codeBytes = Math.ceil(dimension / PER_BYTE)
+  const scan = makeScan(codeBytes)
+  /** By slot: where the code lies. */
+  const exchanges: number[] = []
   const slots = new Map<number, number>()
+  let room = 0
 
-  const write = (slot: number, exchange: number, code: Uint32Array) => {
-    const chunk = chunks[Math.floor(slot / CHUNK)]!
-    chunk.codes.set(code, (slot % CHUNK) * words)
-    chunk.exchanges[slot % CHUNK] = exchange
-    slots.set(exchange, slot)
-  }
+  /** Where its first byte is; each further one is a block's width behind. */
+  const placeOf = (slot: number) => Math.floor(slot / BLOCK) * BLOCK * codeBytes + (slot % BLOCK)
 
   return {
     get size() {
-      return slots.size
-    },
-    get sizeBytes() {
-      return chunks.length * CHUNK * (words * 4 + 8)
+      return exchanges.length
     },
     has: (exchange) => slots.has(exchange),
     put(exchange, values) {
-      const slot = slots.get(exchange) ?? slots.size
-      if (slot >= chunks.length * CHUNK)
-        chunks.push({ codes: new Uint32Array(CHUNK * words), exchanges: new Float64Array(CHUNK) })
-      write(slot, exchange, signs(values, words))
+      const slot = slots.get(exchange) ?? exchanges.length
+      if (slot === room) {
+        scan.grow(BLOCKS_AT_ONCE)
+        room += AT_ONCE
+      }
+      write(scan.codes, placeOf(slot), values)
+      exchanges[slot] = exchange
+      slots.set(exchange, slot)
     },
     remove(exchange) {
       const slot = slots.get(exchange)
       if (slot === undefined) return
-      const last = slots.size - 1
-      const { codes, exchanges } = chunks[Math.floor(last / CHUNK)]!
-      const at = last % CHUNK
       // The last one moves into the gap.
-      write(slot, exchanges[at]!, codes.subarray(at * words, (at + 1) * words))
+      const last = exchanges.length - 1
+      const { codes } = scan
+      const [to, from] = [placeOf(slot), placeOf(last)]
+      for (let at = 0; at < codeBytes * BLOCK; at += BLOCK) codes[to + at] = codes[from + at]!
+      exchanges[slot] = exchanges[last]!
+      slots.set(exchanges[slot]!, slot)
       slots.delete(exchange)
-      if (last % CHUNK === 0) chunks.pop()
+      exchanges.pop()
     },
     best(query, count, accept) {
-      const table = products(query, words)
+      fillTables(scan.tables, query)
       const best = new Best(count)
-      let left = slots.size
-      for (const { codes, exchanges } of chunks) {
-        scan(codes, exchanges, Math.min(left, CHUNK), words, table, best, accept)
-        left -= CHUNK
+      for (let from = 0; from < exchanges.length; from += AT_ONCE) {
+        const codes = Math.min(AT_ONCE, exchanges.length - from)
+        offer(scan.scores(from / BLOCK, Math.ceil(codes / BLOCK)), exchanges, from, codes, best, accept)
       }
-      return best.exchanges()
+      return best.numbers()
     },
   }
-}
-
-function signs(values: Int8Array, words: number): Uint32Array {
-  const code = new Uint32Array(words)
-  for (let at = 0; at < values.length; at++) if (values[at]! > 0) code[at >>> 5]! |= 1 << (at & 31)
-  return code
 }
 
 /**
- * For each byte of a code and each value it can have, what the query's eight components there come to. A code's score is
- * then a sum of look-ups: the query keeps its magnitudes, which finds far more than counting unequal bits, in the same time.
+ * Of a component, whether it is above zero and whether it is large: four steps, at the places where those of a rotated
+ * vector, which are spread like a bell around zero, lose least by it.
  */
-function products(query: Float32Array, words: number): Int16Array {
-  const table = new Int16Array(words * 4 * 256)
-  let largest = 0
-  for (const value of query) largest = Math.max(largest, Math.abs(value))
-  // Eight times this still fits sixteen bits, and the table the nearest cache.
-  const scale = largest === 0 ? 0 : 4_000 / largest
-  for (let byte = 0; byte < words * 4; byte++) {
-    for (let value = 0; value < 256; value++) {
-      let sum = 0
-      for (let bit = 0; bit < 8; bit++) sum += ((value >> bit) & 1 ? scale : -scale) * (query[byte * 8 + bit] ?? 0)
-      table[byte * 256 + value] = Math.round(sum)
-    }
+const LARGE = 0.98
+const STEPS = [-0.45, 0.45, -1.51, 1.51]
+
+function write(codes: Uint8Array, place: number, values: Int8Array): void {
+  let square = 0
+  for (let at = 0; at < values.length; at++) square += values[at]! * values[at]!
+  const large = Math.floor(LARGE * Math.sqrt(square / values.length))
+  for (let from = 0, to = place; from < values.length; from += PER_BYTE, to += BLOCK) {
+    const end = Math.min(PER_BYTE, values.length - from)
+    let byte = 0
+    for (let at = 0; at < end; at++) byte |= stepOf(values[from + at]!, large) << (at * 2)
+    codes[to] = byte
   }
-  return table
+}
+
+/** By the signs of differences: a processor cannot guess how a comparison ends here, and half of the time would be that. */
+function stepOf(value: number, large: number): number {
+  return (-value >>> 31) | (((large - Math.abs(value)) >>> 31) << 1)
+}
+
+/**
+ * For each half byte of a code and each value it can have, what the query's two components there come to. A code's score
+ * is then a sum of look-ups: the query keeps its magnitudes, which finds far more than counting unequal bits.
+ */
+function fillTables(tables: Int8Array, query: Float32Array): void {
+  const halves = tables.length / 16
+  let largest = 0
+  for (let half = 0; half < halves; half++)
+    largest = Math.max(largest, Math.abs(query[half * 2] ?? 0) + Math.abs(query[half * 2 + 1] ?? 0))
+  // The sum of all must fit sixteen bits.
+  const most = Math.min(LARGEST, Math.floor(32_767 / halves))
+  const scale = largest === 0 ? 0 : most / (largest * STEPS[3]!)
+  for (let half = 0; half < halves; half++) {
+    const one = (query[half * 2] ?? 0) * scale
+    const other = (query[half * 2 + 1] ?? 0) * scale
+    for (let value = 0; value < 16; value++)
+      tables[half * 16 + value] = Math.round(one * STEPS[value & 3]! + other * STEPS[value >> 2]!)
+  }
 }
 
 /** The hot loop: a function of its own, so that it is compiled as one. */
-function scan(
-  codes: Uint32Array,
-  exchanges: Float64Array,
+function offer(
+  scores: Int16Array,
+  exchanges: readonly number[],
+  from: number,
   count: number,
-  words: number,
-  table: Int16Array,
   best: Best,
   accept?: (exchange: number) => boolean,
 ): void {
-  const tableEnd = words * 1024
   let worst = best.worst
-  for (let slot = 0; slot < count; slot++) {
-    const exchange = exchanges[slot]!
-    if (accept && !accept(exchange)) continue
-    let score = 0
-    let at = slot * words
-    for (let from = 0; from < tableEnd; from += 1024, at++) {
-      const word = codes[at]!
-      score +=
-        table[from + (word & 255)]! +
-        table[from + 256 + ((word >>> 8) & 255)]! +
-        table[from + 512 + ((word >>> 16) & 255)]! +
-        table[from + 768 + (word >>> 24)]!
-    }
+  for (let at = 0; at < count; at++) {
+    const score = scores[at]!
     if (score <= worst) continue
+    const exchange = exchanges[from + at]!
+    if (accept && !accept(exchange)) continue
     best.offer(exchange, score)
     worst = best.worst
-  }
-}
-
-/** A heap of bounded size with the worst on top. */
-class Best {
-  worst = Number.NEGATIVE_INFINITY
-  readonly #count: number
-  readonly #heap: { exchange: number; score: number }[] = []
-
-  constructor(count: number) {
-    this.#count = count
-  }
-
-  offer(exchange: number, score: number): void {
-    const heap = this.#heap
-    if (heap.length < this.#count) {
-      heap.push({ exchange, score })
-      this.#up(heap.length - 1)
-    } else {
-      heap[0] = { exchange, score }
-      this.#down()
-    }
-    if (heap.length === this.#count) this.worst = heap[0]!.score
-  }
-
-  exchanges(): number[] {
-    return this.#heap.map(({ exchange }) => exchange)
-  }
-
-  #up(from: number): void {
-    const heap = this.#heap
-    for (let at = from; at > 0; ) {
-      const parent = (at - 1) >> 1
-      if (heap[parent]!.score <= heap[at]!.score) return
-      this.#swap(at, parent)
-      at = parent
-    }
-  }
-
-  #down(): void {
-    const heap = this.#heap
-    for (let at = 0; ; ) {
-      let least = at
-      for (const child of [at * 2 + 1, at * 2 + 2])
-        if (child < heap.length && heap[child]!.score < heap[least]!.score) least = child
-      if (least === at) return
-      this.#swap(at, least)
-      at = least
-    }
-  }
-
-  #swap(one: number, other: number): void {
-    const heap = this.#heap
-    const kept = heap[one]!
-    heap[one] = heap[other]!
-    heap[other] = kept
   }
 }

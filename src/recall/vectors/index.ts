@@ -26,7 +26,7 @@ const FORMAT = 1
 const LOAD_AT_ONCE = 2_000
 const FOREIGN_AT_ONCE = 1_000
 /** So many of the codes' best are compared by their real vectors; more among many, where more lie close together. */
-const CANDIDATES = { least: 400, most: 1_600, oneIn: 250 }
+const CANDIDATES = { least: 200, most: 800, oneIn: 800 }
 
 export async function openVectorIndex(
   { id, dimension }: Pick<Embedder, "id" | "dimension">,
