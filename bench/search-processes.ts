@@ -67,10 +67,16 @@ function begin(file: string, wish: object): ChildProcess {
   const path = fileURLToPath(new URL(file, import.meta.url))
   // With what the daemon gives itself, so that the memory is the daemon's.
   const child = fork(path, [JSON.stringify(wish)], { execArgv: [], env: daemonEnvironment() })
-  // Nothing that was started here outlives the bench.
-  process.once("exit", () => child.kill("SIGKILL"))
+  running.add(child)
+  child.once("exit", () => running.delete(child))
   return child
 }
+
+/** Nothing that was started here outlives the bench. */
+const running = new Set<ChildProcess>()
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL")
+})
 
 async function answerOf<T>(child: ChildProcess): Promise<T> {
   const answer = once(child, "message")
