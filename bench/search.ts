@@ -31,7 +31,11 @@ const { values: options, positionals } = parseArgs({
 const SIZES = positionals.length > 0 ? positionals.map(Number) : defaultSizes()
 const QUERIES_PER_SECOND = 30
 const MESSAGES_PER_SECOND = 200
+/** Of this many messages; fewer of them show how it grows. */
+const BARRED = 1_000_000
 const BARS = { p50: 3, p99: 40, hybridP99: 120, ratio: 0.98, sizeShare: 0.4, rssMb: 250 }
+
+const SAME_EVERYWHERE = "all"
 
 const rows: Row[] = []
 const details: Record<string, unknown> = { load: loadavg() }
@@ -51,6 +55,7 @@ async function atSize(size: number): Promise<void> {
   const folder = join(top, String(size))
   mkdirSync(folder, { recursive: true })
   const title = (what: string) => `${size / 1000} k: ${what}`
+  const before = rows.length
   try {
     const place: Place = { kind: "sqlite", path: join(folder, "throughline.db") }
     const [filled, exact] = await Promise.all([
@@ -65,6 +70,11 @@ async function atSize(size: number): Promise<void> {
     if (options.postgres !== undefined) await onPostgres(sessions, queries, measured.found, title)
     if (!options["no-peers"]) peers(folder, messages, sessions, queries, measured.busy, title)
     details[size] = { filled, ...measured.details }
+    for (const row of rows.slice(before))
+      if (size < BARRED && row.bar !== SAME_EVERYWHERE) {
+        delete row.bar
+        delete row.holds
+      }
   } finally {
     if (options.home === undefined) rmSync(top, { recursive: true, force: true })
   }
@@ -281,7 +291,7 @@ async function onPostgres(
       {
         what: title("lists as on SQLite"),
         value: `${same} of ${wishes.length}`,
-        bar: "all",
+        bar: SAME_EVERYWHERE,
         holds: same === wishes.length,
       },
       {
