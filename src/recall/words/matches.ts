@@ -28,7 +28,7 @@ export function allMatches(text: string, query: ParsedQuery, wanted: Wanted): Ma
   const all: Match[] = []
   if (canSkim(text, wanted))
     skim(text, wanted, 0, (matches) => {
-      all.push(...matches)
+      for (const match of matches) all.push(match)
       return false
     })
   else eachWord(text, emitTo(all, wanted))

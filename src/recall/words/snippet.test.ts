@@ -129,3 +129,12 @@ test.each([
   snippetOf(text, parseQuery('needle a* "needle needle" 猫 あ', 0), 200)
   expect(performance.now() - startedMs).toBeLessThan(8_000)
 })
+
+test.each([
+  ["words", "needle", 2],
+  ["a phrase", '"needle,needle"', 1],
+])("a line without a blank may have more matches than a call takes arguments: %s", (_, query, least) => {
+  const snippet = snippetOf("needle,".repeat(200_000), parseQuery(query, 0), 80)
+  expect(snippet.text.length).toBeLessThanOrEqual(80)
+  expect(snippet.marks.length).toBeGreaterThanOrEqual(least)
+})

@@ -33,8 +33,9 @@ export function snippetOf(text: string, query: ParsedQuery, maxChars: number): S
   const shownTo = start + line.places.length
   if (readTo < shownTo)
     skim(plain, wanted, readTo, (matches, from) => {
-      if (from < shownTo) all.push(...matches)
-      return from >= shownTo
+      if (from >= shownTo) return true
+      for (const match of matches) all.push(match)
+      return false
     })
   return { text: line.text, marks: marksOf(all, start, line) }
 }
