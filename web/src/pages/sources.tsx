@@ -3,6 +3,7 @@ import { type Asked, useAsk } from "../ui/ask.ts"
 import { Empty } from "../ui/empty.tsx"
 import { Scroll } from "../ui/scroll.tsx"
 import { Settings } from "../ui/settings.tsx"
+import { TableHead } from "../ui/table-head.tsx"
 import { Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
 
@@ -102,15 +103,7 @@ function Agents({ value, trouble }: Answer<"sources">) {
       ) : (
         <Scroll label="Table of agents">
           <table class="wide">
-            <thead>
-              <tr>
-                {["Agent", "Sessions", "Turns", "Files", "Size", "Last read", "Waiting", "Skipped"].map((name) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <TableHead columns={["Agent", "Sessions", "Turns", "Files", "Size", "Last read", "Waiting", "Skipped"]} />
             <tbody>
               {there.map((source) => (
                 <tr key={source.platform}>

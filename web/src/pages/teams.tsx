@@ -6,6 +6,7 @@ import { AskForm } from "../ui/ask-form.tsx"
 import { Empty } from "../ui/empty.tsx"
 import { Permissions } from "../ui/permissions.tsx"
 import { Scroll } from "../ui/scroll.tsx"
+import { TableHead } from "../ui/table-head.tsx"
 import { Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
 import { waits } from "../ui/waits.ts"
@@ -66,16 +67,16 @@ function Matrix({ state: { teams, pairs } }: { state: State }) {
       <h2>Who asks whom</h2>
       <Scroll label="Matrix of pairs">
         <table class="matrix">
-          <thead>
-            <tr>
-              <th scope="col">asks ↓ is asked →</th>
-              {teams.map(({ name, platform }) => (
-                <th key={name} scope="col">
+          <TableHead
+            columns={[
+              "asks ↓ is asked →",
+              ...teams.map(({ name, platform }) => (
+                <>
                   {name} <Agent platform={platform} />
-                </th>
-              ))}
-            </tr>
-          </thead>
+                </>
+              )),
+            ]}
+          />
           <tbody>
             {(askers.length === 0 ? [NOBODY] : askers).map((from) => (
               <tr key={from}>

@@ -2,6 +2,7 @@ import { lexer, type Token, type Tokens } from "marked"
 import type { ComponentChildren } from "preact"
 import { useMemo } from "preact/hooks"
 import { Scroll } from "./scroll.tsx"
+import { TableHead } from "./table-head.tsx"
 
 const SAFE_LINK = /^(https?:|mailto:)/i
 /** Beyond this a text is shown as it is: reading it as Markdown would hold the page up. */
@@ -76,15 +77,7 @@ function table({ header, rows }: Tokens.Table, key: number) {
   return (
     <Scroll key={key} label="Table">
       <table>
-        <thead>
-          <tr>
-            {header.map((cell, index) => (
-              <th key={index} scope="col">
-                {inline(cell.tokens)}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead columns={header.map((cell) => inline(cell.tokens))} />
         <tbody>
           {rows.map((row, index) => (
             <tr key={index}>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { Scroll } from "./scroll.tsx"
+import { TableHead } from "./table-head.tsx"
 
 export interface NumbersTable {
   title: string
@@ -20,15 +21,7 @@ export function Numbers({ title, of, head, rows }: NumbersTable & { of?: string 
       </summary>
       <Scroll label={title}>
         <table>
-          <thead>
-            <tr>
-              {head.map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead columns={head} />
           <tbody>
             {rows.map((row, index) => (
               <tr key={index}>
