@@ -3,7 +3,7 @@ import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { visible } from "../operations/columns.ts"
 import type { Call } from "../operations/invoke.ts"
-import { projectName } from "../operations/text.ts"
+import { minute, projectName } from "../operations/text.ts"
 import type { CommandExtra } from "../surfaces/cli.ts"
 import { followAsk } from "./follow-ask.ts"
 import { followUpdates } from "./follow-updates.ts"
@@ -176,7 +176,7 @@ interface Listed {
 }
 
 function choiceOf({ id, title, platform, project, at, preview }: Described) {
-  const about: [string, string, string] = [at.slice(0, 16).replace("T", " "), platform, projectName(project)]
+  const about: [string, string, string] = [minute(at), platform, projectName(project)]
   return { id, title, about, preview }
 }
 

@@ -3,7 +3,7 @@ import type { DayFigures, Figures, PairFigures, Report, SessionFigures, Spread }
 import { operation } from "./operation.ts"
 import { projectOf } from "./search.ts"
 import { checkPlatform } from "./sources.ts"
-import { clip, counted, projectName, table } from "./text.ts"
+import { clip, counted, minute, projectName, table } from "./text.ts"
 
 const DEFAULT_DAYS = 30
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -196,7 +196,6 @@ function pairRow(one: z.output<typeof PairView>): string[] {
   return [name, String(one.asks), String(one.states.failed ?? 0), time("medianMs"), time("p95Ms"), ...used(one)]
 }
 
-const minute = (iso: string) => iso.slice(0, 16).replace("T", " ")
 const cost = (usd: number | undefined) => (usd === undefined ? "-" : `$${usd.toFixed(2)}`)
 
 function big(count: number): string {

@@ -3,7 +3,7 @@ import { Failure } from "../domain/failure.ts"
 import { type Decision, PERMISSION_STATES, type Permission, type PermissionAnswers } from "../domain/permission.ts"
 import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
-import { clip, table } from "./text.ts"
+import { clip, minute, table } from "./text.ts"
 
 // None of these is a tool: an agent must not see what others ask, and must never approve itself.
 const on = ["cli", "http"] as const
@@ -128,7 +128,7 @@ export const audit = operation({
       ? "Nothing was decided yet."
       : `${table(
           ["NO", "AT", "WHO", "WHAT", "ABOUT"],
-          entries.map(({ seq, at, who, what, data }) => [String(seq), shortTime(at), who, what, aboutOf(data)]),
+          entries.map(({ seq, at, who, what, data }) => [String(seq), minute(at), who, what, aboutOf(data)]),
         )}${more ? `\n(there are more: --before ${entries.at(-1)!.seq})` : ""}`,
   async run({ permits }, { limit, before }) {
     const found = await permits.audit({ limit: limit + 1, ...(before === undefined ? {} : { beforeSeq: before }) })
@@ -142,7 +142,7 @@ export function permissionText(view: PermissionView) {
   const { id, asker, tool, title, input, suggestions, questions, askedAt, expiresAt } = view
   const rules = suggestions.map((rule, place) => `  always ${place + 1}: ${shown(rule)}`)
   return [
-    `${id}  ${shown(asker)} asks for ${shown(tool)}, since ${shortTime(askedAt)}, until ${shortTime(expiresAt)}`,
+    `${id}  ${shown(asker)} asks for ${shown(tool)}, since ${minute(askedAt)}, until ${minute(expiresAt)}`,
     ...(title === tool ? [] : [`  ${shown(title).replaceAll("\n", " ")}`]),
     ...Object.entries(input).flatMap(([key, value]) => inputLines(shown(key).replaceAll("\n", " "), value)),
     ...questions.flatMap(questionLines),
@@ -156,7 +156,7 @@ export function permissionText(view: PermissionView) {
 function decidedText({ id, tool, title, asker, state, answeredBy, answeredAt, rule, reason }: PermissionView): string {
   const how = state === "waiting" ? "waits" : `${state.replace("_", " ")} by ${answeredBy}`
   const details = [rule && `with the rule: ${rule}`, reason].filter(Boolean).map((part) => ` (${part})`)
-  const when = answeredAt === undefined ? "" : `, ${shortTime(answeredAt)}`
+  const when = answeredAt === undefined ? "" : `, ${minute(answeredAt)}`
   return `${id}  ${how}${when}${details.join("")}: ${shown(asker)}, ${shown(tool)}, ${clip(shown(title), 120)}`
 }
 
@@ -207,7 +207,6 @@ function partsOf(words: string, labels: readonly string[]): string[] {
   return [first.trim(), ...(rest === "" ? [] : partsOf(rest, labels))]
 }
 
-const shortTime = (iso: string) => iso.slice(0, 16).replace("T", " ")
 const iso = (ms: number) => new Date(ms).toISOString()
 
 export function viewPermission(permission: Permission): PermissionView {

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import type { SessionTally } from "../domain/session.ts"
 import { operation } from "./operation.ts"
-import { clip, projectName, table } from "./text.ts"
+import { clip, minute, projectName, table } from "./text.ts"
 
 const ProjectView = z.object({
   /** Its root; absent for what was said outside of any project. */
@@ -28,7 +28,7 @@ export const projectsList = operation({
           projects.map(({ project, sessions, updatedAt, agents, branches }) => [
             projectName(project),
             String(sessions),
-            updatedAt.slice(0, 16).replace("T", " "),
+            minute(updatedAt),
             agents.map(({ platform }) => platform).join(", "),
             clip(branches.map(({ branch }) => branch).join(", "), 40) || "-",
             project ?? "-",

@@ -5,7 +5,7 @@ import { Failure } from "../domain/failure.ts"
 import { addressOf, messageOf, PRIORITIES, RUNGS, targetOf } from "../domain/message.ts"
 import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
-import { clip, table } from "./text.ts"
+import { clip, minute, table } from "./text.ts"
 
 export const sendMessage = operation({
   name: "send_message",
@@ -72,7 +72,7 @@ export const queueStatus = operation({
             one.target,
             `${one.pending}${one.waits_for === undefined ? "" : ` (${one.waits_for})`}`,
             String(one.in_progress),
-            one.last_seen?.slice(0, 16).replace("T", " ") ?? "-",
+            one.last_seen === undefined ? "-" : minute(one.last_seen),
             one.session_id?.slice(0, 8) ?? "-",
             clip(one.current_task ?? "-", 60),
           ]),

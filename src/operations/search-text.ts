@@ -1,6 +1,6 @@
 import { fitted, lineRanges, visible } from "./columns.ts"
 import type { Style } from "./operation.ts"
-import { clip, projectName } from "./text.ts"
+import { clip, minute, projectName } from "./text.ts"
 
 interface Hit {
   sessionId: string
@@ -64,8 +64,6 @@ function withTool<T extends Hit>(hit: T): T {
   const marks = hit.marks.map(([from, to]): [number, number] => [from + name.length, to + name.length])
   return { ...hit, snippet: name + hit.snippet, marks }
 }
-
-const minute = (at: string) => at.slice(0, 16).replace("T", " ")
 
 function markedLines({ snippet, marks }: Hit, columns: number, mark: Style["mark"]): string[] {
   const text = visible(snippet)

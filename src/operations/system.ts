@@ -3,7 +3,7 @@ import { BOT_STATES } from "../domain/channel-store.ts"
 import { operation } from "./operation.ts"
 import type { SystemStatus } from "./services.ts"
 import { botLine } from "./telegram.ts"
-import { counted } from "./text.ts"
+import { counted, minute } from "./text.ts"
 
 export const status = operation({
   name: "status",
@@ -50,7 +50,7 @@ export const status = operation({
   }),
   text: (s) =>
     [
-      `Throughline ${s.version} is running (pid ${s.pid}, since ${s.startedAt.slice(0, 16).replace("T", " ")}, ${s.memoryMb} MB)`,
+      `Throughline ${s.version} is running (pid ${s.pid}, since ${minute(s.startedAt)}, ${s.memoryMb} MB)`,
       `  home    ${s.home}`,
       `  socket  ${s.socket}`,
       `  http    ${s.http.url ?? s.http.trouble ?? "off"}`,

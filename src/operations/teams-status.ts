@@ -4,7 +4,7 @@ import type { Foundling } from "../teams/foundlings.ts"
 import type { PairState } from "../teams/status.ts"
 import { operation } from "./operation.ts"
 import { AskView, askText, viewAsk } from "./teams-ask.ts"
-import { table } from "./text.ts"
+import { minute, table } from "./text.ts"
 
 const PairView = z.object({
   id: z.string(),
@@ -137,7 +137,7 @@ export const teamsThreads = operation({
             String(pair.messages),
             pair.status,
             pair.process,
-            pair.lastUsedAt.slice(0, 16).replace("T", " "),
+            minute(pair.lastUsedAt),
             pair.sessionId?.slice(0, 8) ?? "-",
           ]),
         ),

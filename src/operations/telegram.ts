@@ -2,7 +2,7 @@ import * as z from "zod"
 import { BOT_STATES } from "../domain/channel-store.ts"
 import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
-import { table } from "./text.ts"
+import { minute, table } from "./text.ts"
 
 // None of these is a tool: who may talk to agents is not for agents to say.
 const on = ["cli", "http"] as const
@@ -129,7 +129,7 @@ export const telegramUsers = operation({
           users.map(({ userId, name, pairedAt }) => [
             userId,
             name ?? "-",
-            pairedAt?.slice(0, 16).replace("T", " ") ?? "in config.json",
+            pairedAt === undefined ? "in config.json" : minute(pairedAt),
           ]),
         ),
   async run({ telegram }) {
@@ -161,7 +161,7 @@ export const telegramUsersRemove = operation({
 /** The bot in one line. */
 export function botLine({ id, username, state, why, since }: NonNullable<TelegramView["bot"]>): string {
   const name = username === undefined ? `bot ${id}` : `@${username}`
-  const when = since === undefined ? "" : ` since ${since.slice(0, 16).replace("T", " ")}`
+  const when = since === undefined ? "" : ` since ${minute(since)}`
   return `${name}: ${STATES[state]}${when}${why === undefined ? "" : ` (${why})`}`
 }
 

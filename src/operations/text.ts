@@ -13,7 +13,7 @@ export function conversationTable(sessions: ConversationView[]): string {
     ["ID", "UPDATED", "AGENT", "SAID", "PROJECT", "TITLE"],
     sessions.map((session) => [
       session.id.slice(0, 8),
-      session.updatedAt.slice(0, 16).replace("T", " "),
+      minute(session.updatedAt),
       session.platform,
       amount(session),
       projectName(session.mcpRootUri),
@@ -84,6 +84,11 @@ export function projectName(rootUri: string | undefined): string {
   } catch {
     return name
   }
+}
+
+/** A moment as people read it in a list. */
+export function minute(iso: string): string {
+  return iso.slice(0, 16).replace("T", " ")
 }
 
 export function clip(text: string, chars: number): string {

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { operation } from "./operation.ts"
-import { clip, table } from "./text.ts"
+import { clip, minute, table } from "./text.ts"
 
 const UpdateView = z.object({
   message_id: z.string().nullable(),
@@ -84,7 +84,7 @@ export const teamsRestarts = operation({
       : table(
           ["AT", "TEAM", "CAUSE", "SESSION", "WAITING", "WORKING ON"],
           restarts.map(({ team, at, cause, workingOn, pending, sessionId }) => [
-            at.slice(0, 16).replace("T", " "),
+            minute(at),
             team,
             cause,
             sessionId?.slice(0, 8) ?? "-",
