@@ -107,7 +107,7 @@ async function fill(): Promise<void> {
         createdAtMs: Date.now() - s * 1000,
       })
       for (let number = 1; number <= THOUGHTS; number++) {
-        const thought = await tx.thoughts.add({
+        const { thought } = await tx.thoughts.add({
           sessionId: id,
           branchId: null,
           number,

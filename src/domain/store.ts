@@ -84,6 +84,12 @@ export interface Sessions {
   byIds(ids: readonly SessionId[]): Promise<Session[]>
   /** The one that this caller chose last, if it chose one. */
   boundTo(callerKey: string): Promise<Session | undefined>
+  /** The same, and how many of this project and platform are not archived: what a new connection asks first. */
+  stateOf(
+    callerKey: string,
+    projectId: ProjectId,
+    platform: string,
+  ): Promise<{ bound: Session | undefined; open: number }>
   /** At most two: enough to tell a unique prefix from an ambiguous one. */
   byPrefix(prefix: string): Promise<Session[]>
   /** Newest first. Sessions linked to the project count as its own. */
@@ -92,8 +98,6 @@ export interface Sessions {
   ids(filter: { projectId?: ProjectId; platform?: string; gitBranch?: string }): Promise<SessionId[]>
   /** How many there are in which something was said, by where and by whom. One that is linked counts in each project. */
   tally(): Promise<SessionTally[]>
-  /** How many of this platform are not archived. */
-  count(projectId: ProjectId, platform: string): Promise<number>
   /** The one of this platform that was pinned last in this project, if any is. */
   pinned(projectId: ProjectId, platform: string): Promise<Session | undefined>
   update(
@@ -250,9 +254,9 @@ export interface ThoughtPage {
 export interface Thoughts {
   /**
    * Numbers are unique per branch; call inside a transaction that holds `lock`. The session is touched with it: its
-   * counts, its time, and out of the archive.
+   * counts, its time, and out of the archive. `thoughtCount` is how many it has now.
    */
-  add(thought: NewThought): Promise<Thought>
+  add(thought: NewThought): Promise<{ thought: Thought; thoughtCount: number }>
   byKey(key: string): Promise<Thought | undefined>
   /** Holds the session against other writers until the transaction ends. */
   lock(sessionId: SessionId): Promise<void>

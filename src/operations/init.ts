@@ -70,8 +70,7 @@ const LISTED = 20
 const handlers: Record<In["operation"], Handler> = {
   async get_state({ sessions }, input, caller) {
     const root = await sessions.recovery.callerRoot(caller, input.mcpRootUri)
-    const session = await sessions.recovery.boundSession(caller)
-    const known = root?.project ? await sessions.recovery.count(root.project.id) : 0
+    const { bound: session, open: known } = await sessions.recovery.state(caller, root?.project?.id)
     return {
       success: true,
       message: [

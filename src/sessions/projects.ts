@@ -40,41 +40,44 @@ export function makeProjectFinder({
   homeDir: string
   tempDir: string
 }): ProjectFinder {
-  const rootOf = briefly(clock, (path: string) => {
+  const rootOf = briefly(clock, (given: string) => {
+    const path = parseRoot(given, homeDir)
     const { realPath, rootPath, inRepository } = canonicalRoot(path, homeDir)
-    return { rootPath, inRepository, uri: rootUri(rootPath), seenUris: [...new Set([path, realPath].map(rootUri))] }
+    const uri = rootUri(rootPath)
+    const seenUris = [...new Set([path, realPath].map(rootUri))]
+    return { rootPath, inRepository, uri, seenUris, project: undefined as Project | undefined }
   })
 
   const locate = async (given: string, { mustAsk }: { mustAsk: boolean }) => {
-    const path = parseRoot(given, homeDir)
     try {
-      const root = rootOf(path, mustAsk)
-      return { seenUris: root.seenUris, ...(await knownProject(root)) }
+      const root = rootOf(given, mustAsk)
+      root.project ??= (await store.projects.byRoot(root.uri)) ?? (await projectAbove(root))
+      return { uri: root.project?.rootUri ?? root.uri, project: root.project, seenUris: root.seenUris }
     } catch (error) {
+      const path = parseRoot(given, homeDir)
       const remembered = await store.projects.bySeen(rootUri(path))
       const gone = remembered ?? (await store.projects.byRoot(rootUri(path)))
       if (!gone) throw error
-      return { seenUris: [], uri: gone.rootUri, project: gone }
+      return { uri: gone.rootUri, project: gone, seenUris: [] }
     }
   }
 
-  const knownProject = async ({ rootPath, inRepository, uri }: ReturnType<typeof rootOf>) => {
-    const project = await store.projects.byRoot(uri)
-    if (project || inRepository) return { uri, project }
+  const projectAbove = async ({ rootPath, inRepository }: ReturnType<typeof rootOf>) => {
+    if (inRepository) return undefined
     for (const above of ancestorsOf(rootPath, homeDir, tempDir)) {
       const project = await store.projects.byRoot(rootUri(above))
-      if (project) return { uri: project.rootUri, project }
+      if (project) return project
     }
-    return { uri, project: undefined }
+    return undefined
   }
 
-  const find = async (root: string) => {
-    const { uri, project } = await locate(root, { mustAsk: false })
-    return { uri, project }
-  }
+  const seek: ProjectFinder["find"] = (root) => locate(root, { mustAsk: false })
 
   return {
-    find,
+    async find(root) {
+      const { uri, project } = await seek(root)
+      return { uri, project }
+    },
     async ensure(root) {
       const { uri, seenUris, project } = await locate(root, { mustAsk: true })
       const kept = project ?? (await store.projects.ensure(uri, clock.nowMs()))
@@ -89,29 +92,37 @@ export function makeProjectFinder({
       return projects.filter(({ rootUri }) => basename(fileURLToPath(rootUri)) === name)
     },
     async ofCaller(caller, explicit) {
-      if (explicit !== undefined) return { given: explicit, ...(await find(explicit)), source: "argument" }
+      if (explicit !== undefined) return callerRoot("argument", explicit, await seek(explicit))
       const bound = caller.key === undefined ? undefined : await store.bindings.get(caller.key)
       const implied = (source: CallerRoot["source"], root: string | null | undefined) =>
         root ? [{ source, root }] : []
       const first = [...implied("bound", bound?.rootUri), ...implied("environment", caller.projectDir)]
-      const answered = await firstThatExists(first, find)
+      const answered = await firstThatExists(first, seek)
       if (answered) return answered
       if (caller.roots === undefined && caller.canAskRoots)
         throw new Failure("root_needed", "the client has not named its roots yet")
       const named = (caller.roots ?? []).flatMap((root) => implied("client", root))
-      return firstThatExists([...named, ...implied("folder", caller.cwd)], find)
+      return firstThatExists([...named, ...implied("folder", caller.cwd)], seek)
     },
   }
 }
 
+function callerRoot(
+  source: CallerRoot["source"],
+  given: string,
+  { uri, project }: Awaited<ReturnType<ProjectFinder["find"]>>,
+): CallerRoot {
+  return { given, uri, project, source }
+}
+
 /** Agents call in bursts, and each call would ask the disk again. Where something is kept is asked anew each time. */
-function briefly<T>(clock: Clock, find: (path: string) => T): (path: string, mustAsk: boolean) => T {
-  let known: { path: string; found: T; atMs: number } | undefined
-  return (path, mustAsk) => {
+function briefly<T>(clock: Clock, find: (given: string) => T): (given: string, mustAsk: boolean) => T {
+  let known: { given: string; found: T; atMs: number } | undefined
+  return (given, mustAsk) => {
     const nowMs = clock.nowMs()
     // Either way: a clock that was set back must not make a moment long.
     const isFresh = known !== undefined && Math.abs(nowMs - known.atMs) < ROOT_KNOWN_MS
-    if (mustAsk || !isFresh || known?.path !== path) known = { path, found: find(path), atMs: nowMs }
+    if (mustAsk || !isFresh || known?.given !== given) known = { given, found: find(given), atMs: nowMs }
     return known.found
   }
 }
@@ -123,7 +134,7 @@ async function firstThatExists(
 ): Promise<CallerRoot | undefined> {
   for (const { source, root } of candidates) {
     try {
-      return { given: root, ...(await find(root)), source }
+      return callerRoot(source, root, await find(root))
     } catch (error) {
       if (!(error instanceof Failure) || (error.code !== "root_not_found" && error.code !== "root_invalid")) throw error
     }

@@ -15,6 +15,9 @@ const PAGE_THOUGHTS = 500
 const PAGE_CHARS = 45_000
 const CHARS_AROUND_A_THOUGHT = 180
 
+/** No caller has an empty key. */
+const NOBODY = ""
+
 export interface Recovered {
   session: Session
   /** How it was found. */
@@ -50,7 +53,8 @@ export interface Recovery {
       limit?: number | undefined
     },
   ): Promise<Recovered | { session: undefined; rootUri: string | undefined }>
-  count(projectId: ProjectId): Promise<number>
+  /** The session that the caller chose last, and how many of the project are open. */
+  state(caller: Caller, projectId: ProjectId | undefined): Promise<{ bound: Session | undefined; open: number }>
   /** Reasoning sessions; captured conversations have their own list. */
   list(wish: { projectId?: ProjectId | undefined; archived?: boolean | undefined; limit: number }): Promise<Session[]>
   /** By full id or unique prefix; inside a transaction if one is given. */
@@ -89,6 +93,9 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
     return found[0]
   }
 
+  const boundSession = async (caller: Caller) =>
+    caller.key === undefined ? undefined : store.sessions.boundTo(caller.key)
+
   return {
     callerRoot: (caller, explicit) => projects.ofCaller(caller, explicit),
     get,
@@ -97,9 +104,7 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
       if (caller.key !== undefined) await store.bindings.set(caller.key, { rootUri: project.rootUri }, clock.nowMs())
       return { uri: project.rootUri, kept: caller.key !== undefined }
     },
-    async boundSession(caller) {
-      return caller.key === undefined ? undefined : store.sessions.boundTo(caller.key)
-    },
+    boundSession,
     async startNew(caller, { root, title, tags }) {
       const callerRoot = await projects.ofCaller(caller, root)
       const project = callerRoot && (await projects.ensure(callerRoot.given))
@@ -166,7 +171,10 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
         page: await pageOf(store, session, undefined, limit),
       }
     },
-    count: (projectId) => store.sessions.count(projectId, REASONING_PLATFORM),
+    async state(caller, projectId) {
+      if (projectId === undefined) return { bound: await boundSession(caller), open: 0 }
+      return store.sessions.stateOf(caller.key ?? NOBODY, projectId, REASONING_PLATFORM)
+    },
     list: ({ projectId, archived, limit }) =>
       store.sessions.list({
         platform: REASONING_PLATFORM,

@@ -24,7 +24,12 @@ export interface Thinking {
   record(
     caller: Caller,
     wish: ThoughtWish,
-  ): Promise<{ thought: Thought; session: Session; startedSession: boolean; thoughtCount: number }>
+  ): Promise<{
+    thought: Thought
+    session: Pick<Session, "id" | "title">
+    startedSession: boolean
+    thoughtCount: number
+  }>
 }
 
 export function makeThinking({ store, clock, recovery }: { store: Store; clock: Clock; recovery: Recovery }): Thinking {
@@ -52,13 +57,11 @@ export function makeThinking({ store, clock, recovery }: { store: Store; clock: 
   const keep = (caller: Caller, wish: ThoughtWish, implied?: { session: Session; started: boolean }) =>
     store.transaction(async (tx) => {
       const key = caller.idempotencyKey ?? null
-      const done = implied || key === null ? undefined : await tx.thoughts.byKey(key)
-      if (done) return answer(tx, done)
       const session = implied?.session ?? (await recovery.get(wish.sessionId!, tx))
       await tx.thoughts.lock(session.id)
       const before = key === null ? undefined : await tx.thoughts.byKey(key)
       if (before) return answer(tx, before, implied?.started)
-      const thought = await tx.thoughts.add({
+      const { thought, thoughtCount } = await tx.thoughts.add({
         ...(await placed(tx, session.id, wish)),
         key,
         createdAtMs: clock.nowMs(),
@@ -73,7 +76,7 @@ export function makeThinking({ store, clock, recovery }: { store: Store; clock: 
         },
       ])
       if (caller.key !== undefined && !implied) await rememberSession(tx, caller.key, session.id, clock)
-      return answer(tx, thought, implied?.started)
+      return { thought, session, startedSession: implied?.started ?? false, thoughtCount }
     })
 
   return {

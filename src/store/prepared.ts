@@ -8,19 +8,21 @@ import type { Db, StoreDialect } from "./dialect.ts"
 export function prepared<Parameters extends unknown[], Row>(
   build: (db: Db, ...parameters: Parameters) => Compilable<Row>,
 ): (db: Db, dialect: StoreDialect, ...parameters: Parameters) => Promise<Row[]> {
-  const texts = new WeakMap<StoreDialect, CompiledQuery<Row>>()
+  const texts = new WeakMap<StoreDialect, { query: CompiledQuery<Row>; how: { isRead: boolean } }>()
   return async (db, dialect, ...parameters) => {
     let text = texts.get(dialect)
     if (!text) {
-      text = build(db, ...parameters).compile()
+      const query = build(db, ...parameters).compile()
       // Constants in the query are parameters too, and would be lost below.
-      if (text.parameters.length !== parameters.length) throw new Error("a prepared query has parameters of its own")
+      if (query.parameters.length !== parameters.length) throw new Error("a prepared query has parameters of its own")
+      if (query.parameters.some((value, at) => value !== parameters[at]))
+        throw new Error("a prepared query has its parameters in another order")
+      text = { query, how: { isRead: query.query.kind === "SelectQueryNode" } }
       texts.set(dialect, text)
     }
-    const isRead = text.query.kind === "SelectQueryNode"
-    const atOnce = dialect.runAtOnce?.(db, text.sql, parameters, { isRead })
+    const atOnce = dialect.runAtOnce?.(db, text.query.sql, parameters, text.how)
     if (atOnce) return atOnce as Row[]
-    const { rows } = await db.executeQuery<Row>({ ...text, parameters })
+    const { rows } = await db.executeQuery<Row>({ ...text.query, parameters })
     return rows
   }
 }

@@ -18,25 +18,49 @@ const sessionByNative = prepared((db, platform: string, nativeId: string) =>
   withRoot(db).where("s.platform", "=", platform).where("s.native_id", "=", nativeId),
 )
 
-const openSessions = prepared((db, platform: string, projectId: string, linkedProjectId: string) =>
-  db
-    .selectFrom("sessions as s")
-    .select((e) => e.fn.countAll<number>().as("n"))
-    .where("s.archived_at_ms", "is", null)
-    .where("s.platform", "=", platform)
-    .where((e) => isOfProject(e, projectId, linkedProjectId)),
+/**
+ * What a caller chose last and how many sessions its project has open. In one query, because a transaction costs more
+ * than what is read in it; as two counts, because SQLite would look at every session of the platform for one.
+ */
+const stateOfCaller = prepared(
+  (db, ownOf: string, ownPlatform: string, linkedTo: string, linkedPlatform: string, not: string, callerKey: string) =>
+    db
+      .selectFrom(sql<{ caller_key: string }>`(select ${callerKey} as caller_key)`.as("c"))
+      .leftJoin("bindings as b", "b.caller_key", "c.caller_key")
+      .leftJoin("sessions as s", "s.id", "b.session_id")
+      .leftJoin("projects as p", "p.id", "s.project_id")
+      .select((e) => [
+        e
+          .selectFrom("sessions as own")
+          .select((own) => own.fn.countAll<number>().as("n"))
+          .where("own.project_id", "=", ownOf)
+          .where("own.platform", "=", ownPlatform)
+          .where("own.archived_at_ms", "is", null)
+          .as("own"),
+        e
+          .selectFrom("session_projects as l")
+          .select((l) => l.fn.countAll<number>().as("n"))
+          .where("l.project_id", "=", linkedTo)
+          .where((l) =>
+            l.exists(
+              l
+                .selectFrom("sessions as other")
+                .select("other.id")
+                .whereRef("other.id", "=", "l.session_id")
+                .where("other.platform", "=", linkedPlatform)
+                .where("other.archived_at_ms", "is", null)
+                .where("other.project_id", "is distinct from", not),
+            ),
+          )
+          .as("linked"),
+      ])
+      .selectAll("s")
+      .select("p.root_uri"),
 )
 
-/** Its own, and those linked to it. Both ids are the same; a prepared query names each parameter once. */
-function isOfProject(
-  e: ExpressionBuilder<Tables & { s: Tables["sessions"] }, "s">,
-  projectId: string,
-  linkedProjectId = projectId,
-) {
-  const linked = e
-    .selectFrom("session_projects as l")
-    .where("l.project_id", "=", linkedProjectId)
-    .select("l.session_id")
+/** Its own, and those linked to it. */
+function isOfProject(e: ExpressionBuilder<Tables & { s: Tables["sessions"] }, "s">, projectId: string) {
+  const linked = e.selectFrom("session_projects as l").where("l.project_id", "=", projectId).select("l.session_id")
   return e.or([e("s.project_id", "=", projectId), e("s.id", "in", linked)])
 }
 
@@ -56,6 +80,11 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
     async boundTo(callerKey) {
       const [row] = await sessionBoundTo(db, dialect, callerKey)
       return row && toSession(row)
+    },
+    async stateOf(callerKey, projectId, platform) {
+      const [row] = await stateOfCaller(db, dialect, projectId, platform, projectId, platform, projectId, callerKey)
+      const bound = row && row.id !== null ? toSession(row as Row) : undefined
+      return { bound, open: Number(row?.own) + Number(row?.linked) }
     },
     async create({ id, platform, nativeId, projectId, title, tags, key, createdAtMs }) {
       const inserted = await db
@@ -128,10 +157,6 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
         .groupBy(["p.root_uri", "s.git_branch", "s.platform"])
         .execute()
       return rows.map((row) => ({ ...row, sessions: Number(row.sessions), lastAtMs: Number(row.lastAtMs) }))
-    },
-    async count(projectId, platform) {
-      const [row] = await openSessions(db, dialect, platform, projectId, projectId)
-      return Number(row?.n ?? 0)
     },
     async pinned(projectId, platform) {
       const row = await ofProject(projectId)

@@ -58,7 +58,8 @@ const sessionThoughtOf = prepared((db, thoughts: number, branches: number, atMs:
       updated_at_ms: atMs,
       archived_at_ms: sql<null>`null`,
     }))
-    .where("id", "=", sessionId),
+    .where("id", "=", sessionId)
+    .returning("thought_count"),
 )
 
 export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
@@ -92,8 +93,15 @@ export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
         thought.key,
         thought.createdAtMs,
       )
-      await sessionThoughtOf(db, dialect, 1, Number(opensBranch), thought.createdAtMs, thought.sessionId)
-      return toThought(row!)
+      const [session] = await sessionThoughtOf(
+        db,
+        dialect,
+        1,
+        Number(opensBranch),
+        thought.createdAtMs,
+        thought.sessionId,
+      )
+      return { thought: toThought(row!), thoughtCount: session!.thought_count }
     },
     async byKey(key) {
       const [row] = await thoughtByKey(db, dialect, key)

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os"
 
-/** Longer than most tool calls take, and nothing beside the seconds that lie between two of an agent's calls. */
-const AWAKE_MS = 1
+/** Longer than most tool calls take, a write to the disk included, and nothing beside the seconds that lie between two of an agent's calls. */
+const AWAKE_MS = 2
 /** Who waited in vain leaves the processor to the one that is waited for, for so many requests. */
 const PASSED_OVER = 15
 

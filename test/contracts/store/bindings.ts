@@ -32,6 +32,27 @@ export function bindingsContract(store: () => Store): void {
     expect(await store().sessions.boundTo("other")).toBeUndefined()
   })
 
+  test("a caller's state is what it chose last, and how many of its project are open", async () => {
+    const project = await store().projects.ensure("file:///a", NOW)
+    const elsewhere = await store().projects.ensure("file:///b", NOW)
+    const state = () => store().sessions.stateOf("caller", project.id, "throughline")
+    expect(await state()).toEqual({ bound: undefined, open: 0 })
+    const [own, archived, linked, twice, foreign] = await Promise.all([
+      addSession(store(), { projectId: project.id }),
+      addSession(store(), { projectId: project.id }),
+      addSession(store(), { projectId: elsewhere.id }),
+      addSession(store(), { projectId: project.id }),
+      addSession(store(), { projectId: null }),
+    ])
+    await addSession(store(), { projectId: project.id, platform: "codex" })
+    await store().sessions.update(archived.id, { archivedAtMs: NOW })
+    for (const { id } of [linked, twice, foreign, archived]) await store().sessions.link(id, project.id)
+    expect(await state()).toEqual({ bound: undefined, open: 4 })
+    await store().bindings.set("caller", { sessionId: own.id }, NOW)
+    expect(await state()).toEqual({ bound: await store().sessions.byId(own.id), open: 4 })
+    expect(await store().sessions.stateOf("other", elsewhere.id, "throughline")).toEqual({ bound: undefined, open: 1 })
+  })
+
   test("changes at the same time do not undo each other", async () => {
     const { id } = await addSession(store())
     const roots = range(8).map(() => store().bindings.set("caller", { rootUri: "file:///a" }, NOW))

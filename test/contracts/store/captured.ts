@@ -140,7 +140,8 @@ export function capturedContract(store: () => Store): void {
     test("thoughts go and do not count", async () => {
       const { id } = await captured("s1")
       const kept = []
-      for (const number of [1, 2, 3]) kept.push(await store().thoughts.add(newThought(id, number, { text: "lake" })))
+      for (const number of [1, 2, 3])
+        kept.push((await store().thoughts.add(newThought(id, number, { text: "lake" }))).thought)
       await store().forgetting.thoughts([kept[0]!.seq, kept[1]!.seq])
       expect((await store().thoughts.all(id)).map(({ number }) => number)).toEqual([3])
       expect(await store().thoughts.seqs(id)).toEqual([kept[2]!.seq])
@@ -156,7 +157,7 @@ export function capturedContract(store: () => Store): void {
         ["b", { text: "100 of my key", atMs: NOW + 5 }],
       )
       const [c] = await put(outside.id, ["c", { text: "is 100% of my_key here", kind: "reply" }])
-      const thought = await store().thoughts.add(
+      const { thought } = await store().thoughts.add(
         newThought(outside.id, 1, { text: "100% of my_key", createdAtMs: NOW + 5 }),
       )
       const found = async (wish: Parameters<Store["forgetting"]["matching"]>[0]) => {

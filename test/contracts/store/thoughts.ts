@@ -15,7 +15,7 @@ export function thoughtsContract(store: () => Store): void {
       renumberedFrom: 9,
       key: "k1",
     })
-    const added = await store().thoughts.add(given)
+    const { thought: added } = await store().thoughts.add(given)
     const { key: _, ...kept } = given
     expect(added).toEqual({ ...kept, seq: expect.any(Number) })
     expect(await store().thoughts.byKey("k1")).toEqual(added)
@@ -26,7 +26,8 @@ export function thoughtsContract(store: () => Store): void {
     const { id } = await addSession(store())
     const other = await addSession(store())
     for (const each of [id, other.id]) await store().sessions.update(each, { archivedAtMs: NOW + 1 })
-    await store().thoughts.add(newThought(id, 1, { createdAtMs: NOW + 2 }))
+    const { thoughtCount } = await store().thoughts.add(newThought(id, 1, { createdAtMs: NOW + 2 }))
+    expect(thoughtCount).toBe(1)
     expect(await store().sessions.byId(id)).toMatchObject({ updatedAtMs: NOW + 2, archivedAtMs: null, thoughtCount: 1 })
     const untouched = { updatedAtMs: NOW, archivedAtMs: NOW + 1, thoughtCount: 0 }
     expect(await store().sessions.byId(other.id)).toMatchObject(untouched)
@@ -45,7 +46,7 @@ export function thoughtsContract(store: () => Store): void {
 
   test("a key is used once", async () => {
     const { id } = await addSession(store())
-    const first = await store().thoughts.add(newThought(id, 1, { key: "k1" }))
+    const { thought: first } = await store().thoughts.add(newThought(id, 1, { key: "k1" }))
     await expect(store().thoughts.add(newThought(id, 2, { key: "k1" }))).rejects.toThrow()
     expect(await store().thoughts.byKey("k1")).toEqual(first)
     expect(await store().thoughts.byKey("k2")).toBeUndefined()
@@ -64,8 +65,8 @@ export function thoughtsContract(store: () => Store): void {
   test("a thought is found at its place only", async () => {
     const { id } = await addSession(store())
     const other = await addSession(store())
-    const main = await store().thoughts.add(newThought(id, 1))
-    const branch = await store().thoughts.add(newThought(id, 2, { branchId: "b" }))
+    const { thought: main } = await store().thoughts.add(newThought(id, 1))
+    const { thought: branch } = await store().thoughts.add(newThought(id, 2, { branchId: "b" }))
     expect(await store().thoughts.at(id, null, 1)).toEqual(main)
     expect(await store().thoughts.at(id, "b", 2)).toEqual(branch)
     expect(await store().thoughts.at(id, null, 2)).toBeUndefined()
@@ -87,7 +88,7 @@ export function thoughtsContract(store: () => Store): void {
     const added: number[] = []
     for (const number of [5, 4, 3, 2, 1]) {
       const branchId = number % 2 === 0 ? "b" : null
-      added.push((await store().thoughts.add(newThought(id, number, { branchId }))).seq)
+      added.push((await store().thoughts.add(newThought(id, number, { branchId }))).thought.seq)
       await store().thoughts.add(newThought(other.id, number))
     }
     const newestFirst = added.toReversed()
@@ -105,7 +106,7 @@ export function thoughtsContract(store: () => Store): void {
   test("thoughts are fetched by their sequence numbers", async () => {
     const { id } = await addSession(store())
     const added = []
-    for (const number of [1, 2, 3]) added.push(await store().thoughts.add(newThought(id, number)))
+    for (const number of [1, 2, 3]) added.push((await store().thoughts.add(newThought(id, number))).thought)
     const found = await store().thoughts.bySeqs([added[2]!.seq, added[0]!.seq, 999_999])
     expect(found.toSorted((a, b) => a.seq - b.seq)).toEqual([added[0], added[2]])
     expect(await store().thoughts.bySeqs([])).toEqual([])
