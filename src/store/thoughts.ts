@@ -123,9 +123,16 @@ export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
       return row?.branch_from ?? undefined
     },
     async page(sessionId, { beforeSeq, limit }) {
-      let query = of(sessionId).orderBy("seq", "desc").limit(limit)
-      if (beforeSeq !== undefined) query = query.where("seq", "<", beforeSeq)
-      return (await query.execute()).map(toThought)
+      // Sorted by number alone: the texts of a long session would all be read to leave most of them out.
+      let seqs = db.selectFrom("thoughts").select("seq").where("session_id", "=", sessionId)
+      if (beforeSeq !== undefined) seqs = seqs.where("seq", "<", beforeSeq)
+      const rows = await db
+        .selectFrom("thoughts")
+        .selectAll()
+        .where("seq", "in", seqs.orderBy("seq", "desc").limit(limit))
+        .orderBy("seq", "desc")
+        .execute()
+      return rows.map(toThought)
     },
     async all(sessionId) {
       return (await of(sessionId).orderBy("seq").execute()).map(toThought)

@@ -12,6 +12,7 @@ import * as queue from "./0008_queue.ts"
 import * as pairs from "./0009_pairs.ts"
 import * as channels from "./0010_channels.ts"
 import * as aging from "./0011_aging.ts"
+import * as thoughtsOnce from "./0012_thoughts_once.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -30,4 +31,5 @@ export const migrations: Record<string, StoreMigration> = {
   "0009_pairs": pairs,
   "0010_channels": channels,
   "0011_aging": aging,
+  "0012_thoughts_once": thoughtsOnce,
 }
