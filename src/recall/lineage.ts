@@ -27,7 +27,7 @@ export async function chaptersOf(store: Store, session: Session): Promise<Chapte
 
 /** Turns of the whole conversation; a limit holds for all of it. */
 export async function turnsOf(store: Store, chapters: readonly Chapter[], wish: TurnWish = {}): Promise<Turn[]> {
-  const turns: Turn[] = []
+  let turns: Turn[] = []
   for (const { session, untilMs } of wish.fromStart ? chapters : chapters.toReversed()) {
     const limit = wish.limit === undefined ? {} : { limit: wish.limit - turns.length }
     if (limit.limit === 0) break
@@ -36,8 +36,8 @@ export async function turnsOf(store: Store, chapters: readonly Chapter[], wish: 
       ...limit,
       ...(untilMs === undefined ? {} : { untilMs }),
     })
-    if (wish.fromStart) turns.push(...found)
-    else turns.unshift(...found)
+    // Not spread: a session has more turns than a call may have arguments.
+    turns = wish.fromStart ? turns.concat(found) : found.concat(turns)
   }
   return turns
 }
