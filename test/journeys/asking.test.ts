@@ -177,6 +177,22 @@ describe.each<Kind>(["hook.sh", "node"])("a hook that asks, on %s", (kind) => {
   }, 20_000)
 })
 
+test("a question that the terminal answered before its hook came to wait is let go", async () => {
+  await waiting()
+  const payload = payloadOf()
+  const headers = { "throughline-key": "early", "throughline-env-CLAUDE_CODE_ENTRYPOINT": "cli" }
+  const step = (query: string) =>
+    ask(home, { path: `/ask/claude-code${query}`, body: JSON.stringify(payload), headers, socket: true })
+  const { status } = await step("")
+  const [permission] = await waiting()
+  expect(permission).toMatchObject({ state: "waiting", tool: "Bash" })
+  const body = JSON.stringify({ ...payload, hook_event_name: "PostToolUse" })
+  await ask(home, { path: "/hook/claude-code", body, socket: true })
+  const held = await step("?held")
+  expect([status, held.status]).toEqual([202, 204])
+  expect(await recent(permission!.id)).toMatchObject({ state: "stale", reason: "answered at the terminal" })
+}, 20_000)
+
 test("only the socket's owner can ask", async () => {
   expect((await ask(home, { path: "/ask/claude-code", body: "{}" })).status).toBe(404)
   expect((await ask(home, { path: "/ask/claude-code", body: "{}", socket: true })).status).toBe(204)

@@ -97,8 +97,12 @@ export function makeAsking(deps: AskingDeps): Asking {
           isAsked: () => dialogs.isOpen(id),
         },
       )
-      if (!isHeld) return undefined
       const unwatch = dialogs.watch(id, dialog)
+      if (!isHeld) {
+        // It comes again to wait; the terminal may be answered before it does.
+        setTimeout(unwatch, COMES_MS).unref()
+        return undefined
+      }
       try {
         const held = await permits.hold(id, signal)
         if (held.kind === "answer") return asking.answer(payload, held.answer)
