@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { codex } from "../../../src/adapters/lines/codex.ts"
@@ -212,6 +212,8 @@ test("a daemon that hangs keeps nobody waiting: what is stored past it runs when
   const { pid } = (await codexLive(at.machine))[0]!
   process.kill(pid, "SIGSTOP")
   try {
+    // A thread that runs for a moment longer would still take the connection.
+    await expect.poll(() => isStopped(pid), SOON).toBe(true)
     const askedAtMs = Date.now()
     const line = await open(nativeId)
     expect(line.isLive).toBe(false)
@@ -262,3 +264,8 @@ test("a terminal that runs without the daemon finds by itself what was stored fo
   await expect.poll(() => at.prompts(nativeId), { ...SOON, timeout: 20_000 }).toEqual(["Hello.", "found in the store"])
   await at.quit()
 }, 60_000)
+
+function isStopped(pid: number): boolean {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  return threads.every((id) => /^State:\s+T/m.test(readFileSync(`/proc/${pid}/task/${id}/status`, "utf8")))
+}
