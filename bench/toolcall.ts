@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
-import { makeHome } from "../test/fixtures/daemon.ts"
+import { makeHome, type TestHome } from "../test/fixtures/daemon.ts"
 import { connect, type Era, type Transport } from "../test/fixtures/mcp.ts"
 import { type Row, report, round, summarize, timed } from "./lib.ts"
 
@@ -55,9 +55,17 @@ function middle(values: number[]): number {
 
 async function comparePair(transport: Transport, era: Era): Promise<Summary> {
   const home = makeHome()
+  try {
+    await home.run("start")
+    return await measure(home, transport, era)
+  } finally {
+    await home.dispose()
+  }
+}
+
+async function measure(home: TestHome, transport: Transport, era: Era): Promise<Summary> {
   const project = `${home.env.HOME}/project`
   mkdirSync(project)
-  await home.run("start")
   const echo = await connectEcho(transport, era)
   const ours = await connect(home, { transport, era, cwd: project })
   const { session } = await ours.call<{ session: { id: string } }>("init", {
@@ -80,7 +88,6 @@ async function comparePair(transport: Transport, era: Era): Promise<Summary> {
   }
   await ours.close()
   await echo.close()
-  await home.dispose()
   return Object.fromEntries(CALL_NAMES.map((name) => [name, summarize(times[name])])) as Summary
 }
 
