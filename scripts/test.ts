@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir, totalmem } from "node:os"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { type Run, runTwice, statusOf } from "./again.ts"
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const BIN = join(ROOT, "node_modules", ".bin")
@@ -27,7 +28,14 @@ step("style", join(BIN, "biome"), ["check", "."])
 step("types", join(BIN, "tsc"), ["-p", "tsconfig.json"])
 ensureSystemPackages()
 ensureAgents()
-stepInMemory("tests", join(BIN, "vitest"), ["run", ...process.argv.slice(2)])
+say("tests")
+const { status, unsteady } = runTwice(vitestInMemory(), process.argv.slice(2), ROOT)
+for (const { file, tests } of unsteady)
+  say(`${file} failed among the others and passed alone; look into it: ${tests.join("; ") || "the file itself"}`)
+if (status !== 0) {
+  say("tests failed")
+  process.exit(status)
+}
 
 function step(title: string, command: string, args: string[], cwd = ROOT, env: NodeJS.ProcessEnv = ownEnv): void {
   say(title)
@@ -67,13 +75,16 @@ function ensureAgents(): void {
  * With temporary files in memory, where root can have that: no commit waits for a disk there, and a killed process has
  * lost nothing that it would have kept on one. The mount is seen by this step only, and gone with it.
  */
-function stepInMemory(title: string, command: string, args: string[]): void {
+function vitestInMemory(): Run {
+  const vitest = join(BIN, "vitest")
   const folder = process.env.TMPDIR === undefined && totalmem() > ENOUGH_BYTES && mkdtempSync(join(tmpdir(), "tl-"))
   const mounted = ["--mount", "sh", "-c", 'mount -t tmpfs -o mode=755 tmpfs "$0" && exec "$@"', folder || ""]
   if (folder) process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
-  if (folder && spawnSync("unshare", [...mounted, "true"]).status === 0)
-    step(title, "unshare", [...mounted, command, ...args], ROOT, { ...ownEnv, TMPDIR: folder })
-  else step(title, command, args)
+  if (folder && spawnSync("unshare", [...mounted, "true"]).status === 0) {
+    const env = { ...ownEnv, TMPDIR: folder }
+    return (args) => statusOf("unshare", [...mounted, vitest, "run", ...args], { cwd: ROOT, env })
+  }
+  return (args) => statusOf(vitest, ["run", ...args], { cwd: ROOT, env: ownEnv })
 }
 
 function isOnPath(command: string): boolean {

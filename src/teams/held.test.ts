@@ -114,7 +114,7 @@ describe("a hook that asks", () => {
     const { isFirst, permission } = await permits.decide(id, { kind: "allow" }, "Ada")
     expect(await hook.answer).toMatchObject({ kind: "answer" })
     expect(isFirst).toBe(false)
-    const reason = "allowed, but the agent had already gone on: look at its terminal"
+    const reason = "too late to be allowed, the agent had already gone on: look at its terminal"
     expect(permission).toMatchObject({ state: "stale", answeredBy: "Ada", reason, takenAtMs: null })
     expect(await told()).toEqual(["stale"])
     await permits.taken("k1")

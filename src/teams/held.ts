@@ -48,8 +48,10 @@ const TAKES_MS = 5_000
 const STEP_MS = 50
 const RESTART_MS = 15_000
 export const NOBODY_WAITS = "nobody waits for this any more: answer at the terminal"
-const GONE_ON = "but the agent had already gone on: look at its terminal"
-const NOT_CONFIRMED = "but the daemon was restarted before the agent confirmed it: look at its terminal"
+/** None of them begins with the decision: who sees the first word only must not take it for done. */
+const GONE_ON = (state: string) => `too late to be ${state}, the agent had already gone on: look at its terminal`
+const NOT_CONFIRMED = (state: string) =>
+  `not sure to be ${state}, the daemon was restarted before the agent confirmed it: look at its terminal`
 
 export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDeps): Held {
   const present = new Map<string, number>()
@@ -64,11 +66,11 @@ export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDe
     if (!present.has(id)) await end(id, "stale", "the agent asks no longer")
   }
 
-  const withdraw = (permission: Permission, why: string): Promise<boolean> =>
+  const withdraw = (permission: Permission, why: (state: string) => string): Promise<boolean> =>
     store.transaction(async (tx) => {
       const { id, asker, tool } = permission
       const atMs = clock.nowMs()
-      const reason = `${permission.state}, ${why}`
+      const reason = why(permission.state)
       if (!(await tx.permissions.withdraw(id, reason, atMs))) return false
       const data = { id, asker, tool, reason }
       await tx.audit.add({ atMs, who: "throughline", what: "permission.stale", data })

@@ -236,8 +236,10 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
     await expect.poll(async () => (second = (await list()).find(({ id }) => id !== first.id)), SOON).toBeDefined()
     expect(second!.asker, "its dialog comes after the hook").toMatch(/nothing of it is on the screen/)
     expect(second).toMatchObject({ tool: "asker", title: "Which colour?" })
-    await answer(second!.id, "answer", { with: ["blue", "yes"] })
-    await isOver()
+    expect(await answer(second!.id, "answer", { with: ["blue", "yes"] })).toMatchObject({ accepted: true })
+    await isOver().catch(async (cause: unknown) => {
+      throw new Error(await terminal.screen(), { cause })
+    })
     expect(results()).toContain('{"action":"accept","content":{"colour":"blue","isSure":true}}')
   }, 60_000)
 

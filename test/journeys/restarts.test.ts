@@ -63,7 +63,7 @@ describe.each(["the fake agent", "the real Claude Code"])("%s", (who) => {
       const { session, atMs } = await begun
       const told = await stage.restarted()
       const ids = { old_session_id: living.sessionId, new_session_id: session! }
-      expect(told).toMatchObject({ ...ids, cause })
+      expect(told, JSON.stringify(stage.hooks().slice(-12))).toMatchObject({ ...ids, cause })
       expect(told.visibleAtMs - atMs).toBeLessThan(AFTER_HOOK_MS)
       expected.push(ids)
       living = { ...living, sessionId: session! }
