@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
@@ -44,9 +43,4 @@ function failedFiles(report: string, root: string): Outcome["unsteady"] {
       file: relative(root, name),
       tests: assertionResults.filter(({ status }) => status === "failed").map(({ fullName }) => fullName),
     }))
-}
-
-/** For `run`: what a command ended with. */
-export function statusOf(command: string, args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): number {
-  return spawnSync(command, args, { ...options, stdio: "inherit" }).status ?? 1
 }

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir, totalmem } from "node:os"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type Run, runTwice, statusOf } from "./again.ts"
+import { type Run, runTwice } from "./again.ts"
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const BIN = join(ROOT, "node_modules", ".bin")
@@ -82,9 +82,13 @@ function vitestInMemory(): Run {
   if (folder) process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
   if (folder && spawnSync("unshare", [...mounted, "true"]).status === 0) {
     const env = { ...ownEnv, TMPDIR: folder }
-    return (args) => statusOf("unshare", [...mounted, vitest, "run", ...args], { cwd: ROOT, env })
+    return (args) => statusOf("unshare", [...mounted, vitest, "run", ...args], env)
   }
-  return (args) => statusOf(vitest, ["run", ...args], { cwd: ROOT, env: ownEnv })
+  return (args) => statusOf(vitest, ["run", ...args], ownEnv)
+}
+
+function statusOf(command: string, args: string[], env: NodeJS.ProcessEnv): number {
+  return spawnSync(command, args, { cwd: ROOT, env, stdio: "inherit" }).status ?? 1
 }
 
 function isOnPath(command: string): boolean {

@@ -1,8 +1,9 @@
+import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { runTwice, statusOf } from "../scripts/again.ts"
+import { runTwice } from "../scripts/again.ts"
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const VITEST = join(ROOT, "node_modules", "vitest", "vitest.mjs")
@@ -33,7 +34,8 @@ const whole = () =>
       const env = Object.fromEntries(
         Object.entries(process.env).filter(([name]) => !/^(?:VITEST|TEST|NODE_ENV)/.test(name)),
       )
-      return statusOf(process.execPath, [VITEST, "run", "--root", dir, "--silent=true", ...args], { cwd: dir, env })
+      return spawnSync(process.execPath, [VITEST, "run", "--root", dir, ...args], { cwd: dir, env, stdio: "ignore" })
+        .status!
     },
     [],
     dir,
