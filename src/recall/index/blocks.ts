@@ -9,17 +9,24 @@ const MANY_POSTINGS = 96
 /** Looking one document up costs as much as adding so many postings. */
 const LOOK_UP_POSTINGS = 12
 const sums = new Int32Array(BLOCK_DOCS)
+/** Of one list only. */
+const own = new Int32Array(BLOCK_DOCS)
 const touched = new Uint8Array(BLOCK_DOCS)
 
 /** Where a list is in the block that is looked at. */
 interface Here extends Part {
   from: number
   to: number
+  /** The most that it adds in it. */
+  most: number
 }
 
 interface Run {
   view: number
+  /** All of them, or those that need not occur. */
   parts: Here[]
+  /** Those that must. */
+  required: Here[]
   accept: Accept
   first: number
 }
@@ -32,7 +39,7 @@ export class Blocks {
   readonly #runs: Run[] = []
   #count = 0
 
-  /** `accept` wants all of the required lists: blocks without one of them are not looked at. */
+  /** Documents without one of the required lists, which are among those of the parts, are not looked at. */
   add(view: number, size: number, parts: readonly Part[], accept: Accept, required: readonly List[]): void {
     const first = this.#count
     this.#count += blocksOf(size)
@@ -41,8 +48,13 @@ export class Blocks {
     for (const { list, weight } of parts) addBounds(bounds, list, weight)
     for (const list of required) clearWithout(bounds, list)
     scratch.owners.fill(this.#runs.length, first, this.#count)
-    const heres = parts.map((part) => ({ ...part, from: 0, to: 0 }))
-    this.#runs.push({ view, parts: heres, accept, first })
+    const heres = parts.map((part) => ({ ...part, from: 0, to: 0, most: 0 }))
+    const isRequired = ({ list }: Part) => required.includes(list)
+    this.#runs.push({
+      ...{ view, accept, first },
+      parts: heres.filter((part) => !isRequired(part)),
+      required: heres.filter(isRequired),
+    })
   }
 
   search(top: Top): void {
@@ -62,7 +74,9 @@ export class Blocks {
     for (let next = 0; next < this.#count; next++) {
       const at = order[next]!
       const run = this.#runs[owners[at]!]!
-      if (bounds[at]! >= top.floor) lookAt(top, run, at - run.first, bounds[at]!)
+      if (bounds[at]! >= top.floor)
+        if (run.required.length > 0) lookAtAll(top, run, at - run.first, bounds[at]!)
+        else lookAt(top, run, at - run.first, bounds[at]!)
       // Those of one step are in no order; no later one has more than the first of it.
       else if (bounds[at]! + highest / STEPS + 1 < top.floor) return
     }
@@ -137,12 +151,53 @@ function lookAt(top: Top, { view, parts, accept }: Run, block: number, bound: nu
     rest -= most
     left = stillAble(left, floor - rest)
   }
-  for (let at = 0; at < left; at++) {
+  pushTouched(top, view, accept, first, left)
+}
+
+/** Where all of some words must occur: those that have the rarest of them here, and then the others. */
+function lookAtAll(top: Top, { view, parts, required, accept }: Run, block: number, bound: number): void {
+  const first = block << BLOCK_SHIFT
+  const { floor } = top
+  let rarest = required[0]!
+  for (const part of required) {
+    part.most = part.weight * enter(part, block)
+    if (part.to - part.from < rarest.to - rarest.from) rarest = part
+  }
+  let rest = bound - rarest.most
+  let left = stillAble(addUp(rarest, first, 0), floor - rest)
+  for (const part of required) {
+    if (part === rarest) continue
+    rest -= part.most
+    left = stillHaving(part, first, left, floor - rest)
+  }
+  if (left > 0) for (const part of parts) if (enter(part, block) > 0) addWhere(part, first, left)
+  pushTouched(top, view, accept, first, left)
+}
+
+function pushTouched(top: Top, view: number, accept: Accept, first: number, count: number): void {
+  for (let at = 0; at < count; at++) {
     const place = touched[at]!
     const score = sums[place]!
     if (score >= top.floor && accept(first + place)) top.push(score, view, first + place)
   }
   sums.fill(0)
+}
+
+/** Keeps in `touched` those that this list has, too, and that have so much with it. */
+function stillHaving(part: Here, first: number, count: number, least: number): number {
+  const { list, weight, from, to } = part
+  const isSpread = (list.docs !== undefined || list.places !== undefined) && to - from <= count * LOOK_UP_POSTINGS
+  if (isSpread) addTo(own, part, first)
+  let left = 0
+  for (let at = 0; at < count; at++) {
+    const place = touched[at]!
+    const more = isSpread ? own[place]! : weight * impactIn(list, first + place)
+    if (more === 0) continue
+    sums[place]! += more
+    if (sums[place]! >= least) touched[left++] = place
+  }
+  if (isSpread) own.fill(0)
+  return left
 }
 
 /** Keeps in `touched` those that have so much; how many they are. */
@@ -162,7 +217,7 @@ function addWhere(part: Here, first: number, count: number): void {
   const { list, weight, from, to } = part
   if (list.docs === undefined && list.places === undefined)
     for (let at = 0; at < count; at++) sums[touched[at]!]! += weight * list.impacts[first + touched[at]!]!
-  else if (to - from <= count * LOOK_UP_POSTINGS) addQuietly(part, first)
+  else if (to - from <= count * LOOK_UP_POSTINGS) addTo(sums, part, first)
   else for (let at = 0; at < count; at++) sums[touched[at]!]! += weight * impactIn(list, first + touched[at]!)
 }
 
@@ -196,7 +251,7 @@ function addUp(part: Here, first: number, already: number): number {
   const { weight, from, to } = part
   let count = already
   if (count > BLOCK_DOCS || (docs === undefined && (places === undefined || to - from > MANY_POSTINGS))) {
-    addQuietly(part, first)
+    addTo(sums, part, first)
     return BLOCK_DOCS + 1
   }
   for (let at = from; at < to; at++) {
@@ -207,12 +262,12 @@ function addUp(part: Here, first: number, already: number): number {
   return count
 }
 
-function addQuietly({ list, weight, from, to }: Here, first: number): void {
+function addTo(target: Int32Array, { list, weight, from, to }: Here, first: number): void {
   const { docs, places, impacts } = list
-  if (docs !== undefined) for (let at = from; at < to; at++) sums[docs[at]! - first]! += weight * impacts[at]!
-  else if (places !== undefined) for (let at = from; at < to; at++) sums[places[at]!]! += weight * impacts[at]!
+  if (docs !== undefined) for (let at = from; at < to; at++) target[docs[at]! - first]! += weight * impacts[at]!
+  else if (places !== undefined) for (let at = from; at < to; at++) target[places[at]!]! += weight * impacts[at]!
   else {
     const end = Math.min(BLOCK_DOCS, impacts.length - first)
-    for (let place = 0; place < end; place++) sums[place]! += weight * impacts[first + place]!
+    for (let place = 0; place < end; place++) target[place]! += weight * impacts[first + place]!
   }
 }

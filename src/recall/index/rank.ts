@@ -44,7 +44,7 @@ export function rank(wish: RankWish): Found[] {
     const only = wish.only(view)
     if (required.length > 0 && required[0]!.count <= FEW_TOGETHER) together(top, view, parts, required, accept)
     else if (only && isCheaper(only.length, parts)) oneByOne(top, view, parts, only, havingAll(required, accept))
-    else blocks.add(view, docs.size, parts, havingAll(required, accept), required)
+    else blocks.add(view, docs.size, parts, accept, required)
   }
   blocks.search(top)
   return top.found()

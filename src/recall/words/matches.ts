@@ -1,5 +1,6 @@
 import { isBlank } from "./blanks.ts"
 import { phraseAt } from "./phrase.ts"
+import { isAscii } from "./plain.ts"
 import type { ParsedQuery } from "./query.ts"
 import { ODD_FORMS, stem } from "./stem.ts"
 import { eachWord, eachWordBetween } from "./tokens.ts"
@@ -45,7 +46,7 @@ export function allMatches(text: string, query: ParsedQuery, wanted: Wanted): Ma
 
 /** Whether the text need not be taken apart as a whole to find all words that are wanted in it. */
 export function canSkim(text: string, { beginnings }: Wanted): boolean {
-  return beginnings !== undefined && !FOLDED_LETTER.test(text)
+  return beginnings !== undefined && (isAscii(text) || !FOLDED_LETTER.test(text))
 }
 
 /** The matches of each run between blanks that has some, in order, from `begin` on until it is enough; how far that was. */

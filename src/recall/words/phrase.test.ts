@@ -87,3 +87,18 @@ test.each([
   expect(containsPhrase(text, phrase)).toBe(false)
   expect(performance.now() - startedMs).toBeLessThan(8_000)
 })
+
+test("a text without accents is looked through around the longest word, and that finds what the pattern finds", () => {
+  const { below, pick } = makeRandom(7)
+  const WORDS = ["a", "A", "b", "aa", "ab", "n", "nab", "tab", "r1", "1"]
+  const BETWEEN = [" ", "  ", ". ", "-", "\\n", "\\t", "\\", "\n", "_", ""]
+  let found = 0
+  for (let round = 0; round < 20_000; round++) {
+    const text = Array.from({ length: 1 + below(9) }, () => pick(WORDS) + pick(BETWEEN)).join("")
+    const phrase = Array.from({ length: 1 + below(3) }, () => pick(WORDS)).join(" ")
+    const isThere = phraseAt(text, phrase, 0) !== null
+    if (isThere) found++
+    expect(containsPhrase(text, phrase), JSON.stringify({ text, phrase })).toBe(isThere)
+  }
+  expect(found).toBeGreaterThan(2_000)
+})

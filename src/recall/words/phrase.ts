@@ -1,13 +1,16 @@
+import { isAscii } from "./plain.ts"
+import { plainPhrase, unescaped } from "./plain-phrase.ts"
 import { folded } from "./scripts.ts"
 
 /** Whether a text has these words in this order with nothing but punctuation between; case and accents do not matter. */
 export function containsPhrase(text: string, phrase: string): boolean {
+  if (isAscii(text) && isAscii(phrase)) return plainOf(phrase)?.(text) ?? false
   return phraseAt(text, phrase, 0) !== null
 }
 
 /** Where it stands first from `from` on, as start and end. */
 export function phraseAt(text: string, phrase: string, from: number): [number, number] | null {
-  const pattern = patternOf(phrase, BEYOND_ASCII.test(text) || BEYOND_ASCII.test(phrase))
+  const pattern = patternOf(phrase, isBeyondAscii(text) || isBeyondAscii(phrase))
   if (pattern === null) return null
   return firstMatch(pattern, text, from) ?? (text.includes("\\") ? firstMatch(pattern, unescaped(text), from) : null)
 }
@@ -30,6 +33,7 @@ const REMEMBERED = 32
 
 /** Letters beyond ASCII, as opposed to dashes and curly quotes. */
 const BEYOND_ASCII = /[\u00aa-\u1fff\u2c00-\uffff]/
+const isBeyondAscii = (text: string) => !isAscii(text) && BEYOND_ASCII.test(text)
 const RUN = /[\p{L}\p{N}\p{M}]+/gu
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
@@ -46,15 +50,21 @@ function patternOf(phrase: string, isWide: boolean): RegExp | null {
   return made
 }
 
+/** The same phrase is looked for in thousands of texts. */
+let lastPlain: { phrase: string; isIn: ((text: string) => boolean) | null } | undefined
+
+function plainOf(phrase: string): ((text: string) => boolean) | null {
+  if (lastPlain?.phrase !== phrase) {
+    const runs = runsOf(phrase)
+    lastPlain = { phrase, isIn: runs.length === 0 ? null : plainPhrase(runs) }
+  }
+  return lastPlain.isIn
+}
+
 function firstMatch(pattern: RegExp, text: string, from: number): [number, number] | null {
   pattern.lastIndex = from
   const found = pattern.exec(text)
   return found && [found.index, found.index + found[0].length]
-}
-
-/** The n of a line break that JSON wrote as \\n belongs to no word. As long as before. */
-function unescaped(text: string): string {
-  return text.replace(/\\[nrt]/g, "  ")
 }
 
 // Words and what is between them are of different characters, and no two parts of a pattern can match the same ones:
