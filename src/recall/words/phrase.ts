@@ -50,15 +50,17 @@ function patternOf(phrase: string, isWide: boolean): RegExp | null {
   return made
 }
 
-/** The same phrase is looked for in thousands of texts. */
-let lastPlain: { phrase: string; isIn: ((text: string) => boolean) | null } | undefined
+const plains = new Map<string, ((text: string) => boolean) | null>()
 
+/** The same few phrases are looked for in thousands of texts. */
 function plainOf(phrase: string): ((text: string) => boolean) | null {
-  if (lastPlain?.phrase !== phrase) {
-    const runs = runsOf(phrase)
-    lastPlain = { phrase, isIn: runs.length === 0 ? null : plainPhrase(runs) }
-  }
-  return lastPlain.isIn
+  const known = plains.get(phrase)
+  if (known !== undefined) return known
+  if (plains.size >= REMEMBERED) plains.clear()
+  const runs = runsOf(phrase)
+  const made = runs.length === 0 ? null : plainPhrase(runs)
+  plains.set(phrase, made)
+  return made
 }
 
 function firstMatch(pattern: RegExp, text: string, from: number): [number, number] | null {
