@@ -156,9 +156,9 @@ export async function openEngineAlone({ store, place }: TargetWish): Promise<Tar
       ? sqliteIndex({ path: join(dirname(place.path), "index.db") })
       : postgresIndex({ url: place.url })
   const engine = await openEngine(tables)
-  const indexer = makeIndexer({ store, engine, onChanged() {}, async onForgotten() {} })
-  const named = makeScopeFinder(store)
   const scopes = makeScopes(store, { nowMs: Date.now })
+  const indexer = makeIndexer({ store, engine, onTouched: scopes.touched, onChanged() {}, async onForgotten() {} })
+  const named = makeScopeFinder(store)
   let following: Promise<void> | undefined
   const follow = async () => {
     while (await indexer.advance()) while (await engine.work()) await setImmediate()

@@ -25,7 +25,7 @@ export interface IndexTables {
   /** In the order of their bytes. */
   termsAfter(word: string, limit: number): Promise<Term[]>
   /** In the order asked for; undefined where there is none. */
-  lists(keys: readonly SoughtList[]): Promise<(Uint8Array | undefined)[]>
+  lists(keys: readonly ListKey[]): Promise<(Uint8Array | undefined)[]>
   /** The next rows of a segment. */
   listsAfter(segment: number, row: number, limit: number): Promise<{ row: number; bytes: Uint8Array }[]>
   /** Their numbers alone. */
@@ -47,11 +47,6 @@ export interface IndexTables {
 export interface ListKey {
   segment: number
   row: number
-}
-
-export interface SoughtList extends ListKey {
-  /** The row to be read where the segment does not have the other. */
-  otherwise: number
 }
 
 export interface SegmentRow {

@@ -94,8 +94,13 @@ export interface Sessions {
   byPrefix(prefix: string): Promise<Session[]>
   /** Newest first. Sessions linked to the project count as its own. */
   list(filter: SessionFilter): Promise<Session[]>
-  /** Those that fit, in no order; a search is kept to them. */
-  ids(filter: { projectId?: ProjectId; platform?: string; gitBranch?: string }): Promise<SessionId[]>
+  /** Those that fit, in no order; a search is kept to them. `among` are the only ones that are looked at. */
+  ids(filter: {
+    projectId?: ProjectId
+    platform?: string
+    gitBranch?: string
+    among?: readonly SessionId[]
+  }): Promise<SessionId[]>
   /** How many there are in which something was said, by where and by whom. One that is linked counts in each project. */
   tally(): Promise<SessionTally[]>
   /** The one of this platform that was pinned last in this project, if any is. */

@@ -56,6 +56,26 @@ describe("what changes in the archive", () => {
     expect(await titles("frozen")).toEqual([])
   })
 
+  test("a scope that was searched a moment ago has what began since, and not what went elsewhere", async () => {
+    const main = await recall.session("main", { platform: "codex", gitBranch: "main" })
+    await recall.say(main, ["prompt", "a lake"])
+    await recall.settle()
+    expect(await titles("lake", { platform: "codex" })).toEqual(["main"])
+    expect(await titles("lake", { gitBranch: "main" })).toEqual(["main"])
+    const later = await recall.session("later", { platform: "codex", gitBranch: "main" })
+    await recall.say(later, ["prompt", "a lake again"])
+    await recall.store.sessions.describe(main, { gitBranch: "other" })
+    await recall.say(main, ["prompt", "the lake on another branch"])
+    await recall.settle()
+    expect(new Set(await titles("lake", { platform: "codex" }))).toEqual(new Set(["later", "main"]))
+    expect(await titles("lake", { gitBranch: "main" })).toEqual(["later"])
+    for (let at = 0; at < 120; at++)
+      await recall.say(await recall.session(`n${at}`, { platform: "codex" }), ["prompt", `forest ${at}`])
+    await recall.settle()
+    expect(await titles("forest", { platform: "codex", limit: 200 })).toHaveLength(120)
+    expect(await titles("forest", { gitBranch: "main", limit: 200 })).toEqual([])
+  })
+
   test("what was dropped is gone", async () => {
     const seqs = await recall.say(sessionId, ["prompt", "a lake", { isFallback: true }])
     await recall.settle()

@@ -93,6 +93,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     const indexer = makeIndexer({
       store,
       engine,
+      onTouched: scopes.touched,
       onChanged: (exchanges) => vectors?.changed(exchanges),
       onForgotten: () => reconcile(store, engine, vectors),
     })

@@ -26,6 +26,7 @@ test("an entry of something forgotten is passed only when it is gone: neither a 
   const indexer = makeIndexer({
     store: recall.store,
     engine,
+    onTouched: () => {},
     onChanged: () => {},
     async onForgotten() {
       seen.push(indexer.position(), engine.facts().position)

@@ -26,11 +26,14 @@ const TURNS_IN_A_ROW = 4
 export function makeIndexer({
   store,
   engine,
+  onTouched,
   onChanged,
   onForgotten,
 }: {
   store: Store
   engine: Engine
+  /** Sessions of which the journal tells something, before any of it can be found. */
+  onTouched(sessionIds: Set<string>): void
   /** Exchanges that are new or grew. */
   onChanged(exchanges: ListedExchange[]): void
   /** Something was deleted for good; what, the journal does not say. */
@@ -55,6 +58,7 @@ export function makeIndexer({
   }
 
   const take = async (entries: JournalEntry[], last: number): Promise<void> => {
+    onTouched(new Set(entries.flatMap(({ sessionId }) => sessionId ?? [])))
     const turnSeqs = seqsOf(entries, (entry) => TURN_ENTRIES.has(entry.kind))
     const thoughtSeqs = entries.filter(({ kind }) => kind === "thought.recorded").map(({ data }) => Number(data.seq))
     for (let at = 0; at < turnSeqs.length; at += TURNS_AT_ONCE) await refresh(turnSeqs.slice(at, at + TURNS_AT_ONCE))

@@ -126,12 +126,10 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
       query<Term>("select word, term from index_terms where word > $1 order by word limit $2", [word, limit]),
     async lists(keys) {
       const rows = await query<{ at: number; bytes: Uint8Array }>(
-        `select k.at::integer as at, coalesce(l.bytes, o.bytes) as bytes
-          from unnest($1::integer[], $2::integer[], $3::integer[]) with ordinality as k(segment, row, otherwise, at)
-          left join index_lists l on l.segment = k.segment and l.row = k.row
-          left join index_lists o on l.segment is null and o.segment = k.segment and o.row = k.otherwise
-          where l.segment is not null or o.segment is not null`,
-        [keys.map(({ segment }) => segment), keys.map(({ row }) => row), keys.map(({ otherwise }) => otherwise)],
+        `select k.at::integer as at, l.bytes
+          from unnest($1::integer[], $2::integer[]) with ordinality as k(segment, row, at)
+          join index_lists l on l.segment = k.segment and l.row = k.row`,
+        [keys.map(({ segment }) => segment), keys.map(({ row }) => row)],
       )
       const found = new Array<Uint8Array | undefined>(keys.length).fill(undefined)
       for (const { at, bytes } of rows) found[at - 1] = bytes

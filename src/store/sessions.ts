@@ -1,10 +1,11 @@
-import { type ExpressionBuilder, type Selectable, sql } from "kysely"
+import { type Selectable, sql } from "kysely"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
 import { REASONING_PLATFORM, type Session } from "../domain/session.ts"
 import type { Sessions } from "../domain/store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { makeLineage } from "./lineage.ts"
 import { prepared, preparedRuns } from "./prepared.ts"
+import { isOfProject, sessionIds } from "./session-ids.ts"
 import type { Tables } from "./tables.ts"
 
 const withRoot = (db: Db) =>
@@ -57,12 +58,6 @@ const stateOfCaller = prepared(
       .selectAll("s")
       .select("p.root_uri"),
 )
-
-/** Its own, and those linked to it. */
-function isOfProject(e: ExpressionBuilder<Tables & { s: Tables["sessions"] }, "s">, projectId: string) {
-  const linked = e.selectFrom("session_projects as l").where("l.project_id", "=", projectId).select("l.session_id")
-  return e.or([e("s.project_id", "=", projectId), e("s.id", "in", linked)])
-}
 
 export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
   const select = () => withRoot(db)
@@ -127,14 +122,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       const rows = await (limit === undefined ? query : query.limit(limit)).execute()
       return rows.map(toSession)
     },
-    async ids({ projectId, platform, gitBranch }) {
-      let query = db.selectFrom("sessions as s").select("s.id")
-      if (projectId !== undefined) query = query.where((e) => isOfProject(e, projectId))
-      if (platform !== undefined) query = query.where("s.platform", "=", platform)
-      if (gitBranch !== undefined) query = query.where("s.git_branch", "=", gitBranch)
-      const rows = await query.execute()
-      return rows.map((row) => row.id as SessionId)
-    },
+    ids: (filter) => sessionIds(db, dialect, filter),
     async tally() {
       const rows = await db
         .with("places", (with_) =>

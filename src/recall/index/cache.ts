@@ -31,11 +31,11 @@ export class ListCache {
     this.#maxBytes = maxBytes
   }
 
-  /** undefined: not known. null: known not to be there. */
-  get(term: number, segment: Segment): List | null | undefined {
+  /** Of the segments for which it is known; null where it is known not to be there. */
+  of(term: number): ReadonlyMap<Segment, List | null> | undefined {
     const entry = this.#byTerm.get(term)
     if (entry) this.#use(entry)
-    return (entry ?? this.#held.get(term))?.lists.get(segment)
+    return (entry ?? this.#held.get(term))?.lists
   }
 
   /** Of the rows that were read for them: its own, or the pack in which it is if it is anywhere. */

@@ -35,7 +35,7 @@ export async function* flush(shelf: Shelf, delta: Delta): AsyncGenerator<void, v
     for (const { bytes } of counts)
       eachCount(bytes, (term, count) => {
         shelf.counts.add(term, count)
-        segment.learnTerm(term)
+        segment.learnTerm(term, count)
       })
     words.forEach((word, at) => {
       shelf.common.add(word, terms[at]!)

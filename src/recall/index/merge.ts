@@ -58,7 +58,8 @@ export async function* merge(shelf: Shelf, planned: readonly Segment[]): AsyncGe
       docs.markLike(doc, sources[sourceOf(place)]!.docs, docOf(place))
     })
     const merged = places.length > 0 ? [new Segment(number, docs, shelf.nextTerm)] : []
-    for (const segment of merged) for (const { bytes } of counts) eachCount(bytes, (term) => segment.learnTerm(term))
+    for (const segment of merged)
+      for (const { bytes } of counts) eachCount(bytes, (term, count) => segment.learnTerm(term, count))
     await shelf.commit(merged, { retired: sources.map((source) => source.number) }, sources)
     shelf.toDrop.push(...sources.map((source) => source.number))
     shelf.replaceSegments(sources, merged)

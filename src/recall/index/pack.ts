@@ -16,6 +16,9 @@ const SINGLE = 64
 /** Numbers of rows begin with 1. */
 export const packOf = (term: number) => Math.floor(term / TERMS) * ROWS + 1
 export const rowOf = (term: number) => packOf(term) + 1 + (term % TERMS)
+/** Where the list of a term of which a segment has so many postings is. */
+export const rowFor = (term: number, isPacked: boolean) => (isPacked ? packOf(term) : rowOf(term))
+export const isPacked = (count: number) => count <= MOST_PACKED
 export const isPackRow = (row: number) => row % ROWS === 1
 /** Of a row that is no pack. */
 export const termOf = (row: number) => Math.floor((row - 1) / ROWS) * TERMS + ((row - 2) % ROWS)
@@ -48,7 +51,7 @@ export class RowWriter {
     this.#packRow = packOf(term)
     this.lists++
     this.#counts.add(term, postings.length)
-    if (postings.length <= MOST_PACKED) this.#append(term % TERMS, postings)
+    if (isPacked(postings.length)) this.#append(term % TERMS, postings)
     else this.#push({ row: rowOf(term), bytes: encodeList(postings, this.#size) })
   }
 

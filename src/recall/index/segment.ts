@@ -1,4 +1,5 @@
-import type { Docs } from "./docs.ts"
+import { type Docs, isSet } from "./docs.ts"
+import { isPacked, rowFor } from "./pack.ts"
 
 /** The fewer segments, the fewer rows a search has to read; but forgetting rewrites those that have what is forgotten. */
 export const MAX_SEGMENT_DOCS = 2 ** 18
@@ -9,8 +10,10 @@ export class Segment {
   readonly docs: Docs
   /** Marks that are in memory only. */
   isDirty = false
-  /** A bit for each word: a search need not read what is not there. */
+  /** A bit for each word: a search need not read what is not there, */
   readonly #terms: Uint8Array
+  /** nor look for a row of its own where the word has none. */
+  readonly #packed: Uint8Array
   #sessions: BySession | undefined
 
   /** Of words with lower numbers than `endTerm`. */
@@ -18,14 +21,21 @@ export class Segment {
     this.number = number
     this.docs = docs
     this.#terms = new Uint8Array((endTerm >> 3) + 1)
+    this.#packed = new Uint8Array(this.#terms.length)
   }
 
   hasTerm(term: number): boolean {
-    return (this.#terms[term >> 3]! & (1 << (term & 7))) !== 0
+    return isSet(this.#terms, term)
   }
 
-  learnTerm(term: number): void {
+  learnTerm(term: number, count: number): void {
     this.#terms[term >> 3]! |= 1 << (term & 7)
+    if (isPacked(count)) this.#packed[term >> 3]! |= 1 << (term & 7)
+  }
+
+  /** The row in which its list is. */
+  rowOf(term: number): number {
+    return rowFor(term, isSet(this.#packed, term))
   }
 
   get live(): number {

@@ -4,7 +4,6 @@ import { CommonWords } from "./common.ts"
 import { Counts, eachCount, FIRST_COUNTS_ROW } from "./counts.ts"
 import type { Delta } from "./delta.ts"
 import type { List } from "./list.ts"
-import { packOf, rowOf } from "./pack.ts"
 import type { Segment } from "./segment.ts"
 
 export type View = Segment | Delta
@@ -57,7 +56,7 @@ export class Shelf {
   async restoreCounts(segment: Segment): Promise<void> {
     const learn = (term: number, count: number) => {
       this.counts.add(term, count)
-      segment.learnTerm(term)
+      segment.learnTerm(term, count)
     }
     for (let last = FIRST_COUNTS_ROW - 1; ; ) {
       const rows = await this.tables.listsAfter(segment.number, last, COUNTS_ROWS)
@@ -131,18 +130,17 @@ export class Shelf {
 
   async #listsIn(segments: readonly Segment[], terms: number[]): Promise<(List | undefined)[][]> {
     const missing: { term: number; at: number; segment: number }[] = []
-    const found = terms.map((term, at) =>
-      segments.map((segment, index) => {
-        const list = term !== 0 && segment.hasTerm(term) ? this.lists.get(term, segment) : null
+    const found = terms.map((term, at) => {
+      const known = this.lists.of(term)
+      return segments.map((segment, index) => {
+        const list = term !== 0 && segment.hasTerm(term) ? known?.get(segment) : null
         if (list === undefined) missing.push({ term, at, segment: index })
         return list ?? undefined
-      }),
-    )
+      })
+    })
     if (missing.length === 0) return found
     const read = await this.tables.lists(
-      missing.map(({ term, segment }) => {
-        return { segment: segments[segment]!.number, row: rowOf(term), otherwise: packOf(term) }
-      }),
+      missing.map(({ term, segment }) => ({ segment: segments[segment]!.number, row: segments[segment]!.rowOf(term) })),
     )
     if (segments !== this.segments) return found
     const lists = this.lists.put(

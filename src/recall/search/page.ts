@@ -73,11 +73,17 @@ async function sessionsOf(store: Store, candidates: readonly Candidate[]): Promi
   return new Map(found.map((session) => [session.id, session]))
 }
 
+/** On one line. What comes after it is not looked at: texts are long, and there are twenty on a page. */
 function beginning(text: string, chars: number): string {
-  const line = text
-    .slice(0, chars * 4)
-    .replaceAll(/\s+/g, " ")
-    .trim()
+  const end = Math.min(text.length, chars * 4)
+  let line = ""
+  for (let at = 0; at < end && line.length <= chars; ) {
+    while (at < end && isSpace(text, at)) at++
+    const from = at
+    const most = from + chars + 1
+    while (at < end && at < most && (!isSpace(text, at) || isSingle(text, at, end))) at++
+    if (at > from) line += line === "" ? text.slice(from, at) : ` ${text.slice(from, at)}`
+  }
   return line.length <= chars
     ? line
     : `${line
@@ -85,3 +91,14 @@ function beginning(text: string, chars: number): string {
         .toWellFormed()
         .trimEnd()}…`
 }
+
+const SPACE = 32
+
+function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code < 128 ? code === SPACE || (code >= 9 && code <= 13) : /\s/.test(text[at]!)
+}
+
+/** One between two words stays as it is. */
+const isSingle = (text: string, at: number, end: number) =>
+  text.charCodeAt(at) === SPACE && at + 1 < end && !isSpace(text, at + 1)

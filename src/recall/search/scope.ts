@@ -1,4 +1,5 @@
 import type { Clock } from "../../domain/clock.ts"
+import type { SessionId } from "../../domain/ids.ts"
 import type { Store } from "../../domain/store.ts"
 import type { SearchWish } from "./wish.ts"
 
@@ -8,32 +9,76 @@ export interface Scopes {
   of(
     wish: Pick<SearchWish, "projectId" | "sessionId" | "platform" | "gitBranch">,
   ): Promise<ReadonlySet<string> | undefined>
+  /** Something was said in these, or of them: they may be new, or be elsewhere now. */
+  touched(sessionIds: Iterable<string>): void
 }
 
-/** A session that begins now must be found now, or nearly so. */
-const REMEMBERED_MS = 1_000
+/** What the journal does not tell of, such as a branch that an agent names without a word, is seen after so long. */
+const REMEMBERED_MS = 10_000
 const MOST_REMEMBERED = 50
+/** More than these are not looked at one by one. */
+const MOST_TOUCHED = 100
+
+interface Remembered {
+  ids: Set<string>
+  /** Resolves when `ids` are those that fitted when it was last looked. */
+  ready: Promise<void>
+  touched: Set<SessionId>
+  atMs: number
+}
 
 export function makeScopes(store: Store, clock: Clock): Scopes {
-  const remembered = new Map<string, { ids: ReadonlySet<string>; atMs: number }>()
+  const remembered = new Map<string, Remembered>()
+  const looked = async (key: string, look: () => Promise<void>): Promise<void> => {
+    try {
+      await look()
+    } catch (error) {
+      remembered.delete(key)
+      throw error
+    }
+  }
+  /** It is remembered before it is read, so that what is touched meanwhile is looked at again. */
+  const read = (key: string, filter: Filter): Remembered => {
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    const ids = new Set<string>()
+    const ready = looked(key, async () => {
+      for (const id of await store.sessions.ids(filter)) ids.add(id)
+    })
+    const scope = { ids, ready, touched: new Set<SessionId>(), atMs: clock.nowMs() }
+    remembered.set(key, scope)
+    return scope
+  }
+  const renew = (key: string, { ids, ready, touched }: Remembered, filter: Filter): Promise<void> => {
+    const among = [...touched]
+    touched.clear()
+    return looked(key, async () => {
+      await ready
+      const fitting = new Set<string>(await store.sessions.ids({ ...filter, among }))
+      for (const id of among) fitting.has(id) ? ids.add(id) : ids.delete(id)
+    })
+  }
   return {
     async of({ projectId, sessionId, platform, gitBranch }) {
       if (projectId === undefined && platform === undefined && gitBranch === undefined)
         return sessionId === undefined ? undefined : new Set([sessionId])
-      const key = JSON.stringify([projectId, platform, gitBranch])
-      let known = remembered.get(key)
-      if (!known || clock.nowMs() - known.atMs > REMEMBERED_MS) {
-        const filter = {
-          ...(projectId === undefined ? {} : { projectId }),
-          ...(platform === undefined ? {} : { platform }),
-          ...(gitBranch === undefined ? {} : { gitBranch }),
-        }
-        known = { ids: new Set(await store.sessions.ids(filter)), atMs: clock.nowMs() }
-        if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-        remembered.set(key, known)
+      const filter = {
+        ...(projectId === undefined ? {} : { projectId }),
+        ...(platform === undefined ? {} : { platform }),
+        ...(gitBranch === undefined ? {} : { gitBranch }),
       }
-      if (sessionId === undefined) return known.ids
-      return new Set(known.ids.has(sessionId) ? [sessionId] : [])
+      const key = JSON.stringify(filter)
+      let scope = remembered.get(key)
+      if (!scope || clock.nowMs() - scope.atMs > REMEMBERED_MS || scope.touched.size > MOST_TOUCHED)
+        scope = read(key, filter)
+      else if (scope.touched.size > 0) scope.ready = renew(key, scope, filter)
+      await scope.ready
+      if (sessionId === undefined) return scope.ids
+      return new Set(scope.ids.has(sessionId) ? [sessionId] : [])
+    },
+    touched(sessionIds) {
+      for (const id of sessionIds) for (const { touched } of remembered.values()) touched.add(id as SessionId)
     },
   }
 }
+
+type Filter = Parameters<Store["sessions"]["ids"]>[0]

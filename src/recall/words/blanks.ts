@@ -9,7 +9,7 @@ export function isBlank(text: string, at: number): boolean {
   return /[\s\u2028-\u202e\u2066-\u2069\u200e\u200f\ufeff]/.test(text[at]!)
 }
 
-const BACKTICK = 96
+export const BACKTICK = 96
 
 /** Inside of three or more of them. */
 function isFence(text: string, at: number): boolean {

@@ -17,11 +17,18 @@ export interface Match {
 export interface Wanted {
   ids: Map<string, number>
   prefixes: [prefix: string, id: number][]
-  beginnings: readonly string[] | undefined
+  beginnings: readonly Beginning[] | undefined
   /** Of the words, then of the phrases. */
   worth: number[]
   /** Runs between blanks that were taken apart: the words that somebody looks for come again and again. */
   chunks: Map<string, Match[]>
+}
+
+/** What a word begins with wherever it stands, and how words that are wanted go on from there. */
+interface Beginning {
+  text: string
+  /** Undefined where whatever comes next may be one. */
+  rests: readonly string[] | undefined
 }
 
 /** Everything, in order. */
@@ -109,20 +116,42 @@ export function wantedBy(query: ParsedQuery): Wanted {
  * What any form of these words begins with, or undefined where that cannot be told. Taking a whole text apart costs ten
  * times as much as looking for these.
  */
-function beginningsOf(words: readonly string[]): string[] | undefined {
-  const all = new Set<string>()
-  for (const word of words) {
-    if (!/^[a-z0-9]{2,}$/.test(word)) return undefined
-    all.add(beginningOf(word))
-    for (const form of FORMS.get(word) ?? []) all.add(form)
+function beginningsOf(words: readonly string[]): Beginning[] | undefined {
+  const rests = new Map<string, string[]>()
+  const add = (beginning: string, rest: string) => {
+    const known = rests.get(beginning)
+    if (known) known.push(rest)
+    else rests.set(beginning, [rest])
   }
-  return all.size === 0 ? undefined : [...all]
+  for (const word of words) {
+    if (!/^[a-z0-9]{2}[a-z0-9.]*$/.test(word)) return undefined
+    const beginning = beginningOf(word)
+    // The last letter of a stem may be another one in the text: capabl is of capability.
+    add(beginning, word.slice(beginning.length, -1).replaceAll(".", ""))
+    for (const form of FORMS.get(word) ?? []) add(form, "")
+  }
+  if (rests.size === 0) return undefined
+  return [...rests].map(([text, all]) => ({ text, rests: all.includes("") ? undefined : all }))
 }
 
 /** Without the last letter of a short stem that may be another one in the text: busy is busi here, and hoping is hope. */
 function beginningOf(word: string): string {
   const isOther = word.length > 2 && word.length <= BEGINNING_CHARS && /[ei]$/.test(word)
-  return isOther ? word.slice(0, -1) : word.slice(0, BEGINNING_CHARS)
+  return isOther ? word.slice(0, -1) : word.slice(0, BEGINNING_CHARS).split(".", 1)[0]!
+}
+
+/** Whether a word that is wanted may go on here. What joins the parts of an identifier is not in its word. */
+function mayGoOn(small: string, at: number, rests: readonly string[]): boolean {
+  for (const rest of rests) {
+    let place = at
+    let same = 0
+    for (; same < rest.length; same++, place++) {
+      while (isJoint(small.charCodeAt(place))) place++
+      if (small.charCodeAt(place) !== rest.charCodeAt(same)) break
+    }
+    if (same === rest.length) return true
+  }
+  return false
 }
 
 /** One that is written in several ways. */
@@ -143,15 +172,16 @@ const emitTo =
 /** The runs between blanks in which one of these begins, each once, until one is enough; how far the text was read. */
 function eachChunkWith(
   text: string,
-  beginnings: readonly string[],
+  beginnings: readonly Beginning[],
   begin: number,
   isEnough: (from: number, to: number) => boolean,
 ): number {
   // As long as the text: what changes its length in small letters cannot be skimmed. A pattern would have to be compiled.
   const small = text.toLowerCase()
-  const after = (beginning: string, at: number) => {
-    const found = small.indexOf(beginning, at)
-    return found < 0 ? Number.POSITIVE_INFINITY : found
+  const after = ({ text: beginning, rests }: Beginning, from: number) => {
+    for (let at = small.indexOf(beginning, from); at >= 0; at = small.indexOf(beginning, at + 1))
+      if (!isWithinWord(text, at) && (!rests || mayGoOn(small, at + beginning.length, rests))) return at
+    return Number.POSITIVE_INFINITY
   }
   const nexts = beginnings.map((beginning) => after(beginning, begin))
   for (;;) {
@@ -159,11 +189,7 @@ function eachChunkWith(
     for (let at = 1; at < nexts.length; at++) if (nexts[at]! < nexts[which]!) which = at
     let from = nexts[which]!
     if (from >= text.length) return text.length
-    if (isWithinWord(text, from)) {
-      nexts[which] = after(beginnings[which]!, from + 1)
-      continue
-    }
-    let to = from + beginnings[which]!.length
+    let to = from + beginnings[which]!.text.length
     while (from > 0 && !isBlank(text, from - 1)) from--
     while (to < text.length && !isBlank(text, to)) to++
     if (isEnough(from, to)) return to
@@ -179,3 +205,6 @@ function isWithinWord(text: string, at: number): boolean {
 }
 
 const isSmall = (code: number) => code >= 97 && code <= 122
+
+/** Hyphen, underscore, apostrophe, and the dots in the name of a file. */
+const isJoint = (code: number) => code === 45 || code === 95 || code === 39 || code === 46 || code === 0x2019

@@ -1,5 +1,5 @@
 import { readableCall } from "../../domain/tool-call.ts"
-import { isBlank, isHigh, isLow } from "./blanks.ts"
+import { BACKTICK, isBlank, isHigh, isLow } from "./blanks.ts"
 import { allMatches, canSkim, type Match, skim, wantedBy } from "./matches.ts"
 import { withoutAnsi } from "./plain.ts"
 import type { ParsedQuery } from "./query.ts"
@@ -30,7 +30,7 @@ export function snippetOf(text: string, query: ParsedQuery, maxChars: number): S
   else take(allMatches(plain, query, wanted))
   const start = window.best === null ? 0 : startBefore(plain, window.best, maxChars)
   const line = oneLine(plain, start, maxChars)
-  const shownTo = start + line.places.length
+  const shownTo = start + line.read
   if (readTo < shownTo)
     skim(plain, wanted, readTo, (matches, from) => {
       if (from >= shownTo) return true
@@ -95,32 +95,58 @@ function startBefore(text: string, [start, end]: [number, number], maxChars: num
 
 interface Line {
   text: string
-  /** Of each character from `start` on, its place in the line. */
-  places: number[]
+  /** How many characters of the text from `start` on are in it, or were left out of it. */
+  read: number
   /** How much of the line is of the text. */
   length: number
 }
+
+/** Of each character from the start of a line on, its place in the line. Used again by the next one. */
+let places = new Uint32Array(1024)
 
 /** From `start` on, blanks collapsed, without anything a terminal or a reader would stumble over. */
 function oneLine(text: string, start: number, maxChars: number): Line {
   const ellipsis = start > 0 ? "…" : ""
   let out = ellipsis
+  let length = ellipsis.length
   let gap = false
-  const places: number[] = []
-  for (let at = start; at < text.length && out.length <= maxChars; at++) {
-    if (isBlank(text, at)) gap = true
-    else {
-      if (gap && out !== ellipsis) out += " "
-      gap = false
-      places.push(out.length)
-      out += text[at]
+  // What stands in the line as it does in the text is taken over at once.
+  let pieceFrom = start
+  let at = start
+  for (; at < text.length && length <= maxChars; at++) {
+    if (at - start === places.length) places = enlarged(places)
+    const isSingleBlank = !gap && text.charCodeAt(at) === BLANK && isPlain(text.charCodeAt(at + 1))
+    if (isBlank(text, at) && !(isSingleBlank && length > ellipsis.length)) {
+      if (!gap) out += text.slice(pieceFrom, at)
+      gap = true
+      places[at - start] = length
       continue
     }
-    places.push(out.length)
+    if (gap) {
+      pieceFrom = at
+      if (length > ellipsis.length) {
+        out += " "
+        length++
+      }
+    }
+    gap = false
+    places[at - start] = length++
   }
+  if (!gap) out += text.slice(pieceFrom, at)
   const isCut = out.length > maxChars
   const shown = isCut ? out.slice(0, cutAt(out, maxChars - 1)) : out
-  return { text: isCut && maxChars > 0 ? `${shown}…` : shown, places, length: shown.length }
+  return { text: isCut && maxChars > 0 ? `${shown}…` : shown, read: at - start, length: shown.length }
+}
+
+const BLANK = 32
+
+/** Never a blank, whatever stands around it. */
+const isPlain = (code: number) => code > BLANK && code < 0x7f && code !== BACKTICK
+
+function enlarged(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(numbers.length * 2)
+  larger.set(numbers)
+  return larger
 }
 
 /** At the last blank, unless that would cost too much; never inside of a pair of surrogates. */
@@ -131,10 +157,10 @@ function cutAt(out: string, most: number): number {
   return isHigh(out.charCodeAt(most - 1)) ? most - 1 : most
 }
 
-function marksOf(all: readonly Match[], start: number, { places, length }: Line): [number, number][] {
+function marksOf(all: readonly Match[], start: number, { read, length }: Line): [number, number][] {
   const marks: [number, number][] = []
   for (const match of all) {
-    if (match.start < start || match.end - start > places.length) continue
+    if (match.start < start || match.end - start > read) continue
     const from = places[match.start - start]!
     const to = places[match.end - 1 - start]! + 1
     const last = marks.at(-1)

@@ -20,6 +20,15 @@ export function sessionsContract(store: () => Store): void {
     expect(await ids({ projectId: b, platform: "codex" })).toEqual([two.id])
     expect(await ids({ gitBranch: "main" })).toEqual([two.id])
     expect(await ids({ gitBranch: "other" })).toEqual([])
+    const all = [one.id, two.id, linked.id]
+    expect(await ids({ projectId: a, among: [two.id, linked.id] })).toEqual([linked.id])
+    expect(await ids({ projectId: b, platform: "codex", gitBranch: "main", among: all })).toEqual([two.id])
+    expect(await ids({ platform: "codex", among: [one.id, linked.id] })).toEqual([])
+    expect(await ids({ platform: "codex", among: [two.id] })).toEqual([two.id])
+    expect(await ids({ among: [] })).toEqual([])
+    const more: SessionId[] = []
+    for (const _ of range(20)) more.push((await addSession(store(), { platform: "gemini-cli" })).id)
+    expect(await ids({ platform: "gemini-cli", among: [...all, ...more] })).toEqual(more.sort())
   })
 
   test("how many there are is told by project, branch and agent, without those in which nothing was said", async () => {
