@@ -33,28 +33,28 @@ function fitting(db: Db, { projectId, platform, gitBranch }: Filter) {
 }
 
 const IDS_AT_ONCE = 8
-/** Each filter as often as `fitting` has it as a parameter, in that order. */
-const PARAMETERS = ["projectId", "projectId", "platform", "gitBranch"] as const
 
-/** While something is said, every search asks for this: the text for each combination of filters is made once. */
-const byFilters = new Map<string, ReturnType<typeof preparedFor>>()
+const some = (db: Db) => db.selectFrom("sessions as s").select(["s.id", "s.platform", "s.git_branch"])
+const someById = prepared((db, ...ids: string[]) => some(db).where("s.id", "in", ids))
+const someOfProject = prepared((db, projectId: string, _linkedTo: string, ...ids: string[]) =>
+  some(db)
+    .where((e) => isOfProject(e, projectId))
+    .where("s.id", "in", ids),
+)
 
-function preparedFor(names: readonly (keyof Filter)[]) {
-  return prepared((db, ...values: string[]) => {
-    const filter: Filter = Object.fromEntries(names.map((name, at) => [name, values[at]]))
-    return fitting(db, filter).where("s.id", "in", values.slice(names.length))
-  })
-}
-
+/** Platform and branch are compared here: SQLite would look at every session of a platform to find these few. */
 async function idsAmong(db: Db, dialect: StoreDialect, filter: Filter, among: readonly SessionId[]) {
-  const names = PARAMETERS.filter((name) => filter[name] !== undefined)
+  const { projectId, platform, gitBranch } = filter
   const found: SessionId[] = []
   for (let at = 0; at < among.length; at += IDS_AT_ONCE) {
     const ids = Array.from({ length: IDS_AT_ONCE }, (_, index) => among[Math.min(at + index, among.length - 1)]!)
-    const ask = byFilters.get(names.join()) ?? preparedFor(names)
-    byFilters.set(names.join(), ask)
-    const rows = await ask(db, dialect, ...names.map((name) => filter[name]!), ...ids)
-    for (const { id } of rows) found.push(id as SessionId)
+    const rows =
+      projectId === undefined
+        ? await someById(db, dialect, ...ids)
+        : await someOfProject(db, dialect, projectId, projectId, ...ids)
+    for (const row of rows)
+      if ((platform ?? row.platform) === row.platform && (gitBranch ?? row.git_branch) === row.git_branch)
+        found.push(row.id as SessionId)
   }
   return found
 }

@@ -57,9 +57,16 @@ export class Delta {
   }
 
   docsOfSession(session: number): readonly number[] {
-    return this.#bySession.get(session) ?? []
+    return this.#bySession.get(session) ?? NONE
+  }
+
+  docsOfExchange(session: number, exchange: number): readonly number[] {
+    const own = this.#bySession.get(session)
+    return own ? own.filter((doc) => this.docs.exchange[doc] === exchange) : NONE
   }
 }
+
+const NONE: readonly number[] = []
 
 /** PostgreSQL takes no NUL, and half a surrogate pair would come back as another word. */
 function isKeepable(word: string): boolean {

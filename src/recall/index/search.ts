@@ -120,7 +120,7 @@ function lastRef(view: View): number {
   return view instanceof Segment ? (ref[size - 1] ?? 0) : ref.subarray(0, size).reduce((a, b) => Math.max(a, b), 0)
 }
 
-const listsOf = (lists: (List | undefined)[][], view: number) =>
+const listsOf = (lists: readonly (readonly (List | undefined)[])[], view: number) =>
   lists.map((found) => found[view]).filter((list) => list !== undefined)
 
 /** Each word once, with the weights of all its places in the query. */

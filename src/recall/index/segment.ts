@@ -60,19 +60,48 @@ export class Segment {
 
   /** The documents of a session, ascending, so that a search in few sessions need not look at the others. */
   docsOfSession(session: number): Uint32Array {
-    this.#sessions ??= bySession(this.docs)
-    const { sessions, starts, docs } = this.#sessions
-    let low = 0
-    let high = sessions.length - 1
-    while (low <= high) {
-      const middle = (low + high) >> 1
-      const found = sessions[middle]!
-      if (found === session) return docs.subarray(starts[middle]!, starts[middle + 1]!)
-      if (found < session) low = middle + 1
-      else high = middle - 1
-    }
-    return NONE
+    const { sessions, docs, starts } = this.#bySession
+    const place = placeOf(sessions, session)
+    return place < 0 ? NONE : docs.subarray(starts[place]!, starts[place + 1]!)
   }
+
+  /** Those of them that are of one exchange. */
+  docsOfExchange(session: number, exchange: number): Uint32Array {
+    const { sessions, docs, starts, isSorted } = this.#bySession
+    const place = placeOf(sessions, session)
+    if (place < 0) return NONE
+    const { exchange: exchanges } = this.docs
+    if (!isSorted[place]) return this.docsOfSession(session).filter((doc) => exchanges[doc] === exchange)
+    let from = starts[place]!
+    for (let high = starts[place + 1]!; from < high; ) {
+      const middle = (from + high) >> 1
+      if (exchanges[docs[middle]!]! < exchange) from = middle + 1
+      else high = middle
+    }
+    let to = from
+    while (to < starts[place + 1]! && exchanges[docs[to]!] === exchange) to++
+    return from === to ? NONE : docs.subarray(from, to)
+  }
+
+  get #bySession(): BySession {
+    this.#sessions ??= bySession(this.docs)
+    return this.#sessions
+  }
+}
+
+/** -1 when it is not there, as in most segments. */
+function placeOf(sessions: Uint32Array, session: number): number {
+  let low = 0
+  let high = sessions.length - 1
+  if (session < sessions[0]! || session > sessions[high]!) return -1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const found = sessions[middle]!
+    if (found === session) return middle
+    if (found < session) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
 }
 
 /** Most segments have nothing of a session. */
@@ -82,10 +111,12 @@ interface BySession {
   sessions: Uint32Array
   starts: Uint32Array
   docs: Uint32Array
+  /** Of each session, whether its exchanges follow each other. */
+  isSorted: Uint8Array
 }
 
 /** Counted in arrays by session number: at the first search in a session this is done for every segment. */
-function bySession({ session, size }: Docs): BySession {
+function bySession({ session, exchange, size }: Docs): BySession {
   const last = session.subarray(0, size).reduce((largest, number) => Math.max(largest, number), 0)
   const next = new Uint32Array(last + 1)
   for (let doc = 0; doc < size; doc++) next[session[doc]!]!++
@@ -100,5 +131,10 @@ function bySession({ session, size }: Docs): BySession {
   })
   const docs = new Uint32Array(size)
   for (let doc = 0; doc < size; doc++) docs[next[session[doc]!]!++] = doc
-  return { sessions: Uint32Array.from(sessions), starts: Uint32Array.from(starts), docs }
+  const isSorted = Uint8Array.from(sessions, (_, place) => {
+    for (let at = starts[place]! + 1; at < starts[place + 1]!; at++)
+      if (exchange[docs[at]!]! < exchange[docs[at - 1]!]!) return 0
+    return 1
+  })
+  return { sessions: Uint32Array.from(sessions), starts: Uint32Array.from(starts), docs, isSorted }
 }

@@ -26,6 +26,7 @@ export class Shelf {
   toDrop: number[] = []
   nextTerm = 1
   readonly #reserved = new Set<number>()
+  #loaded: Loaded | undefined
 
   constructor(tables: IndexTables, options: { cacheBytes: number; cachedWords: number }) {
     this.tables = tables
@@ -38,6 +39,7 @@ export class Shelf {
   forgetWords(): void {
     this.words.clear()
     this.common.clear()
+    this.#loaded = undefined
   }
 
   /** Small and used again, so that the key of a list never outgrows a number. */
@@ -69,6 +71,7 @@ export class Shelf {
   replaceSegments(gone: readonly Segment[], come: readonly Segment[]): void {
     this.segments = [...this.segments.filter((segment) => !gone.includes(segment)), ...come]
     for (const segment of gone) this.lists.forget(segment)
+    this.#loaded = undefined
   }
 
   /** Where the document is that counts; at most one view has it. */
@@ -100,17 +103,18 @@ export class Shelf {
   }
 
   /** The lists of these words in every view, from one moment: nothing changes between the last look and the answer. */
-  async load(words: readonly string[]): Promise<{ views: View[]; lists: (List | undefined)[][] }> {
+  async load(words: readonly string[]): Promise<Loaded> {
     for (;;) {
       const { segments, deltas } = this
+      if (this.#loaded?.isStillOf(words, this)) return this.#loaded
       // The words of a phrase are asked for as words, too.
       const unique = [...new Set(words)]
       const found = await this.#listsIn(segments, await this.termsOf(unique))
       if (segments !== this.segments || deltas !== this.deltas) continue
-      const lists = new Map(
-        unique.map((word, at) => [word, [...found[at]!, ...deltas.map((delta) => delta.list(word))]]),
-      )
-      return { views: [...segments, ...deltas], lists: words.map((word) => lists.get(word)!) }
+      for (let at = 0; at < unique.length; at++) for (const delta of deltas) found[at]!.push(delta.list(unique[at]!))
+      const lists = unique.length === words.length ? found : words.map((word) => found[unique.indexOf(word)]!)
+      this.#loaded = new Loaded(words, this, lists)
+      return this.#loaded
     }
   }
 
@@ -150,6 +154,42 @@ export class Shelf {
     return found
   }
 }
+
+/** Lists of words in every view. A search asks for the same ones twice, to find what has them and to rank it as a whole. */
+class Loaded {
+  readonly views: readonly View[]
+  readonly lists: readonly (readonly (List | undefined)[])[]
+  readonly #words: readonly string[]
+  readonly #segments: readonly Segment[]
+  readonly #deltas: readonly Delta[]
+  readonly #lastSize: number
+
+  constructor(
+    words: readonly string[],
+    { segments, deltas }: Shelf,
+    lists: readonly (readonly (List | undefined)[])[],
+  ) {
+    this.views = [...segments, ...deltas]
+    this.lists = lists
+    this.#words = words
+    this.#segments = segments
+    this.#deltas = deltas
+    this.#lastSize = sizeOfLast(deltas)
+  }
+
+  isStillOf(words: readonly string[], { segments, deltas }: Shelf): boolean {
+    return (
+      words.length === this.#words.length &&
+      segments === this.#segments &&
+      deltas === this.#deltas &&
+      sizeOfLast(deltas) === this.#lastSize &&
+      words.every((word, at) => word === this.#words[at])
+    )
+  }
+}
+
+/** What comes goes into the last one; the others stay as they are until they are written. */
+const sizeOfLast = (deltas: readonly Delta[]) => deltas.at(-1)?.docs.size ?? 0
 
 function marksOf({ number, docs }: Segment): MarksRow {
   return { segment: number, removed: docs.removed, hidden: docs.hidden }

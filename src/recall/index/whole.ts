@@ -1,5 +1,5 @@
 import { countOf, idfOf } from "./impact.ts"
-import { impactIn } from "./list.ts"
+import { impactAt, type List, seek } from "./list.ts"
 import type { Shelf, View } from "./shelf.ts"
 
 /** Documents that are looked at as one text: those of an exchange, or one by itself. */
@@ -34,18 +34,27 @@ export async function wholesOf(
     const places = isAlone ? placeOf(views, ref) : placesOf(shelf, views, sessionId, exchange)
     const counts = new Float64Array(words.length)
     let length = 0
-    for (const { view, doc } of places) {
-      const own = views[view]!.docs.length[doc]!
-      length += own
-      for (let word = 0; word < counts.length; word++) {
-        const list = lists[word]![view]
-        const impact = list ? impactIn(list, doc) : 0
-        if (impact > 0) counts[word]! += countOf(impact, own)
-      }
-    }
+    for (const { view, doc } of places) length += views[view]!.docs.length[doc]!
+    for (let word = 0; word < counts.length; word++) counts[word] = counted(views, places, lists[word]!)
     return { length, counts }
   })
   return { inverse, wholes }
+}
+
+/** How often a word occurs in these places, of which most are neighbours: where one was found, the next is near. */
+function counted(views: readonly View[], places: readonly Place[], lists: readonly (List | undefined)[]): number {
+  let count = 0
+  let near = 0
+  for (let at = 0; at < places.length; at++) {
+    const { view, doc } = places[at]!
+    const list = lists[view]
+    if (!list) continue
+    const before = places[at - 1]
+    near = seek(list, doc, before?.view === view && before.doc < doc ? near : 0)
+    const impact = impactAt(list, doc, near)
+    if (impact > 0) count += countOf(impact, views[view]!.docs.length[doc]!)
+  }
+  return count
 }
 
 function placeOf(views: readonly View[], ref: number): Place[] {
@@ -60,12 +69,12 @@ export function placesOf(shelf: Shelf, views: readonly View[], sessionId: string
   if (session === undefined) return places
   let isAscending = true
   for (let view = 0; view < views.length; view++) {
-    const own: ArrayLike<number> = views[view]!.docsOfSession(session)
+    const own: ArrayLike<number> = views[view]!.docsOfExchange(session, exchange)
     if (own.length === 0) continue
     const { docs } = views[view]!
     for (let at = 0; at < own.length; at++) {
       const doc = own[at]!
-      if (docs.exchange[doc] !== exchange || docs.isRemoved(doc)) continue
+      if (docs.isRemoved(doc)) continue
       const ref = docs.ref[doc]!
       if (places.length > 0 && places[places.length - 1]!.ref > ref) isAscending = false
       places.push({ view, doc, ref })

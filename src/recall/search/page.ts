@@ -4,6 +4,7 @@ import type { Store } from "../../domain/store.ts"
 import type { Thought } from "../../domain/thought.ts"
 import type { DocLook } from "../index/engine.ts"
 import { isThought, refOfThought, refOfTurn, seqOf } from "../refs.ts"
+import { isSingleSpace, isSpace } from "../words/blanks.ts"
 import type { ParsedQuery } from "../words/query.ts"
 import { snippetOf } from "../words/snippet.ts"
 import type { Candidate } from "./candidate.ts"
@@ -81,7 +82,7 @@ function beginning(text: string, chars: number): string {
     while (at < end && isSpace(text, at)) at++
     const from = at
     const most = from + chars + 1
-    while (at < end && at < most && (!isSpace(text, at) || isSingle(text, at, end))) at++
+    while (at < end && at < most && (!isSpace(text, at) || (at + 1 < end && isSingleSpace(text, at)))) at++
     if (at > from) line += line === "" ? text.slice(from, at) : ` ${text.slice(from, at)}`
   }
   return line.length <= chars
@@ -91,14 +92,3 @@ function beginning(text: string, chars: number): string {
         .toWellFormed()
         .trimEnd()}…`
 }
-
-const SPACE = 32
-
-function isSpace(text: string, at: number): boolean {
-  const code = text.charCodeAt(at)
-  return code < 128 ? code === SPACE || (code >= 9 && code <= 13) : /\s/.test(text[at]!)
-}
-
-/** One between two words stays as it is. */
-const isSingle = (text: string, at: number, end: number) =>
-  text.charCodeAt(at) === SPACE && at + 1 < end && !isSpace(text, at + 1)

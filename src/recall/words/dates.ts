@@ -9,6 +9,7 @@ export interface TimeRange {
 /** The days, months and years that an English text speaks of, seen from now, in this machine's time zone. */
 export function timesIn(text: string, nowMs: number): TimeRange[] {
   let rest = text.slice(0, LONGEST_TEXT).toLowerCase()
+  if (!HINT.test(rest)) return []
   const found: (TimeRange & { at: number })[] = []
   // What one rule has read, the next ones do not see: of "7 May 2023" not also May 2023.
   for (const [pattern, rangeOf] of RULES)
@@ -39,6 +40,9 @@ const DAY = "(?<day>[0-3]?\\d)(?:st|nd|rd|th)?"
 const YEAR = "(?<year>(?:19|20)\\d\\d)"
 const COUNT = `(?<count>\\d{1,3}|an?|a couple of|${NUMBERS.join("|")})`
 const UNIT = "(?<unit>minute|hour|day|week|month|year)"
+
+/** Each rule needs one of these, and most queries have none. */
+const HINT = /(?:19|20)\d\d|day|night|this|ago|last|past|previous|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec/
 
 /** The more particular ones first. */
 const RULES: [RegExp, (groups: Groups, now: Date) => Range | null][] = [

@@ -1,3 +1,4 @@
+import { isSpace } from "./blanks.ts"
 import { type TimeRange, timesIn } from "./dates.ts"
 import { cutPhrase, MOST_PHRASE_WORDS } from "./phrase.ts"
 import { folded, kindOf } from "./scripts.ts"
@@ -105,12 +106,12 @@ interface Piece {
 function* piecesOf(query: string): Generator<Piece> {
   let at = 0
   while (at < query.length) {
-    if (/\s/.test(query[at]!)) {
+    if (isSpace(query, at)) {
       at++
       continue
     }
     const isExcluded =
-      query[at] === "-" && (at === 0 || /\s/.test(query[at - 1]!)) && EXCLUDES.test(query.slice(at + 1, at + 4))
+      query[at] === "-" && (at === 0 || isSpace(query, at - 1)) && EXCLUDES.test(query.slice(at + 1, at + 4))
     if (isExcluded) at++
     const isPhrase = QUOTE.test(query[at]!)
     const stop = isPhrase ? /["“”„]/g : /[\s"“”„]/g
@@ -126,9 +127,11 @@ const QUOTE = /["“”„]/
 /** Not the flags and negative numbers of a command that was pasted. */
 const EXCLUDES = /^(?:["“”„]|[\p{L}_][^\s"])/u
 
+const BEFORE_STAR = /([\p{L}\p{N}][\p{L}\p{N}\p{M}_.-]*)\*+$/u
+
 /** A word that may be a prefix. */
 function addToken(bag: Bag, text: string): void {
-  const tail = /([\p{L}\p{N}][\p{L}\p{N}\p{M}_.-]*)\*+$/u.exec(text.slice(-100))?.[1] ?? ""
+  const tail = text.endsWith("*") ? (BEFORE_STAR.exec(text.slice(-100))?.[1] ?? "") : ""
   const prefix = folded(tail).replaceAll(/[-_]/g, "")
   if (prefix.length < SHORTEST_PREFIX) addText(bag, text)
   else {
