@@ -303,6 +303,19 @@ describe("what is found", () => {
     })
   })
 
+  test("the documents of an exchange are found also where another one came in between", async () => {
+    const exchanges = [10, 30, 10, 20, 30, 10]
+    await engine.add(
+      exchanges.map((exchange, at) => docOf(at + 1, `word${at}`, { exchange })),
+      1,
+    )
+    await everywhere(async (on) => {
+      expect(on.docsOfExchange("session-1", 10)).toEqual([1, 3, 6])
+      expect(on.docsOfExchange("session-1", 20)).toEqual([4])
+      expect(on.docsOfExchange("session-1", 15)).toEqual([])
+    })
+  })
+
   test("words that no table could take are left out, and the rest of their document is found", async () => {
     await engine.add([docOf(1, `fine nu\0l half\ud800 ${"long".repeat(1000)} ünï 漢字`)], 1)
     await everywhere(async (on) => {
