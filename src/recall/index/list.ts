@@ -178,7 +178,7 @@ export function impactIn(list: List, doc: number): number {
 }
 
 /** -1 when it is not there. */
-function placeIn(sorted: Uint32Array | Uint8Array, wanted: number, from: number, to: number): number {
+export function placeIn(sorted: Uint32Array | Uint8Array, wanted: number, from: number, to: number): number {
   let low = from
   let high = to - 1
   while (low <= high) {

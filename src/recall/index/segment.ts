@@ -1,4 +1,5 @@
 import { type Docs, isSet } from "./docs.ts"
+import { placeIn } from "./list.ts"
 import { isPacked, rowFor } from "./pack.ts"
 
 /** The fewer segments, the fewer rows a search has to read; but forgetting rewrites those that have what is forgotten. */
@@ -91,17 +92,9 @@ export class Segment {
 
 /** -1 when it is not there, as in most segments. */
 function placeOf(sessions: Uint32Array, session: number): number {
-  let low = 0
-  let high = sessions.length - 1
-  if (session < sessions[0]! || session > sessions[high]!) return -1
-  while (low <= high) {
-    const middle = (low + high) >> 1
-    const found = sessions[middle]!
-    if (found === session) return middle
-    if (found < session) low = middle + 1
-    else high = middle - 1
-  }
-  return -1
+  const { length } = sessions
+  if (session < sessions[0]! || session > sessions[length - 1]!) return -1
+  return placeIn(sessions, session, 0, length)
 }
 
 /** Most segments have nothing of a session. */
