@@ -19,11 +19,15 @@ const SEGMENT = 2 ** 32
 /** Longer than this, the log is moved into the file also when it is a bad moment. Often a little: a search may wait for it. */
 const LONG_LOG_BYTES = 4 * 1024 * 1024
 
-/** Lists that are read with one statement. */
-const RUNS = [4, 16, 64]
+/** Lists are read with statements for so many, the last of them for no key where there are fewer. */
+const RUNS = [4, 16, 64].map((length) => {
+  const values = Array(length).fill("(?)").join()
+  return {
+    length,
+    text: `select key, bytes from (values ${values}) as sought cross join lists on key = sought.column1`,
+  }
+})
 const NO_KEY = -1
-const findingRows = (length: number) =>
-  `select key, bytes from (values ${Array(length).fill("(?)").join()}) as sought cross join lists on key = sought.column1`
 
 const FREE_PAGES_KEPT = 64
 const FREE_PAGES_AT_ONCE = 500
@@ -127,9 +131,9 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
         const found = new Map<number, Uint8Array>()
         // A call costs as much as finding a row: many are found in one.
         for (let from = 0; from < sought.length; ) {
-          const length = RUNS.find((each) => each >= sought.length - from) ?? RUNS.at(-1)!
+          const { length, text } = RUNS.find((each) => each.length >= sought.length - from) ?? RUNS.at(-1)!
           const run = Array.from({ length }, (_, at) => sought[from + at] ?? NO_KEY)
-          const rows = prepare(findingRows(length)).raw().all(run) as [key: number, bytes: Uint8Array][]
+          const rows = prepare(text).raw().all(run) as [key: number, bytes: Uint8Array][]
           for (const [key, bytes] of rows) found.set(key, bytes)
           from += length
         }

@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from "kysely"
 import type { SessionId } from "../domain/ids.ts"
 import type { Sessions } from "../domain/store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
-import { prepared } from "./prepared.ts"
+import { preparedRuns } from "./prepared.ts"
 import type { Tables } from "./tables.ts"
 
 type Filter = Omit<Parameters<Sessions["ids"]>[0], "among">
@@ -32,29 +32,22 @@ function fitting(db: Db, { projectId, platform, gitBranch }: Filter) {
   return query
 }
 
-const IDS_AT_ONCE = 8
-
-const some = (db: Db) => db.selectFrom("sessions as s").select(["s.id", "s.platform", "s.git_branch"])
-const someById = prepared((db, ...ids: string[]) => some(db).where("s.id", "in", ids))
-const someOfProject = prepared((db, projectId: string, _linkedTo: string, ...ids: string[]) =>
-  some(db)
-    .where((e) => isOfProject(e, projectId))
-    .where("s.id", "in", ids),
+const facts = preparedRuns((db, ids: SessionId[]) =>
+  db.selectFrom("sessions").select(["id", "platform", "git_branch", "project_id"]).where("id", "in", ids),
+)
+const links = preparedRuns((db, ids: SessionId[]) =>
+  db.selectFrom("session_projects").select(["session_id", "project_id"]).where("session_id", "in", ids),
 )
 
-/** Platform and branch are compared here: SQLite would look at every session of a platform to find these few. */
+/** Compared here: SQLite would look at every session of a platform to find these few. */
 async function idsAmong(db: Db, dialect: StoreDialect, filter: Filter, among: readonly SessionId[]) {
   const { projectId, platform, gitBranch } = filter
-  const found: SessionId[] = []
-  for (let at = 0; at < among.length; at += IDS_AT_ONCE) {
-    const ids = Array.from({ length: IDS_AT_ONCE }, (_, index) => among[Math.min(at + index, among.length - 1)]!)
-    const rows =
-      projectId === undefined
-        ? await someById(db, dialect, ...ids)
-        : await someOfProject(db, dialect, projectId, projectId, ...ids)
-    for (const row of rows)
-      if ((platform ?? row.platform) === row.platform && (gitBranch ?? row.git_branch) === row.git_branch)
-        found.push(row.id as SessionId)
-  }
-  return found
+  const linked = projectId === undefined ? [] : await links(db, dialect, among)
+  const ofProject = new Set(linked.filter((link) => link.project_id === projectId).map((link) => link.session_id))
+  const rows = await facts(db, dialect, among)
+  const fits = (row: (typeof rows)[number]) =>
+    (projectId === undefined || row.project_id === projectId || ofProject.has(row.id)) &&
+    (platform === undefined || row.platform === platform) &&
+    (gitBranch === undefined || row.git_branch === gitBranch)
+  return rows.filter(fits).map(({ id }) => id as SessionId)
 }

@@ -191,38 +191,6 @@ export function placeIn(sorted: Uint32Array | Uint8Array, wanted: number, from: 
   return -1
 }
 
-/** So many postings further on it is still quicker to look at each. */
-const NEAR = 4
-
-/** Where this document is, or would be, in a list. `from` is where an earlier one was, or 0. */
-export function seek(list: List, doc: number, from: number): number {
-  const { docs, places, starts, count } = list
-  if (docs !== undefined) return firstNotBelow(docs, doc, from, count)
-  if (places === undefined) return doc
-  const block = doc >>> BLOCK_SHIFT
-  const first = starts[block]!
-  return firstNotBelow(places, doc & (BLOCK_DOCS - 1), from > first ? from : first, starts[block + 1]!)
-}
-
-/** The impact in this document, where `seek` has found it. */
-export function impactAt({ docs, places, starts, impacts, count }: List, doc: number, at: number): number {
-  if (docs !== undefined) return at < count && docs[at] === doc ? impacts[at]! : 0
-  if (places === undefined) return impacts[at]!
-  const isThere = at < starts[(doc >>> BLOCK_SHIFT) + 1]! && places[at] === (doc & (BLOCK_DOCS - 1))
-  return isThere ? impacts[at]! : 0
-}
-
-function firstNotBelow(sorted: Uint32Array | Uint8Array, wanted: number, from: number, to: number): number {
-  let low = from
-  for (const near = Math.min(to, from + NEAR); low < near; low++) if (sorted[low]! >= wanted) return low
-  for (let high = to; low < high; ) {
-    const middle = (low + high) >> 1
-    if (sorted[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 /** The documents of a list one after the other, until one is enough. */
 export function someDoc(list: List, isEnough: (doc: number, impact: number) => boolean): boolean {
   const { docs, places, starts, impacts, count } = list

@@ -1,5 +1,5 @@
 import { countOf, idfOf } from "./impact.ts"
-import { impactAt, type List, seek } from "./list.ts"
+import { impactIn } from "./list.ts"
 import type { Shelf, View } from "./shelf.ts"
 
 /** Documents that are looked at as one text: those of an exchange, or one by itself. */
@@ -34,27 +34,18 @@ export async function wholesOf(
     const places = isAlone ? placeOf(views, ref) : placesOf(shelf, views, sessionId, exchange)
     const counts = new Float64Array(words.length)
     let length = 0
-    for (const { view, doc } of places) length += views[view]!.docs.length[doc]!
-    for (let word = 0; word < counts.length; word++) counts[word] = counted(views, places, lists[word]!)
+    for (const { view, doc } of places) {
+      const own = views[view]!.docs.length[doc]!
+      length += own
+      for (let word = 0; word < counts.length; word++) {
+        const list = lists[word]![view]
+        const impact = list ? impactIn(list, doc) : 0
+        if (impact > 0) counts[word]! += countOf(impact, own)
+      }
+    }
     return { length, counts }
   })
   return { inverse, wholes }
-}
-
-/** How often a word occurs in these places, of which most are neighbours: where one was found, the next is near. */
-function counted(views: readonly View[], places: readonly Place[], lists: readonly (List | undefined)[]): number {
-  let count = 0
-  let near = 0
-  for (let at = 0; at < places.length; at++) {
-    const { view, doc } = places[at]!
-    const list = lists[view]
-    if (!list) continue
-    const before = places[at - 1]
-    near = seek(list, doc, before?.view === view && before.doc < doc ? near : 0)
-    const impact = impactAt(list, doc, near)
-    if (impact > 0) count += countOf(impact, views[view]!.docs.length[doc]!)
-  }
-  return count
 }
 
 function placeOf(views: readonly View[], ref: number): Place[] {

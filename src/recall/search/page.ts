@@ -4,7 +4,6 @@ import type { Store } from "../../domain/store.ts"
 import type { Thought } from "../../domain/thought.ts"
 import type { DocLook } from "../index/engine.ts"
 import { isThought, refOfThought, refOfTurn, seqOf } from "../refs.ts"
-import { isSingleSpace, isSpace } from "../words/blanks.ts"
 import type { ParsedQuery } from "../words/query.ts"
 import { snippetOf } from "../words/snippet.ts"
 import type { Candidate } from "./candidate.ts"
@@ -74,17 +73,11 @@ async function sessionsOf(store: Store, candidates: readonly Candidate[]): Promi
   return new Map(found.map((session) => [session.id, session]))
 }
 
-/** On one line. What comes after it is not looked at: texts are long, and there are twenty on a page. */
 function beginning(text: string, chars: number): string {
-  const end = Math.min(text.length, chars * 4)
-  let line = ""
-  for (let at = 0; at < end && line.length <= chars; ) {
-    while (at < end && isSpace(text, at)) at++
-    const from = at
-    const most = from + chars + 1
-    while (at < end && at < most && (!isSpace(text, at) || (at + 1 < end && isSingleSpace(text, at)))) at++
-    if (at > from) line += line === "" ? text.slice(from, at) : ` ${text.slice(from, at)}`
-  }
+  const line = text
+    .slice(0, chars * 4)
+    .replaceAll(/\s+/g, " ")
+    .trim()
   return line.length <= chars
     ? line
     : `${line

@@ -10,18 +10,6 @@ export function isBlank(text: string, at: number): boolean {
 }
 
 export const BACKTICK = 96
-const SPACE = 32
-
-/** As \s of a pattern, which costs more where most characters are ASCII. */
-export function isSpace(text: string, at: number): boolean {
-  const code = text.charCodeAt(at)
-  return code < 128 ? code === SPACE || (code >= 9 && code <= 13) : /\s/.test(text[at]!)
-}
-
-/** Between two words, and nothing but that. */
-export function isSingleSpace(text: string, at: number): boolean {
-  return text.charCodeAt(at) === SPACE && at + 1 < text.length && !isSpace(text, at + 1)
-}
 
 /** Inside of three or more of them. */
 function isFence(text: string, at: number): boolean {

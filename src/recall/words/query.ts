@@ -1,4 +1,3 @@
-import { isSpace } from "./blanks.ts"
 import { type TimeRange, timesIn } from "./dates.ts"
 import { cutPhrase, MOST_PHRASE_WORDS } from "./phrase.ts"
 import { folded, kindOf } from "./scripts.ts"
@@ -106,12 +105,12 @@ interface Piece {
 function* piecesOf(query: string): Generator<Piece> {
   let at = 0
   while (at < query.length) {
-    if (isSpace(query, at)) {
+    if (/\s/.test(query[at]!)) {
       at++
       continue
     }
     const isExcluded =
-      query[at] === "-" && (at === 0 || isSpace(query, at - 1)) && EXCLUDES.test(query.slice(at + 1, at + 4))
+      query[at] === "-" && (at === 0 || /\s/.test(query[at - 1]!)) && EXCLUDES.test(query.slice(at + 1, at + 4))
     if (isExcluded) at++
     const isPhrase = QUOTE.test(query[at]!)
     const stop = isPhrase ? /["“”„]/g : /[\s"“”„]/g
