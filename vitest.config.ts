@@ -10,6 +10,7 @@ const LONG = [
   "test/journeys/daemon",
   "test/journeys/asking-claude",
   "test/journeys/teams",
+  "test/journeys/restarts",
   "test/journeys/queue",
   "test/journeys/recall-claude",
   "test/journeys/service",
@@ -30,8 +31,11 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "web/src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["test/agents/**", "**/node_modules/**"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Limits say when to give up, and hold on a machine with load 15; how fast something is belongs in bench/.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
+    setupFiles: ["test/setup.ts"],
     // A process of its own for each of hundreds of files costs minutes; none of them leaves anything behind in one.
     isolate: false,
     // More than the two cores of the smallest machine: journeys mostly wait, for timers and for other programs.

@@ -12,9 +12,17 @@ if (version[0] < 22 || (version[0] === 22 && version[1] < 15)) {
   )
   process.exit(6)
 }
-import("node:module")
-  .then((module) => {
-    if (module.enableCompileCache) module.enableCompileCache()
+Promise.all([import("node:module"), import("node:fs"), import("node:os"), import("node:path")])
+  .then(([module, fs, os, path]) => {
+    // biome-ignore lint/style/noProcessEnv: needed before any module of ours is loaded, environment.ts included.
+    const home = process.env.THROUGHLINE_HOME || path.join(os.homedir(), ".throughline")
+    const dir = cacheFolder(fs, home, path)
+    if (dir !== undefined && module.enableCompileCache) {
+      // Node creates a folder of its own in it, open to all by default.
+      const umask = process.umask(0o077)
+      module.enableCompileCache(dir)
+      process.umask(umask)
+    }
     return import("../dist/daemon/main.js")
   })
   .then(
@@ -27,3 +35,28 @@ import("node:module")
       throw error
     },
   )
+
+/**
+ * Node runs the code that it finds in a compile cache, guarded by a checksum that anyone can compute. Its default folder
+ * is in the shared temporary directory, where another user can create it first. So the cache is in the data directory, if
+ * that exists and nobody but us can enter it; otherwise there is none.
+ */
+function cacheFolder(fs, home, path) {
+  try {
+    if (!isPrivate(fs.statSync(home))) return undefined
+    const dir = path.join(home, "cache")
+    try {
+      fs.mkdirSync(dir, { mode: 0o700 })
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error
+    }
+    return isPrivate(fs.lstatSync(dir)) ? dir : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isPrivate(found) {
+  if (!found.isDirectory()) return false
+  return !process.getuid || (found.uid === process.getuid() && (found.mode & 0o077) === 0)
+}

@@ -1,12 +1,13 @@
 // Writes the pages of docs/reference from what the program says of itself: its operations and its settings.
 // `node scripts/reference.ts`; test/docs.test.ts fails while a page differs.
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as z from "zod"
 import { environmentName, loadConfig } from "../src/daemon/config.ts"
 import { ConfigSchema } from "../src/daemon/settings.ts"
 import { TeamSettingSchema } from "../src/daemon/team-settings.ts"
+import { type CallerKind, mayCall } from "../src/domain/caller.ts"
 import { operations } from "../src/operations/list.ts"
 import { commandsOf, type Operation, TOOL_SETS } from "../src/operations/operation.ts"
 
@@ -16,6 +17,17 @@ const MADE = "<!-- Made by scripts/reference.ts; do not edit. -->"
 export const pages: Record<string, () => string> = {
   "docs/reference/operations.md": operationsPage,
   "docs/reference/configuration.md": configurationPage,
+  "docs/security.md": securityPage,
+}
+
+/** Written by hand but for its table. */
+function securityPage(): string {
+  const page = readFileSync(fileURLToPath(new URL("../docs/security.md", import.meta.url)), "utf8")
+  const [begin, end] = ["<!-- The table is made by scripts/reference.ts. -->", "<!-- End of the table. -->"]
+  const [before] = page.split(begin)
+  const [, after] = page.split(end)
+  if (before === page || after === undefined) throw new Error("docs/security.md has lost the marks of its table")
+  return [before, begin, "\n", callersTable("reference/operations.md").join("\n"), "\n", end, after].join("")
 }
 
 function operationsPage(): string {
@@ -34,8 +46,33 @@ function operationsPage(): string {
     "",
     ...tools,
     "",
+    "## Who may call what",
+    "",
+    ...callersTable(),
+    "",
     ...operations.flatMap(operationPart),
   ].join("\n")
+}
+
+/** Every operation and every kind of caller, from the check that the program itself makes. */
+function callersTable(page = ""): string[] {
+  const kinds: [title: string, kind: CallerKind][] = [
+    ["Owner", "owner"],
+    ["Agent", "agent"],
+    ["Token holder", "client"],
+  ]
+  return [
+    row(["Operation", ...kinds.map(([title]) => title), "Effect", "Audited"]),
+    row(["---", ...kinds.map(() => "---"), "---", "---"]),
+    ...operations.map((op) =>
+      row([
+        `[${code(op.name)}](${page}#${anchor(op.name)})`,
+        ...kinds.map(([, kind]) => (mayCall(op.access, kind) ? "yes" : "no")),
+        { read: "reads", write: "writes", destroy: "deletes" }[op.effect],
+        op.access === "owner" && op.effect !== "read" ? "yes" : "",
+      ]),
+    ),
+  ]
 }
 
 function operationPart(op: Operation): string[] {
@@ -47,13 +84,15 @@ function operationPart(op: Operation): string[] {
   return [
     `## ${op.name}`,
     "",
-    `${sentence(op.summary)} *${{ read: "Reads only.", write: "Writes.", destroy: "Destroys." }[op.effect]}* ${surfaces.join(" · ")}`,
+    `${sentence(op.summary)} *${{ read: "Reads only.", write: "Writes.", destroy: "Destroys." }[op.effect]}* ${WHO[op.access]} ${surfaces.join(" · ")}`,
     "",
     ...fields(op.input),
     `Answers: ${Object.keys(op.output.shape).map(code).join(", ") || "nothing"}.`,
     "",
   ]
 }
+
+const WHO = { anyone: "For anyone.", agent: "For agents and the owner.", owner: "For the owner only." }
 
 function fields(input: z.ZodObject): string[] {
   const json = z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as Json

@@ -1,19 +1,22 @@
-// All that must hold before a change goes in: style, types, and every test, with the real agents the journeys drive.
-// Arguments go to vitest: `npm test -- test/contracts`.
+// Everything that must hold before a change goes in: style, types and every test, with the real agents the journeys drive.
+// `--unit` runs the tests beside the code only, and installs nothing. Other arguments go to vitest: `npm test -- test/contracts`.
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir, totalmem } from "node:os"
 import { delimiter, join } from "node:path"
+import { createInterface } from "node:readline/promises"
 import { fileURLToPath } from "node:url"
-import { type Run, runTwice } from "./again.ts"
+import { type Run, runVendorJourneysTwice } from "./again.ts"
+import { announcement, type Install, missingInstalls, type Surroundings } from "./installs.ts"
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const BIN = join(ROOT, "node_modules", ".bin")
 const AGENTS = join(ROOT, "test", "agents")
+const STAMP = join(AGENTS, "node_modules", ".installed-lock")
 const SYSTEM_CA = "/etc/ssl/certs/ca-certificates.crt"
 const ENOUGH_BYTES = 8e9
-const SYSTEM_PACKAGES = ["chromium", "curl", "fish", "git", "tmux", "zsh"]
+const UNIT_TESTS = ["src", "web/src", "test/rooms.test.ts"]
 
 const path = (process.env.PATH ?? "").split(delimiter)
 const ownEnv = { ...process.env, PATH: [BIN, ...path].join(delimiter) }
@@ -24,17 +27,54 @@ const systemEnv = {
   ...(process.env.NODE_EXTRA_CA_CERTS === undefined && existsSync(SYSTEM_CA) ? { NODE_EXTRA_CA_CERTS: SYSTEM_CA } : {}),
 }
 
+const [first, ...rest] = process.argv.slice(2)
+if (first === "--unit") {
+  // They mostly wait, for timers and small processes.
+  const status = vitestInMemory()([...UNIT_TESTS, "--maxWorkers=5", ...rest])
+  process.exit(status)
+}
+// First of all, so that nobody waits for style and types before being asked.
+await install(missingInstalls(surroundings()))
 step("style", join(BIN, "biome"), ["check", "."])
 step("types", join(BIN, "tsc"), ["-p", "tsconfig.json"])
-ensureSystemPackages()
-ensureAgents()
 say("tests")
-const { status, unsteady } = runTwice(vitestInMemory(), process.argv.slice(2), ROOT)
-for (const { file, tests } of unsteady)
-  say(`${file} failed among the others and passed alone; look into it: ${tests.join("; ") || "the file itself"}`)
+const { status, secondRuns } = runVendorJourneysTwice(vitestInMemory(), process.argv.slice(2), ROOT)
+if (secondRuns.length > 0) say(`second runs, each one to look into:\n${secondRuns.join("\n")}`)
 if (status !== 0) {
   say("tests failed")
   process.exit(status)
+}
+
+function surroundings(): Surroundings {
+  return {
+    isOnPath,
+    mayInstallPackages: process.getuid?.() === 0 && isOnPath("apt-get"),
+    hasAgents: existsSync(STAMP) && readFileSync(STAMP, "utf8") === agentsLock(),
+  }
+}
+
+async function install(missing: Install): Promise<void> {
+  const words = announcement(missing)
+  if (words !== undefined) say(words)
+  if ((missing.packages.length > 0 || missing.agents) && process.stdin.isTTY && process.stdout.isTTY) {
+    const terminal = createInterface({ input: process.stdin, output: process.stdout })
+    const answer = (await terminal.question("Install now? [Y/n] ")).trim().toLowerCase()
+    terminal.close()
+    if (answer !== "" && answer !== "y" && answer !== "yes") {
+      say("nothing was installed. `npm run test:unit` runs the tests that need none of it")
+      process.exit(1)
+    }
+  }
+  if (missing.packages.length > 0) {
+    step("refreshing the list of Debian packages", "apt-get", ["update", "-q"])
+    const args = ["install", "-qy", "--no-install-recommends", ...missing.packages]
+    step(`installing ${missing.packages.join(", ")}`, "apt-get", args)
+  }
+  if (missing.agents) {
+    const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"]
+    step("installing the agents", "npm", args, AGENTS, systemEnv)
+    writeFileSync(STAMP, agentsLock())
+  }
 }
 
 function step(title: string, command: string, args: string[], cwd = ROOT, env: NodeJS.ProcessEnv = ownEnv): void {
@@ -45,35 +85,15 @@ function step(title: string, command: string, args: string[], cwd = ROOT, env: N
   process.exit(status ?? 1)
 }
 
-function ensureSystemPackages(): void {
-  const missing = SYSTEM_PACKAGES.filter((name) => !isOnPath(name))
-  if (missing.length === 0) return
-  if (process.getuid?.() === 0 && isOnPath("apt-get")) {
-    step("refreshing the list of Debian packages", "apt-get", ["update", "-q"])
-    step(`installing ${missing.join(", ")}`, "apt-get", ["install", "-qy", "--no-install-recommends", ...missing])
-  } else say(`${missing.join(" and ")} missing: the tests that need it will fail until you install it`)
-}
-
-/** Installed anew only when the lock has changed: they are 1.6 GB. */
-function ensureAgents(): void {
-  const stamp = join(AGENTS, "node_modules", ".installed-lock")
-  const lock = createHash("sha256")
+function agentsLock(): string {
+  return createHash("sha256")
     .update(readFileSync(join(AGENTS, "package-lock.json")))
     .digest("hex")
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return
-  step(
-    "installing the agents into test/agents (1.6 GB, once)",
-    "npm",
-    ["ci", "--no-audit", "--no-fund", "--loglevel=error"],
-    AGENTS,
-    systemEnv,
-  )
-  writeFileSync(stamp, lock)
 }
 
 /**
  * With temporary files in memory, where root can have that: no commit waits for a disk there, and a killed process has
- * lost nothing that it would have kept on one. The mount is seen by this step only, and gone with it.
+ * lost nothing that it would have kept on one. The mount is visible to this step only, and gone with it.
  */
 function vitestInMemory(): Run {
   const vitest = join(BIN, "vitest")

@@ -4,10 +4,11 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { packVocabulary } from "../src/adapters/tokens/vocabulary.ts"
 
+export const VOCABULARY = fileURLToPath(import.meta.resolve("gpt-tokenizer/data/o200k_base.tiktoken"))
+
 export function packedVocabulary(): Buffer {
-  const path = fileURLToPath(import.meta.resolve("gpt-tokenizer/data/o200k_base.tiktoken"))
   const tokens: Buffer[] = []
-  for (const line of readFileSync(path, "utf8").split("\n")) {
+  for (const line of readFileSync(VOCABULARY, "utf8").split("\n")) {
     const [bytes, rank] = line.split(" ")
     if (bytes && rank) tokens[Number(rank)] = Buffer.from(bytes, "base64")
   }

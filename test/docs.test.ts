@@ -4,6 +4,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { pages } from "../scripts/reference.ts"
+import { platforms } from "../src/adapters/platforms/list.ts"
 import { type FailureCode, failures } from "../src/domain/failure.ts"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
@@ -22,6 +23,12 @@ function rows(markdown: string): string[][] {
         .map((cell) => cell.trim()),
     )
 }
+
+test("the comparison counts the agents that are read: each once, and our own log is none", () => {
+  // Kilo kept its conversations in two places, one after the other.
+  const agents = platforms.filter(({ id }) => id !== "conversation-log" && id !== "kilo-legacy")
+  expect(read("docs/comparison.md")).toContain(`every turn, of ${agents.length} agents`)
+})
 
 describe("docs/failures.md", () => {
   const documented = new Map(rows(read("docs/failures.md")).map(([code, ...rest]) => [code!.replaceAll("`", ""), rest]))

@@ -12,8 +12,12 @@ export interface Progress {
   turns: number
 }
 
+/** As the owner at a terminal. */
+const headers = { "throughline-caller": encodeURIComponent(JSON.stringify({ surface: "cli" })) }
+
 export async function call<T>(home: TestHome, operation: string, input: object = {}): Promise<T> {
-  const { status, body } = await ask(home, { path: `/api/${operation}`, body: JSON.stringify(input), socket: true })
+  const request = { path: `/api/${operation}`, body: JSON.stringify(input), headers, socket: true }
+  const { status, body } = await ask(home, request)
   if (status !== 200) throw new Error(`${operation}: ${body}`)
   return JSON.parse(body) as T
 }

@@ -4,6 +4,7 @@ import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { operations } from "../operations/list.ts"
 import { cli } from "../surfaces/cli.ts"
+import { agentAbove } from "./agent-shell.ts"
 import { addProcessCommands } from "./commands.ts"
 import { addCompletionCommand } from "./completion-command.ts"
 import { daemonCalls } from "./connect.ts"
@@ -20,7 +21,9 @@ import { page, terminalStyle } from "./terminal.ts"
 import { VERSION } from "./version.ts"
 
 /** Everything that people type. */
-export async function commandLine(environment: Environment, argv: string[]): Promise<void> {
+export async function commandLine(given: Environment, argv: string[]): Promise<void> {
+  const above = given.agent.shell ?? agentAbove(process.ppid)
+  const environment = above === undefined ? given : { ...given, agent: { ...given.agent, shell: above } }
   const home = homeAt(environment.home, environment.tempDir)
   const calls = daemonCalls(home)
   const { shell } = environment.agent
@@ -41,12 +44,15 @@ export async function commandLine(environment: Environment, argv: string[]): Pro
     extras: peopleExtras({ call: calls.call, caller, pager: environment.pager }),
     ...(process.stderr.isTTY ? { draw } : {}),
     confirm,
+    refused() {
+      process.exitCode = REFUSED
+    },
   })
   program.option("--demo", "work on the sample history that `start --demo` makes")
   const drawing = process.stderr.isTTY ? draw : undefined
   addStartCommands(program, { home, environment, calls, write, draw: drawing })
-  addProcessCommands(program, { home, environment, calls, write })
-  addDashboardCommand(program, { home, write })
+  addProcessCommands(program, { home, environment, calls, caller, write })
+  addDashboardCommand(program, { home, calls, caller, write })
   addTelegramCommands(program, { home, environment, calls, caller, write })
   addServiceCommands(program, { home, environment, write, confirm })
   addSetupCommands(program, { home, environment, write, confirm })
@@ -62,6 +68,9 @@ export async function commandLine(environment: Environment, argv: string[]): Pro
     calls.close()
   }
 }
+
+/** As for everything that was understood and cannot be done now. */
+const REFUSED = 3
 
 /** What an answer proposes to type next is meant for the demo, and would go to the user's own daemon. */
 function remindOfDemo(text: string): string {

@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, statSync, watchFile } from "node:fs"
 import { open } from "node:fs/promises"
 import { type Command, InvalidArgumentError } from "commander"
+import type { Caller } from "../domain/caller.ts"
 import { TOOL_SETS, type ToolSet } from "../operations/operation.ts"
 import { table } from "../operations/text.ts"
 import { loadConfig } from "./config.ts"
+import { changeConfig } from "./config-command.ts"
 import type { DaemonCalls } from "./connect.ts"
 import { examine, findingLines, verdict } from "./doctor.ts"
 import type { Environment } from "./environment.ts"
@@ -13,6 +15,7 @@ interface Context {
   home: Home
   environment: Environment
   calls: DaemonCalls
+  caller: Caller
   write(text: string): void
 }
 
@@ -52,7 +55,7 @@ export function addProcessCommands(program: Command, context: Context): void {
       if (findings.some((finding) => finding.state === "wrong")) process.exitCode = 1
     })
 
-  program
+  const config = program
     .command("config")
     .description("Show the settings in force, and where each comes from")
     .option("--set <key=value>", "as if it were given to start", collect, [])
@@ -73,6 +76,26 @@ export function addProcessCommands(program: Command, context: Context): void {
         flags,
       )
     })
+
+  const change = async (key: string, value: string, flags: { json?: boolean }) => {
+    const saved = await changeConfig(context, key, value)
+    const teams = key.startsWith("teams.")
+    const when = teams ? "" : " It takes effect at the next start: throughline stop && throughline start"
+    answer(saved, `${saved.isSet ? `Saved ${key}` : `${key} is back to its default`} in ${home.config}.${when}`, flags)
+  }
+  config
+    .command("set")
+    .description("Save a setting in the configuration file; it is checked as at a start first")
+    .argument("<key>", "such as http.port")
+    .argument("<value>", "several values are separated by commas")
+    .option("--json", "print the answer as JSON")
+    .action((key: string, value: string, flags: { json?: boolean }) => change(key, value, flags))
+  config
+    .command("unset")
+    .description("Take a setting out of the configuration file, so that its default applies")
+    .argument("<key>", "such as http.port")
+    .option("--json", "print the answer as JSON")
+    .action((key: string, flags: { json?: boolean }) => change(key, "", flags))
 
   program
     .command("mcp")

@@ -47,7 +47,8 @@ describe("a secret in a file that the environment names", () => {
   test("that is not there is told, and what is no secret is no path", () => {
     const named = `@${join(folder, "none")}`
     expect(refusal({ environment: { THROUGHLINE_TELEGRAM_TOKEN: named } })).toMatch(/names a file that cannot be read/)
-    expect(load({ environment: { THROUGHLINE_HTTP_HOST: named } }).config.http.host).toBe(named)
+    const environment = { THROUGHLINE_HTTP_HOST: named, THROUGHLINE_HTTP_BEHIND_TLS: "true" }
+    expect(load({ environment }).config.http.host).toBe(named)
   })
 })
 

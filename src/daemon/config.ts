@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from "node:fs"
-import { type ParseError, parse, printParseErrorCode } from "jsonc-parser"
+import { existsSync } from "node:fs"
+import { findNodeAtLocation, type ParseError, parse, parseTree, printParseErrorCode } from "jsonc-parser"
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
+import { readText } from "../lib/untrusted-file.ts"
+import { type ConfigProblem, ruleProblem } from "./config-check.ts"
 import { type Config, ConfigSchema } from "./settings.ts"
 import { TEAM_KEYS } from "./team-settings.ts"
 
@@ -22,10 +24,13 @@ export interface LoadedConfig {
 /** Defaults < file < environment < flags. An error names the key, the value and where it came from. */
 export function loadConfig({
   path,
+  text = readConfig(path),
   environment,
   flags,
 }: {
   path: string
+  /** What the file is to hold; absent: what it holds. */
+  text?: string
   environment: Record<string, string>
   flags: string[]
 }): LoadedConfig {
@@ -33,7 +38,7 @@ export function loadConfig({
   const records = all.filter((leaf) => leaf.isRecord).map((leaf) => leaf.key)
   const leaves = all.filter((leaf) => !leaf.isRecord)
   const given: Given = new Map()
-  for (const [key, value] of fileSettings(path, records)) given.set(key, { value, source: path })
+  for (const [key, value] of fileSettings(path, text, records)) given.set(key, { value, source: path })
   for (const [name, text] of Object.entries(environment)) {
     const leaf = leaves.find((candidate) => environmentName(candidate.key) === name)
     const known = () => `is not a setting (known: ${leaves.map((l) => environmentName(l.key)).join(", ")})`
@@ -53,11 +58,14 @@ export function loadConfig({
   for (const [key, { value, source }] of given) {
     const isGroup = records.includes(key) || leaves.some((leaf) => leaf.key.startsWith(`${key}.`))
     // Checked here: a setting of the group from elsewhere would take its place unseen.
-    if (isGroup && (typeof value !== "object" || value === null)) throw invalid(key, value, source, "must be an object")
+    if (isGroup && (typeof value !== "object" || value === null))
+      throw invalid(key, value, placeOf(source, key, { path, text }), "must be an object")
   }
   const parsed = ConfigSchema.safeParse(nested(given))
-  if (!parsed.success) throw refusal(parsed.error.issues[0]!, { given, leaves: all, path })
+  if (!parsed.success) throw refusal(parsed.error.issues[0]!, { given, leaves: all, path, text })
   const config = parsed.data
+  const problem = ruleProblem(config)
+  if (problem) throw problemFailure(problem, given.get(problem.key)?.source ?? "default", { path, text })
   const settings = leaves.map(({ key, secret, secretInside, description }) => ({
     key,
     value: masked(valueAt(config, key), secretInside),
@@ -82,7 +90,7 @@ export const FILE_SIGN = "@"
 
 function textIn(name: string, named: string): string {
   try {
-    return readFileSync(named.slice(FILE_SIGN.length), "utf8").trim()
+    return readText(named.slice(FILE_SIGN.length), { links: "own" }).trim()
   } catch (error) {
     throw invalid(name, named, "the environment", `names a file that cannot be read: ${(error as Error).message}`)
   }
@@ -103,7 +111,7 @@ type Given = Map<string, { value: unknown; source: string }>
 
 function refusal(
   issue: z.core.$ZodIssue,
-  { given, leaves, path }: { given: Given; leaves: Leaf[]; path: string },
+  { given, leaves, path, text }: { given: Given; leaves: Leaf[]; path: string; text: string },
 ): Failure {
   const isUnknown = issue.code === "unrecognized_keys"
   const key = [...issue.path, ...(isUnknown ? [issue.keys[0]!] : [])].join(".")
@@ -114,7 +122,32 @@ function refusal(
   const known = record ? TEAM_KEYS : leaves.map((leaf) => leaf.key)
   const message = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message
   const why = isUnknown ? `is not a setting (known: ${known.join(", ")})` : message
-  return invalid(key, shownValue(value, isSecret(leaves, key)), cause?.[1].source ?? path, why)
+  return invalid(
+    key,
+    shownValue(value, isSecret(leaves, key)),
+    placeOf(cause?.[1].source ?? path, key, { path, text }),
+    why,
+  )
+}
+
+export function problemFailure(
+  { key, value, why }: ConfigProblem,
+  source: string,
+  file: { path: string; text: string },
+): Failure {
+  return invalid(key, value, placeOf(source, key, file), why)
+}
+
+/** In the file, the line and column where the setting begins. */
+function placeOf(source: string, key: string, { path, text }: { path: string; text: string }): string {
+  const root = source === path ? parseTree(text, [], { allowTrailingComma: true }) : undefined
+  const node = root && findNodeAtLocation(root, key.split("."))
+  return node ? `${path}:${lineAndColumn(text, (node.parent ?? node).offset)}` : source
+}
+
+function lineAndColumn(text: string, offset: number): string {
+  const before = text.slice(0, offset).split("\n")
+  return `${before.length}:${before.at(-1)!.length + 1}`
 }
 
 /** Also under a mistyped key, which nobody knows to be secret, a URL's password is not shown. */
@@ -201,20 +234,18 @@ function convert(text: string, { schema }: Leaf): unknown {
   return text
 }
 
-function fileSettings(path: string, records: string[]): [string, unknown][] {
-  if (!existsSync(path)) return []
-  const text = readFileSync(path, "utf8")
+export function readConfig(path: string): string {
+  return existsSync(path) ? readText(path, { links: "own", ours: "mine" }) : ""
+}
+
+function fileSettings(path: string, text: string, records: string[]): [string, unknown][] {
   if (text.trim() === "") return []
   const errors: ParseError[] = []
   const value: unknown = parse(text, errors, { allowTrailingComma: true })
   const error = errors[0]
   if (error) {
-    const before = text.slice(0, error.offset).split("\n")
-    throw new Failure(
-      "config_invalid",
-      `${path}:${before.length}:${before.at(-1)!.length + 1}: ${printParseErrorCode(error.error)}`,
-      { path },
-    )
+    const place = `${path}:${lineAndColumn(text, error.offset)}`
+    throw new Failure("config_invalid", `${place}: ${printParseErrorCode(error.error)}`, { path, place })
   }
   if (value === undefined) return []
   if (typeof value !== "object" || value === null || Array.isArray(value))

@@ -4,14 +4,15 @@ import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import type { Caller } from "../domain/caller.ts"
+import { type Caller, isOwner } from "../domain/caller.ts"
 import { Failure, type FailureBody } from "../domain/failure.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Call } from "../operations/invoke.ts"
-import { CALLER_HEADER, remote, TOOLS_HEADER } from "../surfaces/client.ts"
+import { CALLER_HEADER, type Carrier, remote, TOOLS_HEADER } from "../surfaces/client.ts"
+import { OWNER_HEADER, ownerProof } from "../surfaces/proof.ts"
 import { ConnectionLost, socketCarrier, upgrade } from "../surfaces/socket.ts"
 import { daemonEnvironment } from "./environment.ts"
-import { type Home, homeFailure, prepareHome } from "./home.ts"
+import { type Home, homeFailure, ownerKeyOf, prepareHome } from "./home.ts"
 import { processStart } from "./process-identity.ts"
 import { type Registration, readRegistration } from "./registration.ts"
 import { compareVersions, VERSION } from "./version.ts"
@@ -118,7 +119,7 @@ export function daemonCalls(home: Home): DaemonCalls {
   }
   const attempt: Call = async (name, input, caller) => {
     carrier ??= socketCarrier((await ensureDaemon(home)).registration.socket)
-    return remote(carrier)(name, input, caller)
+    return remote(signed(carrier, home, caller))(name, input, caller)
   }
   return {
     async call(name, input, caller) {
@@ -140,13 +141,23 @@ export function daemonCalls(home: Home): DaemonCalls {
         throw new Failure("daemon_unreachable", "Throughline is not running: `throughline start` starts it")
       const carry = socketCarrier(registration.socket)
       try {
-        return await remote(carry)(name, input, caller)
+        return await remote(signed(carry, home, caller))(name, input, caller)
       } finally {
         carry.close()
       }
     },
     close: drop,
   }
+}
+
+/** What the owner types is proved by the key's file: the daemon takes nobody's word for it. */
+function signed(carry: Carrier, home: Home, caller: Caller): Carrier {
+  if (!isOwner(caller)) return carry
+  return (request) =>
+    carry({
+      ...request,
+      headers: { ...request.headers, [OWNER_HEADER]: ownerProof(ownerKeyOf(home), request, Date.now()) },
+    })
 }
 
 /** A connection that carries an agent's MCP lines; the daemon is started if none answers. */

@@ -1,15 +1,16 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Command } from "commander"
-import { Failure } from "../domain/failure.ts"
-import { ensureDaemon } from "./connect.ts"
-import { type Home, ownerKeyOf } from "./home.ts"
+import type { Caller } from "../domain/caller.ts"
+import { client } from "../surfaces/client.ts"
+import type { DaemonCalls } from "./connect.ts"
+import type { Home } from "./home.ts"
 import { openForPerson } from "./terminal.ts"
 
 /** `throughline dashboard`: opens the page with the key in it. */
 export function addDashboardCommand(
   program: Command,
-  { home, write }: { home: Home; write(text: string): void },
+  { home, calls, caller, write }: { home: Home; calls: DaemonCalls; caller: Caller; write(text: string): void },
 ): void {
   program
     .command("dashboard")
@@ -17,14 +18,11 @@ export function addDashboardCommand(
     .option("--no-open", "only print its address")
     .option("--json", "print the address as JSON, and open nothing")
     .action(async ({ open, json }: { open: boolean; json?: boolean }) => {
-      const { registration } = await ensureDaemon(home)
-      if (registration.url === undefined)
-        throw new Failure("daemon_unreachable", "the dashboard comes over HTTP, which is off: see `throughline doctor`")
-      const address = `${registration.url}/#token=${ownerKeyOf(home)}`
-      if (json) return write(`${JSON.stringify({ url: registration.url, address }, null, 2)}\n`)
+      const { url, address } = await client(calls.call, caller)("dashboard.key", {})
+      if (json) return write(`${JSON.stringify({ url, address }, null, 2)}\n`)
       const isOpened = open && (await openForPerson(pageTo(home, address)))
       write(
-        `${isOpened ? "Opened" : "Open"} ${address}\n\nThe address holds your key: whoever has it reads your conversations.\n`,
+        `${isOpened ? "Opened" : "Open"} ${address}\n\nThe address holds a key: until the daemon stops, whoever has it can do there what you can.\n`,
       )
     })
 }

@@ -1,18 +1,19 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs"
 import type * as z from "zod"
-import { Failure } from "../domain/failure.ts"
 import type { SystemFinding, SystemStatus } from "../operations/services.ts"
-import type { SourceView } from "../operations/sources.ts"
+import { type SourceView, UNFAMILIAR_REMEDY } from "../operations/sources.ts"
 import { searchState } from "../operations/system.ts"
 import type { TeamView } from "../operations/teams.ts"
-import { makeRoster } from "../teams/roster.ts"
-import { loadConfig } from "./config.ts"
+import { counted } from "../operations/text.ts"
 import { type DaemonCalls, runningDaemon } from "./connect.ts"
+import { configuration } from "./doctor-config.ts"
+import { loopFindings } from "./doctor-loops.ts"
 import { telegramFindings } from "./doctor-telegram.ts"
 import type { Environment } from "./environment.ts"
 import { damagedFiles, type Home } from "./home.ts"
 import { processStart } from "./process-identity.ts"
 import { readRegistration } from "./registration.ts"
+import { agentsNotSetUp } from "./setup-commands.ts"
 import { VERSION } from "./version.ts"
 
 export type Finding = SystemFinding
@@ -26,13 +27,17 @@ export async function examine(
   environment: Environment,
   calls: Pick<DaemonCalls, "callIfRunning">,
 ): Promise<Finding[]> {
-  const findings = [nodeVersion(), homeFolder(home), disk(home), configuration(home, environment)]
   const registration = await runningDaemon(home)
+  const config = await configuration(home, environment, registration?.url)
+  const findings = [nodeVersion(), homeFolder(home), disk(home), ...config, ...(await setup(home, environment))]
   if (!registration) {
     const telegram = await telegramFindings(home, environment, undefined)
     return [...findings, absentDaemon(home), ...telegram, ...waiting(home, 0), ...damaged(home)]
   }
   const status = (await calls.callIfRunning("status", {}, { surface: "cli" })) as unknown as SystemStatus
+  // Without its database the daemon answers little more than that.
+  if (status.store.trouble !== undefined)
+    return [...findings, daemon(status), http(status), store(status), ...loopFindings(status), ...damaged(home)]
   const { sources } = (await calls.callIfRunning("sources", {}, { surface: "cli" })) as unknown as SourcesAnswer
   const { teams } = (await calls.callIfRunning("teams.list", {}, { surface: "cli" })) as unknown as TeamsAnswer
   return [
@@ -41,6 +46,7 @@ export async function examine(
     http(status),
     store(status),
     search(status),
+    ...loopFindings(status),
     ...agents(sources),
     ...kept(teams),
     ...(await telegramFindings(home, environment, calls)),
@@ -68,6 +74,17 @@ export function verdict(findings: Finding[]): string {
 
 function nodeVersion(): Finding {
   return { check: "node", state: "good", detail: `${process.version} at ${process.execPath}` }
+}
+
+/** Their conversations are captured all the same; everything else needs their hooks. */
+async function setup(home: Home, environment: Environment): Promise<Finding[]> {
+  // The demo's agents are set up by nobody.
+  if (environment.demo) return []
+  const missing = await agentsNotSetUp({ home, environment })
+  if (missing.length === 0) return []
+  const names = missing.map(({ label, state }) => (state === "not set up" ? label : `${label} (${state})`)).join(", ")
+  const detail = `not set up: ${names}; they get no context at their start, no messages and no tools`
+  return [{ check: "setup", state: "warning", detail, remedy: "throughline setup" }]
 }
 
 function homeFolder({ dir }: Home): Finding {
@@ -102,26 +119,6 @@ function disk({ dir }: Home): Finding {
         remedy: "Free some disk space: new messages cannot be kept when it is full.",
       }
     : { check: "disk", state: "good", detail }
-}
-
-function configuration(home: Home, environment: Environment): Finding {
-  try {
-    const { config, settings } = loadConfig({ path: home.config, environment: environment.settings, flags: [] })
-    const changed = settings.filter((setting) => setting.source !== "default").length
-    const readAllowed = () => config.settings.allowedDirectories
-    const troubles = makeRoster({ read: () => config.teams, readAllowed }).troubles()
-    if (troubles.length > 0)
-      return { check: "config", state: "warning", detail: troubles.join("; "), remedy: `Correct it in ${home.config}` }
-    return { check: "config", state: "good", detail: changed === 0 ? "defaults" : `${changed} settings changed` }
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    return {
-      check: "config",
-      state: "wrong",
-      detail: error.message,
-      remedy: `Correct it in ${home.config} or where it was set: ${error.message}`,
-    }
-  }
 }
 
 function absentDaemon(home: Home): Finding {
@@ -165,11 +162,18 @@ function http({ http: { url, trouble } }: SystemStatus): Finding {
       }
 }
 
-function store({ store: { kind, version, sizeBytes, place, sessions } }: SystemStatus): Finding {
+function store({ store: { kind, version, sizeBytes, place, sessions, trouble } }: SystemStatus): Finding {
+  if (trouble !== undefined)
+    return {
+      check: "store",
+      state: "wrong",
+      detail: `${kind}, ${place}: ${trouble}`,
+      remedy: "Nothing new can be kept until the database answers again; then everything continues by itself.",
+    }
   return {
     check: "store",
     state: "good",
-    detail: `${kind} ${version}, ${(sizeBytes / 1e6).toFixed(1)} MB, ${sessions} sessions, ${place}`,
+    detail: `${kind} ${version}, ${(sizeBytes / 1e6).toFixed(1)} MB, ${counted(sessions, "session")}, ${place}`,
   }
 }
 
@@ -191,18 +195,20 @@ type SourcesAnswer = { sources: z.output<typeof SourceView>[] }
 
 /** Every agent that was found; what could not be read is worth a look, not an alarm. */
 function agents(sources: SourcesAnswer["sources"]): Finding[] {
-  const found = sources.filter((source) => source.found)
+  const found = sources.filter((source) => source.found || source.warning !== undefined)
   if (found.length === 0) {
     const detail = "no agent's conversations were found on this machine"
     return [{ check: "agents", state: "good", detail: `${detail} (looked for ${sources.length})` }]
   }
-  return found.map(({ label, sessions, turns, lastReadAt, unreadable, unknown, troubles }) => {
-    const detail = `${sessions} sessions, ${turns} turns, last read ${lastReadAt ?? "never"}`
+  return found.map(({ label, sessions, turns, lastReadAt, unreadable, unknown, troubles, warning }) => {
+    const detail = `${counted(sessions, "session")}, ${counted(turns, "turn")}, last read ${lastReadAt ?? "never"}`
     const odd = [
       ...troubles.map(({ path, trouble }) => `${path}: ${trouble}`),
-      ...(unreadable > 0 ? [`${unreadable} unreadable lines`] : []),
-      ...(unknown > 0 ? [`${unknown} records of unknown kind`] : []),
+      ...(unreadable > 0 ? [counted(unreadable, "unreadable line")] : []),
+      ...(unknown > 0 ? [`${counted(unknown, "record")} of unknown kind`] : []),
     ]
+    if (warning !== undefined)
+      return { check: label, state: "warning", detail: [detail, warning, ...odd].join("; "), remedy: UNFAMILIAR_REMEDY }
     if (troubles.length === 0) return { check: label, state: "good", detail: [detail, ...odd].join("; ") }
     const remedy = "See throughline logs; what can be read is kept, and the file is tried again when it changes."
     return { check: label, state: "warning", detail: [detail, ...odd].join("; "), remedy }
@@ -233,7 +239,7 @@ function waiting(home: Home, few: number): Finding[] {
     {
       check: "hooks",
       state: "warning",
-      detail: `${names.length} events of agents wait in ${home.spool}`,
+      detail: `${counted(names.length, "agent event")} waiting in ${home.spool}`,
       remedy:
         few === 0 ? "throughline start: it takes them" : "See throughline logs for what keeps them from being taken.",
     },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { DRIVEN } from "../adapters/drivers/shared/processes.ts"
-import { daemonEnvironment, enterDemo, PAIR, personsEnvironment, readEnvironment } from "./environment.ts"
+import { agentOf, daemonEnvironment, enterDemo, PAIR, personsEnvironment, readEnvironment } from "./environment.ts"
 
 test("a daemon that was started from within a driven agent does not bear that agent's mark", () => {
   const env = daemonEnvironment({ [DRIVEN]: "x", [PAIR]: "p-1", LANG: "C" })
@@ -25,4 +25,18 @@ test("the demo takes over nothing that names the user's files, agents or setting
     CLAUDECODE: "1",
   })
   expect(personsEnvironment({})).toMatchObject(own)
+})
+
+test.each([
+  ["CLAUDECODE", "1", "claude-code"],
+  ["CODEX_SANDBOX", "seatbelt", "codex"],
+  ["CODEX_THREAD_ID", "t", "codex"],
+  ["GEMINI_CLI", "1", "gemini-cli"],
+  ["OPENCODE", "1", "opencode"],
+  ["CURSOR_AGENT", "1", "cursor"],
+  [PAIR, "p", "an agent that Throughline drives"],
+  [DRIVEN, "m", "an agent that Throughline drives"],
+])("%s=%s marks the shell of an agent", (name, value, agent) => {
+  expect(agentOf({ PATH: "/bin", [name]: value })).toBe(agent)
+  expect(agentOf({ PATH: "/bin", [name]: "" })).toBeUndefined()
 })

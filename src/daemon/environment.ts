@@ -4,6 +4,9 @@ import { DRIVEN } from "../adapters/drivers/shared/processes.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { DemoPlace } from "./demo/place.ts"
 
+/** Given to our own server beside an agent that is started for a pair. */
+export const PAIR = "THROUGHLINE_PAIR"
+
 /** The one place that reads the process's environment. */
 export interface Environment {
   home: string
@@ -81,8 +84,6 @@ export function terminalEnvironment(env: Record<string, string | undefined>): Re
   return Object.fromEntries(Object.entries(env).filter(([name]) => !AGENTS_OWN.includes(name) && !(name in GIVES_BACK)))
 }
 
-/** Given to our own server beside an agent that is started for a pair. */
-export const PAIR = "THROUGHLINE_PAIR"
 const NOT_SETTINGS = new Set(["THROUGHLINE_HOME", PAIR])
 
 export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
@@ -122,9 +123,19 @@ const SHELLS: Record<string, string> = {
   GEMINI_CLI: "gemini-cli",
   OPENCODE: "opencode",
   CURSOR_AGENT: "cursor",
+  GOOSE_TERMINAL: "goose",
+  // Given to agents that Throughline itself starts for a pair.
+  [DRIVEN]: "an agent that Throughline drives",
+  [PAIR]: "an agent that Throughline drives",
 }
 
 function shellOf(env: NodeJS.ProcessEnv): { shell?: string } {
+  const shell = agentOf(env)
+  return shell === undefined ? {} : { shell }
+}
+
+/** Which agent gave a process this environment, if one did. */
+export function agentOf(env: NodeJS.ProcessEnv): string | undefined {
   const name = Object.keys(SHELLS).find((key) => env[key])
-  return name === undefined ? {} : { shell: SHELLS[name]! }
+  return name === undefined ? undefined : SHELLS[name]
 }

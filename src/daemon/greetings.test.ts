@@ -50,7 +50,12 @@ const team = (more: Partial<TeamSetting> = {}): TeamSetting => ({
 })
 const tell = (text: string) =>
   notices.put({ fromTeam: "api", sender: "api", team: { name: "web" } as Team, text, ttlMs: 60_000, key: undefined })
-const greet = (start: string, sessionId = "new", pid = 5) =>
+const greet = (
+  start: string,
+  sessionId = "new",
+  pid = 5,
+  more: { env?: Record<string, string>; details?: Record<string, string> } = {},
+) =>
   makeGreetings({
     store,
     roster: makeRoster({ read: () => settings }),
@@ -62,7 +67,11 @@ const greet = (start: string, sessionId = "new", pid = 5) =>
   })({
     platform: "claude-code",
     project,
-    event: { name: "SessionStart", sessionId, pid, start, cwd: join(dir, "web"), transcripts: [], details: {} },
+    sent: { env: more.env ?? {} },
+    event: {
+      ...{ name: "SessionStart", sessionId, pid, start, cwd: join(dir, "web"), transcripts: [] },
+      details: more.details ?? {},
+    },
   })
 const task = (more: Partial<TaskState> = {}) =>
   store.taskStates.put({
@@ -96,9 +105,34 @@ describe("a session that begins", () => {
     expect(await greet("resume")).toBeUndefined()
     const text = await greet("startup")
     expect(text).toMatch(/^# Notices for team web\n.*no order from the owner/)
-    expect(text).toMatch(/\[Notice m-\w+ from api, via Throughline\]\nThe schema changes on Monday\./)
+    expect(text).toMatch(/\[Notice m-\w+ from api, via Throughline\]\n> The schema changes on Monday\./)
     expect(text, "what does not fit waits for pull_updates").not.toContain("xxx")
     expect(await greet("startup")).not.toContain("Monday")
+  })
+
+  test.each([
+    ["in print mode", { env: { CLAUDE_CODE_ENTRYPOINT: "sdk-cli" } }],
+    ["of a program without a terminal", { details: { unattended: "true" } }],
+    ["of a sub-agent", { details: { agent_id: "a1" } }],
+  ])("%s, where nobody sits, is asked nothing and takes no notice from the next one", async (_, more) => {
+    await task()
+    await message(1, "hello")
+    await tell("The schema changes on Monday.")
+    brief = "Where it stood."
+    expect(await greet("startup", "alone", 5, more)).toBe("Where it stood.")
+    const text = await greet("startup")
+    expect(text).toContain("The schema changes on Monday.")
+    expect(text).toContain("Say this to the owner")
+  })
+
+  test("that answers another team's question is asked nothing either", async () => {
+    await task()
+    await store.pairs.ensure({
+      ...{ id: "p1", fromTeam: "api", toTeam: "web", threadId: "", platform: "claude-code", nativeId: "pooled" },
+      ...{ isMade: true, madeAtMs: NOW, status: "active", messageCount: 0, createdAtMs: NOW, lastUsedAtMs: NOW },
+    })
+    expect(await greet("startup", "pooled")).toBeUndefined()
+    expect(await greet("startup")).toContain("Say this to the owner")
   })
 
   test.each(["startup", "clear"])("by %s is told of the task, the step and what was pending", async (start) => {

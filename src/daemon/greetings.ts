@@ -1,16 +1,20 @@
 import type { Delivery } from "../domain/delivery.ts"
-import type { HookEvent } from "../domain/hook.ts"
+import { nameOnOneLine } from "../domain/framing.ts"
+import type { HookEvent, SentHook } from "../domain/hook.ts"
 import { AGENT_CHANNEL, lanesOf, messageOf } from "../domain/message.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
 import type { TaskState } from "../domain/task-state.ts"
 import type { Roster, Team } from "../domain/team.ts"
 import { clip } from "../operations/text.ts"
+import { isUnattended } from "../reach/watching/hook-entry.ts"
 
 interface Begun {
   platform: string
   event: HookEvent
   project: Project | undefined
+  /** As the hook sent it; its environment tells who started the agent. */
+  sent?: Pick<SentHook, "env">
 }
 
 interface Deps {
@@ -37,14 +41,17 @@ const BLIND_STARTS = new Set(["startup", "clear"])
 export function makeGreetings(deps: Deps): (begun: Begun) => Promise<string | undefined> {
   const parts = [
     // First, so that nothing of them is cut off: they are not told again.
-    { say: noticesOf, what: "what its team was told" },
-    { say: taskOf, what: "what the last session was doing" },
-    { say: mailOf, what: "what waits for it" },
-    { say: ({ brief }: Deps, begun: Begun) => brief(begun), what: "where its project stood" },
+    { say: noticesOf, what: "what its team was told", needsPerson: true },
+    { say: taskOf, what: "what the last session was doing", needsPerson: true },
+    { say: mailOf, what: "what waits for it", needsPerson: true },
+    { say: ({ brief }: Deps, begun: Begun) => brief(begun), what: "where its project stood", needsPerson: false },
   ]
   return async (begun) => {
     const said: string[] = []
-    for (const { say, what } of parts) {
+    const isAlone = await hasNobody(deps.store, begun).catch(() => false)
+    for (const { say, what, needsPerson } of parts) {
+      // A notice that is told once, or a question to the owner, is lost on a session at which nobody sits.
+      if (needsPerson && isAlone) continue
       // What was said is kept; that nothing can be answered to it is no failure of the hook.
       const text = await say(deps, begun).catch((error: unknown) => {
         deps.onTrouble(error, `a session that began could not be told ${what}`)
@@ -54,6 +61,13 @@ export function makeGreetings(deps: Deps): (begun: Begun) => Promise<string | un
     }
     return said.length === 0 ? undefined : cut(said.join("\n\n"))
   }
+}
+
+/** Print mode, an agent that was started for a question of another team, a sub-agent. */
+async function hasNobody(store: Store, { event, sent }: Begun): Promise<boolean> {
+  if (event.details.agent_id !== undefined || event.parent?.kind === "subagent") return true
+  if (isUnattended({ env: sent?.env, unattended: event.details.unattended })) return true
+  return event.sessionId !== undefined && (await store.pairs.ofNative(event.sessionId)) !== undefined
 }
 
 async function taskOf({ store, host, isAlive }: Deps, { platform, event, project }: Begun) {
@@ -119,7 +133,7 @@ function mailText(team: Team, messages: Delivery[]): string {
   const lines = messages.slice(0, LISTED).map((delivery) => {
     const { sender, priority, text } = messageOf(delivery)
     const mark = priority === "normal" ? "" : ` ${priority.toUpperCase()}`
-    return `- ${delivery.key}${mark}, from ${clip(sender.name, 60)}: ${JSON.stringify(clip(text, WORDS_CHARS))}`
+    return `- ${delivery.key}${mark}, from ${nameOnOneLine(sender.name)}: ${JSON.stringify(clip(text, WORDS_CHARS))}`
   })
   const more = messages.length - lines.length
   return [

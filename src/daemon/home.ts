@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from "node:crypto"
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 import { Failure } from "../domain/failure.ts"
+import { isRefusal, isUs } from "../lib/path-rules.ts"
+import { readText } from "../lib/untrusted-file.ts"
+import { assertPrivate, createFile, privateFolder } from "../lib/untrusted-write.ts"
 
 /** Where everything lies. Nothing here is readable by other users. */
 export interface Home {
@@ -64,14 +67,13 @@ export function homeAt(dir: string, tempDir: string): Home {
 
 export function prepareHome(home: Home): void {
   try {
+    assertOwn(home)
     mkdirSync(home.logs, { recursive: true, mode: 0o700 })
     chmodSync(home.dir, 0o700)
-    const socketDir = join(home.socket, "..")
-    mkdirSync(socketDir, { recursive: true, mode: 0o700 })
-    const owner = statSync(socketDir)
-    if (process.getuid && owner.uid !== process.getuid()) throw new Error(`${socketDir} belongs to another user`)
-    chmodSync(socketDir, 0o700)
+    if (!isInside(home, home.socket)) privateFolder(dirname(home.socket))
   } catch (error) {
+    if (isRefusal(error)) throw unsafe(home, error.message, error)
+    if (error instanceof Failure) throw error
     throw new Failure(
       "store_readonly",
       `Throughline's home ${home.dir} cannot be written: ${(error as Error).message}`,
@@ -80,6 +82,34 @@ export function prepareHome(home: Home): void {
     )
   }
 }
+
+/** In the temporary directory another user could have made the socket's folder, and answer in the daemon's place. */
+export function isSocketOurs(home: Home, socket = home.socket): boolean {
+  if (isInside(home, socket)) return true
+  try {
+    assertPrivate(dirname(socket))
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isInside = (home: Home, socket: string) => dirname(socket) === home.dir
+
+/** What others could have put there must not be taken for ours: settings that start programs, keys that open the door. */
+function assertOwn(home: Home): void {
+  const { dir } = home
+  const found = statSync(dir, { throwIfNoEntry: false })
+  if (!found?.isDirectory()) return
+  if (!isUs(found.uid))
+    throw unsafe(home, `${dir} belongs to another user: set THROUGHLINE_HOME to a folder of your own`)
+  const isOpen = process.getuid !== undefined && (found.mode & 0o002) !== 0
+  if (isOpen && readdirSync(dir).length > 0)
+    throw unsafe(home, `other users can write to ${dir}: remove what you did not put there, then run chmod 700 ${dir}`)
+}
+
+const unsafe = (home: Home, why: string, cause?: unknown) =>
+  new Failure("home_unsafe", why, { home: home.dir }, { cause })
 
 /** What the system says about a home that cannot be written, as a Failure; undefined if it is something else. */
 export function homeFailure(home: Home, error: unknown): Failure | undefined {
@@ -93,18 +123,22 @@ export function homeFailure(home: Home, error: unknown): Failure | undefined {
   return undefined
 }
 
-export const tokenOf = (home: Home) => secretAt(home.token)
-export const ownerKeyOf = (home: Home) => secretAt(home.ownerKey)
+export const tokenOf = (home: Home) => secretAt(home, home.token)
+export const ownerKeyOf = (home: Home) => secretAt(home, home.ownerKey)
 
 /** Made once, by whoever comes first; later ones read it. */
-function secretAt(path: string): string {
+function secretAt(home: Home, path: string): string {
+  assertOwn(home)
+  createFile(path, `${randomBytes(32).toString("base64url")}\n`)
   try {
-    writeFileSync(path, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" })
+    return readText(path, { ours: "alone", maxBytes: MAX_SECRET_BYTES }).trim()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    if (!isRefusal(error)) throw error
+    throw unsafe(home, `${error.message}. Delete ${path}: the next start makes a new one`, error)
   }
-  return readFileSync(path, "utf8").trim()
 }
+
+const MAX_SECRET_BYTES = 4096
 
 function socketPath(dir: string, name: string, tempDir: string): string {
   const usual = join(dir, `${name}.sock`)

@@ -1,10 +1,19 @@
 import { request } from "node:http"
 import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
-import { ASK_PATH, HOOK_ENV, HOOK_PATH, hookHeaders, mayAsk, mayWait, WAIT_PATH } from "../domain/hook.ts"
+import {
+  ASK_PATH,
+  HOOK_ENV,
+  HOOK_PATH,
+  hookHeaders,
+  MAX_HOOK_BYTES,
+  mayAsk,
+  mayWait,
+  WAIT_PATH,
+} from "../domain/hook.ts"
 import { writeSpool } from "../sessions/capture/spool.ts"
 import type { Environment } from "./environment.ts"
-import { homeAt } from "./home.ts"
+import { homeAt, isSocketOurs } from "./home.ts"
 import { processStart } from "./process-identity.ts"
 
 const MAX_MS = 300
@@ -37,26 +46,43 @@ export async function hook(
     const env = { PPID: String(process.ppid), ...Object.fromEntries(set) }
     const own = mode === "ask" ? { HOOK_PID: String(process.pid) } : {}
     const headers = hookHeaders({ key: `${atNs}-${process.pid}`, atNs, env: { ...env, ...own } })
-    const body = await text(process.stdin)
+    const body = await firstText(process.stdin, MAX_HOOK_BYTES)
     if (mode === "wait") {
-      if (mayWait(machine.env))
+      if (mayWait(machine.env) && isSocketOurs(home))
         await wait(home.socket, `${WAIT_PATH}/${encodeURIComponent(platform)}`, { headers, body, maxMs: MAX_WAIT_MS })
       return
     }
     if (mode === "ask") {
-      if (mayAsk(machine.env))
+      if (mayAsk(machine.env) && isSocketOurs(home))
         await ask(home.socket, `${ASK_PATH}/${encodeURIComponent(platform)}`, { headers, body, maxMs: MAX_ASK_MS })
       return
     }
     const isStop = body.includes('"hook_event_name":"Stop"')
-    const maxMs = /sessionstart/i.test(body) ? MAX_START_MS : isStop ? MAX_STOP_MS : MAX_MS
+    const maxMs = /sessionstart|"session\.created"|"chat\.message"/i.test(body)
+      ? MAX_START_MS
+      : isStop
+        ? MAX_STOP_MS
+        : MAX_MS
     const path = `${HOOK_PATH}/${encodeURIComponent(platform)}`
-    const { status, said } = await post(home.socket, path, { headers, body, maxMs })
+    const isOurs = isSocketOurs(home)
+    const { status, said } = isOurs ? await post(home.socket, path, { headers, body, maxMs }) : { status: 0, said: "" }
     if (status < 200 || status >= 300) await writeSpool(home.spool, { platform, headers, body, atNs })
     else if (said !== "") process.stdout.write(`${said}\n`)
   } catch {
     // The agent's work is not to be disturbed by ours.
   }
+}
+
+/** Of a stream that may have no end. */
+async function firstText(stream: NodeJS.ReadableStream, mostBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let left = mostBytes
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk.subarray(0, left))
+    left -= chunk.length
+    if (left <= 0) break
+  }
+  return Buffer.concat(chunks).toString("utf8")
 }
 
 /** Asks until there is something to wake the agent with, or nobody to wake. The exit code 2 wakes it. */

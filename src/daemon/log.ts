@@ -7,7 +7,7 @@ export type Log = Logger
 const ROTATE_AT_BYTES = 20 * 1024 * 1024
 
 /** JSON lines to a file, never to stdout: the MCP protocol speaks there. */
-export function openLog(home: Home, level: string): Log {
+export function openLog(home: Home, level: string, redact: (line: string) => string = (line) => line): Log {
   if (existsSync(home.log) && statSync(home.log).size > ROTATE_AT_BYTES) renameSync(home.log, `${home.log}.1`)
   const destination = pino.destination({ dest: home.log, append: true, mkdir: true, sync: true })
   // A disk that is full costs lines of the log, not the daemon.
@@ -17,6 +17,8 @@ export function openLog(home: Home, level: string): Log {
     {
       level,
       base: { pid: process.pid },
+      // Failures quote what they were about.
+      hooks: { streamWrite: redact },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: ["token", "url", "*.token", "*.url", "authorization", "*.authorization"], censor: "***" },
     },

@@ -45,7 +45,7 @@ async function daemon(environment: Environment, argv: string[]): Promise<void> {
   const flags = argv.flatMap((word, index) => (argv[index - 1] === "--set" ? [word] : []))
   try {
     await serve(environment, flags)
-    process.exit(0)
+    process.exit()
   } catch (error) {
     const failure = homeFailure(homeAt(environment.home, environment.tempDir), error) ?? Failure.from(error)
     const cause = failure.code === "internal" && error instanceof Error ? { stack: error.stack } : {}

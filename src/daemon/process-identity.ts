@@ -34,3 +34,24 @@ const ps = (pid: number, column: string) =>
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   }).trim()
+
+/** Every process with its parent and its command line, where there is no /proc to look into. */
+export function processTable(): Map<number, { parent: number; command: string }> {
+  const table = new Map<number, { parent: number; command: string }>()
+  try {
+    const text = execFileSync("ps", ["-axo", "pid=,ppid=,command="], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+      maxBuffer: 64 * 1024 * 1024,
+    })
+    for (const line of text.split("\n")) {
+      const [, pid, parent, command] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
+      if (pid !== undefined) table.set(Number(pid), { parent: Number(parent), command: command! })
+    }
+  } catch {
+    // Without it nothing is known of them.
+  }
+  return table
+}
+
+export const isRunning = (pid: number) => processStart(pid) !== undefined

@@ -1,5 +1,7 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import type { Home } from "./home.ts"
+import { rmSync } from "node:fs"
+import { readText } from "../lib/untrusted-file.ts"
+import { replaceFile } from "../lib/untrusted-write.ts"
+import { type Home, isSocketOurs } from "./home.ts"
 
 /** What a running daemon says of itself, for clients to find it. */
 export interface Registration {
@@ -12,20 +14,18 @@ export interface Registration {
   startedAt: string
 }
 
-/** A half-written or foreign file counts as none. */
+/** A half-written or foreign file counts as none, and so does one that sends us to another user's socket. */
 export function readRegistration(home: Home): Registration | undefined {
   try {
-    const found: unknown = JSON.parse(readFileSync(home.registration, "utf8"))
-    return isRegistration(found) ? found : undefined
+    const found: unknown = JSON.parse(readText(home.registration, { ours: "alone" }))
+    return isRegistration(found) && isSocketOurs(home, found.socket) ? found : undefined
   } catch {
     return undefined
   }
 }
 
 export function writeRegistration(home: Home, registration: Registration): void {
-  const draft = `${home.registration}.${process.pid}`
-  writeFileSync(draft, `${JSON.stringify(registration, null, 2)}\n`, { mode: 0o600 })
-  renameSync(draft, home.registration)
+  replaceFile(home.registration, `${JSON.stringify(registration, null, 2)}\n`)
 }
 
 export function removeRegistration(home: Home, id: string): void {

@@ -34,6 +34,10 @@ test("secrets of the environment are not handed on to agents, and what these sta
     const before = { ...env }
     putSecretsAside(home, env)
     expect(env, "what names a file is left as it is").toEqual(before)
+    // The environment looks the same if the files were written over with their own paths.
+    for (const [name, value] of Object.entries(secrets)) {
+      expect(readFileSync(join(home.secrets, name), "utf8"), "and so is the file").toBe(value)
+    }
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }

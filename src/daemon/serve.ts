@@ -1,18 +1,23 @@
+import { randomBytes } from "node:crypto"
 import { chmodSync, existsSync, rmSync } from "node:fs"
 import type { Server } from "node:http"
 import { fileURLToPath } from "node:url"
-import { createAdaptorServer } from "@hono/node-server"
 import type { Hono } from "hono"
-import { Failure } from "../domain/failure.ts"
 import { newKey } from "../domain/ids.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
 import { operations } from "../operations/list.ts"
+import { redactorOf } from "../sessions/capture/rules.ts"
 import { writeHookScript } from "../sessions/setup/room.ts"
 import { httpApp } from "../surfaces/http.ts"
+import { watchBugs } from "./bugs.ts"
 import { loadConfig } from "./config.ts"
+import { LOOPBACK } from "./config-check.ts"
 import type { Environment } from "./environment.ts"
 import { homeAt, ownerKeyOf, prepareHome, tokenOf } from "./home.ts"
+import { listening } from "./listening.ts"
 import { takeLock } from "./lock.ts"
 import { openLog } from "./log.ts"
+import { ownProgram } from "./own-program.ts"
 import { processStart } from "./process-identity.ts"
 import { type Registration, readRegistration, removeRegistration, writeRegistration } from "./registration.ts"
 import { putSecretsAside } from "./secrets.ts"
@@ -24,7 +29,6 @@ import { wire } from "./wire.ts"
 const WEB_DIR = fileURLToPath(new URL("../web", import.meta.url))
 /** So long may a daemon go on whose home was deleted, and so long may one be missed whose registration was. */
 const LOOK_MS = 2_000
-const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 
 /** Runs the daemon in this process until it is told to stop. Resolves false when another one holds this home. */
 export async function serve(environment: Environment, flags: string[]): Promise<boolean> {
@@ -34,9 +38,8 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   if (!lock) return false
   const load = () => loadConfig({ path: home.config, environment: environment.settings, flags }).config
   const config = load()
-  refuseOpenHost(config)
   putSecretsAside(home, environment.machine.env)
-  const log = openLog(home, config.log.level)
+  const log = openLog(home, config.log.level, redactorOf(config.capture))
   log.info({ version: VERSION, node: process.version }, "starting")
 
   const startedAt = new Date().toISOString()
@@ -49,6 +52,8 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     startedAt,
   }
   let httpTrouble: string | undefined
+  /** Dies with this process: whoever takes the port later can do nothing with it. */
+  const sessionKey = randomBytes(32).toString("base64url")
   let stop = () => {}
   const stopped = new Promise<void>((resolve) => {
     stop = resolve
@@ -56,7 +61,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   process.on("SIGTERM", stop)
   process.on("SIGINT", stop)
   process.on("SIGHUP", () => {})
-  process.on("unhandledRejection", (err) => log.error({ err }, "a promise failed unheard"))
+  const bugs = watchBugs(log, () => stop())
 
   const program = await wire({
     config,
@@ -67,6 +72,8 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     log,
     registration: () => registration,
     httpTrouble: () => httpTrouble,
+    bugs,
+    sessionKey,
   })
   const ending = new AbortController()
   const shared = {
@@ -78,17 +85,32 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     ending: ending.signal,
     onBug: (err: unknown, path: string) => log.error({ err, path }, "a request failed in a way it should not"),
   }
+  const ownerKey = ownerKeyOf(home)
   const onSocket = await listenOnSocket(
-    httpApp({ ...shared, onStop: stop, onHook: program.onHook, onWait: program.onWait, onAsk: program.onAsk }),
+    httpApp({
+      ...shared,
+      ownerKey,
+      onStop: stop,
+      onHook: program.onHook,
+      onWait: program.onWait,
+      onAsk: program.onAsk,
+    }),
     home.socket,
   )
   onSocket.on("upgrade", program.streams.onUpgrade)
   let onHttp: Server | undefined
   if (config.http.enabled) {
+    // A name that the owner's proxy is reached by, or this very address: another port of loopback may be anybody's.
+    const isOwnOrigin = (origin: string) =>
+      origin === originOf(registration.url) || config.http.hosts.includes(URL.parse(origin)?.hostname ?? "")
     const hosts = [...LOOPBACK, config.http.host, ...config.http.hosts].map((name) => name.toLowerCase())
     try {
       onHttp = await listenOnPort(
-        httpApp({ ...shared, webDir: WEB_DIR, guard: { token: tokenOf(home), ownerKey: ownerKeyOf(home), hosts } }),
+        httpApp({
+          ...shared,
+          webDir: WEB_DIR,
+          guard: { token: tokenOf(home), sessionKey, ownerKey, hosts, isOwnOrigin },
+        }),
         config,
       )
       registration = { ...registration, url: urlOf(onHttp, config) }
@@ -98,23 +120,26 @@ export async function serve(environment: Environment, flags: string[]): Promise<
       log.warn({ err: error }, "HTTP is off")
     }
   }
-  if (existsSync(home.hook)) writeHookScript({ hook: home.hook, socket: home.socket, spoolDir: home.spool })
+  if (existsSync(home.hook))
+    writeHookScript({ hook: home.hook, socket: home.socket, spoolDir: home.spool }, ownProgram())
   writeRegistration(home, registration)
   log.info({ socket: home.socket, http: registration.url ?? httpTrouble ?? "off" }, "ready")
 
-  const looking = setInterval(() => {
-    try {
+  // A disk that is full or cannot be read for a while ends nobody's sessions: it is tried again.
+  void superviseLoop({
+    name: "data directory check",
+    signal: ending.signal,
+    everyMs: LOOK_MS,
+    mostRetryMs: LOOK_MS,
+    round() {
       if (!lock.isInPlace()) {
         log.warn("the home was deleted")
         stop()
       } else if (readRegistration(home)?.id !== registration.id) writeRegistration(home, registration)
-    } catch (err) {
-      // A disk that is full or cannot be read for a while ends nobody's sessions: it is tried again.
-      log.warn({ err }, "the home could not be looked at")
-    }
-  }, LOOK_MS)
+    },
+    onTrouble: (err) => log.warn({ err }, "the home could not be looked at"),
+  })
   await stopped
-  clearInterval(looking)
   log.info("stopping")
   await shutdown(
     [
@@ -147,17 +172,6 @@ export async function serve(environment: Environment, flags: string[]): Promise<
   return true
 }
 
-function refuseOpenHost({ http }: Config): void {
-  if (!http.enabled || LOOPBACK.includes(http.host) || http.behindTls) return
-  throw new Failure(
-    "config_invalid",
-    `http.host = ${JSON.stringify(http.host)}: an address that others can reach needs TLS in front; set http.behindTls to true once it is`,
-    {
-      key: "http.host",
-    },
-  )
-}
-
 async function listenOnSocket(app: Hono, path: string): Promise<Server> {
   // The lock is held, so whatever lies here was left behind.
   rmSync(path, { force: true })
@@ -175,19 +189,7 @@ function listenOnPort(app: Hono, { http }: Config): Promise<Server> {
   return listening(app, (server) => server.listen(http.port, http.host.replace(/^\[|\]$/g, "")))
 }
 
-function listening(app: Hono, start: (server: Server) => void): Promise<Server> {
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server
-  server.requestTimeout = 0
-  server.keepAliveTimeout = 60_000
-  return new Promise((resolve, reject) => {
-    server.once("error", reject)
-    server.once("listening", () => {
-      server.off("error", reject)
-      resolve(server)
-    })
-    start(server)
-  })
-}
+const originOf = (url: string | undefined) => (url === undefined ? undefined : URL.parse(url)?.origin)
 
 function urlOf(server: Server, { http }: Config): string {
   const address = server.address()

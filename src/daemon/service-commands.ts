@@ -1,4 +1,5 @@
 import type { Command } from "commander"
+import { refuseAgents } from "./agent-shell.ts"
 import type { Environment } from "./environment.ts"
 import type { Home } from "./home.ts"
 import type { makeService, ServiceChange, ServiceState } from "./service.ts"
@@ -28,6 +29,7 @@ export function addServiceCommands(program: Command, context: Context): void {
     .option("--yes", "do not ask")
     .option("--json", "print what was done as JSON; changes nothing without --yes")
     .action(async (flags: Flags) => {
+      refuseAgents(context.environment, "service install")
       const made = await load(context)
       const { path, text, isChanged } = made.plan()
       if (isChanged && !flags.json) write(`write ${path}:\n\n${text.replaceAll(/^(?=.)/gm, "    ")}\n`)
@@ -43,6 +45,7 @@ export function addServiceCommands(program: Command, context: Context): void {
     .option("--yes", "do not ask")
     .option("--json", "print what was done as JSON")
     .action(async (flags: Flags) => {
+      refuseAgents(context.environment, "service uninstall")
       const made = await load(context)
       const { path, file } = await made.state()
       if (file !== "none" && !flags.yes && !(await confirm(`Remove ${path} and stop the daemon?`)))

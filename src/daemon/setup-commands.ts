@@ -1,12 +1,12 @@
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import type { Command } from "commander"
+import { neededAgent } from "../domain/agent-names.ts"
 import { systemClock } from "../domain/clock.ts"
-import { Failure } from "../domain/failure.ts"
-import { table } from "../operations/text.ts"
+import { counted, table } from "../operations/text.ts"
 import type { AgentState, Change, Setup } from "../sessions/setup/room.ts"
 import type { Environment } from "./environment.ts"
 import type { Home } from "./home.ts"
+import { ownProgram } from "./own-program.ts"
 import { isAtTerminal } from "./terminal.ts"
 
 interface Context {
@@ -20,6 +20,8 @@ interface Flags {
   all?: boolean
   yes?: boolean
   json?: boolean
+  diff?: boolean
+  allowTools?: boolean
 }
 
 interface Work {
@@ -38,11 +40,13 @@ export function addSetupCommands(program: Command, context: Context): void {
       .description(description)
       .option("--all", "every agent that is found here")
       .option("--yes", "do not ask")
+      .option("--diff", "show every line that changes")
       .option("--json", "print what changes as JSON; with --yes, what was changed")
 
-  command("setup", "Let an agent run Throughline's hooks and offer its tools").action(
-    async (agent: string | undefined, flags: Flags) => {
-      const setup = await load(context)
+  command("setup", "Let an agent run Throughline's hooks and offer its tools")
+    .option("--allow-tools", "let it use Throughline's own tools without asking each time")
+    .action(async (agent: string | undefined, flags: Flags) => {
+      let setup = await load(context, flags)
       const states = setup.agents()
       const isMeant = ({ found, state }: AgentState) => found && state !== "ready"
       const chosen = choose(states, agent, flags, isMeant)
@@ -54,10 +58,15 @@ export function addSetupCommands(program: Command, context: Context): void {
       const works = (chosen ?? offered).map((one) => ({ agent: one, changes: setup.plan(one.platform) }))
       const apply = ({ platform }: AgentState) => setup.apply(platform)
       const question = isGuided ? "Set them up?" : "Change these files?"
-      const plan = isGuided ? shortPlan : planText
-      await carryOut(works, flags, context, { question, apply, plan, done: setUpText })
-    },
-  )
+      const plan = flags.diff ? planText : shortPlan("setup")
+      const mayAsk = !flags.allowTools && works.some((work) => work.agent.canAllowTools && work.changes.length > 0)
+      const agreed = async () => {
+        // Each use of them would be asked for otherwise. The rule is for our own server alone.
+        if (mayAsk && (await context.confirm("Let them use Throughline's own tools without asking each time?")))
+          setup = await load(context, { allowTools: true })
+      }
+      await carryOut(works, flags, context, { question, apply, plan, done: setUpText, agreed })
+    })
 
   command("unsetup", "Take back what setup changed").action(async (agent: string | undefined, flags: Flags) => {
     const setup = await load(context)
@@ -69,7 +78,7 @@ export function addSetupCommands(program: Command, context: Context): void {
     await carryOut(works, flags, context, {
       question: "Change these files back?",
       apply,
-      plan: planText,
+      plan: flags.diff ? planText : shortPlan("unsetup"),
       done: undoneText,
     })
   })
@@ -83,22 +92,29 @@ function choose(
   isMeant: (state: AgentState) => boolean,
 ): AgentState[] | undefined {
   if (agent === undefined) return all ? states.filter((state) => !state.onlyNamed && isMeant(state)) : undefined
-  const named = states.find(({ platform }) => platform === agent)
-  if (named) return [named]
-  const known = states.map(({ platform }) => platform).join(", ")
-  throw new Failure("bad_input", `agent must be one of ${known}, got ${JSON.stringify(agent)}`, { parameter: "agent" })
+  const known = states.map(({ platform, label }) => ({ id: platform, label }))
+  const id = neededAgent(known, agent, "agent")
+  return states.filter(({ platform }) => platform === id)
 }
 
 async function carryOut(
   works: Work[],
   { yes, json }: Flags,
   { write, confirm }: Context,
-  act: { question: string; apply(agent: AgentState): Change[]; plan(work: Work): string; done(work: Work): string },
+  act: {
+    question: string
+    apply(agent: AgentState): Change[]
+    plan(work: Work): string
+    done(work: Work): string
+    /** Asked for when a person has said yes, and before anything is changed. */
+    agreed?(): Promise<void>
+  },
 ): Promise<void> {
   const todo = works.filter(({ changes }) => changes.length > 0)
   const isAnswered = json || todo.length === 0
   if (!isAnswered) write(`${todo.map(act.plan).join("\n\n")}\n\n`)
   const goesAhead = yes || (!isAnswered && (await confirm(act.question)))
+  if (goesAhead && !yes) await act.agreed?.()
   // Also where nothing is to be changed: the script that the hooks run may be an old one.
   const done = goesAhead ? works.map(({ agent }) => ({ agent, changes: act.apply(agent) })) : works
   if (json)
@@ -123,9 +139,19 @@ function planText({ agent, changes }: Work): string {
   return [`# ${agent.label}`, ...parts].join("\n")
 }
 
-function shortPlan({ agent, changes }: Work): string {
-  const parts = changes.map(({ path, summary, kind }) => `  ${kind} ${path}: ${summary}`)
-  return [`# ${agent.label} (line by line: throughline setup ${agent.platform})`, ...parts].join("\n")
+/** Line by line it is hundreds of lines: who wants them asks for them. */
+const shortPlan =
+  (command: string) =>
+  ({ agent, changes }: Work): string => {
+    const parts = changes.map(
+      ({ path, summary, kind, diff }) => `  ${kind} ${path}: ${summary} (${changedLines(diff)})`,
+    )
+    return [`# ${agent.label} (line by line: throughline ${command} ${agent.platform} --diff)`, ...parts].join("\n")
+  }
+
+function changedLines(diff: string): string {
+  const count = (mark: string) => diff.split("\n").filter((line) => line.startsWith(mark)).length
+  return `+${count("+")} −${count("-")} lines`
 }
 
 function setUpText({ agent }: Work): string {
@@ -135,25 +161,41 @@ function setUpText({ agent }: Work): string {
 
 function undoneText({ agent, changes }: Work): string {
   const restored = changes.filter(({ kind }) => kind === "restore" || kind === "delete").length
-  return `${agent.label}: ${restored} files are as they were, ${changes.length - restored} without our entries.`
+  return `${agent.label}: ${counted(restored, "file")} restored, ${counted(changes.length - restored, "file")} without our entries.`
 }
 
 function overview(states: AgentState[], { json }: Flags, now: { isGuided: boolean; isReady: boolean }): string {
   if (json) return `${JSON.stringify(states, null, 2)}\n`
-  const rows = states.map(({ platform, label, found, state }) => [platform, label, found ? "yes" : "no", state])
+  const rows = states.map(({ platform, label, found, state, awaits }) => [
+    platform,
+    label,
+    found ? "yes" : "no",
+    awaits === undefined ? state : `${state}, but ${awaits}`,
+  ])
+  const waiting = states.filter(({ awaits, afterwards }) => awaits !== undefined && afterwards !== undefined)
   const found = states.some((one) => one.found && !one.onlyNamed)
   const next = now.isGuided
     ? "This lets them run Throughline's hooks and offer its tools. Each file is kept as it was, and this can be undone."
     : now.isReady && found
       ? "All agents that are here are set up. To take it back: throughline unsetup claude-code"
       : "Name one, or --all: throughline setup claude-code"
-  return `${table(["NAME", "AGENT", "FOUND HERE", "STATE"], rows)}\n\n${next}\n${now.isGuided ? "\n" : ""}`
+  const todo = waiting.map(({ label, afterwards }) => `${label}: ${afterwards}\n\n`).join("")
+  return `${table(["NAME", "AGENT", "FOUND HERE", "STATE"], rows)}\n\n${todo}${next}\n${now.isGuided ? "\n" : ""}`
 }
 
 const indented = (text: string) => text.replaceAll(/^/gm, "    ")
 
+/** Agents that are used here and do not use Throughline yet. */
+export async function agentsNotSetUp(context: Pick<Context, "home" | "environment">): Promise<AgentState[]> {
+  const setup = await load(context)
+  return setup.agents().filter(({ found, state, onlyNamed }) => found && state !== "ready" && !onlyNamed)
+}
+
 /** Loaded when it is asked for: other commands start faster without. */
-async function load({ home, environment }: Context): Promise<Setup> {
+async function load(
+  { home, environment }: Pick<Context, "home" | "environment">,
+  { allowTools }: Pick<Flags, "allowTools"> = {},
+): Promise<Setup> {
   const [{ agents }, { projectRules }, { makeSetup }] = await Promise.all([
     import("../adapters/setup/list.ts"),
     import("../adapters/setup/rules.ts"),
@@ -165,10 +207,10 @@ async function load({ home, environment }: Context): Promise<Setup> {
     machine: environment.machine,
     clock: systemClock,
     program: {
-      node: process.execPath,
-      entry: fileURLToPath(new URL("../../bin/throughline.js", import.meta.url)),
+      ...ownProgram(),
       hook: home.hook,
       env: home.dir === usual ? {} : { THROUGHLINE_HOME: home.dir },
+      ...(allowTools === undefined ? {} : { allowTools }),
     },
     places: {
       hook: home.hook,

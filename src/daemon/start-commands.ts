@@ -5,11 +5,14 @@ import type { Command } from "commander"
 import { Failure } from "../domain/failure.ts"
 import { shellWord } from "../domain/platform.ts"
 import { progressLine } from "../operations/sources.ts"
+import { counted } from "../operations/text.ts"
 import { client } from "../surfaces/client.ts"
+import { refuseAgents } from "./agent-shell.ts"
 import { loadConfig } from "./config.ts"
 import { type DaemonCalls, ensureDaemon, stopDaemon } from "./connect.ts"
 import type { Environment } from "./environment.ts"
 import type { Home } from "./home.ts"
+import { agentsNotSetUp } from "./setup-commands.ts"
 
 interface Context {
   home: Home
@@ -54,6 +57,7 @@ export function addStartCommands(program: Command, context: Context): void {
         const json = { started: made.isNew, demo: environment.demo.dir, ...made.registration }
         return answer(json, demoText(environment.demo, commandName(environment), made), flags)
       }
+      if (flags.set.length > 0) refuseAgents(environment, "start --set")
       const { registration, started } = await ensureDaemon(home, flags.set)
       if (!started && flags.set.length > 0)
         throw new Failure("bad_input", "it runs already: `throughline stop` first, then start it with --set", {
@@ -64,8 +68,10 @@ export function addStartCommands(program: Command, context: Context): void {
         `Throughline ${registration.version} ${started ? "started" : "runs already"} (pid ${registration.pid})`,
         `  socket  ${registration.socket}`,
         `  http    ${registration.url ?? "off (see throughline doctor)"}`,
-        ...(isCapturing(flags.set) ? nextSteps(await imported(context, flags)) : [CAPTURE_OFF]),
-        `Here, throughline is: ${commandName(environment)}`,
+        ...(isCapturing(flags.set)
+          ? nextSteps(await imported(context, flags), (await agentsNotSetUp({ home, environment })).length === 0)
+          : [CAPTURE_OFF]),
+        ...(commandName(environment) === "throughline" ? [] : [`To run it here, type: ${commandName(environment)}`]),
       ]
       answer({}, lines.join("\n"), flags)
     })
@@ -109,11 +115,11 @@ async function imported({ calls, draw }: Context, { json }: { json?: boolean }):
 
 const CAPTURE_OFF = "  kept    nothing of the agents on this machine: capture.enabled is false"
 
-function nextSteps({ agents, known, isWhole }: Imported): string[] {
+function nextSteps({ agents, known, isWhole }: Imported, isSetUp: boolean): string[] {
   if (agents.length === 0 && isWhole)
     return [
       "",
-      `No agent's conversations were found on this machine (looked for ${known} agents).`,
+      `No agent's conversations were found on this machine (looked for ${counted(known, "agent")}).`,
       "Next: `throughline start --demo` shows what there is to see, with a sample history in a home of its own;",
       "once an agent is installed, `throughline setup` lets it use Throughline.",
     ]
@@ -122,7 +128,11 @@ function nextSteps({ agents, known, isWhole }: Imported): string[] {
   return [
     `  kept    sessions of ${kept || "no agent"}${going}`,
     "",
-    "Next: `throughline setup` lets the agents on this machine use it (it shows every change and can be undone);",
+    ...(isSetUp
+      ? []
+      : [
+          "Next: `throughline setup` lets the agents on this machine use it (it shows every change and can be undone);",
+        ]),
     "`throughline dashboard`, `throughline search` and `throughline doctor` show what is there.",
   ]
 }

@@ -1,6 +1,7 @@
 import { isAbsolute } from "node:path"
 import * as z from "zod"
 import { platforms } from "../adapters/platforms/list.ts"
+import { agentNamed } from "../domain/agent-names.ts"
 import type { TeamSetting } from "../teams/roster.ts"
 
 interface Starting {
@@ -35,9 +36,10 @@ const Keys = z.strictObject({
   platform: z
     .string()
     .refine(
-      (id) => platforms.some((platform) => platform.id === id),
+      (name) => agentNamed(platforms, name) !== undefined,
       `must be one of ${platforms.map(({ id }) => id).join(", ")}`,
     )
+    .overwrite((name) => agentNamed(platforms, name) ?? name)
     .default("claude-code")
     .describe("Its agent"),
   program: path.optional().describe("Where the agent's program is, if it is not on the daemon's path"),

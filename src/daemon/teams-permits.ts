@@ -1,5 +1,6 @@
 import { hostname } from "node:os"
 import type { Clock } from "../domain/clock.ts"
+import { askerOf, askOf } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster } from "../domain/team.ts"
 import type { Intake } from "../sessions/capture/intake.ts"
@@ -43,11 +44,10 @@ export function permitFor(
     if (known || cwd === undefined || !(await meet({ platform, nativeId, cwd }))) return known
     return store.sessions.byNative(platform, nativeId)
   }
-  return async (request, { pair, team, nativeId, canUpdateInput }, signal) => {
-    const { fromTeam, toTeam, threadId, platform } = pair
-    const thread = threadId === "main" ? "" : ` (${threadId})`
-    const session = await sessionOf(platform, nativeId, team).catch(() => undefined)
-    const asker = `${fromTeam ?? "somebody"} → ${toTeam}${thread}`
+  return async (request, { pair, team, nativeId, messageId, canUpdateInput }, signal) => {
+    const session = await sessionOf(pair.platform, nativeId, team).catch(() => undefined)
+    const asked = messageId === undefined ? undefined : await store.deliveries.byKey(messageId).catch(() => undefined)
+    const asker = askerOf(asked ? askOf(asked) : { ...pair, sender: "nobody in particular" })
     return permits.permit(request, { asker, team, sessionId: session?.id ?? null, canUpdateInput }, signal)
   }
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Command } from "commander"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
+import { refuseAgents } from "./agent-shell.ts"
 import { type DaemonCalls, ensureDaemon, stopDaemon } from "./connect.ts"
 import { type Finding, findingLines } from "./doctor.ts"
 import type { Environment } from "./environment.ts"
@@ -48,6 +49,7 @@ export function addTelegramCommands(program: Command, context: Context): void {
     .option("--yes", "ask nothing: everything is given, or set already")
     .option("--json", "print the answer as JSON, and ask nothing")
     .action(async (flags: Flags) => {
+      refuseAgents(context.environment, "telegram setup")
       if (flags.chat !== undefined && flags.private)
         throw new Failure("bad_input", "chat and private exclude each other", { parameter: "private" })
       const outcome = await setUp(context, flags)

@@ -24,21 +24,36 @@ export async function watchPermissions({ call, caller }: { call: Call; caller: C
       continue
     }
     left.add(next.id)
-    write(`\n${visible(permissionText(next))}\n`)
-    const said = await question(next, async () => !(await waiting()).some(({ id }) => id === next.id))
-    if (said === undefined) write("It was answered elsewhere, or is asked no longer.\n")
-    else if (said === "later") write("It goes on waiting.\n")
-    else {
-      const output = await call("permissions.answer", { id: next.id, ...said }, caller)
-      write(`${visible(permissionsAnswer.text(output as never, { id: next.id, stop: false, ...said }))}\n`)
-    }
+    await askPerson(next, { call, caller })
   }
+}
+
+/** Shows what an agent asks, takes the answer, and passes it on. `onInterrupt` runs when the person presses Ctrl-C. */
+export async function askPerson(
+  view: PermissionView,
+  { call, caller, onInterrupt = () => {} }: { call: Call; caller: Caller; onInterrupt?: () => void },
+): Promise<void> {
+  const { id } = view
+  const isGone = async () => {
+    const { permissions } = (await call("permissions.list", {}, caller)) as { permissions: PermissionView[] }
+    return !permissions.some((one) => one.id === id)
+  }
+  write(`\n${visible(permissionText(view))}\n`)
+  const said = await question(view, isGone, onInterrupt)
+  if (said === undefined) return write("It was answered elsewhere, or is asked no longer.\n")
+  if (said === "later") return write("It goes on waiting.\n")
+  const output = await call("permissions.answer", { id, ...said }, caller)
+  write(`${visible(permissionsAnswer.text(output as never, { id, stop: false, ...said }))}\n`)
 }
 
 type Said = { answer: "allow" | "deny" | "always" | "answer"; which?: number; reason?: string; with?: string[] }
 
 /** Undefined when it went away while it was being looked at. */
-async function question({ suggestions, questions }: PermissionView, isGone: () => Promise<boolean>) {
+async function question(
+  { suggestions, questions }: PermissionView,
+  isGone: () => Promise<boolean>,
+  onInterrupt: () => void,
+) {
   const reader = createInterface({ input: process.stdin, output: process.stdout })
   const gone = new AbortController()
   const timer = setInterval(() => {
@@ -47,7 +62,10 @@ async function question({ suggestions, questions }: PermissionView, isGone: () =
       () => {},
     )
   }, ASK_MS)
-  reader.once("SIGINT", () => process.exit(130))
+  reader.once("SIGINT", () => {
+    onInterrupt()
+    process.exit(130)
+  })
   reader.once("close", () => gone.abort())
   const always = suggestions.map((_, place) => `, ${place + 1} always by that rule`).join("")
   const choice =

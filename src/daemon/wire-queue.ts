@@ -73,6 +73,7 @@ export function wireQueue(parts: {
     home: home.dir,
     processStart,
     parentOf,
+    watch: watching.watch,
     wake: keeping.wake,
     redact: redactorOf(config.capture),
     hasSpooled: async () => (await spool.names()).length > 0,

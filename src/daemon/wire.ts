@@ -6,10 +6,12 @@ import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
 import { systemClock } from "../domain/clock.ts"
+import { Failure } from "../domain/failure.ts"
 import type { Follower } from "../domain/journal.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
-import type { SystemService } from "../operations/services.ts"
+import type { Services, SystemService } from "../operations/services.ts"
 import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
@@ -31,6 +33,7 @@ import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
 import { openAsking } from "./approvals.ts"
 import { openBot } from "./bot.ts"
+import type { Bugs } from "./bugs.ts"
 import { openChannel } from "./channel.ts"
 import { configFile } from "./config-file.ts"
 import { examine, verdict } from "./doctor.ts"
@@ -39,8 +42,10 @@ import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import type { Home } from "./home.ts"
 import type { Log } from "./log.ts"
+import { makeMissedStarts } from "./missed-starts.ts"
+import { privacy } from "./own-files.ts"
 import { maintenanceOf } from "./pair-keeper.ts"
-import { processStart } from "./process-identity.ts"
+import { isRunning, processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import { reporting } from "./reporting.ts"
 import type { Config } from "./settings.ts"
@@ -78,6 +83,8 @@ export async function wire({
   log,
   registration,
   httpTrouble,
+  bugs,
+  sessionKey,
 }: {
   config: Config
   /** As it is now, for what may change while the program runs; throws where it cannot be used. */
@@ -89,6 +96,8 @@ export async function wire({
   log: Log
   registration: () => Registration
   httpTrouble: () => string | undefined
+  bugs: Bugs
+  sessionKey: string
 }): Promise<Program> {
   const clock = systemClock
   const store = await openStore(
@@ -102,13 +111,14 @@ export async function wire({
   const readTeams = () => readConfig().teams
   const roster = makeRoster({ read: readTeams, readAllowed: () => readConfig().settings.allowedDirectories })
   const unwatch = watchConfig(home.config, roster.reload)
-  const sessions = makeSessions({ store, clock, homeDir: environment.homeDir, tempDir: environment.tempDir })
+  const sessions = makeSessions({ ...environment, ...privacy(home, config.capture), store, clock, isAlive: isRunning })
+  const missed = makeMissedStarts(clock)
   const capture = makeCapture({
     store,
     clock,
     projects: sessions.projects,
     platforms,
-    machine: environment.machine,
+    ...environment,
     settings: config.capture,
     hooks: {
       // With capture off, what hooks say is taken and not kept.
@@ -116,6 +126,7 @@ export async function wire({
       spoolDir: home.spool,
       host: hostname(),
       onTrouble: (err, what) => log.warn({ err, what }, "what a hook said could not be taken"),
+      onSpooled: missed.add,
     },
     watch: watchPlace,
     startReader: () => new Worker(new URL("../daemon/reader.js", import.meta.url), { workerData: config.capture }),
@@ -138,9 +149,7 @@ export async function wire({
     onTrouble: (err, what) => log.error({ err }, what),
     onRebuild: (reason) => log.warn({ reason }, "the search index is built anew"),
   })
-  const { briefs } = recall
-  const { machine } = environment
-  const promptDir = home.handoffs
+  const [{ briefs }, { machine }, promptDir] = [recall, environment, home.handoffs]
   const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, successors, machine, promptDir })
 
   const rules = makeRules({
@@ -206,6 +215,7 @@ export async function wire({
   const updates = makeUpdates({
     store,
     roster,
+    beforeMail: reach.beforePull,
     takeMail: async (team, caller) => [...(await reach.pull(team, caller)), ...(await teams.pull(team.name))],
   })
   const greet = makeGreetings({
@@ -214,11 +224,11 @@ export async function wire({
     host: hostname(),
     brief: (begun) => recall.greeting(begun),
     notices: teams.greeting,
-    isAlive: (pid) => processStart(pid) !== undefined,
+    isAlive: isRunning,
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const followers: Follower[] = [updatesFollower(roster), ...reach.followers, ...channel.followers]
+  const followers: Follower[] = [updatesFollower(roster, watching.watch), ...reach.followers, ...channel.followers]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),
@@ -230,38 +240,48 @@ export async function wire({
   running.push(channel.run(stopping.signal), asking.run(stopping.signal))
   running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
 
-  const sweep = () =>
-    sessions.keeping
-      .archiveUntouched(config.sessions.archiveAfterDays * DAY_MS)
-      .then((count) => count > 0 && log.info({ count }, "archived sessions left alone"))
-      .catch((err: unknown) => log.error({ err }, "the archive sweep failed"))
-  const sweeper = setInterval(sweep, SWEEP_MS)
-  void sweep()
+  running.push(
+    superviseLoop({
+      name: "session archiving",
+      signal: stopping.signal,
+      everyMs: SWEEP_MS,
+      async round() {
+        const count = await sessions.keeping.archiveUntouched(config.sessions.archiveAfterDays * DAY_MS)
+        if (count > 0) log.info({ count }, "archived unused sessions")
+      },
+      onTrouble: (err) => log.error({ err }, "sessions could not be archived"),
+    }),
+  )
 
   const telegram = await openBot({ store, clock, config })
   const system: SystemService = {
-    status: () => statusOf({ store, recall, roster, bot: telegram, home, registration, httpTrouble }),
+    status: () => statusOf({ store, recall, roster, bot: telegram, home, registration, httpTrouble, bugs }),
     async examine() {
       const findings = await examine(home, environment, { callIfRunning: call })
       return { findings, verdict: verdict(findings) }
     },
-    config: configFile(home.config, environment.settings, flags),
+    config: configFile({ path: home.config, environment: environment.settings, flags, registration }),
+    dashboard() {
+      const { url } = registration()
+      if (url !== undefined) return { url, key: sessionKey }
+      throw new Failure("daemon_unreachable", "the dashboard needs HTTP, which is off: see `throughline doctor`")
+    },
   }
   const rooms = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, keeping }
-  const services = { ...rooms, updates, permits, analytics, telegram, system }
+  const audit: Services["audit"] = (entry) => store.audit.add({ atMs: clock.nowMs(), ...entry })
+  const services = { ...rooms, updates, permits, analytics, telegram, system, audit }
   const call: Call = reporting(local(operations, services), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })
   return {
     call,
-    ...agentHooks({ agents, intake: capture.intake, greet, reach, asking }),
+    ...agentHooks({ agents, intake: capture.intake, greet, missed, reach, asking }),
     endWaiting: () => void [reach.endWaiting(), teams.endWaiting(), permits.close()],
     mcp,
     feed: { last: store.journal.last, after: store.journal.after, onWake: store.onWake },
     streams,
     stops: [
       { name: "mcp connections", run: () => mcp.close() },
-      { name: "sweeper", run: () => clearInterval(sweeper) },
       { name: "configuration", run: unwatch },
       {
         name: "followers and capture",

@@ -10,6 +10,11 @@ export interface AgentConsole {
   can: ConsoleCan
   /** What the platform's own registry says of sessions that are live. A dead one may still stand in it. */
   live(machine: Machine): Promise<LiveSession[]>
+  /**
+   * Where a process of its own runs the sessions, it has them open without a terminal as well, and takes messages for them:
+   * this closes one. Resolves with why it stays open, if it does.
+   */
+  closeSession?(machine: Machine, nativeId: string): Promise<string | undefined>
   /** The text as it can be pasted, so that Enter submits it as one prompt and as nothing else; or why it cannot. */
   prepare(text: string, wish: { isCommand: boolean }): { text: string } | { refused: string }
   screen(look: Pick<PaneLook, "lines" | "bright" | "cursor">): ConsoleScreen

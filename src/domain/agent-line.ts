@@ -33,7 +33,11 @@ export interface LineAsking {
    */
   follow(
     machine: Machine,
-    onAsked: (question: LineQuestion, over: AbortSignal) => Promise<LineAnswer | undefined>,
+    heard: {
+      asked(question: LineQuestion, over: AbortSignal): Promise<LineAnswer | undefined>
+      /** Told when everything that was open at the beginning was handed over: the keys of all that is open now. */
+      caughtUp(keys: string[]): void
+    },
     signal: AbortSignal,
   ): Promise<void>
 }

@@ -10,8 +10,10 @@ export interface Caller {
   client?: { name: string; version: string }
   /** On the command line: the agent in whose own shell it was typed. */
   agentShell?: string
-  /** Over HTTP: it holds the owner's key, as the guard has found. What a caller says of itself never sets this. */
+  /** Over HTTP: it has signed in as the owner, as the guard has found. What a caller says of itself never sets this. */
   isOwner?: boolean
+  /** It came over TCP, with the token: what it says of its session, folder or team is a claim. Set by the guard alone. */
+  isRemote?: boolean
   /** The project folder that the agent's environment names. */
   projectDir?: string
   /** What the client answered to roots/list; absent when it was not asked yet. */
@@ -30,3 +32,21 @@ export interface Caller {
 /** The person whose machine it is: at a shell that is no agent's, or at the dashboard. */
 export const isOwner = ({ surface, agentShell, isOwner: hasKey }: Caller) =>
   (surface === "cli" || (surface === "http" && hasKey === true)) && agentShell === undefined
+
+/** Who may call an operation, from the least trusted up: each one may also call what those before it may. */
+export const ACCESS = ["anyone", "agent", "owner"] as const
+export type Access = (typeof ACCESS)[number]
+
+/** A client holds the token and speaks plain HTTP; an agent speaks MCP, or types in its own shell. */
+export type CallerKind = "client" | "agent" | "owner"
+
+export function callerKind(caller: Caller): CallerKind {
+  if (isOwner(caller)) return "owner"
+  return caller.surface === "http" ? "client" : "agent"
+}
+
+export function mayCall(access: Access, kind: CallerKind): boolean {
+  return ACCESS.indexOf(access) <= RANK.indexOf(kind)
+}
+
+const RANK: readonly CallerKind[] = ["client", "agent", "owner"]

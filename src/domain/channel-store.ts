@@ -17,6 +17,19 @@ export interface Topics {
   moveChat(channel: string, fromChatId: string, toChatId: string): Promise<void>
   /** What the chat is now, however often it became another one. */
   chatNow(channel: string, chatId: string): Promise<string>
+  /** A message of a session was sent: where there are no topics, a reply to it finds its session by this. */
+  remember(said: SaidMessage): Promise<void>
+  byMessage(channel: string, chatId: string, messageId: number): Promise<Topic | undefined>
+  /** Those that were sent before. */
+  forgetMessages(beforeMs: number): Promise<void>
+}
+
+export interface SaidMessage {
+  channel: string
+  chatId: string
+  messageId: number
+  topicId: string
+  atMs: number
 }
 
 export type TopicChange = Partial<

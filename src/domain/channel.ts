@@ -13,7 +13,7 @@ export interface Channel {
   poll(wish: { offset: number | null; seconds: number; signal: AbortSignal }): Promise<Told<RawUpdate[]>>
   /** What a raw update says. It asks nobody, so that what was admitted can be read again after a crash. */
   read(raw: unknown): Incoming | undefined
-  send(place: Place, post: ChannelPost): Promise<Told<{ messageId: number }>>
+  send(place: Place, post: ChannelPost): Promise<Told<Sent>>
   /** Of the bot's own; `unchanged` where it reads like that already. */
   edit(place: Place, messageId: number, post: Pick<ChannelPost, "body" | "buttons">): Promise<Told<void>>
   /** One mark on somebody's message instead of the one before; null takes it away. */
@@ -41,7 +41,16 @@ export interface ChannelCan {
   groupSendsPerMinute: number
   privateSendsPerMinute: number
   editsPerMinute: number
+  /** Calls that make, rename, close or remove topics of one chat. */
+  topicCallsPerMinute: number
   sendGapMs: number
+}
+
+/** A message that was taken. */
+export interface Sent {
+  messageId: number
+  /** The topic that it is in; null outside of topics, also where one was asked for: topics may have been switched off. */
+  threadId: number | null
 }
 
 /** What was asked for, or why it did not happen. Only `unclear` may have happened all the same. */
@@ -158,6 +167,10 @@ export interface IncomingMessage extends IncomingBase {
   albumId: string | null
   /** What it is where it is nothing that can be handed on: a sticker, a poll. */
   otherKind: string | null
+  /** Whose words they are, where the sender only hands them on. */
+  forwardedFrom: string | null
+  /** It comes from a group that has no topics. */
+  isFlat: boolean
 }
 
 export interface IncomingFile {

@@ -45,7 +45,13 @@ export const failures = {
     http: 403,
     exit: 4,
     retry: false,
-    help: "A person answers this, in a terminal of their own or at the dashboard: no agent decides what an agent may do.",
+    help: "A person does this, in a terminal that no agent has started or at the dashboard (`throughline dashboard`): no agent decides what an agent may do.",
+  },
+  not_allowed: {
+    http: 403,
+    exit: 4,
+    retry: false,
+    help: "The token alone is not enough: call it as an agent, over MCP, or as the owner, at a terminal or the dashboard.",
   },
   thought_not_found: { http: 404, exit: 3, retry: false, help: "init load_context lists the thoughts of the session." },
   root_not_found: { http: 404, exit: 3, retry: false, help: "Give the path of a folder that exists on this machine." },
@@ -79,6 +85,18 @@ export const failures = {
     exit: 2,
     retry: false,
     help: "Correct the file at the named place and run it again; it was left as it is.",
+  },
+  file_refused: {
+    http: 422,
+    exit: 4,
+    retry: false,
+    help: "Replace the named path with a regular file of your own, of a reasonable size and without links on the way.",
+  },
+  home_unsafe: {
+    http: 500,
+    exit: 4,
+    retry: false,
+    help: "Do what the message says, so that nobody but you can write to the data directory, and start again.",
   },
   dependency_missing: { http: 500, exit: 6, retry: false, help: "Install the named package and start again." },
   agent_missing: {

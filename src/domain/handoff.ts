@@ -35,6 +35,8 @@ export interface HandoffMessage {
   by: "person" | "agent"
   text: string
   atMs: number
+  /** From a file in a repository. */
+  isUntrusted?: boolean
 }
 
 export interface HandoffFile {

@@ -44,6 +44,20 @@ export function hookPayload({ body }: SentHook): Record<string, unknown> {
   return {}
 }
 
+/** As much of a payload as a hook reads, which is more than any agent sends; the daemon and the spool take twice as much. */
+export const MAX_HOOK_BYTES = 16 * 1024 * 1024
+
+/** Whether the hook has cut it: it is about that long and no JSON. A character may have four bytes. */
+export function isCutHook({ body }: SentHook): boolean {
+  if (body.length < MAX_HOOK_BYTES / 4 - 1) return false
+  try {
+    JSON.parse(body)
+    return false
+  } catch {
+    return true
+  }
+}
+
 export const HOOK_PATH = "/hook"
 /** Where a hook asks that waits in the background of its agent. */
 export const WAIT_PATH = "/wait"

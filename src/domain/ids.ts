@@ -17,6 +17,17 @@ export function newTimedId(nowMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }
 
+/**
+ * An agent's id of a session, bound to a project: ids in a file that a repository brings are whatever its author chose,
+ * and must not lead to another project's session, nor to what agents logged themselves in this one.
+ */
+export function scopedId(nativeId: string, rootUri: string, by: "agent" | "repository"): string {
+  const scope = createHash("sha256").update(`${by}\n${rootUri}`).digest("hex").slice(0, 12)
+  return `${nativeId}@${scope}`
+}
+
+export const withoutScope = (nativeId: string) => nativeId.replace(/@[0-9a-f]{12}$/, "")
+
 /** The same words in the same session are the same exchange, whether they come by the file or by the tool. */
 export function exchangeKey(user: string, ai: string): string {
   return createHash("sha1").update(user).update("\0").update(ai).digest("base64url")

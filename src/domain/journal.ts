@@ -26,5 +26,7 @@ export interface NewJournalEntry {
  */
 export interface Follower {
   name: string
+  /** Runs before the transaction of `after`, with the same entries: what the program must know before it reports them. */
+  before?(entries: JournalEntry[]): Promise<void>
   after(entries: JournalEntry[], store: Store, signal: AbortSignal): Promise<void>
 }

@@ -38,18 +38,41 @@ export type Rung = (typeof RUNGS)[number]
 export const SESSION_TARGET = "session:"
 export const targetOf = ({ team, sessionId }: Address) => team ?? `${SESSION_TARGET}${sessionId}`
 
-/** How the name of a lane ends that the urgent ones are in. */
-export const URGENT_LANE = "!urgent"
+/** The most urgent first. */
+const BY_URGENCY = PRIORITIES.toReversed()
+const PRIORITY_SUFFIX: Record<Priority, string> = { stop: "!stop", urgent: "!urgent", normal: "" }
+/** The owner's words can only be typed: in lanes of their own they do not block mail, which has other ways in. */
+const TYPED_SUFFIX = "!typed"
+/** Mail that only a terminal can take, or its own agent fetch: it does not block what a hook can hand over. */
+const LONG_SUFFIX = "!long"
 
-/** What is urgent does not wait behind what is not; each lane keeps its order. */
-export const laneOf = (to: Address, priority: Priority) =>
-  `${to.team === undefined ? targetOf(to) : `team:${to.team}`}${priority === "normal" ? "" : URGENT_LANE}`
-export const lanesOf = (to: Address) => [laneOf(to, "normal"), laneOf(to, "urgent")]
+/** Every way a lane's name can end, the most urgent first. */
+export const LANE_SUFFIXES = BY_URGENCY.flatMap((priority) => [
+  `${PRIORITY_SUFFIX[priority]}${TYPED_SUFFIX}`,
+  PRIORITY_SUFFIX[priority],
+  `${PRIORITY_SUFFIX[priority]}${LONG_SUFFIX}`,
+])
 
-/** Undefined where the lane is a team's. */
-export function sessionOfLane(lane: string): SessionId | undefined {
-  if (!lane.startsWith(SESSION_TARGET)) return undefined
-  return lane.slice(SESSION_TARGET.length, lane.endsWith(URGENT_LANE) ? -URGENT_LANE.length : undefined) as SessionId
+const baseOf = (to: Address) => (to.team === undefined ? targetOf(to) : `team:${to.team}`)
+
+/** Each lane keeps its order; `comesBefore` orders the lanes of one agent among each other. */
+export const laneOf = (to: Address, priority: Priority, sender?: Pick<Sender, "kind">, isLong = false) =>
+  `${baseOf(to)}${PRIORITY_SUFFIX[priority]}${sender?.kind === "owner" ? TYPED_SUFFIX : isLong ? LONG_SUFFIX : ""}`
+
+/** The most urgent first. */
+export const lanesOf = (to: Address) => LANE_SUFFIXES.map((suffix) => `${baseOf(to)}${suffix}`)
+
+/** Undefined for a lane of something else than messages to agents. */
+export function addressOfLane(lane: string): Address | undefined {
+  const [, kind, name = ""] = /^(team|session):([^!]+)/.exec(lane) ?? []
+  if (kind === undefined) return undefined
+  return kind === "team" ? { team: name } : { sessionId: name as SessionId }
+}
+
+/** Stop before urgent before normal; within each, in the order they were sent. */
+export function comesBefore(one: Delivery, other: Delivery): boolean {
+  const [first, second] = [one, other].map((delivery) => BY_URGENCY.indexOf(messageOf(delivery).priority))
+  return first === second ? one.seq < other.seq : first! < second!
 }
 
 export const messageOf = (delivery: Pick<Delivery, "payload">) => delivery.payload as MessagePayload

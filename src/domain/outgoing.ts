@@ -14,9 +14,9 @@ export type Outgoing =
   /** Something about the session, in our own words. */
   | { kind: "note"; topicId: string; body: RichText; isPing: boolean; buttons?: OutgoingButton[][] }
   /** A permission that waits for a person. */
-  | { kind: "card"; topicId: string; permissionId: string }
+  | ({ kind: "card"; permissionId: string } & CardPlace)
   /** It was decided: the card says so, and its buttons go. */
-  | { kind: "decided"; topicId: string; permissionId: string }
+  | ({ kind: "decided"; permissionId: string } & CardPlace)
   /** What became of a message that somebody wrote. */
   | {
       kind: "receipt"
@@ -33,6 +33,8 @@ export type Outgoing =
       threadId: number | null
       body: RichText
       replyTo?: number
+      /** It makes a sound. */
+      isPing?: boolean
       buttons?: OutgoingButton[][]
       file?: { name: string; text: string }
     }
@@ -40,6 +42,12 @@ export type Outgoing =
   | { kind: "trail"; topicId: string }
   /** The topic takes this name, is closed, or is removed there. */
   | { kind: "topic"; topicId: string; change: { name?: string; isArchived?: boolean; isRemoved?: boolean } }
+
+/** In its session's topic, or a copy of it in private. */
+type CardPlace = { topicId: string } | { chatId: string; threadId: number | null }
+
+/** The key of the copy of an approval request that somebody got in private. */
+export const cardCopyKey = (permissionId: string, chatId: string) => `card-copy:${permissionId}:${chatId}`
 
 export interface OutgoingButton {
   label: string
@@ -61,6 +69,17 @@ export interface MessageOrigin {
   /** Who wrote it. */
   userId: string
   name: string
+  /** The messages that it was sent as, and where their words are in the text. */
+  parts?: MessagePart[]
+}
+
+export interface MessagePart {
+  messageId: number
+  /** -1 where the text is composed of more than words, as with files. */
+  offset: number
+  length: number
+  /** Of the message's own words, so that an edit that changes nothing is known. */
+  digest: string
 }
 
 /** What people may do by tapping, by how its data begins. Ids only: a button carries 64 bytes. */

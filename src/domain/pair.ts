@@ -69,6 +69,17 @@ export type Control = (typeof CONTROLS)[number]
 
 export const askOf = ({ payload }: { payload: Record<string, unknown> }) => payload as AskPayload
 
+/** Who asks whom, in words: what its agent asks of a person carries this name. */
+export function askerOf({
+  fromTeam,
+  sender,
+  toTeam,
+  threadId,
+}: Pick<AskPayload, "fromTeam" | "sender" | "toTeam" | "threadId">) {
+  const thread = (threadId ?? MAIN_THREAD) === MAIN_THREAD ? "" : ` (${threadId})`
+  return `${fromTeam ?? sender} → ${toTeam}${thread}`
+}
+
 /** What a team is told without being asked: kept until a session of it has read it. */
 export const NOTICE_CHANNEL = "notice"
 export const noticeLane = (team: string) => `notice:${team}`

@@ -16,7 +16,7 @@ export interface PaneLook {
   /** The same lines with blanks for what is faint: agents show hints so in an input line that is empty. */
   bright: string[]
   cursor: { column: number; row: number }
-  /** Copy mode or another one: keys do not reach the program. */
+  /** Copy mode or another one: what is shown is not what the program draws, and tmux takes the keys. */
   isInMode: boolean
   isDead: boolean
   title: string
@@ -28,6 +28,8 @@ export interface PaneLook {
 export interface PaneGuard {
   program: string
   cursor?: { column: number; row: number }
+  /** In a mode, a key is written to the program without leaving the mode. */
+  isInMode?: boolean
 }
 
 export type PaneKey = "Enter" | "Escape" | "C-s" | "C-u" | "C-c"
@@ -42,7 +44,6 @@ export interface Panes {
   /** As one bracketed paste, byte for byte; nothing is submitted by it. */
   paste(address: PaneAddress, text: string, guard?: PaneGuard): Promise<boolean>
   key(address: PaneAddress, key: PaneKey, guard?: PaneGuard): Promise<boolean>
-  leaveMode(address: PaneAddress): Promise<boolean>
   /** A new session of tmux, in the server of this socket, with one program in it. */
   start(wish: {
     socket: string

@@ -4,6 +4,8 @@ import type { Capture } from "./capture.ts"
 export interface Platform {
   id: string
   label: string
+  /** The newest version whose records this adapter is known to read, as the agent counts; a month where it does not say. */
+  verified: string
   /** Differences are stated here, never asked by id. */
   can: PlatformCan
   /** The folders in which it may keep conversations on this machine. They need not exist. */
@@ -36,6 +38,8 @@ export interface Place {
   dir: string
   /** How many folders deep files can lie; 0 is the folder itself. */
   depth: number
+  /** The project that the place is in. Whoever wrote the project made its links, and none of them is followed. */
+  within?: string
 }
 
 export interface FoundFile {

@@ -1,8 +1,8 @@
 import type { Delivery, DeliveryState, DeliveryWay, LeaseRequest, NewDelivery } from "./delivery.ts"
+import type { ForgetWish } from "./forgetting.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { Post } from "./post.ts"
 import type { Route } from "./route.ts"
-import type { ForgetWish } from "./store.ts"
 import type { TaskState } from "./task-state.ts"
 import type { NewUpdate, Update, UpdateType } from "./update.ts"
 
@@ -66,6 +66,8 @@ export interface Deliveries {
    */
   drop(wish: { beforeMs: number; limit: number }): Promise<number>
   pending(lane: string): Promise<Delivery[]>
+  /** The first queued delivery of each of these lanes. */
+  heads(lanes: readonly string[]): Promise<Delivery[]>
   /** In order; with `first` or `last`, so many from that end. */
   ofLanes(
     lanes: readonly string[],

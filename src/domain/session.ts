@@ -1,5 +1,6 @@
 import type { LineageKind } from "./capture.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
+import type { Origin } from "./origin.ts"
 
 /** One conversation, known by (platform, native id). */
 export interface Session {
@@ -24,6 +25,7 @@ export interface Session {
   /** The folder in which the agent worked, as it named it. */
   projectPath: string | null
   isSubagent: boolean
+  origin: Origin
 }
 
 /** What a platform says of its own session. */
@@ -58,6 +60,8 @@ export interface NewSession {
   tags: string[]
   key: string | null
   createdAtMs: number
+  /** Absent: an agent's own. */
+  origin?: Origin
 }
 
 /** How many sessions one agent had on one branch of one project. */
@@ -77,5 +81,7 @@ export interface SessionFilter {
   subagents?: boolean
   /** False leaves out captured sessions in which nothing was said. */
   empty?: boolean
+  /** True leaves out what a repository brought and nobody vouches for. */
+  trusted?: true
   limit?: number
 }

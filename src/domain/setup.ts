@@ -10,6 +10,8 @@ export interface AgentSetup extends FileSetup {
   isUnattended?(event: HookEvent): Promise<boolean>
   /** What its hook prints when a session begins, so that the model reads this text; absent where it cannot be told. */
   greeting?(text: string): string
+  /** What its hook prints when a person has sent a prompt, so that the model reads this text beside it. */
+  promptContext?(text: string): string
   /** What its hook prints when a turn is about to end, so that the turn goes on with this text. */
   turnContext?(text: string): string
   /** How its hooks ask for a person's word; absent where they cannot. */
@@ -45,6 +47,10 @@ export interface FileSetup {
   remove(machine: Machine, program: Program): FileEdit[]
   /** What a person must still do. */
   afterwards?: string
+  /** True where the agent takes a rule by which it uses our own tools, and no others, without asking. */
+  canAllowTools?: true
+  /** Undefined when nothing is left for a person to do in the agent itself; otherwise what the state is until then. */
+  awaits?(machine: Machine, program: Program): string | undefined
   /** It changes files of a project, which others may share: never without being named. */
   onlyNamed?: true
 }
@@ -66,4 +72,6 @@ export interface Program {
   hook: string
   /** What the program needs in its environment to find this home; empty for the usual one. */
   env: Record<string, string>
+  /** A person wants agents to use our own tools without asking each time. */
+  allowTools?: boolean
 }

@@ -1,3 +1,5 @@
+import type { Origin } from "./origin.ts"
+
 /** One file or database of a platform, and how far it was read. */
 export interface Source {
   id: number
@@ -16,16 +18,57 @@ export interface Source {
   /** What the reader remembers: a LineState, or a database's cursor. */
   memory: unknown
   readAtMs: number
+  /** How many lines were read; where it has none, how many records. */
   lines: number
   skipped: Record<string, number>
   /** Records whose kind the adapter does not know, and lines that could not be read at all. */
   unknown: number
   unreadable: number
   trouble: string | null
+  /** Absent where it is not known yet. */
+  origin?: Origin
 }
+
+/** Kinds of what is skipped because it is too much. People are told of them; other kinds hold nothing to keep. */
+export const OVER_LIMIT = {
+  line: "line over 128 MB",
+  decompressed: "file cut at 1 GB decompressed",
+  /** Its beginning and its end are kept. */
+  turn: "turn over 16 MB, cut",
+  /** In another program's database. */
+  cell: "cell over 32 MB",
+} as const
 
 export type NewSource = Omit<Source, "id">
 export type SourceLook = Pick<Source, "platform" | "key" | "path" | "inode" | "sizeBytes" | "mtimeMs">
+
+/** Stands before a kind of skipped records that the adapter does not know. */
+export const UNKNOWN_KIND = "unknown kind: "
+
+/** More than this share of an agent's records means that the agent writes a form which the adapter was not made for. */
+const MOST_UNKNOWN_SHARE = 0.01
+/** Fewer may be a slip of the agent's, or of somebody's editor. */
+const FEWEST_UNKNOWN = 3
+
+/** Whether so many of so many records are more than can be passed over in silence. */
+export function isUnfamiliar({ unknown, records }: { unknown: number; records: number }): boolean {
+  return unknown >= FEWEST_UNKNOWN && unknown > records * MOST_UNKNOWN_SHARE
+}
+
+/** All records of an agent that were read, whatever became of them. */
+export function recordsOf({
+  turns,
+  skipped,
+  unreadable,
+}: Pick<SourceSummary, "turns" | "skipped" | "unreadable">): number {
+  return Object.values(skipped).reduce((sum, count) => sum + count, turns + unreadable)
+}
+
+/** The kinds that are not known, most frequent first. */
+export function unknownKinds(skipped: Record<string, number>): string[] {
+  const kinds = Object.entries(skipped).filter(([kind]) => kind.startsWith(UNKNOWN_KIND))
+  return kinds.sort((a, b) => b[1] - a[1]).map(([kind]) => kind.slice(UNKNOWN_KIND.length))
+}
 
 export interface SourceSummary {
   platform: string
@@ -36,6 +79,8 @@ export interface SourceSummary {
   lastReadAtMs: number | null
   skipped: Record<string, number>
   unknown: number
+  /** The same of the files that changed last, within a week. */
+  recent: { unknown: number; records: number }
   unreadable: number
   troubles: { path: string; trouble: string }[]
 }

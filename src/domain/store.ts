@@ -1,8 +1,11 @@
 import type { Analytics } from "./analytics.ts"
+import type { Bindings } from "./binding.ts"
 import type { LineageKind } from "./capture.ts"
 import type { Bots, Budgets, Cards, Holds, People, Roles, Topics } from "./channel-store.ts"
+import type { Forgetting } from "./forgetting.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
+import type { Origins } from "./origin-store.ts"
 import type { Project } from "./project.ts"
 import type { Deliveries, Posts, Routes, TaskStates, Updates } from "./queue-store.ts"
 import type { Run } from "./run.ts"
@@ -20,6 +23,7 @@ export interface Store {
   readonly thoughts: Thoughts
   readonly turns: Turns
   readonly sources: Sources
+  readonly origins: Origins
   readonly forgetting: Forgetting
   readonly bindings: Bindings
   readonly journal: Journal
@@ -47,6 +51,8 @@ export interface Store {
   transaction<T>(work: (tx: Store) => Promise<T>, options?: { readAgain?: boolean }): Promise<T>
   /** A hint, after a commit, that the journal or the deliveries moved. Losing one costs seconds, never data. */
   onWake(listener: () => void): () => void
+  /** Known without asking the database. */
+  about: Pick<StoreFacts, "kind" | "place">
   facts(): Promise<StoreFacts>
   /** Makes sure that nothing deleted is left in any of the store's files. Outside of transactions. */
   purge(): Promise<void>
@@ -91,7 +97,7 @@ export interface Sessions {
     platform: string,
   ): Promise<{ bound: Session | undefined; open: number }>
   /** At most two: enough to tell a unique prefix from an ambiguous one. */
-  byPrefix(prefix: string): Promise<Session[]>
+  byPrefix(idOrNativeId: string): Promise<Session[]>
   /** Newest first. Sessions linked to the project count as its own. */
   list(filter: SessionFilter): Promise<Session[]>
   /** Those that fit, in no order; a search is kept to them. `among` are the only ones that are looked at. */
@@ -228,28 +234,6 @@ export interface Sources {
   summaries(): Promise<SourceSummary[]>
 }
 
-/** Deletes for good, and remembers by hash that it must not come back when the agent's file is read again. */
-export interface Forgetting {
-  of(platform: string, nativeSessionId: string): Promise<{ whole: boolean; turn(nativeTurnId: string): boolean }>
-  session(id: SessionId, atMs: number): Promise<void>
-  turns(seqs: number[], atMs: number): Promise<void>
-  thoughts(seqs: number[]): Promise<void>
-  matching(
-    wish: ForgetWish,
-  ): Promise<{ turns: { seq: number; sessionId: SessionId }[]; thoughts: { seq: number; sessionId: SessionId }[] }>
-  /** Titles made of what is gone, or holding the text, are made of what is left. */
-  retitle(sessionIds: SessionId[], containing: string | undefined): Promise<void>
-  /** Those of them in which nothing is left. */
-  emptied(sessionIds: SessionId[]): Promise<SessionId[]>
-}
-
-export interface ForgetWish {
-  containing?: string
-  sinceMs?: number
-  untilMs?: number
-  projectId?: ProjectId
-}
-
 export interface ThoughtPage {
   /** Highest sequence number to return, exclusive; absent for the newest page. */
   beforeSeq?: number
@@ -273,17 +257,6 @@ export interface Thoughts {
   all(sessionId: SessionId): Promise<Thought[]>
   seqs(sessionId: SessionId): Promise<number[]>
   bySeqs(seqs: number[]): Promise<Thought[]>
-}
-
-/** What a caller chose last: survives its connection and the daemon. */
-export interface Bindings {
-  get(callerKey: string): Promise<Binding | undefined>
-  set(callerKey: string, change: Partial<Binding>, nowMs: number): Promise<void>
-}
-
-export interface Binding {
-  rootUri: string | null
-  sessionId: SessionId | null
 }
 
 export interface Journal {

@@ -1,7 +1,7 @@
+import type { ForgetWish } from "./forgetting.ts"
 import type { SessionId } from "./ids.ts"
 import type { Answer, Pair, PairSession } from "./pair.ts"
 import type { AuditEntry, KeptWords, Permission, PermissionAnswers, PermissionState } from "./permission.ts"
-import type { ForgetWish } from "./store.ts"
 
 /** The part of the Store that is about teams which ask each other. */
 export interface Pairs {
@@ -64,6 +64,11 @@ export interface Permissions {
 
 export interface Audit {
   add(entry: Omit<AuditEntry, "seq">): Promise<void>
+  /**
+   * For what strangers can cause as often as they like: one entry for each of them and window, with a count and the times
+   * of the first and the last; past so many of them, one entry for all others.
+   */
+  tally(entry: Omit<AuditEntry, "seq">, wish: { windowMs: number; most: number }): Promise<void>
   /** Newest first. */
   list(wish: { limit: number; beforeSeq?: number }): Promise<AuditEntry[]>
 }

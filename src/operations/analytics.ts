@@ -2,7 +2,7 @@ import * as z from "zod"
 import type { DayFigures, Figures, PairFigures, Report, SessionFigures, Spread } from "../teams/analytics.ts"
 import { operation } from "./operation.ts"
 import { projectOf } from "./search.ts"
-import { checkPlatform } from "./sources.ts"
+import { platformNamed } from "./sources.ts"
 import { clip, counted, minute, projectName, table } from "./text.ts"
 
 const DEFAULT_DAYS = 30
@@ -52,6 +52,7 @@ export const analytics = operation({
   name: "analytics",
   summary: "Count what was said, asked and used: by day, agent, project, session and pair, with times and cost",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   input: z.strictObject({
     since: time.optional().describe(`From this day or time on (default: ${DEFAULT_DAYS} days ago)`),
@@ -106,8 +107,8 @@ export const analytics = operation({
       ...(days.length > SHOWN_DAYS ? [`(and ${days.length - SHOWN_DAYS} days before: --json)`] : []),
     ].join("\n")
   },
-  async run({ analytics, sessions, capture }, { since, until, project, platform, limit }) {
-    checkPlatform(capture, platform)
+  async run({ analytics, sessions, capture }, { since, until, project, platform: agent, limit }) {
+    const platform = platformNamed(capture, agent)
     const untilMs = until === undefined ? Date.now() : momentOf(until)
     const sinceMs = since === undefined ? untilMs - DEFAULT_DAYS * DAY_MS : momentOf(since)
     const report = await analytics.report({

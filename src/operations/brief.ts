@@ -1,8 +1,10 @@
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
-import type { SessionId } from "../domain/ids.ts"
+import type { ProjectId, SessionId } from "../domain/ids.ts"
+import { isUntrusted } from "../domain/origin.ts"
 import type { Brief, BriefWish } from "../recall/brief/brief.ts"
 import { operation } from "./operation.ts"
+import { sessionOf } from "./search.ts"
 import type { Services } from "./services.ts"
 import { clip } from "./text.ts"
 
@@ -11,6 +13,7 @@ export const resumeSessionContext = operation({
   summary:
     "Where this project (or a session) stood: goal, decisions, files touched, open ends, last exchange, and what fits the query. Call it at the start of work that goes on.",
   effect: "read",
+  access: "anyone",
   on: ["mcp", "http"],
   tool: { set: "recall", alwaysLoad: true },
   input: z.strictObject({
@@ -20,7 +23,13 @@ export const resumeSessionContext = operation({
   }),
   output: z.object({
     context_exchanges: z.array(
-      z.object({ exchange_id: z.string(), session_id: z.string(), timestamp: z.string(), user: z.string() }),
+      z.object({
+        exchange_id: z.string(),
+        session_id: z.string(),
+        timestamp: z.string(),
+        user: z.string(),
+        untrusted: z.literal(true).optional(),
+      }),
     ),
     brief: z.string(),
     tokens_used: z.number(),
@@ -37,7 +46,10 @@ export const resumeSessionContext = operation({
         // The rest is for the names of the exchanges, by which they can be asked for.
         maxTokens: Math.max(40, Math.floor(max_context_tokens * BRIEF_SHARE)),
       }))
-    if (!made) return { context_exchanges: [], brief: "", tokens_used: 0, message: NOTHING }
+    if (!made) {
+      const message = about?.projectId && (await isAllUntrusted(sessions, about.projectId)) ? ONLY_UNTRUSTED : NOTHING
+      return { context_exchanges: [], brief: "", tokens_used: 0, message }
+    }
     const { named, tokens } = withinBudget(made, recall.tokens, max_context_tokens)
     return { context_exchanges: named, brief: made.brief, tokens_used: tokens }
   },
@@ -48,6 +60,12 @@ const MOST_NAMED = 10
 const NOTHING =
   "Nothing is kept of this project yet. search_conversation_history looks in all projects; init start_new begins to record."
 
+const ONLY_UNTRUSTED =
+  "All that is kept of this project comes from files in its own folder, and nobody vouches for them, so there is no brief. search_conversation_history finds it, marked as untrusted; a person can vouch with `throughline sources trust <folder>`."
+
+const isAllUntrusted = async (sessions: Services["sessions"], projectId: ProjectId) =>
+  (await sessions.list({ projectId, empty: false, limit: 50 })).some(isUntrusted)
+
 type About = Pick<BriefWish, "session" | "projectId" | "except">
 
 /** The calling session's own past is in its context already. */
@@ -56,7 +74,7 @@ async function aboutOf(
   id: string | undefined,
   caller: Caller,
 ): Promise<About | undefined> {
-  if (id !== undefined) return { session: (await capture.byNativeId(id)) ?? (await sessions.recovery.get(id)) }
+  if (id !== undefined) return { session: await sessionOf({ sessions, capture }, id, caller) }
   const own = await sessions.projects.ofCaller(caller)
   if (!own?.project) return undefined
   const { nativeSession } = caller
@@ -65,14 +83,21 @@ async function aboutOf(
 }
 
 function withinBudget({ exchanges, tokensUsed }: Brief, count: (text: string) => number, budget: number) {
-  const named: { exchange_id: string; session_id: SessionId | string; timestamp: string; user: string }[] = []
+  const named: {
+    exchange_id: string
+    session_id: SessionId | string
+    timestamp: string
+    user: string
+    untrusted?: true
+  }[] = []
   let tokens = tokensUsed
-  for (const { id, sessionId, atMs, user } of exchanges.slice(0, MOST_NAMED)) {
+  for (const { id, sessionId, atMs, user, isUntrusted: isMarked } of exchanges.slice(0, MOST_NAMED)) {
     const one = {
       exchange_id: id,
       session_id: sessionId.slice(0, 8),
       timestamp: `${new Date(atMs).toISOString().slice(0, 16)}Z`,
       user: clip(user, 40),
+      ...(isMarked ? { untrusted: true as const } : {}),
     }
     const more = count(JSON.stringify(one)) + 1
     if (tokens + more > budget * WITH_MARGIN) break

@@ -42,3 +42,13 @@ describe("lines", () => {
     expect(linesOf("湖の", 1).join("")).toBe("湖の")
   })
 })
+
+test("what reorders letters or hides is no part of what a terminal shows", () => {
+  const hidden = "\u202e\u202d\u2066\u2067\u2068\u2069\u200e\u200f\u061c\u200b\u2060\ufeff\u00ad\u2028\u2029\u{e0041}"
+  for (const letter of hidden) {
+    expect(visible(`a${letter}b`), letter.codePointAt(0)!.toString(16)).toBe(`a${" ".repeat(letter.length)}b`)
+    expect(fitted(`rm ${letter}x`, 40)).toBe("rm x")
+  }
+  // Persian and families are written with joiners.
+  expect(visible("می\u200cخواهم 👨\u200d👩\u200d👧")).toBe("می\u200cخواهم 👨\u200d👩\u200d👧")
+})

@@ -41,11 +41,14 @@ export function lineRanges(text: string, columns: number): [start: number, end: 
 
 /** What agents have said may hold what makes a terminal do things; letter for letter, so that places in it stay right. */
 export function visible(text: string): string {
-  return text.replaceAll(CONTROL, " ")
+  return text.replaceAll(CONTROL, " ").replaceAll(HIDDEN, (letter) => " ".repeat(letter.length))
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+/** What turns the order of letters around, or cannot be seen at all. Joiners stay: scripts and emoji are written with them. */
+const HIDDEN =
+  /[\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what colours are made of.
 const SEQUENCE = /\u001b\[[0-9;?]*[a-zA-Z]/g
 const NONE = /^[\p{Mn}\p{Me}\p{Cf}]$/u

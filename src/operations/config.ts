@@ -1,6 +1,5 @@
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
-import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
 
 const SettingView = z.object({
@@ -17,12 +16,26 @@ export const configShow = operation({
   name: "config.show",
   summary: "Show the settings as the file, the environment and the defaults have them now",
   effect: "read",
+  access: "anyone",
   on: ["http"],
   input: z.strictObject({}),
-  output: z.object({ file: z.string(), settings: z.array(SettingView) }),
+  output: z.object({
+    file: z.string(),
+    settings: z.array(SettingView),
+    /** Why the file cannot be read; the daemon goes on with what it held at its start. */
+    trouble: z.string().optional(),
+  }),
   text: ({ settings }) => settings.map(({ key, value }) => `${key}=${value ?? ""}`).join("\n"),
   async run({ system: { config } }) {
-    const settings = config.show().map(({ key, value, source, secret, description }) => ({
+    let shown: ReturnType<typeof config.show> = []
+    let trouble: string | undefined
+    try {
+      shown = config.show()
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== "config_invalid") throw error
+      trouble = error.message
+    }
+    const settings = shown.map(({ key, value, source, secret, description }) => ({
       key,
       ...(value !== undefined && !secret && { value: textOf(value) }),
       source,
@@ -30,32 +43,40 @@ export const configShow = operation({
       ...(secret && { isSecret: true }),
       isSet: value !== undefined,
     }))
-    return { file: config.file, settings }
+    return { file: config.file, settings, ...(trouble === undefined ? {} : { trouble }) }
   },
 })
 
 export const configSet = operation({
+  // Who chooses the settings chooses what agents may do.
   name: "config.set",
   summary: "Write a setting into the configuration file; an empty value takes it out",
   effect: "write",
+  access: "owner",
+  // The value may be a secret.
+  audited: ({ key, value }) => ({ key, isSet: value !== "" }),
   on: ["http"],
   input: z.strictObject({
     key: z.string().min(1).describe("Such as http.port"),
     value: z.string().max(100_000).describe("As after --set"),
   }),
-  output: z.object({ key: z.string(), isSet: z.boolean() }),
-  text: ({ key, isSet }) => (isSet ? `${key} is written.` : `${key} is as it is by default.`),
-  async run({ system: { config } }, { key, value }, caller) {
-    // Who chooses the settings chooses what agents may do.
-    personOf(caller)
+  output: z.object({
+    key: z.string(),
+    isSet: z.boolean(),
+    /** What to set to take it back; absent where that is a secret. */
+    undo: z.string().optional(),
+  }),
+  text: ({ key, isSet }) => (isSet ? `Saved ${key}.` : `${key} is back to its default.`),
+  async run({ system: { config } }, { key, value }) {
     try {
-      config.set(key, value === "" ? undefined : value)
+      const undo = await config.set(key, value === "" ? undefined : value)
+      const before = undo && (undo.value === undefined ? "" : textOf(undo.value))
+      return { key, isSet: value !== "", ...(before === undefined ? {} : { undo: before }) }
     } catch (error) {
       // Not the configuration is wrong, but what was to be written into it.
       if (!(error instanceof Failure) || error.code !== "config_invalid") throw error
       throw new Failure("bad_input", error.message, { parameter: key }, { cause: error })
     }
-    return { key, isSet: value !== "" }
   },
 })
 

@@ -1,16 +1,21 @@
 import * as z from "zod"
+import type { Caller } from "../domain/caller.ts"
 import { exchangesOf } from "../domain/exchange.ts"
+import { withoutScope } from "../domain/ids.ts"
 import type { Session } from "../domain/session.ts"
 import { operation } from "./operation.ts"
+import { sessionOf } from "./search.ts"
 import type { Services } from "./services.ts"
-import { checkPlatform, SourceView, sourceViews } from "./sources.ts"
-import { clip } from "./text.ts"
+import { platformNamed, SourceView, sourceViews } from "./sources.ts"
+import { clip, counted, mark } from "./text.ts"
+import { markOf } from "./views.ts"
 
 export const logConversationExchange = operation({
   name: "log_conversation_exchange",
   summary:
     "Keep one exchange of this conversation. Only for agents whose conversations Throughline cannot read by itself.",
   effect: "write",
+  access: "agent",
   on: ["mcp", "http"],
   tool: { set: "recall", isBrief: true },
   input: z.strictObject({
@@ -49,6 +54,7 @@ export const syncConversationHistory = operation({
   name: "sync_conversation_history",
   summary: "Bring the archive up to date with an agent's own files, or say that exchanges must be logged by hand.",
   effect: "write",
+  access: "agent",
   on: ["mcp", "http"],
   tool: { set: "recall", isBrief: true },
   input: z.strictObject({
@@ -66,11 +72,13 @@ export const syncConversationHistory = operation({
     sources: z.array(SourceView),
   }),
   text: ({ message }) => message,
-  async run({ capture }, { mode, platform, session_id }, caller) {
+  async run({ sessions, capture }, { mode, platform, session_id }, caller) {
     if (mode === "push")
       return { status: "ready" as const, message: "Use log_conversation_exchange to keep each exchange.", sources: [] }
-    const named = platform ?? caller.nativeSession?.platform ?? platformOfClient(capture, caller.client?.name)
-    checkPlatform(capture, named)
+    const named = platformNamed(
+      capture,
+      platform ?? caller.nativeSession?.platform ?? platformOfClient(capture, caller.client?.name),
+    )
     if (named !== undefined || mode === "pull") await capture.capturing.sync(named)
     const views = (await sourceViews(capture)).filter((view) =>
       named === undefined ? view.found : view.platform === named,
@@ -87,10 +95,10 @@ export const syncConversationHistory = operation({
     const about =
       session_id === undefined
         ? ""
-        : ` Session ${session_id} is ${(await isKept(capture, named, session_id)) ? "kept" : "not among them"}.`
+        : ` Session ${session_id} is ${(await isKept({ sessions, capture }, named, session_id, caller)) ? "kept" : "not among them"}.`
     return {
       status: "synced" as const,
-      message: `${views.map((view) => `${view.label}: ${view.sessions} sessions, ${view.turns} turns`).join("; ")}.${about}`,
+      message: `${views.map((view) => `${view.label}: ${counted(view.sessions, "session")}, ${counted(view.turns, "turn")}`).join("; ")}.${about}`,
       ...(named === undefined ? {} : { platform: named }),
       sources: views,
     }
@@ -101,6 +109,7 @@ export const extractSessionHistory = operation({
   name: "extract_session_history",
   summary: "Return an agent's kept sessions with their exchanges, newest first.",
   effect: "read",
+  access: "anyone",
   on: ["mcp", "http"],
   tool: { set: "recall" },
   input: z.strictObject({
@@ -128,19 +137,22 @@ export const extractSessionHistory = operation({
           }),
         ),
         note: z.string().optional(),
+        untrusted: z.literal(true).optional(),
       }),
     ),
   }),
   text: ({ sessions }) =>
     sessions.length === 0
       ? "Nothing kept of that."
-      : sessions.map((s) => `${s.session_id} "${clip(s.title, 60)}" ${s.exchange_count} exchanges`).join("\n"),
-  async run({ sessions, capture }, { platform, workspace_id, session_id, limit }) {
-    checkPlatform(capture, platform)
+      : sessions
+          .map((s) => `${mark(s)}${s.session_id} "${clip(s.title, 60)}" ${counted(s.exchange_count, "exchange")}`)
+          .join("\n"),
+  async run({ sessions, capture }, { platform: agent, workspace_id, session_id, limit }, caller) {
+    const platform = platformNamed(capture, agent)
     const found =
       session_id === undefined
         ? await listed(sessions, platform, workspace_id, limit)
-        : await one(sessions, capture, platform, session_id)
+        : await one(sessions, capture, platform, session_id, caller)
     return { sessions: await Promise.all(found.map((session) => extracted(sessions, session))) }
   },
 })
@@ -161,11 +173,12 @@ async function extracted(sessions: Services["sessions"], session: Session) {
   }
   return {
     session_id: session.id,
-    native_id: session.nativeId,
+    native_id: withoutScope(session.nativeId),
     title: session.title,
     ...(session.rootUri === null ? {} : { project: session.rootUri }),
     updated_at: new Date(session.updatedAtMs).toISOString(),
     exchange_count: all.length,
+    ...markOf(session),
     exchanges: shown.map(({ id, user, ai, tools, atMs }) => ({
       exchange_id: id,
       user,
@@ -197,13 +210,25 @@ async function listed(
   })
 }
 
-async function one(sessions: Services["sessions"], capture: Capture, platform: string, id: string): Promise<Session[]> {
-  const session = (await capture.byNative(platform, id)) ?? (await sessions.recovery.get(id))
+async function one(
+  sessions: Services["sessions"],
+  capture: Capture,
+  platform: string,
+  id: string,
+  caller: Caller,
+): Promise<Session[]> {
+  const session = (await capture.byNative(platform, id)) ?? (await sessionOf({ sessions, capture }, id, caller))
   return session.platform === platform ? [session] : []
 }
 
-async function isKept(capture: Capture, platform: string | undefined, nativeId: string): Promise<boolean> {
-  return platform !== undefined && (await capture.byNative(platform, nativeId)) !== undefined
+async function isKept(
+  { sessions, capture }: Pick<Services, "sessions" | "capture">,
+  platform: string | undefined,
+  nativeId: string,
+  caller: Caller,
+): Promise<boolean> {
+  const root = await sessions.projects.ofCaller({ ...caller, canAskRoots: false }).catch(() => undefined)
+  return platform !== undefined && (await capture.byNativeId(nativeId, root?.uri))?.platform === platform
 }
 
 /** Clients introduce themselves by names such as "claude-code" or "gemini-cli-mcp-client". */

@@ -1,25 +1,47 @@
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import { operation } from "./operation.ts"
+import { counted } from "./text.ts"
 
 const day = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 
 export const forget = operation({
   name: "forget",
-  summary: "Delete for good what was kept: a session, a project, a time, or everything that holds a text",
+  summary: "Delete permanently: a session, a project, a time, or everything that contains a text",
   effect: "destroy",
+  access: "owner",
+  // The audit must not keep the text that is to be forgotten.
+  audited: ({ containing, dryRun, ...scope }) =>
+    dryRun ? undefined : { ...scope, ...(containing !== undefined && { containingChars: containing.length }) },
   on: ["cli", "http"],
   input: z.strictObject({
     sessionId: z.string().min(1).optional().describe("This session"),
     root: z.string().min(1).optional().describe("This project (folder or file:// URI)"),
     since: day.optional().describe("What was said from this day or time on"),
     until: day.optional().describe("What was said before this day or time"),
-    containing: z.string().min(3).optional().describe("Every turn and thought that holds this text"),
+    containing: z
+      .string()
+      .min(3)
+      .optional()
+      .describe("Everything that contains this text: messages, thoughts, titles, tasks, logs"),
     dryRun: z.boolean().default(false).describe("Only say what would go"),
   }),
-  output: z.object({ forgotten: z.boolean(), sessions: z.number(), turns: z.number(), thoughts: z.number() }),
-  text: ({ forgotten, sessions, turns, thoughts }) =>
-    `${forgotten ? "Forgotten" : "Would forget"}: ${sessions} sessions, ${turns} turns, ${thoughts} thoughts.${forgotten ? " The agents' own files are untouched; what is read of them again stays forgotten." : ""}`,
+  output: z.object({
+    forgotten: z.boolean(),
+    sessions: z.number(),
+    turns: z.number(),
+    thoughts: z.number(),
+    mentions: z.number().describe("Titles, branches, messages, tasks, topics and the like that hold the text"),
+    left: z.array(z.string()).describe("Our own files that hold the text still; they are yours to delete"),
+  }),
+  question: (planned, input) => `Delete ${amount(planned)}${scopeOf(input)} permanently?`,
+  text: ({ forgotten, left, ...plan }, input) =>
+    [
+      `${forgotten ? "Deleted" : "Would delete"} ${amount(plan)}${scopeOf(input)}${forgotten ? " permanently" : ""}.`,
+      ...(forgotten
+        ? ["The agents' own files are untouched; what is read from them again is not stored.", ...left.map(leftLine)]
+        : []),
+    ].join("\n"),
   async run({ sessions, capture, recall, handoff }, { sessionId, root, since, until, containing, dryRun }) {
     if ([sessionId, root, since, until, containing].every((value) => value === undefined)) {
       throw new Failure("bad_input", "say what to forget: sessionId, root, since, until or containing", {
@@ -27,7 +49,7 @@ export const forget = operation({
       })
     }
     const project = root === undefined ? undefined : await sessions.projects.find(root)
-    if (project && !project.project) return { forgotten: !dryRun, sessions: 0, turns: 0, thoughts: 0 }
+    if (project && !project.project) return { forgotten: !dryRun, ...NOTHING }
     const scope = {
       sessionId,
       containing,
@@ -35,7 +57,7 @@ export const forget = operation({
       sinceMs: since === undefined ? undefined : Date.parse(since),
       untilMs: until === undefined ? undefined : Date.parse(until),
     }
-    if (dryRun) return { forgotten: false, ...(await sessions.forget.plan(scope)) }
+    if (dryRun) return { forgotten: false, ...(await sessions.forget.plan(scope)), left: [] }
     const plan = await sessions.forget.forget(scope)
     capture.forgotten()
     handoff.forgotten()
@@ -43,3 +65,35 @@ export const forget = operation({
     return { forgotten: true, ...plan }
   },
 })
+
+const NOTHING = { sessions: 0, turns: 0, thoughts: 0, mentions: 0, left: [] }
+
+function amount({ sessions, turns, thoughts, mentions }: Omit<typeof NOTHING, "left">): string {
+  const parts = [
+    counted(sessions, "session"),
+    counted(turns, "message"),
+    counted(thoughts, "thought"),
+    ...(mentions > 0 ? [counted(mentions, "other mention")] : []),
+  ]
+  return `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
+}
+
+interface Scope {
+  sessionId?: string | undefined
+  root?: string | undefined
+  since?: string | undefined
+  until?: string | undefined
+  containing?: string | undefined
+}
+
+function scopeOf({ sessionId, root, since, until, containing }: Scope): string {
+  return [
+    ...(sessionId === undefined ? [] : [` of session ${sessionId}`]),
+    ...(root === undefined ? [] : [` of ${root}`]),
+    ...(since === undefined ? [] : [` since ${since}`]),
+    ...(until === undefined ? [] : [` until ${until}`]),
+    ...(containing === undefined ? [] : [` containing ${JSON.stringify(containing)}`]),
+  ].join("")
+}
+
+const leftLine = (path: string) => `This file contains the text still, and is yours to delete: ${path}`

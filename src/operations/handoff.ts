@@ -6,6 +6,7 @@ export const handoff = operation({
   name: "handoff",
   summary: "Make a session of another agent that goes on with this one",
   effect: "write",
+  access: "agent",
   on: ["cli", "http"],
   positional: ["sessionId"],
   input: z.strictObject({

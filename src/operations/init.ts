@@ -3,7 +3,7 @@ import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { operation } from "./operation.ts"
 import type { Services } from "./services.ts"
-import { sessionLine, thoughtLines } from "./text.ts"
+import { counted, sessionLine, thoughtLines } from "./text.ts"
 import { SessionView, ThoughtView, viewSession, viewThoughts } from "./views.ts"
 
 const Input = z.strictObject({
@@ -22,7 +22,7 @@ const Input = z.strictObject({
       "unarchive",
       "link_root",
     ])
-    .describe("load_context without sessionId finds the newest session of this project"),
+    .describe("load_context without sessionId finds your own session of this project, or else its newest"),
   sessionId: z.string().min(1).optional().describe("Session id, or a unique beginning of it"),
   mcpRootUri: z
     .string()
@@ -55,6 +55,7 @@ export const init = operation({
   name: "init",
   summary: "Recover this project's reasoning sessions after a restart or compaction, start new ones, and manage them.",
   effect: "write",
+  access: "agent",
   on: ["mcp", "http"],
   tool: { set: "recovery", alwaysLoad: true },
   input: Input,
@@ -74,7 +75,9 @@ const handlers: Record<In["operation"], Handler> = {
     return {
       success: true,
       message: [
-        root ? `Project ${root.uri} (${rootSource[root.source]}), ${known} sessions.` : "No project root is known.",
+        root
+          ? `Project ${root.uri} (${rootSource[root.source]}), ${counted(known, "session")}.`
+          : "No project root is known.",
         session ? `Current session: ${session.title}.` : "No current session: load_context or start_new.",
       ].join(" "),
       ...(session ? { session: viewSession(session) } : {}),
@@ -117,7 +120,7 @@ const handlers: Record<In["operation"], Handler> = {
     const found = await sessions.recovery.list({ projectId: root?.project?.id, limit: input.limit ?? LISTED })
     return {
       success: true,
-      message: `${found.length} sessions ${all ? "of all projects" : `of ${root?.uri}`}, newest first.`,
+      message: `${counted(found.length, "session")} ${all ? "of all projects" : `of ${root?.uri}`}, newest first.`,
       sessions: found.map(viewSession),
     }
   },
@@ -157,6 +160,9 @@ const handlers: Record<In["operation"], Handler> = {
     const { session, page, rivals } = found
     const message = [
       `${howFound[found.by]} "${session.title}" (${session.id}): ${page.thoughts.length} of ${page.total} thoughts.`,
+      found.isOthers
+        ? "Another agent is at work in it now: your next thought begins a session of your own, unless you pass this sessionId."
+        : "",
       found.otherRoot ? `It belongs to another project: ${session.rootUri ?? "none"}.` : "",
       session.archivedAtMs === null ? "" : "It is archived; the next thought brings it back.",
       page.olderCursor === null ? "" : `Older thoughts: load_context with cursor "${page.olderCursor}".`,
@@ -205,7 +211,12 @@ const rootSource = {
   client: "named by the client",
   folder: "the process's folder",
 }
-const howFound = { id: "Loaded session", pinned: "Recovered pinned session", newest: "Auto-recovered session" }
+const howFound = {
+  id: "Loaded session",
+  pinned: "Recovered pinned session",
+  own: "Your session",
+  newest: "Auto-recovered session",
+}
 
 async function kept(
   { sessions }: Services,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { proves } from "../../test/promises.ts"
+import type { Caller } from "../domain/caller.ts"
 import type { Failure } from "../domain/failure.ts"
 import { local } from "./invoke.ts"
 import { type Operation, operation } from "./operation.ts"
@@ -10,6 +11,7 @@ const everything = operation({
   name: "test.everything",
   summary: "Takes every kind of input",
   effect: "read",
+  access: "anyone",
   on: ["http"],
   input: z.strictObject({
     text: z.string().min(1).max(100),
@@ -32,6 +34,7 @@ const wrong = operation({
   name: "test.wrong",
   summary: "Answers in a shape that it did not announce",
   effect: "read",
+  access: "anyone",
   on: ["http"],
   input: z.strictObject({}),
   output: z.object({ count: z.number() }),
@@ -87,6 +90,26 @@ describe(proves("bad-input.named"), () => {
     expect(message).toBe("text must be a string, got 1; count must be at least 1, got 0")
   })
 
+  test("several that are unknown are named one by one", async () => {
+    const { message } = await refused({ text: "x", one: 1, two: 2 })
+    expect(message).toContain('unknown parameter "one", "two" (known: ')
+  })
+
+  test("of a long list the beginning is shown, and sixty characters are not long", async () => {
+    const long = `[${'"a",'.repeat(20)}"a"]`
+    expect((await refused({ text: "x", tags: JSON.parse(long) })).message).toBe(
+      `tags must be at most 2 items, got ${long.slice(0, 60)}…`,
+    )
+    const list = ["a", "a", "a".repeat(60 - '["a","a",""]'.length)]
+    expect(JSON.stringify(list)).toHaveLength(60)
+    expect((await refused({ text: "x", tags: list })).message).toContain(`got ${JSON.stringify(list)}`)
+    expect((await refused({ text: "x", kind: "k".repeat(60) })).message).toContain(`got "${"k".repeat(59)}…`)
+  })
+
+  test("the error of the check is attached", async () => {
+    expect((await refused({})).cause).toBeInstanceOf(z.ZodError)
+  })
+
   test("a long value is shown by its length and its beginning", async () => {
     const { message } = await refused({ text: "y".repeat(12_345) })
     expect(message).toBe(`text must be at most 100 characters, got 12,345 characters ("${"y".repeat(60)}"…)`)
@@ -105,6 +128,7 @@ test("an operation that does not exist is named", async () => {
   expect(await refused({}, "test.nothing")).toMatchObject({
     code: "unknown_operation",
     message: 'there is no operation "test.nothing"',
+    data: { name: "test.nothing" },
   })
 })
 
@@ -112,4 +136,51 @@ test("an answer in a wrong shape is a bug, with its cause attached", async () =>
   const failure = await refused({}, "test.wrong")
   expect(failure).toMatchObject({ code: "internal", message: "test.wrong answered in a wrong shape" })
   expect(failure.cause).toBeInstanceOf(z.ZodError)
+})
+
+describe("what is written in the audit", () => {
+  const heard: string[] = []
+  const services = {
+    audit: async ({ who, what, data }: { who: string; what: string; data: object }) =>
+      void heard.push(`${who} ${what} ${JSON.stringify(data)}`),
+  } as unknown as Services
+  const audited = async (values: Partial<Operation>, caller: Caller = { surface: "cli" }) => {
+    heard.length = 0
+    const op = {
+      ...everything,
+      ...{ effect: "write", access: "owner" },
+      run: async () => {
+        heard.push("run")
+        return { echoed: "" }
+      },
+      ...values,
+    } as unknown as Operation
+    await local([op], services)("test.everything", { text: "x" }, caller)
+    return heard
+  }
+
+  test("is what the owner changes, before it is done, and by which way", async () => {
+    expect(await audited({})).toEqual(['the owner test.everything {"via":"terminal","text":"x"}', "run"])
+    expect(await audited({ effect: "destroy" }, { surface: "http", isOwner: true })).toEqual([
+      'the owner test.everything {"via":"dashboard","text":"x"}',
+      "run",
+    ])
+  })
+
+  test("is as much of it as the operation shows", async () => {
+    expect(await audited({ audited: () => ({ chars: 1 }) })).toEqual([
+      'the owner test.everything {"via":"terminal","chars":1}',
+      "run",
+    ])
+  })
+
+  test.each<[string, Partial<Operation>]>([
+    ["a look", { effect: "read" }],
+    ["what others may do as well", { access: "agent" }],
+    ["what anyone may do", { access: "anyone" }],
+    ["an operation that writes its own entry", { audited: "itself" }],
+    ["one that has changed nothing", { audited: () => undefined }],
+  ])("is not %s", async (_, values) => {
+    expect(await audited(values)).toEqual(["run"])
+  })
 })

@@ -1,24 +1,40 @@
 import type * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
+import { authorize, OWNER } from "./caller.ts"
 import type { Operation } from "./operation.ts"
 import type { Services } from "./services.ts"
 
 /** How a surface asks: by name, with raw input. Local inside the daemon, over the socket everywhere else. */
 export type Call = (name: string, input: unknown, caller: Caller) => Promise<Record<string, unknown>>
 
-/** Parse, run, check: the only place where an operation is run. */
+/** Authorize, parse, audit, run, check: the only place where an operation is run. */
 export function local(operations: readonly Operation[], services: Services): Call {
   const byName = new Map(operations.map((op) => [op.name, op]))
   return async (name, input, caller) => {
     const op = byName.get(name)
     if (!op) throw new Failure("unknown_operation", `there is no operation ${JSON.stringify(name)}`, { name })
+    authorize(op, caller)
     const parsed = op.input.safeParse(input ?? {})
     if (!parsed.success) throw badInput(op, parsed.error, input)
+    await writeAudit(op, parsed.data, caller, services)
     const output = op.output.safeParse(await op.run(services, parsed.data, caller))
     if (!output.success) throw new Failure("internal", `${name} answered in a wrong shape`, {}, { cause: output.error })
     return output.data
   }
+}
+
+/** Written before the operation runs, so that nothing the owner's rights allowed goes unrecorded. */
+async function writeAudit(
+  { name, access, effect, audited = (input) => input }: Operation,
+  input: Record<string, unknown>,
+  { surface }: Caller,
+  { audit }: Services,
+): Promise<void> {
+  if (access !== "owner" || effect === "read" || audited === "itself") return
+  const data = audited(input)
+  if (data)
+    await audit({ who: OWNER, what: name, data: { via: surface === "cli" ? "terminal" : "dashboard", ...data } })
 }
 
 const SHOWN_VALUE_CHARS = 60

@@ -2,10 +2,12 @@ import { analytics } from "./analytics.ts"
 import { resumeSessionContext } from "./brief.ts"
 import { configSet, configShow } from "./config.ts"
 import { extractSessionHistory, logConversationExchange, syncConversationHistory } from "./conversations.ts"
+import { dashboardKey } from "./dashboard.ts"
 import { forget } from "./forget.ts"
 import { handoff } from "./handoff.ts"
 import { init } from "./init.ts"
 import { sessionsLive } from "./live.ts"
+import { noticesDismiss, noticesList, noticesShow } from "./notices.ts"
 import type { Operation } from "./operation.ts"
 import { audit, permissionsAnswer, permissionsList } from "./permissions.ts"
 import { projectsList } from "./projects.ts"
@@ -24,7 +26,7 @@ import {
   sessionsShow,
   sessionsTurns,
 } from "./sessions.ts"
-import { importNow, sources } from "./sources.ts"
+import { importNow, sources, sourcesTrust, sourcesUntrust } from "./sources.ts"
 import { doctor, status } from "./system.ts"
 import { taskState } from "./task-state.ts"
 import { down, teamsAdd, teamsImport, teamsList, teamsRemove, up } from "./teams.ts"
@@ -49,6 +51,8 @@ const all = [
   syncConversationHistory,
   extractSessionHistory,
   sources,
+  sourcesTrust,
+  sourcesUntrust,
   importNow,
   forget,
   handoff,
@@ -80,6 +84,9 @@ const all = [
   teamsAsk,
   teamsSendMessage,
   teamsNotify,
+  noticesList,
+  noticesShow,
+  noticesDismiss,
   teamsStatus,
   teamsThreads,
   teamsControl,
@@ -99,6 +106,7 @@ const all = [
   doctor,
   configShow,
   configSet,
+  dashboardKey,
 ] as const
 
 /** The exact types, for the typed client. */

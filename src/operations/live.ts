@@ -12,8 +12,10 @@ const LiveView = z.object({
   waitingFor: z.string().optional(),
   since: z.string().optional(),
   pid: z.number(),
-  /** Where it is reached. */
+  /** The pane of tmux that it runs in now. */
   pane: z.string().optional(),
+  /** It is reached by its agent's own protocol. */
+  direct: z.boolean().optional(),
   /** A hook of it waits in the background, by which mail can wake it. */
   wakes: z.boolean().optional(),
   /** Of the messenger. */
@@ -28,6 +30,7 @@ export const sessionsLive = operation({
   name: "sessions.live",
   summary: "Show the sessions that run on this machine now, what they are at, and where they can be reached",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   input: z.strictObject({}),
   output: z.object({ sessions: z.array(LiveView) }),
@@ -36,12 +39,12 @@ export const sessionsLive = operation({
       ? "No agent runs on this machine now, as far as is known. `throughline setup` lets agents say when they start."
       : table(
           ["AGENT", "STATE", "SESSION", "TITLE", "REACHED"],
-          sessions.map(({ session, status, waitingFor, pane, wakes, topic }) => [
+          sessions.map(({ session, status, waitingFor, ...ways }) => [
             session.platform,
             waitingFor === undefined ? status : `${status} (${waitingFor})`,
             session.id.slice(0, 8),
             clip(session.title, 50),
-            [pane && `tmux ${pane}`, wakes && "hook", topic && `topic ${topic}`].filter(Boolean).join(", ") || "-",
+            reachedText(ways),
           ]),
         ),
   async run({ live, sessions, capture, reach, telegram }) {
@@ -54,7 +57,7 @@ export const sessionsLive = operation({
         return {
           session: viewConversation(session, capture.resumeCommand(session)),
           ...viewLive(agent),
-          ...(reach.isWaiting(agent.session) && { wakes: true }),
+          ...(await reach.waysTo(agent)),
           ...(topic !== undefined && { topic }),
           ...(last && {
             last: {
@@ -74,17 +77,25 @@ export const sessionsLive = operation({
   },
 })
 
-function viewLive({ status, waitingFor, statusAtMs, pid, route, isUnattended, teams }: LiveAgent) {
+function viewLive({ status, waitingFor, statusAtMs, pid, isUnattended, teams }: LiveAgent) {
   return {
     status,
     ...(waitingFor !== null && { waitingFor }),
     ...(statusAtMs !== null && { since: new Date(statusAtMs).toISOString() }),
     pid,
-    ...(route?.pane && { pane: route.pane.pane }),
     ...(isUnattended && { unattended: true }),
     teams: [...teams],
   }
 }
+
+const reachedText = ({
+  pane,
+  direct,
+  wakes,
+  topic,
+}: Pick<z.output<typeof LiveView>, "pane" | "direct" | "wakes" | "topic">) =>
+  [pane && `tmux ${pane}`, direct && "direct", wakes && "hook", topic && `topic ${topic}`].filter(Boolean).join(", ") ||
+  "-"
 
 /** What waits for a person stands first. */
 const rank = (status: LiveAgent["status"]) => ["waiting", "busy", "idle", "gone"].indexOf(status)

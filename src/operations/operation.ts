@@ -1,5 +1,5 @@
 import type { z } from "zod"
-import type { Caller } from "../domain/caller.ts"
+import type { Access, Caller } from "../domain/caller.ts"
 import type { Services } from "./services.ts"
 
 export type Surface = "mcp" | "http" | "cli"
@@ -18,6 +18,16 @@ export interface Operation<
   summary: string
   /** `destroy` makes the command line ask and the tool warn. */
   effect: "read" | "write" | "destroy"
+  /**
+   * Who may call it; invoke.ts enforces this on every surface. `owner` for whatever starts programs, widens permissions,
+   * changes settings or people, deletes data, or hands out a key.
+   */
+  access: Access
+  /**
+   * What the audit keeps of the input when the owner changes something: the whole input if absent. Leave out secrets.
+   * `itself`: the operation writes an audit entry of its own. Undefined: nothing was changed.
+   */
+  audited?: "itself" | ((input: z.output<In>) => Record<string, unknown> | undefined)
   on: readonly Surface[]
   /** `isBrief`: its answer is always short. */
   tool?: { set: ToolSet; alwaysLoad?: boolean; isBrief?: true }
@@ -27,14 +37,22 @@ export interface Operation<
   startsDaemon?: false
   /** Inputs that the command line takes by position. */
   positional?: readonly (keyof z.input<In> & string)[]
+  /** Further flags that the command line takes for an input: a short name, or one for what may also stand at a position. */
+  flags?: Partial<Record<keyof z.input<In> & string, string>>
   /** What stands at the last position may be several words, without quotes. */
   takesWords?: true
   /** For work that takes long: which operation tells how far it is, and how that reads on one line. */
   progress?: { from: string; line(output: Record<string, unknown>): string }
+  /** What a person is asked before it is done, made of the answer to the same call with `dryRun`. */
+  question?(planned: z.output<Out>, input: z.input<In>): string
   input: In
   output: Out
+  /** True for an answer that says no: the command line then ends with a code of its own. */
+  isRefusal?(output: z.output<Out>): boolean
   /** For people, and for agents that read no structured content. */
   text(output: z.output<Out>, input: z.output<In>): string
+  /** Where a person is told something else than an agent: a command instead of a tool. */
+  forPeople?(output: z.output<Out>, input: z.output<In>): string
   /** The same in a terminal that has colours. */
   styled?(output: z.output<Out>, style: Style): string
   run(services: Services, input: z.output<In>, caller: Caller): Promise<z.input<Out>>

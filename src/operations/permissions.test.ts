@@ -13,6 +13,7 @@ import { type Call, local } from "./invoke.ts"
 import { operations } from "./list.ts"
 import { audit, type PermissionView, permissionsAnswer, permissionsList, permissionText } from "./permissions.ts"
 import type { Services } from "./services.ts"
+import { waiting } from "./waiting.ts"
 
 const PERSON: Caller = { surface: "cli" }
 let dir: string
@@ -20,6 +21,7 @@ let store: Store
 let permits: Permits
 let call: Call
 let stop: AbortController
+let running: object[]
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "permissions-"))
   store = await openStore(sqlite({ path: join(dir, "t.db") }))
@@ -31,7 +33,14 @@ beforeEach(async () => {
     redact: (text) => text,
     onTrouble: () => {},
   })
-  call = local(operations, { permits } as unknown as Services)
+  running = []
+  const services = {
+    permits,
+    live: { all: async () => running },
+    sessions: { recovery: { get: async () => ({ title: "Fix the build" }) } },
+    reach: { stuck: { list: async () => [] }, messages: { status: async () => [] } },
+  }
+  call = local(operations, services as unknown as Services)
   stop = new AbortController()
 })
 afterEach(async () => {
@@ -106,7 +115,7 @@ test("what waits is listed whole and answered; who comes late is told who was fi
   expect(permissionsAnswer.text(late as never, { id, answer: "deny", stop: false })).toMatch(
     /too late.*allowed by the owner/,
   )
-  expect(await call("permissions.list", {}, PERSON)).toEqual({ permissions: [] })
+  expect(await call("permissions.list", {}, PERSON)).toEqual({ permissions: [], atTerminal: [] })
   expect((await call("permissions.list", { all: true }, PERSON)).permissions).toHaveLength(1)
 })
 
@@ -183,5 +192,25 @@ test("several options are chosen by their names, those with commas in them too",
     expect(permissions[0]?.questions[0]).toMatchObject({ several: true, details: ["all of them", "", ""] })
     await call("permissions.answer", { id, answer: "answer", with: [words] }, PERSON)
     expect(await answer).toMatchObject({ behavior: "allow", answers: { k: chosen } })
+  }
+})
+
+test("what waits in a terminal is listed too, with the way there: sessions live, waiting and permissions agree", async () => {
+  const pane = { socket: "/tmp/my tmux", pane: "%3" }
+  running = [
+    {
+      session: { id: "0190aaaa-1", platform: "claude-code" },
+      status: "waiting",
+      waitingFor: "permission prompt",
+      route: { pane },
+    },
+    { session: { id: "0190bbbb-1", platform: "claude-code" }, status: "busy", waitingFor: null },
+  ]
+  for (const operation of [permissionsList, waiting]) {
+    const output = (await call(operation.name, {}, { surface: "cli" })) as never
+    expect(output).toMatchObject({ atTerminal: [{ sessionId: "0190aaaa-1", waitsFor: "permission prompt" }] })
+    const text = operation.text(output, { all: false, limit: 50 } as never)
+    expect(text).toContain('0190aaaa "Fix the build" waits (permission prompt): answer in its terminal')
+    expect(text).toContain("tmux -S '/tmp/my tmux' attach -t %3")
   }
 })

@@ -1,7 +1,8 @@
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import { type Decision, PERMISSION_STATES, type Permission, type PermissionAnswers } from "../domain/permission.ts"
-import { personOf } from "./caller.ts"
+import { AtTerminalView, atTerminals, atTerminalText } from "./at-terminal.ts"
+import { OWNER } from "./caller.ts"
 import { operation } from "./operation.ts"
 import { clip, minute, table } from "./text.ts"
 
@@ -43,22 +44,31 @@ export const permissionsList = operation({
   name: "permissions.list",
   summary: "Show what agents ask to be allowed, whole, as it would be run",
   effect: "read",
+  access: "anyone",
   on,
   command: ["permissions", "permissions list"],
   input: z.strictObject({
     all: z.boolean().default(false).describe("Also what was decided, newest first"),
     limit: z.int().min(1).max(1000).default(50).describe("With --all: how many at the most"),
   }),
-  output: z.object({ permissions: z.array(PermissionView) }),
-  text: ({ permissions }, { all }) =>
-    permissions.length === 0
+  output: z.object({
+    permissions: z.array(PermissionView),
+    /** Sessions that ask something which only their own terminal can answer. */
+    atTerminal: z.array(AtTerminalView),
+  }),
+  text: ({ permissions, atTerminal }, { all }) =>
+    permissions.length + atTerminal.length === 0
       ? all
         ? "No agent has asked for anything yet."
         : "Nothing waits for an answer."
-      : permissions.map((each) => (each.state === "waiting" ? permissionText(each) : decidedText(each))).join("\n\n"),
-  async run({ permits }, { all, limit }) {
-    const found = all ? await permits.recent(limit) : await permits.waiting()
-    return { permissions: found.map(viewPermission) }
+      : [
+          ...atTerminal.map(atTerminalText),
+          ...permissions.map((each) => (each.state === "waiting" ? permissionText(each) : decidedText(each))),
+        ].join("\n\n"),
+  async run({ permits, live, sessions }, { all, limit }) {
+    const waiting = await permits.waiting()
+    const found = all ? await permits.recent(limit) : waiting
+    return { permissions: found.map(viewPermission), atTerminal: await atTerminals({ live, sessions }, waiting) }
   },
 })
 
@@ -66,6 +76,8 @@ export const permissionsAnswer = operation({
   name: "permissions.answer",
   summary: "Allow or deny what an agent asks; the first answer counts",
   effect: "write",
+  access: "owner",
+  audited: "itself",
   on,
   positional: ["id", "answer"],
   input: z.strictObject({
@@ -84,8 +96,7 @@ export const permissionsAnswer = operation({
   output: z.object({ accepted: z.boolean(), permission: PermissionView }),
   text: ({ accepted, permission }) =>
     accepted ? decidedText(permission) : `This came too late. ${decidedText(permission)}`,
-  async run({ permits }, { id, answer, which, reason, with: words = [], stop }, caller) {
-    const by = personOf(caller)
+  async run({ permits }, { id, answer, which, reason, with: words = [], stop }) {
     if (which !== undefined && answer !== "always")
       throw new Failure("bad_input", "which names a rule, and goes with always", { parameter: "which" })
     if (words.length > 0 && answer !== "answer")
@@ -97,7 +108,7 @@ export const permissionsAnswer = operation({
       return answer === "deny" ? { kind: answer, reason, interrupt: stop } : { kind: answer, reason }
     }
     const decision = await decided()
-    const { isFirst, permission } = await permits.decide(id, decision, by)
+    const { isFirst, permission } = await permits.decide(id, decision, OWNER)
     return { accepted: isFirst, permission: viewPermission(permission) }
   },
 })
@@ -106,6 +117,7 @@ export const audit = operation({
   name: "audit",
   summary: "Show who decided what, and when, newest first",
   effect: "read",
+  access: "anyone",
   on,
   input: z.strictObject({
     limit: z.int().min(1).max(1000).default(50).describe("How many at the most"),
@@ -181,8 +193,14 @@ const shown = (text: string) =>
     letter === "\n" || letter === "\t" ? letter : `\\u{${letter.codePointAt(0)!.toString(16)}}`,
   )
 
-const aboutOf = ({ id, asker, tool, title, rule, reason }: Record<string, unknown>) =>
-  clip([id, asker, tool, title, rule && `rule: ${rule}`, reason].filter(Boolean).map(String).map(shown).join(", "), 160)
+/** A decision about a permission reads best without names; everything else is a list of names and values. */
+function aboutOf({ id, asker, tool, title, rule, reason, ...rest }: Record<string, unknown>): string {
+  const named = Object.entries(rest).map(
+    ([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`,
+  )
+  const parts = [id, asker, tool, title, rule && `rule: ${rule}`, reason, ...named].filter(Boolean)
+  return clip(parts.map(String).map(shown).join(", "), 160)
+}
 
 /** What a person typed, as its questions take it. */
 function answersOf({ questions }: Permission, words: string[]): PermissionAnswers {

@@ -16,6 +16,7 @@ export const projectsList = operation({
   name: "projects.list",
   summary: "List the projects in which something was said, newest first, with their agents and git branches",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   command: "projects",
   input: z.strictObject({}),

@@ -1,9 +1,9 @@
 import * as z from "zod"
+import { isOwner } from "../domain/caller.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { addressOf, messageOf, PRIORITIES, RUNGS, targetOf } from "../domain/message.ts"
-import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
 import { clip, minute, table } from "./text.ts"
 
@@ -11,6 +11,7 @@ export const sendMessage = operation({
   name: "send_message",
   summary: "Queue a message for a team's agent or for one session; it is kept until the agent has it",
   effect: "write",
+  access: "anyone",
   on: ["mcp", "cli", "http"],
   tool: { set: "queue", isBrief: true },
   command: "send",
@@ -27,16 +28,21 @@ export const sendMessage = operation({
     id: z.string().optional(),
     target: z.string().optional(),
     reason: z.string().optional(),
+    /** Why it will not go the way that was asked for. */
+    note: z.string().optional(),
   }),
-  text: ({ queued, id, target, reason }) =>
-    queued ? `Queued for ${target}: ${id}` : `Not queued: ${reason}${id === undefined ? "" : ` of ${id}`}`,
-  run: ({ reach }, { target, message, priority, idempotency_key }, caller) =>
+  isRefusal: ({ queued }) => !queued,
+  text: ({ queued, id, target, reason, note }) =>
+    queued
+      ? `Queued for ${target}: ${id}${note === undefined ? "" : `\n${note}`}`
+      : `Not queued: ${reason}${id === undefined ? "" : ` of ${id}`}`,
+  run: async ({ reach }, { target, message, priority, idempotency_key }, caller) =>
     reach.messages.send({
       target,
       text: message,
       priority,
       idempotencyKey: idempotency_key ?? caller.idempotencyKey,
-      sender: reach.senderOf(caller),
+      sender: await reach.senderOf(caller),
     }),
 })
 
@@ -46,6 +52,7 @@ export const queueStatus = operation({
   name: "queue_status",
   summary: "Show for every team, and session with messages, how many wait and what its agent is at",
   effect: "read",
+  access: "anyone",
   on: ["mcp", "cli", "http"],
   tool: { set: "queue", isBrief: true },
   command: "queue",
@@ -112,6 +119,7 @@ export const queueShow = operation({
   name: "queue.show",
   summary: "Show one message: its state, since when, and the way it went",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   positional: ["id"],
   input: z.strictObject(which),
@@ -135,12 +143,19 @@ export const queueCancel = operation({
   name: "queue.cancel",
   summary: "Take back a message that no agent has yet",
   effect: "write",
+  access: "agent",
   on: ["cli", "http"],
   positional: ["id"],
   input: z.strictObject(which),
   output: z.object({ id: z.string(), cancelled: z.boolean(), reason: z.string().optional() }),
+  isRefusal: ({ cancelled }) => !cancelled,
   text: ({ id, cancelled, reason }) => (cancelled ? `${id} is taken back.` : `${id} is not taken back: ${reason}.`),
-  run: async ({ reach }, { id }) => ({ id, ...(await reach.messages.cancel(id)) }),
+  async run({ reach }, { id }, caller) {
+    const message = await reach.messages.byId(id)
+    if (message && messageOf(message).sender.kind === "owner" && !isOwner(caller))
+      throw new Failure("person_needed", `${id} is the owner's own message`, { id })
+    return { id, ...(await reach.messages.cancel(id)) }
+  },
 })
 
 export const queueStuck = operation({
@@ -148,6 +163,7 @@ export const queueStuck = operation({
   summary:
     "Show the messages that a person has to decide about: those that failed, ran out of time, or may have arrived",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   input: z.strictObject({}),
   output: z.object({ messages: z.array(MessageView) }),
@@ -165,6 +181,7 @@ export const queueSettle = operation({
   name: "queue.settle",
   summary: "Decide about a message that failed, ran out of time, or may have arrived: say it again, or leave it",
   effect: "write",
+  access: "owner",
   on: ["cli", "http"],
   positional: ["id", "how"],
   input: z.strictObject({
@@ -172,16 +189,14 @@ export const queueSettle = operation({
     how: z.enum(["again", "leave"]).describe("again: the same words to the same one; leave: nothing more comes of it"),
   }),
   output: z.object({ settled: z.boolean(), newId: z.string().optional(), reason: z.string().optional() }),
+  isRefusal: ({ settled }) => !settled,
   text: ({ settled, newId, reason }, { id }) =>
     settled
       ? newId === undefined
         ? `${id} is left as it is.`
         : `${id} is said again as ${newId}.`
       : `Not changed: ${reason}.`,
-  run({ reach }, { id, how }, caller) {
-    personOf(caller)
-    return reach.stuck.settle(id, { again: how === "again" })
-  },
+  run: ({ reach }, { id, how }) => reach.stuck.settle(id, { again: how === "again" }),
 })
 
 export function viewMessage(delivery: Delivery): z.output<typeof MessageView> {

@@ -6,6 +6,7 @@ export const reindex = operation({
   name: "reindex",
   summary: "Make the search index anew from the archive",
   effect: "write",
+  access: "agent",
   on: ["cli", "http"],
   progress: {
     from: "status",
@@ -20,7 +21,7 @@ export const reindex = operation({
   input: z.strictObject({}),
   output: z.object({ documents: z.number(), sizeBytes: z.number(), seconds: z.number() }),
   text: ({ documents, sizeBytes, seconds }) =>
-    `${documents} turns and thoughts indexed in ${seconds} s (${Math.round(sizeBytes / 1e5) / 10} MB).`,
+    `${documents === 1 ? "1 turn or thought" : `${documents} turns and thoughts`} indexed in ${seconds} s (${Math.round(sizeBytes / 1e5) / 10} MB).`,
   async run({ recall }) {
     const startedMs = performance.now()
     await recall.rebuild()

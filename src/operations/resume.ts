@@ -1,6 +1,7 @@
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
+import { isUntrusted } from "../domain/origin.ts"
 import type { Session } from "../domain/session.ts"
 import { operation } from "./operation.ts"
 import type { Services } from "./services.ts"
@@ -11,6 +12,7 @@ export const resume = operation({
   name: "resume",
   summary: "Find a session and say how to go on with it in its own agent",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   positional: ["which"],
   takesWords: true,
@@ -52,7 +54,14 @@ export const resume = operation({
 async function newest({ sessions, capture }: Pick<Services, "sessions" | "capture">, caller: Caller): Promise<Session> {
   const own = await sessions.projects.ofCaller(caller)
   const found = own?.project
-    ? await sessions.list({ projectId: own.project.id, archived: false, subagents: false, empty: false, limit: 20 })
+    ? await sessions.list({
+        projectId: own.project.id,
+        archived: false,
+        subagents: false,
+        empty: false,
+        trusted: true,
+        limit: 20,
+      })
     : []
   const session = found.find((each) => capture.resuming(each) !== undefined)
   if (session) return session
@@ -65,7 +74,8 @@ async function named(
   which: string,
   caller: Caller,
 ): Promise<Session> {
-  const native = await capture.byNativeId(which)
+  const root = await sessions.projects.ofCaller(caller).catch(() => undefined)
+  const native = await capture.byNativeId(which, root?.uri)
   if (native) return native
   if (/^[0-9a-f-]{4,}$/i.test(which)) {
     const session = await sessions.recovery.get(which).catch(onlyNotFound)
@@ -77,7 +87,7 @@ async function named(
     limit: 20,
     ...(own?.project ? { firstProjectId: own.project.id } : {}),
   })
-  const hit = hits.find(({ session }) => capture.resuming(session) !== undefined)
+  const hit = hits.find(({ session }) => !isUntrusted(session) && capture.resuming(session) !== undefined)
   if (hit) return hit.session
   throw new Failure("session_not_found", `no session is found by ${JSON.stringify(which)}`, { which })
 }

@@ -1,6 +1,6 @@
 import { fitted, lineRanges, visible } from "./columns.ts"
 import type { Style } from "./operation.ts"
-import { clip, minute, projectName } from "./text.ts"
+import { clip, mark, minute, projectName } from "./text.ts"
 
 interface Hit {
   sessionId: string
@@ -11,6 +11,7 @@ interface Hit {
   at: string
   snippet: string
   marks: [number, number][]
+  untrusted?: true | undefined
 }
 
 interface Answer {
@@ -22,8 +23,8 @@ interface Answer {
 /** Two lines a hit: for files, pipes and other programs. */
 export function searchText({ query, hits, notes }: Answer): string {
   const lines = hits.map(
-    ({ sessionId, at, platform, project, title, tool, snippet }) =>
-      `${sessionId.slice(0, 8)}  ${minute(at)}  ${platform}  ${projectName(project)}  ${clip(title, 60)}\n    ${tool === undefined ? "" : `${tool}: `}${snippet}`,
+    ({ sessionId, at, platform, project, title, tool, snippet, untrusted }) =>
+      `${mark({ untrusted })}${sessionId.slice(0, 8)}  ${minute(at)}  ${platform}  ${projectName(project)}  ${clip(title, 60)}\n    ${tool === undefined ? "" : `${tool}: `}${snippet}`,
   )
   return [
     ...lines,
@@ -43,6 +44,7 @@ export function searchStyled({ query, hits, notes }: Answer, style: Style): stri
     return [
       `${dim(`${index + 1}.`.padEnd(indent.length))}${bold(fitted(hit.title, columns))}`,
       `${indent}${dim(`${before}${project} · `)}${accent(id)}`,
+      ...(hit.untrusted ? [`${indent}${bold(mark(hit).trim())}`] : []),
       ...markedLines(withTool(hit), columns, style.mark).map((line) => `${indent}${line}`),
       "",
     ].join("\n")

@@ -2,13 +2,15 @@ import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ProjectId } from "../domain/ids.ts"
+import { isUntrusted, UNTRUSTED_NOTE } from "../domain/origin.ts"
 import type { Session } from "../domain/session.ts"
 import type { Found, SearchHit, SearchWish } from "../recall/search/wish.ts"
 import { operation } from "./operation.ts"
 import { searchStyled, searchText } from "./search-text.ts"
 import type { Services } from "./services.ts"
-import { checkPlatform } from "./sources.ts"
-import { clip, projectName } from "./text.ts"
+import { platformNamed } from "./sources.ts"
+import { clip, mark, projectName } from "./text.ts"
+import { markOf } from "./views.ts"
 
 const day = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 const ROLES = ["user", "assistant", "thought", "tool"] as const
@@ -35,6 +37,7 @@ export const searchConversationHistory = operation({
   summary:
     'Find what was said and decided in earlier sessions of any coding agent. Words, "exact phrase", prefix*, -without. This project first.',
   effect: "read",
+  access: "anyone",
   on: ["mcp", "http"],
   tool: { set: "recall", alwaysLoad: true },
   input: z.strictObject({
@@ -56,6 +59,7 @@ export const searchConversationHistory = operation({
         project: z.string().optional(),
         score: z.number(),
         resume_command: z.string().optional(),
+        untrusted: z.literal(true).optional(),
       }),
     ),
     note: z.string().optional(),
@@ -63,8 +67,8 @@ export const searchConversationHistory = operation({
   text: ({ exchanges, note }) =>
     [
       ...exchanges.map(
-        ({ session_id, timestamp, platform, project, user, ai }) =>
-          `${session_id} ${timestamp} ${platform} ${project ?? "-"}\n  ${user === "" ? "" : `> ${user}\n  `}${ai}`,
+        ({ session_id, timestamp, platform, project, user, ai, untrusted }) =>
+          `${mark({ untrusted })}${session_id} ${timestamp} ${platform} ${project ?? "-"}\n  ${user === "" ? "" : `> ${user}\n  `}${ai}`,
       ),
       ...(note === undefined ? [] : [note]),
     ].join("\n"),
@@ -73,7 +77,8 @@ export const searchConversationHistory = operation({
     const found = await recall.search({ ...wish, query, limit: n_results, chars: charsPerHit(n_results) })
     const isLong = n_results > MANY
     const said = found.hits.length === 0 ? await whyNothing(recall, found, wish) : isLong ? [GO_ON] : []
-    const note = [...found.notes, ...said].join(" ")
+    const warning = found.hits.some(({ session }) => isUntrusted(session)) ? [UNTRUSTED_NOTE] : []
+    const note = [...warning, ...found.notes, ...said].join(" ")
     const exchanges = found.hits.map((hit) => exchangeView(hit, !isLong))
     return {
       query: clip(query, 40),
@@ -87,6 +92,7 @@ export const search = operation({
   name: "search",
   summary: "Find what was said, in the sessions of all agents",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   positional: ["query"],
   takesWords: true,
@@ -121,6 +127,7 @@ export const search = operation({
         user: z.string(),
         ai: z.string(),
         resumeCommand: z.string().optional(),
+        untrusted: z.literal(true).optional(),
       }),
     ),
     complete: z.boolean(),
@@ -156,6 +163,7 @@ export const search = operation({
           user: hit.user,
           ai: hit.ai,
           ...(resumeCommand === undefined ? {} : { resumeCommand }),
+          ...markOf(hit.session),
         }
       }),
       complete: found.isComplete,
@@ -200,11 +208,11 @@ interface Given {
 /** Without a scope the caller's own project comes first, and the others after it. */
 async function wishOf(
   { sessions, capture }: Pick<Services, "sessions" | "capture">,
-  { sessionId, project, platform, branch, role, since, until }: Given,
+  { sessionId, project, platform: agent, branch, role, since, until }: Given,
   caller: Caller,
 ): Promise<Wish> {
-  checkPlatform(capture, platform)
-  const session = sessionId === undefined ? undefined : await sessionOf({ sessions, capture }, sessionId)
+  const platform = platformNamed(capture, agent)
+  const session = sessionId === undefined ? undefined : await sessionOf({ sessions, capture }, sessionId, caller)
   const wish: Wish = {
     ...(session === undefined ? {} : { sessionId: session.id }),
     ...(platform === undefined ? {} : { platform }),
@@ -220,8 +228,14 @@ async function wishOf(
 }
 
 /** The agent's own id of a session is as good as ours. */
-async function sessionOf({ sessions, capture }: Pick<Services, "sessions" | "capture">, id: string): Promise<Session> {
-  return (await capture.byNativeId(id)) ?? sessions.recovery.get(id)
+export async function sessionOf(
+  { sessions, capture }: Pick<Services, "sessions" | "capture">,
+  id: string,
+  caller: Caller,
+): Promise<Session> {
+  // Without a root it is looked for all the same; a client that must be asked for its roots first is asked elsewhere.
+  const root = await sessions.projects.ofCaller({ ...caller, canAskRoots: false }).catch(() => undefined)
+  return (await capture.byNativeId(id, root?.uri)) ?? sessions.recovery.get(id)
 }
 
 export async function projectOf(sessions: Services["sessions"], given: string): Promise<ProjectId> {
@@ -276,6 +290,7 @@ function exchangeView({ session, exchange, user, ai, snippet, kind, atMs, score 
     ...(session.rootUri === null ? {} : { project: projectName(session.rootUri) }),
     score: rounded(score),
     ...(withCommand ? { resume_command: `throughline resume ${id}` } : {}),
+    ...markOf(session),
   }
 }
 

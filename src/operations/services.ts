@@ -29,6 +29,8 @@ export interface Services {
   analytics: Analytics
   telegram: BotRoom
   system: SystemService
+  /** Keeps who used the owner's rights, and for what. */
+  audit(entry: { who: string; what: string; data: Record<string, unknown> }): Promise<void>
 }
 
 export interface SystemService {
@@ -36,6 +38,8 @@ export interface SystemService {
   /** What is wrong, and how to mend it. */
   examine(): Promise<{ findings: SystemFinding[]; verdict: string }>
   config: ConfigService
+  /** Where the dashboard is, and what signs a page in for as long as this daemon runs. Throws where HTTP is off. */
+  dashboard(): { url: string; key: string }
 }
 
 export interface SystemFinding {
@@ -48,8 +52,13 @@ export interface SystemFinding {
 export interface ConfigService {
   file: string
   show(): { key: string; value: unknown; source: string; secret: boolean; description: string }[]
-  /** Writes it into the file; undefined takes it out. Throws, and changes nothing, where it is no good. */
-  set(key: string, text: string | undefined): void
+  /** Writes it into the file; undefined takes it out. Rejects, and changes nothing, where a start would refuse it. */
+  set(key: string, text: string | undefined): Promise<ConfigUndo | undefined>
+}
+
+/** What the file held before; without a value it held none. */
+export interface ConfigUndo {
+  value?: unknown
 }
 
 export interface SystemStatus {
@@ -69,6 +78,8 @@ export interface SystemStatus {
     sessions: number
     thoughts: number
     journal: number
+    /** Why it does not answer; the figures are not known then. */
+    trouble?: string | undefined
   }
   search: {
     place: string
@@ -84,5 +95,15 @@ export interface SystemStatus {
   followers: { name: string; lag: number }[]
   /** Absent where there is no bot. */
   telegram?: { id: string; state: BotState | "new"; why?: string | undefined; since?: string | undefined } | undefined
+  /** Everything that runs in the background for as long as the daemon does. */
+  loops: {
+    name: string
+    state: "running" | "restarting" | "stalled"
+    restarts: number
+    since?: string | undefined
+    error?: string | undefined
+  }[]
+  /** Errors that nobody caught. */
+  bugs: { count: number; last?: { at: string; message: string } | undefined }
   notices: string[]
 }

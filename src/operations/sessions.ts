@@ -1,10 +1,13 @@
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
+import { withoutScope } from "../domain/ids.ts"
 import type { Turn } from "../domain/turn.ts"
 import { operation } from "./operation.ts"
-import { conversationLine, conversationTable, runLine, sessionLine, thoughtLines, turnLines } from "./text.ts"
+import { platformNamed } from "./sources.ts"
+import { conversationLine, conversationTable, counted, runLine, sessionLine, thoughtLines, turnLines } from "./text.ts"
 import {
   ConversationView,
+  markOf,
   RelativeView,
   RunView,
   SessionView,
@@ -24,6 +27,7 @@ export const sessionsList = operation({
   name: "sessions.list",
   summary: "List the sessions of every agent, newest first",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   command: "sessions",
   input: z.strictObject({
@@ -49,7 +53,7 @@ export const sessionsList = operation({
       limit: limit + 1,
       ...(empty ? {} : { empty: false }),
       ...(project?.project ? { projectId: project.project.id } : {}),
-      ...(platform === undefined ? {} : { platform }),
+      ...(platform === undefined ? {} : { platform: platformNamed(capture, platform)! }),
       ...(subagents ? {} : { subagents: false }),
     })
     const views = found.slice(0, limit).map((session) => viewConversation(session, capture.resumeCommand(session)))
@@ -61,6 +65,7 @@ export const sessionsShow = operation({
   name: "sessions.show",
   summary: "Show a session: its conversation, its thoughts and branches, and how to go on with it",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   positional: ["sessionId"],
   input: z.strictObject({
@@ -104,7 +109,7 @@ export const sessionsShow = operation({
     return {
       session: viewConversation(session, capture.resumeCommand(session)),
       linkedRoots,
-      lineage: edges.map(({ kind, parentNativeId }) => ({ kind, parentNativeId })),
+      lineage: edges.map(({ kind, parentNativeId }) => ({ kind, parentNativeId: withoutScope(parentNativeId) })),
       runs: runs.map(viewRun),
       turns: turns.map(viewTurn),
       ...viewThoughts(thoughts),
@@ -118,6 +123,7 @@ export const sessionsOutline = operation({
   name: "sessions.outline",
   summary: "Show what a session is made of: each turn by its beginning, its thoughts, where it comes from and went",
   effect: "read",
+  access: "anyone",
   on: ["http"],
   input: z.strictObject({
     sessionId,
@@ -131,7 +137,7 @@ export const sessionsOutline = operation({
     thoughts: z.array(ThoughtView),
     branches: z.record(z.string(), z.array(ThoughtView)),
   }),
-  text: ({ session, turns }) => `${conversationLine(session)}\n${turns.length} turns`,
+  text: ({ session, turns }) => `${conversationLine(session)}\n${counted(turns.length, "turn")}`,
   async run({ sessions, capture }, { sessionId, superseded }) {
     const { session, relatives, runs, turns, thoughts } = await sessions.outline(sessionId, {
       superseded,
@@ -161,6 +167,7 @@ export const sessionsTurns = operation({
   name: "sessions.turns",
   summary: "Return turns of a session whole, by the ids that sessions.outline gives",
   effect: "read",
+  access: "anyone",
   on: ["http"],
   input: z.strictObject({
     sessionId,
@@ -189,6 +196,7 @@ export const sessionsRename = operation({
   name: "sessions.rename",
   summary: "Give a session another title",
   effect: "write",
+  access: "agent",
   on: ["cli", "http"],
   positional: ["sessionId", "title"],
   input: z.strictObject({ sessionId, title: z.string().trim().min(1).max(200).describe("The new title") }),
@@ -203,6 +211,7 @@ export const sessionsPin = operation({
   name: "sessions.pin",
   summary: "Make a session the one that its project recovers",
   effect: "write",
+  access: "agent",
   on: ["cli", "http"],
   positional: ["sessionId"],
   input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Unpin it") }),
@@ -217,6 +226,7 @@ export const sessionsArchive = operation({
   name: "sessions.archive",
   summary: "Put a session into the archive; it stays loadable by its id",
   effect: "write",
+  access: "agent",
   on: ["cli", "http"],
   positional: ["sessionId"],
   input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Bring it back") }),
@@ -231,6 +241,7 @@ export const sessionsLink = operation({
   name: "sessions.link",
   summary: "Let a session belong to one more project",
   effect: "write",
+  access: "agent",
   on: ["cli", "http"],
   positional: ["sessionId", "root"],
   input: z.strictObject({ sessionId, root: z.string().min(1).describe("Folder or file:// URI") }),
@@ -246,6 +257,7 @@ export const sessionsExport = operation({
   name: "sessions.export",
   summary: "Print a whole session, conversation, thoughts and branches, as markdown or JSON",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   positional: ["sessionId"],
   input: z.strictObject({
@@ -260,7 +272,7 @@ export const sessionsExport = operation({
       JSON.stringify(
         {
           version: 1,
-          session: viewSession(whole.session),
+          session: { ...viewSession(whole.session), ...markOf(whole.session) },
           linkedRoots: whole.linkedRoots,
           turns: whole.turns.map(viewTurn),
           ...viewThoughts(whole.thoughts),

@@ -1,8 +1,10 @@
 import * as z from "zod"
-import { Failure } from "../domain/failure.ts"
+import { neededAgent } from "../domain/agent-names.ts"
+import { shellWord } from "../domain/platform.ts"
+import { isUnfamiliar, OVER_LIMIT, recordsOf, type SourceSummary, unknownKinds } from "../domain/source.ts"
 import { operation } from "./operation.ts"
 import type { Services } from "./services.ts"
-import { table } from "./text.ts"
+import { counted, table } from "./text.ts"
 
 export const SourceView = z.object({
   platform: z.string(),
@@ -19,6 +21,10 @@ export const SourceView = z.object({
   unknown: z.number(),
   unreadable: z.number(),
   troubles: z.array(z.object({ path: z.string(), trouble: z.string() })),
+  /** The newest version of the agent whose records are known to be read. */
+  verified: z.string(),
+  /** Set where its records do not look as they should: in what way. */
+  warning: z.string().optional(),
 })
 
 const ProgressView = z.object({
@@ -36,10 +42,17 @@ export const sources = operation({
   name: "sources",
   summary: "Show every agent that is captured: what was found, kept and skipped",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   input: z.strictObject({}),
-  output: z.object({ sources: z.array(SourceView), progress: ProgressView }),
-  text: ({ sources, progress }) => {
+  output: z.object({
+    sources: z.array(SourceView),
+    progress: ProgressView,
+    /** Files inside of project folders: what they hold is marked as untrusted, unless a person trusts the folder. */
+    repositoryFiles: z.array(z.object({ platform: z.string(), path: z.string(), trusted: z.boolean() })),
+    trusted: z.array(z.object({ path: z.string(), since: z.string() })),
+  }),
+  text: ({ sources, progress, repositoryFiles, trusted }) => {
     const rows = sources.map((s) => [
       s.label,
       s.found ? String(s.sources) : "-",
@@ -51,6 +64,7 @@ export const sources = operation({
       [
         s.unreadable > 0 ? `${s.unreadable} unreadable lines` : "",
         s.unknown > 0 ? `${s.unknown} of unknown kind` : "",
+        ...Object.values(OVER_LIMIT).flatMap((kind) => (s.skipped[kind] ? [`${s.skipped[kind]} × ${kind}`] : [])),
         ...s.troubles.map((t) => `${t.path}: ${t.trouble}`),
       ]
         .filter((part) => part !== "")
@@ -59,15 +73,76 @@ export const sources = operation({
     const importing = progress.importing
       ? `\n\nImporting: ${progress.sourcesLeft} sources left, ${(progress.bytesLeft / 1e6).toFixed(0)} MB.`
       : ""
-    return `${table(["AGENT", "FILES", "SESSIONS", "TURNS", "SIZE", "LAST READ", "LAG", "SKIPPED"], rows)}${importing}`
+    const warnings = sources.flatMap(({ label, warning }) => (warning === undefined ? [] : [`${label}: ${warning}`]))
+    const notes = warnings.length === 0 ? "" : `\n\n${warnings.join("\n")}\n${UNFAMILIAR_REMEDY}`
+    return `${table(["AGENT", "FILES", "SESSIONS", "TURNS", "SIZE", "LAST READ", "LAG", "SKIPPED"], rows)}${notes}${repositoryLines(repositoryFiles, trusted)}${importing}`
   },
-  run: async ({ capture }) => ({ sources: await sourceViews(capture), progress: progressView(capture) }),
+  async run({ capture }) {
+    const { files, trusted } = await capture.origins.list()
+    return {
+      sources: await sourceViews(capture),
+      progress: progressView(capture),
+      repositoryFiles: files.map(({ platform, path, isTrusted }) => ({ platform, path, trusted: isTrusted })),
+      trusted: trusted.map(({ path, atMs }) => ({ path, since: new Date(atMs).toISOString() })),
+    }
+  },
 })
+
+const TrustView = z.object({ path: z.string(), files: z.number() })
+const trustedPath = z.string().min(1).max(4096).describe("A project's folder, or one file in it")
+
+export const sourcesTrust = operation({
+  name: "sources.trust",
+  summary: "Vouch for the conversations in a project's own folder: they count like those of your agents",
+  effect: "write",
+  access: "owner",
+  on: ["cli", "http"],
+  positional: ["path"],
+  input: z.strictObject({ path: trustedPath }),
+  output: TrustView,
+  text: ({ path, files }) =>
+    `Trusted: ${path} (${counted(files, "file")} so far). To undo: throughline sources untrust ${shellWord(path)}`,
+  run: ({ capture }, { path }, caller) => capture.origins.trust(path, caller.cwd),
+})
+
+export const sourcesUntrust = operation({
+  name: "sources.untrust",
+  summary: "No longer vouch for the conversations in a project's own folder",
+  effect: "write",
+  access: "owner",
+  on: ["cli", "http"],
+  positional: ["path"],
+  input: z.strictObject({ path: trustedPath }),
+  output: TrustView,
+  text: ({ path, files }) => `No longer trusted: ${path} (${counted(files, "file")}).`,
+  run: ({ capture }, { path }, caller) => capture.origins.distrust(path, caller.cwd),
+})
+
+const MOST_LISTED = 20
+
+function repositoryLines(
+  files: { platform: string; path: string; trusted: boolean }[],
+  trusted: { path: string }[],
+): string {
+  if (files.length === 0 && trusted.length === 0) return ""
+  const rows = files
+    .slice(0, MOST_LISTED)
+    .map((file) => [file.trusted ? "trusted" : "untrusted", file.platform, file.path])
+  const more = files.length > rows.length ? [`and ${files.length - rows.length} more; --json lists all`] : []
+  return [
+    "\n\nConversations in files of project folders. Those that are untrusted are marked in search and left out of briefs;",
+    "`throughline sources trust <folder>` vouches for a folder.",
+    ...(rows.length === 0 ? [] : [table(["", "AGENT", "FILE"], rows)]),
+    ...more,
+    ...(trusted.length === 0 ? [] : [`Trusted folders: ${trusted.map(({ path }) => path).join(", ")}`]),
+  ].join("\n")
+}
 
 export const importNow = operation({
   name: "import",
   summary: "Look at every agent's files now, and wait until all is kept",
   effect: "write",
+  access: "agent",
   on: ["cli", "http"],
   progress: { from: "sources", line: (output) => progressLine(output.progress as z.output<typeof ProgressView>) },
   input: z.strictObject({ platform: z.string().min(1).optional().describe("Only this agent") }),
@@ -77,30 +152,38 @@ export const importNow = operation({
     return `Kept: ${total((s) => s.sessions)} sessions, ${total((s) => s.turns)} turns of ${sources.filter((s) => s.found).length} agents. \`throughline sources\` has the details.`
   },
   async run({ capture }, { platform }) {
-    checkPlatform(capture, platform)
-    await capture.capturing.sync(platform)
+    await capture.capturing.sync(platformNamed(capture, platform))
     return { sources: await sourceViews(capture), progress: progressView(capture) }
   },
 })
 
+/** What a person does about an agent whose records look unfamiliar. */
+export const UNFAMILIAR_REMEDY =
+  "Update Throughline; if it is the newest already, report this with what `throughline sources --json` prints. What can be read is kept."
+
 type Capture = Services["capture"]
 
-export function checkPlatform(capture: Capture, platform: string | undefined): void {
-  if (platform === undefined || capture.platforms.some(({ id }) => id === platform)) return
-  const known = capture.platforms.map(({ id }) => id).join(", ")
-  throw new Failure("bad_input", `platform must be one of ${known}, got ${JSON.stringify(platform)}`, {
-    parameter: "platform",
-  })
+/** The id of the agent that is meant; undefined where none was named. */
+export function platformNamed<Name extends string | undefined>(
+  capture: Capture,
+  name: Name,
+): string | (Name & undefined) {
+  if (name === undefined) return name
+  // Sessions of thoughts alone are our own, and no adapter's.
+  return neededAgent([...capture.platforms, { id: "throughline", label: "Throughline" }], name, "platform")
 }
 
 export async function sourceViews(capture: Capture): Promise<z.output<typeof SourceView>[]> {
   const { waiting } = capture.capturing.progress()
   const summaries = new Map((await capture.sources()).map((summary) => [summary.platform, summary]))
-  return capture.platforms.map(({ id, label }) => {
-    const { lastReadAtMs, ...summary } = summaries.get(id) ?? { ...NOTHING, platform: id }
+  return capture.platforms.map(({ id, label, verified }) => {
+    const { lastReadAtMs, recent, ...summary } = summaries.get(id) ?? { ...NOTHING, platform: id }
+    const warning = warningOf({ ...summary, recent }, verified, capture.unrecognised(id))
     return {
       ...summary,
       label,
+      verified,
+      ...(warning === undefined ? {} : { warning }),
       found: summary.sources > 0,
       waiting: waiting[id] ?? 0,
       ...(lastReadAtMs === null ? {} : { lastReadAt: new Date(lastReadAtMs).toISOString() }),
@@ -108,7 +191,26 @@ export async function sourceViews(capture: Capture): Promise<z.output<typeof Sou
   })
 }
 
+/** An agent that was updated may write what its adapter was not made for; that must not pass in silence. */
+function warningOf(
+  summary: Pick<SourceSummary, "turns" | "skipped" | "unknown" | "unreadable" | "recent" | "sources">,
+  verified: string,
+  unrecognised: string[],
+): string | undefined {
+  const readUpTo = `Throughline was verified with ${verified}`
+  if (summary.sources === 0 && unrecognised.length > 0)
+    return `files are there, and none looks like a conversation that can be read (such as ${unrecognised[0]}). ${readUpTo}.`
+  const whole = { unknown: summary.unknown, records: recordsOf(summary) }
+  const unusual = [whole, summary.recent].find(isUnfamiliar)
+  if (!unusual) return undefined
+  const share = ((unusual.unknown / unusual.records) * 100).toFixed(1)
+  const kinds = unknownKinds(summary.skipped).slice(0, 3).join(", ")
+  const since = unusual === whole ? "" : " of the last week"
+  return `${unusual.unknown} of ${unusual.records} records${since} (${share} %) are of a kind that is not known${kinds === "" ? "" : ` (${kinds})`}. ${readUpTo}.`
+}
+
 const NOTHING = {
+  recent: { unknown: 0, records: 0 },
   lastReadAtMs: null,
   sources: 0,
   sessions: 0,

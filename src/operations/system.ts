@@ -9,6 +9,7 @@ export const status = operation({
   name: "status",
   summary: "Show what the daemon does and keeps",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   startsDaemon: false,
   input: z.strictObject({}),
@@ -29,6 +30,7 @@ export const status = operation({
       sessions: z.number(),
       thoughts: z.number(),
       journal: z.number(),
+      trouble: z.string().optional(),
     }),
     search: z.object({
       place: z.string(),
@@ -46,6 +48,16 @@ export const status = operation({
         since: z.string().optional(),
       })
       .optional(),
+    loops: z.array(
+      z.object({
+        name: z.string(),
+        state: z.enum(["running", "restarting", "stalled"]),
+        restarts: z.number(),
+        since: z.string().optional(),
+        error: z.string().optional(),
+      }),
+    ),
+    bugs: z.object({ count: z.number(), last: z.object({ at: z.string(), message: z.string() }).optional() }),
     notices: z.array(z.string()),
   }),
   text: (s) =>
@@ -54,14 +66,25 @@ export const status = operation({
       `  home    ${s.home}`,
       `  socket  ${s.socket}`,
       `  http    ${s.http.url ?? s.http.trouble ?? "off"}`,
-      `  store   ${s.store.kind} ${s.store.version}, ${(s.store.sizeBytes / 1e6).toFixed(1)} MB, ${s.store.place}`,
-      `  kept    ${s.store.sessions} sessions, ${s.store.thoughts} thoughts, ${s.store.journal} journal entries`,
+      ...storeLines(s.store),
       `  search  ${searchState(s.search)}`,
       ...(s.telegram ? [`  phone   ${botLine(s.telegram)}`] : []),
+      ...s.loops
+        .filter(({ state }) => state !== "running")
+        .map(({ name, state, error }) => `  !       ${name}: ${state}${error === undefined ? "" : ` (${error})`}`),
       ...s.notices.map((notice) => `  !       ${notice}`),
     ].join("\n"),
   run: ({ system }) => system.status(),
 })
+
+function storeLines({ kind, version, sizeBytes, place, trouble, ...kept }: SystemStatus["store"]): string[] {
+  if (trouble !== undefined) return [`  store   ${kind}, ${place}: ${trouble}`]
+  const entries = counted(kept.journal, "journal entry", "journal entries")
+  return [
+    `  store   ${kind} ${version}, ${(sizeBytes / 1e6).toFixed(1)} MB, ${place}`,
+    `  kept    ${counted(kept.sessions, "session")}, ${counted(kept.thoughts, "thought")}, ${entries}`,
+  ]
+}
 
 /** In a few words: what can be found, or why not. */
 export function searchState({ documents = 0, behind = 0, rebuilding, trouble }: SystemStatus["search"]): string {
@@ -75,6 +98,7 @@ export const doctor = operation({
   name: "doctor",
   summary: "Say what is wrong, and how to mend it",
   effect: "read",
+  access: "anyone",
   on: ["http"],
   input: z.strictObject({}),
   output: z.object({

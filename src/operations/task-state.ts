@@ -6,6 +6,7 @@ export const taskState = operation({
   name: "task_state",
   summary: "Keep what you are working on, after each step, so that the next session can go on; load or clear it.",
   effect: "write",
+  access: "agent",
   on: ["mcp", "http"],
   tool: { set: "queue", alwaysLoad: true, isBrief: true },
   input: z.strictObject({

@@ -2,6 +2,7 @@ import * as z from "zod"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { IF_OPEN } from "../domain/pair.ts"
 import type { AskState } from "../teams/asks.ts"
+import type { Permits } from "../teams/permits.ts"
 import { operation } from "./operation.ts"
 
 const HOUR_MS = 60 * 60 * 1000
@@ -22,12 +23,15 @@ export const AskView = z.object({
   durationMs: z.number(),
   contextIsNew: z.boolean().optional(),
   reason: z.string().optional(),
+  /** Ids of what its agent waits for a person to allow. */
+  permissions: z.array(z.string()).optional(),
 })
 
 export const teamsAsk = operation({
   name: "teams_ask",
   summary: "Ask a team's agent, and get its answer; it remembers what you asked before",
   effect: "write",
+  access: "anyone",
   on: ["mcp", "http", "cli"],
   tool: { set: "teams" },
   command: "ask",
@@ -41,10 +45,13 @@ export const teamsAsk = operation({
     timeout,
   }),
   output: AskView,
+  isRefusal: ({ status }) => status === "failed" || status === "expired" || status === "cancelled",
+  flags: { threadId: "thread" },
   text: askText,
-  async run({ teams }, { team, question, timeout, ...rest }, caller) {
+  forPeople: askTextForPeople,
+  async run({ teams, permits }, { team, question, timeout, ...rest }, caller) {
     const names = { team: "team", text: "question" }
-    return viewAsk(await teams.ask(caller, { ...rest, team, text: question, names, timeoutMs: timeout }))
+    return viewWaiting(permits, await teams.ask(caller, { ...rest, team, text: question, names, timeoutMs: timeout }))
   },
 })
 
@@ -52,6 +59,7 @@ export const teamsSendMessage = operation({
   name: "teams_send_message",
   summary: "As teams_ask, if you like without waiting for the answer",
   effect: "write",
+  access: "anyone",
   on: ["mcp", "http"],
   tool: { set: "teams" },
   input: z.strictObject({
@@ -65,10 +73,10 @@ export const teamsSendMessage = operation({
   }),
   output: AskView,
   text: askText,
-  async run({ teams }, { toTeam, message, waitForResponse, timeout, ...rest }, caller) {
+  async run({ teams, permits }, { toTeam, message, waitForResponse, timeout, ...rest }, caller) {
     const names = { team: "toTeam", text: "message" }
     const timeoutMs = waitForResponse ? timeout : 0
-    return viewAsk(await teams.ask(caller, { ...rest, team: toTeam, text: message, names, timeoutMs }))
+    return viewWaiting(permits, await teams.ask(caller, { ...rest, team: toTeam, text: message, names, timeoutMs }))
   },
 })
 
@@ -76,6 +84,7 @@ export const teamsNotify = operation({
   name: "teams_notify",
   summary: "Leave a notice that the team's next session reads; nobody answers",
   effect: "write",
+  access: "anyone",
   on: ["mcp", "http", "cli"],
   tool: { set: "teams", isBrief: true },
   command: "teams notify",
@@ -100,6 +109,7 @@ export const teamsFollow = operation({
   name: "teams.follow",
   summary: "What a team's agent says while it answers, after so many characters",
   effect: "read",
+  access: "anyone",
   on: ["http"],
   input: z.strictObject({
     messageId: z.string().min(1).describe("The question's id"),
@@ -108,13 +118,18 @@ export const teamsFollow = operation({
   }),
   output: AskView.extend({ text: z.string(), at: z.number(), doing: z.string().optional() }),
   text: ({ text }) => text,
-  async run({ teams }, { messageId, from, timeout }) {
+  async run({ teams, permits }, { messageId, from, timeout }) {
     const { said, ...state } = await teams.follow(messageId, { from, ms: timeout })
-    return { ...viewAsk(state), text: said.text, at: said.at, ...(said.doing === null ? {} : { doing: said.doing }) }
+    return {
+      ...(await viewWaiting(permits, state)),
+      text: said.text,
+      at: said.at,
+      ...(said.doing === null ? {} : { doing: said.doing }),
+    }
   },
 })
 
-export function viewAsk(state: AskState): z.output<typeof AskView> {
+function viewAsk(state: AskState): z.output<typeof AskView> {
   const { status, messageId, answer, sessionId, from, to, durationMs, isContextNew, reason } = state
   return {
     ...{ status, messageId, to, durationMs },
@@ -126,9 +141,38 @@ export function viewAsk(state: AskState): z.output<typeof AskView> {
   }
 }
 
-export function askText({ status, messageId, answer, to, reason, contextIsNew }: z.output<typeof AskView>): string {
+const AT_WORK = ["delivered", "seen", "running"]
+const RECENT = 100
+
+/** The same, and what a person has to allow before it goes on. */
+export async function viewWaiting(
+  permits: Pick<Permits, "recent">,
+  state: AskState,
+): Promise<z.output<typeof AskView>> {
+  const view = viewAsk(state)
+  if (!AT_WORK.includes(state.status)) return view
+  const waiting = (await permits.recent(RECENT)).filter(
+    (one) => one.state === "waiting" && one.team === state.to && one.asker === state.asker,
+  )
+  if (waiting.length === 0) return view
+  const tools = [...new Set(waiting.map(({ tool }) => tool))].join(", ")
+  return { ...view, reason: `it waits for a person to allow ${tools}`, permissions: waiting.map(({ id }) => id) }
+}
+
+type AskOutput = z.output<typeof AskView>
+
+export function askText(output: AskOutput): string {
+  return answerText(output, `Ask again with teams_status {"messageId":"${output.messageId}"}.`)
+}
+
+/** A person has no tools. */
+export function askTextForPeople(output: AskOutput): string {
+  return answerText(output, `See \`throughline teams status --message-id ${output.messageId}\`.`)
+}
+
+function answerText({ status, messageId, answer, to, reason, contextIsNew }: AskOutput, next: string): string {
   const note = contextIsNew ? [`(${to} began a new session: it knows little of what was said before.)`] : []
   if (answer !== undefined) return [...note, answer].join("\n")
   const why = reason === undefined ? "" : `: ${reason}`
-  return `${messageId} to ${to} is ${status}${why}. Ask again with teams_status {"messageId":"${messageId}"}.`
+  return `${messageId} to ${to} is ${status}${why}. ${next}`
 }

@@ -3,8 +3,8 @@ import { CONTROLS } from "../domain/pair.ts"
 import type { Foundling } from "../teams/foundlings.ts"
 import type { PairState } from "../teams/status.ts"
 import { operation } from "./operation.ts"
-import { AskView, askText, viewAsk } from "./teams-ask.ts"
-import { minute, table } from "./text.ts"
+import { AskView, askText, viewWaiting } from "./teams-ask.ts"
+import { counted, minute, table } from "./text.ts"
 
 const PairView = z.object({
   id: z.string(),
@@ -46,6 +46,7 @@ export const teamsStatus = operation({
   name: "teams_status",
   summary: "Teams, pairs, processes; or one message, with its answer",
   effect: "read",
+  access: "anyone",
   on: ["mcp", "http", "cli"],
   tool: { set: "teams" },
   command: "teams status",
@@ -95,9 +96,14 @@ export const teamsStatus = operation({
       ...foundlings.slice(0, MOST_SHOWN).map(foundlingText),
     ].join("\n\n")
   },
-  async run({ teams }, { team, messageId }) {
+  async run({ teams, permits }, { team, messageId }) {
     if (messageId !== undefined)
-      return { teams: [], pairs: [], processes: [], message: viewAsk(await teams.message(messageId)) }
+      return {
+        teams: [],
+        pairs: [],
+        processes: [],
+        message: await viewWaiting(permits, await teams.message(messageId)),
+      }
     const state = await teams.status(team)
     const foundlings = await teams.foundlings.list(team)
     return {
@@ -121,6 +127,7 @@ export const teamsThreads = operation({
   name: "teams.threads",
   summary: "List who has asked whom, in which thread, and whether its agent is awake",
   effect: "read",
+  access: "anyone",
   on: ["http", "cli"],
   positional: ["team"],
   input: z.strictObject({ team: z.string().min(1).optional() }),
@@ -148,6 +155,7 @@ export const teamsControl = operation({
   name: "teams_control",
   summary: "Act on your thread with a team, or on its process",
   effect: "write",
+  access: "anyone",
   on: ["mcp", "http", "cli"],
   tool: { set: "teams", isBrief: true },
   command: "teams control",
@@ -175,6 +183,7 @@ export const teamsAdopt = operation({
   name: "teams.adopt",
   summary: "Give a session to a pair: one that was begun for it and that no pair has any more",
   effect: "write",
+  access: "owner",
   on: ["http", "cli"],
   positional: ["session"],
   input: z.strictObject({
@@ -208,7 +217,7 @@ function foundlingText({
   messages,
   lastUsedAt,
 }: z.output<typeof FoundlingView>): string {
-  const what = `${sessionId} was begun for ${from ?? "-"} → ${to} (${threadId}): ${messages} messages, the last on ${lastUsedAt.slice(0, 10)}`
+  const what = `${sessionId} was begun for ${from ?? "-"} → ${to} (${threadId}): ${counted(messages, "message")}, the last on ${lastUsedAt.slice(0, 10)}`
   return `${what}. No pair has it: throughline teams adopt ${sessionId}`
 }
 

@@ -28,6 +28,7 @@ export const teamsList = operation({
   name: "teams.list",
   summary: "List the teams, and which of them have a session that is kept up",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   command: ["teams", "teams list"],
   input: z.strictObject({}),
@@ -69,8 +70,10 @@ export const teamsAdd = operation({
   name: "teams.add",
   summary: "Add a team to the configuration: a name for a project and its agent",
   effect: "write",
+  access: "owner",
   on: ["cli", "http"],
-  positional: ["name"],
+  positional: ["name", "project"],
+  flags: { project: "project" },
   input: z.strictObject({
     name,
     project: z.string().min(1).describe("The folder it works in"),
@@ -110,6 +113,7 @@ export const teamsRemove = operation({
   name: "teams.remove",
   summary: "Take a team out of the configuration, and end its session if it is kept up; what was said stays",
   effect: "destroy",
+  access: "owner",
   on: ["cli", "http"],
   positional: ["name"],
   input: z.strictObject({ name }),
@@ -127,6 +131,7 @@ export const teamsImport = operation({
   name: "teams.import",
   summary: "Take the teams of a Nexus chat map or an Iris teams.json into the configuration",
   effect: "write",
+  access: "owner",
   on: ["cli", "http"],
   positional: ["file"],
   input: z.strictObject({ file: z.string().min(1).describe("The file, as JSON"), replace }),
@@ -148,6 +153,7 @@ export const up = operation({
   name: "up",
   summary: "Start a team's session in tmux and keep it up: it is started again whenever it ends",
   effect: "write",
+  access: "owner",
   on: ["cli", "http"],
   positional: ["team"],
   input: z.strictObject({ team: name }),
@@ -176,18 +182,27 @@ export const down = operation({
   name: "down",
   summary: "End the session of a team that Throughline started, and keep it up no longer",
   effect: "write",
+  access: "owner",
   on: ["cli", "http"],
   positional: ["team"],
   input: z.strictObject({ team: name }),
-  output: z.object({ team: z.string(), ended: z.boolean(), kept: z.boolean() }),
-  text: ({ team, ended, kept }) =>
-    ended
-      ? `${team}'s session is ended. Its conversation is kept: throughline up ${team} goes on with it.`
-      : kept
-        ? `${team} is kept up no longer; none of its sessions ran here.`
-        : `Nothing of ${team} ran here.`,
+  output: z.object({
+    team: z.string(),
+    ended: z.boolean(),
+    kept: z.boolean(),
+    /** Why the session takes messages still, although its terminal is closed. */
+    stillOpen: z.string().optional(),
+  }),
+  text: ({ team, ended, kept, stillOpen }) =>
+    stillOpen !== undefined
+      ? `${team}'s terminal is closed, but its session still takes messages: ${stillOpen}.`
+      : ended
+        ? `${team}'s session is ended. Its conversation is kept: throughline up ${team} goes on with it.`
+        : kept
+          ? `${team} is kept up no longer; none of its sessions ran here.`
+          : `Nothing of ${team} ran here.`,
   async run({ keeping, teams }, { team }) {
-    const { wasKept, wasRunning } = await keeping.down(team)
+    const { wasKept, wasRunning, stillOpen } = await keeping.down(team)
     const known = teams.roster.list().map(({ name }) => name)
     // One that is no longer in the configuration may still have been kept.
     if (!wasKept && !wasRunning && !known.includes(team))
@@ -198,7 +213,7 @@ export const down = operation({
           parameter: "team",
         },
       )
-    return { team, ended: wasRunning, kept: wasKept }
+    return { team, ended: wasRunning, kept: wasKept, ...(stillOpen === undefined ? {} : { stillOpen }) }
   },
 })
 

@@ -1,6 +1,5 @@
 import * as z from "zod"
 import { BOT_STATES } from "../domain/channel-store.ts"
-import { personOf } from "./caller.ts"
 import { operation } from "./operation.ts"
 import { minute, table } from "./text.ts"
 
@@ -46,6 +45,7 @@ export const telegramStatus = operation({
   name: "telegram.status",
   summary: "Show the Telegram bot: its state, its group, its topics, and who may talk to it",
   effect: "read",
+  access: "anyone",
   on,
   input: z.strictObject({}),
   output: StatusView,
@@ -79,12 +79,14 @@ export const telegramTest = operation({
   name: "telegram.test",
   summary: "Send a test message by Telegram, make a topic and remove it, and say what happened",
   effect: "write",
+  access: "owner",
   on,
   input: z.strictObject({}),
   output: z.object({
     ok: z.boolean(),
     steps: z.array(z.object({ chatId: z.string(), what: z.string(), ok: z.boolean(), detail: z.string() })),
   }),
+  isRefusal: ({ ok }) => !ok,
   text: ({ ok, steps }) =>
     [
       ...steps.map((step) => `${step.ok ? "ok  " : "FAIL"}  ${step.what}: ${step.detail}`),
@@ -100,13 +102,14 @@ export const telegramPair = operation({
   name: "telegram.pair",
   summary: "Get a short code: whoever sends it to the bot may talk to sessions from then on",
   effect: "write",
+  access: "owner",
+  audited: "itself",
   on,
   input: z.strictObject({}),
   output: z.object({ code: z.string(), expiresAt: z.string() }),
   text: ({ code, expiresAt }) =>
     `Send this to the bot in Telegram: ${code}\nIt is good once, until ${expiresAt.slice(11, 16)} UTC.`,
-  async run({ telegram }, _, caller) {
-    personOf(caller)
+  async run({ telegram }) {
     const { code, expiresAtMs } = await telegram.pair()
     return { code, expiresAt: iso(expiresAtMs) }
   },
@@ -116,6 +119,7 @@ export const telegramUsers = operation({
   name: "telegram.users",
   summary: "Show who may talk to sessions by Telegram",
   effect: "read",
+  access: "anyone",
   on,
   input: z.strictObject({}),
   output: z.object({
@@ -146,13 +150,14 @@ export const telegramUsersRemove = operation({
   name: "telegram.users.remove",
   summary: "Let somebody talk to sessions by Telegram no longer",
   effect: "write",
+  access: "owner",
+  audited: "itself",
   on,
   positional: ["userId"],
   input: z.strictObject({ userId: z.string().regex(/^\d+$/).describe("The number that telegram users shows") }),
   output: z.object({ userId: z.string() }),
   text: ({ userId }) => `${userId} may talk to sessions no longer.`,
-  async run({ telegram }, { userId }, caller) {
-    personOf(caller)
+  async run({ telegram }, { userId }) {
     await telegram.remove(userId)
     return { userId }
   },

@@ -1,3 +1,4 @@
+import { UNTRUSTED_LABEL } from "../domain/origin.ts"
 import type { ConversationView, RunView, SessionView, ThoughtView, TurnView } from "./views.ts"
 
 /** Plain text for people: a table whose columns are as wide as their widest cell. */
@@ -17,7 +18,7 @@ export function conversationTable(sessions: ConversationView[]): string {
       session.platform,
       amount(session),
       projectName(session.mcpRootUri),
-      `${session.pinned ? "[pinned] " : ""}${session.archived ? "[archived] " : ""}${session.subagent ? "[sub-agent] " : ""}${clip(session.title, 60)}`,
+      `${session.pinned ? "[pinned] " : ""}${session.archived ? "[archived] " : ""}${session.subagent ? "[sub-agent] " : ""}${mark(session)}${clip(session.title, 60)}`,
     ]),
   )
 }
@@ -26,8 +27,11 @@ export function conversationLine(session: ConversationView): string {
   const about = [session.platform, session.model, session.gitBranch && `branch ${session.gitBranch}`]
     .filter(Boolean)
     .join(", ")
-  return `${session.id} "${session.title}" (${about}; ${amount(session)}, updated ${session.updatedAt})`
+  return `${mark(session)}${session.id} "${session.title}" (${about}; ${amount(session)}, updated ${session.updatedAt})`
 }
+
+/** In front of whatever comes from a repository's own files. */
+export const mark = ({ untrusted }: { untrusted?: true | undefined }) => (untrusted ? `[${UNTRUSTED_LABEL}] ` : "")
 
 function amount({ promptCount, turnCount, thoughtCount, branchCount }: ConversationView): string {
   const parts = [

@@ -8,6 +8,7 @@ export const thought = operation({
   summary:
     "Record one step of reasoning so that it survives restarts. Number optional; a taken number is renumbered, never overwritten.",
   effect: "write",
+  access: "agent",
   on: ["mcp", "http"],
   tool: { set: "recovery", alwaysLoad: true, isBrief: true },
   input: z.strictObject({

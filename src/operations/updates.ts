@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { operation } from "./operation.ts"
-import { clip, minute, table } from "./text.ts"
+import { clip, mark, minute, table } from "./text.ts"
 
 const UpdateView = z.object({
   message_id: z.string().nullable(),
@@ -11,6 +11,7 @@ const UpdateView = z.object({
   state: z.string().optional(),
   rung: z.string().optional(),
   reason: z.string().optional(),
+  untrusted: z.literal(true).optional(),
 })
 
 const RestartView = z.object({
@@ -28,6 +29,7 @@ export const pullUpdates = operation({
   summary:
     "What a team's agent did since: replies, states of messages, announcements, restarts; its own agent gets its messages",
   effect: "write",
+  access: "anyone",
   on: ["mcp", "http", "cli"],
   tool: { set: "queue" },
   command: "updates",
@@ -59,6 +61,7 @@ export const teamsRestarts = operation({
   name: "teams.restarts",
   summary: "Show which teams' sessions ended and began anew, newest first, and what they were at",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   input: z.strictObject({
     since: z.iso.datetime({ offset: true }).optional().describe("From this time on (default: a day ago)"),
@@ -108,9 +111,9 @@ export const teamsRestarts = operation({
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** One update as a person reads it. */
-export function updateLine({ created_at, type, message_id, content }: z.output<typeof UpdateView>): string {
+export function updateLine({ created_at, type, message_id, content, untrusted }: z.output<typeof UpdateView>): string {
   const about = message_id === null || type === "message_state" ? "" : ` ${message_id}`
-  return `${created_at.slice(0, 19).replace("T", " ")}  ${type}${about}  ${content}`
+  return `${created_at.slice(0, 19).replace("T", " ")}  ${type}${about}  ${mark({ untrusted })}${content}`
 }
 
 function restartLine({ working_on, pending_messages }: z.output<typeof RestartView>): string {

@@ -1,4 +1,6 @@
 import * as z from "zod"
+import { withoutScope } from "../domain/ids.ts"
+import { isUntrusted } from "../domain/origin.ts"
 import type { Run } from "../domain/run.ts"
 import type { Session } from "../domain/session.ts"
 import type { Thought } from "../domain/thought.ts"
@@ -30,6 +32,8 @@ export const ConversationView = SessionView.extend({
   projectPath: z.string().optional(),
   subagent: z.boolean().optional(),
   resumeCommand: z.string().optional(),
+  /** It comes from a file in a repository, and nobody vouches for it. */
+  untrusted: z.literal(true).optional(),
 })
 export type ConversationView = z.output<typeof ConversationView>
 
@@ -103,7 +107,7 @@ export function viewConversation(session: Session, resumeCommand: string | undef
   return {
     ...viewSession(session),
     platform: session.platform,
-    nativeId: session.nativeId,
+    nativeId: withoutScope(session.nativeId),
     turnCount: session.turnCount,
     promptCount: session.promptCount,
     ...(session.model === null ? {} : { model: session.model }),
@@ -111,8 +115,12 @@ export function viewConversation(session: Session, resumeCommand: string | undef
     ...(session.projectPath === null ? {} : { projectPath: session.projectPath }),
     ...(session.isSubagent ? { subagent: true } : {}),
     ...(resumeCommand === undefined ? {} : { resumeCommand }),
+    ...markOf(session),
   }
 }
+
+/** Absent for what is trusted. */
+export const markOf = (session: Session): { untrusted?: true } => (isUntrusted(session) ? { untrusted: true } : {})
 
 export function viewTurn(turn: Turn): TurnView {
   return {

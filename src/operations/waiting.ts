@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { AtTerminalView, atTerminals, atTerminalText } from "./at-terminal.ts"
 import { operation } from "./operation.ts"
 import { PermissionView, permissionText, viewPermission } from "./permissions.ts"
 import { MessageView, viewMessage } from "./queue.ts"
@@ -11,6 +12,7 @@ export const waiting = operation({
   summary:
     "Show what goes on only when a person says something: questions of agents, messages to decide about, held queues",
   effect: "read",
+  access: "anyone",
   on: ["cli", "http"],
   input: z.strictObject({}),
   output: z.object({
@@ -18,12 +20,15 @@ export const waiting = operation({
     messages: z.array(MessageView),
     /** Whom messages wait for, and what they wait for. */
     held: z.array(HeldView),
+    /** Sessions that ask something which only their own terminal can answer. */
+    atTerminal: z.array(AtTerminalView),
   }),
-  text: ({ permissions, messages, held }) =>
-    permissions.length + messages.length + held.length === 0
-      ? "Nothing waits for you."
+  text: ({ permissions, messages, held, atTerminal }) =>
+    permissions.length + messages.length + held.length + atTerminal.length === 0
+      ? "Nothing needs you right now."
       : [
           ...permissions.map(permissionText),
+          ...atTerminal.map(atTerminalText),
           ...(messages.length === 0
             ? []
             : [
@@ -34,7 +39,7 @@ export const waiting = operation({
               ]),
           ...held.map(({ target, pending, waitsFor }) => `${target}: ${counted(pending, "message")}, ${waitsFor}`),
         ].join("\n\n"),
-  async run({ permits, reach }) {
+  async run({ permits, reach, live, sessions }) {
     const [permissions, messages, targets] = await Promise.all([
       permits.waiting(),
       reach.stuck.list(),
@@ -42,6 +47,7 @@ export const waiting = operation({
     ])
     return {
       permissions: permissions.map(viewPermission),
+      atTerminal: await atTerminals({ live, sessions }, permissions),
       messages: messages.map(viewMessage),
       held: targets.flatMap(({ target, pending, waitsFor }) => (waitsFor ? [{ target, pending, waitsFor }] : [])),
     }

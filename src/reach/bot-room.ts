@@ -104,6 +104,17 @@ export function makeBotRoom({ store, channel, channelId, botId, settings, pairin
     return settings.users[0] ?? paired.find(({ chatId }) => chatId !== null)?.chatId ?? paired[0]?.userId
   }
 
+  /** Not those of a group that became another one: nothing is sent there any more. */
+  const currentHolds = async (): Promise<Hold[]> => {
+    if (botId === undefined) return []
+    const current: Hold[] = []
+    for (const hold of await store.holds.list(`${channelId}:${botId}`)) {
+      const chatId = hold.key.split(":")[2]
+      if (chatId === undefined || (await store.topics.chatNow(channelId, chatId)) === chatId) current.push(hold)
+    }
+    return current
+  }
+
   return {
     async facts() {
       const topics = await store.topics.list({ channel: channelId })
@@ -131,7 +142,7 @@ export function makeBotRoom({ store, channel, channelId, botId, settings, pairin
         waiting: sum("queued"),
         failed: sum("failed"),
         uncertain: sum("uncertain"),
-        holds: botId === undefined ? [] : await store.holds.list(`${channelId}:${botId}`),
+        holds: await currentHolds(),
         doubts: topics
           .filter(({ doubts }) => doubts > 0)
           .map(({ name, doubts, makingAtMs, createdAtMs }) => ({

@@ -1,6 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { type FakeAgent, type FakeAgents, makeFakeAgents } from "../../test/fixtures/fake-agents.ts"
 import { claudeCode } from "../adapters/consoles/claude-code.ts"
@@ -14,9 +15,9 @@ import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { makeReach, type ReachRoom } from "./room.ts"
-import { makeLive } from "./watching/live.ts"
+import { type LiveSessions, makeLive } from "./watching/live.ts"
 
-const SOON = { timeout: 15_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 const owner = { kind: "owner", name: "the owner" } as const
 
 let dir: string
@@ -24,6 +25,7 @@ let store: Store
 let agents: FakeAgents
 let lines: AgentLine[]
 let reach: ReachRoom
+let reachable: LiveSessions
 let ending: AbortController
 let running: Promise<void>
 beforeEach(async () => {
@@ -35,14 +37,17 @@ beforeEach(async () => {
   const roster = makeRoster({ read: () => ({}) })
   const machine = { os: "linux" as const, homeDir: agents.dir, env: {} }
   const deps = { store, clock, roster, machine, consoles: [claudeCode], processStart, host: "here" }
+  reachable = makeLive(deps)
   reach = makeReach({
     ...deps,
-    live: makeLive(deps),
+    live: reachable,
     panes: agents.panes,
     lines,
     settings: { duplicateWindowSeconds: 600, maxMessageBytes: 200_000, expireDays: 30 },
     home: dir,
     parentOf,
+    // Nobody comes or goes in these stories.
+    watch: { mayReturn: async () => false, reportTakeovers: async () => {} },
     wake: async () => false,
     redact: (text) => text,
     hasSpooled: async () => false,
@@ -175,12 +180,12 @@ describe("a command of the agent's own", () => {
     const [held, lost] = [await agents.start({ name: "held" }), await agents.start({ name: "lost" })]
     await agents.panes.paste(held.pane, "/cost now")
     const ids = [await cutOff(await knownAgent(held), "/cost now"), await cutOff(await knownAgent(lost), "/cost now")]
-    await expect.poll(state(ids[0]!), { timeout: 30_000, interval: 100 }).toBe("delivered")
-    await expect.poll(state(ids[1]!), { timeout: 30_000, interval: 100 }).toBe("uncertain")
+    await expect.poll(state(ids[0]!), { timeout: 60_000, interval: 100 }).toBe("delivered")
+    await expect.poll(state(ids[1]!), { timeout: 60_000, interval: 100 }).toBe("uncertain")
     const commands = (agent: FakeAgent) => agent.log().filter(({ kind }) => kind === "unknown-command")
     expect(commands(held)).toMatchObject([{ text: "/cost now" }])
     expect(commands(lost)).toEqual([])
-  }, 60_000)
+  }, 240_000)
 
   test("that would end the session fails, and says why", async () => {
     const box = await agents.start({ name: "box" })
@@ -188,6 +193,103 @@ describe("a command of the agent's own", () => {
     await expect.poll(state(id), SOON).toBe("failed")
     expect(await outcome(id)()).toMatch(/would end the session/)
     expect(box.isThere()).toBe(true)
+  })
+})
+
+describe("by a line of the platform", () => {
+  /** Submits wait until they are let through. */
+  function gatedLine(status: () => OpenLine["status"] = () => "idle") {
+    const [begun, through] = [[] as string[], new Set<string>()]
+    lines.push({
+      platform: "other",
+      open: async () => ({
+        get status() {
+          return status()
+        },
+        isLive: true,
+        async submit({ text }) {
+          begun.push(text)
+          while (!through.has(text)) await sleep(5)
+        },
+        stateOf: async () => ({ kind: "completed" }),
+        changed: async () => {},
+        interrupt: async () => {},
+        close() {},
+      }),
+    })
+    return { begun, through }
+  }
+
+  test("a normal message does not enter while the agent is busy, an urgent one does", async () => {
+    let status: OpenLine["status"] = "busy"
+    const { begun, through } = gatedLine(() => status)
+    for (const text of ["later", "now"]) through.add(text)
+    const session = await known({ pid: process.pid, nativeId: "o1", pane: null }, "other")
+    const later = await send(session, "later")
+    await expect.poll(outcome(later), SOON).toBe("the agent is busy")
+    const now = await send(session, "now", { priority: "urgent" })
+    await expect.poll(state(now), SOON).not.toBe("queued")
+    expect(await outcome(later)()).toBe("the agent is busy")
+    expect(begun).toEqual(["now"])
+    status = "idle"
+    await expect.poll(state(later), SOON).not.toBe("queued")
+    expect(begun).toEqual(["now", "later"])
+  })
+
+  test("a message whose agent has moved to another pane waits for its turn there", async () => {
+    const { begun, through } = gatedLine()
+    const paneAt = (pane: string) => ({ socket: "/s", serverPid: 1, serverStart: 1, pane, panePid: 1 })
+    const mover = await known({ pid: process.pid, nativeId: "mover", pane: paneAt("%1") }, "other")
+    const other = await known({ pid: process.pid, nativeId: "other", pane: paneAt("%2") }, "other")
+    const [first, there] = [await send(mover, "first"), await send(other, "there")]
+    await expect.poll(() => begun.toSorted(), SOON).toEqual(["first", "there"])
+    const second = await send(mover, "second", { priority: "urgent" })
+    await expect.poll(async () => (await reach.messages.byId(second))!.leaseOwner, SOON).not.toBeNull()
+    // It has found the agent at the first pane by then; too short a pause would prove nothing, and fail nothing.
+    await sleep(300)
+    const route = { sessionId: mover, host: "here", pid: process.pid, processStart: processStart(process.pid)! }
+    await store.routes.put({ ...route, pane: paneAt("%2"), seenAtMs: 2 })
+    through.add("first")
+    await expect.poll(outcome(second), SOON).toBe("the agent is in another place now")
+    expect(begun).not.toContain("second")
+    for (const text of ["there", "second"]) through.add(text)
+    for (const id of [first, there, second]) await expect.poll(state(id), SOON).not.toBe("queued")
+  })
+})
+
+describe("where a session is reached", () => {
+  const live = async (sessionId: SessionId) => (await reachable.ofSession(sessionId))!
+
+  test("is its pane as long as it runs there, whatever is kept of it", async () => {
+    const [one, two] = [await agents.start({ name: "one" }), await agents.start({ name: "two" })]
+    const [first, second] = [await knownAgent(one), await knownAgent(two)]
+    expect(await reach.waysTo(await live(first))).toEqual({ pane: one.pane.pane })
+    // As after a restart of tmux: the number is another agent's now.
+    const stale = { ...one.pane, pane: two.pane.pane }
+    const route = { sessionId: second, host: "here", pid: two.pid, processStart: processStart(two.pid)!, seenAtMs: 2 }
+    await store.routes.put({ ...route, pane: stale })
+    expect(await reach.waysTo(await live(second))).toEqual({})
+    await store.routes.put({ ...route, pane: one.pane })
+    expect(await reach.waysTo(await live(second))).toEqual({})
+    await store.routes.put({ ...route, pane: two.pane })
+    expect(await reach.waysTo(await live(second))).toEqual({ pane: two.pane.pane })
+  })
+
+  test("is its own protocol where nothing else is known of it", async () => {
+    let isLive = true
+    const line = {
+      stateOf: async () => ({ kind: "none" as const }),
+      changed: async () => {},
+      interrupt: async () => {},
+    }
+    lines.push({
+      platform: "other",
+      open: async () => ({ ...line, status: "idle", isLive, submit: async () => {}, close() {} }),
+    })
+    const session = await known({ pid: process.pid, nativeId: "o1", pane: null }, "other")
+    expect(await reach.waysTo(await live(session))).toEqual({ direct: true })
+    isLive = false
+    expect(await reach.waysTo(await live(session))).toEqual({})
   })
 })
 

@@ -5,7 +5,7 @@ import type { Clock } from "../domain/clock.ts"
 import type { HookEvent, SentHook } from "../domain/hook.ts"
 import { newKey, type SessionId } from "../domain/ids.ts"
 import type { Follower } from "../domain/journal.ts"
-import type { Sender } from "../domain/message.ts"
+import type { Address, MessagePayload, Sender } from "../domain/message.ts"
 import type { Panes } from "../domain/panes.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
@@ -20,11 +20,14 @@ import { makeLineTurns } from "./courier/line-turns.ts"
 import { makeOpenTurns } from "./courier/open-turns.ts"
 import { makeParking } from "./courier/parking.ts"
 import { makePaster } from "./courier/paste.ts"
+import { makePrecedence } from "./courier/precedence.ts"
 import { makeProgress } from "./courier/progress.ts"
 import { makeRecovery } from "./courier/recovery.ts"
 import { makeTurnContext } from "./courier/turn.ts"
-import { makeWaiters, type SessionName, type WaitAnswer } from "./courier/waiters.ts"
-import { makeWhom, placeOf } from "./courier/whom.ts"
+import { makeWaiters, type WaitAnswer } from "./courier/waiters.ts"
+import { makeWaysTo, type WaysTo } from "./courier/ways.ts"
+import { isNobody, makeWhom, placeOf } from "./courier/whom.ts"
+import { isMail } from "./messages/mail.ts"
 import { type MessageSettings, type Messages, makeMessages } from "./messages/messages.ts"
 import { makePulling, type PulledMail } from "./messages/pulling.ts"
 import { messageRedaction } from "./messages/redaction.ts"
@@ -32,14 +35,16 @@ import { senderOf } from "./messages/sender.ts"
 import { makeStuck, type Stuck } from "./messages/stuck.ts"
 import type { LiveAgent, LiveSessions } from "./watching/live.ts"
 import { isUnder } from "./watching/routes.ts"
+import type { Watch } from "./watching/watch.ts"
 
 /** Reach's own door: messages for agents that run somewhere, and how they get there. */
 export interface ReachRoom {
   messages: Messages
   stuck: Stuck
-  /** Whether a hook of it waits in the background, by which it can be woken. */
-  isWaiting(session: SessionName): boolean
-  senderOf(caller: Caller): Sender
+  waysTo(agent: LiveAgent): Promise<WaysTo>
+  senderOf(caller: Caller): Promise<Sender>
+  /** Reports a restart that the agent's own asking shows. */
+  beforePull(team: Team, caller: Caller): Promise<void>
   /** Mail that the team's own agent fetches. */
   pull(team: Team, caller: Caller): Promise<PulledMail[]>
   /** What a turn that is about to end is told, so that it goes on. */
@@ -67,6 +72,7 @@ export interface ReachDeps {
   home: string
   processStart(pid: number): string | undefined
   parentOf(pid: number): number | undefined
+  watch: Pick<Watch, "mayReturn" | "reportTakeovers">
   /** Starts a session of a team that has none, where the team allows it. */
   wake(team: string): Promise<unknown>
   /** Without the secrets in it. */
@@ -101,6 +107,7 @@ export function makeReach(deps: ReachDeps): ReachRoom {
     desk,
     whom,
     ladder,
+    precedence: makePrecedence({ ...deps, whom, ladder }),
     parking,
     recovery,
     handOver,
@@ -121,13 +128,22 @@ export function makeReach(deps: ReachDeps): ReachRoom {
       isAgentUnder(agent.pid, pane.panePid) &&
       (await isStillThere(agent)),
   })
-  const messages = makeMessages({ ...deps, interrupt, onQueued: courier.nudge })
+  const caveat = async (to: Address, payload: MessagePayload) => {
+    if (isMail({ payload }) && payload.priority !== "stop") return undefined
+    const agent = await whom(to)
+    return isNobody(agent) ? undefined : ladder.caveat(agent, { payload })
+  }
+  const messages = makeMessages({ ...deps, interrupt, caveat, onQueued: courier.nudge })
   return {
     messages,
     stuck: makeStuck({ ...deps, messages }),
-    isWaiting: waiters.isWaiting,
-    senderOf: (caller) => senderOf(caller, roster),
-    pull: makePulling({ ...deps, desk }),
+    waysTo: makeWaysTo({ ...deps, waiters, isUnder: isAgentUnder }),
+    async senderOf(caller) {
+      const { nativeSession: native } = caller
+      const session = native && (await deps.store.sessions.byNative(native.platform, native.id))
+      return senderOf(caller, { roster, session })
+    },
+    ...makePulling({ ...deps, desk }),
     turnContext: makeTurnContext({ ...deps, desk, parking, courier, whom }),
     async wait({ platform }, { sessionId, pid, cwd }, signal) {
       if (sessionId === undefined) return { kind: "over" }

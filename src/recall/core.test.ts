@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { makeTestRecall, type TestRecall } from "../../test/fixtures/recall.ts"
 import { proves } from "../../test/promises.ts"
 import type { SessionId } from "../domain/ids.ts"
+import { type IndexTables, IndexUnusable } from "../domain/index-tables.ts"
+import { sqliteIndex } from "../store/index-sqlite.ts"
 
 let recall: TestRecall
 let sessionId: SessionId
@@ -14,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => recall.close())
 
-const SOON = { timeout: 10_000, interval: 20 }
+const SOON = { timeout: 60_000, interval: 20 }
 const titles = async (query: string, wish = {}) =>
   (await recall.search(query, wish)).map(({ session }) => session.title)
 const many = (count: number) =>
@@ -175,3 +177,44 @@ test("an index is made anew on request", async () => {
   expect((await recall.core.facts()).documents).toBe(600)
   expect(await recall.search("harbour3")).toHaveLength(10)
 })
+
+test("two searches that find the index unusable rebuild it once", async () => {
+  let isBroken = false
+  const tables = sqliteIndex({ path: join(recall.dir, "other-index.db") })
+  const fragile: IndexTables = Object.create(tables, {
+    termsOf: {
+      value: (words: readonly string[]) =>
+        isBroken ? Promise.reject(new IndexUnusable("damaged", "the file was cut off")) : tables.termsOf(words),
+    },
+    clear: {
+      value: () => {
+        isBroken = false
+        return tables.clear()
+      },
+    },
+  })
+  const other = await makeTestRecall({ tables: fragile })
+  try {
+    await other.say(await other.session("one"), ...many(1200))
+    await other.settle()
+    isBroken = true
+    const answers = await Promise.all(["xylophone", "zither"].map((query) => other.core.search({ query, limit: 10 })))
+    expect(answers.map(({ isComplete }) => isComplete)).toEqual([false, false])
+    expect(other.rebuilds).toEqual(["the file was cut off"])
+    await other.settle()
+    expect((await other.core.facts()).documents).toBe(1200)
+  } finally {
+    await other.close()
+  }
+})
+
+test("rebuilt while it writes and merges, nothing is missing, double or in trouble", async () => {
+  for (let round = 0; round < 4; round++) {
+    await recall.say(sessionId, ...many(1500))
+    await recall.core.rebuild()
+    await recall.core.rebuild()
+  }
+  await recall.settle()
+  expect(recall.troubles).toEqual([])
+  expect((await recall.core.facts()).documents).toBe(6000)
+}, 240_000)

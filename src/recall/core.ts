@@ -2,6 +2,7 @@ import { setImmediate, setTimeout } from "node:timers/promises"
 import type { Clock } from "../domain/clock.ts"
 import { type IndexTables, IndexUnusable } from "../domain/index-tables.ts"
 import type { Store } from "../domain/store.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
 import { type Engine, openEngine } from "./index/engine.ts"
 import { type Indexer, makeIndexer } from "./indexer.ts"
 import { reconcile } from "./reconcile.ts"
@@ -117,7 +118,16 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     if (unusable !== opened) return
     const old = opened
     opened = undefined
-    await old?.engine.close().catch(() => {})
+    // Whoever needs the index waits for the empty one: opened half cleared, it would be written by two.
+    opening = empty(old?.engine, reason)
+      .then(open)
+      .finally(() => {
+        opening = undefined
+      })
+    await opening
+  }
+  const empty = async (engine: Engine | undefined, reason: string) => {
+    await engine?.close().catch(() => {})
     await tables.clear()
     await begin(reason)
   }
@@ -192,6 +202,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     },
     facts: async () => factsOf((await ready()).engine),
     async rebuild() {
+      await opening?.catch(() => {})
       await rebuild("it was asked for")
       await reached(await store.journal.last())
     },
@@ -201,32 +212,30 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
         exchangeSource(store, async () => (await ready()).engine),
         signal,
       )
-      let trouble: string | undefined
-      let retryMs = RETRY_MS
-      while (!signal.aborted) {
-        const used = opened
-        try {
-          const startedMs = performance.now()
-          const more = await step()
-          trouble = undefined
-          retryMs = RETRY_MS
-          if (more) await pause(performance.now() - startedMs, signal)
-          else {
-            if (opened) onRest?.(await factsOf(opened.engine))
-            await rest(signal)
-            if (waiting.length === 0) await setTimeout(GATHER_MS, undefined, { signal }).catch(() => {})
+      await superviseLoop({
+        name: "search index",
+        signal,
+        onTrouble: (error) => onTrouble(error, "indexing failed; the same entries are tried again"),
+        firstRetryMs: RETRY_MS,
+        mostRetryMs: MOST_RETRY_MS,
+        async round(_, alive) {
+          const used = opened
+          try {
+            const startedMs = performance.now()
+            const more = await step()
+            alive()
+            if (more) await pause(performance.now() - startedMs, signal)
+            else {
+              if (opened) onRest?.(await factsOf(opened.engine))
+              await rest(signal)
+              if (waiting.length === 0) await setTimeout(GATHER_MS, undefined, { signal }).catch(() => {})
+            }
+          } catch (error) {
+            if (!(error instanceof IndexUnusable)) throw error
+            await rebuild(error.message, used)
           }
-        } catch (error) {
-          if (error instanceof IndexUnusable) await rebuild(error.message, used)
-          else {
-            // Said once, however long it lasts.
-            if (String(error) !== trouble) onTrouble(error, "indexing failed; the same entries are tried again")
-            trouble = String(error)
-            await setTimeout(retryMs, undefined, { signal }).catch(() => {})
-            retryMs = Math.min(retryMs * 2, MOST_RETRY_MS)
-          }
-        }
-      }
+        },
+      })
       await vectors?.stopped
       if (opened) await putAway(opened.engine)
     },

@@ -39,4 +39,4 @@ test("a session of more turns than a call may have arguments is read whole, from
     const read = await turnsOf(store, [{ session }], wish)
     expect([read.length, read[0]?.atMs, read.at(-1)?.atMs]).toEqual([TURNS, 0, TURNS - 1])
   }
-}, 60_000)
+}, 240_000)

@@ -2,6 +2,7 @@ import type { HookEvent } from "../domain/hook.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
 import type { TokenCounter } from "../domain/tokens.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
 import { type Briefs, makeBriefs } from "./brief/brief.ts"
 import type { IndexFacts } from "./core.ts"
 import { type GreetingSettings, makeGreeting } from "./greeting.ts"
@@ -62,10 +63,17 @@ export function makeRecall({ store, tokens, labelOf, greeting, isBusy, ...option
     async run(signal) {
       const off = store.onWake(() => thread.wake())
       thread.wake()
-      const pacing = setInterval(() => thread.pace(isBusy() ? BUSY_SHARE : 1), PACE_MS)
-      if (!signal.aborted)
-        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
-      clearInterval(pacing)
+      await superviseLoop({
+        name: "search index thread",
+        signal,
+        everyMs: PACE_MS,
+        round() {
+          thread.check()
+          thread.pace(isBusy() ? BUSY_SHARE : 1)
+        },
+        // The thread's own end has been reported already.
+        onTrouble: () => {},
+      })
       off()
       await thread.stop()
     },

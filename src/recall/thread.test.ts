@@ -95,7 +95,7 @@ describe("a thread that dies", () => {
     expect(workers).toHaveLength(1)
   })
 
-  test("in the middle of indexing, goes on where it was", { timeout: 30_000 }, async () => {
+  test("in the middle of indexing, goes on where it was", { timeout: 240_000 }, async () => {
     const thread = threadOf(await archiveOf(2_000))
     thread.wake()
     while ((await thread.facts()).documents < 300);
@@ -149,7 +149,7 @@ describe("stopping", () => {
     const waiting = thread.reached(1_000_000).catch((error: unknown) => error)
     const startedMs = performance.now()
     await thread.stop()
-    expect(performance.now() - startedMs).toBeLessThan(3_000)
+    expect(performance.now() - startedMs).toBeLessThan(20_000)
     expect(await waiting).toMatchObject({ code: "daemon_unreachable" })
     await expect(thread.search(asking("harbour"))).rejects.toMatchObject({ code: "daemon_unreachable" })
     thread.wake()

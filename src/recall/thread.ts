@@ -1,5 +1,6 @@
 import type { MessagePort, Worker } from "node:worker_threads"
 import { Failure, type FailureBody } from "../domain/failure.ts"
+import { type LoopState, loopStates, onLoopChange, reportElsewhere } from "../lib/supervised-loop.ts"
 import type { CoreOptions, IndexFacts, RecallCore } from "./core.ts"
 import type { Found, SearchWish } from "./search/wish.ts"
 
@@ -12,6 +13,8 @@ export interface RecallThread {
   wake(): void
   /** Which share of the time it may index. */
   pace(share: number): void
+  /** Throws once when the thread has ended by itself since the last call; later calls start it again. */
+  check(): void
   stop(): Promise<void>
 }
 
@@ -28,6 +31,7 @@ type FromThread =
   | { type: "rebuild"; reason: string }
   | { type: "rest"; facts: IndexFacts }
   | { type: "idle" }
+  | { type: "loops"; states: LoopState[] }
 
 export interface ThreadOptions {
   start(): Worker
@@ -38,6 +42,7 @@ export interface ThreadOptions {
 /** A thread that has just failed is not started again at once by every wake-up. */
 const REST_AFTER_FAILURE_MS = 5_000
 const END_MS = 5_000
+const THREAD = "search index thread"
 
 const stopping = () => new Failure("daemon_unreachable", "the daemon is stopping")
 
@@ -46,6 +51,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
   let thread: Worker | undefined
   let ending: Promise<void> | undefined
   let failedAtMs = 0
+  let loss: { cause: unknown; isReported: boolean } | undefined
   let stopped = false
   let lastId = 0
   let resting: IndexFacts | undefined
@@ -63,8 +69,10 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
   const lose = (lost: Worker, cause?: unknown) => {
     if (lost !== thread) return
     thread = undefined
+    reportElsewhere(THREAD, undefined)
     if (cause !== undefined) {
       failedAtMs = Date.now()
+      loss = { cause, isReported: false }
       onTrouble(cause, "the index's thread has ended")
     }
     refuseAll(new Failure("internal", "the search index has stopped in the middle of this", {}, { cause }))
@@ -77,7 +85,9 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
     if (message.type === "trouble") onTrouble(new Error(message.message), message.what)
     else if (message.type === "rebuild") onRebuild(message.reason)
     else if (message.type === "rest") resting = message.facts
-    else if (message.type === "idle") {
+    else if (message.type === "loops") {
+      if (from === thread) reportElsewhere(THREAD, message.states)
+    } else if (message.type === "idle") {
       if (from === thread && asked.size === 0) end()
     } else {
       const waiting = asked.get(message.id)
@@ -108,6 +118,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
     const ended = thread
     if (!ended) return ending
     thread = undefined
+    reportElsewhere(THREAD, undefined)
     ending = new Promise<void>((resolve) => {
       const timer = setTimeout(() => void ended.terminate(), END_MS)
       ended.once("exit", () => {
@@ -134,6 +145,13 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
       paced = share
       thread?.postMessage({ type: "pace", share } satisfies ToThread)
     },
+    check() {
+      if (thread) loss = undefined
+      if (!loss) return
+      if (loss.isReported) return wake()
+      loss.isReported = true
+      throw loss.cause
+    },
     async stop() {
       stopped = true
       await end()
@@ -159,18 +177,21 @@ export function serveRecall({
     onRebuild: (reason) => say({ type: "rebuild", reason }),
     onRest: (facts) => say({ type: "rest", facts }),
   })
+  onLoopChange(() => say({ type: "loops", states: loopStates() }))
   const ending = new AbortController()
   let idle: NodeJS.Timeout | undefined
   const busy = () => {
     clearTimeout(idle)
-    idle = setTimeout(async () => {
-      const { vectors } = await core.facts()
-      // Vectors that are being made are worth a thread; those that cannot be made now are tried again when it is needed.
-      if (vectors && vectors.missing > 0 && vectors.trouble === null) busy()
-      else say({ type: "idle" })
-    }, IDLE_MS)
+    idle = setTimeout(() => void rest().catch(() => busy()), IDLE_MS)
+  }
+  const rest = async () => {
+    const { vectors } = await core.facts()
+    // Vectors that are being made are worth a thread; those that cannot be made now are tried again when it is needed.
+    if (vectors && vectors.missing > 0 && vectors.trouble === null) busy()
+    else say({ type: "idle" })
   }
   const running = core.run(ending.signal)
+  say({ type: "loops", states: loopStates() })
   const answers: Record<Asked, (given: never) => Promise<unknown>> = {
     search: (wish: SearchWish) => core.search(wish),
     facts: () => core.facts(),
@@ -185,7 +206,10 @@ export function serveRecall({
     if (message.type === "end") {
       clearTimeout(idle)
       ending.abort()
-      void running.then(close).finally(() => port.close())
+      void running
+        .then(close)
+        .catch(() => {})
+        .finally(() => port.close())
       return
     }
     const { id } = message

@@ -1,3 +1,4 @@
+import { isUntrusted, UNTRUSTED_LABEL } from "../domain/origin.ts"
 import type { Session, SessionEdge } from "../domain/session.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { Turn, TurnKind } from "../domain/turn.ts"
@@ -21,6 +22,7 @@ export function toMarkdown({ session, linkedRoots, thoughts, turns }: ExportedSe
     `# ${session.title}`,
     "",
     `- Session: \`${session.id}\``,
+    ...(isUntrusted(session) ? [`- **${UNTRUSTED_LABEL}**`] : []),
     ...(session.rootUri ? [`- Project: ${session.rootUri}`] : []),
     ...linkedRoots.map((uri) => `- Also: ${uri}`),
     ...(session.tags.length > 0 ? [`- Tags: ${session.tags.join(", ")}`] : []),

@@ -1,6 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs"
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { Capture } from "../domain/capture.ts"
 import type { Store } from "../domain/store.ts"
@@ -16,7 +25,8 @@ let room: SessionsRoom
 beforeEach(async () => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), "forget-")))
   store = await openStore(sqlite({ path: join(dir, "t.db") }))
-  room = makeSessions({ store, clock: { nowMs: () => 1_000 }, homeDir: dir, tempDir: join(dir, "temp") })
+  const ownFiles = { lineFolders: [join(dir, "logs")], copies: [] }
+  room = makeSessions({ store, clock: { nowMs: () => 1_000 }, homeDir: dir, tempDir: join(dir, "temp"), ownFiles })
 })
 afterEach(async () => {
   await store.close()
@@ -73,9 +83,13 @@ describe("what is forgotten is gone", () => {
     expect(bytes().includes("zebrasecret")).toBe(true)
 
     const session = (await store.sessions.byNative("claude-code", "s1"))!
-    expect(await room.forget.plan({ sessionId: session.id })).toEqual({ sessions: 1, turns: 300, thoughts: 0 })
-    expect(await room.forget.forget({ sessionId: session.id })).toEqual({ sessions: 1, turns: 300, thoughts: 0 })
-    expect(await room.forget.forget({ containing: "zebrasecret" })).toEqual({ sessions: 1, turns: 0, thoughts: 1 })
+    expect(await room.forget.plan({ sessionId: session.id })).toMatchObject({ sessions: 1, turns: 300, thoughts: 0 })
+    expect(await room.forget.forget({ sessionId: session.id })).toMatchObject({ sessions: 1, turns: 300, thoughts: 0 })
+    expect(await room.forget.forget({ containing: "zebrasecret" })).toMatchObject({
+      sessions: 1,
+      turns: 0,
+      thoughts: 1,
+    })
     expect(bytes().includes("zebrasecret")).toBe(false)
     expect(bytes().includes("giraffestays")).toBe(true)
 
@@ -104,10 +118,55 @@ describe("what is forgotten is gone", () => {
     expect(bytes().includes("zebrasecret")).toBe(false)
   })
 
+  test("what only names it goes too: titles, branches, topics, what readers remember, our log and our own files", async () => {
+    const memory = { lastPrompt: "zebrasecret again" }
+    const described: Capture = {
+      type: "session",
+      sessionId: "s1",
+      title: { text: "zebrasecret plan", from: "generated" },
+      gitBranch: "fix/zebrasecret",
+    }
+    await archive().keep({ captures: [described, turn("s1", "a", "hello", 1)], source: { ...source, memory } })
+    const session = (await store.sessions.byNative("claude-code", "s1"))!
+    await store.topics.ensure({
+      ...{ id: "t1", channel: "telegram", home: "here", chatId: "1", threadId: 1, sessionId: session.id },
+      ...{ name: "zebrasecret plan", state: "open", verbosity: "normal", isMuted: false, makingAtMs: null },
+      ...{ doubts: 0, trail: null, createdAtMs: 1, usedAtMs: 1 },
+    })
+    const logFile = join(dir, "shop", ".throughline", "conversations", "session-x.jsonl")
+    mkdirSync(dirname(logFile), { recursive: true })
+    writeFileSync(logFile, '{"user":"zebrasecret","session_id":"x"}\n{"user":"stays","session_id":"y"}\n')
+    const own = { ...source, platform: "conversation-log", key: logFile, path: logFile }
+    await archive().keep({ captures: [], source: own })
+    mkdirSync(join(dir, "logs"))
+    writeFileSync(join(dir, "logs", "a.log"), '{"msg":"zebrasecret"}\n{"msg":"stays"}\n')
+
+    expect(await room.forget.plan({ containing: "zebrasecret" })).toMatchObject({ turns: 0, mentions: 4 })
+    expect(await room.forget.forget({ containing: "zebrasecret" })).toMatchObject({ sessions: 0, left: [] })
+    expect(bytes().includes("zebrasecret")).toBe(false)
+    expect(readFileSync(logFile, "utf8")).toBe('{"user":"stays","session_id":"y"}\n')
+    expect(readFileSync(join(dir, "logs", "a.log"), "utf8")).toBe('{"msg":"stays"}\n')
+    expect(await store.sessions.byId(session.id)).toMatchObject({ gitBranch: "fix/[forgotten]" })
+  })
+
+  test("a log that a repository made a link is left alone", async () => {
+    const victim = join(dir, "victim.txt")
+    writeFileSync(victim, "zebrasecret of somebody else\n")
+    const logFile = join(dir, "shop", ".throughline", "conversations", "session-x.jsonl")
+    mkdirSync(dirname(logFile), { recursive: true })
+    symlinkSync(victim, logFile)
+    await archive().keep({
+      captures: [],
+      source: { ...source, platform: "conversation-log", key: logFile, path: logFile },
+    })
+    await room.forget.forget({ containing: "zebrasecret" })
+    expect(readFileSync(victim, "utf8")).toBe("zebrasecret of somebody else\n")
+  })
+
   test("a time takes its turns only, and they stay away", async () => {
     const captures = [turn("s", "a", "monday", 10), turn("s", "b", "tuesday", 20), turn("s", "c", "wednesday", 30)]
     await archive().keep({ captures, source })
-    expect(await room.forget.forget({ sinceMs: 15, untilMs: 25 })).toEqual({ sessions: 0, turns: 1, thoughts: 0 })
+    expect(await room.forget.forget({ sinceMs: 15, untilMs: 25 })).toMatchObject({ sessions: 0, turns: 1, thoughts: 0 })
     await archive().keep({ captures, source })
     const session = (await store.sessions.byNative("claude-code", "s"))!
     expect((await store.turns.ofSession(session.id)).map(({ text }) => text)).toEqual(["monday", "wednesday"])

@@ -1,15 +1,25 @@
 import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
-import type { ProjectId, SessionId } from "../domain/ids.ts"
+import type { ForgetWish } from "../domain/forgetting.ts"
+import { type ProjectId, type SessionId, withoutScope } from "../domain/ids.ts"
 import type { NewJournalEntry } from "../domain/journal.ts"
 import type { Session } from "../domain/session.ts"
-import type { ForgetWish, Store } from "../domain/store.ts"
+import type { Store } from "../domain/store.ts"
+import { forgetInFiles, forgetInLogs, type OwnFiles } from "./forget-files.ts"
 import type { Recovery } from "./recovery.ts"
 
 export interface ForgetPlan {
+  /** Whole sessions, also those of which nothing is left. */
   sessions: number
   turns: number
   thoughts: number
+  /** Titles, branches, messages, tasks, topics and the like that hold the text. */
+  mentions: number
+}
+
+export interface Forgot extends ForgetPlan {
+  /** Our own files that hold the text still, because they are copies of people's settings or cannot be written. */
+  left: string[]
 }
 
 /** What is to go: whole sessions, or the turns and thoughts that a time or a text picks. */
@@ -24,10 +34,20 @@ export interface ForgetScope {
 export interface Forget {
   plan(scope: ForgetScope): Promise<ForgetPlan>
   /** For good: from the archive, the index and every file of the store. The agents' own files are not ours to touch. */
-  forget(scope: ForgetScope): Promise<ForgetPlan>
+  forget(scope: ForgetScope): Promise<Forgot>
 }
 
-export function makeForget({ store, clock, recovery }: { store: Store; clock: Clock; recovery: Recovery }): Forget {
+/** Its files are the ones that `log_conversation_exchange` writes. */
+const CONVERSATION_LOG = "conversation-log"
+
+interface Deps {
+  store: Store
+  clock: Clock
+  recovery: Recovery
+  ownFiles?: OwnFiles | undefined
+}
+
+export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
   const find = async (scope: ForgetScope) => {
     const whole: Session[] =
       scope.sessionId !== undefined
@@ -41,18 +61,39 @@ export function makeForget({ store, clock, recovery }: { store: Store; clock: Cl
         : { turns: [], thoughts: [] }
     return { whole, parts }
   }
-  const planOf = ({ whole, parts }: Awaited<ReturnType<typeof find>>): ForgetPlan => ({
-    sessions: whole.length,
-    turns: parts.turns.length + whole.reduce((sum, session) => sum + session.turnCount, 0),
-    thoughts: parts.thoughts.length + whole.reduce((sum, session) => sum + session.thoughtCount, 0),
-  })
+  const planOf = async (
+    { whole, parts }: Awaited<ReturnType<typeof find>>,
+    scope: ForgetScope,
+  ): Promise<ForgetPlan> => {
+    const going = [...parts.turns, ...parts.thoughts]
+    const touched = await store.sessions.byIds([...new Set(going.map(({ sessionId }) => sessionId))])
+    const emptied = touched.filter(
+      ({ id, turnCount, thoughtCount }) =>
+        going.filter(({ sessionId }) => sessionId === id).length >= turnCount + thoughtCount,
+    )
+    return {
+      sessions: whole.length + emptied.length,
+      turns: parts.turns.length + whole.reduce((sum, session) => sum + session.turnCount, 0),
+      thoughts: parts.thoughts.length + whole.reduce((sum, session) => sum + session.thoughtCount, 0),
+      mentions: isSwept(scope) ? await store.forgetting.mentions(scope.containing, scope.projectId) : 0,
+    }
+  }
+
+  const forgetFiles = async ({ containing }: ForgetScope, whole: readonly Session[]): Promise<string[]> => {
+    const looks = await store.sources.looks()
+    const logs = looks.filter(({ platform }) => platform === CONVERSATION_LOG).map(({ key }) => key)
+    if (containing !== undefined) return forgetInFiles(containing, ownFiles ?? { lineFolders: [], copies: [] }, logs)
+    for (const { platform, nativeId } of whole)
+      if (platform === CONVERSATION_LOG) forgetInLogs(withoutScope(nativeId), logs)
+    return []
+  }
 
   return {
-    plan: async (scope) => planOf(await find(scope)),
+    plan: async (scope) => planOf(await find(scope), scope),
     async forget(scope) {
       const found = await find(scope)
       const { whole, parts } = found
-      const plan = planOf(found)
+      const plan = await planOf(found, scope)
       const nowMs = clock.nowMs()
       await store.transaction(async (tx) => {
         // That something is gone, and not what. Written first: SQLite gives the highest numbers again once they are deleted,
@@ -83,18 +124,24 @@ export function makeForget({ store, clock, recovery }: { store: Store; clock: Cl
           // Of a project the sessions tell; what is asked by a session that is not kept belongs to none.
           if (picksParts(scope) && scope.projectId === undefined) await tx.permissions.forget(wishOf(scope))
         }
+        await tx.forgetting.traces(gone)
         for (const id of gone) await tx.forgetting.session(id, nowMs)
         for (const { projectId, nativeId } of whole) if (projectId) await tx.taskStates.clear(projectId, nativeId)
+        // Within a time it cannot be told of every column when it was written.
+        if (isSwept(scope)) await tx.forgetting.word(scope.containing, scope.projectId)
         plan.sessions = gone.length
       })
       await store.purge()
-      return plan
+      return { ...plan, left: await forgetFiles(scope, whole) }
     },
   }
 }
 
 const picksParts = ({ sinceMs, untilMs, containing }: ForgetScope) =>
   sinceMs !== undefined || untilMs !== undefined || containing !== undefined
+
+const isSwept = (scope: ForgetScope): scope is ForgetScope & { containing: string } =>
+  scope.containing !== undefined && scope.sinceMs === undefined && scope.untilMs === undefined
 
 function wishOf({ projectId, sinceMs, untilMs, containing }: ForgetScope): ForgetWish {
   return {

@@ -20,11 +20,13 @@ export function makeKeeping({
   clock,
   projects,
   recovery,
+  redact,
 }: {
   store: Store
   clock: Clock
   projects: ProjectFinder
   recovery: Recovery
+  redact(text: string): string
 }): Keeping {
   const change = async (
     id: string,
@@ -43,7 +45,8 @@ export function makeKeeping({
   return {
     rename: (id, wish) =>
       change(id, "session.renamed", async (tx, session) => {
-        const [title, tags] = [wish.title && plainText(wish.title), wish.tags?.map(plainText)]
+        const clean = (text: string) => redact(plainText(text))
+        const [title, tags] = [wish.title && clean(wish.title), wish.tags?.map(clean)]
         const sameTags = tags === undefined || JSON.stringify(tags) === JSON.stringify(session.tags)
         if ((title ?? session.title) === session.title && sameTags) return false
         await tx.sessions.update(session.id, {

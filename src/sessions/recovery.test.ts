@@ -298,6 +298,62 @@ describe("what a caller chose last", () => {
   })
 })
 
+describe("two agents in one project", () => {
+  const live = new Set<number>()
+  let one: Caller
+  let two: Caller
+  beforeEach(() => {
+    live.clear()
+    ;[one, two] = [agent("claude-code:one"), agent("claude-code:two")]
+  })
+  const both = () =>
+    makeSessions({
+      store,
+      clock: { nowMs: () => nowMs },
+      homeDir: join(top, "home"),
+      tempDir: join(top, "temp"),
+      isAlive: (pid) => live.has(pid),
+    })
+  const runs = async (native: string, pid: number) => {
+    const created = { platform: "claude-code", nativeId: native, projectId: null, title: native, tags: [], key: null }
+    const { session } = await store.sessions.create({ id: `agent-${native}` as never, ...created, createdAtMs: nowMs })
+    await store.runs.seen({ sessionId: session.id, host: "here", pid, pane: null, start: "startup", atMs: nowMs })
+    live.add(pid)
+  }
+  const begin = async (caller: Caller, title: string) => {
+    nowMs += 60_000
+    return both().recovery.startNew(caller, { title })
+  }
+
+  test("each get their own session back, whichever is the newest", async () => {
+    const [first, second] = [await begin(one, "of one"), await begin(two, "of two")]
+    expect(await both().recovery.load(one, {})).toMatchObject({ session: { id: first.id }, by: "own" })
+    expect(await both().recovery.load(two, {})).toMatchObject({ session: { id: second.id }, by: "own" })
+    const { session } = await both().thinking.record(one, { thought: "mine", nextThoughtNeeded: false })
+    expect(session.id).toBe(first.id)
+  })
+
+  test("of which one came back under another id: it gets what nobody else is at work in", async () => {
+    const first = await begin(one, "of one")
+    await begin(two, "of two")
+    await runs("two", 2_000_002)
+    const back = await both().recovery.load(agent("claude-code:back"), {})
+    expect(back).toMatchObject({ session: { id: first.id }, by: "newest", isOthers: false })
+  })
+
+  test("a third that reads the only session does not write into it, unless it says so", async () => {
+    const only = await begin(two, "of two")
+    await runs("two", 2_000_002)
+    const third = agent("claude-code:third")
+    expect(await both().recovery.load(third, {})).toMatchObject({ session: { id: only.id }, isOthers: true })
+    const { session, startedSession } = await both().thinking.record(third, { thought: "x", nextThoughtNeeded: false })
+    expect(startedSession).toBe(true)
+    expect(session.id).not.toBe(only.id)
+    live.clear()
+    expect(await both().recovery.load(agent("claude-code:fourth"), { sessionId: only.id })).toMatchObject({ by: "id" })
+  })
+})
+
 test("on a full disk what was kept stays readable, although the choice cannot be noted", async () => {
   const { id } = await start("kept")
   const full = () => Promise.reject(new Failure("store_full", "the disk is full"))

@@ -10,6 +10,8 @@ import type { CallerRoot, ProjectFinder } from "./projects.ts"
 
 /** Sessions this close to the newest one are named beside it: the caller may have meant them. */
 const RIVAL_MS = 10 * 60 * 1000
+/** So many of the newest are looked at for one that no other agent is at work in. */
+const CHOSEN_FROM = 10
 /** A page of load_context, written as JSON, stays below the 50,000 characters that Claude Code accepts from one call. */
 const PAGE_THOUGHTS = 500
 const PAGE_CHARS = 45_000
@@ -21,7 +23,9 @@ const NOBODY = ""
 export interface Recovered {
   session: Session
   /** How it was found. */
-  by: "id" | "pinned" | "newest"
+  by: "id" | "pinned" | "own" | "newest"
+  /** Another agent is at work in it: the caller's next thought begins a session of its own, unless it names this one. */
+  isOthers: boolean
   /** Set when the session belongs to another root than the caller's. */
   otherRoot: boolean
   rivals: Session[]
@@ -65,11 +69,18 @@ interface Deps {
   store: Store
   clock: Clock
   projects: ProjectFinder
+  redact(text: string): string
+  /** Whether a process of this machine runs; absent: none is known to. */
+  isAlive?: ((pid: number) => boolean) | undefined
 }
 
-export function makeRecovery({ store, clock, projects }: Deps): Recovery {
-  const bind = async (caller: Caller, sessionId: SessionId) => {
-    if (caller.key !== undefined) await store.bindings.set(caller.key, { sessionId }, clock.nowMs())
+export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps): Recovery {
+  const bind = async (caller: Caller, sessionId: SessionId, { isOwn } = { isOwn: false }) => {
+    if (caller.key === undefined) return
+    const before = isOwn ? undefined : await store.bindings.get(caller.key)
+    // Reading its own session does not make it another's.
+    const own = isOwn || (before?.sessionId === sessionId && before.isOwn)
+    await store.bindings.set(caller.key, { sessionId, isOwn: own }, clock.nowMs())
   }
 
   /** On a full disk what was kept stays readable: that the caller's choice cannot be noted must not stand in its way. */
@@ -96,6 +107,32 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
   const boundSession = async (caller: Caller) =>
     caller.key === undefined ? undefined : store.sessions.boundTo(caller.key)
 
+  /** The one of this project that the caller wrote into last. */
+  const ownIn = async (projectId: ProjectId, caller: Caller) => {
+    const isOwn = caller.key !== undefined && (await store.bindings.get(caller.key))?.isOwn
+    const bound = isOwn ? await boundSession(caller) : undefined
+    if (!bound || bound.archivedAtMs !== null || bound.projectId === projectId) return openOnly(bound)
+    const linked = await store.sessions.ids({ projectId, among: [bound.id] })
+    return linked.length > 0 ? bound : undefined
+  }
+
+  /** Whether another agent chose the session, and its process still runs that conversation. */
+  const isAnothers = async (id: SessionId, caller: Caller): Promise<boolean> => {
+    for (const key of await store.bindings.holders(id)) {
+      if (key === caller.key) return false
+      const at = key.indexOf(":")
+      const agents = at < 0 ? undefined : await store.sessions.byNative(key.slice(0, at), key.slice(at + 1))
+      const last = agents && (await store.runs.ofSession(agents.id)).at(-1)
+      if (last && last.endedAtMs === null && last.pid > 0 && isAlive?.(last.pid)) return true
+    }
+    return false
+  }
+
+  const firstFree = async (sessions: readonly Session[], caller: Caller) => {
+    for (const session of sessions) if (!(await isAnothers(session.id, caller))) return session
+    return undefined
+  }
+
   return {
     callerRoot: (caller, explicit) => projects.ofCaller(caller, explicit),
     get,
@@ -117,8 +154,9 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
           nativeId: id,
           projectId: project?.id ?? null,
           title:
-            (title && plainText(title)) ?? `Session of ${new Date(nowMs).toISOString().slice(0, 16).replace("T", " ")}`,
-          tags: (tags ?? []).map(plainText),
+            (title && redact(plainText(title))) ??
+            `Session of ${new Date(nowMs).toISOString().slice(0, 16).replace("T", " ")}`,
+          tags: (tags ?? []).map((tag) => redact(plainText(tag))),
           key: caller.idempotencyKey ?? null,
           createdAtMs: nowMs,
         })
@@ -128,7 +166,7 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
           ])
         return made.session
       })
-      await bind(caller, session.id)
+      await bind(caller, session.id, { isOwn: true })
       return session
     },
     async load(caller, { root, sessionId, cursor, limit }) {
@@ -140,7 +178,8 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
         const roots = [session.rootUri, ...(await store.sessions.linkedRoots(session.id))]
         await bindIfWritable(caller, session.id)
         const otherRoot = callerRoot !== undefined && !roots.includes(callerRoot.uri)
-        return { session, by: "id", otherRoot, rivals: [], page: await pageOf(store, session, reading?.seq, limit) }
+        const page = await pageOf(store, session, reading?.seq, limit)
+        return { session, by: "id", isOthers: false, otherRoot, rivals: [], page }
       }
       const callerRoot = await projects.ofCaller(caller, root)
       if (!callerRoot)
@@ -150,10 +189,11 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
         projectId: callerRoot.project.id,
         archived: false,
         platform: REASONING_PLATFORM,
-        limit: 1,
+        limit: CHOSEN_FROM,
       })
       const pinned = await store.sessions.pinned(callerRoot.project.id, REASONING_PLATFORM)
-      const session = pinned ?? newest[0]
+      const own = pinned ? undefined : await ownIn(callerRoot.project.id, caller)
+      const session = pinned ?? own ?? (await firstFree(newest, caller)) ?? newest[0]
       if (!session) return { session: undefined, rootUri: callerRoot.uri }
       const near = await store.sessions.list({
         projectId: callerRoot.project.id,
@@ -162,10 +202,12 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
         updatedSinceMs: newest[0]!.updatedAtMs - RIVAL_MS,
         limit: 10,
       })
-      await bindIfWritable(caller, session.id)
+      const isOthers = own === undefined && (await isAnothers(session.id, caller))
+      if (!isOthers) await bindIfWritable(caller, session.id)
       return {
         session,
-        by: pinned ? "pinned" : "newest",
+        by: pinned ? "pinned" : own ? "own" : "newest",
+        isOthers,
         otherRoot: false,
         rivals: near.filter((other) => other.id !== session.id),
         page: await pageOf(store, session, undefined, limit),
@@ -184,6 +226,8 @@ export function makeRecovery({ store, clock, projects }: Deps): Recovery {
       }),
   }
 }
+
+const openOnly = (session: Session | undefined) => (session?.archivedAtMs === null ? session : undefined)
 
 /** The newest thoughts first, as many as fit; within the page in the order of recording. */
 async function pageOf(

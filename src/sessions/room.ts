@@ -8,6 +8,7 @@ import type { Thought } from "../domain/thought.ts"
 import type { Turn } from "../domain/turn.ts"
 import { type ExportedSession, toMarkdown } from "./export.ts"
 import { type Forget, makeForget } from "./forget.ts"
+import type { OwnFiles } from "./forget-files.ts"
 import { type Keeping, makeKeeping } from "./keeping.ts"
 import { makeProjectFinder, type ProjectFinder } from "./projects.ts"
 import { makeRecovery, type Recovery } from "./recovery.ts"
@@ -52,14 +53,28 @@ export interface Relative {
   atMs: number
 }
 
-export function makeSessions(deps: { store: Store; clock: Clock; homeDir: string; tempDir: string }): SessionsRoom {
+export interface SessionsDeps {
+  store: Store
+  clock: Clock
+  homeDir: string
+  tempDir: string
+  /** Whether a process of this machine runs. */
+  isAlive?(pid: number): boolean
+  /** Absent where nothing is to be taken out. */
+  redact?: (text: string) => string
+  /** What is searched beside the store when something is forgotten. */
+  ownFiles?: OwnFiles
+}
+
+export function makeSessions(deps: SessionsDeps): SessionsRoom {
+  const redact = deps.redact ?? ((text: string) => text)
   const projects = makeProjectFinder(deps)
-  const recovery = makeRecovery({ ...deps, projects })
+  const recovery = makeRecovery({ ...deps, projects, redact })
   return {
     projects,
     recovery,
-    thinking: makeThinking({ ...deps, recovery }),
-    keeping: makeKeeping({ ...deps, projects, recovery }),
+    thinking: makeThinking({ ...deps, recovery, redact }),
+    keeping: makeKeeping({ ...deps, projects, recovery, redact }),
     forget: makeForget({ ...deps, recovery }),
     list: (filter) => deps.store.sessions.list(filter),
     tally: () => deps.store.sessions.tally(),

@@ -1,12 +1,22 @@
-import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { execFileSync, spawnSync } from "node:child_process"
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { proves } from "../../test/promises.ts"
 import { Failure } from "../domain/failure.ts"
-import { ancestorsOf, canonicalRoot, parseRoot, rootUri } from "./roots.ts"
+import { ancestorsOf, canonicalRoot, isSameOrAbove, parseRoot, rootUri } from "./roots.ts"
 
 describe("what people write for a folder", () => {
   test.each([
@@ -30,6 +40,8 @@ describe("what people write for a folder", () => {
     ["a web address", "https://example.org/x", "its scheme is https"],
     ["a folder on another machine", "file://server/share", "another machine"],
     ["an encoded slash", "file:///a%2Fb", "encoded slash"],
+    ["a URI that is none", "file://[", "it cannot be parsed"],
+    ["a URI inside of other words", "see file:///a", "it is relative"],
     ["a NUL byte in a path", "/a\0b", "NUL"],
     ["a NUL byte in a URI", "file:///a%00b", "NUL"],
   ])("%s is refused with the reason and the value", (_, given, why) => {
@@ -37,6 +49,7 @@ describe("what people write for a folder", () => {
     expect(failure.code).toBe("root_invalid")
     expect(failure.message).toContain(why)
     expect(failure.message).toContain(JSON.stringify(given))
+    expect(failure.data).toEqual({ value: given })
   })
 })
 
@@ -127,6 +140,127 @@ describe(proves("recovery.every-way"), () => {
     expect(rootOf(join(apart, "src"))).toBe(apart)
     // Git itself does not write down where the files are, so its worktrees can only lead to the git folder.
     expect(rootOf(join(top, "apart-tree"))).toBe(elsewhere)
+    // Where it is written down, that is followed if the folder there names the repository as well.
+    const spellings = ["\tworktree = PATH", "worktree=PATH", "  worktree  =  PATH  ", "\tworktree = ../apart"]
+    for (const spelling of spellings) {
+      const line = spelling.replace("PATH", apart)
+      writeFileSync(join(elsewhere, "config"), `[core]\n\tbare = false\n${line}\n[user]\n\tname = x\n`)
+      expect(rootOf(join(top, "apart-tree")), spelling).toBe(apart)
+    }
+    for (const line of [`worktree = ${repo}`, `subworktree = ${apart}`, `worktree = ${join(top, "none")}`]) {
+      writeFileSync(join(elsewhere, "config"), `[core]\n\t${line}\n`)
+      expect(rootOf(join(top, "apart-tree")), line).toBe(elsewhere)
+    }
+  })
+
+  test.each([
+    ["without a blank", "gitdir:PATH"],
+    ["with more of them", "gitdir:   PATH  \n"],
+    ["with the line end of Windows", "gitdir: PATH\r\n"],
+    ["after another line", "# moved\ngitdir: PATH\n"],
+  ])("a worktree's .git file is read %s", (name, text) => {
+    const tree = join(top, name)
+    git(repo, "worktree", "add", "-q", "--detach", tree)
+    const entry = join(repo, ".git/worktrees", basename(readFileSync(join(tree, ".git"), "utf8").trim()))
+    writeFileSync(join(tree, ".git"), text.replace("PATH", entry))
+    expect(rootOf(tree)).toBe(repo)
+  })
+
+  test.each([
+    ["says nothing", ""],
+    ["says something else", "hello\n"],
+    ["says it in the middle of a line", "my gitdir: PATH\n"],
+    ["is longer than any of git's", `gitdir: PATH\n${"#".repeat(1024 * 1024)}\n`],
+  ])("a .git file that %s begins no repository", (name, text) => {
+    const tree = join(top, `odd ${name}`)
+    git(repo, "worktree", "add", "-q", "--detach", tree)
+    const entry = join(repo, ".git/worktrees", basename(readFileSync(join(tree, ".git"), "utf8").trim()))
+    writeFileSync(join(tree, ".git"), text.replace("PATH", entry))
+    expect(canonicalRoot(tree, home)).toEqual({ realPath: tree, rootPath: tree, inRepository: false })
+  })
+
+  describe("a .git file that names another project's repository", () => {
+    const planted = (name: string, gitdir: string, files: Record<string, string> = {}) => {
+      const at = folder(name)
+      for (const [path, text] of Object.entries({ ".git": `gitdir: ${gitdir}\n`, ...files })) {
+        mkdirSync(join(at, path, ".."), { recursive: true })
+        writeFileSync(join(at, path), text)
+      }
+      return at
+    }
+
+    test("does not make its folder part of that project by a commondir of its own", () => {
+      const at = planted("evil", "./fake", { "fake/commondir": join(repo, ".git") })
+      expect(rootOf(at)).toBe(at)
+    })
+
+    test("nor with a back-link of its own", () => {
+      const at = planted("evil-back", "./fake", {
+        "fake/commondir": join(repo, ".git"),
+        "fake/gitdir": join(top, "evil-back/.git"),
+      })
+      expect(rootOf(at)).toBe(at)
+    })
+
+    test("nor with a whole git folder of its own whose config names that project's files", () => {
+      const at = planted("evil-config", "./fake/worktrees/x", {
+        "fake/worktrees/x/commondir": "../..",
+        "fake/worktrees/x/gitdir": join(top, "evil-config/.git"),
+        "fake/config": `[core]\n\tworktree = ${repo}\n`,
+      })
+      expect(rootOf(at)).toBe(join(at, "fake"))
+    })
+
+    test("nor through a link to that project's git folder", () => {
+      const at = planted("evil-link", "./fake/worktrees/x", {
+        "real/x/commondir": "../..",
+        "real/x/gitdir": join(top, "evil-link/.git"),
+      })
+      mkdirSync(join(at, "fake"))
+      symlinkSync(join(at, "real"), join(at, "fake/worktrees"))
+      symlinkSync(join(repo, ".git/HEAD"), join(at, "fake/HEAD"))
+      expect(rootOf(at)).toBe(at)
+    })
+
+    test("nor by an entry that names another file of the folder than its .git, or none", () => {
+      for (const [name, named] of Object.entries({ "evil-other": "other", "evil-none": undefined })) {
+        const at = planted(name, "./fake/worktrees/x", {
+          "fake/worktrees/x/commondir": "../..",
+          "fake/worktrees/x/gitdir": named ? join(top, name, named) : "",
+        })
+        expect(rootOf(at)).toBe(at)
+      }
+    })
+
+    test("nor by naming the entry of a worktree that is elsewhere", () => {
+      const at = planted("evil-entry", join(repo, ".git/worktrees/tree"))
+      expect(rootOf(at)).toBe(at)
+      expect(rootOf(join(top, "tree"))).toBe(repo)
+    })
+  })
+
+  test("a worktree that was moved leads to the repository again once git has repaired it", () => {
+    git(repo, "worktree", "add", "-q", "-b", "wanderer", join(top, "wanderer"))
+    renameSync(join(top, "wanderer"), join(top, "wandered"))
+    expect(rootOf(join(top, "wandered"))).toBe(join(top, "wandered"))
+    git(join(top, "wandered"), "worktree", "repair")
+    expect(rootOf(join(top, "wandered"))).toBe(repo)
+  })
+
+  test("the worktrees of a repository that was moved lead to its new place once git has repaired them", () => {
+    const before = repository("before-move")
+    git(before, "worktree", "add", "-q", join(top, "follower"))
+    renameSync(before, join(top, "after-move"))
+    expect(rootOf(join(top, "follower"))).toBe(join(top, "follower"))
+    git(join(top, "after-move"), "worktree", "repair", join(top, "follower"))
+    expect(rootOf(join(top, "follower"))).toBe(join(top, "after-move"))
+  })
+
+  test("a worktree with relative links, as newer versions of git write them, leads to the repository", () => {
+    git(repo, "worktree", "add", "-q", "-b", "relative", join(top, "relative"))
+    writeFileSync(join(top, "relative/.git"), "gitdir: ../repo/.git/worktrees/relative\n")
+    writeFileSync(join(repo, ".git/worktrees/relative/gitdir"), "../../../../relative/.git\n")
+    expect(rootOf(join(top, "relative"))).toBe(repo)
   })
 
   test("a home folder that is a repository does not swallow the folders in it", () => {
@@ -135,7 +269,7 @@ describe(proves("recovery.every-way"), () => {
     const inner = repository("dotfiles/code/y")
     expect(canonicalRoot(join(dotfiles, "code/x"), dotfiles).rootPath).toBe(join(dotfiles, "code/x"))
     expect(canonicalRoot(inner, dotfiles).rootPath).toBe(inner)
-    expect(canonicalRoot(dotfiles, dotfiles).rootPath).toBe(dotfiles)
+    expect(canonicalRoot(dotfiles, dotfiles)).toMatchObject({ rootPath: dotfiles, inRepository: true })
   })
 
   test("nor does it when the home folder is known by a symlink", () => {
@@ -146,13 +280,14 @@ describe(proves("recovery.every-way"), () => {
   })
 
   test.each([
-    ["that is not there", "nowhere"],
-    ["that is a file", "a-file"],
-  ])("a folder %s is refused by its name", (_, name) => {
+    ["that is not there", "nowhere", "no such folder"],
+    ["that is a file", "a-file", "not a folder"],
+  ])("a folder %s is refused by its name", (_, name, why) => {
     writeFileSync(join(top, "a-file"), "")
-    const failure = failureOf(() => canonicalRoot(join(top, name), home))
-    expect(failure.code).toBe("root_not_found")
-    expect(failure.message).toContain(join(top, name))
+    const path = join(top, name)
+    const failure = failureOf(() => canonicalRoot(path, home))
+    expect(failure).toMatchObject({ code: "root_not_found", message: `${why}: ${path}`, data: { path } })
+    expect((failure.cause as NodeJS.ErrnoException | undefined)?.code).toBe(name === "nowhere" ? "ENOENT" : undefined)
   })
 })
 
@@ -188,6 +323,22 @@ describe("the folders above one that could be its project", () => {
   })
 })
 
+test("a folder is above another by whole names, with or without a slash at its end", () => {
+  const pairs = [
+    ["/", "/a"],
+    ["/a", "/a"],
+    ["/a", "/a/b"],
+    ["/a/", "/a/b"],
+  ] as const
+  for (const [path, other] of pairs) expect(isSameOrAbove(path, other), `${path} ${other}`).toBe(true)
+  const others = [
+    ["/a", "/ab"],
+    ["/a/b", "/a"],
+    ["/b", "/a/b"],
+  ] as const
+  for (const [path, other] of others) expect(isSameOrAbove(path, other), `${path} ${other}`).toBe(false)
+})
+
 function git(cwd: string, ...args: string[]): void {
   execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@localhost", ...args], {
     cwd,
@@ -206,3 +357,13 @@ function failureOf(act: () => unknown): Failure {
   }
   throw new Error("nothing was refused")
 }
+
+test.runIf(process.getuid?.() === 0)("a folder that may not be looked into is a root of its own, and no error", () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "tl-closed-")))
+  chmodSync(folder, 0o444)
+  const roots = new URL("./roots.ts", import.meta.url).href
+  const script = `import(${JSON.stringify(roots)}).then((m) => process.stdout.write(JSON.stringify(m.canonicalRoot(${JSON.stringify(folder)}, "/nowhere"))))`
+  const { stdout, stderr } = spawnSync(process.execPath, ["-e", script], { uid: 65534, gid: 65534, encoding: "utf8" })
+  expect([stdout, stderr]).toEqual([JSON.stringify({ realPath: folder, rootPath: folder, inRepository: false }), ""])
+  rmSync(folder, { recursive: true })
+})

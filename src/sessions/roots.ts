@@ -1,7 +1,9 @@
-import { readFileSync, realpathSync, statSync } from "node:fs"
+import { realpathSync } from "node:fs"
 import { basename, dirname, isAbsolute, join, normalize, resolve } from "node:path"
-import { fileURLToPath, pathToFileURL } from "node:url"
+import { fileURLToPath } from "node:url"
 import { Failure } from "../domain/failure.ts"
+import { folderUri } from "../lib/folder-uri.ts"
+import { kindOf, textIfAny } from "../lib/untrusted-file.ts"
 import { trueCase } from "./true-case.ts"
 
 /** Turns what people and clients write for a folder (path, ~, file:// URI) into an absolute path. */
@@ -45,7 +47,7 @@ export function canonicalRoot(path: string, homeDir: string): CanonicalRoot {
   let realPath: string
   try {
     realPath = trueCase(realpathSync.native(path))
-    if (!statSync(realPath).isDirectory()) throw new Failure("root_not_found", `not a folder: ${path}`, { path })
+    if (kindOf(realPath) !== "folder") throw new Failure("root_not_found", `not a folder: ${path}`, { path })
   } catch (error) {
     if (error instanceof Failure) throw error
     throw new Failure("root_not_found", `no such folder: ${path}`, { path }, { cause: error })
@@ -54,9 +56,7 @@ export function canonicalRoot(path: string, homeDir: string): CanonicalRoot {
   return { realPath, rootPath: repository ?? realPath, inRepository: repository !== undefined }
 }
 
-export function rootUri(path: string): string {
-  return pathToFileURL(path).href.replace(/(?<=.)\/$/, "")
-}
+export const rootUri = folderUri
 
 /** Folders above this one that could be its project; never the home folder, a temporary folder or what is above them. */
 export function ancestorsOf(path: string, homeDir: string, tempDir: string): string[] {
@@ -69,7 +69,7 @@ export function ancestorsOf(path: string, homeDir: string, tempDir: string): str
   return found
 }
 
-function isSameOrAbove(path: string, other: string): boolean {
+export function isSameOrAbove(path: string, other: string): boolean {
   return other === path || other.startsWith(path.endsWith("/") ? path : `${path}/`)
 }
 
@@ -87,19 +87,31 @@ function repositoryOf(path: string, homeDir: string): string | undefined {
 /** The main folder of the repository whose working tree begins at `at`, or undefined where none begins. */
 function mainFolder(at: string): string | undefined {
   const dotGit = join(at, ".git")
-  const kind = statSync(dotGit, { throwIfNoEntry: false })
-  if (!kind) return undefined
-  if (kind.isDirectory()) return at
+  // In a folder that we may not look into there is none.
+  const kind = kindOf(dotGit)
+  if (kind === "folder") return at
+  if (kind !== "file") return undefined
   const gitPath = linkedGitDir(at)
   if (gitPath === undefined) return undefined
   const common = readText(join(gitPath, "commondir")).trim()
   // Only a linked worktree has a commondir; a submodule or a separate git dir is a repository of its own.
   if (common === "") return at
   const commonPath = realOr(resolve(gitPath, common))
+  // A `.git` file is content of the folder it is in. The repository must name the worktree too, or any folder could join it.
+  if (!isWorktreeOf(commonPath, gitPath, at)) return at
   const holder = dirname(commonPath)
   if (basename(commonPath) === ".git" || linkedGitDir(holder) === commonPath) return holder
   const worktree = /^\s*worktree\s*=\s*(.+)$/m.exec(readText(join(commonPath, "config")))?.[1]?.trim()
-  return worktree === undefined ? commonPath : realOr(resolve(commonPath, worktree))
+  const main = worktree === undefined ? undefined : realOr(resolve(commonPath, worktree))
+  return main !== undefined && linkedGitDir(main) === commonPath ? main : commonPath
+}
+
+/** True where the repository's own git dir has the worktree's entry, and the entry names this folder. */
+function isWorktreeOf(commonPath: string, gitPath: string, at: string): boolean {
+  if (dirname(gitPath) !== join(commonPath, "worktrees")) return false
+  const named = readText(join(gitPath, "gitdir")).trim()
+  const dotGit = resolve(gitPath, named)
+  return named !== "" && basename(dotGit) === ".git" && realOr(dirname(dotGit)) === at
 }
 
 /** Where a `.git` that is a file points to. */
@@ -108,13 +120,9 @@ function linkedGitDir(at: string): string | undefined {
   return gitDir === undefined ? undefined : realOr(resolve(at, gitDir))
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    return ""
-  }
-}
+/** Git's own files are short, but what has their names may be anything. */
+const MAX_GIT_BYTES = 1024 * 1024
+const readText = (path: string) => textIfAny(path, { maxBytes: MAX_GIT_BYTES }) ?? ""
 
 function realOr(path: string): string {
   try {

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto"
-import { renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Caller } from "../domain/caller.ts"
 import type { Clock } from "../domain/clock.ts"
@@ -8,6 +6,7 @@ import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
 import type { TaskState } from "../domain/task-state.ts"
 import { plainText } from "../domain/text.ts"
+import { removeFile, replaceFile } from "../lib/untrusted-write.ts"
 import type { ArchiveRules } from "./capture/archive.ts"
 import type { ProjectFinder } from "./projects.ts"
 import { parseRoot } from "./roots.ts"
@@ -102,7 +101,8 @@ export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, 
         await note(tx, "task.saved", caller, state)
         return state
       })
-      mirror(dir, (path) => writeOver(path, `${JSON.stringify(asFile(state), null, 2)}\n`))
+      // Whole or not at all. A link in its place is replaced, never followed: whoever made the project made it.
+      mirror(dir, (path) => replaceFile(path, `${JSON.stringify(asFile(state), null, 2)}\n`))
       return state
     },
     async load(caller) {
@@ -118,7 +118,7 @@ export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, 
         await note(tx, "task.cleared", caller, found.state)
         return found
       })
-      if (found.state) mirror(dir, (path) => rmSync(path, { force: true }))
+      if (found.state) mirror(dir, (path) => removeFile(path))
       return found
     },
   }
@@ -144,17 +144,5 @@ function asFile(state: TaskState) {
     last_completed_step: step !== null && /^\d{1,9}$/.test(step) ? Number(step) : step,
     pending_messages: state.pendingMessages,
     updated_at: new Date(state.updatedAtMs).toISOString(),
-  }
-}
-
-/** Whole or not at all. A link that lies in its place is replaced, never followed: whoever made the project made it. */
-function writeOver(path: string, text: string): void {
-  const draft = `${path}.${randomUUID().slice(0, 8)}`
-  try {
-    writeFileSync(draft, text, { mode: 0o600, flag: "wx" })
-    renameSync(draft, path)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    throw error
   }
 }

@@ -247,3 +247,16 @@ test("each thought is one journal entry that names it", async () => {
     data: { seq: thought.seq, number: 1, branchId: null },
   })
 })
+
+test("a secret in a thought, in a branch's name, a title or a tag is not stored", async () => {
+  const redact = (text: string) => text.replaceAll("hunter2", "[redacted:password]")
+  const careful = makeSessions({ store, clock: { nowMs: () => 1 }, homeDir: top, tempDir: top, redact })
+  const me = { surface: "local", key: "careful" } as const
+  const { thought, session } = await careful.thinking.record(me, { thought: "it is hunter2", nextThoughtNeeded: true })
+  expect(thought.text).toBe("it is [redacted:password]")
+  expect(session.title).toBe("it is [redacted:password]")
+  const renamed = await careful.keeping.rename(session.id, { title: "hunter2", tags: ["hunter2"] })
+  expect(renamed).toMatchObject({ title: "[redacted:password]", tags: ["[redacted:password]"] })
+  const named = await careful.recovery.startNew(me, { title: "hunter2", tags: ["hunter2"] })
+  expect(named).toMatchObject({ title: "[redacted:password]", tags: ["[redacted:password]"] })
+})

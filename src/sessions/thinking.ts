@@ -32,11 +32,18 @@ export interface Thinking {
   }>
 }
 
-export function makeThinking({ store, clock, recovery }: { store: Store; clock: Clock; recovery: Recovery }): Thinking {
+interface Deps {
+  store: Store
+  clock: Clock
+  recovery: Recovery
+  redact(text: string): string
+}
+
+export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking {
   /** The session this caller used last, or a new one for a caller that will be known again. */
   const impliedSession = async (caller: Caller, wish: ThoughtWish) => {
     const bound = await recovery.boundSession(caller)
-    if (bound) return { session: bound, started: false }
+    if (bound) return { session: bound, started: false, isOwn: await isOwnOf(caller) }
     if (caller.key === undefined) {
       throw new Failure(
         "session_needed",
@@ -50,11 +57,13 @@ export function makeThinking({ store, clock, recovery }: { store: Store; clock: 
     return {
       session: await recovery.startNew({ ...caller, ...key }, { title: titleOf(wish.thought) || undefined }),
       started: true,
+      isOwn: true,
     }
   }
+  const isOwnOf = async ({ key }: Caller) => key !== undefined && (await store.bindings.get(key))?.isOwn === true
 
   /** Keeps it in the session, or in the one that is named: a single transaction, because each read outside costs its own locks. */
-  const keep = (caller: Caller, wish: ThoughtWish, implied?: { session: Session; started: boolean }) =>
+  const keep = (caller: Caller, wish: ThoughtWish, implied?: { session: Session; started: boolean; isOwn: boolean }) =>
     store.transaction(async (tx) => {
       const key = caller.idempotencyKey ?? null
       const session = implied?.session ?? (await recovery.get(wish.sessionId!, tx))
@@ -75,12 +84,14 @@ export function makeThinking({ store, clock, recovery }: { store: Store; clock: 
           data: { seq: thought.seq, number: thought.number, branchId: thought.branchId },
         },
       ])
-      if (caller.key !== undefined && !implied) await rememberSession(tx, caller.key, session.id, clock)
+      if (caller.key !== undefined && !implied?.isOwn) await rememberSession(tx, caller.key, session.id, clock)
       return { thought, session, startedSession: implied?.started ?? false, thoughtCount }
     })
 
   return {
-    async record(caller, wish) {
+    async record(caller, said) {
+      const branch = said.branchId === undefined ? {} : { branchId: redact(said.branchId) }
+      const wish = { ...said, thought: redact(said.thought), ...branch }
       checkBranch(wish)
       if (wish.sessionId !== undefined) return keep(caller, wish)
       // Before a session is chosen: a repeated call must not start another one.
@@ -181,7 +192,8 @@ function noSuchThought(parameter: string, number: number): Failure {
 
 async function rememberSession(store: Store, callerKey: string, sessionId: SessionId, clock: Clock): Promise<void> {
   const bound = await store.bindings.get(callerKey)
-  if (bound?.sessionId !== sessionId) await store.bindings.set(callerKey, { sessionId }, clock.nowMs())
+  if (bound?.sessionId !== sessionId || !bound.isOwn)
+    await store.bindings.set(callerKey, { sessionId, isOwn: true }, clock.nowMs())
 }
 
 /** The first sentence, for a session that was not named. */

@@ -9,10 +9,19 @@ export interface CaseFs {
 
 const systemFs: CaseFs = {
   identity(path) {
-    const found = statSync(path, { throwIfNoEntry: false, bigint: true })
+    const found = attempt(() => statSync(path, { throwIfNoEntry: false, bigint: true }))
     return found && `${found.dev}:${found.ino}`
   },
-  names: (folder) => readdirSync(folder),
+  names: (folder) => attempt(() => readdirSync(folder)) ?? [],
+}
+
+/** A folder that we may not look into says nothing. */
+function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
 }
 
 /** The path as the folder itself spells it. Only where the file system ignores case does anything change. */

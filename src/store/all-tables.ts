@@ -5,6 +5,7 @@ import { makeDeliveries } from "./deliveries.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { makeForgetting } from "./forgetting.ts"
 import { makeJournal } from "./journal.ts"
+import { makeOrigins } from "./origins.ts"
 import { makePairs } from "./pairs.ts"
 import { makeAudit, makePermissions } from "./permissions.ts"
 import { makePosts } from "./posts.ts"
@@ -26,6 +27,7 @@ const MAKERS = {
   thoughts: makeThoughts,
   turns: makeTurns,
   sources: makeSources,
+  origins: makeOrigins,
   forgetting: makeForgetting,
   bindings: makeBindings,
   journal: makeJournal,

@@ -163,6 +163,20 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       return Number(numDeletedRows)
     },
     pending: (lane) => ofLanes([lane], { states: ["queued"] }),
+    async heads(lanes) {
+      if (lanes.length === 0) return []
+      // One index lookup per lane: grouping by lane would read everything that is queued.
+      const firsts = lanes.map(
+        (lane) => sql`(select min(seq) from deliveries where state = 'queued' and lane = ${lane})`,
+      )
+      const rows = await db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("seq", "in", sql<number>`(${sql.join(firsts)})`)
+        .orderBy("seq")
+        .execute()
+      return rows.map(toDelivery)
+    },
     ofLanes,
     async ofChannel(channel, states) {
       const rows = await db

@@ -1,7 +1,7 @@
 import { sql } from "kysely"
+import type { ForgetWish } from "../domain/forgetting.ts"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
-import { lanesOf, SESSION_TARGET, URGENT_LANE } from "../domain/message.ts"
-import type { ForgetWish } from "../domain/store.ts"
+import { LANE_SUFFIXES, lanesOf, SESSION_TARGET } from "../domain/message.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import type { DeliveryRow } from "./leasing.ts"
 
@@ -53,11 +53,13 @@ const withoutWords = (payload: object) => ({
 })
 
 /** Those that wait for the project's sessions went to none of them yet. */
-const lanesOfProject = (projectId: ProjectId) => sql<string>`(
-  select cast(${SESSION_TARGET} as text) || id from sessions where project_id = ${projectId}
-  union all
-  select cast(${SESSION_TARGET} as text) || id || cast(${URGENT_LANE} as text) from sessions where project_id = ${projectId}
-)`
+const lanesOfProject = (projectId: ProjectId) => {
+  const lanes = LANE_SUFFIXES.map(
+    (suffix) =>
+      sql`select cast(${SESSION_TARGET} as text) || id || cast(${suffix} as text) from sessions where project_id = ${projectId}`,
+  )
+  return sql<string>`(${sql.join(lanes, sql` union all `)})`
+}
 
 /** As it stands in a text of JSON. */
 export const inJson = (text: string) => JSON.stringify(text).slice(1, -1)

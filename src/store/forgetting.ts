@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto"
 import { type SqlBool, sql } from "kysely"
+import type { Forgetting } from "../domain/forgetting.ts"
 import type { SessionId } from "../domain/ids.ts"
-import type { Forgetting } from "../domain/store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
+import { countMentions, forgetTraces, forgetWord } from "./word-forgetting.ts"
 
 const WHOLE_SESSION = ""
 const IDS_AT_ONCE = 500
@@ -117,6 +118,9 @@ export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
         await db.updateTable("sessions").set(change).where("id", "=", id).execute()
       }
     },
+    word: (text, projectId) => forgetWord(db, dialect, text, projectId),
+    mentions: (text, projectId) => countMentions(db, dialect, text, projectId),
+    traces: (sessionIds) => forgetTraces(db, sessionIds),
     async emptied(sessionIds) {
       const left: SessionId[] = []
       for (const id of sessionIds) {

@@ -60,6 +60,7 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
         return result
       },
       onWake: wakeUps.on,
+      about: { kind: dialect.kind, place: dialect.place },
       facts: async () => ({
         kind: dialect.kind,
         place: dialect.place,

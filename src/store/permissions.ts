@@ -156,12 +156,38 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
 }
 
 export function makeAudit(db: Db): Audit {
+  const add: Audit["add"] = async ({ atMs, who, what, data }) => {
+    await db
+      .insertInto("audit")
+      .values({ at_ms: atMs, who, what, data: JSON.stringify(data) })
+      .execute()
+  }
   return {
-    async add({ atMs, who, what, data }) {
-      await db
-        .insertInto("audit")
-        .values({ at_ms: atMs, who, what, data: JSON.stringify(data) })
-        .execute()
+    add,
+    async tally(entry, { windowMs, most }) {
+      const { what, atMs, data } = entry
+      const recent = db
+        .selectFrom("audit")
+        .where("what", "=", what)
+        .where("at_ms", ">", atMs - windowMs)
+      const ofWhom = (who: string) =>
+        recent.select(["seq", "data"]).where("who", "=", who).orderBy("seq", "desc").limit(1).executeTakeFirst()
+      const countUp = async (found: { seq: number; data: string }) => {
+        const kept = JSON.parse(found.data) as { count?: number }
+        const next = { ...kept, count: (kept.count ?? 1) + 1, lastAtMs: atMs }
+        await db
+          .updateTable("audit")
+          .set({ data: JSON.stringify(next) })
+          .where("seq", "=", found.seq)
+          .execute()
+      }
+      const own = await ofWhom(entry.who)
+      if (own) return countUp(own)
+      const { n } = await recent.select((e) => e.fn.countAll().as("n")).executeTakeFirstOrThrow()
+      if (Number(n) < most) return add({ ...entry, data: { ...data, count: 1, firstAtMs: atMs, lastAtMs: atMs } })
+      const others = await ofWhom(OTHERS)
+      if (others) return countUp(others)
+      await add({ ...entry, who: OTHERS, data: { count: 1, firstAtMs: atMs, lastAtMs: atMs } })
     },
     async list({ limit, beforeSeq }) {
       let query = db.selectFrom("audit").selectAll().orderBy("seq", "desc").limit(limit)
@@ -177,6 +203,9 @@ export function makeAudit(db: Db): Audit {
     },
   }
 }
+
+/** Whoever is too many to be named. */
+const OTHERS = "others"
 
 function toPermission(row: Selectable<Tables["permissions"]>): Permission {
   return {

@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { PostgresDialect, type PostgresPool, type PostgresPoolClient, type SqlBool, sql } from "kysely"
 import type { Client, Pool, PoolClient } from "pg"
 import { Failure, type FailureCode } from "../domain/failure.ts"
 import type { PutTurn } from "../domain/store.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
 import type { StoreDialect } from "./dialect.ts"
 import { toPutTurn } from "./turns.ts"
+import { WORD_COLUMNS } from "./word-columns.ts"
 
 export interface PostgresOptions {
   url: string
@@ -46,7 +47,7 @@ export function postgres(options: PostgresOptions): StoreDialect {
     contains: (column, text) => sql<SqlBool>`position(${text} in ${sql.ref(column)}) > 0`,
     jsonNumber: (column, key) => sql`(${sql.ref(column)}::json ->> ${sql.lit(key)})::float8`,
     async purge(db) {
-      for (const table of ["thoughts", "turns", "sessions", "session_edges", "permissions", "audit"]) {
+      for (const table of Object.keys(WORD_COLUMNS)) {
         await sql`vacuum full ${sql.table(table)}`.execute(db)
       }
     },
@@ -91,26 +92,30 @@ export function postgres(options: PostgresOptions): StoreDialect {
       await sql`select pg_notify(${CHANNEL}, '')`.execute(db)
     },
     async listen(onWake) {
-      let stopped = false
-      let current = await startListening(options, onWake)
-      const stayListening = async () => {
-        for (;;) {
-          await current.ended
-          if (stopped) return
-          await sleep(LISTEN_AGAIN_MS, undefined, { ref: false })
-          if (stopped) return
-          const next = await startListening(options, onWake).catch((error) => options.onError?.(error))
-          if (!next) continue
-          current = next
-          if (stopped) return current.client.end()
+      const stopping = new AbortController()
+      let current: Awaited<ReturnType<typeof startListening>> | undefined = await startListening(options, onWake)
+      const listening = superviseLoop({
+        name: "database notifications",
+        signal: stopping.signal,
+        firstRetryMs: LISTEN_AGAIN_MS,
+        stallsAfterMs: Number.POSITIVE_INFINITY,
+        onTrouble: (error) => options.onError?.(error),
+        async round(signal, alive) {
+          const wasCut = current === undefined
+          current ??= await startListening(options, onWake)
+          if (signal.aborted) return current.client.end()
           // What was announced in between was missed.
-          onWake()
-        }
-      }
-      void stayListening()
+          if (wasCut) onWake()
+          alive()
+          await current.ended
+          current = undefined
+          throw new Error("the connection that listens for changes was closed")
+        },
+      })
       return async () => {
-        stopped = true
-        await current.client.end()
+        stopping.abort()
+        await current?.client.end()
+        await listening
       }
     },
   }

@@ -59,6 +59,8 @@ const stateOfCaller = prepared(
       .select("p.root_uri"),
 )
 
+const MOST_BY_PREFIX = 20
+
 export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
   const select = () => withRoot(db)
 
@@ -81,7 +83,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       const bound = row && row.id !== null ? toSession(row as Row) : undefined
       return { bound, open: Number(row?.own) + Number(row?.linked) }
     },
-    async create({ id, platform, nativeId, projectId, title, tags, key, createdAtMs }) {
+    async create({ id, platform, nativeId, projectId, title, tags, key, createdAtMs, origin = "agent" }) {
       const inserted = await db
         .insertInto("sessions")
         .values({
@@ -94,6 +96,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
           key,
           created_at_ms: createdAtMs,
           updated_at_ms: createdAtMs,
+          origin,
         } as never)
         .onConflict((c) => c.doNothing())
         .returning("id")
@@ -105,10 +108,23 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
     },
     async byPrefix(prefix) {
       // Not a range from prefix to prefix~: PostgreSQL sorts by the language of the database, and "~" before letters.
-      const rows = await select().where(sql`substr(s.id, 1, length(${prefix}))`, "=", prefix).limit(2).execute()
-      return rows.map(toSession)
+      const begins = (column: "s.id" | "s.native_id") => sql<string>`substr(${sql.ref(column)}, 1, length(${prefix}))`
+      const rows = await select()
+        .where((e) =>
+          e.or([
+            e(begins("s.id"), "=", prefix),
+            // A repository chooses the ids in the files that it brings along: none of them may pass for an agent's.
+            e.and([e(begins("s.native_id"), "=", prefix), e("s.origin", "<>", "repository")]),
+          ]),
+        )
+        .limit(MOST_BY_PREFIX)
+        .execute()
+      const found = rows.map(toSession)
+      // A whole id is nobody's beginning.
+      const whole = found.filter(({ nativeId }) => nativeId === prefix)
+      return whole.length === 1 ? whole : found.slice(0, 2)
     },
-    async list({ projectId, archived, updatedSinceMs, platform, subagents, empty, limit }) {
+    async list({ projectId, archived, updatedSinceMs, platform, subagents, empty, trusted, limit }) {
       let query = projectId === undefined ? select() : ofProject(projectId)
       if (archived !== undefined) query = query.where("s.archived_at_ms", archived ? "is not" : "is", null)
       if (platform !== undefined) query = query.where("s.platform", "=", platform)
@@ -116,6 +132,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
         query = query.where((e) =>
           e.or([e("s.turn_count", ">", 0), e("s.thought_count", ">", 0), e("s.platform", "=", REASONING_PLATFORM)]),
         )
+      if (trusted) query = query.where("s.origin", "<>", "repository")
       if (subagents !== undefined) query = query.where("s.is_subagent", "=", Number(subagents))
       if (updatedSinceMs !== undefined) query = query.where("s.updated_at_ms", ">=", updatedSinceMs)
       query = query.orderBy("s.updated_at_ms", "desc").orderBy("s.created_at_ms", "desc").orderBy("s.id")
@@ -261,5 +278,6 @@ function toSession(row: Row): Session {
     agentVersion: row.agent_version,
     projectPath: row.project_path,
     isSubagent: row.is_subagent === 1,
+    origin: row.origin as Session["origin"],
   }
 }

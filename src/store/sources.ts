@@ -1,4 +1,5 @@
 import type { Selectable } from "kysely"
+import type { Origin } from "../domain/origin.ts"
 import type { NewSource, Source, SourceSummary } from "../domain/source.ts"
 import type { Sources } from "../domain/store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
@@ -24,7 +25,7 @@ export function makeSources(db: Db, dialect: StoreDialect): Sources {
       const row = fromSource(source)
       const { id } = await db
         .insertInto("sources")
-        .values(row)
+        .values(row as never)
         .onConflict((c) => c.columns(["platform", "key"]).doUpdateSet(row))
         .returning("id")
         .executeTakeFirstOrThrow()
@@ -34,7 +35,18 @@ export function makeSources(db: Db, dialect: StoreDialect): Sources {
       // Without what readers remember, which is most of it.
       const rows = await db
         .selectFrom("sources")
-        .select(["platform", "path", "size_bytes", "read_at_ms", "skipped", "unknown", "unreadable", "trouble"])
+        .select([
+          "platform",
+          "path",
+          "size_bytes",
+          "mtime_ms",
+          "lines",
+          "read_at_ms",
+          "skipped",
+          "unknown",
+          "unreadable",
+          "trouble",
+        ])
         .execute()
       const counts = await db
         .selectFrom("sessions")
@@ -56,9 +68,12 @@ export function makeSources(db: Db, dialect: StoreDialect): Sources {
   }
 }
 
+/** A long history must not hide that an agent writes another form since its last update. */
+const RECENT_MS = 7 * 24 * 60 * 60 * 1000
+
 type SummaryRow = Pick<
   Selectable<Tables["sources"]>,
-  "path" | "size_bytes" | "read_at_ms" | "skipped" | "unknown" | "unreadable" | "trouble"
+  "path" | "size_bytes" | "mtime_ms" | "lines" | "read_at_ms" | "skipped" | "unknown" | "unreadable" | "trouble"
 >
 
 function summaryOf(platform: string, rows: SummaryRow[], sessions: number, turns: number): SourceSummary {
@@ -69,6 +84,8 @@ function summaryOf(platform: string, rows: SummaryRow[], sessions: number, turns
     for (const [kind, count] of Object.entries(kinds)) skipped[kind] = (skipped[kind] ?? 0) + count
   }
   const sum = (pick: (row: SummaryRow) => number) => rows.reduce((total, row) => total + pick(row), 0)
+  const newestMs = rows.reduce((last, row) => Math.max(last, row.mtime_ms), 0)
+  const recent = rows.filter((row) => row.lines > 0 && row.mtime_ms > newestMs - RECENT_MS)
   return {
     platform,
     sources: rows.length,
@@ -78,6 +95,10 @@ function summaryOf(platform: string, rows: SummaryRow[], sessions: number, turns
     lastReadAtMs: rows.length === 0 ? null : rows.reduce((last, row) => Math.max(last, row.read_at_ms), 0),
     skipped,
     unknown: sum((row) => row.unknown),
+    recent: {
+      unknown: recent.reduce((total, row) => total + row.unknown, 0),
+      records: recent.reduce((total, row) => total + row.lines, 0),
+    },
     unreadable: sum((row) => row.unreadable),
     troubles: rows.flatMap(({ path, trouble }) => (trouble === null ? [] : [{ path, trouble }])),
   }
@@ -102,6 +123,7 @@ function fromSource(source: NewSource) {
     unknown: source.unknown,
     unreadable: source.unreadable,
     trouble: source.trouble,
+    ...(source.origin === undefined ? {} : { origin: source.origin }),
   }
 }
 
@@ -125,5 +147,6 @@ function toSource(row: Selectable<Tables["sources"]>): Source {
     unknown: row.unknown,
     unreadable: row.unreadable,
     trouble: row.trouble,
+    ...(row.origin === null ? {} : { origin: row.origin as Origin }),
   }
 }

@@ -28,6 +28,7 @@ export interface Tables {
     project_path: string | null
     title_rank: Generated<number>
     is_subagent: Generated<number>
+    origin: Generated<string>
   }
   session_projects: { session_id: string; project_id: string }
   thoughts: {
@@ -65,7 +66,10 @@ export interface Tables {
     unknown: number
     unreadable: number
     trouble: string | null
+    /** Null where it was read before origins were kept. */
+    origin: string | null
   }
+  trusted_paths: { path: string; at_ms: number }
   turns: {
     seq: GeneratedAlways<number>
     session_id: string
@@ -101,7 +105,13 @@ export interface Tables {
     ended_at_ms: number | null
     end_reason: string | null
   }
-  bindings: { caller_key: string; root_uri: string | null; session_id: string | null; updated_at_ms: number }
+  bindings: {
+    caller_key: string
+    root_uri: string | null
+    session_id: string | null
+    updated_at_ms: number
+    is_own: Generated<number>
+  }
   journal: {
     seq: GeneratedAlways<number>
     kind: string
@@ -244,6 +254,7 @@ export interface Tables {
     created_at_ms: number
     used_at_ms: number
   }
+  topic_messages: { channel: string; chat_id: string; message_id: number; topic_id: string; at_ms: number }
   chat_moves: { channel: string; from_chat_id: string; to_chat_id: string }
   bots: { id: string; next_offset: number | null; state: string; why: string | null; since_ms: number }
   people: { channel: string; user_id: string; name: string; chat_id: string | null; paired_at_ms: number }

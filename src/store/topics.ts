@@ -71,6 +71,28 @@ export function makeTopics(db: Db): Topics {
         .where("chat_id", "=", fromChatId)
         .execute()
     },
+    async remember({ channel, chatId, messageId, topicId, atMs }) {
+      const columns = { topic_id: topicId, at_ms: atMs }
+      await db
+        .insertInto("topic_messages")
+        .values({ channel, chat_id: chatId, message_id: messageId, ...columns })
+        .onConflict((c) => c.columns(["channel", "chat_id", "message_id"]).doUpdateSet(columns))
+        .execute()
+    },
+    async byMessage(channel, chatId, messageId) {
+      const said = await db
+        .selectFrom("topic_messages")
+        .select("topic_id")
+        .where("channel", "=", channel)
+        .where("chat_id", "=", chatId)
+        .where("message_id", "=", messageId)
+        .executeTakeFirst()
+      const row = said && (await select().where("id", "=", said.topic_id).executeTakeFirst())
+      return row && toTopic(row)
+    },
+    async forgetMessages(beforeMs) {
+      await db.deleteFrom("topic_messages").where("at_ms", "<", beforeMs).execute()
+    },
     async chatNow(channel, chatId) {
       const passed = [chatId]
       for (;;) {

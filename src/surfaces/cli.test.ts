@@ -10,8 +10,12 @@ const garden = operation({
   name: "garden.plant",
   summary: "Plant something",
   effect: "write",
+  access: "anyone",
   on: ["cli"],
   positional: ["plant", "place"],
+  flags: { place: "at", howMany: "count" },
+  isRefusal: ({ planted }) => planted === "nothing",
+  forPeople: ({ planted }, { howMany }) => `${howMany} x ${planted}`,
   input: z.strictObject({
     plant: z.string().describe("What to plant"),
     place: z.string().optional().describe("Where"),
@@ -21,7 +25,7 @@ const garden = operation({
     tags: z.array(z.string()).optional().describe("What to call it"),
   }),
   output: z.object({ planted: z.string() }),
-  text: ({ planted }, { howMany }) => `${howMany} x ${planted}`,
+  text: () => expect.unreachable("an agent's words, shown to a person"),
   run: async (_, { plant }) => ({ planted: plant }),
 })
 
@@ -29,6 +33,7 @@ const fell = operation({
   name: "garden.fell",
   summary: "Fell every tree",
   effect: "destroy",
+  access: "anyone",
   on: ["cli"],
   input: z.strictObject({ dryRun: z.boolean().default(false).describe("Only say which") }),
   output: z.object({}),
@@ -36,10 +41,27 @@ const fell = operation({
   run: async () => ({}),
 })
 
+const mow = operation({
+  name: "garden.mow",
+  summary: "Mow the lawn",
+  effect: "destroy",
+  access: "anyone",
+  on: ["cli"],
+  input: z.strictObject({
+    where: z.string().optional().describe("Where"),
+    dryRun: z.boolean().default(false).describe("Only say how much"),
+  }),
+  output: z.object({ planted: z.string() }),
+  question: ({ planted }, { where }) => `Mow ${planted} at ${where} permanently?`,
+  text: () => "mown",
+  run: async () => ({ planted: "" }),
+})
+
 const look = operation({
   name: "look",
   summary: "Look at the garden",
   effect: "read",
+  access: "anyone",
   on: ["cli"],
   command: "garden",
   startsDaemon: false,
@@ -53,6 +75,7 @@ const rain = operation({
   name: "rain",
   summary: "Let it rain",
   effect: "write",
+  access: "anyone",
   on: ["cli"],
   output: z.object({}),
   text: () => "wet",
@@ -65,7 +88,9 @@ const hidden = operation({ ...fell, name: "garden.hidden", on: ["http"] })
 let written: string
 let asked: { name: string; input: unknown; how: string }[]
 let answers: boolean[]
+let refusals: number
 beforeEach(() => {
+  refusals = 0
   written = ""
   asked = []
   answers = []
@@ -75,16 +100,19 @@ async function run(...argv: string[]): Promise<void> {
   const asking = (how: string) => async (name: string, input: unknown) => {
     // As it goes over the wire: what is undefined is not sent.
     asked.push({ name, input: JSON.parse(JSON.stringify(input)), how })
-    return { planted: "oak" }
+    return { planted: (input as { plant?: string }).plant === "stone" ? "nothing" : "oak" }
   }
   const program = cli({
     version: "1.2.3",
-    operations: [garden, fell, look, rain, hidden] as unknown as Operation[],
+    operations: [garden, fell, mow, look, rain, hidden] as unknown as Operation[],
     call: asking("starting"),
     callIfRunning: asking("if running"),
     caller: { surface: "cli" },
     write: (text) => {
       written += text
+    },
+    refused() {
+      refusals++
     },
     confirm: async (question) => {
       written += `${question}\n`
@@ -119,6 +147,19 @@ describe("an operation becomes a command", () => {
     await run("garden", "plant", "oak", "--how-many", "3", "--soil", "clay", "--water-it", "--tags", "old", "tall")
     expect(asked[0]!.input).toEqual({ plant: "oak", howMany: 3, soil: "clay", waterIt: true, tags: ["old", "tall"] })
     expect(written).toBe("3 x oak\n")
+  })
+
+  test("an input may have another flag, also what may stand at a position", async () => {
+    await run("garden", "plant", "oak", "--at", "the gate", "--count", "2")
+    expect(asked[0]!.input).toEqual({ plant: "oak", place: "the gate", howMany: 2 })
+  })
+
+  test("an answer that says no is told apart, with --json too", async () => {
+    await run("garden", "plant", "oak")
+    expect(refusals).toBe(0)
+    await run("garden", "plant", "stone")
+    await run("garden", "plant", "stone", "--json")
+    expect(refusals).toBe(2)
   })
 
   test("--json prints the answer whole", async () => {
@@ -188,6 +229,13 @@ describe("what destroys asks first", () => {
     await run("garden", "fell", "--dry-run")
     expect(asked).toEqual([{ name: "garden.fell", input: { dryRun: true }, how: "starting" }])
     expect(written).toBe("felled\n")
+  })
+
+  test("and says how much will go, which is looked up without doing anything", async () => {
+    answers = [false]
+    await run("garden", "mow", "--where", "home")
+    expect(asked.map(({ name, input }) => [name, input])).toEqual([["garden.mow", { where: "home", dryRun: true }]])
+    expect(written).toMatch(/^Mow \w* at home permanently\?\n$/)
   })
 
   test("and does not ask with --yes", async () => {

@@ -15,6 +15,8 @@ export interface CliOptions {
   write(text: string): void | Promise<void>
   /** Draws over the current line of the terminal; absent where there is none. */
   draw?(line: string): void
+  /** Told when the answer says no, so that the program ends with a code that says so. */
+  refused?(): void
   /** Asks a person yes or no before something is destroyed. */
   confirm(question: string): Promise<boolean>
   /** Absent where there are no colours. */
@@ -53,7 +55,7 @@ function addCommand(program: Command, words: string, op: Operation, options: Cli
   const positional = op.positional ?? []
   const extra = options.extras?.[op.name]
   for (const name of positional) {
-    const isNeeded = required.includes(name) && !extra?.fill
+    const isNeeded = required.includes(name) && !extra?.fill && op.flags?.[name] === undefined
     const argument = op.takesWords && name === positional.at(-1) ? `${name}...` : name
     command.argument(isNeeded ? `<${argument}>` : `[${argument}]`, properties[name]?.description ?? "")
   }
@@ -61,24 +63,37 @@ function addCommand(program: Command, words: string, op: Operation, options: Cli
   for (const [name, schema] of Object.entries(properties)) {
     if (!positional.includes(name)) command.addOption(optionOf(name, schema, required.includes(name)))
   }
+  for (const [name, flag] of Object.entries(op.flags ?? {}))
+    if (flag !== undefined) command.addOption(optionOf(flag, properties[name] ?? {}, false))
   command.option("--json", "print the answer as JSON")
   command.action(async (...args: unknown[]) => {
     const flags = command.opts<Record<string, unknown>>()
     const given = Object.fromEntries(positional.map((name, index) => [name, joined(args[index])]))
-    const { json, yes, ...asked } = { ...given, ...flags }
+    const renamed = Object.fromEntries(
+      Object.entries(op.flags ?? {}).flatMap(([name, flag]) => {
+        const value = flag === undefined ? undefined : flags[flag]
+        return value === undefined ? [] : [[name, value]]
+      }),
+    )
+    const { json, yes, ...asked } = { ...flags, ...given, ...renamed }
     const rest = extra?.fill ? await extra.fill(asked, { json: json === true }) : asked
     if (!rest) return
     const input = Object.fromEntries(Object.entries(rest).filter(([name]) => name in properties))
     // What only says what would go destroys nothing.
     const destroys = op.effect === "destroy" && input.dryRun !== true
-    if (destroys && !yes && !(await options.confirm(`${op.summary}?`))) return
     const call = op.startsDaemon === false ? options.callIfRunning : options.call
+    if (destroys && !yes) {
+      // So that it can be said how much will go.
+      const planned = op.question && (await call(op.name, { ...input, dryRun: true }, options.caller))
+      if (!(await options.confirm(planned ? visible(op.question!(planned, input)) : `${op.summary}?`))) return
+    }
     const stop = json || !op.progress ? () => {} : showProgress(op.progress, options)
     const output = await call(op.name, input, options.caller).finally(stop)
+    if (op.isRefusal?.(output)) options.refused?.()
     if (json) return options.write(`${JSON.stringify(output, null, 2)}\n`)
     if (await extra?.after?.(output, rest)) return
     const styled = options.style && op.styled?.(output, options.style)
-    await options.write(`${styled ?? visible(op.text(output, op.input.parse(input)))}\n`)
+    await options.write(`${styled ?? visible((op.forPeople ?? op.text)(output, op.input.parse(input)))}\n`)
   })
   if (op.effect === "destroy") command.option("--yes", "do not ask")
 }

@@ -1,21 +1,24 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { bodyLimit } from "hono/body-limit"
-import type { Caller } from "../domain/caller.ts"
+import { isOwner } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { ASK_PATH, type AskStep, HOOK_PATH, type SentHook, sentHook, WAIT_PATH } from "../domain/hook.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation } from "../operations/operation.ts"
+import { callerFrom } from "./caller-header.ts"
 import { CALLER_HEADER } from "./client.ts"
 import { eventStream, type Feed } from "./events.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
 import type { McpHttp } from "./mcp-http.ts"
+import { isOwnerProof, OWNER_HEADER } from "./proof.ts"
+import { newRenewal, type SignInKeys, signIn } from "./sign-in.ts"
 import { webPages } from "./web.ts"
 
 declare module "hono" {
   interface ContextVariableMap {
-    /** The call carries the owner's key. */
+    /** The call carries the key of a signed-in page. */
     isOwner: boolean
   }
 }
@@ -28,7 +31,9 @@ export interface HttpOptions {
   /** Told of what is thrown outside of operations, which can only be a bug. */
   onBug(error: unknown, operation: string): void
   /** Absent on the unix socket, whose file mode is the guard. */
-  guard?: { token: string; ownerKey: string; hosts: readonly string[] }
+  guard?: SignInKeys & { token: string; hosts: readonly string[] }
+  /** On the unix socket: what a command of the owner's proves that it knows. */
+  ownerKey?: string
   /** What happens, for pages that stay open; ends with the signal. */
   feed: Feed
   ending: AbortSignal
@@ -37,7 +42,7 @@ export interface HttpOptions {
   /** Only the socket's owner may end the daemon. */
   onStop?(): void
   /** Agents' hooks come over the socket only. Answered when what they say is kept, with what the hook is to print. */
-  onHook?(sent: SentHook): Promise<string | undefined>
+  onHook?(sent: SentHook, signal: AbortSignal): Promise<string | undefined>
   /** A hook that waits: a text to wake the agent with, null when nothing is to come, undefined when it is to ask again. */
   onWait?(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
   /** A hook that asks for a person's word: it, null when none is to come, undefined when it is to come and wait. */
@@ -61,7 +66,20 @@ export function httpApp(options: HttpOptions): Hono {
   )
   if (guard) app.use(localOnly(guard.hosts))
   if (webDir !== undefined) app.use(webPages(webDir))
-  if (guard) app.use(bearer(guard))
+  const limit = bodyLimit({
+    maxSize: MAX_BODY_BYTES,
+    onError: () => {
+      throw new Failure("too_large", `a request may hold ${MAX_BODY_BYTES / 1024 / 1024} MB at the most`)
+    },
+  })
+  if (guard) {
+    app.route("/", signIn(guard))
+    app.use(bearer(guard))
+    app.post("/hello/renewal", (c) => {
+      if (!c.get("isOwner")) throw new Failure("forbidden", "only a page that has signed in can renew its key")
+      return c.json(newRenewal(guard))
+    })
+  }
 
   app.all("/health", (c) => c.json(identity))
   if (onStop) {
@@ -70,15 +88,9 @@ export function httpApp(options: HttpOptions): Hono {
       return c.json({ stopping: true })
     })
   }
-  const limit = bodyLimit({
-    maxSize: MAX_BODY_BYTES,
-    onError: () => {
-      throw new Failure("too_large", `a request may hold ${MAX_BODY_BYTES / 1024 / 1024} MB at the most`)
-    },
-  })
   if (onHook) {
     app.post(`${HOOK_PATH}/:platform`, limit, async (c) => {
-      const reply = await onHook(await hookIn(c))
+      const reply = await onHook(await hookIn(c), c.req.raw.signal)
       return reply === undefined ? c.body(null, 204) : c.text(reply)
     })
   }
@@ -99,20 +111,29 @@ export function httpApp(options: HttpOptions): Hono {
     const name = c.req.param("name")
     if (!offered.has(name))
       throw new Failure("unknown_operation", `there is no operation ${JSON.stringify(name)}`, { name })
-    const input: unknown = await c.req.json().catch((error: unknown) => {
-      throw new Failure("bad_input", "the body is not JSON", {}, { cause: error })
-    })
-    const caller = callerFrom(c.req.header(CALLER_HEADER))
-    // Who comes over the network is the person at this machine by the key that it holds, whatever it says.
-    return c.json(await call(name, input, guard ? { ...caller, surface: "http", isOwner: c.get("isOwner") } : caller))
+    const body = await c.req.text()
+    const input = parseBody(body)
+    const said = callerFrom(c.req.header(CALLER_HEADER))
+    if (guard)
+      return c.json(await call(name, input, { ...said, surface: "http", isOwner: c.get("isOwner"), isRemote: true }))
+    const isProved = isOwnerProof(c.req.header(OWNER_HEADER), options.ownerKey, { path: c.req.path, body }, Date.now())
+    return c.json(await call(name, input, isProved || !isOwner(said) ? said : { ...said, surface: "http" }))
   })
   app.get("/events", eventStream(feed, ending))
   app.all("/mcp", (c) => {
     // Whoever is set up with it could pass its model's words off as the owner's.
-    if (c.get("isOwner")) throw new Failure("forbidden", "the owner's key is not for agents: they use the token")
+    if (c.get("isOwner")) throw new Failure("forbidden", "the dashboard's key is not for agents: they use the token")
     return mcp.fetch(c.req.raw)
   })
   return app
+}
+
+function parseBody(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch (error) {
+    throw new Failure("bad_input", "the body is not JSON", {}, { cause: error })
+  }
 }
 
 async function hookIn(c: Context): Promise<SentHook> {
@@ -122,18 +143,6 @@ async function hookIn(c: Context): Promise<SentHook> {
     Buffer.from(value, "latin1").toString("utf8"),
   ])
   return sentHook(c.req.param("platform") ?? "", headers, await c.req.text(), { key: newKey(), atMs: Date.now() })
-}
-
-/** What the caller says of itself; only those who hold the socket or the token can say it. */
-export function callerFrom(header: string | undefined): Caller {
-  if (header === undefined) return { surface: "http" }
-  try {
-    const caller: unknown = JSON.parse(decodeURIComponent(header))
-    if (typeof caller === "object" && caller !== null && !Array.isArray(caller)) return caller as Caller
-  } catch {
-    // Said below, as for everything else that is no object.
-  }
-  throw new Failure("bad_input", `the header ${CALLER_HEADER} is not an object in JSON`, { parameter: CALLER_HEADER })
 }
 
 /** Against DNS rebinding: a page on the web can make a browser call loopback, but not with a local Host and Origin. */
@@ -155,9 +164,9 @@ function hostName(host: string | undefined): string | undefined {
   return host === undefined ? undefined : URL.parse(`http://${host}`)?.hostname
 }
 
-function bearer({ token, ownerKey }: { token: string; ownerKey: string }): MiddlewareHandler {
+function bearer({ token, sessionKey }: { token: string; sessionKey: string }): MiddlewareHandler {
   const digest = (text: string) => createHash("sha256").update(text).digest()
-  const [tokenDigest, ownerDigest] = [digest(token), digest(ownerKey)]
+  const [tokenDigest, ownerDigest] = [digest(token), digest(sessionKey)]
   return async (c, next) => {
     const given = /^Bearer (.+)$/i.exec(c.req.header("authorization") ?? "")?.[1]
     const found = digest(given ?? "")

@@ -30,7 +30,7 @@ interface Connection {
 export function mcpHttp(options: McpOptions): McpHttp {
   const tools = mcpTools(options)
   const connections = new Map<string, Connection>()
-  const modern = createMcpHandler(() => mcpServer(options, tools, { surface: "mcp" }), {
+  const modern = createMcpHandler(() => mcpServer(options, tools, { surface: "mcp", isRemote: true }), {
     legacy: "reject",
     maxRequestBodySize: MAX_BODY_BYTES,
   })
@@ -38,7 +38,7 @@ export function mcpHttp(options: McpOptions): McpHttp {
   const open = async (request: Request): Promise<Response> => {
     sweep(connections)
     const id = newKey()
-    const server = mcpServer(options, tools, { surface: "mcp", key: `mcp:${id}` })
+    const server = mcpServer(options, tools, { surface: "mcp", isRemote: true, key: `mcp:${id}` })
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       maxRequestBodySize: MAX_BODY_BYTES,

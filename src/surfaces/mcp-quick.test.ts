@@ -71,6 +71,7 @@ function start(run: () => Promise<{ said: string }>) {
     name: "say",
     summary: "Says it",
     effect: "read",
+    access: "anyone",
     on: ["mcp"],
     tool: { set: "recovery" },
     input: z.strictObject({}),

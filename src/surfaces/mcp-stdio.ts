@@ -54,6 +54,12 @@ export function relay({ listen, output, connect }: RelayOptions): void {
     try {
       const fresh = await connect(lineTaker((line) => fromDaemon(line)))
       link = fresh
+      const first = handshakeId === undefined ? undefined : unanswered.get(handshakeId)
+      if (first && ++first.sent > MOST_SENDS) {
+        giveUp(handshakeId!)
+        handshake.length = 0
+        handshakeId = undefined
+      }
       for (const line of handshake) fresh.write(line)
       repeatedId = handshakeId === undefined || unanswered.has(handshakeId) ? undefined : handshakeId
       for (const [id, request] of unanswered) {

@@ -2,9 +2,10 @@ import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
 import { parseJSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
+import type { Caller } from "../domain/caller.ts"
 import type { ToolSet } from "../operations/operation.ts"
+import { callerFrom } from "./caller-header.ts"
 import { CALLER_HEADER, TOOLS_HEADER } from "./client.ts"
-import { callerFrom } from "./http.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
 import { lines } from "./lines.ts"
 import { type Heard, type McpOptions, type McpTools, mcpServer, mcpTools } from "./mcp.ts"
@@ -26,7 +27,7 @@ export function mcpStreams(options: McpOptions) {
     onUpgrade(request: IncomingMessage, socket: Duplex) {
       socket.on("error", () => socket.destroy())
       if (request.url !== STREAM_PATH) return socket.end("HTTP/1.1 404 Not Found\r\n\r\n")
-      const caller = attempt(() => callerFrom(header(request, CALLER_HEADER)))
+      const caller = attempt((): Caller => ({ ...callerFrom(header(request, CALLER_HEADER)), surface: "mcp" }))
       // Thrown here, it would end the daemon: nobody stands above this listener.
       if (!caller) return socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")
       const tools = toolsOf(header(request, TOOLS_HEADER) ?? "")
@@ -77,9 +78,21 @@ function transportOf(socket: Duplex) {
       transport.onmessage?.(parseJSONRPCMessage(message))
     } catch (error) {
       transport.onerror?.(error as Error)
+      // The SDK drops it, and whoever asked would wait for good.
+      const id = requestId(message)
+      if (id !== undefined) send(`${JSON.stringify({ jsonrpc: "2.0", id, error: INVALID_REQUEST })}\n`)
     }
   }
   return { transport, send, receive }
+}
+
+const INVALID_REQUEST = { code: -32_600, message: "this is not a valid JSON-RPC request" }
+
+/** Of a request, however malformed the rest of it is; an answer without a method is none. */
+function requestId(message: unknown): string | number | undefined {
+  const { id, method } = (message ?? {}) as { id?: unknown; method?: unknown }
+  if (method === undefined) return undefined
+  return typeof id === "string" || Number.isSafeInteger(id) ? (id as string | number) : undefined
 }
 
 function header(request: IncomingMessage, name: string): string | undefined {

@@ -23,10 +23,19 @@ const FILE = /^\/(?:assets\/)?[\w.-]+\.(?:js|css|svg)$/
 /** Addresses of pages, which all are the same file: the page finds out by itself which one is meant. */
 const PAGE = /^\/(?:(?:search|teams|analytics|health|sessions\/[\w-]+)\/?)?$/
 
+/**
+ * The dashboard has no service worker. A browser that asks for the script of one got it from somebody who had this port
+ * before, and would let it rule our pages: it gets one that removes itself.
+ */
+const RETIRE = `addEventListener("install", () => skipWaiting())
+addEventListener("activate", () => registration.unregister())
+`
+
 /** The dashboard's files. They hold nothing of anybody's, so no token is asked for; what they show comes with one. */
 export function webPages(dir: string): MiddlewareHandler {
   return async (c, next) => {
     const { path, method } = c.req
+    if (c.req.header("service-worker") === "script") return c.body(RETIRE, 200, { "content-type": TYPES[".js"]! })
     const name = PAGE.test(path) ? "index.html" : FILE.test(path) ? path.slice(1) : undefined
     if (name === undefined || (method !== "GET" && method !== "HEAD")) return next()
     const bytes = await readFile(join(dir, name)).catch(() => undefined)

@@ -192,7 +192,7 @@ function toldByAnswers(rows: Row[], asks: CountedAsk[], kept: Kept, pairs: Map<s
 function askRow({ askedAtMs, answer }: CountedAsk, { pair }: PairWithSessions, kept: Kept): Row {
   const nativeId = answer?.nativeId ?? pair.nativeId ?? ""
   const about = { platform: pair.platform, nativeId }
-  const title = `${pair.fromTeam ?? "somebody"} → ${pair.toTeam}`
+  const title = `${pair.fromTeam ?? "no team"} → ${pair.toTeam}`
   return {
     session: kept.get(keyOf(about)) ?? { id: null, ...about, title, rootUri: null },
     ...{ atMs: askedAtMs, firstAtMs: askedAtMs, lastAtMs: askedAtMs, asks: 1, prompts: 0 },

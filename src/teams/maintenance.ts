@@ -1,10 +1,11 @@
-import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises"
+import { setImmediate as nextTick } from "node:timers/promises"
 import type { Load } from "../domain/analytics.ts"
 import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { NewJournalEntry } from "../domain/journal.ts"
 import { PAIR_CHANNEL, type Pair, type PairStatus } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
 import { WITH_AGENT } from "./entries.ts"
 
 /**
@@ -55,6 +56,8 @@ const SWEEP_MS = 60_000
  * what it carries.
  */
 const REST_MS = 10 * 60_000
+/** An agent may take minutes to compact one session, and there may be many. */
+const STALLS_AFTER_MS = 6 * 60 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 /** Others are served between two slices, and the next sweep goes on where this one ended. */
 const SLICE = 500
@@ -157,10 +160,14 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
   return {
     sweep,
     async run(signal) {
-      while (!signal.aborted) {
-        await sweep(signal).catch((error: unknown) => onTrouble(error, "pairs could not be looked after"))
-        await sleep(SWEEP_MS, undefined, { signal }).catch(() => {})
-      }
+      await superviseLoop({
+        name: "pair maintenance",
+        signal,
+        everyMs: SWEEP_MS,
+        stallsAfterMs: STALLS_AFTER_MS,
+        round: () => sweep(signal),
+        onTrouble,
+      })
     },
   }
 }

@@ -1,4 +1,7 @@
 import type { Clock } from "../domain/clock.ts"
+import type { Delivery } from "../domain/delivery.ts"
+import { Failure } from "../domain/failure.ts"
+import { nameOnOneLine, quoteLines } from "../domain/framing.ts"
 import { newMessageId } from "../domain/ids.ts"
 import { NOTICE_CHANNEL, type NoticePayload, noticeLane, noticeOf } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
@@ -11,6 +14,11 @@ export interface Notices {
   put(wish: NoticeWish): Promise<{ messageId: string; expiresAtMs: number }>
   /** Hands over what waits, in order, as much as fits; what is handed over is not handed over again. */
   take(team: string, wish: { maxChars: number; as: Settled }): Promise<Notice[]>
+  /** Those that nobody has read yet, oldest first. */
+  unread(): Promise<Delivery[]>
+  byId(id: string): Promise<Delivery>
+  /** Nobody is told of it any more. False when somebody was already. */
+  dismiss(id: string): Promise<boolean>
 }
 
 export interface NoticeWish {
@@ -40,7 +48,28 @@ export function makeNotices({
   clock: Clock
   settings: { maxMessageBytes: number }
 }): Notices {
+  const byId = async (id: string): Promise<Delivery> => {
+    const found = await store.deliveries.byKey(id)
+    if (found?.channel === NOTICE_CHANNEL) return found
+    throw new Failure("message_not_found", `there is no notice ${id}`, { id })
+  }
+
   return {
+    byId,
+    async unread() {
+      const nowMs = clock.nowMs()
+      const waiting = await store.deliveries.ofChannel(NOTICE_CHANNEL, ["queued"])
+      return waiting.filter(({ expiresAtMs }) => (expiresAtMs ?? nowMs + 1) > nowMs)
+    },
+    async dismiss(id) {
+      const delivery = await byId(id)
+      return store.transaction(async (tx) => {
+        const nowMs = clock.nowMs()
+        if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", "dismissed", nowMs))) return false
+        await tx.journal.append([stateEntry(delivery, "cancelled", nowMs)])
+        return true
+      })
+    },
     async put({ fromTeam, sender, team, text, ttlMs, key }) {
       checkText(text, "message", settings.maxMessageBytes)
       const messageId = newMessageId(team.name, key)
@@ -67,7 +96,7 @@ export function makeNotices({
         for (const delivery of waiting) {
           if ((delivery.expiresAtMs ?? nowMs + 1) <= nowMs) continue
           const { sender, text } = noticeOf(delivery)
-          const said = `[Notice ${delivery.key} from ${sender}, via Throughline]\n${text}`
+          const said = `[Notice ${delivery.key} from ${nameOnOneLine(sender)}, via Throughline]\n${quoteLines(text)}`
           left -= said.length
           if (left < 0) break
           if (!(await tx.deliveries.move(delivery.seq, ["queued"], as, null, nowMs))) continue

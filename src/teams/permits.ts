@@ -14,6 +14,8 @@ export interface Permits {
   permit(request: PermissionRequest, context: AskContext, signal: AbortSignal): Promise<PermissionAnswer>
   /** Kept for a hook, which then comes to wait; under the same key it is the same. It expires as told, or as the settings allow. */
   ask(request: PermissionRequest, context: AskContext, wish: AskWish): Promise<Permission>
+  /** Under which what was asked with this key is kept. */
+  idOf(key: string): string
   hold(id: string, signal: AbortSignal): Promise<HoldAnswer>
   /** What was asked under this key was answered, and the answer has reached the agent. */
   taken(key: string): Promise<void>
@@ -183,6 +185,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       if (!here.has(id)) here.set(id, { canUpdateInput: context.canUpdateInput ?? false, meant: {}, isAsked })
       return (await store.permissions.byId(id))!
     },
+    idOf: (key) => permissionIdOf(home, key),
     async hold(id, signal) {
       const answer = await held.hold(id, signal)
       if (answer.kind === "over") here.delete(id)

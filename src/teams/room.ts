@@ -5,6 +5,7 @@ import { newKey } from "../domain/ids.ts"
 import { type IfOpen, MAIN_THREAD, type Pair } from "../domain/pair.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
 import { makeAsking } from "./asking.ts"
 import { type AskState, type Asks, makeAsks } from "./asks.ts"
 import { makeCallers } from "./callers.ts"
@@ -12,7 +13,7 @@ import { type Controlled, type ControlWish, makeControl } from "./control.ts"
 import { type Foundlings, type FoundlingsDeps, makeFoundlings } from "./foundlings.ts"
 import { type HandingDeps, makeHanding } from "./handing.ts"
 import { makeNews } from "./news.ts"
-import { makeNotices, type Notice } from "./notices.ts"
+import { makeNotices, type Notice, type Notices } from "./notices.ts"
 import { makePairing, type PairingDeps } from "./pairs.ts"
 import { makePool } from "./pool.ts"
 import { prestart } from "./prestart.ts"
@@ -24,6 +25,7 @@ import { makeWords } from "./words.ts"
 
 /** The room's door: who there is, and what they ask each other. */
 export interface TeamsRoom extends RosterRoom {
+  notices: Pick<Notices, "unread" | "byId" | "dismiss">
   /** Its state when it is answered, or when the time is over; with a time of 0 it is not waited for. */
   ask(caller: Caller, wish: AskedOf): Promise<AskState>
   /** Kept for the team's next session. */
@@ -141,6 +143,7 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
   const foundlings = makeFoundlings({ ...deps, pairing, asking })
 
   return {
+    notices,
     ...makeRosterRoom(deps),
     async ask(caller, { team: name, text, names, fromTeam, threadId = MAIN_THREAD, ifOpen = "wait", timeoutMs }) {
       const team = callers.teamNamed(name, names.team)
@@ -181,11 +184,11 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
     endWaiting: news.end,
     pull: (team) => notices.take(team, { maxChars: PULL_CHARS, as: "done" }),
     async run(signal) {
-      const every = (ms: number, what: string, work: () => Promise<void>) =>
-        setInterval(() => void work().catch((error: unknown) => onTrouble(error, what)), ms)
-      const timers = [
-        every(SWEEP_MS, "idle processes", pool.sweep),
-        every(settings.healthCheckInterval, "the health of processes", async () => {
+      const every = (everyMs: number, name: string, round: () => Promise<void>) =>
+        superviseLoop({ name, signal, everyMs, round, onTrouble })
+      const beside = [
+        every(SWEEP_MS, "idle agent processes", pool.sweep),
+        every(settings.healthCheckInterval, "agent process health", async () => {
           await pool.measure()
           await pool.examine()
         }),
@@ -204,7 +207,7 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
       const waking = prestart({ ...deps, pool, asking }, signal).catch((error: unknown) => onTrouble(error, "prestart"))
       await asking.run(signal)
       await waking
-      for (const timer of timers) clearInterval(timer)
+      await Promise.all(beside)
       await Promise.all(drivers.map((driver) => driver.close()))
     },
   }

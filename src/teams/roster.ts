@@ -1,6 +1,7 @@
-import { accessSync, constants, realpathSync, statSync } from "node:fs"
+import { accessSync, constants, realpathSync } from "node:fs"
 import { Failure } from "../domain/failure.ts"
 import type { Roster, Team } from "../domain/team.ts"
+import { kindOf } from "../lib/untrusted-file.ts"
 
 /** A team as the configuration has it. */
 export interface TeamSetting {
@@ -154,7 +155,7 @@ const isIn = (path: string, dir: string) => path === dir || path.startsWith(dir.
 function realFolder(path: string): { path: string } | NoFolder {
   try {
     const real = realpathSync.native(path)
-    if (!statSync(real).isDirectory()) return { why: "it is not a folder", isAway: true }
+    if (kindOf(real) !== "folder") return { why: "it is not a folder", isAway: true }
     accessSync(real, constants.R_OK | constants.X_OK)
     return { path: real }
   } catch (error) {
@@ -166,7 +167,7 @@ function realFolder(path: string): { path: string } | NoFolder {
 export function isReadable(path: string): boolean {
   try {
     accessSync(path, constants.R_OK)
-    return statSync(path).isFile()
+    return kindOf(path) === "file"
   } catch {
     return false
   }

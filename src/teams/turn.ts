@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { DriverEvent, TurnEnd } from "../domain/driver.ts"
+import { ASK_NOTE, quoteLines } from "../domain/framing.ts"
 import { askOf, type Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
@@ -94,7 +95,8 @@ export async function runTurn(
 
 /** Named with the message's id, by which it is known again in the agent's own records. Nobody's words are a command. */
 function promptOf(delivery: Delivery, preface: string | null): string {
-  const asked = `${headingOf(delivery)}\n${askOf(delivery).text}`
+  const { text, isOwners } = askOf(delivery)
+  const asked = `${headingOf(delivery)}\n${isOwners ? text : `${quoteLines(text)}\n\n${ASK_NOTE}`}`
   return preface === null ? asked : `${preface}\n${asked}`
 }
 

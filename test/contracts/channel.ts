@@ -336,7 +336,7 @@ export function troubleOf(told: Told<unknown>): ChannelTrouble {
 async function polled(channel: Channel, offset: number | null, count: number, withTopics = false) {
   const endsAtMs = Date.now() + 5_000
   for (;;) {
-    const updates = gotten(await channel.poll({ offset, seconds: 0, signal: AbortSignal.timeout(5_000) }))
+    const updates = gotten(await channel.poll({ offset, seconds: 0, signal: AbortSignal.timeout(60_000) }))
     const found = updates
       .map(({ updateId, raw }) => ({ updateId, incoming: channel.read(raw)! }))
       .filter(({ incoming }) => incoming && (withTopics || incoming.kind !== "topic"))

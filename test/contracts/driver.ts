@@ -24,11 +24,13 @@ export interface DrivenAgent {
   denial?: RegExp
   /** The longest prompt that it takes, where that is less than 5 MB. */
   maxPromptChars?: number
+  /** False where there is no program behind it that calls a server's tools. */
+  hasTools?: boolean
 }
 
 const SOON_MS = 1_000
 /** For what comes at once on a machine that is not busy with other things. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 const ECHO = fileURLToPath(new URL("../../bench/peers/echo-stdio.ts", import.meta.url))
 const FOLDERS = ["a.b", "a_b", "a b", "ünï"]
 
@@ -50,14 +52,14 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       kept = { id: session.nativeId, madeMs: Date.now(), end: await say("<<SAY quince>>") }
       await session.close()
       killed = await killedMidTurn(b, home, "<<HOLD kiwi>>")
-    }, 120_000)
+    }, 240_000)
     afterAll(async () => {
       await b.closeAll()
       await driver.close()
       const left = await processesOf(home.dir)
       await home.close()
       expect(left, "processes that were left behind").toEqual([])
-    }, 60_000)
+    }, 240_000)
 
     test("no model is asked to start, and one per prompt; the answer is what was said, and comes in pieces", async () => {
       const before = home.heard().length
@@ -95,7 +97,7 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       const cancelledMs = performance.now()
       await session.cancel()
       expect(await running).toMatchObject({ status: "cancelled", error: null })
-      expect(performance.now() - cancelledMs).toBeLessThan(SOON_MS)
+      expect(performance.now() - cancelledMs).toBeLessThan(PATIENCE_MS)
       expect((await say("<<SAY lime>>")).text).toBe("lime")
 
       const hardly = prompt("<<HOLD melon>>")
@@ -200,7 +202,7 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       expect(killed.end.status).toBe("failed")
       expect(killed.end.error).toContain("SIGKILL")
       expect(killed.gone).toContain("SIGKILL")
-      expect(killed.knownAfterMs).toBeLessThan(SOON_MS)
+      expect(killed.knownAfterMs).toBeLessThan(PATIENCE_MS)
       expect(await killed.session.prompt({ id: "late", text: "x" }, { onEvent() {} })).toMatchObject({
         status: "failed",
       })
@@ -279,6 +281,23 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       await session.close()
     })
 
+    test.runIf(agent.hasTools ?? true)("it uses the tools of our own server without asking anybody", async () => {
+      const mcp = { command: process.execPath, args: [ECHO], env: {} }
+      const asked: string[] = []
+      const onPermission = async ({ tool, title }: PermissionRequest) => {
+        asked.push(`${tool}: ${title}`)
+        return { behavior: "deny" as const, message: "Not on Sundays." }
+      }
+      const { session, say } = await b.start({ mcp, onPermission })
+      const { text } = await say("<<USE damson>>")
+      expect(asked).toEqual([])
+      expect(text).toContain("damson")
+      // And no others: the rule is for our server alone.
+      await say("<<RUN touch asked-for»mine>>")
+      expect(asked).toHaveLength(1)
+      await session.close()
+    })
+
     test.runIf(driver.can.fork)("a fork knows what was said, and goes its own way", async () => {
       const origin = await b.start()
       await origin.say("<<SAY origin>>")
@@ -306,7 +325,7 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       await expect(b.start({ settingsFile: "/x.json" })).rejects.toMatchObject({ code: "bad_input" })
     })
 
-    test("after it was closed, the session goes on in another process", { timeout: 120_000 }, async () => {
+    test("after it was closed, the session goes on in another process", { timeout: 240_000 }, async () => {
       expect(kept.end.text).toBe("quince")
       await oldEnough(kept.madeMs)
       const { session, say } = await b.start({ session: { kind: "resume", id: kept.id } })
@@ -314,7 +333,7 @@ export function driverContract(name: string, agent: DrivenAgent): void {
       expect((await say("<<RECALL apple>>")).text).toBe("heard: quince apple")
     })
 
-    test("after it was killed in a turn, it goes on, and that prompt is there once", { timeout: 120_000 }, async () => {
+    test("after it was killed in a turn, it goes on, and that prompt is there once", { timeout: 240_000 }, async () => {
       await oldEnough(killed.madeMs)
       const { say } = await b.start({ session: { kind: "resume", id: killed.session.nativeId } })
       expect((await say("<<RECALL mango>>")).text).toBe("heard: early kiwi mango")

@@ -15,7 +15,7 @@ export interface LineSession {
   shows(what: string): Promise<void>
 }
 
-const SOON = { timeout: 15_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 
 /** What every line means: taken once, exactly, in order, and it says so afterwards. */
 export function lineContract(line: AgentLine, session: () => Promise<LineSession>): void {
@@ -65,7 +65,7 @@ export function lineContract(line: AgentLine, session: () => Promise<LineSession
         "the tenth",
       ]
       for (const text of texts) await way.submit(message(text))
-      await expect.poll(() => at.prompts().length, { ...SOON, timeout: 30_000 }).toBe(texts.length)
+      await expect.poll(() => at.prompts().length, { ...SOON, timeout: 60_000 }).toBe(texts.length)
       expect(at.prompts()).toEqual(texts)
       await isIdle(way)
     })

@@ -151,7 +151,7 @@ describe("the PostgreSQL server", () => {
     await admin.end()
     expect(await store.thoughts.all(id)).toEqual([])
 
-    await vi.waitFor(() => expect(listener, "told that it may have missed something").toHaveBeenCalled(), 10_000)
+    await vi.waitFor(() => expect(listener, "told that it may have missed something").toHaveBeenCalled(), 60_000)
     listener.mockClear()
     await store.journal.append([{ kind: "made", atMs: NOW }])
     await vi.waitFor(() => expect(listener).toHaveBeenCalled(), 3000)

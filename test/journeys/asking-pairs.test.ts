@@ -6,7 +6,7 @@ import type { Seen } from "../fixtures/telegram/seen.ts"
 import { startTelegram } from "../fixtures/telegram/start.ts"
 import type { Telegram } from "../fixtures/telegram/telegram.ts"
 
-const SOON = { timeout: 20_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 const isSettled = ({ status }: AskAnswer) => !["queued", "delivered", "seen", "running"].includes(status)
 let b: AskingHome
 let telegram: Telegram
@@ -27,7 +27,7 @@ beforeAll(async () => {
       },
     },
   )
-}, 60_000)
+}, 240_000)
 afterAll(async () => {
   await b.dispose()
   await telegram.close()
@@ -52,4 +52,4 @@ test("what an agent asks that works for a team is allowed and denied by a tap to
     expect(existsSync(join(b.dirOf("api"), name))).toBe(name === "yes")
     await expect.poll(() => telegram.read(group).find(({ id }) => id === card!.id)!.buttons, SOON).toEqual([])
   }
-}, 60_000)
+}, 240_000)

@@ -212,7 +212,8 @@ describe("input that is wrong", () => {
 
   test("the same refusals carry a code and a status over the plain API", async () => {
     const refused = async (body: unknown) => {
-      const answer = await ask(home, { path: "/api/thought", body: JSON.stringify(body) })
+      const headers = { "throughline-caller": encodeURIComponent(JSON.stringify({ surface: "mcp" })) }
+      const answer = await ask(home, { path: "/api/thought", body: JSON.stringify(body), socket: true, headers })
       return [answer.status, answer.json<{ error: { code: string; data?: object } }>().error]
     }
     expect(await refused([])).toEqual([400, expect.objectContaining({ code: "bad_input" })])
@@ -268,7 +269,7 @@ describe("input that is wrong", () => {
     child.stdout.on("data", (chunk: Buffer) => {
       said += chunk.toString()
     })
-    await expect.poll(() => said, { timeout: 5_000 }).toContain('"serverInfo"')
+    await expect.poll(() => said, { timeout: 60_000 }).toContain('"serverInfo"')
   })
 
   test("a message of 40 MB is refused, and the agent goes on", async () => {

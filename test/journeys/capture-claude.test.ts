@@ -9,7 +9,7 @@ import { anthropicMessages, type ModelApi, startModelApi, text, toolUse, wordsOf
 const TASK = "Count the stones."
 const SUMMARY = "They counted stones."
 /** Four starts of the agent, where much else runs. */
-const SLOW_MS = 120_000
+const SLOW_MS = 240_000
 
 describe.each(CLAUDES)("a conversation with Claude Code $version", ({ name }) => {
   isCaptured({

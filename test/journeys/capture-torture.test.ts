@@ -8,7 +8,7 @@ describe("agents write, rewrite and take back while the daemon that follows them
   let result: TortureResult
   beforeAll(async () => {
     result = await torture({ kills: KILLS, bytes: 3_000_000, seed: Date.now() % 1_000_000 })
-  }, 90_000)
+  }, 240_000)
 
   test("in the end all is there once, as an undisturbed daemon has it", () => {
     const { rows, lost, torn, duplicates } = result

@@ -16,7 +16,7 @@ import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { processStart } from "../../src/daemon/process-identity.ts"
-import { ask, BIN, makeHome, spawnCli, type TestHome } from "../fixtures/daemon.ts"
+import { ask, BIN, homeIn, makeHome, spawnCli, type TestHome } from "../fixtures/daemon.ts"
 import { connect, type McpClient } from "../fixtures/mcp.ts"
 import { startPostgres } from "../fixtures/postgres.ts"
 import { proves } from "../promises.ts"
@@ -111,7 +111,7 @@ describe(proves("daemon.one-per-home"), () => {
     await at.run("start")
     const next = at.registration()
     expect(next.pid).not.toBe(pid)
-    await expect.poll(() => isAlive(pid), { timeout: 15_000 }).toBe(false)
+    await expect.poll(() => isAlive(pid), { timeout: 60_000 }).toBe(false)
     expect(isAlive(next.pid)).toBe(true)
     expect(await at.json<{ pid: number }>("status"), "on its socket").toMatchObject({ pid: next.pid })
   })
@@ -125,9 +125,9 @@ describe(proves("daemon.one-per-home"), () => {
     // Nothing can be written in its place, for a while.
     mkdirSync(file)
     const isTold = () => logged(at).some(({ msg }) => msg === "the home could not be looked at")
-    await expect.poll(isTold, { timeout: 15_000 }).toBe(true)
+    await expect.poll(isTold, { timeout: 60_000 }).toBe(true)
     rmSync(file, { recursive: true })
-    await expect.poll(() => existsSync(file), { timeout: 15_000 }).toBe(true)
+    await expect.poll(() => existsSync(file), { timeout: 60_000 }).toBe(true)
     expect(at.registration().pid).toBe(pid)
   })
 })
@@ -239,7 +239,7 @@ describe("a daemon that dies", () => {
     const begun = performance.now()
     process.kill(pid, "SIGTERM")
     await until(() => !isAlive(pid))
-    expect(performance.now() - begun).toBeLessThan(2_500)
+    expect(performance.now() - begun).toBeLessThan(20_000)
     expect([join(at.dir, "daemon.json"), socket].filter(existsSync)).toEqual([])
     expect(logged(at).at(-1)?.msg).toBe("stopped")
     expect(logged(at).filter((line) => line.level >= 40)).toEqual([])
@@ -349,12 +349,30 @@ describe("a configuration", () => {
   test.each<[what: string, text: string, said: string]>([
     ["that is no JSON", '{\n  "http": {\n    "port" 4747\n  }\n}', ":3:12: ColonExpected"],
     ["that is no object", "[1]", "must hold an object"],
-    ["with an unknown key", '{"http": {"prot": 1}}', `http.prot = 1 (FILE): ${NOT_A_SETTING}`],
-    ["with an unknown section", '{"nonsense": true}', `nonsense = true (FILE): ${NOT_A_SETTING}`],
-    ["with a value of a wrong type", '{"http": {"behindTls": "x"}}', 'http.behindTls = "x" (FILE): '],
-    ["with a value out of range", '{"sessions": {"archiveAfterDays": -1}}', "sessions.archiveAfterDays = -1 (FILE): "],
-    ["with a value for a whole section", '{"log": 5}', "log = 5 (FILE): "],
-    ["with a wrong secret", '{"database": {"url": "mysql://u:hidden@h/d"}}', 'database.url = "***" (FILE): must begin'],
+    ["with an unknown key", '{"http": {"prot": 1}}', `http.prot = 1 (FILE:1:11): ${NOT_A_SETTING}`],
+    ["with an unknown section", '{"nonsense": true}', `nonsense = true (FILE:1:2): ${NOT_A_SETTING}`],
+    ["with a value of a wrong type", '{"http": {"behindTls": "x"}}', 'http.behindTls = "x" (FILE:1:11): '],
+    [
+      "with a value out of range",
+      '{"sessions": {"archiveAfterDays": -1}}',
+      "sessions.archiveAfterDays = -1 (FILE:1:15): ",
+    ],
+    ["with a value for a whole section", '{"log": 5}', "log = 5 (FILE:1:2): "],
+    [
+      "with a host that others can reach",
+      '{"http": {"host": "banana"}}',
+      'http.host = "banana" (FILE:1:11): an address',
+    ],
+    [
+      "with a regular expression that is none",
+      '{"capture": {"redactionExtra": ["a=["]}}',
+      "(FILE:1:14): capture.redac",
+    ],
+    [
+      "with a wrong secret",
+      '{"database": {"url": "mysql://u:hidden@h/d"}}',
+      'database.url = "***" (FILE:1:15): must begin',
+    ],
   ])("file %s is refused by name, and nothing is started", async (_, text, said) => {
     writeFileSync(file, text)
     for (const command of ["config", "start"]) {
@@ -365,6 +383,52 @@ describe("a configuration", () => {
     expect((await at.run("doctor")).stdout).toMatch(/FAIL +config/)
     expect(existsSync(join(at.dir, "daemon.json"))).toBe(false)
     rmSync(file)
+  })
+
+  test("is changed by config set and unset: checked first, comments kept, also where the daemon cannot start", async () => {
+    writeFileSync(file, '{\n  // mine\n  "http": { "host": "banana" }\n}\n')
+    expect((await at.run("start")).code).toBe(2)
+    expect((await at.run("doctor")).stdout).toContain("throughline config unset http.host")
+    expect(await at.run("config", "unset", "http.host")).toMatchObject({ code: 0 })
+    expect((await at.run("config", "set", "log.level", "debug")).stdout).toContain(`Saved log.level in ${file}`)
+    expect(readFileSync(file, "utf8")).toContain("// mine")
+    const good = readFileSync(file, "utf8")
+    for (const [key, value] of [
+      ["http.host", "banana"],
+      ["http.port", "70000"],
+      ["nonsense", "1"],
+    ])
+      expect([key, (await at.run("config", "set", key!, value!)).code]).toEqual([key, 2])
+    expect(readFileSync(file, "utf8")).toBe(good)
+  })
+
+  test("that is broken by hand leaves the running daemon as it was, and is reported with line and column", async () => {
+    const running = home()
+    const path = join(running.dir, "config.json")
+    mkdirSync(running.dir)
+    writeFileSync(path, '{ "log": { "level": "debug" } }', { mode: 0o600 })
+    await running.run("start")
+    const { pid } = running.registration()
+    expect(await running.run("config", "set", "log.level", "info")).toMatchObject({ code: 0 })
+    // No agent may choose what agents may do.
+    const shell = homeIn({ ...running.env, CLAUDECODE: "1" })
+    expect(await shell.run("config", "set", "log.level", "warn")).toMatchObject({ code: 4 })
+    expect(readFileSync(path, "utf8")).toContain('"info"')
+    writeFileSync(path, '{\n  "log": { "level": "loud" }\n}\n')
+    const place = `log.level = "loud" (${path}:2:12)`
+    const doctor = await running.run("doctor")
+    expect(doctor.stdout).toMatch(/FAIL +config/)
+    expect(doctor.stdout).toContain(place)
+    expect(doctor.stdout).toContain("The running daemon keeps its settings until it is restarted.")
+    expect((await running.run("config")).stderr).toContain(place)
+    const { findings } = (await ask(running, { path: "/api/doctor", body: "{}", socket: true })).json<{
+      findings: { check: string; detail: string }[]
+    }>()
+    expect(findings.find(({ check }) => check === "config")?.detail).toContain(place)
+    expect((await running.run("status")).code).toBe(0)
+    expect(running.registration().pid).toBe(pid)
+    await running.run("stop")
+    expect(await running.run("start")).toMatchObject({ code: 2, stderr: expect.stringContaining(place) })
   })
 
   test("in the environment or by --set is refused by name, value and source", async () => {

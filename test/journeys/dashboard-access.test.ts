@@ -40,7 +40,7 @@ beforeAll(async () => {
   ]).flat()
   long = await d.tell("cccccccc-0000-4000-8000-000000000001", lines)
   open = await openPage(d.browser, d.home)
-}, 120_000)
+}, 240_000)
 afterAll(() => d?.dispose())
 
 const pages = (): [name: string, path: string, ready: string][] => [
@@ -126,7 +126,7 @@ test("can be used by the keyboard alone", async () => {
   // The field has the keyboard a frame after it is there.
   await expect.poll(() => page.evaluate("document.activeElement?.type")).toBe("search")
   await page.keyboard.type("question 77")
-  await page.locator(".hit").first().waitFor()
+  await page.locator('[data-asked="question 77"] .hit').first().waitFor()
   await page.keyboard.press("Escape")
   await page.keyboard.press("j")
   await page.keyboard.press("Enter")

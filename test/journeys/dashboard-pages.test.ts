@@ -33,7 +33,7 @@ beforeAll(async () => {
     ["user", "where do we keep the pomegranate juice?"],
     ["assistant", "In the cellar."],
   ])
-}, 120_000)
+}, 240_000)
 afterAll(() => d?.dispose())
 
 /** On a branch of a project of its own. */
@@ -250,7 +250,7 @@ describe("the home page", () => {
       expect(JSON.parse(await printed).hookSpecificOutput.decision).toEqual({ behavior: "allow" })
       await expect.poll(() => home.textContent()).toBe("Home")
       expect(await page.title()).toBe("Throughline")
-      expect((await d.home.run("waiting")).stdout).toBe("Nothing waits for you.\n")
+      expect((await d.home.run("waiting")).stdout).toBe("Nothing needs you right now.\n")
     }))
 
   test("tells of each agent that runs what it is at, its last words, and where it is reached", async () => {
@@ -261,7 +261,7 @@ describe("the home page", () => {
       await card.waitFor()
       await d.call("send_message", { target, message: "crack it\nSLOW 2500\nREPLY the walnut is open" })
       await card.locator(".state-busy").waitFor()
-      await expect.poll(() => card.textContent(), { timeout: 10_000 }).toMatch(/Last words: .*crack it/)
+      await expect.poll(() => card.textContent(), { timeout: 60_000 }).toMatch(/Last words: .*crack it/)
       await card.locator(".words", { hasText: "the walnut is open" }).waitFor()
       await card.locator(".state-idle").waitFor()
       expect(await card.textContent()).toContain(`Reached by: tmux ${agent.pane.pane}`)
@@ -277,6 +277,34 @@ describe("the home page", () => {
 })
 
 describe("the session page", () => {
+  test("deletes a session permanently, after it has said how much that is and has been told yes", async () => {
+    const sessionId = await d.tell("aaaaaaaa-0000-4000-8000-000000000009", [
+      ["user", "what is the marzipan recipe?"],
+      ["assistant", "Almonds and sugar."],
+    ])
+    const isKept = async () => {
+      const { sessions } = await d.call<{ sessions: { id: string }[] }>("sessions.list", { limit: 1000 })
+      return sessions.some(({ id }) => id === sessionId)
+    }
+    await at(`/sessions/${sessionId}`, async ({ page }) => {
+      const dialog = page.getByRole("dialog", { name: "Delete this session permanently?" })
+      const ask = () => page.getByRole("button", { name: "Delete…" }).click()
+      await ask()
+      await dialog.getByText("2 messages will be deleted.").waitFor()
+      await dialog.getByRole("button", { name: "Cancel" }).click()
+      await expect.poll(() => dialog.count()).toBe(0)
+      expect(await isKept()).toBe(true)
+      await ask()
+      await dialog.getByRole("button", { name: "Delete permanently" }).click()
+      await page.waitForURL((url) => url.pathname === "/")
+    })
+    expect(await isKept()).toBe(false)
+    const { hits: found } = await d.call<{ hits: unknown[] }>("search", { query: "marzipan" })
+    expect(found).toEqual([])
+    const { entries } = await d.call<{ entries: unknown[] }>("audit", {})
+    expect(JSON.stringify(entries)).toContain(sessionId)
+  })
+
   test("shows the line through sessions, and goes along it", async () => {
     const agent = await d.agents.start({ name: "cleared", cwd: join(d.home.env.HOME!, "projects", "free") })
     const before = await d.sessionOf(agent)
@@ -299,7 +327,7 @@ describe("the session page", () => {
       const line = page.getByRole("list", { name: "Sessions that this one is connected with" })
       await line.getByRole("link").waitFor()
       expect(await line.locator("[aria-current]").count()).toBe(1)
-      expect(await line.getByRole("listitem").last().getAttribute("aria-current")).toBe("true")
+      await expect.poll(() => line.getByRole("listitem").last().getAttribute("aria-current")).toBe("true")
       await line.getByRole("link").click()
       await page.waitForURL(new RegExp(`/sessions/${before}`))
       await page.locator(".turn-prompt", { hasText: "first things first" }).waitFor()

@@ -6,8 +6,8 @@ import type { Registration } from "../../src/daemon/registration.ts"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { connect } from "../fixtures/mcp.ts"
 
-const SLOW_MS = 90_000
-const SOON = { timeout: 15_000, interval: 100 }
+const SLOW_MS = 240_000
+const SOON = { timeout: 60_000, interval: 100 }
 
 let home: TestHome
 /** Of somebody who has no tmux. */
@@ -103,7 +103,7 @@ test("a session shows its lineage: a fork, a sub-agent, what was cleared, a comp
   expect(await show("Checkout as a saga, tried and dropped")).toMatch(/fork/i)
   expect(await show("Packing slip shows the gift wrap")).toMatch(/clear/i)
   expect(await show("Find every place that creates a charge")).toMatch(/sub-?agent/i)
-  expect(await show("Checkout timeout is back")).toContain("ran out of context")
+  expect(await show("Checkout timeout is back")).toContain("no network call inside of a transaction")
 })
 
 test("a restart is told with what was being worked on", async () => {
@@ -275,8 +275,7 @@ const registration = () => JSON.parse(readFileSync(join(dir, "home", "daemon.jso
 async function expectNothingLeft({ env }: TestHome, place: string): Promise<void> {
   // One that was driven ends when it notices that nobody listens.
   await vi.waitFor(() => expect(processesOf(place)).toEqual([]), SOON)
-  // Where Node keeps what it compiled, for every program.
-  expect(readdirSync(env.TMPDIR!).filter((name) => name !== "node-compile-cache")).toEqual([])
+  expect(readdirSync(env.TMPDIR!)).toEqual([])
   expect(readdirSync(env.HOME!)).toEqual(["tmp"])
 }
 

@@ -5,7 +5,7 @@ import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { writeTalk } from "../fixtures/talk.ts"
 import { openTerminal, type Terminal } from "../fixtures/terminal.ts"
 
-const SLOW_MS = 60_000
+const SLOW_MS = 240_000
 let home: TestHome
 let terminal: Terminal | undefined
 afterEach(async () => {
@@ -56,12 +56,17 @@ test(
     await terminal.shows(/Set them up\? \[y\/N\]/)
     const offered = terminal.lines().join("\n")
     expect(offered).toMatch(/claude-code +Claude Code +yes +absent|claude-code +Claude Code +yes +no/)
-    expect(offered).toMatch(/# Claude Code \(line by line: throughline setup claude-code\)/)
+    expect(offered).toMatch(/# Claude Code \(line by line: throughline setup claude-code --diff\)/)
     expect(offered).toMatch(/\.claude\/settings\.json: hooks for \d+ events/)
     terminal.type("y")
     terminal.key("Enter")
+    await terminal.shows("without asking each time?")
+    terminal.type("y")
+    terminal.key("Enter")
     await terminal.shows("Undo: throughline unsetup claude-code")
-    expect(readFileSync(join(home.env.HOME!, ".claude", "settings.json"), "utf8")).toContain("SessionStart")
+    const settings = JSON.parse(readFileSync(join(home.env.HOME!, ".claude", "settings.json"), "utf8"))
+    expect(Object.keys(settings.hooks)).toContain("SessionStart")
+    expect(settings.permissions).toEqual({ allow: ["mcp__throughline"] })
     terminal.run("throughline setup")
     await terminal.shows("All agents that are here are set up.")
   },

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { CLAUDES, runClaude, runCodex } from "../fixtures/agents.ts"
+import { CLAUDES, codexEnv, runClaude, runCodex } from "../fixtures/agents.ts"
 import { countsOf, showSession } from "../fixtures/captured.ts"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { anthropicMessages, type ModelApi, startModelApi, text, toolUse, wordsOf } from "../fixtures/model-api.ts"
@@ -41,6 +41,8 @@ describe.each(CLAUDES)("from Claude Code $version to Codex and back", ({ name })
     mkdirSync(cwd)
     claudeModel = await startModelApi(anthropicMessages)
     codexModel = await startModelApi(openaiResponses)
+    // The session that is written names the provider of these settings.
+    codexEnv(home, codexModel.url)
     await home.json("sources")
   })
   afterAll(async () => {
@@ -90,7 +92,7 @@ describe.each(CLAUDES)("from Claude Code $version to Codex and back", ({ name })
     expect(went.lineage).toEqual([{ kind: "handover", parentNativeId: first.nativeId }])
     expect(went.session).toMatchObject({ title: SAID_FIRST[0], projectPath: cwd, promptCount: 1 })
     second = went.session
-  }, 120_000)
+  }, 240_000)
 
   test("Claude Code goes on with what was said to both", async () => {
     const made = await home.json<HandedOver>("handoff", second.id, "--to", "claude-code")
@@ -105,7 +107,7 @@ describe.each(CLAUDES)("from Claude Code $version to Codex and back", ({ name })
     expect(spoken(turns)).toEqual(["Anything else?", "Take a stick, too."])
     expect(lineage).toEqual([{ kind: "handover", parentNativeId: second.nativeId }])
     expect(session.title).toBe(SAID_FIRST[0])
-  }, 120_000)
+  }, 240_000)
 
   test("nothing is kept twice, nothing is unknown, and the first session is as it was", async () => {
     for (const platform of ["claude-code", "codex"])
@@ -126,7 +128,7 @@ describe.each(CLAUDES)("from Claude Code $version to Codex and back", ({ name })
   })
 
   test("an unknown agent or session is refused", async () => {
-    expect((await home.run("handoff", second.id, "--to", "nobody")).stderr).toContain("nobody is none of claude-code")
+    expect((await home.run("handoff", second.id, "--to", "nobody")).stderr).toContain("to must be one of claude-code")
     expect((await home.run("handoff", "ffffffff", "--to", "codex")).code).toBe(3)
   })
 })

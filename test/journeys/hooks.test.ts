@@ -1,14 +1,14 @@
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest"
-import { ask, makeHome, spawnCli, type TestHome } from "../fixtures/daemon.ts"
+import { ask, BIN, makeHome, spawnCli, type TestHome } from "../fixtures/daemon.ts"
 import { receivedHooks, runHook, spooled } from "../fixtures/hooks.ts"
 
 /** hook.sh allows itself 0.3 s; the machine is busy with other tests. */
-const MOMENT_MS = 1_000
-const SOON = { timeout: 15_000 }
+const MOMENT_MS = 20_000
+const SOON = { timeout: 60_000 }
 
 let home: TestHome
 beforeEach(async () => {
@@ -56,7 +56,7 @@ describe("while the daemon is down", () => {
 
   test("doctor says that something waits", async () => {
     await runHook(home, event(1))
-    expect((await home.run("doctor")).stdout).toContain("1 events of agents wait")
+    expect((await home.run("doctor")).stdout).toContain("1 agent event waiting in")
   })
 
   test("nobody else can read what waits", async () => {
@@ -106,7 +106,7 @@ describe("while the daemon runs", () => {
 
   test("without curl the daemon finds it in the spool", async () => {
     const bin = mkdtempSync(join(home.env.HOME!, "bin-"))
-    for (const name of ["sh", "cat", "date", "mkdir", "mv", "rm"]) symlinkSync(`/bin/${name}`, join(bin, name))
+    for (const name of ["sh", "head", "date", "mkdir", "mv", "rm"]) symlinkSync(`/bin/${name}`, join(bin, name))
     expect(await runHook(home, event(1), { env: { PATH: bin } })).toMatchObject({ code: 0, output: "" })
     await expect.poll(numbers, SOON).toEqual([1])
   })
@@ -142,6 +142,36 @@ describe("while the daemon runs", () => {
   })
 })
 
+describe("a payload without an end", () => {
+  beforeEach(() => home.run("start"))
+
+  // The limit keeps a hook that does read it all from taking the machine's memory.
+  const endless = (command: string) =>
+    new Promise<{ code: number | null; output: string }>((resolve) => {
+      const script = `yes '{"hook_event_name":"Stop"}' | (ulimit -v ${MOST_KB}; exec ${command})`
+      const child = spawn("sh", ["-c", script], { env: home.env, cwd: home.env.HOME! })
+      const output: Buffer[] = []
+      for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => output.push(chunk))
+      child.on("close", (code) => resolve({ code, output: Buffer.concat(output).toString("utf8") }))
+    })
+  const MOST_KB = 4_000_000
+
+  test.each([
+    ["hook.sh", () => `'${join(home.dir, "hook.sh")}' claude-code`],
+    ["`throughline hook`", () => `'${process.execPath}' --max-old-space-size=200 '${BIN}' hook claude-code`],
+  ])(
+    "is read by %s to a limit, disturbs nobody, and is marked as cut",
+    async (_, command) => {
+      expect(await endless(command())).toEqual({ code: 0, output: "" })
+      await expect.poll(() => receivedHooks(home), SOON).toMatchObject([{ platform: "claude-code", cut: "true" }])
+      await runHook(home, event(2))
+      await expect.poll(() => numbers().at(-1), SOON).toBe(2)
+      expect(readFileSync(join(home.dir, "logs/throughline.log"), "utf8")).toContain("payload was cut")
+    },
+    240_000,
+  )
+})
+
 describe("the commands", () => {
   let other: TestHome
   beforeAll(() => {
@@ -157,7 +187,11 @@ describe("the commands", () => {
     expect(settings).toThrow("ENOENT")
     const refused = await other.run("setup", "cursor")
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("Add --yes")])
-    expect(refused.stdout).toContain("hook.sh cursor")
+    // A summary first: line by line it can be hundreds of lines.
+    expect(refused.stdout).toMatch(/create .*hooks\.json: .*\(\+\d+ −0 lines\)/)
+    expect(refused.stdout).toContain("line by line: throughline setup cursor --diff")
+    expect(refused.stdout).not.toContain("hook.sh cursor")
+    expect((await other.run("setup", "cursor", "--diff")).stdout).toContain("hook.sh cursor")
     expect(settings).toThrow("ENOENT")
   })
 
@@ -166,7 +200,7 @@ describe("the commands", () => {
     expect(settings()).toContain("hook.sh cursor")
     expect((await other.run("setup", "cursor", "--yes")).stdout).toBe("Nothing to change.\n")
     expect((await other.run("setup")).stdout).toMatch(/cursor +Cursor +yes +ready/)
-    expect((await other.run("unsetup", "--all", "--yes")).stdout).toContain("2 files are as they were")
+    expect((await other.run("unsetup", "--all", "--yes")).stdout).toContain("2 files restored")
     expect(settings).toThrow("ENOENT")
   })
 

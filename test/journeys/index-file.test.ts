@@ -13,8 +13,8 @@ interface Doctor {
   verdict: string
 }
 
-const SOON = { timeout: 30_000, interval: 100 }
-const SLOW_MS = 90_000
+const SOON = { timeout: 60_000, interval: 100 }
+const SLOW_MS = 240_000
 const SESSIONS = 40
 const TURNS = 600
 let home: TestHome

@@ -3,8 +3,8 @@ import Database from "better-sqlite3"
 import { afterEach, expect, test, vi } from "vitest"
 import { type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
 
-const SOON = { timeout: 20_000, interval: 100 }
-const SLOW_MS = 60_000
+const SOON = { timeout: 60_000, interval: 100 }
+const SLOW_MS = 240_000
 let b: AskingHome
 afterEach(() => b.dispose())
 

@@ -70,7 +70,7 @@ describe("where an agent stands", () => {
     expect((await agent.call<State>("init", { operation: "load_context" })).session?.title).toBe("of the bound folder")
     expect((await agent.call<State>("init", { operation: "list_roots" })).roots).toEqual([{ uri, bound: true }])
     const state = await agent.call<State>("init", getState)
-    expect(state.message).toContain("(bound), 1 sessions. Current session: of the bound folder.")
+    expect(state.message).toContain("(bound), 1 session. Current session: of the bound folder.")
     await agent.close()
   })
 })

@@ -56,28 +56,28 @@ test.each(CLAUDES)(
     const paster = makePaster({ panes, consoles: [claudeCode], settleMs: 5_000 })
     const machine = { os: "linux" as const, homeDir: home.env.HOME!, env: {} }
     const live = async () => (await claudeCode.live(machine))[0]
-    await expect.poll(async () => (await live())?.status, { timeout: 20_000 }).toBe("idle")
+    await expect.poll(async () => (await live())?.status, { timeout: 60_000 }).toBe("idle")
     const { pid } = (await live())!
     const submit = (words: string) =>
       paster.submit({ platform: "claude-code", pane, text: words, isAgentThere: () => isBelow(pid, pane.panePid) })
     const screen = async () => claudeCode.screen((await panes.look(pane))!)
-    await expect.poll(async () => (await screen()).kind, { timeout: 20_000 }).toBe("input")
+    await expect.poll(async () => (await screen()).kind, { timeout: 60_000 }).toBe("input")
 
     for (const [at, words] of TEXTS.entries()) {
       const result = await submit(words)
       expect(result).toMatchObject({ kind: "submitted" })
-      await expect.poll(() => prompts().length, { timeout: 10_000 }).toBe(at + 1)
+      await expect.poll(() => prompts().length, { timeout: 60_000 }).toBe(at + 1)
       expect(promptHash(prompts().at(-1)!)).toBe(promptHash((result as { text: string }).text))
       // Its registry is a moment behind: only a model that was asked shows that the turn has begun.
-      await expect.poll(() => model.requests.length, { timeout: 10_000 }).toBeGreaterThan(at)
-      await expect.poll(async () => (await live())?.status, { timeout: 10_000 }).toBe("idle")
+      await expect.poll(() => model.requests.length, { timeout: 60_000 }).toBeGreaterThan(at)
+      await expect.poll(async () => (await live())?.status, { timeout: 60_000 }).toBe("idle")
     }
 
     const asks = toolUse("Bash", { command: `touch ${join(cwd, "pwned")}`, description: "touch" })
     model.script(({ toolResults }) => (toolResults.length > 0 ? [text("Done.")] : [asks]))
     await submit("ask me")
-    await expect.poll(async () => (await live())?.status, { timeout: 10_000 }).toBe("waiting")
-    await expect.poll(async () => (await screen()).kind, { timeout: 10_000 }).toBe("dialog")
+    await expect.poll(async () => (await live())?.status, { timeout: 60_000 }).toBe("waiting")
+    await expect.poll(async () => (await screen()).kind, { timeout: 60_000 }).toBe("dialog")
     expect(await submit("not now")).toMatchObject({ kind: "later", reason: "dialog" })
     await sleep(500)
     expect(existsSync(join(cwd, "pwned"))).toBe(false)

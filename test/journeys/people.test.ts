@@ -5,8 +5,8 @@ import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { writeTalk } from "../fixtures/talk.ts"
 import { openTerminal, type Terminal, writeProgram } from "../fixtures/terminal.ts"
 
-const SLOW_MS = 60_000
-const SOON = { timeout: 15_000, interval: 50 }
+const SLOW_MS = 240_000
+const SOON = { timeout: 60_000, interval: 50 }
 const id = (number: number) => `${String(number).padStart(8, "0")}-0000-4000-8000-000000000000`
 const ESC = "\u001b"
 /** Long ones, wide letters, and what would clear the screen of somebody who reads it. */

@@ -1,12 +1,14 @@
+import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import type { PermissionView } from "../../src/operations/permissions.ts"
 import { type AskAnswer, type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
+import { spawnCli } from "../fixtures/daemon.ts"
 import { openTerminal } from "../fixtures/terminal.ts"
 import { proves } from "../promises.ts"
 
-const SOON = { timeout: 15_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 const isSettled = ({ status }: AskAnswer) => !["queued", "delivered", "seen", "running"].includes(status)
 
 describe("an agent that asks before it acts", () => {
@@ -38,7 +40,7 @@ describe("an agent that asks before it acts", () => {
   test(`is answered by a person who sees all of it, and by the first only. ${proves("permissions.person")}`, async () => {
     const proof = join(b.dirOf("api"), "proof.txt")
     const { permission, ...ask } = await asked("echo yes > proof.txt; cat proof.txt")
-    expect(permission).toMatchObject({ team: "api", tool: "Bash", asker: "somebody → api", state: "waiting" })
+    expect(permission).toMatchObject({ team: "api", tool: "Bash", asker: "the owner → api", state: "waiting" })
     expect(existsSync(proof), "before it is allowed nothing is done").toBe(false)
     const { stdout } = await b.home.run("permissions")
     expect(stdout).toContain("  command: echo yes > proof.txt; cat proof.txt\n")
@@ -95,7 +97,7 @@ describe("an agent that asks before it acts", () => {
       terminal.run("throughline permissions --watch")
       await terminal.shows("Waiting for agents to ask")
       const { permission, ...ask } = await asked("echo watched")
-      await terminal.shows(`${permission.id}  somebody → api asks for Bash`)
+      await terminal.shows(`${permission.id}  the owner → api asks for Bash`)
       await terminal.shows("[a]llow")
       terminal.type("yes")
       terminal.key("Enter")
@@ -105,13 +107,74 @@ describe("an agent that asks before it acts", () => {
       terminal.key("Enter")
       expect(await ask.answer()).toMatchObject({ status: "done" })
       const elsewhere = await asked("echo elsewhere")
-      await terminal.shows(`${elsewhere.permission.id}  somebody`)
+      await terminal.shows(`${elsewhere.permission.id}  the owner`)
       await answer(elsewhere.permission.id, "deny")
       await terminal.shows("answered elsewhere")
       await elsewhere.answer()
     } finally {
       terminal.end()
     }
+  })
+
+  test("asks the very person who waits for its answer, in their terminal", async () => {
+    const terminal = openTerminal(b.home, { cwd: b.home.env.HOME! })
+    try {
+      terminal.run(`throughline ask api '<<RUN echo mine » mine.txt>>'`)
+      await terminal.shows(/ {2}the owner → api asks for Bash/)
+      await terminal.shows("command: echo mine > mine.txt")
+      await terminal.shows("[a]llow")
+      expect(existsSync(join(b.dirOf("api"), "mine.txt"))).toBe(false)
+      terminal.type("a")
+      terminal.key("Enter")
+      await terminal.shows("allowed by the owner")
+      expect(await terminal.exitCode()).toBe(0)
+      expect(readFileSync(join(b.dirOf("api"), "mine.txt"), "utf8")).toBe("mine\n")
+
+      terminal.run(`throughline ask api '<<RUN echo never>>'`)
+      await terminal.shows("[a]llow")
+      terminal.key("C-c")
+      await terminal.shows(/The question goes on as m-[0-9a-f]{16}\./)
+      const messageId = /goes on as (m-[0-9a-f]{16})/.exec(terminal.lines().join("\n"))![1]!
+      expect(await terminal.exitCode()).toBe(130)
+      const commands = terminal
+        .lines()
+        .flatMap((line) => /throughline (teams (?:status|control) .*)$/.exec(line)?.[1] ?? [])
+      expect(commands).toHaveLength(2)
+      const [read, cancel] = await Promise.all([b.home.run(...commands[0]!.split(" ")), b.message(messageId)])
+      expect(read.stdout).toContain(messageId)
+      expect(cancel).toMatchObject({ status: "running", reason: "it waits for a person to allow Bash" })
+      expect((await b.home.run(...commands[1]!.split(" "))).code).toBe(0)
+      expect(await b.until(messageId, isSettled)).toMatchObject({ status: "cancelled" })
+    } finally {
+      terminal.end()
+    }
+  })
+
+  test("says without a terminal what it waits for and how to answer, and Ctrl-C says that the question goes on", async () => {
+    const child = spawnCli(b.home, ["ask", "api", "<<RUN echo piped>>"])
+    const childClosed = once(child, "close")
+    let said = ""
+    child.stderr.on("data", (chunk: Buffer) => {
+      said += chunk
+    })
+    await expect.poll(() => said, SOON).toMatch(/throughline permissions answer (\S+) allow/)
+    expect(said).toContain("command: echo piped")
+    await answer(/permissions answer (\S+) allow/.exec(said)![1]!, "allow")
+    expect(await childClosed).toEqual([0, null])
+
+    const left = spawnCli(b.home, ["ask", "api", "<<RUN echo left>>"])
+    const leftClosed = once(left, "close")
+    let told = ""
+    left.stderr.on("data", (chunk: Buffer) => {
+      told += chunk
+    })
+    await expect.poll(() => told, SOON).toContain("throughline permissions answer")
+    left.kill("SIGINT")
+    expect(await leftClosed).toEqual([130, null])
+    const messageId = /The question goes on as (m-[0-9a-f]{16})/.exec(told)?.[1]
+    expect(messageId).toBeDefined()
+    await b.home.run("teams", "control", "cancel", "--message-id", messageId!)
+    await b.until(messageId!, isSettled)
   })
 
   test("that waits when the daemon is killed is stale after it, and nothing is done", async () => {

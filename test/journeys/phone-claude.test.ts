@@ -25,7 +25,7 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
     await q.home.json(...args, "--token", pocket.token)
     model = await startModelApi(anthropicMessages)
     claude = await startClaude(q, { which: name, team: "shop", modelUrl: model.url })
-  }, 60_000)
+  }, 240_000)
   afterAll(async () => {
     await claude?.end()
     await model?.close()
@@ -61,7 +61,7 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
     await expect.poll(() => pocket.marks(id), SOON).toEqual(["👍"])
     const said = await pocket.read(thread)
     expect(said.filter(({ text: words }) => words.includes("And the sticks?"))).toHaveLength(1)
-  }, 60_000)
+  }, 240_000)
 
   test(`what is allowed runs, what is denied does not. ${proves("telegram.approvals")}`, async () => {
     const first = await asked("touch one")
@@ -81,7 +81,7 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
     await expect.poll(() => existsSync(file("three")), SOON).toBe(true)
     await isIdle()
     expect(await pocket.topics()).toHaveLength(1)
-  }, 60_000)
+  }, 240_000)
 
   test("always is one rule: the same command is not asked for again, another one is", async () => {
     const card = await asked(VIEW)
@@ -95,5 +95,5 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
     await pocket.tap(await pocket.until(thread, isCard, "the other card"), /Deny$/)
     const cards = (await pocket.read(thread)).filter(({ id }) => id > card.id).map(({ text: words }) => words)
     expect(cards.filter((words) => words.startsWith("🔐") && words.includes(VIEW))).toEqual([])
-  }, 60_000)
+  }, 240_000)
 })

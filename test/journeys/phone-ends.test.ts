@@ -20,7 +20,7 @@ describe("agents end while their person is away", () => {
     writeFileSync(join(q.home.dir, "config.json"), JSON.stringify({ teams }))
     const args = ["telegram", "setup", "--chat", String(pocket.group), "--user", String(pocket.ada)]
     await q.home.json(...args, "--token", pocket.token)
-  }, 60_000)
+  }, 240_000)
   afterAll(async () => {
     await q?.dispose()
     await pocket?.close()
@@ -52,7 +52,7 @@ describe("agents end while their person is away", () => {
     await pocket.until(next.id, isNotice, "the notice")
     expect((await pocket.read()).filter(isNotice)).toHaveLength(1)
     thread = next.id
-  }, 40_000)
+  }, 240_000)
 
   test(`its topic is archived. ${proves("telegram.resume")}`, async () => {
     await isIdle()
@@ -74,5 +74,5 @@ describe("agents end while their person is away", () => {
     await expect.poll(prompts, SOON).toEqual([["are you there?", native]])
     await expect.poll(() => pocket.marks(id), SOON).toEqual(["👍"])
     await expect.poll(topic, SOON).toMatchObject({ isClosed: false })
-  }, 60_000)
+  }, 240_000)
 })

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { FakeAgent } from "../fixtures/fake-agents.ts"
 import { makePocket, type Pocket, SOON } from "../fixtures/pocket.ts"
@@ -16,7 +18,10 @@ describe("somebody has their sessions in the private chat with the bot", () => {
       "private",
     )
     q = await makeQueueHome(["shop"], { THROUGHLINE_TELEGRAM_API_ROOT: pocket.apiRoot })
-  }, 60_000)
+    // So that the session can go on with an agent that is no real one.
+    const teams = { shop: { project: q.dirOf("shop"), program: q.agents.program } }
+    writeFileSync(join(q.home.dir, "config.json"), JSON.stringify({ teams }))
+  }, 240_000)
   afterAll(async () => {
     await q?.dispose()
     await pocket?.close()
@@ -44,7 +49,7 @@ describe("somebody has their sessions in the private chat with the bot", () => {
     thread = (await pocket.topics())[0]!.id
     await pocket.until(thread, ({ text }) => text.startsWith("✅ done"), "done")
     expect((await pocket.said(thread)).slice(0, 2)).toEqual(["🧑‍💻 Count the stones", "Done: Count the stones"])
-  }, 40_000)
+  }, 240_000)
 
   test("commands answer", async () => {
     await isIdle()
@@ -62,12 +67,47 @@ describe("somebody has their sessions in the private chat with the bot", () => {
     await expect.poll(() => agent.registry()?.status, SOON).toBe("busy")
     expect(await command("/stop")).toBe("Stopped.")
     await isIdle()
-  }, 60_000)
+  }, 240_000)
 
   test("an approval is answered there, too", async () => {
     await pocket.write("Please\nDIALOG make release", { thread })
     const card = await pocket.until(thread, ({ buttons }) => buttons.length > 0, "the card")
     expect(await pocket.tap(card, /Allow$/)).toMatchObject({ text: "Allowed." })
     await agent.until((log) => log.some(({ kind }) => kind === "hook-decided"))
-  }, 40_000)
+  }, 240_000)
+
+  const atDesk = async (text: string) => {
+    await q.agents.panes.paste(agent.pane, text)
+    await q.agents.panes.key(agent.pane, "Enter")
+  }
+  const refused = async (method: string) => (await pocket.calls(method)).filter(({ ok }) => !ok).length
+
+  test("a topic that is deleted by hand is made again, and nothing is silenced", async () => {
+    await isIdle()
+    await pocket.deleteTopic(thread)
+    await atDesk("Count the trees")
+    await expect.poll(async () => (await pocket.topics()).map(({ id }) => id), SOON).toEqual([expect.any(Number)])
+    const [next] = await pocket.topics()
+    expect(next!.id).not.toBe(thread)
+    thread = next!.id
+    await pocket.until(thread, ({ text }) => text === "Done: Count the trees", "the reply")
+    expect(await q.home.json("telegram", "status")).toMatchObject({ failed: 0, holds: [] })
+  }, 240_000)
+
+  test("a session that ends has its topic renamed, and the mark is gone after Resume; nothing is ever closed", async () => {
+    await pocket.until(thread, ({ text }) => text.startsWith("✅ done"), "done")
+    await isIdle()
+    await atDesk("/exit")
+    const names = async () => (await pocket.topics()).map(({ name }) => name)
+    await expect.poll(names, SOON).toEqual([expect.stringMatching(/^✓ /)])
+    await pocket.write("Are you there?", { thread })
+    const isOffer = ({ buttons }: Seen) => buttons.flat().some(({ label }) => label === "Resume")
+    const offer = await pocket.until(thread, isOffer, "Resume")
+    expect(await pocket.tap(offer, /Resume/)).toMatchObject({ text: "The session goes on." })
+    await pocket.until(thread, ({ text }) => text.includes("Are you there?") && text.startsWith("Done"), "the reply")
+    await expect.poll(names, SOON).toEqual([expect.not.stringMatching(/^✓ /)])
+    expect([await pocket.calls("closeForumTopic"), await pocket.calls("reopenForumTopic")]).toEqual([[], []])
+    expect(await refused("editForumTopic")).toBe(0)
+    expect(await q.home.json("telegram", "status")).toMatchObject({ failed: 0, holds: [] })
+  }, 240_000)
 })

@@ -5,7 +5,7 @@ import { type ClaudeTerminal, startClaude } from "../fixtures/claude-terminal.ts
 import { anthropicMessages, type ModelApi, startModelApi, text, wordsOf } from "../fixtures/model-api.ts"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
 
-const SOON = { timeout: 30_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 const ALL = ["queued", "delivered", "seen", "running", "done"]
 
 describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
@@ -20,7 +20,7 @@ describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
   beforeAll(async () => {
     q = await makeQueueHome(["web", "lab"])
     model = await startModelApi(anthropicMessages)
-  }, 60_000)
+  }, 240_000)
   afterAll(async () => {
     for (const terminal of terminals) await terminal.end()
     await model.close()
@@ -52,7 +52,7 @@ describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
       }
       await expect.poll(replies, SOON).toEqual([`It is ${n}.`])
     }
-  }, 120_000)
+  }, 240_000)
 
   test("of no team is reached by its session's id, and after /clear the new session gets nothing of the old one's", async () => {
     model.script(() => [text("Read.")])
@@ -78,7 +78,7 @@ describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
     expect(read().join("\n")).not.toContain("for the one before")
     expect(await free.screen()).not.toContain("for the one before")
     expect(await q.show(late!)).toMatchObject({ state: "queued" })
-  }, 120_000)
+  }, 240_000)
 
   test("outside of tmux is woken with mail again and again by one waiter, and told at the end of a turn", async () => {
     const lab = await start("lab", true)
@@ -109,5 +109,5 @@ describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
     expect(read().at(-1)).toContain("and then this")
     await expect.poll(state(slow!), SOON).toBe("done")
     await expect.poll(() => lab.waiters().length, SOON).toBe(1)
-  }, 180_000)
+  }, 240_000)
 })

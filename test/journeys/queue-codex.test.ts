@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { agents } from "../fixtures/agents.ts"
 import { type CodexTerminal, openCodex } from "../fixtures/codex-terminal.ts"
 import { ask } from "../fixtures/daemon.ts"
-import { text } from "../fixtures/model-api.ts"
+import { type Script, text, toolUse } from "../fixtures/model-api.ts"
 
 interface MessageFacts {
   state: string
@@ -19,13 +19,17 @@ interface Update {
   state?: string
 }
 
-const SOON = { timeout: 30_000, interval: 100 }
+const SOON = { timeout: 60_000, interval: 100 }
 
 describe("messages for a team whose agent is Codex, which has no hooks of ours", () => {
   let at: CodexTerminal
   let shore: string
   let nativeId: string
   let gate: Promise<void> = Promise.resolve()
+  const answering: Script = async ({ turn }) => {
+    await gate
+    return [text(`Answer ${turn + 1}.`)]
+  }
   beforeAll(async () => {
     at = await openCodex()
     shore = join(at.home.env.HOME!, "shore")
@@ -38,18 +42,15 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     }
     writeFileSync(join(at.home.dir, "config.json"), JSON.stringify({ teams }))
     await at.home.run("start")
-    at.model.script(async ({ turn }) => {
-      await gate
-      return [text(`Answer ${turn + 1}.`)]
-    })
-  }, 60_000)
+    at.model.script(answering)
+  }, 240_000)
   afterAll(async () => {
     await at.home.run("down", "shore")
     await at.dispose()
   })
 
-  const send = async (message: string, { team = "lake", key = message } = {}) =>
-    (await at.home.json<{ id: string }>("send", team, message, "--idempotency_key", key)).id
+  const send = async (message: string, { team = "lake", key = message, priority = "normal" } = {}) =>
+    (await at.home.json<{ id: string }>("send", team, message, "--idempotency_key", key, "--priority", priority)).id
   const show = async (id: string) =>
     (await ask(at.home, { path: "/api/queue.show", body: JSON.stringify({ id }), socket: true })).json<MessageFacts>()
   const isDone = (id: string) => expect.poll(async () => (await show(id)).state, SOON).toBe("done")
@@ -67,7 +68,7 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     await isDone(id)
     expect(at.prompts(nativeId)).toEqual(["before anybody came"])
     expect(await show(id)).toMatchObject({ way: "line" })
-  }, 60_000)
+  }, 240_000)
 
   test("arrive in the terminal as they were written, through every state, and the reply is told", async () => {
     const id = await send("!count the stones")
@@ -79,7 +80,7 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
       .toContainEqual(expect.objectContaining({ type: "reply", content: "Answer 2." }))
     const states = (await updates()).filter(({ type, message_id }) => type === "message_state" && message_id === id)
     expect(states.map(({ state }) => state)).toEqual(["queued", "delivered", "seen", "running", "done"])
-  }, 60_000)
+  }, 240_000)
 
   test("wait for the end of a turn; stop ends it and comes first", async () => {
     const letGo = hold()
@@ -93,7 +94,32 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     letGo()
     for (const id of [later, stop]) await isDone(id)
     expect(at.prompts(nativeId).slice(-3)).toEqual(["a long task", "STOP and come back", "later"])
-  }, 60_000)
+  }, 240_000)
+
+  test("wait behind its question to the user, and come by urgency when that is answered", async () => {
+    const input = { cmd: "touch shell", sandbox_permissions: "require_escalated", justification: "May I?" }
+    let isAsked = false
+    at.model.script(({ turn }) => {
+      const blocks = isAsked ? [text(`Answer ${turn + 1}.`)] : [toolUse("exec_command", input)]
+      isAsked = true
+      return blocks
+    })
+    const asking = await send("make a shell")
+    await at.terminal.shows("Would you like to run")
+    const sent = [
+      await send("first pebble"),
+      await send("second pebble", { priority: "urgent" }),
+      await send("third pebble"),
+      await send("fourth pebble", { priority: "stop" }),
+      await send("fifth pebble", { priority: "urgent" }),
+    ]
+    for (const id of sent) await expect.poll(async () => (await show(id)).reason, SOON).toMatch(/waits for its user/)
+    at.terminal.key("Escape")
+    for (const id of [asking, ...sent]) await isDone(id)
+    const pebbles = at.prompts(nativeId).filter((said) => said.endsWith("pebble"))
+    expect(pebbles.map((said) => said.split(" ")[0])).toEqual(["fourth", "second", "fifth", "first", "third"])
+    at.model.script(answering)
+  }, 240_000)
 
   test("are said once and in order, although our daemon and Codex's are killed on the way", async () => {
     const texts = Array.from({ length: 20 }, (_, number) => `stone ${number}`)
@@ -121,17 +147,41 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
     expect(stones()).toEqual(texts)
     for (const once of ["running at the fall", "after the fall"])
       expect(at.prompts(nativeId).filter((said) => said === once)).toEqual([once])
-  }, 120_000)
+  }, 240_000)
+
+  test("go to the session that takes the place of one that was killed, and its restart is told first", async () => {
+    await at.quit()
+    await at.killDaemon()
+    const id = await send("for whoever comes")
+    const next = await at.start()
+    await isDone(id)
+    expect(at.prompts(next)).toEqual(["for whoever comes"])
+    const told = async () =>
+      (await updates()).flatMap(({ type, content, message_id, state }) => {
+        if (type.startsWith("session_")) return content.includes(next) ? [type] : []
+        return message_id === id && state === "delivered" ? [state] : []
+      })
+    // One that takes long to come has only started: that the first is gone was told before.
+    await expect.poll(told, SOON).toEqual([expect.stringMatching(/^session_(?:restart|started)$/), "delivered"])
+  }, 240_000)
 
   test("reach a session that was started by `up`, and the one that goes on after `down`", async () => {
     const sessionOf = (said: string) =>
       at.model.requests.findLast(({ body }) => JSON.stringify(body.input).includes(said))!.body.prompt_cache_key
     expect((await at.home.run("up", "shore")).stdout).toContain("shore has a new session")
     await isDone(await send("first words", { team: "shore" }))
-    await at.home.json("down", "shore")
-    expect((await at.home.run("up", "shore")).stdout).toContain("shore")
-    await isDone(await send("second words", { team: "shore" }))
+    const first = String(sessionOf("first words"))
+    expect((await at.home.run("down", "shore")).stdout).toContain("session is ended")
+    // Codex's shared daemon would have it open still, and run what is sent to it.
+    const { sessions } = await at.home.json<{ sessions: { nativeId?: string }[] }>("sessions", "live")
+    expect(JSON.stringify(sessions)).not.toContain(first)
+    const asked = at.model.requests.length
+    const second = await send("second words", { team: "shore" })
+    await expect.poll(async () => (await show(second)).reason, SOON).toMatch(/no session|not|nobody/i)
+    expect([(await show(second)).state, at.model.requests.length]).toEqual(["queued", asked])
+    expect((await at.home.run("up", "shore")).stdout).toContain("goes on with its last session")
+    await isDone(second)
     expect(at.prompts(String(sessionOf("second words")))).toEqual(["first words", "second words"])
     expect(sessionOf("second words")).toBe(sessionOf("first words"))
-  }, 60_000)
+  }, 240_000)
 })

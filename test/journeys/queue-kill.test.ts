@@ -5,7 +5,7 @@ import type { FakeAgent } from "../fixtures/fake-agents.ts"
 import { tortureInbound } from "../fixtures/inbound-torture.ts"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
 
-const SOON = { timeout: 30_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 
 let q: QueueHome
 let agent: FakeAgent
@@ -14,7 +14,7 @@ beforeAll(async () => {
   q = await makeQueueHome(["api"], { PATH: `${deadly.bin}:${process.env.PATH}` })
   deadly.aimAt(q.home.dir)
   agent = await q.start("api")
-}, 60_000)
+}, 240_000)
 afterAll(async () => {
   await q.dispose()
   deadly.dispose()

@@ -10,7 +10,7 @@ interface Facts {
   way?: string
 }
 
-const SOON = { timeout: 45_000, interval: 200 }
+const SOON = { timeout: 60_000, interval: 200 }
 
 let home: TestHome
 let model: ModelApi
@@ -40,4 +40,4 @@ test("a Claude Code that has no hooks of ours, started by `up`, gets what is sen
   await expect.poll(async () => (await show()).state, SOON).toMatch(/^(?:delivered|seen|running|done)$/)
   expect(await show()).toMatchObject({ way: "pane" })
   expect(JSON.stringify(saids().at(-1)!.body.messages).match(/mend the sails/g)).toHaveLength(1)
-}, 90_000)
+}, 240_000)

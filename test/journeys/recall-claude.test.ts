@@ -21,8 +21,8 @@ import {
 } from "../fixtures/model-api.ts"
 import { proves } from "../promises.ts"
 
-const SOON = { timeout: 20_000, interval: 50 }
-const SLOW_MS = 120_000
+const SOON = { timeout: 60_000, interval: 50 }
+const SLOW_MS = 240_000
 const ASKED = "How do invoices survive a crash of the broker?"
 const DECISION = "We decided to keep invoices in an outbox table with SKIP LOCKED, because two workers run."
 const SEARCH = "mcp__throughline__search_conversation_history"

@@ -20,7 +20,7 @@ interface Context {
   message?: string
 }
 
-const SOON = { timeout: 15_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 const id = (number: number) => `${String(number).padStart(8, "0")}-0000-4000-8000-000000000000`
 let home: TestHome
 let agent: McpClient

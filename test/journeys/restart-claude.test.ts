@@ -10,7 +10,7 @@ import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { anthropicMessages, type ModelApi, startModelApi, text, toolUse, wordsOf } from "../fixtures/model-api.ts"
 import { proves } from "../promises.ts"
 
-const SLOW_MS = 120_000
+const SLOW_MS = 240_000
 const TASK = "Move the harbour's records to the new host"
 const TASK_ID = newMessageId("harbour", "task")
 const SAVE = "mcp__throughline__task_state"
@@ -38,7 +38,12 @@ describe.each(CLAUDES)("Claude Code $version, killed in the middle of a task", (
     spawn(
       agents.claude(name),
       ["-p", prompt, "--output-format", "json", "--allowedTools", "Read,mcp__throughline__*", ...args],
-      { cwd, env: claudeEnv(home, model.url, cwd), stdio: ["ignore", "pipe", "ignore"] },
+      // As an editor starts it, with a person there: what was going on is told to nobody else.
+      {
+        cwd,
+        env: { ...claudeEnv(home, model.url, cwd), CLAUDE_CODE_ENTRYPOINT: "claude-vscode" },
+        stdio: ["ignore", "pipe", "ignore"],
+      },
     )
   const firstRequest = async (prompt: string, ...args: string[]) => {
     const since = model.requests.length

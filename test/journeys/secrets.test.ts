@@ -19,7 +19,7 @@ beforeAll(async () => {
   )
   await b.home.run("stop")
   await b.home.run("start")
-}, 60_000)
+}, 240_000)
 afterAll(() => b.dispose())
 
 test("an agent does not inherit the bot's token, and the daemon that is started from within it has it", async () => {
@@ -34,4 +34,4 @@ test("an agent does not inherit the bot's token, and the daemon that is started 
   expect(await b.home.run("start")).toMatchObject({ code: 0 })
   const { bot } = await b.call<{ bot?: { id: string } }>("telegram.status", {})
   expect(bot?.id).toBe("123456")
-}, 60_000)
+}, 240_000)

@@ -79,7 +79,7 @@ describe("with systemd", () => {
     expect(existsSync(neighbour)).toBe(true)
     expect(managers.calls().filter((call) => /disable|reload/.test(call))).toHaveLength(2)
     expect(await home.json<Change>("service", "uninstall", "--yes")).toMatchObject({ changed: false })
-  }, 60_000)
+  }, 240_000)
 
   test("where it does not run, the unit is written and what to run is said", async () => {
     managers.setDown(true)
@@ -151,7 +151,7 @@ test("telegram setup leaves the daemon with the manager that keeps it running", 
   expect(home.registration().pid).not.toBe(pid)
   expect(await home.json("service", "status")).toMatchObject({ isActive: true })
   await telegram.close()
-}, 60_000)
+}, 240_000)
 
 test("with launchd: the agent is written, started with its environment, replaced when it changes, and taken back", async () => {
   const homeDir = home.env.HOME!
@@ -186,4 +186,4 @@ test("with launchd: the agent is written, started with its environment, replaced
   expect(home.registration().pid).not.toBe(pid)
   expect(await other.uninstall()).toMatchObject({ isChanged: true })
   expect(existsSync(path)).toBe(false)
-}, 60_000)
+}, 240_000)

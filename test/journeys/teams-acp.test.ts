@@ -17,7 +17,7 @@ import {
 import { openaiChat } from "../fixtures/model-api-chat.ts"
 import { geminiContent } from "../fixtures/model-api-gemini.ts"
 
-const SLOW_MS = 180_000
+const SLOW_MS = 240_000
 const WAIT = { timeout: 90_000 }
 
 /** What people said, in whichever of the vendors' forms; what tools said is left out. */

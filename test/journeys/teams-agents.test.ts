@@ -16,8 +16,8 @@ import {
 } from "../fixtures/model-api.ts"
 import { openaiResponses } from "../fixtures/model-api-responses.ts"
 
-const SOON = { timeout: 10_000, interval: 50 }
-const SLOW_MS = 120_000
+const SOON = { timeout: 60_000, interval: 50 }
+const SLOW_MS = 240_000
 const WAIT = { timeout: 60_000 }
 
 /** What people said, in whichever of the vendors' forms. */
@@ -106,12 +106,12 @@ describe.each(CLAUDES)("teams of Claude Code $version in folders of every kind",
     })
     const { messageId } = await b.ask("dot", "<<LATE x>>", { timeout: 0 })
     const before = model.requests.length
-    await expect.poll(() => model.requests.length, { timeout: 20_000 }).toBe(before + 1)
+    await expect.poll(() => model.requests.length, { timeout: 60_000 }).toBe(before + 1)
     await b.until(messageId, ({ status }) => status === "delivered" || status === "running")
     await home.kill()
     setTimeout(held.resolve, 500)
     await home.run("start")
-    const found = await b.until(messageId, ({ status }) => !["delivered", "running"].includes(status), 30_000)
+    const found = await b.until(messageId, ({ status }) => !["delivered", "running"].includes(status), 60_000)
     // It goes on without its reader, and keeps what it said.
     expect(found).toMatchObject({ status: "done", answer: "better late" })
   })

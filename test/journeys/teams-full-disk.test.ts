@@ -17,7 +17,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { type AskingHome, asking, fakeProgram } from "../fixtures/asking.ts"
 import { makeHome } from "../fixtures/daemon.ts"
 
-const SLOW_MS = 60_000
+const SLOW_MS = 240_000
 const isWithAgent = ({ status }: { status: string }) => status === "delivered" || status === "running"
 
 /** Why no small disk can be made here; undefined if it can. */

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { processStart } from "../../src/daemon/process-identity.ts"
 import { type AskAnswer, type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
 
-const SOON = { timeout: 10_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 
 let b: AskingHome
 afterEach(() => b.dispose())
@@ -151,16 +151,16 @@ describe("a process that is alive and hangs", () => {
     b = await makeAskingHome({ api: {}, web: {} }, { settings: { healthCheckInterval: 1_000 } })
   })
 
-  test("is replaced while nobody asks, and the session goes on", { timeout: 60_000 }, async () => {
+  test("is replaced while nobody asks, and the session goes on", { timeout: 240_000 }, async () => {
     await b.ask("api", "<<SAY plum>>")
     const pid = await b.pidOf("api")
     process.kill(pid, "SIGSTOP")
-    await expect.poll(async () => (await b.status()).processes, { timeout: 25_000 }).toEqual([])
+    await expect.poll(async () => (await b.status()).processes, { timeout: 60_000 }).toEqual([])
     expect(processStart(pid), "and is ended").toBeUndefined()
     expect(await b.ask("api", "<<RECALL pit>>")).toMatchObject({ answer: "heard: plum pit" })
   })
 
-  test("is found out by a question that comes before, which another one answers", { timeout: 60_000 }, async () => {
+  test("is found out by a question that comes before, which another one answers", { timeout: 240_000 }, async () => {
     const { sessionId } = await b.ask("api", "<<SAY plum>>")
     await b.ask("web", "<<SAY fig>>")
     const pid = await b.pidOf("api")

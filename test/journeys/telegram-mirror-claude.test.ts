@@ -10,7 +10,7 @@ import { startTelegram } from "../fixtures/telegram/start.ts"
 import type { Telegram } from "../fixtures/telegram/telegram.ts"
 import type { Room } from "../fixtures/telegram/world.ts"
 
-const SOON_MS = 30_000
+const SOON_MS = 60_000
 
 describe.each(CLAUDES)("the real Claude Code $version in a topic", ({ name }) => {
   let q: QueueHome
@@ -32,7 +32,7 @@ describe.each(CLAUDES)("the real Claude Code $version in a topic", ({ name }) =>
     model = await startModelApi(anthropicMessages)
     writeFileSync(join(q.dirOf("web"), "stones.txt"), "three\n")
     claude = await startClaude(q, { which: name, team: "web", modelUrl: model.url })
-  }, 90_000)
+  }, 240_000)
   afterAll(async () => {
     await claude?.end()
     await model?.close()
@@ -66,7 +66,7 @@ describe.each(CLAUDES)("the real Claude Code $version in a topic", ({ name }) =>
     ada.write(room, "and once more", { thread: topic!.id })
     await telegram.waitFor(isDone(2), SOON_MS, "done again")
     expect(said().slice(5)).toEqual(["Counted again.", "🔔 ✅ done"])
-  }, 90_000)
+  }, 240_000)
 
   test("a turn that the model's server broke off pings", async () => {
     model.script(() => {
@@ -79,5 +79,5 @@ describe.each(CLAUDES)("the real Claude Code $version in a topic", ({ name }) =>
       `❌; ${JSON.stringify(said())}`,
     )
     expect(said().at(-1)).toMatch(/^🔔 ❌ /)
-  }, 60_000)
+  }, 240_000)
 })

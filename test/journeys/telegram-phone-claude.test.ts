@@ -11,7 +11,7 @@ import type { Telegram } from "../fixtures/telegram/telegram.ts"
 import type { Room } from "../fixtures/telegram/world.ts"
 
 const WHICH = "claude-new"
-const SOON_MS = 40_000
+const SOON_MS = 60_000
 
 let telegram: Telegram
 let ada: Person
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const teams = { web: { project: phone.dirOf("web"), program: agents.claude(WHICH) } }
   writeFileSync(join(phone.home.dir, "config.json"), JSON.stringify({ teams }))
   claude = await startClaude(phone, { which: WHICH, team: "web", modelUrl: model.url })
-}, 90_000)
+}, 240_000)
 afterAll(async () => {
   await claude?.end().catch(() => {})
   await phone?.dispose()
@@ -65,4 +65,4 @@ test("the real Claude Code ends, keeps what is written to it, and goes on with i
   const mark = () => telegram.read(group).find((message) => message.id === id)?.reactions[0]?.emoji === "👍"
   await telegram.waitFor(mark, SOON_MS, "the mark")
   expect(telegram.topics(group)).toHaveLength(1)
-}, 180_000)
+}, 240_000)

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const teams = { shop: { project: phone.dirOf("shop"), program }, yard: { project: phone.dirOf("yard") } }
   writeFileSync(join(phone.home.dir, "config.json"), JSON.stringify({ teams }))
   seat = await phone.sit("shop")
-}, 90_000)
+}, 240_000)
 afterAll(async () => {
   await phone.dispose()
   await telegram.close()
@@ -61,7 +61,7 @@ test("a file is where the agent is told that it is", async () => {
   const path = /The file is (\S+)$/.exec(prompt()!)![1]!
   expect(path.startsWith(join(phone.dirOf("shop"), ".throughline", "inbox"))).toBe(true)
   expect(readFileSync(path, "utf8")).toBe("1,2,3")
-}, 120_000)
+}, 240_000)
 
 test("stop ends the turn that runs, and a command of the agent's own is its own", async () => {
   ada.write(group, "take long\nSLOW 20000", { thread: seat.thread })
@@ -80,7 +80,7 @@ test("stop ends the turn that runs, and a command of the agent's own is its own"
   const { id } = ada.write(group, "/context", { thread: seat.thread })
   await seat.agent.until((log) => log.some(({ kind, text }) => kind === "unknown-command" && text === "/context"))
   await expect.poll(() => marks(id), SOON).toEqual(["👍"])
-}, 120_000)
+}, 240_000)
 
 test("a session that ended keeps what is written, and goes on with it by a tap on Resume", async () => {
   const native = seat.agent.registry()!.sessionId
@@ -91,15 +91,15 @@ test("a session that ended keeps what is written, and goes on with it by a tap o
   const offer = () => read().find(({ buttons }) => buttons.flat().some(({ label }) => label === "Resume"))
   await expect.poll(offer, SOON).toBeDefined()
   const tap = ada.tap(group, offer()!.id, "Resume")
-  expect(await telegram.waitFor(() => tap.answer(), 20_000, "the tap's answer")).toMatchObject({
+  expect(await telegram.waitFor(() => tap.answer(), 60_000, "the tap's answer")).toMatchObject({
     text: "The session goes on.",
   })
   const submitted = () => started("prompt").map(({ text, sessionId }) => [text, sessionId])
   await expect.poll(submitted, SOON).toEqual([["are you there?", native]])
   await expect.poll(() => marks(id), SOON).toEqual(["👍"])
   const again = ada.tapOld(group, offer()?.id ?? id, `r:${seat.sessionId}`)
-  expect(await telegram.waitFor(() => again.answer(), 20_000)).toMatchObject({ text: "It runs already." })
-}, 120_000)
+  expect(await telegram.waitFor(() => again.answer(), 60_000)).toMatchObject({ text: "It runs already." })
+}, 240_000)
 
 test("a new session of a team is started by command, once", async () => {
   const before = started("started").length
@@ -110,7 +110,7 @@ test("a new session of a team is started by command, once", async () => {
   ada.write(group, "/resume")
   const list = () => telegram.read(group, null).find(({ text }) => /^(Ended on|No session that ended)/.test(text))
   await expect.poll(list, SOON).toBeDefined()
-}, 120_000)
+}, 240_000)
 
 test("what is written while the daemon is down is submitted when it is back, in order", async () => {
   seat = await phone.sit("yard")
@@ -123,4 +123,4 @@ test("what is written while the daemon is down is submitted when it is back, in 
   await expect.poll(() => got().length, SOON).toBe(texts.length)
   expect(got()).toEqual(texts)
   expect(Date.now() - began).toBeLessThan(30_000)
-}, 120_000)
+}, 240_000)

@@ -214,7 +214,7 @@ test("at a terminal: the token is not shown, the group is found by itself, right
     15_000,
     "an answer",
   )
-}, 60_000)
+}, 240_000)
 
 test("at a terminal: whoever sends the code may, and the wizard goes on by itself; doctor has nothing to say then", async () => {
   const { ada, group } = await begin()
@@ -237,4 +237,4 @@ test("at a terminal: whoever sends the code may, and the wizard goes on by itsel
   ])
   await home.json("telegram", "users", "remove", String(ada.id))
   expect((await home.run("telegram", "users")).stdout).toContain("Nobody may yet")
-}, 60_000)
+}, 240_000)

@@ -4,8 +4,9 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { makeHome, spawnCli, type TestHome } from "../fixtures/daemon.ts"
 import { runHook } from "../fixtures/hooks.ts"
+import { connect } from "../fixtures/mcp.ts"
 
-const SOON = { timeout: 15_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 let home: TestHome
 let cwd: string
 beforeAll(async () => {
@@ -44,6 +45,28 @@ test("`updates --follow` prints what comes, through the daemon's death, and noth
     expect(lines[1]!.content).toContain("Session: A → B")
   } finally {
     follower.kill("SIGKILL")
+    agent.kill("SIGKILL")
+  }
+})
+
+test("after /clear the agent still gets its mail, although its server names the session before", async () => {
+  const agent = spawn("sleep", ["120"])
+  const server = await connect(home, { cwd, env: { CLAUDE_PROJECT_DIR: cwd, CLAUDE_CODE_SESSION_ID: "old" } })
+  try {
+    await begins("old", agent.pid!, "startup")
+    await begins("cleared", agent.pid!, "clear")
+    const sender = await connect(home, { cwd: home.env.HOME! })
+    const { id } = await sender.call<{ id: string }>("send_message", { target: "api", message: "a letter for you" })
+    await sender.close()
+    const pulled = async () => {
+      const page = await server.call<{ updates: { type: string; message_id: string }[] }>("pull_updates", {
+        target: "api",
+      })
+      return page.updates.filter(({ type }) => type === "message").map(({ message_id }) => message_id)
+    }
+    await expect.poll(pulled, SOON).toEqual([id])
+  } finally {
+    await server.close()
     agent.kill("SIGKILL")
   }
 })

@@ -14,7 +14,7 @@ beforeAll(async () => {
   home = makeHome()
   await home.json("setup", "claude-code", "--yes")
   await home.run("start")
-}, 60_000)
+}, 240_000)
 afterAll(() => home.dispose())
 
 /** As the agent's shell starts it; this process is the agent. */
@@ -43,7 +43,7 @@ describe.each(["hook.sh", "node"] as const)("a waiter on %s", (kind) => {
     const third = wait(kind)
     expect(await codeOf(second)).toBe(0)
     third.kill("SIGKILL")
-  }, 60_000)
+  }, 240_000)
 
   test.each([
     ["in print mode", { ...CLI, CLAUDE_CODE_ENTRYPOINT: "sdk-cli" }],
@@ -77,8 +77,8 @@ test("a waiter is gone soon after its agent was killed, and nothing of it stays"
   await sleep(700)
   expect(processStart(pid)).toBeDefined()
   agent.kill("SIGKILL")
-  await expect.poll(() => processStart(pid), { timeout: 15_000 }).toBeUndefined()
-}, 30_000)
+  await expect.poll(() => processStart(pid), { timeout: 60_000 }).toBeUndefined()
+}, 240_000)
 
 test("only the socket's owner can wait", async () => {
   const request = { path: "/wait/claude-code", body: payload("s2") }

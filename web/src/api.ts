@@ -1,20 +1,24 @@
-import { signal } from "@preact/signals"
 import { type Ask, client, remote } from "../../src/surfaces/client.ts"
-import { takeToken } from "./token.ts"
-
-const token = takeToken()
-
-/** Whether the daemon knows us: without the right token nothing can be shown. */
-export const isKnown = signal(token !== undefined)
-
-export const authorization = (): Record<string, string> =>
-  token === undefined ? {} : { authorization: `Bearer ${token}` }
+import { authorization, doubt, proved } from "./session.ts"
 
 /** Asks the daemon, by the operations' own names and types. */
 export const ask: Ask = client(
   remote(async ({ path, body, headers }) => {
-    const response = await fetch(path, { method: "POST", body, headers: { ...headers, ...authorization() } })
-    if (response.status === 401) isKnown.value = false
+    const send = async () => {
+      const known = proved() ?? (await authorization())
+      try {
+        return await fetch(path, { method: "POST", body, headers: { ...headers, ...known } })
+      } catch (error) {
+        doubt()
+        throw error
+      }
+    }
+    let response = await send()
+    if (response.status === 401) {
+      // A daemon that was started anew in between: once more, with its own key.
+      doubt()
+      response = await send()
+    }
     return { status: response.status, body: await response.text() }
   }),
   { surface: "http" },

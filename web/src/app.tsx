@@ -1,10 +1,10 @@
 import type { ComponentType } from "preact"
-import { isKnown } from "./api.ts"
 import { isConnected } from "./events.ts"
 import { KeyHelp, useKeys } from "./keys.tsx"
 import { Home } from "./pages/home.tsx"
 import { Search } from "./pages/search.tsx"
 import { follow, path } from "./router.ts"
+import { isKnown } from "./session.ts"
 import { Empty } from "./ui/empty.tsx"
 import { Icon, type IconName, Mark } from "./ui/icon.tsx"
 import { lazily } from "./ui/lazily.tsx"
@@ -92,7 +92,7 @@ function Locked() {
       <h1>Open it from your terminal</h1>
       <p>
         This page shows your conversations, so it must know that it is you. Run <code>throughline dashboard</code>: it
-        opens the page with the key in it.
+        opens the page with a key in it, which is good until the daemon stops.
       </p>
     </main>
   )

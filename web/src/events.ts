@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals"
-import { authorization, isKnown } from "./api.ts"
+import { authorization, doubt } from "./session.ts"
 
 /** An entry of the journal, as the daemon sends it. */
 export interface JournalEvent {
@@ -44,6 +44,7 @@ export async function followJournal(): Promise<never> {
       // A daemon that is started anew is away for a moment.
     }
     isConnected.value = false
+    doubt()
     if (line.signal.aborted) await untilLookedAt()
     else await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failed, RETRY_MS.length - 1)]))
   }
@@ -59,8 +60,7 @@ async function untilLookedAt(): Promise<void> {
 
 async function readStream(signal: AbortSignal, onOpen: () => void): Promise<void> {
   const from = lastSeq === undefined ? "" : `?after=${lastSeq}`
-  const response = await fetch(`/events${from}`, { headers: authorization(), signal })
-  if (response.status === 401) isKnown.value = false
+  const response = await fetch(`/events${from}`, { headers: await authorization(), signal })
   if (!response.ok || !response.body) throw new Error(`the journal answered ${response.status}`)
   onOpen()
   isConnected.value = true

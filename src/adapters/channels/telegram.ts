@@ -29,6 +29,7 @@ const CAN: ChannelCan = {
   groupSendsPerMinute: 20,
   privateSendsPerMinute: 60,
   editsPerMinute: 30,
+  topicCallsPerMinute: 20,
   sendGapMs: 1000,
 }
 
@@ -106,7 +107,9 @@ export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: st
     read: (update) => readUpdate(update, botId),
     async send(place, post) {
       const told = await (post.file ? attempt((stop) => sendFile(place, post, stop), UPLOAD_MS) : sendText(place, post))
-      return told.ok ? { ok: true, value: { messageId: told.value.message_id } } : told
+      if (!told.ok) return told
+      const { message_id: messageId, is_topic_message: isInTopic, message_thread_id: threadId } = told.value
+      return { ok: true, value: { messageId, threadId: isInTopic ? (threadId ?? null) : null } }
     },
     edit: ({ chatId }, messageId, { body, buttons }) =>
       doing((stop) =>

@@ -29,6 +29,8 @@ export const claudeCode: AgentConsole = {
     return {
       argv: [
         program,
+        // Nobody need be asked for what only reaches us. Before a flag: it takes every word that follows.
+        ...["--allowedTools", "mcp__throughline"],
         ...mode,
         ...(team.settingsFile === null ? [] : ["--settings", team.settingsFile]),
         ...(team.instructionsFile === null ? [] : ["--append-system-prompt-file", team.instructionsFile]),

@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs"
 import type { AgentConsole } from "../../domain/agent-console.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Team } from "../../domain/team.ts"
+import { readNamed } from "../../lib/untrusted-file.ts"
+import { closeCodexSession } from "../lines/codex-close.ts"
 import { codexLive } from "../lines/codex-live.ts"
 import { dialogIn, inputLine } from "./shared/input.ts"
 import { introduced, sanitised, showsText, unfit } from "./shared/text.ts"
@@ -11,6 +12,7 @@ export const codex: AgentConsole = {
   platform: "codex",
   can: { registry: true, wake: false, turn: false, promptHook: true, stash: false },
   live: codexLive,
+  closeSession: closeCodexSession,
   prepare(wanted, { isCommand }) {
     const text = sanitised(wanted)
     const why = unfit(text)
@@ -36,7 +38,7 @@ export const codex: AgentConsole = {
         "config_invalid",
         `team ${team.name}: Codex takes no settings file; it reads its own config.toml`,
       )
-    const text = team.instructionsFile === null ? undefined : readFileSync(team.instructionsFile, "utf8")
+    const text = team.instructionsFile === null ? undefined : readNamed(team.instructionsFile, team.projectDir)
     return {
       argv: [
         program,

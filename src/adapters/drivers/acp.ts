@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto"
-import { readFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { DrivenSession, Driver, DriverCan, DriveWish, PromptWish } from "../../domain/driver.ts"
 import { Failure } from "../../domain/failure.ts"
-import { type AcpResult, acpTurnReader } from "./parts/acp-turn.ts"
+import { readNamed } from "../../lib/untrusted-file.ts"
+import { type AcpQuestion, type AcpResult, acpTurnReader } from "./parts/acp-turn.ts"
 import { childEnv } from "./shared/environment.ts"
 import { type Hosts, hosts } from "./shared/hosts.ts"
 import { memoryOf } from "./shared/processes.ts"
@@ -21,6 +21,8 @@ export interface AcpAgent {
   modes: Record<string, AcpMode>
   /** A prompt that makes it shorten its history. */
   compactPrompt?: string
+  /** Whether it asks for a tool of our own server; absent where it never does. */
+  isOwnTool?(question: AcpQuestion): boolean
 }
 
 interface AcpMode {
@@ -66,7 +68,7 @@ async function start(agent: AcpAgent, wish: DriveWish, processes: Hosts): Promis
   })
   try {
     const sessionId = await openSession(wish, peer, mode)
-    const instructions = wish.instructionsFile === null ? null : await readFile(wish.instructionsFile, "utf8")
+    const instructions = wish.instructionsFile === null ? null : readNamed(wish.instructionsFile, wish.projectDir)
     // The protocol has no place for instructions: they go before the first prompt.
     const first = session.kind === "new" ? instructions : null
     return drive(agent, wish, peer, { sessionId, first, release })
@@ -138,7 +140,8 @@ function drive(agent: AcpAgent, wish: DriveWish, peer: RpcPeer, { sessionId, fir
       const turn = running.running
       if (method !== "session/request_permission" || !turn) throw new RpcError(-32601, `${method} is not served here`)
       const { question, choose } = reader.question(params as never)
-      const answer = await permission(wish, question, turn.over)
+      const isOurs = wish.mcp !== null && agent.isOwnTool?.(params as never) === true
+      const answer = isOurs ? { behavior: "allow" as const } : await permission(wish, question, turn.over)
       return { outcome: turn.over.aborted ? { outcome: "cancelled" } : choose(answer) }
     },
   })

@@ -143,6 +143,8 @@ function argv({ session, permissionMode, mcp, instructionsFile, settingsFile }: 
     // Our own message back, under its uuid, tells when it was taken; pieces come as they are written.
     ...["--replay-user-messages", "--include-partial-messages"],
     ...["--permission-prompt-tool", "stdio", "--permission-mode", permissionMode],
+    // Nobody need be asked for what only reaches us.
+    ...(mcp ? ["--allowedTools", "mcp__throughline"] : []),
     ...ids[session.kind],
     ...(mcp ? ["--mcp-config", JSON.stringify({ mcpServers: { throughline: { type: "stdio", ...mcp } } })] : []),
     ...(instructionsFile === null ? [] : ["--append-system-prompt-file", instructionsFile]),

@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { DrivenSession, Driver, DriveWish, PromptWish } from "../../domain/driver.ts"
 import { Failure } from "../../domain/failure.ts"
+import { readNamed } from "../../lib/untrusted-file.ts"
 import { codexAnswer, codexQuestion } from "./parts/codex-approval.ts"
 import { codexTurnReader } from "./parts/codex-turn.ts"
 import { childEnv } from "./shared/environment.ts"
@@ -91,8 +91,9 @@ async function openThread(wish: DriveWish, peer: RpcPeer): Promise<string> {
     ...mode,
     // Questions go to a person, also where the user's own settings let a model decide.
     approvalsReviewer: "user",
-    ...(instructionsFile === null ? {} : { developerInstructions: await readFile(instructionsFile, "utf8") }),
-    ...(mcp ? { config: { "mcp_servers.throughline": mcp } } : {}),
+    ...(instructionsFile === null ? {} : { developerInstructions: readNamed(instructionsFile, projectDir) }),
+    // Nobody need be asked for what only reaches us.
+    ...(mcp ? { config: { "mcp_servers.throughline": { ...mcp, default_tools_approval_mode: "approve" } } } : {}),
   }
   const known = { threadId: session.id, excludeTurns: true, ...wishes }
   const calls = { new: "thread/start", resume: "thread/resume", fork: "thread/fork" }

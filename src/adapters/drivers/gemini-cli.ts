@@ -1,7 +1,14 @@
 import { createAcpDriver } from "./acp.ts"
+import type { AcpQuestion } from "./parts/acp-turn.ts"
 
 // It would start itself anew with more memory, and that one outlives a process that is killed.
 const env = { GEMINI_CLI_NO_RELAUNCH: "true" }
+
+/** The title alone would not do: that of a shell command is the command. Only for a server's tools the whole server is offered. */
+function isOwnTool({ toolCall, options }: AcpQuestion): boolean {
+  const isServers = options.some(({ optionId }) => optionId === "proceed_always_server")
+  return isServers && /^[\w.-]+ \(throughline MCP Server\)$/.test(toolCall.title ?? "")
+}
 
 export const createGeminiCliDriver = () =>
   createAcpDriver({
@@ -24,6 +31,7 @@ export const createGeminiCliDriver = () =>
       ownServer: true,
       ping: true,
     },
+    isOwnTool,
     modes: {
       default: { id: "default", env },
       acceptEdits: { id: "autoEdit", env },

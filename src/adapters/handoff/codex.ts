@@ -1,5 +1,7 @@
 import { posix, win32 } from "node:path"
+import { parse } from "smol-toml"
 import type { HandoffMessage, SessionWriter } from "../../domain/handoff.ts"
+import { readText } from "../../lib/untrusted-file.ts"
 
 /** What was copied is older than the session says that it is, by which `platforms/codex.ts` knows it. */
 export const codex: SessionWriter = {
@@ -12,11 +14,15 @@ export const codex: SessionWriter = {
     const timestamp = new Date(atMs).toISOString()
     const meta = {
       id,
+      session_id: id,
       timestamp,
       cwd,
       originator: "throughline",
       cli_version: agentVersion ?? "0.150.0",
       source: "cli",
+      thread_source: "user",
+      // Its shared daemon opens no session that names none.
+      model_provider: modelProvider(join(home, "config.toml")),
       ...(gitBranch === null ? {} : { git: { branch: gitBranch } }),
       handed_over: { platform: from.platform, session_id: from.nativeId, title },
     }
@@ -29,6 +35,26 @@ export const codex: SessionWriter = {
     }
   },
 }
+
+interface Settings {
+  model_provider?: unknown
+  profile?: unknown
+  profiles?: Record<string, { model_provider?: unknown } | undefined>
+}
+
+/** The one that a person's own new session would have. */
+function modelProvider(configPath: string): string {
+  try {
+    const settings = parse(readText(configPath, { links: "own" })) as Settings
+    const named = settings.profiles?.[String(settings.profile)]?.model_provider ?? settings.model_provider
+    if (typeof named === "string" && named !== "") return named
+  } catch {
+    // No settings, or none that Codex could read either.
+  }
+  return DEFAULT_PROVIDER
+}
+
+const DEFAULT_PROVIDER = "openai"
 
 /** What the model is told, and what the screen shows. */
 function said({ by, text, atMs }: HandoffMessage): object[] {

@@ -14,10 +14,10 @@ import type { Thread, ThreadStatus } from "./parts/codex-thread.ts"
  */
 export const codexAsking: LineAsking = {
   platform: "codex",
-  async follow(machine, onAsked, signal) {
+  async follow(machine, heard, signal) {
     const home = codexHome(machine)
     while (!signal.aborted) {
-      if (existsSync(join(home, "app-server-control"))) await listen(home, onAsked, signal)
+      if (existsSync(join(home, "app-server-control"))) await listen(home, heard, signal)
       await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
     }
   },
@@ -30,10 +30,10 @@ interface Opened extends Thread {
 }
 
 /** As long as there is this daemon. */
-async function listen(home: string, onAsked: Parameters<LineAsking["follow"]>[1], signal: AbortSignal): Promise<void> {
+async function listen(home: string, heard: Parameters<LineAsking["follow"]>[1], signal: AbortSignal): Promise<void> {
   const ended = new AbortController()
   const threads = new Map<string, Opened>()
-  const open = new Map<RequestId, { threadId: string; over: AbortController }>()
+  const open = new Map<RequestId, { threadId: string; key: string; over: AbortController }>()
   let server: CodexServer | undefined
 
   const close = (id: RequestId, reason: string) => {
@@ -63,14 +63,14 @@ async function listen(home: string, onAsked: Parameters<LineAsking["follow"]>[1]
     }
     if (threadId === undefined || open.has(id)) return
     const over = new AbortController()
-    open.set(id, { threadId, over })
+    const key = [threadId, itemId, approvalId, params.turnId].filter(Boolean).join(" ")
+    open.set(id, { threadId, key, over })
     const thread = await opened(threads, threadId)
     const item = thread?.turns?.flatMap(({ items }) => items).find((one) => one.id === itemId)
     const request = codexQuestion(method, params, item)
     if (!thread || !request) return
-    const key = [threadId, itemId, approvalId, params.turnId].filter(Boolean).join(" ")
     const nativeId = thread.parentThreadId ?? threadId
-    const given = await onAsked(
+    const given = await heard.asked(
       { nativeId, cwd: thread.cwd, key, request },
       AbortSignal.any([over.signal, ended.signal, signal]),
     )
@@ -94,14 +94,29 @@ async function listen(home: string, onAsked: Parameters<LineAsking["follow"]>[1]
     // Those that waited before we came.
     const { data } = await server.ask<{ data: string[] }>("thread/loaded/list")
     for (const threadId of data) {
-      const { thread } = await server.ask<{ thread: Thread }>("thread/read", { threadId })
-      await changed(threadId, thread.status)
+      const thread = await readThread(server, threadId)
+      if (thread) await changed(threadId, thread.status)
     }
+    // A session that is opened asks again; one that waits for something else than an approval asks nothing.
+    const hasAsked = (threadId: string) => [...open.values()].some((one) => one.threadId === threadId)
+    for (const untilMs = performance.now() + OPEN_MS; performance.now() < untilMs; await sleep(STEP_MS))
+      if (stop.aborted || [...threads.keys()].every(hasAsked)) break
+    if (!stop.aborted) heard.caughtUp([...open.values()].map(({ key }) => key))
   } catch (error) {
     unlessBug(error)
   }
   if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve, { once: true }))
   server.close()
+}
+
+/** Undefined where it was closed since it was listed, or is none that can be read. */
+async function readThread(server: CodexServer, threadId: string): Promise<Thread | undefined> {
+  try {
+    return (await server.ask<{ thread: Thread }>("thread/read", { threadId })).thread
+  } catch (error) {
+    if (error instanceof Failure && error.code === "agent_refused") return undefined
+    throw error
+  }
 }
 
 const OPEN_MS = 5_000

@@ -1,8 +1,9 @@
-import { readdir, readFile, stat } from "node:fs/promises"
+import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Failure } from "../../domain/failure.ts"
 import type { LiveSession } from "../../domain/live.ts"
 import type { Machine } from "../../domain/platform.ts"
+import { lookAt, readText } from "../../lib/untrusted-file.ts"
 import { type CodexServer, codexHome, joinDaemon } from "./parts/codex-server.ts"
 import { codexTerminals } from "./parts/codex-terminals.ts"
 import { statusOf, type Thread } from "./parts/codex-thread.ts"
@@ -85,17 +86,13 @@ async function read(daemon: CodexServer, threadId: string): Promise<Thread | und
 
 /** A terminal leaves a file for each session that it opens. */
 async function shownAtMs(home: string, { id, createdAt }: Thread): Promise<number> {
-  try {
-    return (await stat(join(home, "tui-thread-reference-capabilities", id))).mtimeMs
-  } catch {
-    return createdAt * 1000
-  }
+  return lookAt(join(home, "tui-thread-reference-capabilities", id))?.mtimeMs ?? createdAt * 1000
 }
 
 /** As the daemon wrote it down for itself; null when that was about another process. */
 async function startOf(home: string, pid: number, os: Machine["os"]): Promise<string | null> {
   try {
-    const written = JSON.parse(await readFile(join(home, "app-server-daemon", "daemon.pid"), "utf8")) as {
+    const written = JSON.parse(readText(join(home, "app-server-daemon", "daemon.pid"), { links: "own" })) as {
       pid: number
       processStartTime: string
       processIdentity?: { startTicks?: number }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Failure } from "../../domain/failure.ts"
-import type { PaneAddress, PaneGuard, PaneLook, Panes } from "../../domain/panes.ts"
+import type { PaneAddress, PaneGuard, PaneKey, PaneLook, Panes } from "../../domain/panes.ts"
 import { readScreen } from "./screen.ts"
 import { makeTmuxRunner, type TmuxTool } from "./tmux-shell.ts"
 
@@ -28,6 +28,18 @@ export function tmuxPanes(tool: TmuxTool): Panes {
     return { socket, serverPid: Number(serverPid), serverStart: Number(serverStart), pane, panePid: Number(panePid) }
   }
 
+  const pasteRaw = async (address: PaneAddress, text: string, { guard, isBracketed = false }: PasteMore) => {
+    const buffer = `throughline-${randomUUID()}`
+    const flags = isBracketed ? "-p -r -d" : "-r -d"
+    const done = await inPane(address, `paste-buffer ${flags} -b ${buffer} -t ${address.pane}`, {
+      ...(guard === undefined ? {} : { guard }),
+      first: ["load-buffer", "-b", buffer, "-", ";"],
+      otherwise: `delete-buffer -b ${buffer}`,
+      stdin: text,
+    })
+    return done !== undefined
+  }
+
   return {
     identify,
     async find({ socket, name }) {
@@ -46,24 +58,12 @@ export function tmuxPanes(tool: TmuxTool): Panes {
       const seen = await inPane(address, `display-message -p -t ${pane} "${LOOK}" ; capture-pane -p -e -t ${pane}`)
       return seen === undefined ? undefined : lookOf(seen)
     },
-    async paste(address, text, guard) {
-      const buffer = `throughline-${randomUUID()}`
-      const done = await inPane(address, `paste-buffer -p -r -d -b ${buffer} -t ${address.pane}`, {
-        ...(guard === undefined ? {} : { guard }),
-        first: ["load-buffer", "-b", buffer, "-", ";"],
-        otherwise: `delete-buffer -b ${buffer}`,
-        stdin: text,
-      })
-      return done !== undefined
-    },
+    paste: (address, text, guard) => pasteRaw(address, text, { ...(guard && { guard }), isBracketed: true }),
     async key(address, key, guard) {
-      const done = await inPane(address, `send-keys -t ${address.pane} ${key}`, guard === undefined ? {} : { guard })
-      return done !== undefined
-    },
-    async leaveMode(address) {
-      const { pane } = address
-      const cancel = `if-shell -F -t ${pane} "#{pane_in_mode}" "send-keys -t ${pane} -X cancel"`
-      return (await inPane(address, cancel)) !== undefined
+      const more = guard === undefined ? {} : { guard }
+      if (!guard?.isInMode) return (await inPane(address, `send-keys -t ${address.pane} ${key}`, more)) !== undefined
+      // In a mode tmux would take the key for a command of the mode; what is pasted goes to the program.
+      return pasteRaw(address, BYTES[key], more)
     },
     async start({ socket, name, cwd, argv, env }) {
       const place = ["-s", literal(name), "-x", "160", "-y", "50", "-c", literal(cwd)]
@@ -88,6 +88,10 @@ export function tmuxPanes(tool: TmuxTool): Panes {
   }
 }
 
+type PasteMore = { guard?: PaneGuard; isBracketed?: boolean }
+
+const BYTES: Record<PaneKey, string> = { Enter: "\r", Escape: "\x1b", "C-s": "\x13", "C-u": "\x15", "C-c": "\x03" }
+
 interface More {
   guard?: PaneGuard
   /** Commands before it. */
@@ -109,7 +113,9 @@ function condition({ serverPid, serverStart, pane, panePid }: PaneAddress, guard
   const { cursor } = guard ?? {}
   const pairs = [
     [IDENTITY, `${serverPid} ${serverStart} ${pane} ${panePid}`],
-    ...(guard ? [["#{pane_dead} #{pane_in_mode} #{pane_current_command}", `0 0 ${guard.program}`]] : []),
+    ...(guard
+      ? [["#{pane_dead} #{?pane_in_mode,1,0} #{pane_current_command}", `0 ${guard.isInMode ? 1 : 0} ${guard.program}`]]
+      : []),
     ...(cursor ? [["#{cursor_x} #{cursor_y}", `${cursor.column} ${cursor.row}`]] : []),
   ] as [string, string][]
   return pairs.map(([is, should]) => `#{==:${is},${formatWord(should)}}`).reduce((both, one) => `#{&&:${both},${one}}`)

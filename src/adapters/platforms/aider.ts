@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto"
-import { readFile } from "node:fs/promises"
 import { dirname, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { Place, Platform, WholeReader } from "../../domain/platform.ts"
 import type { TurnKind } from "../../domain/turn.ts"
+import { withoutInjected } from "./shared/injected.ts"
+import { skipped } from "./shared/jsonl.ts"
 import { titleOf, wellFormed } from "./shared/text.ts"
+import { wholeBytes } from "./shared/whole.ts"
 
 const HISTORY = ".aider.chat.history.md"
 
 export const aider: Platform = {
   id: "aider",
   label: "Aider",
+  verified: "0.90",
   can: { hooks: false, resume: false, times: false },
   places({ os, homeDir, env }) {
     const { isAbsolute, dirname, basename } = os === "win32" ? win32 : posix
@@ -29,8 +32,10 @@ export const aider: Platform = {
 const history: WholeReader = {
   mode: "whole",
   async read(path) {
-    const bytes = await readFile(path)
-    return sessionsIn(bytes).flatMap((session) => captures(session, path))
+    const bytes = wholeBytes(path)
+    const { sessions, strayLines } = sessionsIn(bytes)
+    const stray = Array.from({ length: strayLines }, () => skipped("line before any session", true))
+    return [...sessions.flatMap((session) => captures(session, path)), ...stray]
   },
 }
 
@@ -51,19 +56,21 @@ interface HistorySession {
 
 const HEADER = /^# aider chat started at (\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)/
 
-function sessionsIn(bytes: Buffer): HistorySession[] {
+function sessionsIn(bytes: Buffer): { sessions: HistorySession[]; strayLines: number } {
   // A heading in an answer looks like a prompt, but for the two spaces at the end of each line of those.
   const strict = /^#### .* {2}\r?$/m.test(bytes.toString("utf8"))
   const sessions: HistorySession[] = []
+  let strayLines = 0
   let offset = 0
   for (const raw of linesOf(bytes)) {
     const line = raw.toString("utf8").replace(/\r?\n$/, "")
     if (HEADER.test(line)) sessions.push({ header: line.trimEnd(), offset, banner: [], blocks: [] })
     const session = sessions.at(-1)
     if (session && !HEADER.test(line)) add(session, line, offset - session.offset, strict)
+    else if (!session && line.trim() !== "") strayLines++
     offset += raw.length
   }
-  return sessions
+  return { sessions, strayLines }
 }
 
 function add(session: HistorySession, line: string, offset: number, strict: boolean): void {
@@ -85,7 +92,8 @@ function captures({ header, offset, banner, blocks }: HistorySession, path: stri
   const model = banner.map((line) => /^(?:Main model|Model|Models): (\S+)/.exec(line)?.[1]).find(Boolean)
   const version = banner.map((line) => /^Aider v(\S+)/.exec(line)?.[1]).find(Boolean)
   const turns = blocks.flatMap(({ kind, offset, lines }): TurnCapture[] => {
-    const text = wellFormed(lines.join("\n").trim())
+    const said = wellFormed(lines.join("\n").trim())
+    const text = kind === "prompt" ? withoutInjected(said) : said
     if (text === "" || (kind === "prompt" && text === "<blank>")) return []
     return [
       {

@@ -1,16 +1,18 @@
-import { readFile, stat } from "node:fs/promises"
 import { posix, win32 } from "node:path"
 import type { Capture, LineageKind, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
+import { lookAtFile } from "../../lib/untrusted-file.ts"
 import { follow, type Line } from "./parts/claude-line.ts"
 import { answered, type Draft, queuedPrompt, said } from "./parts/claude-messages.ts"
 import { typedPrompts } from "./parts/claude-typed.ts"
 import { asArray, asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "./shared/jsonl.ts"
 import { digest, timeOf, titleOf, wellFormed } from "./shared/text.ts"
+import { wholeBytes } from "./shared/whole.ts"
 
 export const claudeCode: Platform = {
   id: "claude-code",
   label: "Claude Code",
+  verified: "2.1.325",
   can: { hooks: true, resume: true, times: true },
   places(machine) {
     const { join, isAbsolute } = machine.os === "win32" ? win32 : posix
@@ -270,7 +272,8 @@ function savedOutput(sessionId: string, name: string): WholeReader {
   return {
     mode: "whole",
     async read(path) {
-      const [bytes, { mtimeMs }] = await Promise.all([readFile(path), stat(path)])
+      const bytes = wholeBytes(path)
+      const mtimeMs = lookAtFile(path)?.mtimeMs ?? 0
       if (bytes.includes(0)) return [skipped("binary output")]
       const toolCallId = /^toolu_\w+/.exec(name)?.[0]
       const [text, nativeId, atMs] = [wellFormed(bytes.toString("utf8")), `tool-results:${name}`, Math.round(mtimeMs)]

@@ -1,8 +1,8 @@
-import { stat } from "node:fs/promises"
 import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture } from "../../domain/capture.ts"
 import type { Platform, WholeReader } from "../../domain/platform.ts"
 import type { Usage } from "../../domain/turn.ts"
+import { lookAtFile } from "../../lib/untrusted-file.ts"
 import { absent, jsonAt, optional, readTask, TASK_FILE, taskFiles } from "./roo.ts"
 import { type BlockTurn, makeNaming, turnsOfTaggedMessage, withToolNames } from "./shared/anthropic.ts"
 import { asArray, asNumber, asObject, asString, type Json } from "./shared/jsonl.ts"
@@ -12,6 +12,7 @@ import { extensionDirs } from "./shared/vscode.ts"
 export const cline: Platform = {
   id: "cline",
   label: "Cline",
+  verified: "August 2026",
   // Its command line goes on with a task only where a person sits before it.
   can: { hooks: false, resume: false, times: true },
   places(machine) {
@@ -63,7 +64,7 @@ const task: WholeReader = {
 let known: { path: string; mtimeMs: number; tasks: Map<string, Json> } | undefined
 
 async function taskHistory(path: string): Promise<Map<string, Json>> {
-  const mtimeMs = (await stat(path).catch(() => undefined))?.mtimeMs
+  const mtimeMs = lookAtFile(path)?.mtimeMs
   if (mtimeMs === undefined) return new Map()
   if (known?.path === path && known.mtimeMs === mtimeMs) return known.tasks
   const items = asArray(await jsonAt(path).catch(() => undefined)).map((item) => asObject(item) ?? {})

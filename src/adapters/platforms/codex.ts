@@ -1,6 +1,7 @@
 import { posix, win32 } from "node:path"
 import type { Capture, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
+import { bareSummary } from "../../lib/compaction.ts"
 import { type Draft, draftOf } from "./parts/codex-items.ts"
 import { asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "./shared/jsonl.ts"
 import { digest, textOf, timeOf, titleOf, wellFormed } from "./shared/text.ts"
@@ -8,6 +9,7 @@ import { digest, textOf, timeOf, titleOf, wellFormed } from "./shared/text.ts"
 export const codex: Platform = {
   id: "codex",
   label: "Codex",
+  verified: "0.166.0",
   can: { hooks: true, resume: true, times: true },
   places(machine) {
     const { join, isAbsolute } = machine.os === "win32" ? win32 : posix
@@ -105,7 +107,7 @@ function read(record: Json, state: State): Capture[] {
       return turn({ kind: "prompt", text: textOf(payload.content) }, record, payload, state)
     case "compacted": {
       const reset = turn({ kind: "reset", text: "Conversation compacted" }, record, payload, state)
-      const message = textOf(payload.message)
+      const message = bareSummary(textOf(payload.message))
       return message ? [...reset, ...turn({ kind: "summary", text: message }, record, payload, state)] : reset
     }
     case "turn_context":

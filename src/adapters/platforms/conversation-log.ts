@@ -2,6 +2,9 @@ import { basename, join } from "node:path"
 import type { Capture } from "../../domain/capture.ts"
 import { exchangeKey } from "../../domain/ids.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
+import { withoutInjected } from "./shared/injected.ts"
+import { skipped } from "./shared/jsonl.ts"
+import { titleOf } from "./shared/text.ts"
 
 /**
  * The file contract for agents that keep nothing we can read: lines of JSON in the project's own folder, written by the
@@ -10,6 +13,7 @@ import type { LinesReader, Platform } from "../../domain/platform.ts"
 export const conversationLog: Platform = {
   id: "conversation-log",
   label: "Conversation log",
+  verified: "1",
   can: { hooks: false, resume: false, times: true },
   places: ({ homeDir }) => [{ dir: join(homeDir, ".throughline", "conversations"), depth: 0 }],
   projectPlaces: (projectDir) => FOLDERS.map((folder) => ({ dir: join(projectDir, folder), depth: 0 })),
@@ -74,10 +78,13 @@ function exchange(
   const [user, ai] = [text(record.user), text(record.ai)]
   if (user === undefined || ai === undefined) throw new Error("user or ai is missing")
   const key = exchangeKey(user, ai)
-  const title = user.trim().split("\n")[0]!.slice(0, 80)
+  const said = withoutInjected(user)
+  const title = titleOf(said)
   return [
-    { type: "session", sessionId, ...project, title: { text: title, from: "prompt" } },
-    { type: "turn", sessionId, nativeId: `${key}:user`, kind: "prompt", text: user, ...time },
+    { type: "session", sessionId, ...project, ...(title !== undefined && { title: { text: title, from: "prompt" } }) },
+    ...(said === ""
+      ? [skipped("context")]
+      : [{ type: "turn" as const, sessionId, nativeId: `${key}:user`, kind: "prompt" as const, text: said, ...time }]),
     { type: "turn", sessionId, nativeId: `${key}:ai`, kind: "reply", text: ai, ...time },
   ]
 }

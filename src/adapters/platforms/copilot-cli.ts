@@ -1,13 +1,15 @@
-import { readFileSync } from "node:fs"
 import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
+import { readText } from "../../lib/untrusted-file.ts"
+import { withoutInjected } from "./shared/injected.ts"
 import { asArray, asNumber, asObject, asString, type Json, parseLine } from "./shared/jsonl.ts"
 import { timeOf, titleOf, wellFormed } from "./shared/text.ts"
 
 export const copilotCli: Platform = {
   id: "copilot-cli",
   label: "GitHub Copilot CLI",
+  verified: "1.0.14",
   can: { hooks: true, resume: true, times: true },
   places({ os, homeDir, env }) {
     const { join } = os === "win32" ? win32 : posix
@@ -93,7 +95,7 @@ function eventCaptures({ id, type, data, event }: Event, state: State): Capture[
       return []
     case "user.message": {
       const source = asString(data.source) ?? ""
-      const text = asString(data.content) ?? ""
+      const text = withoutInjected(asString(data.content) ?? "")
       if (source.startsWith("skill-") || data.isAutopilotContinuation === true)
         return [{ type: "skipped", kind: "injected message" }]
       return text.trim() === "" ? [] : spoken([turn({ nativeId: id, kind: "prompt", text })])
@@ -203,7 +205,7 @@ function describe(type: string, data: Json, state: State): SessionCapture[] {
 function workspaceOf(path: string): Partial<SessionCapture> {
   let lines: string[]
   try {
-    lines = readFileSync(path, "utf8").split(/\r?\n/)
+    lines = readText(path).split(/\r?\n/)
   } catch {
     return {}
   }

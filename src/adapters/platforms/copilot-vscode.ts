@@ -1,15 +1,18 @@
-import { readFile } from "node:fs/promises"
 import { basename, dirname, join, posix, win32 } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Capture, TurnCapture } from "../../domain/capture.ts"
 import type { Platform, WholeReader } from "../../domain/platform.ts"
-import { asArray, asNumber, asObject, asString, type Json } from "./shared/jsonl.ts"
+import { readText } from "../../lib/untrusted-file.ts"
+import { withoutInjected } from "./shared/injected.ts"
+import { asArray, asNumber, asObject, asString, type Json, skipped } from "./shared/jsonl.ts"
 import { titleOf, wellFormed } from "./shared/text.ts"
 import { vscodeUserDirs } from "./shared/vscode.ts"
+import { wholeText } from "./shared/whole.ts"
 
 export const copilotVscode: Platform = {
   id: "copilot-vscode",
   label: "GitHub Copilot in VS Code",
+  verified: "VS Code 1.109",
   can: { hooks: false, resume: false, times: true },
   places(machine) {
     const { join } = machine.os === "win32" ? win32 : posix
@@ -32,7 +35,7 @@ export const copilotVscode: Platform = {
 const sessionFile: WholeReader = {
   mode: "whole",
   async read(path) {
-    const content = await readFile(path, "utf8")
+    const content = wholeText(path)
     const captures: Capture[] = []
     const state = path.endsWith("l") ? replay(content, captures) : asObject(JSON.parse(content))
     if (!state) throw new TypeError("no session in the file")
@@ -44,8 +47,9 @@ const sessionFile: WholeReader = {
 const SET = 1
 const PUSH = 2
 const DELETE = 3
+const KINDS = new Set([SET, PUSH, DELETE])
 
-function replay(content: string, skipped: Capture[]): Json | undefined {
+function replay(content: string, captures: Capture[]): Json | undefined {
   let state: Json | undefined
   for (const line of content.split("\n")) {
     if (line.trim() === "") continue
@@ -54,9 +58,10 @@ function replay(content: string, skipped: Capture[]): Json | undefined {
       // Written as a string by some builds.
       const kind = Number(operation.kind)
       if (kind === 0) state = asObject(operation.v)
+      else if (!KINDS.has(kind)) captures.push(skipped(`operation ${operation.kind}`, true))
       else if (state) change(state, kind, operation)
     } catch {
-      skipped.push({ type: "skipped", kind: "unreadable line" })
+      captures.push(skipped("unreadable line"))
     }
   }
   return state
@@ -76,7 +81,7 @@ function change(state: Json, kind: number, { k, v, i }: Json): void {
     const list = asArray(target[last])
     const keep = asNumber(i) ?? list.length
     target[last] = [...list.slice(0, keep), ...asArray(v)]
-  } else throw new TypeError("unknown operation")
+  }
 }
 
 function sessionCaptures(state: Json, fileName: string, projectPath: string | undefined): Capture[] {
@@ -116,7 +121,7 @@ function requestCaptures(request: Json, sessionId: string): Capture[] {
     ...part,
     text: wellFormed(part.text),
   })
-  const text = asString(request.message) ?? asString(asObject(request.message)?.text) ?? ""
+  const text = withoutInjected(asString(request.message) ?? asString(asObject(request.message)?.text) ?? "")
   const captures: Capture[] = text.trim() === "" ? [] : [turn({ nativeId: id, kind: "prompt", text })]
   const calls = new ToolCalls(request)
   let reply: { nativeId: string; text: string } | undefined
@@ -154,11 +159,24 @@ function requestCaptures(request: Json, sessionId: string): Capture[] {
             ...call.failed,
           }),
         )
-    } else captures.push({ type: "skipped", kind: asString(part.kind) ?? "response part" })
+    } else {
+      const kind = asString(part.kind) ?? "response part"
+      captures.push(skipped(kind, !SIDE_DATA.has(kind)))
+    }
   }
   endReply()
   return captures
 }
+
+/** What else VS Code shows in an answer: progress, edits of files that the tools name too, references, buttons. */
+const SIDE_DATA = new Set(
+  `agentDetection clearToPreviousToolInvocation codeblockUri codeCitation command confirmation disabledClaudeHooks
+  elicitation elicitationSerialized extensions externalEdit hook markdownVuln mcpServersStarting
+  mcpServersStartingSerialized move moveMessage multiDiffData notebookEdit notebookEditGroup planReview
+  prepareToolInvocation progressMessage progressTask progressTaskResult progressTaskSerialized pullRequest
+  questionCarousel reference systemNotification textEdit textEditGroup treeData undoStop usedContext warning
+  workspaceEdit`.split(/\s+/),
+)
 
 /** What the reply itself says; undefined for parts of other kinds. */
 function saidIn(part: Json): string | undefined {
@@ -228,7 +246,7 @@ function textIn(value: unknown): string {
 /** A session stays readable when it was copied into another folder; it counts for the folder in which it is found. */
 async function projectOf(path: string): Promise<string | undefined> {
   try {
-    const workspace = asObject(JSON.parse(await readFile(join(dirname(dirname(path)), "workspace.json"), "utf8")))
+    const workspace = asObject(JSON.parse(readText(join(dirname(dirname(path)), "workspace.json"))))
     const folder = asString(workspace?.folder)
     const file = asString(workspace?.workspace) ?? asString(workspace?.configuration)
     return folder ? fileURLToPath(folder) : file ? dirname(fileURLToPath(file)) : undefined

@@ -2,14 +2,17 @@ import { createHash } from "node:crypto"
 import { basename, dirname, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { DatabaseReader, Platform } from "../../domain/platform.ts"
+import { OVER_LIMIT } from "../../domain/source.ts"
 import { turnsOfMessage } from "./shared/anthropic.ts"
 import { type ForeignDb, withForeignDb } from "./shared/foreign-sqlite.ts"
+import { withoutInjected } from "./shared/injected.ts"
 import { asNumber, asObject, asString, type Json, skipped } from "./shared/jsonl.ts"
 import { titleOf } from "./shared/text.ts"
 
 export const cursorCli: Platform = {
   id: "cursor-cli",
   label: "Cursor CLI",
+  verified: "August 2026",
   can: { hooks: false, resume: true, times: false },
   places({ os, homeDir, env }) {
     const { join } = os === "win32" ? win32 : posix
@@ -140,6 +143,7 @@ function metaOf(value: unknown): Json {
 }
 
 function messageCaptures(message: Json, name: string, sessionId: string): Capture[] {
+  if (message.type === OVER_LIMIT.cell) return [skipped(OVER_LIMIT.cell)]
   if (message.role === "system") return [skipped("system")]
   return turnsOfMessage(message.role, message.content).map((turn, block): Capture => {
     if (turn.type === "skipped") return turn
@@ -149,16 +153,18 @@ function messageCaptures(message: Json, name: string, sessionId: string): Captur
   })
 }
 
-/** What the person asked stands in a tag; what else is told with it stands in others. */
+/** The prompt is in one tag; context that the program adds is in others. */
 function askedIn(text: string): string {
   const asked = [...text.matchAll(/<user_query>([\s\S]*?)<\/user_query>/g)].map((match) => match[1]!.trim())
-  if (asked.length > 0) return asked.join("\n")
-  return /^\s*<(?:user_info|project_layout|rules|git_status|system_reminder|open_and_recently_viewed_files|agent_skills|mcp_instructions)\b/.test(
-    text,
-  )
-    ? ""
-    : text.trim()
+  if (asked.length > 0) return withoutInjected(asked.join("\n"))
+  return withoutInjected(text, (name) => CONTEXT.has(name)).trim()
 }
+
+const CONTEXT = new Set(
+  `user_info project_layout rules git_status open_and_recently_viewed_files agent_skills mcp_instructions timestamp`.split(
+    " ",
+  ),
+)
 
 function described(
   meta: Json,

@@ -1,14 +1,18 @@
-import { dirname, join, posix, win32 } from "node:path"
+import { posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { DatabaseReader, Platform } from "../../domain/platform.ts"
-import { type ForeignDb, withForeignDb } from "./shared/foreign-sqlite.ts"
+import { OVER_LIMIT } from "../../domain/source.ts"
+import { makeProjects } from "./parts/cursor-projects.ts"
+import { CELL_LEFT_OUT, type ForeignDb, MAX_CELL_BYTES, withForeignDb } from "./shared/foreign-sqlite.ts"
+import { withoutInjected } from "./shared/injected.ts"
 import { asArray, asNumber, asObject, asString, type Json, skipped } from "./shared/jsonl.ts"
 import { timeOf, titleOf, wellFormed } from "./shared/text.ts"
-import { folderIn, foldersByItem, vscodeUserDirs, workspaceFolder } from "./shared/vscode.ts"
+import { vscodeUserDirs } from "./shared/vscode.ts"
 
 export const cursor: Platform = {
   id: "cursor",
   label: "Cursor",
+  verified: "August 2026",
   can: { hooks: false, resume: false, times: true },
   places(machine) {
     const { join } = machine.os === "win32" ? win32 : posix
@@ -86,7 +90,10 @@ function composersOf(db: ForeignDb, ids: string[]): FoundComposer[] {
     const [row] = db.all(
       `SELECT json_extract(text, '$.lastUpdatedAt', '$.createdAt', '$.fullConversationHeadersOnly[#-1].bubbleId',
          '$.conversation[#-1].bubbleId') AS found
-       FROM (SELECT CAST(value AS TEXT) AS text FROM cursorDiskKV WHERE key = ?) WHERE json_valid(text)`,
+       FROM (SELECT CASE WHEN octet_length(value) > ? THEN ? ELSE CAST(value AS TEXT) END AS text
+             FROM cursorDiskKV WHERE key = ?) WHERE json_valid(text)`,
+      MAX_CELL_BYTES,
+      CELL_LEFT_OUT,
       `composerData:${id}`,
     )
     if (!row) return []
@@ -105,8 +112,9 @@ function* capturesOf(
   for (const { id } of changed) {
     const known = before?.composers[id]
     const begun = withForeignDb(path, (db) => beginningOf(db, id, known?.last, since))
+    if (begun === OVER_LIMIT.cell) yield skipped(begun)
     // One that was opened and never used.
-    if (!begun) continue
+    if (!begun || begun === OVER_LIMIT.cell) continue
     const { data, bubbles, rest, children, isRewound } = begun
     yield described(id, data, bubbles, known ? undefined : projectOf(id, data, bubbles))
     if (isRewound) yield { type: "rewind", sessionId: id, fromNativeId: null }
@@ -121,6 +129,7 @@ function* capturesOf(
 /** All that is needed of most composers, in one go. */
 function beginningOf(db: ForeignDb, id: string, last: string | undefined, since: number) {
   const [data = {}] = valuesOf(db, [`composerData:${id}`], 0).values()
+  if (data.type === OVER_LIMIT.cell) return OVER_LIMIT.cell
   const ids = bubbleIdsOf(data)
   const read = last === undefined ? 0 : ids.indexOf(last) + 1
   const [first, ...rest] = portions(ids, read, since)
@@ -200,8 +209,9 @@ const [BY_PERSON, BY_MODEL] = [1, 2]
 function bubbleCaptures(bubble: Json, sessionId: string): Capture[] {
   const nativeId = String(bubble.bubbleId)
   if (bubble.isMissing === true) return [skipped("missing bubble")]
+  if (bubble.type === OVER_LIMIT.cell) return [skipped(OVER_LIMIT.cell)]
   if (bubble.type !== BY_PERSON && bubble.type !== BY_MODEL) return [skipped(`bubble ${bubble.type}`, true)]
-  const [text, thought] = [asString(bubble.text) ?? "", asString(asObject(bubble.thinking)?.text) ?? ""]
+  const [text, thought] = [textOf(bubble), asString(asObject(bubble.thinking)?.text) ?? ""]
   const [atMs, model] = [timeOfBubble(bubble), asString(asObject(bubble.modelInfo)?.modelName)]
   const common = { type: "turn" as const, sessionId, ...(atMs !== undefined && { atMs }) }
   const said = { ...common, ...(model && model !== "default" && bubble.type === BY_MODEL && { model }) }
@@ -215,6 +225,9 @@ function bubbleCaptures(bubble: Json, sessionId: string): Capture[] {
   turns.push(...toolTurns(asObject(bubble.toolFormerData), nativeId, common))
   return turns.map((turn) => ({ ...turn, text: wellFormed(turn.text) }))
 }
+
+const textOf = ({ type, text = "" }: Json) =>
+  type === BY_PERSON ? withoutInjected(asString(text) ?? "") : (asString(text) ?? "")
 
 function toolTurns(
   tool: Json | undefined,
@@ -255,8 +268,8 @@ function timeOfBubble({ createdAt, timingInfo }: Json): number | undefined {
 
 function described(sessionId: string, data: Json, bubbles: Json[], projectPath?: string): SessionCapture {
   const named = titleOf(asString(data.name) ?? "")
-  const prompt = bubbles.find(({ type, text }) => type === BY_PERSON && asString(text)?.trim())
-  const title = named ?? titleOf(asString(prompt?.text) ?? "")
+  const prompt = bubbles.find((bubble) => bubble.type === BY_PERSON && textOf(bubble).trim())
+  const title = named ?? titleOf(prompt ? textOf(prompt) : "")
   const [model, startedAtMs] = [asString(asObject(data.modelConfig)?.modelName), asNumber(data.createdAt)]
   const gitBranch = asString(data.createdOnBranch)
   return {
@@ -267,22 +280,6 @@ function described(sessionId: string, data: Json, bubbles: Json[], projectPath?:
     ...(model && model !== "default" && { model }),
     ...(gitBranch && { gitBranch }),
     ...(startedAtMs !== undefined && { startedAtMs }),
-  }
-}
-
-/** A composer says which folder it belongs to since 2026; before, the workspaces say which composers are theirs. */
-function makeProjects(path: string): (composerId: string, data: Json, bubbles: Json[]) => string | undefined {
-  const storage = join(dirname(dirname(path)), "workspaceStorage")
-  let listed: Map<string, string> | undefined
-  return (composerId, data, bubbles) => {
-    const workspace = asObject(data.workspaceIdentifier)
-    const named = asString(asObject(workspace?.uri)?.fsPath) ?? workspaceFolder(storage, asString(workspace?.id) ?? "")
-    const open = bubbles.flatMap(({ workspaceUris }) => asArray(workspaceUris))[0]
-    if (named ?? folderIn(open)) return named ?? folderIn(open)
-    listed ??= foldersByItem(storage, "composer.composerData", ({ allComposers }) =>
-      asArray(allComposers).map((composer) => String(asObject(composer)?.composerId)),
-    )
-    return listed.get(composerId)
   }
 }
 

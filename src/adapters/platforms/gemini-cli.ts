@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto"
-import { existsSync, readFileSync } from "node:fs"
-import { readFile } from "node:fs/promises"
+import { existsSync } from "node:fs"
 import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
 import type { Usage } from "../../domain/turn.ts"
+import { textIfAny } from "../../lib/untrusted-file.ts"
+import { withoutInjected } from "./shared/injected.ts"
 import { asArray, asNumber, asObject, asString, type Json, parseLine } from "./shared/jsonl.ts"
 import { timeOf, titleOf, wellFormed } from "./shared/text.ts"
+import { wholeText } from "./shared/whole.ts"
 
 export const geminiCli: Platform = {
   id: "gemini-cli",
   label: "Gemini CLI",
+  verified: "0.61.0",
   can: { hooks: true, resume: true, times: true },
   places({ os, homeDir, env }) {
     const { join } = os === "win32" ? win32 : posix
@@ -55,7 +58,7 @@ function operations(parent: string | undefined): LinesReader {
 const rewritten: WholeReader = {
   mode: "whole",
   async read(path) {
-    const record = asObject(JSON.parse(await readFile(path, "utf8")))
+    const record = asObject(JSON.parse(wholeText(path)))
     if (!record) throw new TypeError("not an object")
     return apply(record, begin(projectOf(path)), undefined)
   },
@@ -170,10 +173,10 @@ function turnsOf(record: Json, id: string, sessionId: string): (Capture & { type
     text: wellFormed(part.text),
   })
   if (type === "user") {
-    const text = textOf(record.displayContent) || textOf(record.content)
-    if (/^\s*<(session|hook)_context>/.test(text)) return [{ type: "skipped", kind: "context" }]
+    const text = saidIn(record.displayContent) || saidIn(record.content)
     // A tool's answer to the model: it is read from the call that asked for it.
-    if (text.trim() === "") return [{ type: "skipped", kind: "user without text" }]
+    if (text.trim() === "")
+      return [{ type: "skipped", kind: textOf(record.content).trim() === "" ? "user without text" : "context" }]
     return [turn({ nativeId: id, kind: SNAPSHOT.test(text) ? "summary" : "prompt", text })]
   }
   if (type !== "gemini")
@@ -254,6 +257,11 @@ function textOf(content: unknown): string {
   return part && part.thought !== true ? (asString(part.text) ?? "") : ""
 }
 
+/** Each part by itself: what a hook adds to a prompt stands in a part of its own, or before the prompt in the same. */
+function saidIn(content: unknown): string {
+  return Array.isArray(content) ? content.map(saidIn).join("") : withoutInjected(textOf(content))
+}
+
 function usageOf(tokens: Json | undefined): Usage | undefined {
   const [input, output, cachedTokens] = [tokens?.input, tokens?.output, tokens?.cached].map(asNumber)
   if (input === undefined || output === undefined) return undefined
@@ -265,9 +273,9 @@ function usageOf(tokens: Json | undefined): Usage | undefined {
 /** The folder says it, or the registry; before there was one, the folder's name is a hash of the path. */
 function projectOf(path: string): string | null {
   const folder = /^(.*[\\/]tmp[\\/][^\\/]+)[\\/]chats[\\/]/.exec(path)?.[1] ?? dirname(dirname(path))
-  const named = attempt(() => readFileSync(join(folder, ".project_root"), "utf8").trim())
+  const named = textIfAny(join(folder, ".project_root"))?.trim()
   if (named) return named
-  const registry = attempt(() => readFileSync(join(dirname(dirname(folder)), "projects.json"), "utf8"))
+  const registry = textIfAny(join(dirname(dirname(folder)), "projects.json"), { links: "own" })
   const projects = Object.entries(asObject(attempt(() => asObject(JSON.parse(registry ?? ""))?.projects)) ?? {})
   const id = basename(folder)
   return projects.find(([root, name]) => name === id || sha256(root) === id)?.[0] ?? null

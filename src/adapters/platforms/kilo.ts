@@ -5,6 +5,7 @@ import { opencodeLike } from "./opencode.ts"
 export const kilo: Platform = opencodeLike({
   id: "kilo",
   label: "Kilo",
+  verified: "7.0.1",
   command: "kilo",
   databaseVariable: "KILO_DB",
   databases: /^(kilo|opencode)[^/]*\.db$/,

@@ -1,5 +1,6 @@
 import type { Platform } from "../../domain/platform.ts"
 import { aider } from "./aider.ts"
+import { antigravity, antigravityIde } from "./antigravity.ts"
 import { claudeCode } from "./claude-code.ts"
 import { cline } from "./cline.ts"
 import { codex } from "./codex.ts"
@@ -18,6 +19,8 @@ export const platforms: readonly Platform[] = [
   claudeCode,
   codex,
   geminiCli,
+  antigravity,
+  antigravityIde,
   opencode,
   kilo,
   copilotVscode,

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises"
 import { basename, dirname, join, posix, win32 } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
@@ -8,16 +7,29 @@ import { makeNaming, turnsOfTaggedMessage, withToolNames } from "./shared/anthro
 import { asArray, asNumber, asObject, asString, type Json, skipped } from "./shared/jsonl.ts"
 import { textOf, titleOf, wellFormed } from "./shared/text.ts"
 import { extensionDirs } from "./shared/vscode.ts"
+import { wholeText } from "./shared/whole.ts"
 
-export const roo = rooLike({ id: "roo", label: "Roo Code", extension: "rooveterinaryinc.roo-cline" })
+export const roo = rooLike({
+  id: "roo",
+  label: "Roo Code",
+  verified: "April 2026",
+  extension: "rooveterinaryinc.roo-cline",
+})
 
 /** Kilo before it was made of opencode: its extension was made of Roo Code. */
-export const kiloLegacy = rooLike({ id: "kilo-legacy", label: "Kilo Code", extension: "kilocode.kilo-code" })
+export const kiloLegacy = rooLike({
+  id: "kilo-legacy",
+  label: "Kilo Code",
+  verified: "April 2026",
+  extension: "kilocode.kilo-code",
+})
 
-function rooLike({ id, label, extension }: { id: string; label: string; extension: string }): Platform {
+function rooLike({
+  extension,
+  ...named
+}: Pick<Platform, "id" | "label" | "verified"> & { extension: string }): Platform {
   return {
-    id,
-    label,
+    ...named,
     can: { hooks: false, resume: false, times: true },
     places(machine) {
       const { join } = machine.os === "win32" ? win32 : posix
@@ -210,7 +222,7 @@ export function optional<K extends string, V>(key: K, value: V | undefined): { [
 }
 
 export async function jsonAt(path: string): Promise<unknown> {
-  return JSON.parse(await readFile(path, "utf8"))
+  return JSON.parse(wholeText(path))
 }
 
 export function absent(error: NodeJS.ErrnoException): undefined {

@@ -2,8 +2,16 @@ import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
 import { claudeAsking } from "./shared/claude-asking.ts"
-import { addGrouped, contextAtStart, contextAtStop, hookCommand, readCommon, removeGrouped } from "./shared/hooks.ts"
-import { editStrictJson } from "./shared/json.ts"
+import {
+  addGrouped,
+  contextAtPrompt,
+  contextAtStart,
+  contextAtStop,
+  hookCommand,
+  readCommon,
+  removeGrouped,
+} from "./shared/hooks.ts"
+import { editStrictJson, type JsonFile } from "./shared/json.ts"
 import { addServer, removeServer } from "./shared/mcp.ts"
 
 const PLATFORM = "claude-code"
@@ -55,6 +63,24 @@ const asker = (program: Program) => ({
   timeout: ASK_TIMEOUT_S,
 })
 
+/** All tools of our server, and of no other. */
+const RULE = "mcp__throughline"
+const RULES = ["permissions", "allow"]
+
+function allowTools(file: JsonFile): void {
+  file.object(["permissions"])
+  if (!file.array(RULES).includes(RULE)) file.append(RULES, RULE)
+}
+
+function disallowTools(file: JsonFile): void {
+  const rules = file.at(RULES)
+  const at = Array.isArray(rules) ? rules.indexOf(RULE) : -1
+  if (at < 0) return
+  file.remove([...RULES, at])
+  file.removeIfEmpty(RULES)
+  file.removeIfEmpty(["permissions"])
+}
+
 export const claudeCode: AgentSetup = {
   platform: PLATFORM,
   label: "Claude Code",
@@ -64,16 +90,22 @@ export const claudeCode: AgentSetup = {
       addGrouped(file, EVENTS, handler(program), program)
       addGrouped(file, WAITED, waiter(program), program)
       addGrouped(file, ASKED, asker(program), program)
+      if (program.allowTools) allowTools(file)
     }),
     ...editStrictJson(state(machine), "MCP server throughline, for all projects", (file) =>
       addServer(file, "mcpServers", program, { type: "stdio" }),
     ),
   ],
   remove: (machine, program) => [
-    ...editStrictJson(settings(machine), "without our hooks", (file) => removeGrouped(file, program)),
+    ...editStrictJson(settings(machine), "without our hooks", (file) => {
+      removeGrouped(file, program)
+      disallowTools(file)
+    }),
     ...editStrictJson(state(machine), "without the MCP server", (file) => removeServer(file, "mcpServers")),
   ],
+  canAllowTools: true,
   greeting: contextAtStart,
+  promptContext: contextAtPrompt("UserPromptSubmit"),
   turnContext: contextAtStop,
   asking: claudeAsking,
   read(payload, env) {

@@ -1,4 +1,4 @@
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import type { FileSetup } from "../../domain/setup.ts"
 import { readText } from "./shared/files.ts"
 
@@ -53,14 +53,14 @@ function rules(platform: string, label: string, path: string, { summary, text }:
     onlyNamed: true,
     folder: () => join(path, ".."),
     plan() {
-      const before = readText(path)
+      const before = readText(path, { within: dirname(path) })
       const without = withoutBlock(before ?? "")
       const after = `${without === "" || without.endsWith("\n") ? without : `${without}\n`}${without === "" ? "" : "\n"}${block}`
       const isThere = before?.includes(block) ?? false
       return isThere ? [] : [{ path, before, after, summary }]
     },
     remove() {
-      const before = readText(path)
+      const before = readText(path, { within: dirname(path) })
       if (before === null || !before.includes(BEGIN)) return []
       const left = withoutBlock(before)
       return [{ path, before, after: left.trim() === "" ? null : left, summary: "take the instructions out" }]

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { parse } from "jsonc-parser"
@@ -127,6 +127,39 @@ const write = (edits: FileEdit[]) => {
 }
 const byPath = (edits: FileEdit[], path: string) => edits.find((edit) => edit.path === path)
 
+test("rules of a person's own stay beside ours", () => {
+  const claude = agents.find((agent) => agent.platform === "claude-code")!
+  const path = join(homeDir, ".claude", "settings.json")
+  put(path, '{\n  "permissions": { "allow": ["Bash(ls)"], "deny": ["Read(.env)"] }\n}\n')
+  write(claude.plan(machine(), { ...program, allowTools: true }))
+  expect(JSON.parse(readFileSync(path, "utf8")).permissions).toEqual({
+    allow: ["Bash(ls)", "mcp__throughline"],
+    deny: ["Read(.env)"],
+  })
+  write(claude.remove(machine(), program))
+  expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ permissions: { allow: ["Bash(ls)"], deny: ["Read(.env)"] } })
+})
+
+test("Codex waits for a person to trust each of our hooks, and for no other", () => {
+  const codex = agents.find((agent) => agent.platform === "codex")!
+  const [hooks, config] = ["hooks.json", "config.toml"].map((name) => join(homeDir, ".codex", name)) as [string, string]
+  put(hooks, JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: "command", command: "mine" }] }] } }))
+  write(codex.plan(machine(), program))
+  const awaits = () => codex.awaits!(machine(), program)
+  expect(awaits()).toBe("hooks not trusted")
+  const events = Object.keys(JSON.parse(readFileSync(hooks, "utf8")).hooks)
+  const settings = readFileSync(config, "utf8")
+  const trusting = (names: string[]) =>
+    names.map((event) => {
+      const name = event.replaceAll(/(?<=.)[A-Z]/g, "_$&").toLowerCase()
+      return `[hooks.state."${hooks}:${name}:${event === "Stop" ? 1 : 0}:0"]\ntrusted_hash = "sha256:0"\n`
+    })
+  put(config, settings + trusting(events.slice(1)).join(""))
+  expect(awaits()).toBe("hooks not trusted")
+  put(config, settings + trusting(events).join(""))
+  expect(awaits()).toBeUndefined()
+})
+
 describe.each(agents.map((agent) => ({ platform: agent.platform, agent })))("$platform", ({ platform, agent }) => {
   test("on a machine without its files, makes them; done again, changes nothing", () => {
     const edits = agent.plan(machine(), program)
@@ -141,6 +174,20 @@ describe.each(agents.map((agent) => ({ platform: agent.platform, agent })))("$pl
     expect(all).toContain(program.node)
     write(edits)
     expect(agent.plan(machine(), program)).toEqual([])
+  })
+
+  test("has a rule for our own tools, and for no others, when a person wants one", () => {
+    const allowing = { ...program, allowTools: true }
+    write(agent.plan(machine(), program))
+    const edits = agent.plan(machine(), allowing)
+    expect(edits.length > 0).toBe(agent.canAllowTools === true)
+    for (const { after } of edits) expect(after).toMatch(/"mcp__throughline"|"trust": true|approval_mode = "approve"/)
+    write(edits)
+    expect(agent.plan(machine(), allowing)).toEqual([])
+    expect(agent.plan(machine(), program), "who does not want one now keeps what is there").toEqual([])
+    write(agent.remove(machine(), program))
+    const left = edits.map(({ path }) => (existsSync(path) ? readFileSync(path, "utf8") : ""))
+    expect(left.join("\n")).not.toMatch(/throughline|trust|approv|permissions/)
   })
 
   test("takes out all that it put in", () => {
@@ -274,6 +321,12 @@ describe("what hooks say", () => {
       start: "startup",
       parent: { sessionId: "ses_1", kind: "subagent" },
     })
+  })
+
+  test("opencode's plugin that runs for one prompt, with nobody at it", () => {
+    const payload = { hook_event_name: "session.created", session_id: "ses_2", cwd: "/w" }
+    expect(read("opencode", { ...payload, unattended: true })).toMatchObject({ details: { unattended: "true" } })
+    expect(read("opencode", payload).details).toEqual({})
   })
 
   test("anything at all", () => {

@@ -25,6 +25,8 @@ export interface AskingDeps extends WatchDeps {
       signal: AbortSignal,
     ): Promise<{ kind: "answer"; answer: PermissionAnswer } | { kind: "again" | "over" }>
     taken(key: string): Promise<void>
+    idOf(key: string): string
+    waiting(): Promise<Permission[]>
   }
   /** Kept as every hook is; undefined for what is not to be kept. */
   receive(sent: SentHook): Promise<{ event: HookEvent } | undefined>

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { ANSWERED, type LineAnswer, type LineAsking, type LineQuestion } from "../../domain/agent-line.ts"
 import type { Machine } from "../../domain/platform.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
 import type { AskingDeps } from "./asking.ts"
 import { askerOf } from "./asking.ts"
 import { AT_TERMINAL } from "./dialogs.ts"
@@ -18,33 +18,50 @@ const LOOK_MS = 2_000
 /** What sessions ask by their platform's own line: the same as what hooks ask. Nobody listens where nobody could answer. */
 export function makeLinesAsking(deps: LineAskingDeps): { run(signal: AbortSignal): Promise<void> } {
   const { linesAsking, machine, isAnyoneThere, onTrouble } = deps
-  const follow = async (line: LineAsking, signal: AbortSignal) => {
-    while (!signal.aborted) {
-      if (await isAnyoneThere()) {
-        const over = new AbortController()
-        const leave = setInterval(() => {
-          isAnyoneThere().then(
-            (is) => is || over.abort(),
-            () => {},
-          )
-        }, LOOK_MS)
-        const ask = (question: LineQuestion, done: AbortSignal) => asked(deps, line.platform, question, done)
-        await line.follow(machine, ask, AbortSignal.any([signal, over.signal])).finally(() => clearInterval(leave))
-      }
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+  /** For as long as somebody could answer. */
+  const follow = async (line: LineAsking, signal: AbortSignal, alive: () => void) => {
+    if (!(await isAnyoneThere())) return
+    alive()
+    const over = new AbortController()
+    const leave = setInterval(() => {
+      isAnyoneThere().then(
+        (is) => is || over.abort(),
+        () => {},
+      )
+    }, LOOK_MS)
+    const heard = {
+      asked: (question: LineQuestion, done: AbortSignal) => asked(deps, line.platform, question, done),
+      caughtUp: (keys: string[]) =>
+        void settleOthers(deps, line.platform, keys).catch((error: unknown) =>
+          onTrouble(error, `what ${line.platform} asks no more`),
+        ),
     }
+    await line.follow(machine, heard, AbortSignal.any([signal, over.signal])).finally(() => clearInterval(leave))
   }
   return {
     async run(signal) {
-      const tries = linesAsking.map(async (line) => {
-        while (!signal.aborted)
-          await follow(line, signal).catch(async (error: unknown) => {
-            onTrouble(error, `what ${line.platform} asks`)
-            await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
-          })
-      })
-      await Promise.all(tries)
+      const loops = linesAsking.map((line) =>
+        superviseLoop({
+          name: `${line.platform} approvals`,
+          signal,
+          everyMs: LOOK_MS,
+          stallsAfterMs: Number.POSITIVE_INFINITY,
+          onTrouble,
+          round: (_, alive) => follow(line, signal, alive),
+        }),
+      )
+      await Promise.all(loops)
     },
+  }
+}
+
+/** What was answered while nobody listened: it is listed as waiting, and its session asks it no more. */
+async function settleOthers({ store, permits }: LineAskingDeps, platform: string, keys: string[]): Promise<void> {
+  const open = new Set(keys.map((own) => permits.idOf(`${platform} ${own}`)))
+  for (const { id, waiter, sessionId } of await permits.waiting()) {
+    if (waiter !== "hook" || sessionId === null || open.has(id)) continue
+    const session = await store.sessions.byId(sessionId)
+    if (session?.platform === platform) await permits.release(id, AT_TERMINAL)
   }
 }
 

@@ -55,7 +55,7 @@ export function makePermissionTap(deps: CardDeps): TapHandler {
         const words = [...(others.length < chosen.length ? others : [...chosen, option!]), STILL_CHOOSING]
         return answering.answer(permission, question.key, words, by, at)
       }
-      const decision = DECISIONS[kind!]?.(first)
+      const decision = Object.hasOwn(DECISIONS, kind!) ? DECISIONS[kind!]!(first) : undefined
       return decision ? answering.decide(permission, decision, by) : OLD
     },
   }
@@ -86,11 +86,16 @@ export function makeAnswering({ store, clock, channel, permits }: CardDeps) {
   const showNext = async ({ id }: Permission, { chatId }: CardPlace) => {
     const card = await store.cards.get(id, channel, chatId)
     const thread = card?.threadId ?? null
-    const topic = thread === null ? undefined : await store.topics.byThread(channel, chatId, thread)
-    if (!topic) return
-    const payload = { kind: "decided" as const, topicId: topic.id, permissionId: id }
+    const inTopic = thread === null ? undefined : await store.topics.byThread(channel, chatId, thread)
+    // In a chat without topics it is found by its number.
+    const topic = inTopic ?? (card && (await store.topics.byMessage(channel, chatId, card.messageId)))
+    if (!card) return
+    const payload = { kind: "decided" as const, permissionId: id }
     const nowMs = clock.nowMs()
-    const delivery = toShow(channel, `card:${id}:${nowMs}`, topicLane(topic, true), payload)
+    const key = `card:${id}:${nowMs}`
+    const delivery = topic
+      ? toShow(channel, key, topicLane(topic, true), { ...payload, topicId: topic.id })
+      : toShow(channel, key, chatLane(chatId), { ...payload, chatId, threadId: thread })
     await store.deliveries.enqueue({ ...delivery, repeatable: true }, nowMs)
   }
 

@@ -3,10 +3,12 @@ import { makeBell } from "../../domain/bell.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { type Address, addressOf, lanesOf, messageOf } from "../../domain/message.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { type Desk, LEASE_MS } from "./desk.ts"
 import type { HandedOver } from "./hand-over.ts"
 import type { Closed, Ladder, Way } from "./ladder.ts"
 import type { Parking } from "./parking.ts"
+import type { Precedence } from "./precedence.ts"
 import type { Recovery } from "./recovery.ts"
 import { isNobody, placeOf, type Whom } from "./whom.ts"
 
@@ -24,6 +26,7 @@ export interface CourierDeps {
   desk: Desk
   whom: Whom
   ladder: Ladder
+  precedence: Precedence
   parking: Parking
   recovery: Recovery
   handOver(way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver>
@@ -41,18 +44,33 @@ const POLL_MS = 2_000
 /** Many have something at the same moment, and one look serves them all. */
 const GATHER_MS = 10
 const CUT_OFF_MS = 5_000
-const RETRY_MS = 1_000
 
 export function makeCourier(deps: CourierDeps): Courier {
-  const { clock, desk, whom, ladder, parking, recovery, handOver, inTurn, onTrouble } = deps
+  const { clock, desk, whom, ladder, precedence, parking, recovery, handOver, inTurn, onTrouble } = deps
   const working = new Set<Promise<void>>()
   const bell = makeBell()
+  /** Lanes that let another message go first, by place: tried again as soon as that one is handed over. */
+  const givingWay = new Map<string, Set<string>>()
   let lastCutOffMs = 0
   let ending: AbortSignal = AbortSignal.abort()
 
   const putOff = async (delivery: Delivery, { reason, until }: Pick<Closed, "reason" | "until">) => {
     parking.park(delivery.lane, until, clock.nowMs())
     await desk.giveBack(delivery, reason)
+  }
+
+  const giveWay = (delivery: Delivery, first: Delivery, place: string) => {
+    const lanes = givingWay.get(place) ?? new Set()
+    givingWay.set(place, lanes.add(delivery.lane))
+    // Its way was just seen to be open, whatever it was put off for.
+    parking.release([first.lane])
+    return putOff(delivery, { reason: `${first.key} goes first`, until: "idle" })
+  }
+
+  const resumeAfter = (delivery: Delivery, place: string) => {
+    const lanes = givingWay.get(place)
+    givingWay.delete(place)
+    if (lanes) parking.release([...lanes].filter((lane) => lane !== delivery.lane))
   }
 
   const deliver = async (delivery: Delivery, signal: AbortSignal) => {
@@ -71,11 +89,17 @@ export function makeCourier(deps: CourierDeps): Courier {
         return putOff(delivery, { reason: "the agent is in another place now", until: "idle" })
       const way = await ladder.find(agent, delivery)
       if (way.rung === undefined) return putOff(delivery, way)
+      const first = await precedence(delivery, agent)
+      if (first) {
+        if (way.rung === "line") way.line.close()
+        return giveWay(delivery, first, place)
+      }
       const result = await handOver(way, delivery, signal)
       if (result.kind === "closed") return putOff(delivery, result)
       // The agent is at this one now, and says when it has done.
       if (way.rung === "pane" && isNormal(delivery)) parking.rest(delivery.lane, clock.nowMs())
       else parking.clear(delivery.lane)
+      resumeAfter(delivery, place)
       return result.kind === "unconfirmed"
     })
     if (isOpen) await recovery.settle(delivery, signal)
@@ -111,23 +135,29 @@ export function makeCourier(deps: CourierDeps): Courier {
   return {
     async run(signal) {
       ending = signal
-      const every = (ms: number, what: string, work: () => Promise<void>) =>
-        setInterval(() => void work().catch((error: unknown) => onTrouble(error, what)), ms)
-      await desk.open()
-      const timers = [every(LEASE_MS / 3, "leases", desk.renew), every(POLL_MS, "progress", deps.progress)]
+      const every = (everyMs: number, name: string, round: () => Promise<void>) =>
+        superviseLoop({ name, signal, everyMs, round, onTrouble })
+      const beside = [
+        every(LEASE_MS / 3, "message leases", desk.renew),
+        every(POLL_MS, "message progress", deps.progress),
+      ]
+      let isOpen = false
       const stop = () => bell.ring()
       signal.addEventListener("abort", stop)
-      while (!signal.aborted) {
-        try {
+      await superviseLoop({
+        name: "message queue",
+        signal,
+        onTrouble,
+        async round(_, alive) {
+          if (!isOpen) await desk.open()
+          isOpen = true
           await round(signal)
+          alive()
           await bell.wait(Math.min(POLL_MS, parking.nextMs(clock.nowMs()) ?? POLL_MS))
           await sleep(GATHER_MS)
-        } catch (error) {
-          onTrouble(error, "the queue")
-          await bell.wait(RETRY_MS)
-        }
-      }
-      for (const timer of timers) clearInterval(timer)
+        },
+      })
+      await Promise.all(beside)
       signal.removeEventListener("abort", stop)
       await Promise.all(working)
     },

@@ -5,7 +5,7 @@ import type { Delivery } from "../../domain/delivery.ts"
 import { messageOf } from "../../domain/message.ts"
 import type { PaneAddress } from "../../domain/panes.ts"
 import type { Machine } from "../../domain/platform.ts"
-import { isMail, mailText } from "../messages/mail.ts"
+import { isMail, isTooLongToWake } from "../messages/mail.ts"
 import type { LiveAgent } from "../watching/live.ts"
 import type { OpenTurns } from "./open-turns.ts"
 import type { Waiters } from "./waiters.ts"
@@ -13,6 +13,8 @@ import type { Waiters } from "./waiters.ts"
 /** Which one way is open to the agent for a message now. Nothing is done by asking. */
 export interface Ladder {
   find(agent: LiveAgent, delivery: Delivery): Promise<Way | Closed>
+  /** What the sender should know at once: the agent cannot be reached in the way that the message needs. */
+  caveat(agent: LiveAgent, delivery: Pick<Delivery, "payload">): Promise<string | undefined>
 }
 
 export type Way =
@@ -37,13 +39,14 @@ export interface LadderDeps {
   waiters: Pick<Waiters, "isWaiting">
 }
 
-/** Longer texts than this were seen to be cut on the way through a waiter. */
-export const MAX_WAKE_CHARS = 20_000
-
 export function makeLadder({ clock, lines, consoles, machine, turns, waiters }: LadderDeps): Ladder {
+  /** A line says everything to the model: a command of the agent's own is typed. */
+  const lineTo = async ({ platform, nativeId }: LiveAgent["session"], isCommand = false) =>
+    isCommand ? undefined : lines.find((one) => one.platform === platform)?.open(machine, { nativeId })
+
   return {
     async find(agent, delivery) {
-      const { platform, nativeId } = agent.session
+      const { platform } = agent.session
       const { priority, isCommand, sessionId } = messageOf(delivery)
       if (agent.status === "waiting") {
         const what = agent.waitingFor ?? "an answer"
@@ -54,15 +57,12 @@ export function makeLadder({ clock, lines, consoles, machine, turns, waiters }: 
       const isUrgent = priority !== "normal"
       const isStop = priority === "stop" && isBusy
 
-      // A line says everything to the model: a command of the agent's own is typed.
-      const line = isCommand
-        ? undefined
-        : await lines.find((one) => one.platform === platform)?.open(machine, { nativeId })
+      const line = await lineTo(agent.session, isCommand)
       // Where nobody has the session open it would wait in the platform's queue, where it cannot be taken back.
       if (line && !line.isLive) line.close()
       else if (line) {
         if (line.status === "idle" || (isUrgent && line.status === "busy"))
-          return { rung: "line", agent, line, isStop: isStop && line.status === "busy" }
+          return { rung: "line", agent, line, isStop: priority === "stop" && line.status === "busy" }
         line.close()
         return closed(line.status === "busy" ? BUSY : "the agent waits for its user", "idle")
       }
@@ -76,12 +76,24 @@ export function makeLadder({ clock, lines, consoles, machine, turns, waiters }: 
 
       if (!isMail(delivery)) return closed("the owner's own words need a terminal in tmux to be typed into", "somebody")
       if (isBusy) return closed("the agent is busy; it is told at the end of its turn", can.turn ? "turn" : "idle")
-      const isShort = mailText(delivery).length <= MAX_WAKE_CHARS
-      if (can.wake && isShort && waiters.isWaiting(agent.session)) return { rung: "wake", agent }
+      if (can.wake && !isTooLongToWake(delivery) && waiters.isWaiting(agent.session)) return { rung: "wake", agent }
       return closed(`there is no way in now${fetches}`, "somebody")
+    },
+    async caveat(agent, delivery) {
+      const { priority, isCommand } = messageOf(delivery)
+      const isStop = priority === "stop" && turns.isBusy(agent, clock.nowMs())
+      if (agent.route?.pane || (isMail(delivery) && !isStop)) return undefined
+      const line = await lineTo(agent.session, isCommand)
+      line?.close()
+      if (line?.isLive) return undefined
+      return isMail(delivery) ? CANNOT_STOP : CANNOT_TYPE
     },
   }
 }
 
+const CANNOT_STOP =
+  "The agent runs outside tmux, so its turn cannot be interrupted: it gets the message when the turn ends."
+const CANNOT_TYPE =
+  "The agent runs outside tmux, so your words cannot be typed: they wait until it runs in tmux. Messages from others go past them."
 const BUSY = "the agent is busy"
 const closed = (reason: string, until: Closed["until"]): Closed => ({ rung: undefined, reason, until })

@@ -68,11 +68,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
 
   /** The input line that is there now, or why nothing can be written. */
   const lookAt = async ({ pane, isAgentThere }: InterruptWish, agent: AgentConsole) => {
-    let look = await panes.look(pane)
-    if (look?.isInMode) {
-      await panes.leaveMode(pane)
-      look = await panes.look(pane)
-    }
+    const look = await panes.look(pane)
     if (!look) return gone("the pane is another one, or is closed")
     if (look.isDead) return gone("the program in the pane has ended")
     if (!(await isAgentThere())) return gone("the agent no longer runs in the pane")
@@ -117,14 +113,14 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
     const { agent, text } = ready
     let seen = await lookAt(wish, agent)
     if (wish.isStop && seen.kind === "input") {
-      await panes.key(wish.pane, "Escape", { program: seen.look.program })
+      await panes.key(wish.pane, "Escape", keyGuardOf(seen.look))
       // Together with what is pasted next, it would be read as the beginning of another key.
       await sleep(ESCAPE_MS)
       seen = await lookUntil(wish, agent, ({ kind }) => kind === "input")
     }
     if (seen.kind === "input" && seen.draft !== "") {
       if (!agent.can.stash || seen.isStashed) return later("draft", "somebody is writing in the input line")
-      await panes.key(wish.pane, "C-s", { program: seen.look.program })
+      await panes.key(wish.pane, "C-s", keyGuardOf(seen.look))
       seen = await lookUntil(wish, agent, (now) => now.kind === "input" && now.draft === "")
     }
     // Nothing was written where the screen has moved in between: an agent at work is looked at again.
@@ -156,7 +152,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
     if (!agent) return { kind: "refused", reason: unwritable(wish.platform) }
     const seen = await lookAt(wish, agent)
     if (seen.kind !== "input") return seen
-    const isPressed = await panes.key(wish.pane, "Escape", { program: seen.look.program })
+    const isPressed = await panes.key(wish.pane, "Escape", keyGuardOf(seen.look))
     return isPressed ? { kind: "pressed" } : gone("another program is in the pane")
   }
 
@@ -171,7 +167,9 @@ const unwritable = (platform: string) => `${platform} cannot be written to in a 
 const later = (reason: LaterReason, what: string) => ({ kind: "later" as const, reason, what })
 const gone = (reason: string) => ({ kind: "gone" as const, reason })
 const pasted = (text: string, reason: string) => ({ kind: "pasted" as const, text, reason })
-const guardOf = ({ program, cursor }: PaneLook) => ({ program, cursor })
+/** A person who scrolls back in the pane stays where they are: a mode is neither left nor waited for. */
+const keyGuardOf = ({ program, isInMode }: PaneLook) => ({ program, isInMode })
+const guardOf = (look: PaneLook) => ({ ...keyGuardOf(look), cursor: look.cursor })
 
 function isHolding(seen: { kind: string; draft?: string }, agent: AgentConsole, text: string): boolean {
   return seen.kind === "input" && seen.draft !== undefined && agent.isDraftOf(seen.draft, text)

@@ -3,7 +3,7 @@ import type { AgentConsole } from "../../domain/agent-console.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import type { HookEvent, SentHook } from "../../domain/hook.ts"
-import { type Address, lanesOf } from "../../domain/message.ts"
+import { addressOf, comesBefore } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { isMail, mailText } from "../messages/mail.ts"
@@ -11,6 +11,7 @@ import { teamsOf } from "../watching/belonging.ts"
 import type { Courier } from "./courier.ts"
 import type { Desk } from "./desk.ts"
 import type { Parking } from "./parking.ts"
+import { lanesTo } from "./precedence.ts"
 import { isNobody, type Whom } from "./whom.ts"
 
 export interface TurnDeps {
@@ -46,22 +47,19 @@ export function makeTurnContext(deps: TurnDeps) {
     return undefined
   }
 
-  const take = async (to: Address, nativeId: string): Promise<string | undefined> => {
-    for (const lane of lanesOf(to).toReversed()) {
-      const delivery = await headOf(lane)
-      if (!delivery) continue
-      const agent = await whom(to)
-      const text = mailText(delivery)
-      const isFit = isMail(delivery) && text.length <= MAX_CHARS
-      const isIts = !isNobody(agent) && agent.session.nativeId === nativeId
-      if (!isFit || !isIts || agent.route?.pane || !(await desk.begin(delivery, agent, "turn"))) {
-        await desk.giveBack(delivery, delivery.outcome ?? "the agent is busy")
-        continue
-      }
-      courier.watch(delivery)
-      return text
+  const take = async (lane: string, nativeId: string): Promise<string | undefined> => {
+    const delivery = await headOf(lane)
+    if (!delivery) return undefined
+    const agent = await whom(addressOf(delivery))
+    const text = mailText(delivery)
+    const isFit = isMail(delivery) && text.length <= MAX_CHARS
+    const isIts = !isNobody(agent) && agent.session.nativeId === nativeId
+    if (!isFit || !isIts || agent.route?.pane || !(await desk.begin(delivery, agent, "turn"))) {
+      await desk.giveBack(delivery, delivery.outcome ?? "the agent is busy")
+      return undefined
     }
-    return undefined
+    courier.watch(delivery)
+    return text
   }
 
   return async (sent: SentHook, event: HookEvent): Promise<string | undefined> => {
@@ -72,10 +70,13 @@ export function makeTurnContext(deps: TurnDeps) {
     inARow.delete(nativeId)
     const session = await store.sessions.byNative(sent.platform, nativeId)
     if (!session) return undefined
-    const teams = teamsOf(roster, session, event.cwd).map(({ name }): Address => ({ team: name }))
     if (count >= MOST_IN_A_ROW || clock.nowMs() - sent.atMs > IN_TIME_MS) return undefined
-    for (const to of [{ sessionId: session.id }, ...teams]) {
-      const text = await take(to, nativeId)
+    const teams = teamsOf(roster, session, event.cwd).map(({ name }) => name)
+    const waiting = (await store.deliveries.heads(lanesTo({ session, teams }))).sort((a, b) =>
+      comesBefore(a, b) ? -1 : 1,
+    )
+    for (const { lane } of waiting) {
+      const text = await take(lane, nativeId)
       if (text === undefined) continue
       inARow.set(nativeId, count + 1)
       return text

@@ -2,6 +2,7 @@ import type { Address } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import type { LiveAgent, LiveSessions } from "../watching/live.ts"
+import type { Watch } from "../watching/watch.ts"
 
 /** Who has an address now, or why nobody has. */
 export type Whom = (to: Address) => Promise<LiveAgent | Nobody>
@@ -20,9 +21,10 @@ export interface WhomDeps {
   roster: Roster
   live: LiveSessions
   host: string
+  watch: Pick<Watch, "mayReturn">
 }
 
-export function makeWhom({ store, roster, live, host }: WhomDeps): Whom {
+export function makeWhom({ store, roster, live, host, watch }: WhomDeps): Whom {
   return async ({ team: name, sessionId }) => {
     if (sessionId !== undefined) {
       const agent = await live.ofSession(sessionId)
@@ -34,6 +36,8 @@ export function makeWhom({ store, roster, live, host }: WhomDeps): Whom {
     const team = roster.byName(name)
     if (!team) return { nobody: `the team ${name} is not in the configuration` }
     const [agent] = await live.ofTeam(team)
+    if (agent && (await watch.mayReturn(name, agent)))
+      return { nobody: `the session of ${name} is gone, and may come back` }
     return agent ?? { nobody: `no session of ${name} is live`, awayTeam: name }
   }
 }

@@ -1,9 +1,10 @@
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Channel, ChannelTrouble, IncomingFile, IncomingMessage } from "../../domain/channel.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Session } from "../../domain/session.ts"
+import { kindOf } from "../../lib/untrusted-file.ts"
 import { safeName, saveToInbox } from "./inbox.ts"
 
 export interface AttachmentDeps {
@@ -97,8 +98,7 @@ export const filesIn = (text: string) => /(?:^|\n\n)The files? (?:is \/|are:\n)[
 /** Where the agent works, so that it may read there; or else its project. */
 async function folderOf({ projectPath, rootUri }: Session): Promise<string | undefined> {
   const roots = rootUri?.startsWith("file://") ? [fileURLToPath(rootUri)] : []
-  for (const dir of [...(projectPath === null ? [] : [projectPath]), ...roots])
-    if ((await stat(dir).catch(() => undefined))?.isDirectory()) return dir
+  for (const dir of [...(projectPath === null ? [] : [projectPath]), ...roots]) if (kindOf(dir) === "folder") return dir
   return undefined
 }
 

@@ -40,9 +40,9 @@ export const COMMANDS = [
   { name: "help", summary: "What there is" },
 ] as const
 
-/** A path is none. */
-export const isCommand = ({ text, isEdit, files }: IncomingMessage) =>
-  !isEdit && files.length === 0 && /^\/\/?[a-z][\w:-]*(?:@\w+)?(?:\s|$)/i.test(text)
+/** A path is none, nor is what somebody else wrote and is only handed on. */
+export const isCommand = ({ text, isEdit, files, forwardedFrom }: IncomingMessage) =>
+  !isEdit && files.length === 0 && forwardedFrom === null && /^\/\/?[a-z][\w:-]*(?:@\w+)?(?:\s|$)/i.test(text)
 
 interface Asked {
   message: IncomingMessage
@@ -107,7 +107,7 @@ export function makeCommands(deps: CommandDeps): Commands {
   return {
     async run(message, topic, by) {
       const { name, rest, isAgents } = parsed(message.text)
-      const act = isAgents ? undefined : own[name]
+      const act = !isAgents && Object.hasOwn(own, name) ? own[name] : undefined
       if (act) {
         const told = await act({ message, topic, by, rest })
         if ("kind" in told) return told

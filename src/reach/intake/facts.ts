@@ -1,7 +1,7 @@
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { SessionId } from "../../domain/ids.ts"
-import { AGENT_CHANNEL, lanesOf, messageOf } from "../../domain/message.ts"
+import { AGENT_CHANNEL, addressOfLane, lanesOf, messageOf } from "../../domain/message.ts"
 import { type OutgoingButton, TAP } from "../../domain/outgoing.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
@@ -115,9 +115,8 @@ export function makeFacts({ store, live, roster, resuming, host, bot }: FactsDep
   }
 
   async function laneName(lane: string): Promise<string> {
-    const name = lane.replace(/!urgent$/, "")
-    const id = /^session:(.+)$/.exec(name)?.[1]
-    return id === undefined ? name.replace(/^team:/, "") : named(id as SessionId)
+    const { team = lane, sessionId } = addressOfLane(lane) ?? {}
+    return sessionId === undefined ? team : named(sessionId)
   }
 }
 

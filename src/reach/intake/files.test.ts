@@ -29,7 +29,7 @@ const open = async (deps: IntakeWish["deps"] = {}) => {
 }
 const inbox = () => join(intake.dir, "shop", ".throughline", "inbox")
 const texts = async () => (await intake.messages()).map(({ text }) => text)
-const LATE = { timeout: 10_000 }
+const LATE = { timeout: 60_000 }
 
 test("a file is kept in the project for its owner alone, unseen by git, and the agent is told where", async () => {
   const { thread } = await open()

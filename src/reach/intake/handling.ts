@@ -5,6 +5,7 @@ import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { newKey } from "../../domain/ids.ts"
 import type { Store } from "../../domain/store.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { type Admitted, inChannel } from "./admit.ts"
 
 /** What came of an update. What is written for it commits with the word that it is done. */
@@ -104,20 +105,29 @@ export function makeHandling({ store, clock, channel, host, home, handle, onTrou
     async run(signal: AbortSignal): Promise<void> {
       const ring = () => bell.ring()
       signal.addEventListener("abort", ring)
-      const renewing = setInterval(() => {
-        for (const seq of inHand.keys())
-          store.deliveries
-            .renew(seq, owner, LEASE_MS, clock.nowMs())
-            .catch((error: unknown) => onTrouble(error, "a lease could not be renewed"))
-      }, LEASE_MS / 3)
-      await store.deliveries
-        .endLeases(ownerPrefix, owner, clock.nowMs())
-        .catch((error: unknown) => onTrouble(error, ""))
-      while (!signal.aborted) {
-        await round(signal).catch((error: unknown) => onTrouble(error, "what people did could not be looked at"))
-        await bell.wait(Math.max(0, Math.min(POLL_MS, (nextDueMs ?? Number.POSITIVE_INFINITY) - clock.nowMs())))
-      }
-      clearInterval(renewing)
+      const renewing = superviseLoop({
+        name: "telegram update leases",
+        signal,
+        everyMs: LEASE_MS / 3,
+        onTrouble,
+        async round() {
+          for (const seq of inHand.keys()) await store.deliveries.renew(seq, owner, LEASE_MS, clock.nowMs())
+        },
+      })
+      let isOpen = false
+      await superviseLoop({
+        name: "telegram update handling",
+        signal,
+        onTrouble,
+        async round(_, alive) {
+          if (!isOpen) await store.deliveries.endLeases(ownerPrefix, owner, clock.nowMs())
+          isOpen = true
+          await round(signal)
+          alive()
+          await bell.wait(Math.max(0, Math.min(POLL_MS, (nextDueMs ?? Number.POSITIVE_INFINITY) - clock.nowMs())))
+        },
+      })
+      await renewing
       signal.removeEventListener("abort", ring)
       // What hangs on a slow network is taken up by the next daemon.
       await Promise.race([Promise.all(inHand.values()), sleep(END_MS, undefined, { ref: false })])

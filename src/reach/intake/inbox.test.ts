@@ -42,7 +42,7 @@ describe("the inbox", () => {
       mkdirSync(outside)
       if (place.includes("/")) mkdirSync(join(dir, "shop", ".throughline"))
       symlinkSync(outside, join(dir, "shop", place))
-      await expect(save("a.txt", "one")).rejects.toThrow("is not a folder")
+      await expect(save("a.txt", "one")).rejects.toThrow("is a link")
       expect(readdirSync(outside)).toEqual([])
     },
   )

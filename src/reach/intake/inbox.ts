@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto"
-import { constants } from "node:fs"
-import { link, lstat, mkdir, open, readFile, realpath, rm, writeFile } from "node:fs/promises"
+import { link, realpath, rm } from "node:fs/promises"
 import { extname, join } from "node:path"
 import { Failure } from "../../domain/failure.ts"
+import { refused } from "../../lib/path-rules.ts"
+import { lookAtFile, readBytes } from "../../lib/untrusted-file.ts"
+import { createFile, makeFolder } from "../../lib/untrusted-write.ts"
 
 const FOLDERS = [".throughline", "inbox"] as const
 const MAX_NAME_CHARS = 80
@@ -16,7 +18,10 @@ export async function saveToInbox(
   projectDir: string,
   file: { name: string; bytes: Uint8Array; atMs: number },
 ): Promise<string> {
-  const inbox = await ensureInbox(projectDir)
+  const within = await realpath(projectDir)
+  const inbox = join(within, ...FOLDERS)
+  makeFolder(inbox, { within })
+  createFile(join(inbox, ".gitignore"), "*\n", { within })
   const time = new Date(file.atMs).toISOString().slice(0, 19).replaceAll(":", "-")
   const name = safeName(file.name)
   const end = extname(name)
@@ -24,19 +29,12 @@ export async function saveToInbox(
   // Written aside and then linked: whoever sees the name sees the whole file, also after a crash.
   const part = join(inbox, `.part-${createHash("sha256").update(file.bytes).update(`${time}${name}`).digest("hex")}`)
   await rm(part, { force: true })
-  const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW
-  const handle = await open(part, flags, 0o600)
-  try {
-    await handle.writeFile(file.bytes)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  if (!createFile(part, file.bytes, { within })) throw refused(part, "exists already")
   try {
     for (let n = 1; n <= MOST_ALIKE; n++) {
       const path = join(inbox, `${time}-${stem}${n === 1 ? "" : `-${n}`}${end}`)
       if (await linked(part, path)) return path
-      if (await holds(path, file.bytes)) return path
+      if (holds(path, file.bytes)) return path
     }
   } finally {
     await rm(part, { force: true })
@@ -57,23 +55,6 @@ export function safeName(name: string): string {
   return `${[...stem].slice(0, MAX_NAME_CHARS).join("") || "file"}${end}`
 }
 
-async function ensureInbox(projectDir: string): Promise<string> {
-  let at = await realpath(projectDir)
-  for (const name of FOLDERS) {
-    at = join(at, name)
-    await mkdir(at, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error
-    })
-    // A link that lies in the project could lead anywhere.
-    if (!(await lstat(at)).isDirectory()) throw new Failure("bad_input", `${at} is not a folder`)
-  }
-  const isNew = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW
-  await writeFile(join(at, ".gitignore"), "*\n", { flag: isNew, mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error
-  })
-  return at
-}
-
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
@@ -84,7 +65,7 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-async function holds(path: string, bytes: Uint8Array): Promise<boolean> {
-  const { size } = await lstat(path)
-  return size === bytes.byteLength && (await readFile(path)).equals(bytes)
+function holds(path: string, bytes: Uint8Array): boolean {
+  const size = lookAtFile(path)?.size
+  return size === bytes.byteLength && readBytes(path, { maxBytes: size }).equals(bytes)
 }

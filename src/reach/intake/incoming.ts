@@ -16,7 +16,8 @@ import type { CardReply } from "../approvals/replies.ts"
 import { type Answers, toShow } from "./answers.ts"
 import { type Commands, isCommand } from "./commands.ts"
 import type { Election } from "./election.ts"
-import type { Handled } from "./handling.ts"
+import { type Fragments, settledWith } from "./fragments.ts"
+import type { Handled, Write } from "./handling.ts"
 import type { ToSession } from "./to-session.ts"
 import type { Known, Who } from "./who.ts"
 
@@ -26,6 +27,9 @@ export interface IncomingDeps {
   channel: Channel
   /** The group of the configuration. */
   chat: string | undefined
+  /** channel:botId */
+  bot: string
+  fragments: Fragments
   who: Who
   election: Election
   commands: Commands
@@ -38,11 +42,15 @@ export interface IncomingDeps {
 }
 
 const LOOK_AGAIN_MS = 5_000
+/** A long text comes in several messages. */
+const LOOK_FOR_MORE_MS = 300
 const HOUR_MS = 60 * 60_000
+/** People may also talk with each other there. */
+const FLAT_HINT_MS = 5 * 60_000
 
 /** What an update leads to. Everything that is written for it has a key of its own, so that twice is as good as once. */
 export function makeIncoming(deps: IncomingDeps) {
-  const { store, clock, channel, who, election, commands, toSession, answer } = deps
+  const { store, clock, channel, who, election, commands, toSession, fragments, answer } = deps
 
   /** The group that we are set up for, or one that has topics of ours: a group that moved has another number. */
   const isOurs = async (chatId: string) =>
@@ -102,6 +110,15 @@ export function makeIncoming(deps: IncomingDeps) {
     }
   }
 
+  /** Where there are no topics, a reply to a session's message is for that session. */
+  const repliedTopic = async ({ place, replyTo }: IncomingMessage): Promise<Topic | undefined> =>
+    replyTo?.isOurs ? store.topics.byMessage(channel.id, place.chatId, replyTo.messageId) : undefined
+
+  const isFlat = async ({ isFlat: hasNoTopics, place, chatKind }: IncomingMessage) =>
+    hasNoTopics ||
+    (chatKind === "private" &&
+      (await store.holds.list(`${deps.bot}:${place.chatId}`)).some(({ kind }) => kind === "no_topics"))
+
   const topicAt = (chatId: string, threadId: number) => store.topics.byThread(channel.id, chatId, threadId)
 
   /** Whether it is for this bot: what is in nobody's topic may be another machine's. */
@@ -116,7 +133,7 @@ export function makeIncoming(deps: IncomingDeps) {
 
   const said = async (message: IncomingMessage, delivery: Delivery, signal: AbortSignal): Promise<Handled> => {
     const { chatId, threadId } = message.place
-    const topic = threadId === null ? undefined : await topicAt(chatId, threadId)
+    const topic = threadId === null ? await repliedTopic(message) : await topicAt(chatId, threadId)
     const forUs = await isForUs(message, topic)
     if (forUs === undefined) return { kind: "later", why: "the messenger is away", inMs: LOOK_AGAIN_MS }
     if (!forUs) {
@@ -128,13 +145,28 @@ export function makeIncoming(deps: IncomingDeps) {
     if (refused) return refused
     const by = message.from as Known
     if (message.chatKind === "private") await who.remember(by, chatId)
-    if (isCommand(message)) return commands.run(message, topic, by, signal)
-    const replied = message.isEdit ? undefined : await deps.cardReply?.(message, by)
+    const sent = topic && (await toSession.sent(message, topic))
+    const gathered = await fragments.gather(message, delivery, sent)
+    if (!gathered) return { kind: "later", why: "the rest of a long text may be to come", inMs: LOOK_FOR_MORE_MS }
+    const { message: whole, rest } = gathered
+    const together = settledWith(delivery.key, rest, clock.nowMs())
+    if (isCommand(whole)) return withWrites(await commands.run(whole, topic, by, signal), together)
+    const isOwnWord = !message.isEdit && message.forwardedFrom === null
+    const replied = isOwnWord ? await deps.cardReply?.(whole, by) : undefined
     if (replied !== undefined)
-      return { kind: "done", outcome: "a card was answered", writes: [answer(message, replied)] }
-    if (topic) return toSession.bring(message, topic, by, delivery, signal)
+      return { kind: "done", outcome: "a card was answered", writes: [answer(message, replied), ...together] }
+    if (topic) return toSession.bring(gathered, topic, by, delivery, signal)
+    if (message.isEdit) return done("an edit of what was for no session")
+    if (await isFlat(message)) {
+      const once = `flat:${chatId}:${by.userId}:${Math.floor(clock.nowMs() / FLAT_HINT_MS)}`
+      return {
+        kind: "done",
+        outcome: "no session is meant",
+        writes: [answer(message, FLAT_HINT, { once }), ...together],
+      }
+    }
     const once = `hint:${chatId}:${threadId ?? 0}:${by.userId}:${Math.floor(clock.nowMs() / HOUR_MS)}`
-    return { kind: "done", outcome: "no session is meant", writes: [answer(message, HINT, { once })] }
+    return { kind: "done", outcome: "no session is meant", writes: [answer(message, HINT, { once }), ...together] }
   }
 
   return (incoming: Incoming, delivery: Delivery, signal: AbortSignal): Promise<Handled> => {
@@ -146,4 +178,8 @@ export function makeIncoming(deps: IncomingDeps) {
 }
 
 const HINT = "Here I only take commands, such as /sessions. What you write in a session's topic goes to its agent."
+const FLAT_HINT =
+  "This chat has no topics, so I cannot tell which session you mean. Reply to one of its messages; /sessions lists those that are live. To have a topic for each: group → Edit → Topics."
+const withWrites = (handled: Handled, writes: readonly Write[]): Handled =>
+  handled.kind === "done" ? { ...handled, writes: [...(handled.writes ?? []), ...writes] } : handled
 const done = (outcome: string): Handled => ({ kind: "done", outcome })

@@ -76,10 +76,8 @@ test("whoever is not on the list is refused in words once an hour, and written d
   expect(await intake.messages()).toEqual([])
   const refused = (who: string, why: string) => `telegram:${who} channel.refused ${why}`
   expect((await intake.audit()).toSorted()).toEqual(
-    [
-      ...Array.from({ length: 4 }, () => refused(String(eve.id), "not on the list")),
-      refused("anonymous", "anonymous"),
-    ].toSorted(),
+    // Once for each of them, with a count: a flood does not fill the audit.
+    [refused(String(eve.id), "not on the list"), refused("anonymous", "anonymous")].toSorted(),
   )
   expect((await intake.answers()).map((text) => text.slice(0, 22)).toSorted()).toEqual([
     "I cannot tell who is w",
@@ -296,7 +294,7 @@ test("an update that always fails is given up and written down, and those behind
   ada.tap(group, card, "Go")
   ada.write(group, "goes on", { thread })
   await expect.poll(texts).toEqual(["goes on"])
-  await expect.poll(() => intake.audit(), { timeout: 10_000 }).toEqual(["throughline channel.given_up broken"])
+  await expect.poll(() => intake.audit(), { timeout: 60_000 }).toEqual(["throughline channel.given_up broken"])
   await intake.settled()
 })
 

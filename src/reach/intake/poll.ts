@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises"
+import { makeBell } from "../../domain/bell.ts"
 import type { Channel, ChannelTrouble, RawUpdate } from "../../domain/channel.ts"
 import type { BotState } from "../../domain/channel-store.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Store } from "../../domain/store.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { admit } from "./admit.ts"
 
 export interface PollDeps {
@@ -61,6 +62,9 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
   let isProbing = false
   /** Was there at the last look, and not taken in, because somebody else might. */
   let untaken: number | undefined
+  /** Since when every question was answered, or is still open; and whether one was answered at all. */
+  let listeningSinceMs: number | undefined
+  let hasHeard = false
 
   const become = async (state: BotState, why: string | null) => {
     const nowMs = clock.nowMs()
@@ -147,26 +151,45 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
     const isWell = !isProbing && known?.state === "ok" && failures === 0
     const seconds = isWell ? pace.pollSeconds : pace.probeSeconds
     const askedAtMs = clock.nowMs()
+    listeningSinceMs ??= askedAtMs
     const told = await channel.poll({ offset: known?.nextOffset ?? null, seconds, signal })
     if (signal.aborted) return 0
-    if (!told.ok) return onRefusal(told.trouble)
+    if (!told.ok) {
+      listeningSinceMs = undefined
+      return onRefusal(told.trouble)
+    }
+    hasHeard = true
     const waitMs = await onAnswer(told.value, known?.state)
     // Who says at once that there is nothing is not asked all the time.
     return told.value.length > 0 ? waitMs : Math.max(waitMs, pace.awayMs - (clock.nowMs() - askedAtMs))
   }
 
   return {
+    /** From when on nothing new came, if nothing was taken in; undefined while that cannot be told. */
+    listeningSinceMs(): number | undefined {
+      const isFirst = !hasHeard && listeningSinceMs !== undefined && clock.nowMs() - listeningSinceMs < FIRST_ANSWER_MS
+      return isFirst ? undefined : listeningSinceMs
+    },
     async run(signal: AbortSignal): Promise<void> {
-      while (!signal.aborted) {
-        const waitMs = await ask(signal).catch((error: unknown) => {
-          onTrouble(error, "what people did in the chats could not be taken in")
-          return backOff(pace.awayMs, pace.awayMostMs, ++failures)
-        })
-        if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => {})
-      }
+      const bell = makeBell({ signal })
+      await superviseLoop({
+        name: "telegram updates",
+        signal,
+        onTrouble,
+        firstRetryMs: pace.awayMs,
+        mostRetryMs: pace.awayMostMs,
+        async round(_, alive) {
+          const waitMs = await ask(signal)
+          alive()
+          if (waitMs > 0) await bell.pause(waitMs)
+        },
+      })
       await store.roles.release(role, owner).catch(() => {})
     },
   }
 }
+
+/** What waited for this daemon is handed to it within this time. */
+const FIRST_ANSWER_MS = 5_000
 
 const backOff = (firstMs: number, mostMs: number, times: number) => Math.min(mostMs, firstMs * 2 ** (times - 1))

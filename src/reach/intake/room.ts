@@ -13,6 +13,7 @@ import { type AttachmentDeps, makeAttachments } from "./attachments.ts"
 import { COMMANDS, makeCommands } from "./commands.ts"
 import { makeElection } from "./election.ts"
 import { makeFacts } from "./facts.ts"
+import { makeFragments } from "./fragments.ts"
 import { makeHandling } from "./handling.ts"
 import { makeIncoming } from "./incoming.ts"
 import { makePairing, type Pairing } from "./pairing.ts"
@@ -70,6 +71,8 @@ export function makeIntake(deps: IntakeDeps): Intake {
     handle: makeIncoming({
       ...deps,
       chat: settings.chat,
+      bot,
+      fragments: makeFragments({ ...deps, listeningSinceMs: () => poller.listeningSinceMs() }),
       who: makeWho({ store, clock, channel: channel.id, users: settings.users, pairing, answer }),
       election: makeElection({ clock, channel, botId, self }),
       commands,

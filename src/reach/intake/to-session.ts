@@ -4,7 +4,8 @@ import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
 import { newMessageId, type SessionId } from "../../domain/ids.ts"
-import { messageOf, targetOf } from "../../domain/message.ts"
+import { lanesOf, type MessagePayload, messageOf, type Sender, targetOf } from "../../domain/message.ts"
+import type { MessageOrigin, MessagePart } from "../../domain/outgoing.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
@@ -13,6 +14,7 @@ import type { LiveSessions } from "../watching/live.ts"
 import type { Admitted } from "./admit.ts"
 import type { Answers } from "./answers.ts"
 import { type Attachments, type Brought, filesIn } from "./attachments.ts"
+import { digestOf, type Gathered, partOf, settledWith } from "./fragments.ts"
 import type { Handled, Write } from "./handling.ts"
 import { offerResume } from "./offer.ts"
 import { quoted } from "./quoting.ts"
@@ -32,7 +34,9 @@ export interface ToSessionDeps {
 
 export interface ToSession {
   /** What somebody wrote, said or sent in a session's topic goes to its agent. */
-  bring(message: IncomingMessage, topic: Topic, by: Known, delivery: Delivery, signal: AbortSignal): Promise<Handled>
+  bring(gathered: Gathered, topic: Topic, by: Known, delivery: Delivery, signal: AbortSignal): Promise<Handled>
+  /** What was sent under the number of this message before, if anything was. */
+  sent(message: IncomingMessage, topic: Topic): Promise<Delivery | undefined>
   /** Words for the agent, under the number of the message that they are from. */
   say(wish: SayWish): Promise<Handled>
 }
@@ -44,6 +48,7 @@ export interface SayWish {
   text: string
   isCommand?: boolean
   priority?: "stop"
+  parts?: MessagePart[]
   writes?: readonly Write[]
 }
 
@@ -51,6 +56,8 @@ export interface SayWish {
 const ALBUM_MS = 1_200
 const LOOKED_AT_MS = 2_000
 const LOOK_MS = 50
+/** Messages further back are not what is edited now. */
+const LAST_WRITTEN = 50
 
 export function makeToSession({
   store,
@@ -64,28 +71,39 @@ export function makeToSession({
 }: ToSessionDeps): ToSession {
   const keyOf = ({ place, messageId }: IncomingMessage) => `${channel.id}:${place.chatId}:${messageId}`
 
-  const say: ToSession["say"] = async ({ message, topic, by, text, isCommand, priority, writes = [] }) => {
+  const sent: ToSession["sent"] = async (message, { sessionId }) =>
+    sessionId === null ? undefined : messages.byId(newMessageId(targetOf({ sessionId }), keyOf(message)))
+
+  const say: ToSession["say"] = async ({ message, topic, by, text, isCommand, priority, parts, writes = [] }) => {
     const sessionId = topic.sessionId
-    if (sessionId === null) return done("forgotten", answer(message, FORGOTTEN))
+    if (sessionId === null) return done("forgotten", answer(message, FORGOTTEN), ...writes)
     const { chatId, threadId } = message.place
     const { userId, name } = by
-    const origin = { channel: channel.id, chatId, threadId, messageId: message.messageId, userId, name }
+    const about = { channel: channel.id, chatId, threadId, messageId: message.messageId, userId, name }
+    const origin = { ...about, ...(parts ? { parts } : {}) }
+    const { forwardedFrom } = message
+    // What somebody else said is not the owner's word, whoever hands it on.
+    const sender: Sender =
+      forwardedFrom === null
+        ? { kind: "owner", name }
+        : { kind: "client", name: `${forwardedFrom}, forwarded by ${name}` }
     try {
-      const sent = await messages.send({
+      const answered = await messages.send({
         sessionId,
         text,
-        sender: { kind: "owner", name },
+        sender,
         idempotencyKey: keyOf(message),
         allowTwin: true,
         isCommand,
         priority,
         origin,
       })
-      if (!sent.queued && sent.id === undefined) return done(sent.reason, answer(message, `Not sent: ${sent.reason}.`))
-      return done(`message ${sent.id}`, ...writes, ...(await asleep(topic, sessionId)))
+      if (!answered.queued && answered.id === undefined)
+        return done(answered.reason, answer(message, `Not sent: ${answered.reason}.`), ...writes)
+      return done(`message ${answered.id}`, ...writes, ...(await asleep(topic, sessionId)))
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      return done(error.code, answer(message, `Not sent: ${error.message}.`))
+      return done(error.code, answer(message, `Not sent: ${error.message}.`), ...writes)
     }
   }
 
@@ -96,31 +114,51 @@ export function makeToSession({
     return [(tx) => offerResume(tx, { topic, sessionId, nowMs: clock.nowMs() })]
   }
 
-  const edited = async (message: IncomingMessage, { sessionId }: Topic): Promise<Handled> => {
+  /** By the number of the first, or as one of those that it was sent as. */
+  const written = async (message: IncomingMessage, topic: Topic, sessionId: SessionId) => {
+    const first = await sent(message, topic)
+    if (first) return first
+    const last = await store.deliveries.ofLanes(lanesOf({ sessionId }), { last: LAST_WRITTEN })
+    return last.find((one) => {
+      const { origin } = messageOf(one)
+      return origin?.chatId === message.place.chatId && partIn(origin, message) !== undefined
+    })
+  }
+
+  const edited = async (message: IncomingMessage, topic: Topic): Promise<Handled> => {
+    const { sessionId } = topic
     if (sessionId === null) return done("forgotten")
-    const id = newMessageId(targetOf({ sessionId }), keyOf(message))
     for (const untilMs = clock.nowMs() + LOOKED_AT_MS; ; await sleep(LOOK_MS)) {
-      const delivery = await messages.byId(id)
+      const delivery = await written(message, topic, sessionId)
       if (!delivery) return done("an edit of what was not handed on")
       const payload = messageOf(delivery)
+      const part = partIn(payload.origin, message)
       const isWaiting = delivery.state === "queued" && delivery.attemptStartedAtMs === null
       // Taken back, or given up: there is nothing to correct.
       if (delivery.state === "cancelled" || delivery.state === "expired") return done(`it is ${delivery.state}`)
-      if (payload.text === message.text) return done("nothing changed")
+      if (part ? part.digest === digestOf(message.text) : payload.text === message.text) return done("nothing changed")
       if (!isWaiting || clock.nowMs() > untilMs)
         return done("too late", answer(message, TOO_LATE, { part: `edit-${message.atMs}` }))
-      const text =
-        `${await withQuote(message, sessionId)}${message.files.length > 0 ? filesIn(payload.text) : ""}`.trim()
+      const next = part && part.offset >= 0 ? spliced(payload, part, message) : await recomposed(payload, message)
       // The courier takes it for a moment to see whether it can go now.
-      if (await store.deliveries.rewrite(delivery.seq, { ...payload, text }, { ifWaitingAtMs: clock.nowMs() }))
-        return done(`message ${id} reads differently now`)
+      if (await store.deliveries.rewrite(delivery.seq, next, { ifWaitingAtMs: clock.nowMs() }))
+        return done(`message ${delivery.key} reads differently now`)
     }
   }
 
+  /** With files: the words under them change, and the files stay. */
+  const recomposed = async (payload: MessagePayload, message: IncomingMessage): Promise<MessagePayload> => {
+    const files = message.files.length > 0 ? filesIn(payload.text) : ""
+    const { origin } = payload
+    const parts = origin?.parts?.map((one) => (one.messageId === message.messageId ? partOf(message, -1) : one))
+    const text = `${message.text}${files}`.trim()
+    return { ...payload, text, ...(origin ? { origin: { ...origin, ...(parts ? { parts } : {}) } } : {}) }
+  }
+
   const withQuote = async (message: IncomingMessage, sessionId: SessionId) => {
-    if (message.replyTo === null) return message.text
+    if (message.replyTo === null || isOwnNote(message.replyTo)) return message.text
     const [last] = await store.turns.ofSession(sessionId, { kinds: ["reply"], limit: 1, maxChars: 4_000 })
-    return quoted(message.text, message.replyTo.text, last?.text)
+    return quoted(message.text, withoutLabel(message.replyTo.text), last?.text)
   }
 
   /** Those of the album that are here, this one first; undefined while others may still come. */
@@ -149,17 +187,13 @@ export function makeToSession({
         : undefined
     const isSame = before === undefined || (brought.kind === "words" && messageOf(before).text === brought.text)
     const covered = isSame ? album.rest : []
-    const writes = covered.map(
-      (one): Write =>
-        (tx) =>
-          tx.deliveries
-            .move(one.delivery.seq, ["queued"], "done", `with ${delivery.key}`, clock.nowMs())
-            .then(
-              (isMoved) =>
-                isMoved && tx.deliveries.rewrite(one.delivery.seq, { ...one.delivery.payload, raw: undefined }),
-            ),
+    const writes = settledWith(
+      delivery.key,
+      covered.map((one) => one.delivery),
+      clock.nowMs(),
     )
-    return finish(brought, { message, topic, by, writes })
+    const parts = [message, ...covered.map((one) => one.message)].map((one) => partOf(one, -1))
+    return finish(brought, { message, topic, by, parts, writes })
   }
 
   const finish = (brought: Brought, wish: Omit<SayWish, "text">): Promise<Handled> | Handled => {
@@ -175,17 +209,43 @@ export function makeToSession({
 
   return {
     say,
-    async bring(message, topic, by, delivery, signal) {
+    sent,
+    async bring({ message, parts, rest }, topic, by, delivery, signal) {
       if (message.isEdit) return edited(message, topic)
       if (message.otherKind !== null) return done(message.otherKind, answer(message, cannot(message.otherKind)))
       if (message.files.some(({ kind }) => kind === "voice"))
-        return finish(await attachments.hear(message, signal), { message, topic, by })
+        return finish(await attachments.hear(message, signal), { message, topic, by, parts: [partOf(message, -1)] })
       if (message.files.length > 0) return files(message, topic, by, delivery)
-      if (topic.sessionId === null) return done("forgotten", answer(message, FORGOTTEN))
-      return say({ message, topic, by, text: await withQuote(message, topic.sessionId) })
+      const writes = settledWith(delivery.key, rest, clock.nowMs())
+      if (topic.sessionId === null) return done("forgotten", answer(message, FORGOTTEN), ...writes)
+      const text = await withQuote(message, topic.sessionId)
+      const shift = text.length - message.text.length
+      const shifted = parts.map((part) => ({ ...part, offset: part.offset + shift }))
+      return say({ message, topic, by, text, parts: shifted, writes })
     },
   }
 }
+
+const partIn = (origin: MessageOrigin | undefined, { messageId }: IncomingMessage) =>
+  origin?.parts?.find((part) => part.messageId === messageId)
+
+/** The part's words are other ones now, and what follows is elsewhere. */
+function spliced(payload: MessagePayload, part: MessagePart, message: IncomingMessage): MessagePayload {
+  const { offset, length } = part
+  const text = `${payload.text.slice(0, offset)}${message.text}${payload.text.slice(offset + length)}`
+  const parts = payload.origin!.parts!.map((one) =>
+    one === part
+      ? partOf(message, offset)
+      : { ...one, offset: one.offset > offset ? one.offset + message.text.length - length : one.offset },
+  )
+  return { ...payload, text, origin: { ...payload.origin!, parts } }
+}
+
+/** Our own word that a turn is over is nothing to quote. */
+const isOwnNote = ({ isOurs, text }: NonNullable<IncomingMessage["replyTo"]>) =>
+  isOurs && /^(?:▸ [^\n]*\n)?✅ done\b/.test(text)
+/** Where there are no topics, messages begin with their session's name. */
+const withoutLabel = (text: string) => text.replace(/^▸ [^\n]*\n/, "")
 
 const done = (outcome: string, ...writes: Write[]): Handled => ({ kind: "done", outcome, writes })
 const cannot = (kind: string) =>

@@ -18,6 +18,8 @@ export interface WhoDeps {
 export type Known = ChannelUser & { userId: string }
 
 const HOUR_MS = 60 * 60_000
+/** Anybody can write to a bot: what strangers send is counted, and does not fill the audit. */
+const FLOOD = { windowMs: HOUR_MS, most: 50 }
 
 /** Who may talk to sessions and tap. Whoever is not named may not, and every refusal is written down. */
 export function makeWho({ store, clock, channel, users, pairing, answer }: WhoDeps) {
@@ -36,12 +38,8 @@ export function makeWho({ store, clock, channel, users, pairing, answer }: WhoDe
     (tx) => {
       const { from, place, kind } = incoming
       const data = { channel, chatId: place.chatId, threadId: place.threadId, name: from.name, kind, why }
-      return tx.audit.add({
-        atMs: clock.nowMs(),
-        who: `${channel}:${from.userId ?? "anonymous"}`,
-        what: "channel.refused",
-        data,
-      })
+      const who = `${channel}:${from.userId ?? "anonymous"}`
+      return tx.audit.tally({ atMs: clock.nowMs(), who, what: "channel.refused", data }, FLOOD)
     }
 
   /** Somebody says a code; undefined when what is said is none. */

@@ -22,7 +22,7 @@ import { sqlite } from "../../store/sqlite.ts"
 import { makeRoster, type TeamSetting } from "../../teams/roster.ts"
 import { type Keeping, makeKeeping } from "./keeping.ts"
 
-const SOON = { timeout: 10_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 let dir: string
 let store: Store
 let settings: Record<string, TeamSetting>
@@ -155,7 +155,7 @@ describe("up", () => {
     const made = keeping()
     const answer = await made.up("web")
     expect(answer).toMatchObject({ how: "started", attach: `tmux -S ${dir}/tmux.sock attach -t throughline-web` })
-    expect(starts()).toEqual([`${join(dir, "web")}|--permission-mode plan`])
+    expect(starts()).toEqual([`${join(dir, "web")}|--allowedTools mcp__throughline --permission-mode plan`])
     expect(await made.up("web")).toMatchObject({ how: "running" })
     expect(starts()).toHaveLength(1)
     expect(await stateOf(made)).toMatchObject({ isKept: true, state: "up" })
@@ -253,7 +253,7 @@ describe("one that is kept", () => {
     expect(starts()).toHaveLength(10)
     mode("live")
     expect(await made.up("web")).toMatchObject({ how: "started" })
-  }, 60_000)
+  }, 240_000)
 
   test("is ended by down, and not started again", async () => {
     const made = tended()
@@ -289,7 +289,10 @@ describe("something waits for a team", () => {
     const made = tended()
     expect(await made.wake("web")).toBe(true)
     expect(await made.wake("web")).toBe(false)
-    await vi.waitFor(() => expect(starts()).toEqual([`${join(dir, "web")}|--permission-mode plan`]), SOON)
+    await vi.waitFor(
+      () => expect(starts()).toEqual([`${join(dir, "web")}|--allowedTools mcp__throughline --permission-mode plan`]),
+      SOON,
+    )
     expect(await stateOf(made)).toMatchObject({ isKept: false, state: "up" })
   })
 

@@ -8,6 +8,7 @@ import type { Machine } from "../../domain/platform.ts"
 import type { Post } from "../../domain/post.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { afterDeath, type Lives, newLives, startedNow } from "./lives.ts"
 
 /** Sessions that Throughline itself starts, each in a session of tmux, and those of them that it keeps up. */
@@ -15,7 +16,7 @@ export interface Keeping {
   /** Starts the team's session if none is there, and starts it again whenever it ends, until `down`. */
   up(name: string): Promise<UpAnswer>
   /** Ends it, and keeps it no longer. */
-  down(name: string): Promise<{ wasKept: boolean; wasRunning: boolean }>
+  down(name: string): Promise<{ wasKept: boolean; wasRunning: boolean; stillOpen?: string }>
   /** For something that waits: starts a session if the team allows it and none is there. False when nothing was started. */
   wake(name: string): Promise<boolean>
   states(): Promise<KeptState[]>
@@ -97,14 +98,11 @@ export function makeKeeping(deps: Deps): Keeping {
     if (!post || post.host !== host || post.goneAtMs !== null || post.pid === 0) return false
     if (!deps.isRunning(post.pid, post.processStart)) return false
     const team = roster.byName(post.team)
-    const live =
-      (team &&
-        (await consoleOf(team)
-          ?.live(machine)
-          .catch(() => []))) ??
-      []
-    // Where one process runs many sessions, it is there without a terminal as well.
-    return live.find(({ nativeId }) => nativeId === post.nativeId)?.isShown !== false
+    const terminal = team && consoleOf(team)
+    const live = (await terminal?.live(machine).catch(() => [])) ?? []
+    const open = live.find(({ nativeId }) => nativeId === post.nativeId)
+    // Where one process runs many sessions, it is there without a terminal as well, and without this session.
+    return open ? open.isShown !== false : terminal?.closeSession === undefined
   }
 
   /** Its last session, unless it is open somewhere: two processes on one session lose what one of them says. */
@@ -222,7 +220,8 @@ export function makeKeeping(deps: Deps): Keeping {
     },
     async down(name) {
       return inTurn(async () => {
-        const wasKept = (await store.posts.byTeam(name))?.isKept ?? false
+        const [post, team] = [await store.posts.byTeam(name), roster.byName(name)]
+        const wasKept = post?.isKept ?? false
         if (wasKept) await store.posts.keep(name, false, clock.nowMs(), host)
         lives.delete(name)
         const pane = await paneOf(name)
@@ -230,7 +229,9 @@ export function makeKeeping(deps: Deps): Keeping {
         // It says goodbye to its servers first; whoever goes on with its session must not meet it.
         for (let left = END_MS; wasRunning && left > 0 && deps.isRunning(pane.panePid, null); left -= LOOK_MS)
           await sleep(LOOK_MS)
-        return { wasKept, wasRunning }
+        const nativeId = wasRunning ? post?.nativeId : undefined
+        const stillOpen = nativeId && team ? await consoleOf(team)?.closeSession?.(machine, nativeId) : undefined
+        return { wasKept, wasRunning, ...(stillOpen !== undefined && { stillOpen }) }
       })
     },
     async wake(name) {
@@ -272,12 +273,8 @@ export function makeKeeping(deps: Deps): Keeping {
       )
     },
     async run(signal) {
-      while (!signal.aborted) {
-        await inTurn(tick).catch((error: unknown) =>
-          onTrouble(error, "the sessions that are kept up could not be looked after"),
-        )
-        await sleep(deps.tickMs ?? TICK_MS, undefined, { signal }).catch(() => {})
-      }
+      const everyMs = deps.tickMs ?? TICK_MS
+      await superviseLoop({ name: "kept sessions", signal, everyMs, round: () => inTurn(tick), onTrouble })
     },
   }
 }

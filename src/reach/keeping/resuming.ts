@@ -1,4 +1,3 @@
-import { statSync } from "node:fs"
 import { basename } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
@@ -10,6 +9,7 @@ import type { PaneAddress, Panes } from "../../domain/panes.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { plainTeam, type Roster, type Team } from "../../domain/team.ts"
+import { kindOf } from "../../lib/untrusted-file.ts"
 import type { LiveSessions } from "../watching/live.ts"
 
 /** Sessions that a person starts, or lets go on, from somewhere else: each in a session of tmux of its own. */
@@ -153,5 +153,5 @@ function folderOf({ projectPath, rootUri }: Session): string | undefined {
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  return kindOf(path) === "folder"
 }

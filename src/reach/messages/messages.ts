@@ -18,6 +18,7 @@ import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { findSession, findTarget } from "./addressing.ts"
 import { stateEntry } from "./entries.ts"
+import { isTooLongToWake } from "./mail.ts"
 import { makeStatus, type TargetStatus, whyWaiting } from "./status.ts"
 
 /** What is to be said to agents: taken in once, kept until it is settled. */
@@ -49,7 +50,8 @@ export type SendWish = ({ target: string } | { sessionId: SessionId }) & {
 }
 
 export type SendAnswer =
-  | { queued: true; id: string; target: string }
+  /** With a note when it will not go the way that the sender may expect. */
+  | { queued: true; id: string; target: string; note?: string }
   | { queued: false; reason: string; id?: string | undefined }
 
 export interface CancelAnswer {
@@ -73,6 +75,8 @@ export interface MessageDeps {
   roster: Roster
   settings: MessageSettings
   interrupt: Messages["interrupt"]
+  /** What its sender should know at once: see `Ladder.caveat`. */
+  caveat?(to: Address, payload: MessagePayload): Promise<string | undefined>
   /** A hint that there is something to do there. */
   onQueued?(to: Address): void
 }
@@ -83,7 +87,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** Only what is tried counts as an attempt, and what is not to be repeated is never tried twice. */
 const MAX_ATTEMPTS = 1_000_000
 
-export function makeMessages({ store, clock, roster, settings, interrupt, onQueued }: MessageDeps): Messages {
+export function makeMessages(deps: MessageDeps): Messages {
+  const { store, clock, roster, settings, interrupt, onQueued } = deps
   return {
     async send(wish) {
       const { text, priority, idempotencyKey, sender, isCommand = false, allowTwin = false, origin } = wish
@@ -109,7 +114,7 @@ export function makeMessages({ store, clock, roster, settings, interrupt, onQueu
         if (before) return before
         const delivery = {
           key: id,
-          lane: laneOf(to, rank),
+          lane: laneOf(to, rank, sender, isTooLongToWake({ key: id, payload })),
           channel: AGENT_CHANNEL,
           payload,
           repeatable: false,
@@ -123,7 +128,9 @@ export function makeMessages({ store, clock, roster, settings, interrupt, onQueu
       })
       if (twin) return { queued: false, reason: "duplicate", id: twin.key }
       onQueued?.(to)
-      return { queued: true, id, target }
+      // It is queued already: a note that cannot be found out must not make the caller send it again.
+      const note = await deps.caveat?.(to, payload).catch(() => undefined)
+      return { queued: true, id, target, ...(note === undefined ? {} : { note }) }
     },
 
     async cancel(id) {

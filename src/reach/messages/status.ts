@@ -1,8 +1,16 @@
-import { pathToFileURL } from "node:url"
-import type { DeliveryState } from "../../domain/delivery.ts"
-import { type Address, AGENT_CHANNEL, lanesOf, messageOf, sessionOfLane, targetOf } from "../../domain/message.ts"
+import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
+import {
+  type Address,
+  AGENT_CHANNEL,
+  addressOfLane,
+  comesBefore,
+  lanesOf,
+  messageOf,
+  targetOf,
+} from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
+import { folderUri } from "../../lib/folder-uri.ts"
 
 export interface TargetStatus {
   /** A team's name, or `session:` and the id of a session. */
@@ -28,7 +36,7 @@ export function makeStatus({ store, roster }: { store: Store; roster: Roster }):
   return async () => {
     const counts = await store.deliveries.counts(AGENT_CHANNEL)
     const isOpen = (state: DeliveryState) => state === "queued" || WITH_AGENT.includes(state)
-    const sessions = counts.flatMap(({ lane, state }) => (isOpen(state) ? (sessionOfLane(lane) ?? []) : []))
+    const sessions = counts.flatMap(({ lane, state }) => (isOpen(state) ? (addressOfLane(lane)?.sessionId ?? []) : []))
     const targets: Address[] = [
       ...roster.list().map(({ name }) => ({ team: name })),
       ...[...new Set(sessions)].map((sessionId) => ({ sessionId })),
@@ -61,7 +69,7 @@ async function saidTask(store: Store, roster: Roster, { team, sessionId }: Addre
     return (state ? state.currentTask : null) || null
   }
   const dir = roster.byName(team)?.projectDir
-  const project = dir === undefined ? undefined : await store.projects.byRoot(pathToFileURL(dir).href)
+  const project = dir === undefined ? undefined : await store.projects.byRoot(folderUri(dir))
   return (project && (await store.taskStates.get(project.id))?.currentTask) || null
 }
 
@@ -72,10 +80,14 @@ async function currentWords(store: Store, lanes: string[]): Promise<string | nul
   return line.length <= MAX_TASK_CHARS ? line : `${line.slice(0, MAX_TASK_CHARS - 1)}…`
 }
 
-/** What was found of the first of these lanes. */
+/** What keeps the next message of these lanes. */
 export async function whyWaiting(store: Store, lanes: string[]): Promise<string | null> {
-  const [head] = await store.deliveries.ofLanes(lanes, { states: ["queued"], first: 1 })
-  return head?.outcome ?? null
+  const heads = await store.deliveries.heads(lanes)
+  const next = heads.reduce<Delivery | undefined>(
+    (best, one) => (best && comesBefore(best, one) ? best : one),
+    undefined,
+  )
+  return next?.outcome ?? null
 }
 
 async function seen(

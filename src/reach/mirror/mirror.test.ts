@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { keepConversation, type Spoken } from "../../../test/fixtures/conversation.ts"
 import { newSessionId, promptHash, type SessionId } from "../../domain/ids.ts"
-import type { Outgoing } from "../../domain/outgoing.ts"
+import { cardCopyKey, chatLane, type Outgoing } from "../../domain/outgoing.ts"
 import type { Permission } from "../../domain/permission.ts"
 import type { Session } from "../../domain/session.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
@@ -640,6 +640,43 @@ describe("permissions", () => {
       "card",
       "decided",
     ])
+  })
+  test("say it in private, too, to whoever got a copy there", async () => {
+    const one = await session()
+    await says(one, TURN)
+    await ask(one.id, "q-1")
+    await follow()
+    const [topic] = await topics()
+    for (const chatId of ["7", "8"])
+      await store.people.put({ channel: topic!.channel, userId: chatId, name: "Ann", chatId, pairedAtMs: nowMs })
+    const payload: Outgoing = { kind: "card", chatId: "7", threadId: null, permissionId: "q-1" }
+    const copy = { key: cardCopyKey("q-1", "7"), lane: chatLane("7"), channel: topic!.channel, repeatable: false }
+    await store.deliveries.enqueue({ ...copy, payload: { ...payload } }, nowMs)
+    await store.permissions.decide("q-1", { state: "allowed", by: "Ann", atMs: nowMs })
+    await store.journal.append([{ kind: "permission.decided", sessionId: one.id, atMs: nowMs, data: { id: "q-1" } }])
+    await follow()
+    const inPrivate = await store.deliveries.ofLanes([chatLane("7"), chatLane("8")])
+    expect(inPrivate.map((delivery) => delivery.payload)).toEqual([payload, { ...payload, kind: "decided" }])
+  })
+  test("that somebody is needed is told also while the request for it is stuck, or was refused", async () => {
+    const one = await session()
+    await says(one, TURN)
+    await ask(one.id, "q-1")
+    await follow()
+    const needs = async () => (await told()).filter((text) => text.includes("✋")).length
+    nowMs += 60_000
+    await hook(one, "Notification", { notification_type: "permission_prompt" })
+    await follow()
+    expect(await needs()).toBe(1)
+    const card = (await store.deliveries.byKey("tg:card:q-1"))!
+    await store.deliveries.move(card.seq, ["queued"], "failed", "refused", nowMs)
+    await hook(one, "Notification", { notification_type: "permission_prompt" })
+    await follow()
+    expect(await needs()).toBe(2)
+    await store.deliveries.move(card.seq, ["failed"], "done", null, nowMs)
+    await hook(one, "Notification", { notification_type: "permission_prompt" })
+    await follow()
+    expect(await needs()).toBe(2)
   })
   test("are not shown where they are switched off; that somebody must come to the desk is", async () => {
     mirror = open({ approvals: false })

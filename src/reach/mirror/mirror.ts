@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import type { Follower, JournalEntry } from "../../domain/journal.ts"
@@ -7,6 +6,7 @@ import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import type { Verbosity } from "../../domain/topic.ts"
 import type { Turn } from "../../domain/turn.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { needsNote } from "../render/notes.ts"
 import { type Afterword, afterwordOf, isLastWord, makeAfterwords, mayBeLast } from "./afterwards.ts"
 import { makeAttendance } from "./attendance.ts"
@@ -47,6 +47,8 @@ export interface Mirror {
 }
 
 const LOOK_MS = 250
+/** An approval request that is not sent by then has to wait. */
+const STUCK_MS = 5_000
 /** How far back ends are looked for that were not told when the daemon died. */
 const LOOK_BACK = 1_000
 /** What happened earlier is told in a topic that is there, but is no reason for one. */
@@ -71,10 +73,21 @@ export function makeMirror(deps: MirrorDeps): Mirror {
     const isNews = clock.nowMs() - atMs <= NEWS_MS
     const type = event === "Notification" ? String(data.notification_type ?? "") : ""
     if (!NEEDS.test(type) || !isNews || !(await who.isTold(tx, session))) return
-    // A card says the same, and more.
-    if (settings.approvals && (await tx.permissions.waiting()).some(({ sessionId }) => sessionId === session.id)) return
     const topic = await telling.ensure(tx, session)
-    if (topic) await telling.note(tx, topic, `needs:${topic.id}:${entry.seq}`, needsNote(type), true)
+    if (topic && !(await isAsked(tx, session)))
+      await telling.note(tx, topic, `needs:${topic.id}:${entry.seq}`, needsNote(type), true)
+  }
+
+  /** An approval request says the same, and more; but not one that is stuck on its way, or was refused. */
+  const isAsked = async (tx: Store, { id }: Session): Promise<boolean> => {
+    if (!settings.approvals) return false
+    for (const permission of await tx.permissions.waiting()) {
+      if (permission.sessionId !== id) continue
+      const card = await tx.deliveries.byKey(`tg:card:${permission.id}`)
+      const isOnItsWay = card?.state === "queued" && clock.nowMs() - card.createdAtMs < STUCK_MS
+      if (card?.state === "done" || isOnItsWay) return true
+    }
+    return false
   }
 
   const take = async (tx: Store, entry: JournalEntry) => {
@@ -136,18 +149,21 @@ export function makeMirror(deps: MirrorDeps): Mirror {
       if ((await store.journal.position(MIRROR)) === 0) await store.journal.advance(MIRROR, await store.journal.last())
     },
     async run(signal) {
-      while (!signal.aborted) {
-        const nowMs = clock.nowMs()
-        if (!hasLookedBack || afterwords.all().some(({ dueAtMs }) => dueAtMs <= nowMs))
-          await store
-            .transaction(async (tx) => {
-              await lookBack(tx)
-              await settle(tx)
-              for (const word of afterwords.all()) if (word.dueAtMs <= nowMs) await tellEnd(tx, word)
-            })
-            .catch((error: unknown) => deps.onTrouble(error, "telling what ended"))
-        await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
-      }
+      await superviseLoop({
+        name: "turn-end notices",
+        signal,
+        everyMs: LOOK_MS,
+        onTrouble: deps.onTrouble,
+        async round() {
+          const nowMs = clock.nowMs()
+          if (hasLookedBack && !afterwords.all().some(({ dueAtMs }) => dueAtMs <= nowMs)) return
+          await store.transaction(async (tx) => {
+            await lookBack(tx)
+            await settle(tx)
+            for (const word of afterwords.all()) if (word.dueAtMs <= nowMs) await tellEnd(tx, word)
+          })
+        },
+      })
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { SessionId } from "../../domain/ids.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
-import { chatLane, type Outgoing } from "../../domain/outgoing.ts"
+import { cardCopyKey, chatLane, type Outgoing } from "../../domain/outgoing.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { restartNote, titled } from "../render/notes.ts"
@@ -23,15 +23,13 @@ export async function tellPermission(
       await telling.put(tx, topic, `card:${permissionId}`, { kind: "card", topicId: topic.id, permissionId }, true)
   } else if (kind === "permission.decided") {
     const card = await tx.deliveries.byKey(`tg:card:${permissionId}`)
-    const topic = card && (await tx.topics.byId((card.payload as Outgoing & { kind: "card" }).topicId))
-    if (topic)
-      await telling.put(
-        tx,
-        topic,
-        `decided:${permissionId}`,
-        { kind: "decided", topicId: topic.id, permissionId },
-        true,
-      )
+    const topic = card && (await tx.topics.byId((card.payload as { topicId: string }).topicId))
+    if (!topic) return
+    const decided = { kind: "decided", permissionId } as const
+    await telling.put(tx, topic, `decided:${permissionId}`, { ...decided, topicId: topic.id }, true)
+    for (const { chatId } of await tx.people.list(topic.channel))
+      if (chatId !== null && (await tx.deliveries.byKey(cardCopyKey(permissionId, chatId))))
+        await telling.put(tx, topic, `decided:${permissionId}:${chatId}`, { ...decided, chatId, threadId: null })
   }
 }
 

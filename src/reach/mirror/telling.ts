@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import { newTimedId } from "../../domain/ids.ts"
-import { type Outgoing, topicLane } from "../../domain/outgoing.ts"
+import { chatLane, type Outgoing, topicLane } from "../../domain/outgoing.ts"
 import type { RichText } from "../../domain/rich-text.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
@@ -49,7 +49,7 @@ export function makeTelling({ clock, verbosity, place }: TellingDeps): Telling {
     await tx.deliveries.enqueue(
       {
         key: `tg:${key}`,
-        lane: topicLane(topic, isFirst),
+        lane: "chatId" in outgoing ? chatLane(outgoing.chatId) : topicLane(topic, isFirst),
         channel: topic.channel,
         payload: { ...outgoing },
         // What changes a message or a topic may be done twice; what is said may not.

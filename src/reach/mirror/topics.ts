@@ -1,3 +1,4 @@
+import { isUntrusted } from "../../domain/origin.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Topic } from "../../domain/topic.ts"
 import { clean, shorten } from "../render/clean.ts"
@@ -18,7 +19,8 @@ export function topicName(
   { host, maxNameUnits }: Pick<MirrorPlace, "host" | "maxNameUnits">,
 ): string {
   const title = UNTITLED.test(session.title) ? "" : session.title
-  const words = [hostWord(host), projectOf(session), title].map(oneLine).filter((word) => word !== "")
+  const mark = isUntrusted(session) ? "⚠️ untrusted" : ""
+  const words = [hostWord(host), projectOf(session), mark, title].map(oneLine).filter((word) => word !== "")
   return shorten(words.join(" • "), maxNameUnits)
 }
 

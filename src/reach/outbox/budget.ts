@@ -18,8 +18,8 @@ export interface ChatBudget {
   arrived(kind: CallKind): void
   /** In the transaction that says how it went. */
   save(tx: Store, kind: CallKind): Promise<void>
-  /** The messenger said so: nothing of any kind before then. */
-  block(untilMs: number): Promise<void>
+  /** The messenger said so: nothing of this kind before then; after a send or an edit, nothing of any kind. */
+  block(kind: CallKind, untilMs: number): Promise<void>
   readonly blockedUntilMs: number
 }
 
@@ -45,9 +45,9 @@ export async function openBudget(deps: BudgetDeps, chatId: string): Promise<Chat
   const most: Record<CallKind, number> = {
     send: sends,
     edit: can.editsPerMinute,
-    // Nothing is told of these two: what holds for the others will do.
+    // Nothing is told of reactions: what holds for edits will do.
     react: can.editsPerMinute,
-    topic: sends,
+    topic: Math.min(sends, can.topicCallsPerMinute),
   }
 
   const recent = (kind: CallKind) => {
@@ -64,6 +64,7 @@ export async function openBudget(deps: BudgetDeps, chatId: string): Promise<Chat
       const isFull = sent.length >= allowed
       return Math.max(
         budgets.send.blockedUntilMs,
+        budgets[kind].blockedUntilMs,
         isFull ? sent.at(-allowed)! + MINUTE_MS + MARGIN_MS : 0,
         kind === "send" && sent.length > 0 ? sent.at(-1)! + can.sendGapMs : 0,
       )
@@ -77,9 +78,11 @@ export async function openBudget(deps: BudgetDeps, chatId: string): Promise<Chat
       budgets[kind].sentAtMs = [...budgets[kind].sentAtMs.slice(0, -1), clock.nowMs()]
     },
     save: put,
-    async block(untilMs) {
-      budgets.send.blockedUntilMs = Math.max(budgets.send.blockedUntilMs, untilMs)
-      await put(store, "send")
+    async block(kind, untilMs) {
+      // Topics and reactions have flood limits of their own, which must not keep an approval request from being sent.
+      const of = kind === "topic" || kind === "react" ? kind : "send"
+      budgets[of].blockedUntilMs = Math.max(budgets[of].blockedUntilMs, untilMs)
+      await put(store, of)
     },
     get blockedUntilMs() {
       return budgets.send.blockedUntilMs

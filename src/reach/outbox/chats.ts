@@ -50,9 +50,10 @@ export function makeChats(deps: ChatDeps): Chats {
     }
     if (trouble?.kind === "unchanged") return
     backOffMs = 0
-    if (trouble?.kind === "wait") return (await budget(chatId)).block(clock.nowMs() + trouble.forMs)
+    if (trouble?.kind === "wait") return (await budget(chatId)).block(call, clock.nowMs() + trouble.forMs)
     if (trouble?.kind === "no_chat" && trouble.movedTo !== undefined) {
       moved.set(chatId, trouble.movedTo)
+      await holds.endAll(chatId)
       return store.topics.moveChat(channel.id, chatId, trouble.movedTo)
     }
     if (trouble && isLasting(trouble)) return holds.hold(scopeOf(trouble, call), chatId, trouble)

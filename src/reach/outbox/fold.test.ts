@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "vitest"
 import { type OutboxStage, outboxStage, type StageWish, testRendering } from "../../../test/fixtures/outbox.ts"
 import { plain } from "../../domain/rich-text.ts"
 
-const SOON = { timeout: 10_000, interval: 20 }
+const SOON = { timeout: 60_000, interval: 20 }
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 let s: OutboxStage
 const stage = async (wish?: StageWish) => {

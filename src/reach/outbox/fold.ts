@@ -6,7 +6,7 @@ import type { Store } from "../../domain/store.ts"
 import { type Job, MOST_TOGETHER } from "./desk.ts"
 import { isFresh, outgoingOf, type Progress } from "./progress.ts"
 import type { Part, Rendering } from "./rendering.ts"
-import { cutText, joined } from "./words.ts"
+import { cutText, HEAD_UNITS, joined } from "./words.ts"
 
 /** What a job is sent as: by itself, or with those that wait behind it, so that nothing is dropped when little may be sent. */
 export interface Folded extends Pick<Progress, "fold" | "with"> {
@@ -89,7 +89,7 @@ export function makeFolding({ store, can, rendering }: FoldDeps) {
         pieces.push({ seq: one.seq, outgoing: said, parts })
       }
       if (pieces.length <= 1) return outgoing.kind === "line" ? trail() : alone()
-      const { count, first } = packed(pieces, can.maxTextUnits)
+      const { count, first } = packed(pieces, can.maxTextUnits - HEAD_UNITS)
       const isFile = count > MOST_MERGED
       const taken = isFile ? pieces : first
       if (!isFile && taken.length <= 1) return outgoing.kind === "line" ? trail() : alone()

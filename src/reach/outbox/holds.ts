@@ -18,6 +18,12 @@ export interface HoldList {
   hold(scope: HoldScope, chatId: string, trouble: LastingTrouble): Promise<void>
   /** Such a call has worked. */
   endBy(call: CallKind, chatId: string): Promise<void>
+  /** The chat is another one now: what held this one up is over. */
+  endAll(chatId: string): Promise<void>
+  /** Why no topic can be made or changed there for now. */
+  ofTopics(chatId: string): Hold | undefined
+  /** Why nothing can be said there for now. */
+  ofChat(chatId: string): Hold | undefined
 }
 
 export interface HoldDeps {
@@ -81,6 +87,11 @@ export function makeHolds({ store, clock, channelId, botId, onTrouble }: HoldDep
     async endBy(call, chatId) {
       for (const scope of SCOPES) if (concerns(at(scope, chatId), scope, call)) await end(scope, chatId)
     },
+    async endAll(chatId) {
+      for (const scope of ["chat", "topics"] as const) await end(scope, chatId)
+    },
+    ofTopics: (chatId) => at("topics", chatId),
+    ofChat: (chatId) => at("chat", chatId),
   }
 }
 

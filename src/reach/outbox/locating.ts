@@ -3,6 +3,7 @@ import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
 import type { Chats } from "./chats.ts"
 import type { Job, OutboxDesk } from "./desk.ts"
+import type { FlatChats } from "./flat.ts"
 import type { JobPlace } from "./saying.ts"
 
 export interface LocatingDeps {
@@ -11,10 +12,11 @@ export interface LocatingDeps {
   home: string
   desk: OutboxDesk
   chats: Chats
+  flat: FlatChats
 }
 
 /** Where jobs are about: a topic as it is now, or a place in a chat. */
-export function makeLocating({ store, channel, home, desk, chats }: LocatingDeps) {
+export function makeLocating({ store, channel, home, desk, chats, flat }: LocatingDeps) {
   const chatOfTopic = new WeakMap<Job, string>()
 
   const topicOf = async (topicId: string): Promise<Topic | undefined> => {
@@ -42,7 +44,7 @@ export function makeLocating({ store, channel, home, desk, chats }: LocatingDeps
       if (!("topicId" in outgoing)) {
         const chatId = chats.now(outgoing.chatId)
         const place = { chatId, threadId: outgoing.threadId }
-        return { place, topic: undefined, budget: await chats.budget(chatId) }
+        return { place, topic: undefined, isFlat: false, budget: await chats.budget(chatId) }
       }
       const topic = await topicOf(outgoing.topicId)
       if (!topic || (topic.sessionId === null && outgoing.kind !== "topic")) {
@@ -51,7 +53,7 @@ export function makeLocating({ store, channel, home, desk, chats }: LocatingDeps
       }
       chatOfTopic.set(job, topic.chatId)
       const place = { chatId: topic.chatId, threadId: topic.threadId }
-      return { place, topic, budget: await chats.budget(topic.chatId) }
+      return { place, topic, isFlat: flat.is(topic.chatId), budget: await chats.budget(topic.chatId) }
     },
   }
 }

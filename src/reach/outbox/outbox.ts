@@ -5,8 +5,10 @@ import type { Clock } from "../../domain/clock.ts"
 import { newKey } from "../../domain/ids.ts"
 import type { Outgoing } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { makeChats } from "./chats.ts"
 import { type Job, LEASE_MS, makeOutboxDesk } from "./desk.ts"
+import { makeFlatChats } from "./flat.ts"
 import { makeFolding } from "./fold.ts"
 import { makeHolds } from "./holds.ts"
 import { makeLocating } from "./locating.ts"
@@ -16,6 +18,7 @@ import { type OutboxStatus, statusOf } from "./status.ts"
 import { makeSteps, type OutboxSettings, type Step } from "./steps.ts"
 import { makeTopicLife } from "./topics.ts"
 import { endIdleTrails } from "./trails.ts"
+import { makeUndeliverable } from "./undeliverable.ts"
 
 /** Says in a messenger what is still to be said there: in order for each topic, one call at a time for each chat. */
 export interface Outbox {
@@ -46,8 +49,9 @@ const GATHER_MS = 50
 /** What comes behind the heads of lanes may hurry them, and is looked at so often. */
 const REST_MS = 300
 const CUT_OFF_MS = 10_000
-const RETRY_MS = 1_000
 const STOP_MS = 5_000
+/** So long a reply to a message finds its session. */
+const REMEMBERED_MS = 90 * 24 * 3_600_000
 
 export function makeOutbox(deps: OutboxDeps): Outbox {
   const { store, clock, channel, botId, home, host, onTrouble } = deps
@@ -60,13 +64,17 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   const desk = makeOutboxDesk({ ...deps, channelId: channel.id, ownerPrefix, owner: ownerPrefix + newKey() })
   const holds = makeHolds({ ...deps, channelId: channel.id })
   const chats = makeChats({ ...deps, can: channel.can, holds })
-  const locating = makeLocating({ ...deps, desk, chats })
+  const flat = makeFlatChats({ ...deps, channelId: channel.id, holds })
+  const undeliverable = makeUndeliverable({ ...deps, channelId: channel.id, desk })
+  const locating = makeLocating({ ...deps, desk, chats, flat })
   const steps = makeSteps({
     ...deps,
     rendering,
     desk,
     folding: makeFolding({ store, can: channel.can, rendering }),
     life: makeTopicLife(deps),
+    flat,
+    undeliverable,
     settings: { ...SETTINGS, ...deps.settings },
     activeTrails: (chatId) =>
       [...desk.jobs.values()].filter((job) => job.outgoing.kind === "line" && locating.chatOf(job) === chatId).length,
@@ -76,6 +84,8 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   const busy = new Map<string, Promise<void>>()
   const servedAtMs = new Map<string, number>()
   const foreign = new Set<string>()
+  /** Approval requests that people got in private, because their chat cannot be written to. */
+  const askedElsewhere = new Set<string>()
   /** Chats in which nothing could be done a moment ago, and until when that is taken for granted. */
   const resting = new Map<string, number>()
   let [lastCutOffMs, lastRenewMs] = [0, 0]
@@ -119,6 +129,11 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
         return nowMs
       }
       nextMs = Math.min(nextMs, atMs)
+      const isOriginal = job.outgoing.kind === "card" && "topicId" in job.outgoing
+      if (isOriginal && holds.ofChat(chatId) && !askedElsewhere.has(job.delivery.key)) {
+        askedElsewhere.add(job.delivery.key)
+        await undeliverable.askElsewhere(job, chatId)
+      }
     }
     return nextMs
   }
@@ -126,7 +141,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   const admit = async (jobs: Job[]) => {
     for (const job of jobs) {
       // Its courier ended in the middle of a call.
-      if (job.progress.isUnderWay) await desk.note(job, doubted(job.progress, "died"))
+      if (job.progress.isUnderWay) await desk.note(job, doubted(job.progress))
       const whose = await locating.whose(job)
       resting.delete(locating.chatOf(job))
       if (whose === "ours") continue
@@ -173,21 +188,23 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
       const off = store.onWake(ring)
       signal.addEventListener("abort", ring)
       let isOpen = false
-      while (!signal.aborted) {
-        try {
+      await superviseLoop({
+        name: `${channel.id} outbox`,
+        signal,
+        onTrouble,
+        async round(_, alive) {
           if (!isOpen) {
             await desk.open()
             await holds.open()
+            await store.topics.forgetMessages(clock.nowMs() - REMEMBERED_MS)
             isOpen = true
           }
           const nextMs = await round()
+          alive()
           await bell.wait(Math.max(0, Math.min(POLL_MS, nextMs - clock.nowMs())))
           await sleep(GATHER_MS)
-        } catch (error) {
-          onTrouble(error, `what is to be said by ${channel.id}`)
-          await sleep(RETRY_MS)
-        }
-      }
+        },
+      })
       off()
       signal.removeEventListener("abort", ring)
       // Who is not answered by then may have been heard: that is found out when it goes on.
@@ -210,7 +227,13 @@ const hasWords = ({ kind }: Outgoing) => kind === "note" || kind === "answer"
 
 /** What waits for a person, then what a person waits for, then what was said. */
 const rankOf = ({ delivery, outgoing }: Job) =>
-  delivery.lane.endsWith("!first") ? 0 : outgoing.kind === "receipt" ? 1 : outgoing.kind === "answer" ? 2 : 3
+  delivery.lane.endsWith("!first") || outgoing.kind === "card"
+    ? 0
+    : outgoing.kind === "receipt"
+      ? 1
+      : outgoing.kind === "answer"
+        ? 2
+        : 3
 
 function compare(a: readonly number[], b: readonly number[]): number {
   const at = a.findIndex((value, index) => value !== b[index])

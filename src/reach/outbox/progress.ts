@@ -15,8 +15,6 @@ export interface Progress {
   isTrailFile: boolean
   /** How often it is not known whether the part that is next has arrived already. */
   doubts: number
-  /** Of one part it will never be known whether it arrived. */
-  isUnsure: boolean
   /** As it is, without marks, as a file: each where the one before was refused. */
   form: 0 | 1 | 2
   /** How often it was said that the topic is not there. */
@@ -30,27 +28,19 @@ export const AT_FIRST: Progress = {
   isUnderWay: false,
   isTrailFile: false,
   doubts: 0,
-  isUnsure: false,
   form: 0,
   gone: 0,
 }
 
 /**
- * How often something is said again of which it is not known whether it has arrived. For each time that we died over it once,
- * because what is lost is worse than what is said twice and says so; but answers that get lost on the way may do so for hours.
+ * It may have arrived: it is said again, and says so. However often that is: a message that is lost is worse than one that is
+ * there twice and says so, and the pause between two attempts grows.
  */
-const MOST_REPEATS = { died: 5, unanswered: 1 }
-
-/** It may have arrived: it is said again, and says so; after that it is left at that. */
-export function doubted(progress: Progress, why: keyof typeof MOST_REPEATS): Partial<Progress> {
-  const { doubts, done, isTrailFile } = progress
-  if (doubts < MOST_REPEATS[why]) return { isUnderWay: false, doubts: doubts + 1 }
-  return { isUnderWay: false, doubts: 0, isUnsure: true, done: isTrailFile ? done : done + 1 }
-}
+export const doubted = ({ doubts }: Progress): Partial<Progress> => ({ isUnderWay: false, doubts: doubts + 1 })
 
 /** Nothing of it was tried yet, so that it may still be put together with others. */
-export const isFresh = ({ done, isUnderWay, doubts, form, isUnsure }: Progress) =>
-  done === 0 && !isUnderWay && doubts === 0 && form === 0 && !isUnsure
+export const isFresh = ({ done, isUnderWay, doubts, form }: Progress) =>
+  done === 0 && !isUnderWay && doubts === 0 && form === 0
 
 export function progressOf({ payload }: Pick<Delivery, "payload">): Progress {
   return { ...AT_FIRST, ...(payload.progress as Partial<Progress> | undefined) }

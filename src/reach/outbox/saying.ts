@@ -1,20 +1,24 @@
-import type { Channel, ChannelTrouble, Place } from "../../domain/channel.ts"
+import type { Channel, ChannelPost, ChannelTrouble, Place } from "../../domain/channel.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic, Trail } from "../../domain/topic.ts"
 import type { ChatBudget } from "./budget.ts"
 import type { Job, OutboxDesk } from "./desk.ts"
+import type { FlatChats } from "./flat.ts"
 import type { Folded, makeFolding } from "./fold.ts"
 import { doubted, type Progress } from "./progress.ts"
 import type { Part, Rendering } from "./rendering.ts"
 import type { TopicLife } from "./topics.ts"
 import { trailBody, trailFile } from "./trail.ts"
-import { postOf } from "./words.ts"
+import type { Undeliverable } from "./undeliverable.ts"
+import { HEAD_UNITS, labelOf, postOf } from "./words.ts"
 
 /** Where a job is about, and how much may go there. */
 export interface JobPlace {
   place: Place
   topic: Topic | undefined
+  /** The chat has no topics: what is said there names its session. */
+  isFlat: boolean
   budget: ChatBudget
 }
 
@@ -26,32 +30,47 @@ export interface SayingDeps {
   rendering: Rendering
   folding: ReturnType<typeof makeFolding>
   life: TopicLife
+  flat: FlatChats
+  undeliverable: Undeliverable
   onTrouble(error: unknown, what: string): void
 }
 
 /** Sends what is next of a job: one message, and what it leads to is written with that it has arrived. */
-export function makeSaying({ store, clock, channel, desk, rendering, folding, life, onTrouble }: SayingDeps) {
+export function makeSaying(deps: SayingDeps) {
+  const { store, clock, channel, desk, rendering, folding, life, flat, undeliverable, onTrouble } = deps
   const { can } = channel
 
   const send = async (
     job: Job,
-    { place, topic, budget }: JobPlace,
+    at: JobPlace,
     part: Part,
     about: Partial<Progress>,
     onSent: (messageId: number) => Promise<void>,
   ): Promise<ChannelTrouble | undefined> => {
+    const { place, topic, budget } = at
     const { form, doubts } = job.progress
-    const post = postOf({ ...part, isSilent: part.isSilent || topic?.isMuted === true }, can, {
-      form,
-      isRepeat: doubts > 0,
-    })
+    const label = topic && labelOf(topic.name)
+    const quiet = { ...part, isSilent: part.isSilent || topic?.isMuted === true }
+    const how = { form, isRepeat: doubts > 0 }
+    const post = postOf(quiet, can, { ...how, label: at.isFlat ? label : undefined })
     const isBegun = await desk.begin(job, { ...about, isUnderWay: true }, (tx) => budget.spend(tx, "send"))
     if (!isBegun) return NO_NEWS
     const told = await channel.send(place, { ...post, ...replyOf(job) })
     budget.arrived("send")
-    if (told.ok) await onSent(told.value.messageId)
-    else return sendTrouble(job, topic, told.trouble)
+    if (!told.ok) return sendTrouble(job, topic, told.trouble)
+    await onSent(told.value.messageId)
+    if ((await flat.landed(place, told.value)) && label && !at.isFlat)
+      await relabel(at, told.value.messageId, postOf(quiet, can, { ...how, label }))
     return undefined
+  }
+
+  /** The first one that landed outside of its topic did not say whose it is. */
+  const relabel = async ({ place, budget }: JobPlace, messageId: number, { body, buttons, file }: ChannelPost) => {
+    if (file) return
+    await store.transaction((tx) => budget.spend(tx, "edit"))
+    const told = await channel.edit(place, messageId, { body, ...(buttons ? { buttons } : {}) })
+    budget.arrived("edit")
+    if (!told.ok) onTrouble(told.trouble, `message ${messageId} does not name its session`)
   }
 
   /** What the chat must know is handed on. */
@@ -61,7 +80,7 @@ export function makeSaying({ store, clock, channel, desk, rendering, folding, li
     trouble: ChannelTrouble,
   ): Promise<ChannelTrouble | undefined> => {
     if (trouble.kind === "unclear") {
-      await desk.note(job, doubted(job.progress, "unanswered"))
+      await desk.note(job, doubted(job.progress))
       return trouble
     }
     if (trouble.kind === "refused" || trouble.kind === "gone") {
@@ -70,8 +89,8 @@ export function makeSaying({ store, clock, channel, desk, rendering, folding, li
         new Error(trouble.why),
         `${job.delivery.key} was refused${form < 2 ? ", and is tried in another form" : ""}`,
       )
-      if (form === 2) await desk.settle(job, "failed", trouble.why)
-      else await desk.note(job, { isUnderWay: false, form: form === 0 ? 1 : 2 })
+      if (form === 2) return (await undeliverable.giveUp(job, topic, trouble.why)) ?? NO_NEWS
+      await desk.note(job, { isUnderWay: false, form: form === 0 ? 1 : 2 })
       return NO_NEWS
     }
     await desk.note(job, { isUnderWay: false })
@@ -84,16 +103,24 @@ export function makeSaying({ store, clock, channel, desk, rendering, folding, li
     topic: Topic | undefined,
     trouble: Extract<ChannelTrouble, { kind: "topic_closed" | "topic_gone" }>,
   ): Promise<ChannelTrouble | undefined> => {
-    if (!topic) await desk.settle(job, "failed", trouble.why)
-    else if (trouble.kind === "topic_closed") await store.topics.change(topic.id, { state: "closed" }, ["open"])
+    if (!topic) return outsideOfTopics(job, trouble.why)
+    if (trouble.kind === "topic_closed") await store.topics.change(topic.id, { state: "closed" }, ["open"])
     else {
       const gone = job.progress.gone + 1
       await desk.note(job, { gone })
-      // A chat whose topics were switched off says of each that it is not there; asked to open it, it says why.
-      if (gone === 1 && topic.state === "open") await store.topics.change(topic.id, { state: "closed" }, ["open"])
-      else if (gone <= MOST_GONE) await life.remake(topic)
-      else return { kind: "no_topics", why: trouble.why }
+      if (gone > MOST_GONE) return { kind: "no_topics", why: trouble.why }
+      await life.remake(topic)
     }
+    return NO_NEWS
+  }
+
+  /** An answer in a topic that is closed or gone is said in the chat itself. */
+  const outsideOfTopics = async (job: Job, why: string): Promise<ChannelTrouble> => {
+    const { outgoing } = job
+    if ("threadId" in outgoing && outgoing.threadId !== null) {
+      job.outgoing = { ...outgoing, threadId: null }
+      await desk.note(job, {})
+    } else return (await undeliverable.giveUp(job, undefined, why)) ?? NO_NEWS
     return NO_NEWS
   }
 
@@ -106,20 +133,33 @@ export function makeSaying({ store, clock, channel, desk, rendering, folding, li
       // Of several it is the last one that has the buttons.
       if (outgoing.kind === "card")
         await tx.cards.put({ permissionId: outgoing.permissionId, channel: channel.id, ...at.place, messageId })
+      await remember(tx, at, messageId)
     }
     const done = progress.done + 1
     if (done < parts) return desk.note(job, { done, isUnderWay: false, doubts: 0, form: 0 }, also)
-    return desk.settle(job, progress.isUnsure ? "uncertain" : "done", null, also)
+    return desk.settle(job, "done", null, also)
+  }
+
+  /** So that a reply to it finds its session where there is no topic. */
+  const remember = async (tx: Store, { place, topic }: JobPlace, messageId: number) => {
+    if (!topic) return
+    const said = { channel: channel.id, chatId: place.chatId, messageId, topicId: topic.id, atMs: clock.nowMs() }
+    await tx.topics.remember(said)
   }
 
   const beginTrail = async (job: Job, at: JobPlace, { lines, ...about }: Folded) => {
     const isRepeat = job.progress.doubts > 0
-    const shown = await trailBody({ seqs: lines }, rendering.line, can.maxTextUnits - MARK_UNITS)
+    const shown = await trailBody(
+      { seqs: lines },
+      rendering.line,
+      can.maxTextUnits - (at.isFlat ? HEAD_UNITS : MARK_UNITS),
+    )
     const settle = async (trail?: Trail) => {
-      const { isUnsure } = job.progress
-      await desk.settle(job, isUnsure ? "uncertain" : "done", shown ? null : NOTHING_LEFT, async (tx) => {
+      await desk.settle(job, "done", shown ? null : NOTHING_LEFT, async (tx) => {
         await at.budget.save(tx, "send")
-        if (trail && at.topic) await tx.topics.change(at.topic.id, { trail, usedAtMs: clock.nowMs() })
+        if (!trail || !at.topic) return
+        await tx.topics.change(at.topic.id, { trail, usedAtMs: clock.nowMs() })
+        await remember(tx, at, trail.messageId)
       })
     }
     const progress = { fold: about.fold, with: about.with, isTrailFile: false }
@@ -140,11 +180,11 @@ export function makeSaying({ store, clock, channel, desk, rendering, folding, li
       const about = { fold: folded.fold, with: folded.with, isTrailFile: false }
       // A receipt's first part is the mark that stands already.
       const parts = job.outgoing.kind === "receipt" ? [EMPTY, ...(folded.parts ?? [])] : folded.parts
-      const { done, isUnsure } = job.progress
+      const { done } = job.progress
       const part = parts?.[done]
       if (!parts || !part) {
         job.progress = { ...job.progress, ...about }
-        await desk.settle(job, isUnsure ? "uncertain" : "done", done > 0 ? null : NOTHING_LEFT)
+        await desk.settle(job, "done", done > 0 ? null : NOTHING_LEFT)
         return NO_NEWS
       }
       if (part.body.text.trim() === "" && !part.file) {
@@ -155,8 +195,7 @@ export function makeSaying({ store, clock, channel, desk, rendering, folding, li
     },
     /** Before something else is said: the lines that no longer fit into the trail's message. */
     async endTrail(job: Job, at: JobPlace & { topic: Topic & { trail: Trail } }): Promise<ChannelTrouble | undefined> {
-      const isLeft = !(job.progress.isUnsure && job.progress.isTrailFile)
-      const part = isLeft ? await trailFile(at.topic.trail, rendering.line) : undefined
+      const part = await trailFile(at.topic.trail, rendering.line)
       const ended = () =>
         desk.note(job, { isUnderWay: false, isTrailFile: false, doubts: 0, form: 0 }, async (tx) => {
           await at.budget.save(tx, "send")
@@ -178,6 +217,9 @@ export const endsTrail = ({ outgoing }: Job) =>
   outgoing.kind === "trail" ||
   (outgoing.kind === "topic" && outgoing.change.isArchived === true)
 
+/** Room for saying that it may be a repeat. */
+const MARK_UNITS = 32
+
 /** Nothing that would tell whether the chat can be written to. */
 export const NO_NEWS: ChannelTrouble = { kind: "unchanged" }
 
@@ -185,8 +227,6 @@ export const NO_NEWS: ChannelTrouble = { kind: "unchanged" }
 const MOST_GONE = 2
 const NOTHING_LEFT = "nothing is left to say"
 const EMPTY: Part = { body: { text: "", marks: [] }, isSilent: true }
-/** Room for saying that it may be a repeat. */
-const MARK_UNITS = 32
 
 const replyOf = ({ outgoing, progress }: Job) => {
   if (outgoing.kind === "receipt") return { replyTo: outgoing.messageId }

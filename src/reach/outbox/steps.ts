@@ -6,6 +6,7 @@ import type { Job } from "./desk.ts"
 import { endsTrail, type JobPlace, makeSaying, NO_NEWS, type SayingDeps } from "./saying.ts"
 import { isReady } from "./topics.ts"
 import { trailBody } from "./trail.ts"
+import { HEAD_UNITS, joined, labelOf } from "./words.ts"
 
 /** The one call that brings a job on. */
 export interface Step {
@@ -31,7 +32,7 @@ export interface OutboxSettings {
 }
 
 export function makeSteps(deps: StepDeps) {
-  const { store, clock, channel, desk, rendering, folding, life, settings, onTrouble } = deps
+  const { store, clock, channel, desk, rendering, folding, life, flat, settings, onTrouble } = deps
   const saying = makeSaying(deps)
   const editedAtMs = new Map<string, number>()
 
@@ -42,7 +43,8 @@ export function makeSteps(deps: StepDeps) {
   const growTrail = async (job: Job, at: JobPlace, trail: Trail): Promise<ChannelTrouble | undefined> => {
     const { others, seqs: added } = await folding.lines(job)
     const seqs = [...trail.seqs, ...added]
-    const shown = await trailBody({ ...trail, seqs }, rendering.line, channel.can.maxTextUnits)
+    const most = channel.can.maxTextUnits - (at.isFlat ? HEAD_UNITS : 0)
+    const shown = await trailBody({ ...trail, seqs }, rendering.line, most)
     const grown = (tx: typeof store) =>
       tx.topics.change(at.topic!.id, {
         trail: { ...trail, seqs, cut: shown?.cut ?? trail.cut },
@@ -54,7 +56,8 @@ export function makeSteps(deps: StepDeps) {
       return NO_NEWS
     }
     if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_NEWS
-    const told = await channel.edit(at.place, trail.messageId, { body: shown.body })
+    const body = at.isFlat ? joined([labelOf(at.topic!.name), shown.body], "\n") : shown.body
+    const told = await channel.edit(at.place, trail.messageId, { body })
     at.budget.arrived("edit")
     editedAtMs.set(at.topic!.id, clock.nowMs())
     if (told.ok || told.trouble.kind === "unchanged") {
@@ -115,7 +118,8 @@ export function makeSteps(deps: StepDeps) {
       const isGone = told.trouble.kind === "topic_gone"
       if (isGone) await store.topics.change(at.topic.id, { state: "gone", trail: null })
       else onTrouble(new Error(why), `${job.delivery.key}: the topic stays as it is`)
-      await desk.settle(job, isGone ? "done" : "failed", why)
+      const isNeedless = isGone || told.trouble.kind === "no_topics"
+      await desk.settle(job, isNeedless ? "done" : "failed", why)
       return NO_NEWS
     }
     return undefined
@@ -130,18 +134,22 @@ export function makeSteps(deps: StepDeps) {
     if (told.ok) return undefined
     const { trouble } = told
     if (trouble.kind === "topic_gone") return saying.topicTrouble(job, at.topic, trouble)
-    if (trouble.kind === "refused" || trouble.kind === "gone") return { kind: "no_rights", why: trouble.why }
-    return trouble
+    if (trouble.kind !== "refused" && trouble.kind !== "gone") return trouble
+    // One that cannot be opened again is given up for another one; that none can be made is a person's to mend.
+    if (at.topic!.threadId !== null) return saying.topicTrouble(job, at.topic, { ...trouble, kind: "topic_gone" })
+    return { kind: "no_rights", why: trouble.why }
   }
 
   return {
     async next(job: Job, at: JobPlace): Promise<Step> {
       const { outgoing, progress } = job
+      let here = at
       const { topic } = at
       const keep =
         outgoing.kind === "card" || outgoing.kind === "decided" ? 0 : isAnswer(job) ? 1 : settings.keptForCards
       const step = (call: CallKind, run: Step["run"], notBeforeMs = 0): Step => ({ call, keep, notBeforeMs, run })
-      const isEnding = topic && isReady(topic) && topic.trail && topic.trail.cut > 0 && progress.done === 0
+      const isSpoken = topic && (isReady(topic) || at.isFlat)
+      const isEnding = isSpoken && topic.trail && topic.trail.cut > 0 && progress.done === 0
       switch (outgoing.kind) {
         case "receipt":
           if (progress.done > 0) break
@@ -151,23 +159,31 @@ export function makeSteps(deps: StepDeps) {
           return step("edit", () => decide(job, at, outgoing.permissionId))
         case "topic":
           if (isEnding && endsTrail(job)) break
+          // What follows does not wait for a topic that is not there.
+          if (at.isFlat && flat.isInstead(topic!.chatId, outgoing.kind))
+            return step("edit", async () => {
+              await desk.settle(job, "done", "the chat has no topics now")
+              return NO_NEWS
+            })
           return step("topic", () => changeTopic(job, at))
         case "answer":
           break
         default:
-          if (topic && !isReady(topic)) return step("topic", () => prepare(job, at))
+          if (!topic || isReady(topic)) break
+          if (!flat.isInstead(topic.chatId, outgoing.kind)) return step("topic", () => prepare(job, at))
+          here = { ...at, place: { chatId: topic.chatId, threadId: null }, isFlat: true }
       }
       if (outgoing.kind === "line" && topic?.trail && progress.doubts === 0) {
         const { trail } = topic
         const atMs = (editedAtMs.get(topic.id) ?? 0) + paceMs(topic.chatId)
         const isPaced = atMs > clock.nowMs() && !(await folding.isMoreThanLines(job))
-        return step("edit", () => growTrail(job, at, trail), isPaced ? atMs : 0)
+        return step("edit", () => growTrail(job, here, trail), isPaced ? atMs : 0)
       }
       if (isEnding && endsTrail(job)) {
         const trail = topic.trail!
-        return step("send", () => saying.endTrail(job, { ...at, topic: { ...topic, trail } }))
+        return step("send", () => saying.endTrail(job, { ...here, topic: { ...topic, trail } }))
       }
-      return step("send", () => saying.say(job, at, keep))
+      return step("send", () => saying.say(job, here, keep))
     },
   }
 }

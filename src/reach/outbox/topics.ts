@@ -6,7 +6,10 @@ import type { Topic } from "../../domain/topic.ts"
 import type { ChatBudget } from "./budget.ts"
 import { cutText } from "./words.ts"
 
-/** How topics come to be, are closed and opened again, and are followed when they were deleted. */
+/**
+ * How topics come to be, are closed and opened again, and are followed when they were deleted. In a private chat nothing can be
+ * closed: there a topic is only renamed when its session ends.
+ */
 export interface TopicLife {
   /** Makes one that is wanted, or opens one that is closed. */
   prepare(topic: Topic, budget: ChatBudget): Promise<Told<unknown>>
@@ -22,7 +25,14 @@ export interface TopicLife {
 
 export const isReady = (topic: Topic): topic is Topic & TopicPlace => topic.state === "open" && topic.threadId !== null
 
-export function makeTopicLife({ store, clock, channel }: { store: Store; clock: Clock; channel: Channel }): TopicLife {
+export interface TopicLifeDeps {
+  store: Store
+  clock: Clock
+  channel: Channel
+  isGroup(chatId: string): boolean
+}
+
+export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps): TopicLife {
   const named = (name: string) => cutText(name.trim() || "session", channel.can.maxTopicNameUnits)
   const archived = (name: string) => named(`✓ ${name}`)
   const placeOf = ({ chatId, threadId }: Topic): TopicPlace => ({ chatId, threadId: threadId! })
@@ -56,10 +66,15 @@ export function makeTopicLife({ store, clock, channel }: { store: Store; clock: 
       const told = await call(budget, () => channel.changeTopic(placeOf(topic), { name: named(topic.name) }))
       if (!told.ok) return told
     }
-    const told = await call(budget, () => channel.changeTopic(placeOf(topic), { isClosed: false }))
+    const told = await close(topic, false, budget)
     if (told.ok) await store.topics.change(topic.id, { state: "open" }, ["closed", "archived"])
     return told
   }
+
+  const close = async (topic: Topic, isClosed: boolean, budget: ChatBudget): Promise<Told<void>> =>
+    isGroup(topic.chatId)
+      ? call(budget, () => channel.changeTopic(placeOf(topic), { isClosed }))
+      : { ok: true, value: undefined }
 
   return {
     prepare: (topic, budget) => (topic.threadId === null ? make(topic, budget) : reopen(topic, budget)),
@@ -81,7 +96,7 @@ export function makeTopicLife({ store, clock, channel }: { store: Store; clock: 
         if (!told.ok) return told
       }
       if (isArchived === undefined) return { ok: true, value: undefined }
-      const told = await call(budget, () => channel.changeTopic(place, { isClosed: isArchived }))
+      const told = await close(topic, isArchived, budget)
       if (told.ok) await store.topics.change(topic.id, { state: isArchived ? "archived" : "open" })
       return told
     },

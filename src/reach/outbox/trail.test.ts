@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { type OutboxStage, outboxStage, type StageWish } from "../../../test/fixtures/outbox.ts"
 import { trailBody } from "./trail.ts"
 
-const SOON = { timeout: 10_000, interval: 20 }
+const SOON = { timeout: 60_000, interval: 20 }
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 const ran = (from: number, to: number) => range(from, to).map((seq) => `⚙ ran #${seq}`)
 

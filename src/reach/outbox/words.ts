@@ -4,20 +4,38 @@ import type { Part } from "./rendering.ts"
 
 export const REPEAT_MARK = "↻ may be a repeat"
 
-/** The part as it is sent: in the form that is still to be tried, and saying that it may be a repeat. */
-export function postOf(part: Part, can: ChannelCan, how: { form: 0 | 1 | 2; isRepeat: boolean }): ChannelPost {
+/** Left free in every message, for whose it is and for that it may be a repeat. */
+export const HEAD_UNITS = 160
+const LABEL_UNITS = 100
+
+/** Where there are no topics: whose message it is. */
+export function labelOf(name: string): RichText {
+  const text = `▸ ${cutText(name, LABEL_UNITS)}`
+  return { text, marks: [{ kind: "bold", offset: 0, length: text.length }] }
+}
+
+export interface PostWish {
+  form: 0 | 1 | 2
+  isRepeat: boolean
+  label?: RichText | undefined
+}
+
+/** The part as it is sent: in the form that is still to be tried, saying whose it is and that it may be a repeat. */
+export function postOf(part: Part, can: ChannelCan, how: PostWish): ChannelPost {
   const { buttons, isSilent } = part
   const around = { isSilent, ...(buttons ? { buttons } : {}) }
-  const body = how.isRepeat ? joined([plain(REPEAT_MARK), part.body], "\n") : part.body
+  const head = [...(how.label ? [how.label] : []), ...(how.isRepeat ? [plain(REPEAT_MARK)] : [])]
+  const body = joined([...head, part.body], "\n")
+  const above = joined(head, "\n").text
   if (part.file) {
-    const words = how.form === 0 ? body : plain(how.form === 1 ? body.text : how.isRepeat ? REPEAT_MARK : "")
+    const words = how.form === 0 ? body : plain(how.form === 1 ? body.text : above)
     return { ...around, file: part.file, body: cutBody(words, can.maxCaptionUnits) }
   }
   const isTooLong = body.text.length > can.maxTextUnits
   if (how.form < 2 && !isTooLong) return { ...around, body: how.form === 0 ? body : plain(body.text) }
   return {
     ...around,
-    body: plain(how.isRepeat ? REPEAT_MARK : ""),
+    body: plain(above),
     file: { name: "message.md", bytes: Buffer.from(part.body.text) },
   }
 }

@@ -99,8 +99,11 @@ describe("what an agent asks to be allowed", () => {
       const decided = { state: "denied", answeredBy: "Ann", answeredAtMs: 1, reason: secret.text } as const
       for (const card of cards) {
         const said = [text(card), decidedText({ ...card, ...decided }, { redact }).text, wholeInput(card, redact)]
-        for (const one of said) if (leaks(secret, one)) expect({ kind: secret.kind, one }).toBeUndefined()
+        for (const one of said) if (leaks(secret, withoutMarks(one))) expect({ kind: secret.kind, one }).toBeUndefined()
       }
     }
   })
 })
+
+/** The mark names the kind, and some kinds are part of their own secrets. */
+const withoutMarks = (text: string) => text.replaceAll(/\[redacted:[^\]]*\]/g, "")

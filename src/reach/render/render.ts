@@ -1,10 +1,12 @@
 import type { ChannelCan } from "../../domain/channel.ts"
+import { isUntrusted, UNTRUSTED_LABEL } from "../../domain/origin.ts"
 import type { OutgoingButton } from "../../domain/outgoing.ts"
 import type { Permission } from "../../domain/permission.ts"
 import type { RichText } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Turn } from "../../domain/turn.ts"
 import type { Part, Rendering } from "../outbox/rendering.ts"
+import { HEAD_UNITS } from "../outbox/words.ts"
 import { cardText, decidedText } from "./card.ts"
 import { clean } from "./clean.ts"
 import { callLine, resultLine } from "./line.ts"
@@ -31,9 +33,9 @@ const LAST_CALLS = 50
 
 export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rendering {
   const pieces = (body: RichText, name: string, whole: string, isSilent: boolean): Part[] => {
-    const parts = split(body, can.maxTextUnits).filter((part) => !isBlank(part))
+    const parts = split(body, can.maxTextUnits - HEAD_UNITS).filter((part) => !isBlank(part))
     if (parts.length <= MOST_PARTS) return parts.map((part) => ({ body: part, isSilent }))
-    const [head] = split(body, can.maxTextUnits - SPARE_UNITS)
+    const [head] = split(body, can.maxTextUnits - HEAD_UNITS - SPARE_UNITS)
     const bytes = Buffer.from(whole.toWellFormed()).subarray(0, can.maxFileBytes)
     const note = `All of it: ${whole.length.toLocaleString("en")} characters`
     return [
@@ -55,7 +57,8 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
       turn.kind === "tool_call"
         ? callLine(turn, session.projectPath)
         : resultLine({ ...turn, toolName: turn.toolName ?? (await toolOf(store, turn)) })
-    return session.isSubagent ? `⤷ ${text}` : text
+    const mark = isUntrusted(session) ? `⚠️ ${UNTRUSTED_LABEL} · ` : ""
+    return session.isSubagent ? `${mark}⤷ ${text}` : `${mark}${text}`
   }
 
   return {
@@ -65,7 +68,9 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
         case "turn": {
           const turn = await live(outgoing.seq)
           if (!turn) return undefined
-          const parts = pieces(turnText(turn), `${turn.kind}-${turn.seq}.md`, turn.text, !outgoing.isPing)
+          const session = await store.sessions.byId(turn.sessionId)
+          const said = session && isUntrusted(session) ? concat(WARNING, turnText(turn)) : turnText(turn)
+          const parts = pieces(said, `${turn.kind}-${turn.seq}.md`, turn.text, !outgoing.isPing)
           return parts.length > 0 ? parts : undefined
         }
         case "line": {
@@ -89,8 +94,8 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
           return [{ body: cardText(permission, { redact }), buttons: buttonsOf?.(permission) ?? [], isSilent: true }]
         }
         case "answer": {
-          const { body, buttons, file } = outgoing
-          const parts = withButtons(pieces(body, "answer.txt", body.text, true), buttons)
+          const { body, buttons, file, isPing } = outgoing
+          const parts = withButtons(pieces(body, "answer.txt", body.text, !isPing), buttons)
           if (!file) return parts
           const bytes = Buffer.from(file.text.toWellFormed()).subarray(0, can.maxFileBytes)
           return [...parts.slice(0, -1), { ...parts.at(-1)!, file: { name: file.name, bytes } }]
@@ -103,6 +108,8 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
     },
   }
 }
+
+const WARNING = marked("bold", `⚠️ ${UNTRUSTED_LABEL}\n`)
 
 /** They stand under the last one. */
 function withButtons(parts: Part[], buttons: OutgoingButton[][] | undefined): Part[] {

@@ -1,6 +1,7 @@
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { SessionId } from "../../domain/ids.ts"
+import { type SessionId, withoutScope } from "../../domain/ids.ts"
+import { isUntrusted } from "../../domain/origin.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import type { Turn } from "../../domain/turn.ts"
@@ -18,6 +19,8 @@ export interface PulledUpdate {
   state?: string
   rung?: string
   reason?: string
+  /** From a file in a repository. */
+  untrusted?: true
 }
 
 /** What a session that is gone was at. */
@@ -64,6 +67,8 @@ export interface UpdatesRoom {
 interface Deps {
   store: Store
   roster: Roster
+  /** Reports a restart that the agent's own asking shows, so that it reads of it before its mail. */
+  beforeMail(team: Team, caller: Caller): Promise<void>
   /** Hands over what waits for the team, to the agent of the team that asks. */
   takeMail(team: Team, caller: Caller): Promise<Mail[]>
 }
@@ -72,18 +77,19 @@ interface Deps {
 const PAGE_CHARS = 60_000
 const TITLE_CHARS = 200
 
-export function makeUpdates({ store, roster, takeMail }: Deps): UpdatesRoom {
-  /** Where a session belongs is asked of the session; a caller that names none is believed its project's folder. */
-  const isOwnAgent = async (team: Team, { surface, nativeSession, projectDir }: Caller): Promise<boolean> => {
+export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): UpdatesRoom {
+  /** A known session says itself where it belongs; any other agent is believed the folder in which it runs our server. */
+  const isOwnAgent = async (team: Team, { surface, nativeSession, projectDir, cwd }: Caller): Promise<boolean> => {
     if (surface !== "mcp") return false
     const session = nativeSession && (await store.sessions.byNative(nativeSession.platform, nativeSession.id))
+    const dir = projectDir ?? cwd
     const own = session
       ? teamsOf(roster, session, projectDir)
-      : nativeSession && projectDir !== undefined
-        ? teamsOf(roster, { platform: nativeSession.platform, projectPath: projectDir, rootUri: null })
-        : projectDir === undefined
-          ? []
-          : roster.at(projectDir)
+      : dir === undefined
+        ? []
+        : nativeSession
+          ? teamsOf(roster, { platform: nativeSession.platform, projectPath: dir, rootUri: null })
+          : roster.at(dir)
     return own.some(({ name }) => name === team.name)
   }
 
@@ -92,6 +98,8 @@ export function makeUpdates({ store, roster, takeMail }: Deps): UpdatesRoom {
       const team = roster.byName(target)
       if (!team) throw new Failure("bad_input", `unknown target: ${target}`, { parameter: "target" })
       const from = since === undefined ? { newest: true } : parseSince(since)
+      const isOwn = await isOwnAgent(team, caller)
+      if (isOwn) await beforeMail(team, caller)
       // Before they are read: what comes in between is then in the next page as well, and never in none.
       const last = await store.updates.last(team.name)
       const rows = await store.updates.after(team.name, { ...from, limit: limit + (since === undefined ? 0 : 1) })
@@ -111,7 +119,7 @@ export function makeUpdates({ store, roster, takeMail }: Deps): UpdatesRoom {
         updates.push(shown)
         if (row.type === "session_restart") restart = restartOf(row, turns)
       }
-      const mail = (await isOwnAgent(team, caller)) ? await takeMail(team, caller) : []
+      const mail = isOwn ? await takeMail(team, caller) : []
       const lastRead = page[read - 1]?.seq ?? ("afterSeq" in from ? from.afterSeq : last)
       return {
         updates: [...updates, ...mail.map(shownMail)],
@@ -158,7 +166,8 @@ async function show(store: Store, row: Update, turns: Map<number, Turn>): Promis
     type,
     content,
     created_at: new Date(atMs).toISOString(),
-    ...(session ? { session_id: session.nativeId } : {}),
+    ...(session ? { session_id: withoutScope(session.nativeId) } : {}),
+    ...(session && isUntrusted(session) ? { untrusted: true as const } : {}),
     ...word("state"),
     ...word("rung"),
     ...word("reason"),

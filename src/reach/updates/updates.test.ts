@@ -41,9 +41,14 @@ const roster = () => {
 /** Read from the beginning, as after a rebuild. */
 const follow = () =>
   store.transaction(async (tx) =>
-    updatesFollower(roster()).after(await tx.journal.after(0, 999), tx, new AbortController().signal),
+    updatesFollower(roster(), { reportTakeovers: async () => {} }).after(
+      await tx.journal.after(0, 999),
+      tx,
+      new AbortController().signal,
+    ),
   )
-const room = (mail: Mail[] = []) => makeUpdates({ store, roster: roster(), takeMail: async () => mail.splice(0) })
+const room = (mail: Mail[] = []) =>
+  makeUpdates({ store, roster: roster(), beforeMail: async () => {}, takeMail: async () => mail.splice(0) })
 const pull = (
   wish: { target?: string; since?: string | number; limit?: number } = {},
   caller: Caller = { surface: "cli" },
@@ -116,6 +121,52 @@ describe("what becomes an update", () => {
       ["before", null],
       ["its", ID],
       ["later", null],
+    ])
+  })
+
+  test("a reply names every message that was fetched in its turn, and none of an earlier one", async () => {
+    const session = await said([["prompt", "hello"]])
+    const [prompt] = await store.turns.ofSession(session.id, { kinds: ["prompt"], limit: 1 })
+    const turnMs = prompt!.atMs
+    const ids = ["m-00000000000000a1", "m-00000000000000a2", "m-00000000000000a3"]
+    for (const [index, key] of ids.entries()) {
+      const payload = { team: "api", text: key, priority: "normal", sender: { kind: "agent", name: "web" } }
+      await store.deliveries.enqueue({ key, lane: "team:api", channel: "agent", repeatable: false, payload }, turnMs)
+      const request = { owner: "me", host: "here", leaseMs: 1_000, limit: 1, channels: ["agent"] }
+      const [delivery] = await store.deliveries.lease(request, turnMs + 1)
+      // The first was fetched in a turn whose end nobody told.
+      const atMs = index === 0 ? turnMs - 10_000 : turnMs + index
+      await store.deliveries.startAttempt(delivery!.seq, "me", atMs, { sessionId: session.id, rung: "pull" })
+      await store.deliveries.settle(delivery!.seq, "me", "running", null, atMs)
+    }
+    const reply = {
+      ...{
+        sessionId: session.id,
+        nativeId: "both",
+        kind: "reply" as const,
+        text: "Both are done.",
+        atMs: turnMs + 900,
+      },
+      ...{
+        model: null,
+        toolName: null,
+        toolCallId: null,
+        isError: false,
+        isFallback: false,
+        usage: null,
+        sourceId: null,
+      },
+    }
+    const put = await store.turns.put([reply])
+    await kept(
+      session.id,
+      put.map(({ seq }) => seq),
+    )
+    await follow()
+    const replies = (await pull()).updates.filter(({ type }) => type === "reply")
+    expect(replies.map(({ content, message_id }) => [content, message_id])).toEqual([
+      ["Both are done.", ids[1]],
+      ["Both are done.", ids[2]],
     ])
   })
 
@@ -233,13 +284,20 @@ describe("the team's own agent", () => {
     const nativeSession = { platform: "claude-code", id: nativeId }
     expect(await asks({ surface: "mcp", nativeSession })).toEqual([message])
     expect(await asks({ surface: "mcp", projectDir: join(dir, "api") })).toEqual([message])
+    // Agents other than Claude Code name no folder in the environment: theirs is where they run our server.
+    expect(await asks({ surface: "mcp", cwd: join(dir, "api") })).toEqual([message])
     const unknown = { platform: "claude-code", id: "not kept yet" }
+    expect(await asks({ surface: "mcp", nativeSession: unknown, cwd: join(dir, "api") })).toEqual([message])
     expect(await asks({ surface: "mcp", nativeSession: unknown, projectDir: join(dir, "api") })).toEqual([message])
     const codex = { platform: "codex", id: "x" }
     for (const caller of [
       { surface: "cli" as const, nativeSession, projectDir: join(dir, "api") },
       { surface: "http" as const },
+      { surface: "cli" as const, cwd: join(dir, "api") },
       { surface: "mcp" as const, projectDir: join(dir, "web") },
+      { surface: "mcp" as const, cwd: join(dir, "web") },
+      { surface: "mcp" as const, projectDir: join(dir, "web"), cwd: join(dir, "api") },
+      { surface: "mcp" as const, nativeSession: codex, cwd: join(dir, "api") },
       { surface: "mcp" as const, nativeSession: codex, projectDir: join(dir, "api") },
       { surface: "mcp" as const },
     ])

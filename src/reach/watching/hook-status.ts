@@ -42,13 +42,21 @@ export function makeHookStatus(store: Store): { of(sessionId: SessionId): Promis
 
 /** By the words that the agents' names for events share; what is neither says nothing of it. */
 const STATUSES: [RegExp, LiveStatus][] = [
-  [/^(?:UserPromptSubmit|beforeSubmitPrompt|BeforeAgent|(?:Pre|Post|Before|After)Tool|PreCompact)/i, "busy"],
+  [
+    /^(?:UserPromptSubmit|beforeSubmitPrompt|BeforeAgent|(?:Pre|Post|Before|After)Tool|PreCompact|chat\.message)/i,
+    "busy",
+  ],
   [/^(?:Stop|AfterAgent|SessionStart|session\.idle)$/i, "idle"],
   [/^PermissionRequest$/i, "waiting"],
 ]
 
 function take(heard: Map<string, HeardStatus>, { kind, sessionId, atMs, data }: JournalEntry): void {
-  if (kind !== "hook.received" || sessionId === null) return
+  if (sessionId === null) return
+  const known = heard.get(sessionId)
+  // Answered from elsewhere: what it was allowed may run for long before its next hook.
+  if (kind === "permission.decided" && known?.status === "waiting" && /^(?:allowed|denied)$/.test(String(data.state)))
+    heard.set(sessionId, { ...known, status: "busy", waitingFor: null, atMs })
+  if (kind !== "hook.received") return
   // A sub-agent speaks under its parent's id: it is at work, whatever has ended in it.
   if (typeof data.agent_id === "string") return
   const event = String(data.event)

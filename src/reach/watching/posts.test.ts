@@ -41,8 +41,8 @@ class World {
   heard(pid: number, nativeId: string) {
     this.notice({ kind: "heard", seat: this.seat(pid, nativeId), atMs: ++this.atMs })
   }
-  ended(pid: number, nativeId: string, reason: string) {
-    this.notice({ kind: "ended", nativeId, pid, reason, atMs: ++this.atMs })
+  ended(pid: number, nativeId: string, reason: string, atMs = ++this.atMs) {
+    this.notice({ kind: "ended", nativeId, pid, reason, atMs })
   }
   kill(pid: number) {
     this.live.delete(pid)
@@ -174,6 +174,22 @@ test.each<[what: string, story: (world: World) => void, told: string[]]>([
   [
     "an end that comes after it went on",
     (w) => [w.kill(1), w.began(2, "A", "resume"), w.ended(1, "A", "other"), w.look(9)],
+    [],
+  ],
+  [
+    "an end from before it was resumed in the same process, told late",
+    (w) => [
+      w.look(),
+      w.began(1, "B", "resume"),
+      w.began(1, "A", "resume"),
+      w.ended(1, "A", "resume", NOW + 2),
+      w.look(9),
+    ],
+    ["restart A→B resume", "restart B→A resume"],
+  ],
+  [
+    "an end from before it was resumed, told late by a hook that knows no process",
+    (w) => [w.look(), w.kill(1), w.began(2, "A", "resume"), w.ended(0, "A", "other", NOW + 2), w.look(9)],
     [],
   ],
   [

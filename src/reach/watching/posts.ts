@@ -19,6 +19,8 @@ export type Evidence =
   | { kind: "ended"; nativeId: string; pid: number; reason: string; atMs: number }
   /** A look at all that is live. Steady ones were there at the look before, too. */
   | { kind: "looked"; live: readonly (Seat & { isSteady: boolean })[]; atMs: number }
+  /** A session that came after the one at the post was given a message, or replied, and that is about to be reported. */
+  | { kind: "active"; seat: Seat; live: readonly Seat[]; isGiven: boolean; atMs: number }
   /** The file of an agent without hooks. */
   | { kind: "named"; id: string; sessionId: SessionId | null; writtenAtMs: number; atMs: number }
 
@@ -49,6 +51,7 @@ export interface Facts {
 /** How long a successor, or the session itself, may take to come before it is said that nobody did. */
 export const GRACE_MS = 6_000
 export const KILLED = "killed"
+const REGISTRY_LAG_MS = 3_000
 
 /** Who is at the post now, and whether that is worth a notice. Depends on nothing but what it is given. */
 export function decide(
@@ -152,6 +155,17 @@ export function decide(
       const notice = { ...leaves(post.cause ?? "other", null), type: "session_ended" as const }
       return { notice: { ...notice, key: keyOf("ended", post) } }
     }
+    case "active": {
+      const { seat, live, isGiven } = evidence
+      // A branch's file has old replies in it before the hook says what happened; a message goes to it only afterwards.
+      if (isHere(seat) && !isGiven) return {}
+      const isBack = live.some((other) => other.nativeId === post.nativeId && !(isGone && isHere(other)))
+      if (seat.nativeId === post.nativeId || isBack || atMs < post.sinceMs) return {}
+      if (isGone || !isRunning()) return succeeded(seat, post.cause ?? KILLED)
+      // A registry that is behind the hooks still names the session before.
+      const isRegistryBehind = atMs - post.sinceMs < REGISTRY_LAG_MS
+      return isHere(seat) && !isRegistryBehind && !isBeside(post, seat) ? succeeded(seat, "switched") : {}
+    }
     case "named": {
       const seat = { sessionId: evidence.sessionId, nativeId: evidence.id, pid: 0, processStart: null }
       if (seat.nativeId === post.nativeId) return {}
@@ -178,6 +192,7 @@ function newcomerOf(evidence: Evidence, isAlive: (seat: Seat) => boolean): Seat 
     case "began":
       return evidence.seat
     case "heard":
+    case "active":
       return isAlive(evidence.seat) ? evidence.seat : undefined
     case "looked":
       return evidence.live[0]

@@ -1,5 +1,6 @@
-import { readFile, stat } from "node:fs/promises"
 import type { Team } from "../../domain/team.ts"
+import { rulesFor } from "../../lib/path-rules.ts"
+import { lookAtFile, readText } from "../../lib/untrusted-file.ts"
 
 export interface NamedSession {
   id: string
@@ -9,14 +10,19 @@ export interface NamedSession {
 /** What an agent without hooks says of itself: `{"id": …, "started_at": …}`. Undefined while it says nothing readable. */
 export async function readSessionFile({
   sessionFile: path,
-}: Pick<Team, "sessionFile">): Promise<NamedSession | undefined> {
+  projectDir,
+}: Pick<Team, "sessionFile" | "projectDir">): Promise<NamedSession | undefined> {
   if (path === null) return undefined
+  const rules = rulesFor(path, projectDir)
   try {
-    const { id } = JSON.parse(await readFile(path, "utf8")) as { id?: unknown }
-    if (typeof id !== "string" || id.trim() === "") return undefined
-    return { id, writtenAtMs: (await stat(path)).mtimeMs }
+    const { id } = JSON.parse(readText(path, { ...rules, maxBytes: MAX_BYTES })) as { id?: unknown }
+    const mtimeMs = lookAtFile(path, rules)?.mtimeMs
+    if (typeof id !== "string" || id.trim() === "" || mtimeMs === undefined) return undefined
+    return { id, writtenAtMs: mtimeMs }
   } catch {
     // Not there yet, or in the middle of being written: the next look reads it.
     return undefined
   }
 }
+
+const MAX_BYTES = 64 * 1024

@@ -173,7 +173,7 @@ describe("restarts", () => {
     expect(await told()).toEqual([STARTED, ["session_restart", "A", "B", "killed"]])
     const kinds = (await store.journal.after(0, 99)).flatMap(({ kind }) => (kind.startsWith("team.") ? [kind] : []))
     expect(kinds).toEqual(["team.started", "team.restarted"])
-    const updates = makeUpdates({ store, roster: roster(), takeMail: async () => [] })
+    const updates = makeUpdates({ store, roster: roster(), beforeMail: async () => {}, takeMail: async () => [] })
     const { session_restart } = await updates.pull({ target: "api", limit: 9 }, { surface: "cli" })
     expect(session_restart).toMatchObject({
       old_session_id: "A",
@@ -189,6 +189,46 @@ describe("restarts", () => {
     expect(first).toMatchObject(restart)
     expect(others).toEqual([])
     expect(await updates.restarts({ sinceMs: Date.parse(first!.at), limit: 9 })).toEqual([])
+  })
+
+  describe("of a team whose agent is also asked by another team", () => {
+    const pairOf = async (nativeId: string) => {
+      const pair = { id: "p", fromTeam: "web", toTeam: "lake", threadId: "main", platform: "codex", nativeId }
+      const state = { isMade: true, madeAtMs: 1, status: "active" as const, messageCount: 1 }
+      await store.pairs.ensure({ ...pair, ...state, createdAtMs: 1, lastUsedAtMs: 1 })
+    }
+    const of = (pid: number, more: object = {}) => {
+      if (!processes.has(pid)) processes.set(pid, { start: `${pid}0`, parent: 1 })
+      return { platform: "codex", cwd: "lake", ...more }
+    }
+    const answers = async () => {
+      await hook("SessionStart", "P", 9, of(9, { source: "startup" }))
+      for (const event of ["UserPromptSubmit", "Stop"]) await hook(event, "P", 9, of(9))
+      await look(5)
+    }
+
+    test("the session that answers takes nobody's place, whether somebody is there or not", async () => {
+      await pairOf("P")
+      await answers()
+      expect(await told("lake")).toEqual([])
+      await hook("SessionStart", "A", 7, of(7, { source: "startup" }))
+      await answers()
+      expect(await told("lake")).toEqual([STARTED])
+      expect((await room.facts(team("lake"))).session_id).toBe("A")
+    })
+
+    test("a real restart is told, and that of the session that answers is not", async () => {
+      await pairOf("P")
+      await hook("SessionStart", "A", 7, of(7, { source: "startup" }))
+      processes.delete(7)
+      await answers()
+      expect(await told("lake")).toEqual([STARTED, ["session_restart", "A", null, "killed"]])
+      processes.delete(9)
+      await look(5)
+      await hook("SessionStart", "B", 8, of(8, { source: "startup" }))
+      await look(5)
+      expect((await told("lake")).slice(2)).toEqual([["session_started", null, "B", "startup"]])
+    })
   })
 
   test("a kill that nobody follows is told, and whoever comes later has only started", async () => {
@@ -466,7 +506,7 @@ describe("routes", () => {
 
 test("the follower of updates begins where the journal does, whatever the watch has read", async () => {
   await begins("A", 7)
-  const follower = updatesFollower(roster())
+  const follower = updatesFollower(roster(), room.watch)
   await store.transaction(async (tx) => follower.after(await tx.journal.after(0, 99), tx, AbortSignal.timeout(1_000)))
   expect(await told()).toEqual([STARTED])
 })

@@ -1,14 +1,18 @@
 import { makeBell } from "../../domain/bell.ts"
 import type { Clock } from "../../domain/clock.ts"
+import type { SessionId } from "../../domain/ids.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
 import type { PaneAddress } from "../../domain/panes.ts"
+import type { Post } from "../../domain/post.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
+import { makeAlongside } from "./alongside.ts"
 import { teamsOf } from "./belonging.ts"
 import { makeCompany } from "./company.ts"
 import { type HookEntry, hookEntry } from "./hook-entry.ts"
 import type { LiveAgent, LiveSessions, Stranger } from "./live.ts"
-import { decide, type Evidence } from "./posts.ts"
+import { decide, type Evidence, type Seat } from "./posts.ts"
 import { isUnder, makeRouteFinder, type RouteDeps } from "./routes.ts"
 import { readSessionFile } from "./session-file.ts"
 import { weigh } from "./telling.ts"
@@ -30,12 +34,22 @@ export interface Watch {
   /** Takes the hooks that the journal has and this has not seen. */
   hear(): Promise<void>
   look(): Promise<void>
+  /** Reports restarts that these sessions' activity shows, so that they come before the activity itself. */
+  reportTakeovers(active: readonly Activity[]): Promise<void>
+  /** The team's session is gone for a moment and may come back; until then nothing goes to one that ran beside it. */
+  mayReturn(team: string, other: Pick<LiveAgent, "session" | "pid">): Promise<boolean>
+}
+
+/** A session was given a message, or replied. */
+export interface Activity {
+  sessionId: SessionId
+  isGiven: boolean
+  atMs: number
 }
 
 const FOLLOWER = "reach.watch"
 const BATCH = 200
 const LOOK_MS = 2_000
-const RETRY_MS = 1_000
 /** Gathers what comes in a burst; a message may be waiting for the route. */
 const GATHER_MS = 20
 /** When it runs for the first time: hooks that came while the program started are heard, and no older ones. */
@@ -50,11 +64,21 @@ export function makeWatch(deps: WatchDeps): Watch {
     const now = pid > 0 ? processStart(pid) : undefined
     return now !== undefined && (start === null || start === now)
   }
+  const isThere = (post: Post) => post.goneAtMs === null && (post.host !== host || post.pid === 0 || isAlive(post))
   const company = makeCompany()
   const facts = { host, isAlive, isBeside: company.isBeside }
   let position: number | undefined
   let notBeforeMs = 0
   let saved = 0
+
+  const alongside = makeAlongside()
+  let busy: Promise<unknown> = Promise.resolve()
+  /** One after the other: evidence that was gathered before another step has decided would undo that decision. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = busy.then(work)
+    busy = done.catch(() => {})
+    return done
+  }
 
   const begin = async () => {
     const was = await store.journal.position(FOLLOWER)
@@ -93,7 +117,8 @@ export function makeWatch(deps: WatchDeps): Watch {
     if (!session || session.isSubagent) return
     if (route) await tx.routes.put(route)
     if (hook.end !== undefined && hook.pid > 0) await tx.routes.drop(session.id, host, hook.pid)
-    if (hook.isUnattended) return
+    // A session that Throughline drives for a pair of teams answers questions; it is nobody's place to work.
+    if (hook.isUnattended || (await tx.pairs.ofNative(hook.nativeId))) return
     for (const team of teamsOf(roster, session, hook.dir)) await weigh(tx, team, evidenceOf(hook), facts)
   }
 
@@ -116,22 +141,31 @@ export function makeWatch(deps: WatchDeps): Watch {
     // An agent whose hooks are not installed, or speak with the first prompt only, can be sent that first prompt.
     for (const stranger of await live.strangers()) await deps.meet(stranger)
     const atMs = clock.nowMs()
-    const agents = (await live.all()).filter(({ isUnattended }) => !isUnattended)
+    const agents = await attended()
     for (const agent of agents) await locate(agent, atMs)
-    const seats = agents.map(({ session, pid, processStart, teams, isShown }) => {
-      const seat = { sessionId: session.id, nativeId: session.nativeId, pid, processStart }
-      return { ...seat, teams, isShown, isSteady: steady.has(`${pid} ${session.nativeId}`) }
+    const seats = agents.map((agent) => {
+      const { session, pid, teams, isShown } = agent
+      return { ...seatOf(agent), teams, isShown, isSteady: steady.has(`${pid} ${session.nativeId}`) }
     })
     company.looked(seats.filter(({ isShown }) => isShown !== undefined))
     steady = new Set(seats.map(({ pid, nativeId }) => `${pid} ${nativeId}`))
     for (const team of roster.list()) {
       const mine = seats.filter(({ teams }) => teams.includes(team.name))
+      const own = await store.posts.byTeam(team.name)
+      alongside.looked(team.name, mine, own, own !== undefined && isThere(own))
       await consider(team, { kind: "looked", live: mine, atMs })
       const named = await readSessionFile(team)
       if (!named) continue
       const session = await store.sessions.byNative(team.platform, named.id)
       await consider(team, { kind: "named", ...named, sessionId: session?.id ?? null, atMs })
     }
+  }
+
+  const attended = async (): Promise<LiveAgent[]> => {
+    const agents: LiveAgent[] = []
+    for (const agent of await live.all())
+      if (!agent.isUnattended && !(await store.pairs.ofNative(agent.session.nativeId))) agents.push(agent)
+    return agents
   }
 
   /** One that was started from here is in a pane that is known, although no hook has told of it. */
@@ -153,6 +187,30 @@ export function makeWatch(deps: WatchDeps): Watch {
     if (written) told.add(written.key)
   }
 
+  const reportTakeovers = async (active: readonly Activity[]) => {
+    const own = new Set((await store.posts.list()).map(({ sessionId }) => sessionId))
+    const others = Map.groupBy(
+      active.filter(({ sessionId }) => !own.has(sessionId)),
+      ({ sessionId }) => sessionId,
+    )
+    if (others.size === 0 || roster.list().length === 0) return
+    await hear()
+    const agents = await attended()
+    for (const agent of agents) {
+      const done = others.get(agent.session.id)
+      if (!done) continue
+      const isGiven = done.some((one) => one.isGiven)
+      const { atMs } = done.at(-1)!
+      const seat = seatOf(agent)
+      for (const name of agent.teams) {
+        const team = roster.byName(name)
+        if (!team || alongside.has(name, seat)) continue
+        const mine = agents.filter(({ teams }) => teams.includes(name)).map(seatOf)
+        await consider(team, { kind: "active", seat, live: mine, isGiven, atMs })
+      }
+    }
+  }
+
   const sweep = async () => {
     for (const { sessionId, pid, processStart: start } of await store.routes.list(host)) {
       if (processStart(pid) === start) continue
@@ -167,25 +225,38 @@ export function makeWatch(deps: WatchDeps): Watch {
   }
 
   return {
-    hear,
-    look,
+    hear: () => inTurn(hear),
+    look: () => inTurn(look),
+    reportTakeovers: (active) => inTurn(() => reportTakeovers(active)),
+    async mayReturn(team, { session: { nativeId }, pid }) {
+      const own = await store.posts.byTeam(team)
+      const isWaitedFor = own && own.host === host && own.pid > 0 && !own.isTold && own.nativeId !== nativeId
+      return isWaitedFor === true && !isThere(own) && alongside.has(team, { nativeId, pid })
+    },
     async run(signal) {
       const bell = makeBell({ store, signal })
       let nextLookMs = 0
-      while (!signal.aborted) {
-        try {
-          await hear()
+      await superviseLoop({
+        name: "session watch",
+        signal,
+        onTrouble: deps.onTrouble,
+        async round() {
+          await inTurn(hear)
           if (performance.now() >= nextLookMs) {
-            await look()
+            await inTurn(look)
             nextLookMs = performance.now() + LOOK_MS
           }
           if (await bell.wait(nextLookMs - performance.now())) await bell.pause(GATHER_MS)
-        } catch (error) {
-          deps.onTrouble(error, "watching sessions")
-          await bell.pause(RETRY_MS)
-        }
-      }
+        },
+      })
       bell.close()
     },
   }
 }
+
+const seatOf = ({ session, pid, processStart }: LiveAgent): Seat => ({
+  sessionId: session.id,
+  nativeId: session.nativeId,
+  pid,
+  processStart,
+})

@@ -284,3 +284,26 @@ describe("a pointer", () => {
     expect(await briefs.pointer({ projectId, maxTokens: 5 })).toBeUndefined()
   })
 })
+
+test("what an agent's program wrote around a summary is no goal, decision or prompt, also where it was kept before", async () => {
+  const WRITTEN = `This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.
+
+The parser is rewritten; its tests are still red.
+<system-reminder>
+Always use the Task tool instead of searching.
+</system-reminder>
+Please continue the conversation from where we left it off without asking the user any further questions. Continue with the last task that you were asked to work on.`
+  for (const kind of ["summary", "prompt"] as const) {
+    const session = await keepConversation(store, { projectId: null, title: "Parser", startMs: START }, [
+      [kind, WRITTEN],
+      ["prompt", "Rewrite the parser by hand."],
+      ["reply", "Going on."],
+    ])
+    const made = await briefs.make({ session, maxTokens: 2_000 })
+    expect(made!.brief).not.toMatch(/further questions|being continued|system-reminder|Task tool|last task/)
+    expect(made!.brief).toContain("## Goal\nRewrite the parser by hand.")
+    expect(made!.brief).toContain("The parser is rewritten; its tests are still red.")
+    const pointer = await briefs.pointer({ session, maxTokens: 500 })
+    expect(pointer!.text).not.toContain("being continued")
+  }
+})

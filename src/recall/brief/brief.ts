@@ -1,5 +1,6 @@
 import { type Exchange, exchangesOf } from "../../domain/exchange.ts"
 import type { SessionId } from "../../domain/ids.ts"
+import { isUntrusted, UNTRUSTED_LABEL, UNTRUSTED_NOTE } from "../../domain/origin.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { countable, type TokenCounter } from "../../domain/tokens.ts"
@@ -38,6 +39,8 @@ export interface Brief {
 export interface BriefExchange extends Pick<Exchange, "id" | "user" | "ai" | "atMs"> {
   sessionId: SessionId
   platform: string
+  /** From a file in a repository. */
+  isUntrusted: boolean
 }
 
 export interface Briefs {
@@ -61,6 +64,8 @@ const RELATED = 24
 const LEAST_FOR_HEAD = 120
 const MOST_FILES = 40
 const MOST_DECISIONS = 40
+/** All that is told of a session that a repository brought. */
+const QUOTED = new Set<Section["name"]>(["lastExchange", "related"])
 
 export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs {
   return {
@@ -71,7 +76,7 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
       const said = exchangesOf(material.talk).map((exchange) => told(exchange, session))
       const last = said.at(-1)
       const related = await relatedTo(wish, material, said)
-      const sections: Section[] = [
+      const all: Section[] = [
         { name: "goal", title: "Goal", items: goalItems(material) },
         { name: "decisions", title: "Decisions", items: decisionItems(material) },
         { name: "files", title: "Files touched", items: fileItems(material) },
@@ -89,6 +94,8 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
           items: related.map((exchange) => exchangeItems(exchange, exchange.sessionId !== session.id).join("\n")),
         },
       ]
+      // What such a file says was decided, or is to be done, is no decision and no task.
+      const sections = isUntrusted(session) ? all.filter(({ name }) => QUOTED.has(name)) : all
       const budget = countable(wish.maxTokens)
       const head = budget < LEAST_FOR_HEAD ? headOf(session).split("\n")[0]! : headOf(session)
       const packed = pack(head, sections, budget, tokens)
@@ -107,7 +114,7 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
       const { session, talk } = material
       const asked = talk.findLast(({ kind }) => kind === "prompt")?.text
       const lines = [
-        `The last session of this project was "${clip(session.title, 80)}" (${labelOf(session.platform)}, ${dateOf(session.updatedAtMs)} UTC, ${session.promptCount} prompts).`,
+        `The last session of this project was "${clip(session.title, 80)}" (${labelOf(session.platform)}, ${dateOf(session.updatedAtMs)} UTC, ${session.promptCount === 1 ? "1 prompt" : `${session.promptCount} prompts`}).`,
         `Call resume_session_context with session_id ${session.id.slice(0, 8)} to go on from there.`,
         ...(asked === undefined ? [] : [`Its last prompt: ${clip(asked, 160)}`]),
       ]
@@ -143,7 +150,8 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
     const { projectPath, gitBranch, title, id } = session
     const where = [projectPath ?? "", gitBranch ? `branch ${gitBranch}` : ""].filter(Boolean).join(", ")
     const who = `${labelOf(session.platform)} session ${id.slice(0, 8)}`
-    return `# Where "${clip(title, 80)}" stood\n${who}${where && ` in ${where}`}, last active ${dateOf(session.updatedAtMs)} UTC.`
+    const warning = isUntrusted(session) ? `\n${UNTRUSTED_NOTE}` : ""
+    return `# ${isUntrusted(session) ? `[${UNTRUSTED_LABEL}] ` : ""}Where "${clip(title, 80)}" stood\n${who}${where && ` in ${where}`}, last active ${dateOf(session.updatedAtMs)} UTC.${warning}`
   }
 
   function line(session: Session): string {
@@ -151,14 +159,22 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
   }
 }
 
-function told({ id, user, ai, atMs }: Exchange, { id: sessionId, platform }: Session): BriefExchange {
-  return { id, user, ai, atMs, sessionId, platform }
+function told({ id, user, ai, atMs }: Exchange, session: Session): BriefExchange {
+  return { id, user, ai, atMs, sessionId: session.id, platform: session.platform, isUntrusted: isUntrusted(session) }
 }
 
-function exchangeItems({ user, ai, atMs, sessionId }: BriefExchange, isOther = false): string[] {
+function exchangeItems({ user, ai, atMs, sessionId, isUntrusted }: BriefExchange, isOther = false): string[] {
   const from = isOther ? `, session ${sessionId.slice(0, 8)}` : ""
-  return [`**User** (${dateOf(atMs)}${from}): ${user.trim()}`, ...(ai.trim() ? [`**Agent**: ${ai.trim()}`] : [])]
+  const said = isUntrusted ? `; ${UNTRUSTED_LABEL}` : ""
+  const [asked, answered] = [user.trim(), ai.trim()].map((text) => (isUntrusted ? quoted(text) : text)) as [
+    string,
+    string,
+  ]
+  return [`**User** (${dateOf(atMs)}${from}${said}): ${asked}`, ...(answered ? [`**Agent**: ${answered}`] : [])]
 }
+
+/** Every line, so that none of them can look like one of ours. */
+const quoted = (text: string) => (text === "" ? "" : `\n${text.replaceAll(/^/gm, "> ")}`)
 
 function goalItems({ opening, talk }: Material): string[] {
   const { first, latest, summary } = goalOf(opening, talk)

@@ -1,7 +1,9 @@
 import type { HandoffMessage } from "../../domain/handoff.ts"
+import { isUntrusted } from "../../domain/origin.ts"
 import type { Store } from "../../domain/store.ts"
 import type { TokenCounter } from "../../domain/tokens.ts"
 import type { Turn } from "../../domain/turn.ts"
+import { withoutBoilerplate } from "../brief/gather.ts"
 import { cutToTokens } from "../brief/pack.ts"
 import { clip } from "../brief/sentences.ts"
 import type { Chapter } from "../lineage.ts"
@@ -22,16 +24,26 @@ export async function messagesOf(store: Store, chapters: readonly Chapter[]): Pr
     ]
     const results = new Map(work.filter(({ kind }) => kind === "tool_result").map((turn) => [turn.toolCallId, turn]))
     const turns = [...talk, ...work.filter(({ kind }) => kind === "tool_call")]
-    for (const turn of turns.sort((a, b) => a.atMs - b.atMs || a.seq - b.seq)) {
-      const by = turn.kind === "prompt" ? "person" : "agent"
-      const text = turn.kind === "tool_call" ? noteOf(turn, results.get(turn.toolCallId)) : turn.text.trim()
+    for (const stored of turns.sort((a, b) => a.atMs - b.atMs || a.seq - b.seq)) {
+      const turn = withoutBoilerplate(stored)
+      const by = turn.kind === "prompt" || turn.kind === "summary" ? "person" : "agent"
+      const text = textOf(turn, results)
       const last = messages.at(-1)
       if (text === "") continue
-      if (by === "agent" && last?.by === "agent") last.text += `\n\n${text}`
-      else messages.push({ by, text, atMs: turn.atMs })
+      const isMarked = isUntrusted(session)
+      const isSame = by === "agent" && last?.by === "agent" && (last.isUntrusted ?? false) === isMarked
+      if (isSame) last!.text += `\n\n${text}`
+      else messages.push({ by, text, atMs: turn.atMs, ...(isMarked ? { isUntrusted: true } : {}) })
     }
   }
   return messages
+}
+
+function textOf(turn: Turn, results: ReadonlyMap<string | null, Turn>): string {
+  if (turn.kind === "tool_call") return noteOf(turn, results.get(turn.toolCallId))
+  const text = turn.text.trim()
+  // The agent's program made it and gave it to the model as the user's message; it is neither's own words.
+  return turn.kind === "summary" && text !== "" ? `[Summary made when the context was full:\n${text}]` : text
 }
 
 function noteOf(call: Turn, result: Turn | undefined): string {

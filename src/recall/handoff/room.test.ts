@@ -79,6 +79,25 @@ describe("a conversation that fits", () => {
     expect(statSync(path!).mode & 0o777).toBe(0o600)
   })
 
+  test("says of a summary that it is one, and none of the agent's words", async () => {
+    const session = await keep([
+      ["prompt", "Rewrite the parser."],
+      ["reply", "I begin."],
+      [
+        "summary",
+        "This session is being continued from a previous conversation that ran out of context.\nThe parser is half done.\nPlease continue the conversation from where we left it off without asking the user any further questions.",
+      ],
+      ["reply", "Going on."],
+    ])
+    const { messages } = await handOver(session)
+    expect(messages.slice(1)).toEqual([
+      { role: "user", text: "Rewrite the parser." },
+      { role: "assistant", text: "I begin." },
+      { role: "user", text: "[Summary made when the context was full:\nThe parser is half done.]" },
+      { role: "assistant", text: "Going on." },
+    ])
+  })
+
   test("has a file of its own each time", async () => {
     const session = await keep([["prompt", "Once and again."]])
     const paths = [(await handOver(session)).path, (await handOver(session)).path]

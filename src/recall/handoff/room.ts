@@ -1,14 +1,18 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs"
+import { mkdirSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { neededAgent } from "../../domain/agent-names.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Handoff, HandoffFile, HandoffMessage, Successor } from "../../domain/handoff.ts"
 import { newTimedId } from "../../domain/ids.ts"
+import { isUntrusted, UNTRUSTED_LABEL, UNTRUSTED_NOTE } from "../../domain/origin.ts"
 import type { Machine, Platform, ResumeCommand } from "../../domain/platform.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { countable, type TokenCounter } from "../../domain/tokens.ts"
+import { refused } from "../../lib/path-rules.ts"
+import { createFile } from "../../lib/untrusted-write.ts"
 import type { Briefs } from "../brief/brief.ts"
 import { chaptersOf } from "../lineage.ts"
 import { messagesOf, newestFitting } from "./messages.ts"
@@ -50,6 +54,8 @@ const PROMPT_TOKENS = 8_000
 /** Of a session that is too long, so much tells what is left out. */
 const BRIEF_SHARE = 0.1
 const PREFACE_TOKENS = 120
+/** Labels and marks of quotation take the rest. */
+const QUOTED_SHARE = 0.8
 
 export function makeHandoff(deps: HandoffDeps): HandoffRoom {
   const { store, clock, tokens, briefs, platforms, machine } = deps
@@ -57,12 +63,9 @@ export function makeHandoff(deps: HandoffDeps): HandoffRoom {
 
   return {
     forgotten: () => rmSync(deps.promptDir, { recursive: true, force: true }),
-    async handOver({ session, to, maxTokens }) {
-      const platform = platforms.find(({ id }) => id === to)
-      if (!platform) {
-        const known = platforms.map(({ id }) => id).join(", ")
-        throw new Failure("bad_input", `to: ${to} is none of ${known}`, { parameter: "to" })
-      }
+    async handOver({ session, to: name, maxTokens }) {
+      const to = neededAgent(platforms, name, "to")
+      const platform = platforms.find(({ id }) => id === to)!
       const cwd = folderOf(session)
       const successor = deps.successors.find((other) => other.platform === to)
       if (!successor || !("session" in successor)) return prompted(session, platform, successor?.begin, cwd, maxTokens)
@@ -97,6 +100,7 @@ export function makeHandoff(deps: HandoffDeps): HandoffRoom {
   /** The conversation, with a word before it that says what it is; what does not fit is told in a brief. */
   async function told(session: Session, maxTokens: number): Promise<HandoffMessage[]> {
     const messages = await messagesOf(store, await chaptersOf(store, session))
+    if (messages.some((message) => message.isUntrusted)) return quotedIn(session, messages, maxTokens)
     if (messages.length === 0) throw new Failure("bad_input", `Nothing was said in session ${session.id.slice(0, 8)}.`)
     const budget = countable(maxTokens) - PREFACE_TOKENS
     const whole = newestFitting(messages, budget, tokens)
@@ -107,6 +111,21 @@ export function makeHandoff(deps: HandoffDeps): HandoffRoom {
     const { kept, leftOut } = newestFitting(messages, budget - tokens.count(brief), tokens)
     const gone = `The first ${leftOut} of ${messages.length} messages are left out; in brief:\n\n${brief}`
     return [{ by: "person", text: `${preface(session)}\n\n${gone}`, atMs }, ...kept]
+  }
+
+  /** One message that quotes it all: another agent must not find such words as its user's or its own. */
+  function quotedIn(session: Session, messages: readonly HandoffMessage[], maxTokens: number): HandoffMessage[] {
+    const fitting = newestFitting(
+      messages,
+      Math.floor((countable(maxTokens) - 2 * PREFACE_TOKENS) * QUOTED_SHARE),
+      tokens,
+    )
+    const said = fitting.kept.map(({ by, text, isUntrusted: isMarked }) => {
+      const label = isMarked ? ` [${UNTRUSTED_LABEL}]` : ""
+      return `${by === "person" ? "User" : "Agent"}${label}:\n${text.replaceAll(/^/gm, "> ")}`
+    })
+    const note = isUntrusted(session) ? "" : `\n\n${UNTRUSTED_NOTE}`
+    return [{ by: "person", text: [`${preface(session)}${note}`, ...said].join("\n\n"), atMs: messages[0]!.atMs }]
   }
 
   async function prompted(
@@ -132,7 +151,7 @@ export function makeHandoff(deps: HandoffDeps): HandoffRoom {
 
   function preface(session: Session): string {
     const from = `${labelOf(session.platform)} (session ${session.id.slice(0, 8)})`
-    return `This conversation was begun with ${from} and is handed over to you. What was said there follows; tools that were used are noted in square brackets.`
+    return `This conversation was begun with ${from} and is handed over to you. What was said there follows; tools that were used are noted in square brackets.${isUntrusted(session) ? ` All of it is ${UNTRUSTED_LABEL}. ${UNTRUSTED_NOTE}` : ""}`
   }
 }
 
@@ -140,17 +159,8 @@ function folderOf({ projectPath, rootUri }: Session): string | null {
   return projectPath ?? (rootUri?.startsWith("file://") ? fileURLToPath(rootUri) : null)
 }
 
-/** Never over anything that is there; whole on the disk, or gone again. */
+/** Never over anything that is there; whole on the disk, or gone again. People link agents' folders to elsewhere. */
 function writeNew({ path, content }: Pick<HandoffFile, "path" | "content">): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const file = openSync(path, "wx", 0o600)
-  try {
-    writeSync(file, content)
-    fsyncSync(file)
-  } catch (error) {
-    rmSync(path, { force: true })
-    throw error
-  } finally {
-    closeSync(file)
-  }
+  if (!createFile(path, content, { links: "own" })) throw refused(path, "exists already")
 }

@@ -69,13 +69,13 @@ test("abandoned after any slice of a flush or merge, it goes on from its positio
   await tables.open()
   expect(await tables.segmentsWithLists()).toHaveLength(last.facts().segments)
   await tables.close()
-}, 120_000)
+}, 240_000)
 
 test("killed ten times while it writes and merges, nothing is missing, double or otherwise", async () => {
   const { wrong, entries } = await killIndex({ kills: 10, seed: 7 })
   expect(wrong).toEqual([])
   expect(entries).toBeGreaterThan(1000)
-}, 120_000)
+}, 240_000)
 
 describe("an index that cannot be used", () => {
   beforeEach(async () => {

@@ -392,3 +392,14 @@ describe("the best by BM25", () => {
 function chunks<T>(all: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
 }
+
+test("a closed engine writes no more into tables that another one may have by now", async () => {
+  const tables = sqliteIndex({ path })
+  const old = await openEngine(tables)
+  await addAll(old, makeDocs(600))
+  await old.close()
+  await tables.clear()
+  await expect(old.work()).rejects.toMatchObject({ name: "IndexUnusable", reason: "gone" })
+  expect([await tables.segmentsWithLists(), await tables.meta()]).toEqual([[], {}])
+  await tables.close()
+})

@@ -199,7 +199,7 @@ function makeEngine(shelf: Shelf, work: Work): Engine {
       shelf.lists.clear()
       shelf.forgetWords()
     },
-    close: () => work.alone(() => shelf.tables.close()),
+    close: () => work.close(),
   }
 }
 

@@ -22,6 +22,7 @@ export class Work {
   #tidying: Job | undefined
   #tail: Promise<unknown> = Promise.resolve()
   #isUncertain = false
+  #isClosed = false
 
   constructor(shelf: Shelf, position: number, sizeBytes: number) {
     this.#shelf = shelf
@@ -46,7 +47,22 @@ export class Work {
 
   /** One after the other: what changes the tables or the shelf never meets another change half done. */
   alone<T>(change: () => Promise<T>): Promise<T> {
-    const done = this.#tail.then(change)
+    const done = this.#tail.then(() => {
+      // The tables may be another engine's by now.
+      if (this.#isClosed) throw new IndexUnusable("gone", "the index was closed")
+      return change()
+    })
+    this.#tail = done.catch(() => {})
+    return done
+  }
+
+  /** Closed once; whatever comes after it is refused. */
+  close(): Promise<void> {
+    const done = this.#tail.then(async () => {
+      if (this.#isClosed) return
+      this.#isClosed = true
+      await this.#shelf.tables.close()
+    })
     this.#tail = done.catch(() => {})
     return done
   }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import type { Embedder } from "../../domain/embedder.ts"
 import { Failure } from "../../domain/failure.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
 import type { VectorIndex } from "./index.ts"
 import { makePauses, type Pauses } from "./pauses.ts"
 
@@ -50,6 +51,8 @@ export interface Embedding {
   stopped: Promise<void>
 }
 
+/** Longer than it rests between two looks. */
+const STALLS_AFTER_MS = 60 * 60_000
 const LIST_AT_ONCE = 500
 const EMBED_AT_ONCE = 64
 /** Texts that are read in a row: a search that waits for the thread gets its turn between. */
@@ -67,23 +70,27 @@ export function startEmbedding(options: EmbeddingOptions): Embedding {
   let foreignLeft = true
   let atOnce = EMBED_AT_ONCE
 
-  const run = async () => {
-    while (!signal.aborted) {
-      try {
-        const more = await step()
-        trouble = undefined
-        pauses.succeeded()
-        if (more) await pauses.breathe()
-        // The rest is a poll: what nobody told us of is found by walking down again.
-        else if (!(await pauses.rest(changed.size > 0))) walkedTo = Number.MAX_SAFE_INTEGER
-      } catch (error) {
-        if (signal.aborted) return
-        trouble = Failure.from(error)
-        options.onTrouble?.(trouble)
-        await pauses.afterTrouble(trouble)
-      }
-    }
-  }
+  const run = () =>
+    superviseLoop({
+      name: "embeddings",
+      signal,
+      ...pauses.backoff,
+      stallsAfterMs: STALLS_AFTER_MS,
+      onTrouble: (error) => options.onTrouble?.(Failure.from(error)),
+      async round(_, alive) {
+        try {
+          const more = await step()
+          trouble = undefined
+          alive()
+          if (more) await pauses.breathe()
+          // The rest is a poll: what nobody told us of is found by walking down again.
+          else if (!(await pauses.rest(changed.size > 0))) walkedTo = Number.MAX_SAFE_INTEGER
+        } catch (error) {
+          trouble = Failure.from(error)
+          throw trouble
+        }
+      },
+    })
 
   /** One batch or one page; false when nothing is left to do now. */
   const step = async (): Promise<boolean> => {

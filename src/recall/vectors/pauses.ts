@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Failure } from "../../domain/failure.ts"
+import { Failure } from "../../domain/failure.ts"
 
 export interface Pauses {
   /** How long an exchange must have been left alone. */
@@ -16,7 +16,6 @@ const usual: Pauses = { settleMs: 15_000, restMs: 600_000, firstTroubleMs: 1_000
 /** When the making of vectors waits, and for what. All of it ends with the signal. */
 export function makePauses(signal: AbortSignal, given: Partial<Pauses> = {}) {
   const { settleMs, restMs, firstTroubleMs, longestTroubleMs } = { ...usual, ...given }
-  let failures = 0
   let wake = () => {}
   const wait = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => {})
   return {
@@ -24,9 +23,6 @@ export function makePauses(signal: AbortSignal, given: Partial<Pauses> = {}) {
     wake: () => wake(),
     /** Between two batches: searches on the same thread come first. */
     breathe: () => wait(1),
-    succeeded() {
-      failures = 0
-    },
     /** Until something told of has settled, or until it is time to look; true when it was told. */
     async rest(somethingIsFresh: boolean): Promise<boolean> {
       const woken = new Promise<boolean>((resolve) => {
@@ -36,11 +32,11 @@ export function makePauses(signal: AbortSignal, given: Partial<Pauses> = {}) {
       if (told) await wait(settleMs)
       return told
     },
-    /** At least as long as the server asked for. */
-    async afterTrouble(failure: Failure): Promise<void> {
-      const asked = Number(failure.data.retryAfterMs ?? 0)
-      const doubled = Math.min(longestTroubleMs, firstTroubleMs * 2 ** failures++)
-      await wait(Math.max(asked, doubled))
+    backoff: {
+      firstRetryMs: firstTroubleMs,
+      mostRetryMs: longestTroubleMs,
+      /** At least as long as the server asked for. */
+      atLeastMs: (error: unknown) => (error instanceof Failure ? Number(error.data.retryAfterMs ?? 0) : 0),
     },
   }
 }

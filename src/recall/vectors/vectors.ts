@@ -2,6 +2,7 @@ import type { Clock } from "../../domain/clock.ts"
 import type { Embedder } from "../../domain/embedder.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { VectorHit, VectorTables } from "../../domain/vector-tables.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
 import {
   type Embedding,
   type EmbeddingState,
@@ -60,19 +61,27 @@ export function startVectors(options: VectorsOptions): Vectors {
     return trouble
   }
 
-  const open = async () => {
-    while (!signal.aborted) {
-      try {
-        const embedder = await options.openEmbedder(signal)
-        const index = await openVectorIndex(embedder, tables, clock)
-        trouble = undefined
-        ready = { embedder, index, embedding: startEmbedding({ ...options, embedder, index }) }
-        return ready.embedding.stopped
-      } catch (error) {
-        if (!signal.aborted) await pauses.afterTrouble(report(error))
-      }
-    }
-  }
+  const open = () =>
+    superviseLoop({
+      name: "embedder",
+      signal,
+      ...pauses.backoff,
+      stallsAfterMs: Number.POSITIVE_INFINITY,
+      onTrouble: (error) => options.onTrouble?.(Failure.from(error)),
+      async round(_, alive) {
+        try {
+          const embedder = await options.openEmbedder(signal)
+          const index = await openVectorIndex(embedder, tables, clock)
+          trouble = undefined
+          ready = { embedder, index, embedding: startEmbedding({ ...options, embedder, index }) }
+        } catch (error) {
+          trouble = Failure.from(error)
+          throw trouble
+        }
+        alive()
+        await ready.embedding.stopped
+      },
+    })
 
   return {
     async search(text, limit, { accept, also = [], signal } = {}) {

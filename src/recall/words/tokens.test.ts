@@ -122,5 +122,5 @@ test.each([
   const text = unit.repeat(Math.ceil(1_000_000 / unit.length))
   const startedMs = performance.now()
   eachWord(text, () => {})
-  expect(performance.now() - startedMs).toBeLessThan(8_000)
+  expect(performance.now() - startedMs).toBeLessThan(20_000)
 })

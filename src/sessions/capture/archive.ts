@@ -6,6 +6,7 @@ import type { NewSource } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import { Keeper } from "./keeper.ts"
 import type { Kept, KnownSession } from "./known.ts"
+import { type PlaceSource, placed } from "./placement.ts"
 
 /** A piece of a source's reading: what it held, and how far the source is read once that is kept. */
 export interface Batch {
@@ -15,6 +16,10 @@ export interface Batch {
   seen?: ReadonlySet<string>
   /** True where its reader has taken the secrets out already. */
   isRedacted?: true
+  /** The root of the project in which an agent said this to us itself, through our own tool. */
+  loggedIn?: string
+  /** The project to which its sessions' ids are bound; set by the archive. */
+  scope?: { rootUri: string; by: "agent" | "repository" }
 }
 
 export interface Archive {
@@ -31,6 +36,8 @@ export interface ArchiveRules {
   /** True where there are such folders. */
   excludesSome?: boolean
   projectOf(path: string): Promise<Project | undefined>
+  /** Absent: everything is an agent's own. */
+  place?: PlaceSource
 }
 
 interface Waiting {
@@ -60,7 +67,10 @@ export function makeArchive({
   const waiting: Waiting[] = []
   let isWorking = false
 
-  const keepAll = async (batches: Batch[]) => {
+  const keepAll = async (given: Batch[]) => {
+    const batches = await Promise.all(
+      given.map(async (batch) => placed(batch, (await rules.place?.(batch.source)) ?? { origin: "agent" })),
+    )
     // Resolved before the transaction: it looks at folders, and the embedded database has one connection.
     const projects = await projectsOf(batches, rules)
     if (known.size > MAX_KNOWN) known.clear()
@@ -71,7 +81,8 @@ export function makeArchive({
           for (const batch of batches) kept.push(await new Keeper(tx, batch, projects, known, rules, clock).run())
           return kept
         },
-        { readAgain: true },
+        // What an agent says to us itself is in no file that could be read again as its own word.
+        { readAgain: batches.every(({ loggedIn }) => loggedIn === undefined) },
       )
     } catch (error) {
       // What the cache says may have been rolled back.
@@ -92,14 +103,17 @@ export function makeArchive({
   /** One after the other: the cache must not hold what another transaction has not committed yet. */
   const work = async () => {
     isWorking = true
-    while (waiting.length > 0) {
-      // A commit costs as much as keeping many turns, and what comes within a moment can share one.
-      if (gatherMs > 0 && !groupOf(waiting).isFull) await sleep(gatherMs)
-      await settle(waiting.splice(0, groupOf(waiting).count))
-      // The embedded database answers at once, so that nobody else would get a turn until nothing waits here.
-      await setImmediate()
+    try {
+      while (waiting.length > 0) {
+        // A commit costs as much as keeping many turns, and what comes within a moment can share one.
+        if (gatherMs > 0 && !groupOf(waiting).isFull) await sleep(gatherMs)
+        await settle(waiting.splice(0, groupOf(waiting).count))
+        // The embedded database answers at once, so that nobody else would get a turn until nothing waits here.
+        await setImmediate()
+      }
+    } finally {
+      isWorking = false
     }
-    isWorking = false
   }
 
   return {

@@ -24,18 +24,22 @@ function file(name: string, text: string): Bytes {
   return bytes
 }
 
+/** A plain file's: they come at once. */
+const linesOf = (bytes: Bytes) =>
+  (bytes.lines(0, () => {}) as Iterable<Buffer[]>)[Symbol.iterator]() as Generator<Buffer[]>
+
 const textOf = (lines: Buffer[] | undefined) => lines?.map((line) => line.toString())
 
 test("files that are read side by side do not write into each other's lines", () => {
-  const [one, two] = [file("one", "1\n"), file("two", "2\n")].map((bytes) => bytes.lines(0)[Symbol.iterator]())
+  const [one, two] = [file("one", "1\n"), file("two", "2\n")].map((bytes) => linesOf(bytes))
   const [first, second] = [one!.next().value, two!.next().value]
   expect(textOf(first)).toEqual(["1\n"])
   expect(textOf(second)).toEqual(["2\n"])
 })
 
 test("a reading that was given up leaves its memory to the next, and only to one", () => {
-  for (const _ of file("given up", "0\n").lines(0)) break
-  const [one, two] = [file("one", "1\n"), file("two", "2\n")].map((bytes) => bytes.lines(0)[Symbol.iterator]())
+  for (const _ of linesOf(file("given up", "0\n"))) break
+  const [one, two] = [file("one", "1\n"), file("two", "2\n")].map((bytes) => linesOf(bytes))
   const [first, second] = [one!.next().value, two!.next().value]
   expect([textOf(first), textOf(second)]).toEqual([["1\n"], ["2\n"]])
 })

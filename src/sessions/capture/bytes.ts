@@ -1,27 +1,37 @@
 import { createHash } from "node:crypto"
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs"
-import { zstdDecompressSync } from "node:zlib"
-import type { Source } from "../../domain/source.ts"
+import { closeSync, readSync } from "node:fs"
+import { pipeline } from "node:stream"
+import { createZstdDecompress } from "node:zlib"
+import { OVER_LIMIT, type Source } from "../../domain/source.ts"
+import { openFile, streamFile } from "../../lib/untrusted-file.ts"
 
 /**
- * The bytes of a file that grows by lines. Everything here is synchronous: reading has a thread of its own, and there
+ * The bytes of a file that grows by lines. Reading a plain file is synchronous: reading has a thread of its own, and there
  * that is many times as fast.
  */
 export interface Bytes {
   /**
    * Whole lines only, a few at a time: a line still being written has no newline yet and waits. The memory behind them
-   * is used again for the next few.
+   * is used again for the next few. What is too long to be held is stepped over, and told piece by piece.
    */
-  lines(from: number): Iterable<Buffer[]>
-  /** Proves later that what lies before the offset is still the same. */
+  lines(from: number, onSkipped: OnSkipped): Iterable<Buffer[]> | AsyncIterable<Buffer[]>
+  /** Proves later that what lies before the offset is still the same. Of a compressed file: before the last line read. */
   proof(offset: number): Proof
-  isSameUpTo(source: Source): boolean
+  isSameUpTo(source: Source): boolean | Promise<boolean>
   close(): void
 }
+
+/** `isFirst` marks the beginning of what is skipped: one line may come in many pieces. */
+export type OnSkipped = (skipped: { bytes: number; isFirst: boolean; why: string }) => void
 
 export type Proof = Pick<Source, "headHash" | "tailHash">
 
 export const NOT_PROVED: Proof = { headHash: "", tailHash: "" }
+
+/** Longer than any line of an agent that we have seen; it takes several times as much memory until it is kept. */
+export const MAX_LINE_BYTES = 128 * 1024 * 1024
+/** A few kilobytes can be compressed from any amount; this is more than any session of an agent that we have seen. */
+export const MAX_DECOMPRESSED_BYTES = 1024 * 1024 * 1024
 
 /** A small file needs little memory, and many of them are read side by side. */
 const CHUNKS = [64 * 1024, 512 * 1024].map((bytes) => ({ bytes, free: [] as Buffer[] }))
@@ -31,14 +41,10 @@ const PROOF_BYTES = 4096
 const NEWLINE = 10
 
 export function openBytes(path: string, compression: "zstd" | undefined): Bytes {
-  if (compression === "zstd") {
-    const whole = zstdDecompressSync(readFileSync(path))
-    const read: Read = (into, at) => whole.copy(into, 0, at, at + into.length)
-    return { ...overBytes(read, whole.length), close() {} }
-  }
-  const file = openSync(path, "r")
-  const read: Read = (into, at) => readSync(file, into, 0, into.length, at)
-  return { ...overBytes(read, fstatSync(file).size), close: () => closeSync(file) }
+  if (compression === "zstd") return compressedBytes(path)
+  const { fd, stats } = openFile(path)
+  const read: Read = (into, at) => readSync(fd, into, 0, into.length, at)
+  return { ...overBytes(read, stats.size), close: () => closeSync(fd) }
 }
 
 /** Fills the buffer from a position on; no bytes mean that there are no more. */
@@ -50,7 +56,7 @@ function overBytes(read: Read, size: number): Omit<Bytes, "close"> {
     return piece.subarray(0, read(piece, at))
   }
   return {
-    lines: (from) => linesFrom(read, from, size - from),
+    lines: (from, onSkipped) => linesFrom(read, from, size - from, onSkipped),
     proof(offset) {
       const length = Math.min(PROOF_BYTES, offset)
       const headHash = `${length}:${digest(bytesAt(0, length))}`
@@ -74,17 +80,17 @@ function overBytes(read: Read, size: number): Omit<Bytes, "close"> {
 const proofBytes = Buffer.allocUnsafeSlow(PROOF_BYTES)
 
 /** Buffers live until their thread collects garbage: made anew for each of 20,000 files, they pile up beside the heap. */
-function* linesFrom(read: Read, from: number, expectedBytes: number): Generator<Buffer[]> {
+function* linesFrom(read: Read, from: number, expectedBytes: number, onSkipped: OnSkipped): Generator<Buffer[]> {
   const { bytes, free } = CHUNKS.find((chunk) => chunk.bytes >= expectedBytes) ?? CHUNKS.at(-1)!
   const buffer = free.pop() ?? Buffer.allocUnsafeSlow(bytes)
   try {
-    yield* linesThrough(buffer, read, from)
+    yield* linesThrough(buffer, read, from, onSkipped)
   } finally {
     if (free.length < MAX_FREE) free.push(buffer)
   }
 }
 
-function* linesThrough(buffer: Buffer, read: Read, from: number): Generator<Buffer[]> {
+function* linesThrough(buffer: Buffer, read: Read, from: number, onSkipped: OnSkipped): Generator<Buffer[]> {
   for (let at = from; ; ) {
     const count = read(buffer, at)
     const end = buffer.subarray(0, count).lastIndexOf(NEWLINE) + 1
@@ -94,12 +100,29 @@ function* linesThrough(buffer: Buffer, read: Read, from: number): Generator<Buff
     // A line longer than the buffer: it gets one of just its size, because there can be very long ones.
     const length = count === 0 ? 0 : lineLength(read, at, buffer)
     if (length === 0) return
+    if (length > MAX_LINE_BYTES) {
+      at = yield* steppedOver(buffer, read, at, onSkipped)
+      continue
+    }
     const line = Buffer.allocUnsafeSlow(length)
     let filled = 0
     for (let more = 1; more > 0 && filled < length; filled += more) more = read(line.subarray(filled), at + filled)
     if (filled < length) return
     yield [line]
     at += length
+  }
+}
+
+/** Where the next line begins. Piece by piece, so that other files have their turn meanwhile; its newline may never come. */
+function* steppedOver(buffer: Buffer, read: Read, from: number, onSkipped: OnSkipped): Generator<Buffer[], number> {
+  for (let at = from, isFirst = true; ; isFirst = false) {
+    const count = read(buffer, at)
+    const end = buffer.subarray(0, count).indexOf(NEWLINE) + 1
+    const bytes = end || count
+    at += bytes
+    if (bytes > 0) onSkipped({ bytes, isFirst, why: OVER_LIMIT.line })
+    yield []
+    if (end > 0 || count === 0) return at
   }
 }
 
@@ -112,7 +135,7 @@ function linesIn(bytes: Buffer): Buffer[] {
   return lines
 }
 
-/** With its newline; 0 when that has not come yet. */
+/** With its newline; 0 when that has not come yet; more than the limit when it is longer than that, newline or not. */
 function lineLength(read: Read, from: number, buffer: Buffer): number {
   for (let at = from; ; ) {
     const count = read(buffer, at)
@@ -120,6 +143,92 @@ function lineLength(read: Read, from: number, buffer: Buffer): number {
     const newline = buffer.subarray(0, count).indexOf(NEWLINE)
     if (newline >= 0) return at + newline + 1 - from
     at += count
+    if (at - from > MAX_LINE_BYTES) return at - from
+  }
+}
+
+/** Written once, when a session has gone cold. It is never held as a whole: what is behind it may be endless. */
+function compressedBytes(path: string): Bytes {
+  const seen = seenBytes()
+  return {
+    lines: (from, onSkipped) => decompressedLines(path, from, seen, onSkipped),
+    proof: (offset) => seen.proof(offset),
+    async isSameUpTo({ offset, headHash, tailHash }) {
+      if (offset === 0) return true
+      const before = seenBytes()
+      let left = offset
+      for await (const chunk of decompressed(path)) {
+        before.add([chunk.subarray(0, left)])
+        left -= Math.min(left, chunk.length)
+        if (left === 0) break
+      }
+      const found = left === 0 ? before.proof(offset) : NOT_PROVED
+      return found.headHash === headHash && found.tailHash === tailHash
+    },
+    close() {},
+  }
+}
+
+async function* decompressedLines(
+  path: string,
+  from: number,
+  seen: ReturnType<typeof seenBytes>,
+  onSkipped: OnSkipped,
+): AsyncGenerator<Buffer[]> {
+  let [total, at, isSkipping, pending, pendingBytes] = [0, 0, false, [] as Buffer[], 0]
+  for await (const chunk of decompressed(path)) {
+    const [lines, done]: Buffer[][] = [[], []]
+    for (let start = 0; start < chunk.length; ) {
+      const end = chunk.indexOf(NEWLINE, start) + 1
+      const piece = chunk.subarray(start, end || chunk.length)
+      start += piece.length
+      const bytes = pendingBytes + piece.length
+      const isTooLong = isSkipping || bytes > MAX_LINE_BYTES
+      pending.push(piece)
+      pendingBytes = bytes
+      if (end === 0 && !isTooLong) continue
+      const isNew = at >= from
+      if (isTooLong && isNew) onSkipped({ bytes, isFirst: !isSkipping, why: OVER_LIMIT.line })
+      const line = isTooLong ? piece : pending.length === 1 ? piece : Buffer.concat(pending)
+      if (!isTooLong && isNew) lines!.push(line)
+      done!.push(line)
+      at += bytes
+      ;[isSkipping, pending, pendingBytes] = [isTooLong && end === 0, [], 0]
+    }
+    seen.add(done!, at)
+    yield lines!
+    total += chunk.length
+    if (total < MAX_DECOMPRESSED_BYTES) continue
+    onSkipped({ bytes: 0, isFirst: true, why: OVER_LIMIT.decompressed })
+    return
+  }
+}
+
+async function* decompressed(path: string): AsyncGenerator<Buffer> {
+  const out = createZstdDecompress({ chunkSize: CHUNKS.at(-1)!.bytes })
+  // Its errors come out of the loop.
+  pipeline(streamFile(path), out, () => {})
+  for await (const chunk of out) yield chunk as Buffer
+}
+
+/** The first bytes of what went by, and the last ones: all that a proof needs. */
+function seenBytes() {
+  let [head, recent, end] = [Buffer.alloc(0), Buffer.alloc(0), 0]
+  const hash = (bytes: Buffer) => `${bytes.length}:${digest(bytes)}`
+  return {
+    /** `until` where more went by than is shown: of what was stepped over, the end is enough. */
+    add(pieces: readonly Buffer[], until = end + pieces.reduce((sum, { length }) => sum + length, 0)) {
+      for (const piece of pieces)
+        if (head.length < PROOF_BYTES) head = Buffer.concat([head, piece.subarray(0, PROOF_BYTES - head.length)])
+      recent = Buffer.concat([recent.subarray(-PROOF_BYTES), ...pieces])
+      end = until
+    },
+    proof(offset: number): Proof {
+      const length = Math.min(PROOF_BYTES, offset)
+      const to = recent.length - (end - offset)
+      const headHash = hash(head.subarray(0, length))
+      return { headHash, tailHash: offset === length ? headHash : hash(recent.subarray(Math.max(0, to - length), to)) }
+    },
   }
 }
 

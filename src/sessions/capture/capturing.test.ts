@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { makeTestArchive, type TestArchive } from "../../../test/fixtures/archive.ts"
 import { platforms } from "../../adapters/platforms/list.ts"
 import { Failure } from "../../domain/failure.ts"
+import type { Store } from "../../domain/store.ts"
+import { loopStates } from "../../lib/supervised-loop.ts"
 import type { Archive } from "./archive.ts"
 import { type Capturing, makeCapturing } from "./capturing.ts"
 import { makeReaderThread } from "./reader-thread.ts"
@@ -36,12 +38,14 @@ afterEach(async () => {
 })
 
 /** As the daemon runs it; with a thread of its own for reading, if told so. */
-function start(options: { archive?: Archive; startReader?: () => Worker } = {}): Capturing & { stop(): Promise<void> } {
+function start(
+  options: { store?: Store; archive?: Archive; startReader?: () => Worker } = {},
+): Capturing & { stop(): Promise<void> } {
   const { archive = kept.archive, startReader } = options
   const onTrouble = (source: { path: string }, error: unknown) =>
     troubles.push(`${source.path.split("/").at(-1)}: ${error instanceof Error ? error.message : error}`)
   const capturing = makeCapturing({
-    store: kept.store,
+    store: options.store ?? kept.store,
     clock: { nowMs: Date.now },
     archive,
     reading: startReader && makeReaderThread({ start: startReader, archive, onRest: () => {}, onTrouble: () => {} }),
@@ -119,7 +123,7 @@ describe("a source that cannot be read", () => {
     expect(troubles.length).toBeGreaterThan(1)
     expect(new Set(troubles)).toEqual(new Set([trouble]))
     expect(await kept.source(BAD)).toMatchObject({ trouble: expect.stringContaining("JSON"), inode: "" })
-  }, 20_000)
+  }, 240_000)
 
   test("because the store could not keep it is read at the next sweep, and not noted as read", async () => {
     let isFull = true
@@ -136,6 +140,32 @@ describe("a source that cannot be read", () => {
     expect(await texts()).toEqual(["one"])
     expect((await kept.source(pathOf(1)))?.trouble).toBeNull()
   })
+
+  test("because the database was away is read when it is back: no reader is lost to it", async () => {
+    let isAway = false
+    const sources = new Proxy(kept.store.sources, {
+      get: (target, name) =>
+        isAway
+          ? () => Promise.reject(new Failure("store_unreachable", "connection refused"))
+          : Reflect.get(target, name, target),
+    })
+    const capturing = start({ store: { ...kept.store, sources } })
+    await until(() => !capturing.progress().importing)
+    isAway = true
+    // More than there are readers: each of them meets the outage.
+    for (let n = 1; n <= 100; n++) kept.write(pathOf(n), said(n, "u", `line ${n}`))
+    await expect(capturing.sync()).rejects.toMatchObject({ code: "store_unreachable" })
+    expect(loopStates().find(({ name }) => name === "capture reader")).toMatchObject({
+      state: "restarting",
+      error: "connection refused",
+    })
+    isAway = false
+    await until(async () => {
+      await capturing.sync()
+      return (await texts()).length === 100
+    })
+    await until(() => loopStates().find(({ name }) => name === "capture reader")?.state === "running")
+  }, 240_000)
 })
 
 describe("in a thread of its own", () => {
@@ -157,7 +187,7 @@ describe("in a thread of its own", () => {
     await capturing.sync()
     expect(await texts()).toHaveLength(3)
     expect(troubles).toEqual([])
-  }, 20_000)
+  }, 240_000)
 
   test("a failure of the store arrives as what it is", async () => {
     const archive: Archive = { ...kept.archive, keep: () => Promise.reject(new Failure("store_full", "no room")) }
@@ -166,7 +196,7 @@ describe("in a thread of its own", () => {
     for (let sweep = 0; sweep < 7; sweep++) await capturing.sync()
     expect(troubles.length).toBeGreaterThan(5)
     expect(new Set(troubles.map((trouble) => trouble.split(": ")[1]))).toEqual(new Set(["no room"]))
-  }, 20_000)
+  }, 240_000)
 
   test("a thread that dies is started again, and what it was reading is read by the next sweep", async () => {
     const threads: Worker[] = []
@@ -193,7 +223,7 @@ describe("in a thread of its own", () => {
     expect((await texts()).sort()).toEqual(["one", "two"])
     expect(threads).toHaveLength(2)
     expect((await kept.source(pathOf(1)))?.trouble).toBeNull()
-  }, 20_000)
+  }, 240_000)
 
   test("stopping does not wait for a big file; the rest is read the next time", async () => {
     const many = Array.from({ length: 20_000 }, (_, n) => said(1, `u${n}`, `turn ${n}`)).join("")
@@ -209,7 +239,7 @@ describe("in a thread of its own", () => {
     const second = start({ startReader: reader })
     await until(() => !second.progress().importing)
     expect(await texts()).toHaveLength(20_000)
-  }, 20_000)
+  }, 240_000)
 
   test("a file that is gone before its turn comes is no trouble", async () => {
     const path = kept.write(pathOf(1), said(1, "u", "one"))
@@ -226,5 +256,5 @@ describe("in a thread of its own", () => {
     await capturing.sync()
     expect(await texts()).toContain("two")
     expect(troubles).toEqual([])
-  }, 20_000)
+  }, 240_000)
 })

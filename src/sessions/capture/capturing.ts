@@ -1,16 +1,28 @@
-import { realpath } from "node:fs/promises"
-import { dirname, sep } from "node:path"
+import { dirname, resolve, sep } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Machine, Place, Platform } from "../../domain/platform.ts"
 import type { SourceLook } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
+import { isRefusal } from "../../lib/path-rules.ts"
+import { type LoopOptions, superviseLoop } from "../../lib/supervised-loop.ts"
 import type { Archive } from "./archive.ts"
+import { knownProjects, noteTrouble } from "./known-sources.ts"
 import { makeQueue, type Taken } from "./queue.ts"
 import { type Reading, ReadingStopped } from "./reader-thread.ts"
 import { type Look, readSource } from "./reading.ts"
-import { claimOf, type FoundSource, lookAt, lookAtSource, placesOf, scanPlace } from "./scan.ts"
+import {
+  claimOf,
+  type FoundSource,
+  lookAtFolder,
+  lookAtSource,
+  placeChecker,
+  placesOf,
+  scanPlace,
+  withinOf,
+} from "./scan.ts"
+import { makeWatched } from "./watched.ts"
 
 export interface Capturing {
   /** Imports what is there, newest first, and follows what comes, until the signal. */
@@ -19,8 +31,8 @@ export interface Capturing {
   sync(platformId?: string): Promise<void>
   /** Says that a file has changed: a hook or a watcher knows it before the next sweep does. */
   nudge(path: string): Promise<void>
-  /** Reads one file now, beside whatever else is being read. */
-  readNow(platformId: string, path: string): Promise<void>
+  /** Reads one file now, beside whatever else is being read; `within` names the project that it is in. */
+  readNow(platformId: string, path: string, within?: string): Promise<void>
   progress(): Progress
 }
 
@@ -54,7 +66,7 @@ export interface CapturingDeps {
 
 /** Watchers are hints; this makes it right where one is deaf: network folders, too many folders, a lost event. */
 const SWEEP_MS = 20_000
-/** An agent's first session makes the folder that could have been watched; so folders that just came are looked for. */
+/** An agent's first session makes the folder that could have been watched, so new folders are looked for. */
 const APPEAR_MS = 1_000
 const JUST_MS = 5_000
 /** Side by side, so that many small files are kept with one commit. One of them reads only what lives. */
@@ -69,7 +81,8 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   const { store, clock, archive, reading, platforms, machine } = deps
   const looks = new Map<string, string>()
   const troubled = new Map<string, { look: string; tries: number }>()
-  const watched = new Map<string, { inode: string | undefined; stop(): Promise<void> }>()
+  const watched = makeWatched(deps, (paths) => void changed(paths))
+  const isTrusted = placeChecker(deps.onTrouble)
   const queue = makeQueue()
   const progress: Progress = {
     importing: true,
@@ -84,6 +97,9 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
   let places: { platform: Platform; place: Place }[] = []
   let hasSwept = false
+  let hasLooks = false
+  let isStoreAway = false
+  const syncing = new Set<(error: Failure) => void>()
 
   const offer = (found: FoundSource, live: boolean) => {
     if (looks.get(keyOf(found)) === lookText(found)) return
@@ -106,13 +122,14 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
 
   const lookInto = async (platform: Platform, place: Place) => {
-    await forgetReplaced(place.dir)
+    await watched.forgetReplaced(place.dir)
+    if (!isTrusted(platform, place)) return
     const isNew = !watched.has(place.dir)
     const scan = () => scanPlace(platform, place, (source) => offer(source, false))
     if ((await scan()) === 0) return
     if (!progress.platforms.includes(platform.id)) progress.platforms.push(platform.id)
     if (!isNew) return
-    await listen(place)
+    await watched.listen(place)
     // What was written before the watcher was there has told nobody.
     if (watched.has(place.dir)) await scan()
   }
@@ -120,33 +137,11 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   const lookForNew = async () => {
     for (const platform of platforms) {
       for (const place of platform.places(machine)) {
-        const look = lookAt(place.dir)
-        if (!look || look.inode === watched.get(place.dir)?.inode) continue
+        const look = lookAtFolder(place.dir)
+        if (!look || look.inode === watched.inode(place.dir)) continue
         if (clock.nowMs() - look.mtimeMs < JUST_MS) await lookInto(platform, place)
       }
     }
-  }
-
-  const listen = async ({ dir, depth }: Place) => {
-    if (watched.has(dir) || !deps.watch) return
-    const inode = lookAt(dir)?.inode
-    watched.set(dir, { inode, stop: async () => {} })
-    try {
-      // Watchers refuse a link, or tell of the folder behind it.
-      const real = await realpath(dir)
-      const told = (paths: string[]) => void changed(paths.map((path) => dir + path.slice(real.length)))
-      watched.set(dir, { inode, stop: await deps.watch({ dir: real, depth }, told) })
-    } catch (error) {
-      deps.onTrouble({ platform: "-", path: dir }, error)
-    }
-  }
-
-  /** A watcher stays with its folder when that is deleted, and knows nothing of the one made in its place. */
-  const forgetReplaced = async (dir: string) => {
-    const before = watched.get(dir)
-    if (!before || before.inode === lookAt(dir)?.inode) return
-    watched.delete(dir)
-    await before.stop().catch(() => {})
   }
 
   const changed = async (paths: string[]) => {
@@ -154,12 +149,18 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     for (const path of new Set(paths)) await nudge(path)
   }
 
-  const nudge = async (path: string) => {
+  const nudge = async (given: string) => {
+    // Named by an agent, it may lead out of its place by way of "..".
+    const path = resolve(given)
     // A database moves in its write-ahead log first.
     const main = path.replace(/-(wal|shm|journal)$/, "")
-    for (const { platform, place } of places) {
-      if (!main.startsWith(place.dir + sep)) continue
+    // The innermost place first: seen from an outer one, a place that is a link would be a link inside of it.
+    const around = places.filter(({ place }) => main.startsWith(place.dir + sep))
+    const claimed = new Set<Platform>()
+    for (const { platform, place } of around.toSorted((a, b) => b.place.dir.length - a.place.dir.length)) {
+      if (claimed.has(platform)) continue
       const claim = claimOf(platform, place, main)
+      if (claim) claimed.add(platform)
       const found = claim && lookAtSource({ platform, place, claim, path: main })
       if (found) offer(found, true)
       // Of files that lie in a new folder from its first moment on, watchers tell nothing.
@@ -169,12 +170,14 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
 
   const read = async (found: FoundSource) => {
     const { platform, place, claim, path } = found
+    // Throws while the database is away: nothing is known of the source then, and the next sweep offers it again.
     const before = await store.sources.byKey(platform.id, claim.key)
     // Looked at before reading: what is written meanwhile shows as another look afterwards.
     const look = lookAtSource(found)?.look
     // Gone, or offered once more while it was being read.
     if (!look || looks.get(keyOf(found)) === lookText({ ...found, look })) return
-    const request = { platform: platform.id, key: claim.key, path, reader: claim.reader, look, before }
+    const within = withinOf(place)
+    const request = { platform: platform.id, key: claim.key, path, reader: claim.reader, look, before, within }
     const onBytes = (bytes: number) => {
       progress.bytesDone += bytes
     }
@@ -191,6 +194,8 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       deps.onTrouble({ platform: platform.id, path }, error)
       if (!isWorthAnotherTry(found, look, error)) looks.set(keyOf(found), lookText({ ...found, look }))
       await noteTrouble(store, request, error, clock).catch(() => {})
+      // The file is not to blame: the reader backs off, and says why nothing is captured.
+      if (error instanceof Failure && error.code.startsWith("store_")) throw error
     }
     progress.sourcesDone++
   }
@@ -200,7 +205,26 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     const before = troubled.get(keyOf(found))
     const tries = before?.look === lookText({ ...found, look }) ? before.tries + 1 : 1
     troubled.set(keyOf(found), { look: lookText({ ...found, look }), tries })
-    return error instanceof Failure || tries < MAX_TRIES
+    return !isRefusal(error) && (error instanceof Failure || tries < MAX_TRIES)
+  }
+
+  const readNext = async (signal: AbortSignal, wish: { liveOnly: boolean }, alive: () => void) => {
+    let next: Taken | undefined
+    try {
+      // Asked before it waits, maybe for hours, for something to read.
+      if (isStoreAway) await store.sources.byKey("-", "-")
+      isStoreAway = false
+      alive()
+      next = await queue.take(signal, wish)
+      if (next) await read(next.found)
+    } catch (error) {
+      isStoreAway = true
+      if (error instanceof Failure && error.kind.retry) for (const giveUp of syncing) giveUp(error)
+      throw error
+    } finally {
+      // Read or not: whoever waits for the queue must not wait for a database. The next sweep offers it again.
+      if (next) void rested(next).then(settle)
+    }
   }
 
   /** What is read anew at every change rests after each reading: an agent that streams changes it all the time. */
@@ -211,50 +235,57 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
 
   return {
     nudge,
-    async readNow(platformId, path) {
+    async readNow(platformId, path, within) {
       const platform = platforms.find(({ id }) => id === platformId)
-      const place = { dir: dirname(path), depth: 0 }
+      const place: Place = { dir: dirname(path), depth: 0, ...(within === undefined ? {} : { within }) }
       const claim = platform && claimOf(platform, place, path)
       const found = claim && lookAtSource({ platform, place, claim, path })
       if (!found) return
       await read(found)
       // A folder that was not there at the last sweep is followed from now on.
       if (!places.some(({ place: known }) => known.dir === place.dir)) places.push({ platform, place })
-      await listen(place)
+      await watched.listen(place)
     },
     async sync(platformId) {
-      await sweep(platformId)
-      await queue.whenEmpty()
+      const { promise, reject } = Promise.withResolvers<never>()
+      syncing.add(reject)
+      const read = sweep(platformId).then(queue.whenEmpty)
+      // Nobody is kept waiting for a database that is away.
+      await Promise.race([read, promise]).finally(() => syncing.delete(reject))
     },
     progress: () => ({ ...progress, ...queue.left(), waiting: queue.waiting() }),
     async run(signal) {
-      for (const source of await store.sources.looks())
-        looks.set(`${source.platform}\n${source.key}`, sourceText(source))
-      const attempt = (work: () => Promise<void>) =>
-        work().catch((error: unknown) => deps.onTrouble({ platform: "-", path: "the sweep" }, error))
-      const again = async (work: () => Promise<void>, pauseMs: number) => {
-        for (;;) {
-          await sleep(pauseMs, undefined, { signal }).catch(() => {})
-          if (signal.aborted) return
-          await attempt(work)
-        }
-      }
-      const readAll = async (wish: { liveOnly: boolean }) => {
-        for (let next = await queue.take(signal, wish); next; next = await queue.take(signal, wish)) {
-          await read(next.found)
-          void rested(next).then(settle)
-        }
-      }
+      const onTrouble = (error: unknown, what: string) => deps.onTrouble({ platform: "-", path: what }, error)
+      const loop = (name: string, round: LoopOptions["round"], more: Partial<LoopOptions> = {}) =>
+        superviseLoop({ name: `capture ${name}`, signal, round, onTrouble, ...more })
+      const reader = (wish: { liveOnly: boolean }) =>
+        // It waits until there is something to read.
+        loop("reader", (_, alive) => readNext(signal, wish, alive), { stallsAfterMs: Number.POSITIVE_INFINITY })
+      const swept = Promise.withResolvers<void>()
+      const running = [
+        loop(
+          "sweep",
+          async () => {
+            if (!hasLooks)
+              for (const source of await store.sources.looks())
+                looks.set(`${source.platform}\n${source.key}`, sourceText(source))
+            hasLooks = true
+            await sweep()
+            swept.resolve()
+          },
+          { everyMs: SWEEP_MS },
+        ),
+        reader({ liveOnly: true }),
+        loop("new folders", lookForNew, { everyMs: APPEAR_MS }),
+      ]
       const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
-      const running = [readAll({ liveOnly: true }), again(lookForNew, APPEAR_MS)]
       // Of the old the newest comes first, so that all must be known before.
-      await attempt(() => sweep())
-      running.push(again(() => sweep(), SWEEP_MS))
-      for (let reader = 1; reader < READERS; reader++) running.push(readAll({ liveOnly: false }))
+      await Promise.race([swept.promise, stopped])
+      for (let count = 1; count < READERS; count++) running.push(reader({ liveOnly: false }))
       if (!signal.aborted) await stopped
       await reading?.stop()
       await Promise.all(running)
-      await Promise.allSettled([...watched.values()].map(({ stop }) => stop()))
+      await watched.stop()
     },
   }
 }
@@ -264,36 +295,3 @@ const lookText = ({ look, path, claim }: FoundSource) => sourceText({ ...look, p
 /** Short: there is one for every file. Most often the key is the path. */
 const sourceText = ({ path, key, inode, sizeBytes, mtimeMs }: Omit<SourceLook, "platform">) =>
   `${inode} ${sizeBytes} ${mtimeMs}${path === key ? "" : ` ${path}`}`
-
-async function knownProjects(store: Store): Promise<string[]> {
-  const projects = await store.projects.list()
-  return projects
-    .flatMap(({ rootUri }) => (rootUri.startsWith("file://") ? [decodeURIComponent(new URL(rootUri).pathname)] : []))
-    .filter((dir) => dirname(dir) !== dir)
-}
-
-async function noteTrouble(
-  store: Store,
-  request: Parameters<typeof readSource>[0],
-  error: unknown,
-  clock: Clock,
-): Promise<void> {
-  const { platform, key, path, reader, before } = request
-  // Without its look: it is tried again at the next start.
-  const empty = {
-    mode: reader.mode,
-    inode: "",
-    sizeBytes: 0,
-    mtimeMs: 0,
-    offset: 0,
-    headHash: "",
-    tailHash: "",
-    memory: null,
-    lines: 0,
-    skipped: {},
-    unknown: 0,
-    unreadable: 0,
-  }
-  const trouble = error instanceof Error ? error.message : String(error)
-  await store.sources.save({ ...empty, ...before, platform, key, path, readAtMs: clock.nowMs(), trouble })
-}

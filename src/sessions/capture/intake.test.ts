@@ -27,7 +27,8 @@ afterEach(async () => {
 const intake = (on = store) =>
   makeIntake({
     store: on,
-    clock: { nowMs: () => NOW },
+    // After all that is said here.
+    clock: { nowMs: () => NOW + 2 * 86_400_000 },
     agents,
     host: "here",
     spoolDir: join(dir, "spool"),
@@ -94,6 +95,13 @@ describe("an event", () => {
       { host: "here", pid: 7, pane: "/tmp/tmux-0/default %3", start: "", seenAtMs: NOW + 5 },
     ])
     expect(nudged).toEqual(["/t/s1.jsonl"])
+  })
+
+  test("that states a later time than now is kept with the time it came", async () => {
+    await intake().receive(hook({ hook_event_name: "Stop", session_id: "s" }, { atMs: NOW + 90 * 86_400_000 }))
+    expect((await entries())[0]!.atMs).toBe(NOW + 2 * 86_400_000)
+    const [session] = await store.sessions.list({})
+    expect(session!.updatedAtMs).toBe(NOW + 2 * 86_400_000)
   })
 
   test("that comes twice is kept once", async () => {
@@ -243,7 +251,7 @@ describe("the spool", () => {
     const stopping = new AbortController()
     const running = intake().run(stopping.signal)
     await spooled({ hook_event_name: "later", session_id: "s" }, at(NOW))
-    await expect.poll(events, { timeout: 5000 }).toEqual(["later"])
+    await expect.poll(events, { timeout: 60_000 }).toEqual(["later"])
     stopping.abort()
     await running
   })

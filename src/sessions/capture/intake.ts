@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { LineageKind } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
-import { type HookEvent, hookPayload, type SentHook } from "../../domain/hook.ts"
+import { type HookEvent, hookPayload, isCutHook, type SentHook } from "../../domain/hook.ts"
 import { newSessionId } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
 import type { Session } from "../../domain/session.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
 import type { Store } from "../../domain/store.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
 import type { ArchiveRules } from "./archive.ts"
 import type { Capturing } from "./capturing.ts"
 import { makeSpool, sweepSpool } from "./spool.ts"
@@ -33,6 +33,8 @@ export interface HookSettings {
   /** This machine's name: panes and processes are its own. */
   host: string
   onTrouble(error: unknown, what: string): void
+  /** Told of what hooks left in the spool: nobody could answer them. */
+  onSpooled?(heard: Heard): void
 }
 
 interface Deps extends HookSettings {
@@ -71,11 +73,17 @@ export function makeIntake(deps: Deps): Intake {
     return nativeId === undefined || !(await store.forgetting.of(platform, nativeId)).whole
   }
 
-  const hear = async (sent: SentHook): Promise<Heard | undefined> => {
+  const hear = async (given: SentHook): Promise<Heard | undefined> => {
+    // The sender states the time; a later one than now would stay the newest.
+    const sent = { ...given, atMs: Math.min(given.atMs, clock.nowMs()) }
     const agent = agents.find(({ platform }) => platform === sent.platform)
     if (!agent) return undefined
     const event = agent.read(hookPayload(sent), sent.env)
     if (!(await mayKeep(sent.platform, event.sessionId, event.cwd))) return undefined
+    if (isCutHook(sent)) {
+      event.details.cut = "true"
+      onTrouble(new Error("a hook's payload was cut: it is longer than 16 MB"), `hook of ${sent.platform}`)
+    }
     if (await agent.isUnattended?.(event)) event.details.unattended = "true"
     return { sent, event, project: event.cwd === undefined ? undefined : await rules.projectOf(event.cwd) }
   }
@@ -101,7 +109,8 @@ export function makeIntake(deps: Deps): Intake {
     for (let at = 0; at < names.length; at += BATCH) {
       const some = names.slice(at, at + BATCH)
       const read = await Promise.all(some.map((name) => spool.read(name)))
-      await admit(read.filter((sent) => sent !== undefined))
+      const heard = await admit(read.filter((sent) => sent !== undefined))
+      for (const one of heard) deps.onSpooled?.(one)
       // Only now: until the commit the file is all there is.
       for (const [index, name] of some.entries()) if (read[index]) await spool.remove(name)
     }
@@ -125,11 +134,17 @@ export function makeIntake(deps: Deps): Intake {
       return true
     },
     async run(signal) {
-      for (let round = 0; !signal.aborted; round++) {
-        if (round % SWEEP_EVERY === 0) await sweepSpool(spoolDir, clock.nowMs()).catch(() => {})
-        await inTurn(takeSpool).catch((error: unknown) => onTrouble(error, spoolDir))
-        await sleep(POLL_MS, undefined, { signal }).catch(() => {})
-      }
+      let rounds = 0
+      await superviseLoop({
+        name: "hook spool",
+        signal,
+        everyMs: POLL_MS,
+        onTrouble: (error) => onTrouble(error, spoolDir),
+        async round() {
+          if (rounds++ % SWEEP_EVERY === 0) await sweepSpool(spoolDir, clock.nowMs()).catch(() => {})
+          await inTurn(takeSpool)
+        },
+      })
     },
   }
 }

@@ -1,11 +1,14 @@
 import { type RewindCapture, type SessionCapture, TITLE_SOURCES, type TurnCapture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
-import { newSessionId, type SessionId } from "../../domain/ids.ts"
+import { newSessionId, type SessionId, withoutScope } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
 import type { ArchiveRules, Batch } from "./archive.ts"
+import { cutText } from "./cut.ts"
 import { EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, seenKey } from "./known.ts"
 import { type Lineage, makeLineage } from "./lineage.ts"
+import { forgottenOf, withoutLogged } from "./placement.ts"
+import { inStrings } from "./rules.ts"
 
 /** One run through a batch, inside its transaction. */
 export class Keeper {
@@ -41,15 +44,18 @@ export class Keeper {
   }
 
   async run(): Promise<Kept> {
-    const { source } = this.#batch
+    // What an adapter remembers may quote what was said.
+    const memory = inStrings(this.#batch.source.memory, (text) => this.#rules.redact(text, null))
+    const source = { ...this.#batch.source, memory }
     this.#sourceId = await this.#tx.sources.save(source)
-    for (const capture of this.#batch.captures) {
+    for (const capture of await withoutLogged(this.#tx, this.#batch)) {
       if (capture.type === "session") await this.#describe(capture)
       else if (capture.type === "turn") await this.#turn(capture)
       else if (capture.type === "rewind") await this.#rewind(capture)
     }
     await this.#flush()
-    await this.#lineage.link()
+    // Whoever chose the ids of turns could claim to be the original of another project's session.
+    if (this.#batch.scope === undefined) await this.#lineage.link()
     if (this.#batch.seen) await this.#supersedeUnseen(this.#batch.seen)
     if (this.#leftOut > 0) {
       const skipped = { ...source.skipped, [EXCLUDED]: (source.skipped[EXCLUDED] ?? 0) + this.#leftOut }
@@ -63,15 +69,17 @@ export class Keeper {
     const key = `${platform} ${nativeId}`
     const cached = this.#known.get(key)
     if (cached) return cached
-    const forgotten = await this.#tx.forgetting.of(platform, nativeId)
+    const forgotten = await forgottenOf(this.#tx, this.#batch, nativeId)
     if (forgotten.whole) return this.#leaveOut(nativeId, { byFolder: false })
     const found = await this.#tx.sessions.byNative(platform, nativeId)
     // Where it worked was said when the source was read before; had that been another folder, it would be kept.
     if (!found && path === undefined && (this.#batch.source.skipped[EXCLUDED] ?? 0) > 0)
       return this.#leaveOut(nativeId, { byFolder: true })
-    const session = found ?? (await this.#create(platform, nativeId, atMs ?? this.#firstTime(nativeId)))
+    const session = found ?? (await this.#create(platform, nativeId, this.#notLater(atMs ?? this.#firstTime(nativeId))))
     // Its count says nothing: what was taken back is not in it.
     const isOld = found !== undefined
+    const { origin = "agent" } = this.#batch.source
+    if (origin === "repository" && session.origin !== origin) await this.#tx.origins.mark(session.id, origin)
     const fresh = {
       id: session.id,
       hasReal: isOld && (await this.#tx.turns.hasReal(session.id)),
@@ -95,6 +103,15 @@ export class Keeper {
     return this.#batch.source.mtimeMs
   }
 
+  /** Files state their own times. One that claims a later time than now would be the newest session for years. */
+  #notLater(atMs: number): number {
+    return Number.isNaN(atMs) ? this.#nowMs : Math.max(0, Math.min(Math.trunc(atMs), this.#nowMs))
+  }
+
+  #isLater(atMs: number | undefined): boolean {
+    return atMs !== undefined && !(atMs <= this.#nowMs)
+  }
+
   /** Remembered as a session of which nothing is kept. */
   #leaveOut(nativeId: string, why: { byFolder: boolean }): KnownSession {
     const none = { ...NOTHING_KEPT, ...why }
@@ -113,6 +130,7 @@ export class Keeper {
       tags: [],
       key: null,
       createdAtMs: atMs,
+      ...(this.#batch.source.origin === undefined ? {} : { origin: this.#batch.source.origin }),
     })
     await this.#tx.journal.append([
       { kind: "session.started", sessionId: session.id, atMs: this.#nowMs, data: { platform } },
@@ -161,12 +179,13 @@ export class Keeper {
           }
         : {}),
       ...(model === undefined ? {} : { model }),
-      ...(gitBranch === undefined ? {} : { gitBranch }),
+      ...(gitBranch === undefined ? {} : { gitBranch: this.#rules.redact(gitBranch, session.projectPath) }),
       ...(agentVersion === undefined ? {} : { agentVersion }),
-      ...(startedAtMs === undefined ? {} : { startedAtMs }),
+      // A later time was clamped when the session was made; each reading would move it to another now.
+      ...(startedAtMs === undefined || this.#isLater(startedAtMs) ? {} : { startedAtMs: this.#notLater(startedAtMs) }),
       ...(parent?.kind === "subagent" ? { isSubagent: true } : {}),
     })
-    if (parent) await this.#lineage.parent(session.id, parent, startedAtMs ?? this.#nowMs)
+    if (parent) await this.#lineage.parent(session.id, parent, this.#notLater(startedAtMs ?? this.#nowMs))
   }
 
   async #turn(capture: TurnCapture): Promise<void> {
@@ -177,16 +196,17 @@ export class Keeper {
     if (!capture.fallback && session.hasFallbacks && !session.hasReal) await this.#replaceFallbacks(session)
     if (capture.fallback) session.hasFallbacks = true
     else session.hasReal = true
-    const atMs = capture.atMs ?? Math.max(session.lastAtMs, 0)
+    const atMs = this.#notLater(capture.atMs ?? Math.max(session.lastAtMs, 0))
     session.lastAtMs = atMs
     if (session.hasTakenBack) this.#returning.add(session.id)
     this.#pending.push({
       sessionId: session.id,
       nativeId: capture.nativeId,
       kind: capture.kind,
-      text: this.#redact(capture.text, session),
+      text: cutText(this.#redact(capture.text, session)),
       atMs,
-      isTimeLent: capture.atMs === undefined,
+      // A clamped time is not the turn's own either: read again, it stays as it was first kept.
+      isTimeLent: capture.atMs === undefined || this.#isLater(capture.atMs),
       model: capture.model ?? null,
       toolName: capture.toolName ?? null,
       toolCallId: capture.toolCallId ?? null,
@@ -208,7 +228,8 @@ export class Keeper {
     session.hasFallbacks = false
   }
 
-  async #rewind({ sessionId, fromNativeId: nativeId, after, atMs: beforeMs }: RewindCapture): Promise<void> {
+  async #rewind({ sessionId, fromNativeId: nativeId, after, atMs }: RewindCapture): Promise<void> {
+    const beforeMs = atMs === undefined ? undefined : this.#notLater(atMs)
     await this.#flush()
     const session = await this.#session(sessionId)
     if (session.excluded) return
@@ -260,7 +281,8 @@ export class Keeper {
     const gone: typeof live = []
     for (const turn of live) {
       const native = natives.get(turn.sessionId) ?? (await this.#tx.sessions.byId(turn.sessionId))?.nativeId
-      if (native !== undefined && !seen.has(seenKey(native, turn.nativeId))) gone.push(turn)
+      const stated = native !== undefined && this.#batch.scope ? withoutScope(native) : native
+      if (stated !== undefined && !seen.has(seenKey(stated, turn.nativeId))) gone.push(turn)
     }
     if (gone.length === 0) return
     await this.#tx.turns.supersede(seqsOf(gone), this.#nowMs)

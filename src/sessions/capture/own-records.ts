@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises"
 import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { LineState, LinesReader, Machine, Platform } from "../../domain/platform.ts"
-import { openBytes } from "./bytes.ts"
+import { type OnSkipped, openBytes } from "./bytes.ts"
 import { type FoundSource, placesOf, scanPlace } from "./scan.ts"
 
 /** What a platform's own files say of a session now, whatever is kept of it here, and whatever the files are called. */
@@ -79,10 +79,14 @@ async function read({ path, claim }: FoundSource, nativeId: string, wish: ReadWi
   return dirsIn(captures, nativeId, { ...wish, isLikely: true })
 }
 
-function dirsIn(captures: Iterable<Capture>, nativeId: string, { isEnough, isLikely }: ReadWish): string[] | undefined {
+async function dirsIn(
+  captures: Iterable<Capture> | AsyncIterable<Capture>,
+  nativeId: string,
+  { isEnough, isLikely }: ReadWish,
+): Promise<string[] | undefined> {
   const dirs: string[] = []
   let isThere = false
-  for (const capture of captures) {
+  for await (const capture of captures) {
     if (capture.type === "skipped") continue
     if (capture.sessionId === nativeId) {
       if (capture.type === "session" && capture.projectPath !== undefined) dirs.push(capture.projectPath)
@@ -94,12 +98,15 @@ function dirsIn(captures: Iterable<Capture>, nativeId: string, { isEnough, isLik
   return isThere ? dirs : undefined
 }
 
-function* linesOf(path: string, reader: LinesReader): Generator<Capture> {
+async function* linesOf(path: string, reader: LinesReader): AsyncGenerator<Capture> {
   const bytes = openBytes(path, reader.compression)
   const state: LineState = reader.begin(path)
   let offset = 0
   try {
-    for (const lines of bytes.lines(0))
+    const onSkipped: OnSkipped = (skipped) => {
+      offset += skipped.bytes
+    }
+    for await (const lines of bytes.lines(0, onSkipped))
       for (const line of lines) {
         try {
           yield* reader.line(line, state, { offset })

@@ -1,16 +1,18 @@
-import { existsSync } from "node:fs"
-import { mkdir, open, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { existsSync, mkdirSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Caller } from "../../domain/caller.ts"
+import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
-import { exchangeKey } from "../../domain/ids.ts"
-import type { Machine } from "../../domain/platform.ts"
+import { exchangeKey, scopedId } from "../../domain/ids.ts"
+import type { Machine, Platform } from "../../domain/platform.ts"
 import type { Store } from "../../domain/store.ts"
+import { appendText, checkWritable, createFile, makeFolder } from "../../lib/untrusted-write.ts"
 import type { ProjectFinder } from "../projects.ts"
-import type { ArchiveRules } from "./archive.ts"
+import type { Archive, ArchiveRules } from "./archive.ts"
 import type { Capturing } from "./capturing.ts"
+import { inStrings } from "./rules.ts"
 
 export interface PushedExchange {
   user: string
@@ -38,9 +40,12 @@ interface Deps {
   machine: Machine
   rules: ArchiveRules
   capturing: Capturing
+  archive: Pick<Archive, "keep">
+  platforms: readonly Platform[]
 }
 
-export function makePush({ store, clock, projects, machine, rules, capturing }: Deps): Push {
+export function makePush(deps: Deps): Push {
+  const { store, clock, projects, machine, rules, capturing } = deps
   const folderFor = async (caller: Caller) => {
     const root = await projects.ofCaller(caller)
     const project = root && (await projects.ensure(root.uri))
@@ -49,8 +54,8 @@ export function makePush({ store, clock, projects, machine, rules, capturing }: 
       throw new Failure("project_excluded", `nothing is kept of ${dir}`, { path: dir })
     }
     return dir !== undefined && existsSync(dir)
-      ? { folder: join(dir, ".throughline", "conversations"), projectPath: dir }
-      : { folder: join(machine.homeDir, ".throughline", "conversations"), projectPath: null }
+      ? { folder: join(dir, ".throughline", "conversations"), projectPath: dir, rootUri: project!.rootUri }
+      : { folder: join(machine.homeDir, ".throughline", "conversations"), projectPath: null, rootUri: undefined }
   }
   const kept = async (sessionId: string, key: string) => {
     const session = await store.sessions.byNative(PLATFORM, sessionId)
@@ -60,54 +65,78 @@ export function makePush({ store, clock, projects, machine, rules, capturing }: 
 
   return {
     async log(caller, exchange) {
-      const { folder, projectPath } = await folderFor(caller)
+      const { folder, projectPath, rootUri } = await folderFor(caller)
+      const nativeId = rootUri === undefined ? exchange.sessionId : scopedId(exchange.sessionId, rootUri, "agent")
       // Secrets must not reach the file either, and the key is that of what the file holds.
       const [user, ai] = [rules.redact(exchange.user, projectPath), rules.redact(exchange.ai, projectPath)]
       const key = exchangeKey(user, ai)
       const logFile = join(folder, `session-${exchange.sessionId.replaceAll(/[^A-Za-z0-9._-]/g, "_")}.jsonl`)
-      const before = await kept(exchange.sessionId, key)
+      const before = await kept(nativeId, key)
       if (before) return { isNew: false, logFile, ...before }
-      await prepare(folder)
+      // Whoever wrote the repository could have put links there, to have us write elsewhere.
+      const within = projectPath ?? join(machine.homeDir, ".throughline")
+      checkWritable(logFile, { within })
+      prepare(folder, within)
       const record = {
         type: "exchange",
         v: 1,
-        timestamp: new Date(exchange.atMs ?? clock.nowMs()).toISOString(),
+        timestamp: new Date(Math.min(exchange.atMs ?? Infinity, clock.nowMs())).toISOString(),
         user,
         ai,
         session_id: exchange.sessionId,
-        ...(exchange.metadata === undefined ? {} : { metadata: exchange.metadata }),
+        ...(exchange.metadata === undefined
+          ? {}
+          : { metadata: inStrings(exchange.metadata, (text) => rules.redact(text, projectPath)) }),
       }
-      await append(logFile, `${JSON.stringify(record)}\n`)
-      await capturing.readNow(PLATFORM, logFile)
-      const after = await kept(exchange.sessionId, key)
+      const line = `${JSON.stringify(record)}\n`
+      // The file is in the repository, and anybody could have written it: that an agent said this is known from here alone.
+      if (rootUri !== undefined) await keepOwn(deps, { line, logFile, rootUri })
+      appendText(logFile, line, { within })
+      await capturing.readNow(PLATFORM, logFile, within)
+      const after = await kept(nativeId, key)
       return { isNew: true, logFile, exchangeId: after?.exchangeId ?? "", exchangeCount: after?.exchangeCount ?? 0 }
     },
   }
 }
 
-/** On the disk before it is acknowledged. */
-async function append(path: string, line: string): Promise<void> {
-  const file = await open(path, "a", 0o600)
-  try {
-    await file.appendFile(line)
-    await file.datasync()
-  } finally {
-    await file.close()
+/** Kept as the agent's own word, before the file says the same. */
+async function keepOwn(
+  { archive, platforms, clock }: Deps,
+  { line, logFile, rootUri }: { line: string; logFile: string; rootUri: string },
+): Promise<void> {
+  const platform = platforms.find(({ id }) => id === PLATFORM)
+  const place = { dir: dirname(logFile), depth: 0 }
+  const reader = platform?.claim({ path: logFile, relative: basename(logFile), place })?.reader
+  const captures: Capture[] =
+    reader?.mode === "lines" ? reader.line(Buffer.from(line), reader.begin(logFile), { offset: 0 }) : []
+  const nowMs = clock.nowMs()
+  const source = {
+    platform: PLATFORM,
+    key: `logged:${place.dir}`,
+    path: place.dir,
+    mode: "lines" as const,
+    inode: "",
+    sizeBytes: 0,
+    mtimeMs: nowMs,
+    offset: 0,
+    headHash: "",
+    tailHash: "",
+    memory: null,
+    readAtMs: nowMs,
+    lines: 0,
+    skipped: {},
+    unknown: 0,
+    unreadable: 0,
+    trouble: null,
   }
+  await archive.keep({ captures, source, isRedacted: true, loggedIn: rootUri })
 }
 
-async function prepare(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  await writeOnce(join(folder, "README.md"), README)
-  await writeOnce(join(folder, ".gitignore"), "*\n")
-}
-
-async function writeOnce(path: string, text: string): Promise<void> {
-  try {
-    await writeFile(path, text, { flag: "wx" })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-  }
+function prepare(folder: string, within: string): void {
+  mkdirSync(within, { recursive: true, mode: 0o700 })
+  makeFolder(folder, { within })
+  createFile(join(folder, "README.md"), README, { within, mode: 0o644 })
+  createFile(join(folder, ".gitignore"), "*\n", { within, mode: 0o644 })
 }
 
 const README = `# Conversations of agents in this project

@@ -1,12 +1,15 @@
 import type { MessagePort, Worker } from "node:worker_threads"
 import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
+import { Failure } from "../../domain/failure.ts"
 import type { Place, Platform } from "../../domain/platform.ts"
 import type { Source } from "../../domain/source.ts"
+import { isRefusal } from "../../lib/path-rules.ts"
 import type { Archive, Batch } from "./archive.ts"
+import { cutText } from "./cut.ts"
 import type { Kept } from "./known.ts"
 import { type Look, readSource } from "./reading.ts"
-import { claimOf } from "./scan.ts"
+import { claimOf, withinOf } from "./scan.ts"
 
 /** A source to be read, in words that can be said to another thread. */
 export interface ReadWish {
@@ -39,7 +42,7 @@ interface Ongoing {
 type FromThread =
   | { type: "keep"; id: number; batch: Batch }
   | { type: "bytes"; id: number; bytes: number }
-  | { type: "done"; id: number; turns?: number; error?: string }
+  | { type: "done"; id: number; turns?: number; error?: string; isRefused?: boolean }
 
 /** An idle thread gives its memory back. */
 const IDLE_MS = 10_000
@@ -90,7 +93,11 @@ export function makeReaderThread({
     else {
       ongoing.delete(message.id)
       if (message.error === undefined) reading.resolve({ turns: message.turns ?? 0 })
-      else reading.reject(reading.failure ?? new Error(message.error))
+      else
+        reading.reject(
+          reading.failure ??
+            (message.isRefused ? new Failure("file_refused", message.error) : new Error(message.error)),
+        )
       if (ongoing.size === 0) idle = setTimeout(() => void end().then(onRest), IDLE_MS).unref()
     }
   }
@@ -156,7 +163,8 @@ export function serveReading({
     const platform = platforms.find((candidate) => candidate.id === platformId)
     const claim = platform && claimOf(platform, place, path)
     if (!claim) throw new Error(`${path} belongs to no platform`)
-    const request = { platform: platformId, key: claim.key, path, reader: claim.reader, look, before }
+    const within = withinOf(place)
+    const request = { platform: platformId, key: claim.key, path, reader: claim.reader, look, before, within }
     return readSource(request, archiveOf(id), clock, (bytes) => say({ type: "bytes", id, bytes }))
   }
   port.on("message", (message: ToThread) => {
@@ -164,7 +172,7 @@ export function serveReading({
     if (message.type === "read") {
       read(id, message.wish).then(
         ({ turns }) => say({ type: "done", id, turns }),
-        (error: unknown) => say({ type: "done", id, error: messageOf(error) }),
+        (error: unknown) => say({ type: "done", id, error: messageOf(error), isRefused: isRefusal(error) }),
       )
       return
     }
@@ -177,7 +185,7 @@ export function serveReading({
 
 function redacted(batch: Batch, redact: (text: string) => string): Batch {
   const captures = batch.captures.map((capture): Capture => {
-    if (capture.type === "turn") return { ...capture, text: redact(capture.text) }
+    if (capture.type === "turn") return { ...capture, text: cutText(redact(capture.text)) }
     if (capture.type !== "session" || !capture.title) return capture
     return { ...capture, title: { ...capture.title, text: redact(capture.title.text) } }
   })

@@ -4,7 +4,9 @@ import { zstdCompressSync } from "node:zlib"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { OpencodeStore } from "../../../bench/corpus/opencode.ts"
 import { makeTestArchive, type TestArchive } from "../../../test/fixtures/archive.ts"
+import { OVER_LIMIT } from "../../domain/source.ts"
 import type { Archive } from "./archive.ts"
+import { MAX_TURN_CHARS } from "./cut.ts"
 
 const SID = "5f0c1d9e-5d2c-4a3e-9d60-0a8f6f1b2c01"
 const CLAUDE = `.claude/projects/-w-app/${SID}.jsonl`
@@ -155,7 +157,7 @@ describe("a file that grows by any bytes is kept as if it had been read once", (
       expect(await cut.rows(), `round ${round}`).toEqual(expected)
       await cut.close()
     }
-  }, 60_000)
+  }, 240_000)
 })
 
 describe("a line that is not whole", () => {
@@ -576,26 +578,48 @@ describe("what no agent should write", () => {
     expect(texts).toContain("after")
     const source = (await kept.source(CLAUDE))!
     expect(source.unreadable).toBeGreaterThanOrEqual(8)
-    expect(source.skipped["never-heard-of"]).toBe(1)
+    expect(source.skipped["unknown kind: never-heard-of"]).toBe(1)
     expect(source.unknown).toBe(1)
     expect(source.offset).toBe(statSync(join(kept.homeDir, CLAUDE)).size)
     for (const { turn, text } of await kept.rows()) expect(turn + text).not.toContain("\u0000")
   })
 
-  test("a line of 100 MB is kept whole", async () => {
-    const text = "0123456789".repeat(10_000_000)
+  test("a turn of 100 MB is cut in the middle, says so, and is counted", async () => {
+    const text = `begin ${"0123456789".repeat(10_000_000)} end`
     kept.write(CLAUDE, said("u1", "before") + said("u2", text) + said("u3", "after"))
     await kept.read()
-    const lengths = (await kept.rows()).map((row) => row.text.length)
-    expect(lengths).toEqual([6, 100_000_000, 5])
-  }, 60_000)
+    const [before, cut, after] = (await kept.rows()).map((row) => row.text)
+    expect([before, after]).toEqual(["before", "after"])
+    expect(cut!.length).toBeLessThanOrEqual(MAX_TURN_CHARS)
+    expect([cut!.startsWith("begin 0123"), cut!.endsWith("789 end")]).toEqual([true, true])
+    const leftOut = /\[Throughline left out ([\d,]+) characters here: a turn is kept up to 16 MB\./.exec(cut!)
+    const count = Number(leftOut?.[1]?.replaceAll(",", ""))
+    const around = cut!.length - cut!.split("\n\n")[1]!.length - 4
+    expect(around + count).toBe(text.length)
+    expect((await kept.source(CLAUDE))?.skipped).toEqual({ [OVER_LIMIT.turn]: 1 })
+  }, 240_000)
+
+  test("a turn of 15 MB is kept whole", async () => {
+    kept.write(CLAUDE, said("u1", "x".repeat(15_000_000)))
+    await kept.read()
+    expect((await kept.rows()).map((row) => row.text.length)).toEqual([15_000_000])
+    expect((await kept.source(CLAUDE))?.skipped).toEqual({})
+  }, 240_000)
+
+  test("an id or a name of 10 MB is cut short", async () => {
+    const record = { type: "user", uuid: "u".repeat(10_000_000), sessionId: SID, gitBranch: "b".repeat(10_000_000) }
+    kept.write(CLAUDE, line({ ...record, cwd: "/w/app", message: { content: "said" } }))
+    await kept.read()
+    const [row] = await kept.rows()
+    expect([row?.text, row!.turn.length < 20_000]).toEqual(["said", true])
+  }, 240_000)
 
   test("a line of 100 MB that is no record is counted", async () => {
     kept.write(CLAUDE, `${said("u1", "before")}${"x".repeat(100_000_000)}\n${said("u2", "after")}`)
     await kept.read()
     expect(await live()).toEqual(["before", "after"])
     expect((await kept.source(CLAUDE))?.unreadable).toBe(1)
-  }, 60_000)
+  }, 240_000)
 
   test("a file that is there under two names is kept once", async () => {
     const path = kept.write(CLAUDE, said("u1", "one"))

@@ -2,10 +2,13 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { DatabaseReader, LineState, LinesReader, SourceReader, WholeReader } from "../../domain/platform.ts"
-import type { NewSource, Source } from "../../domain/source.ts"
+import { type NewSource, OVER_LIMIT, type Source, UNKNOWN_KIND } from "../../domain/source.ts"
 import { plainText } from "../../domain/text.ts"
+import { isRefusal } from "../../lib/path-rules.ts"
+import { checkLinks } from "../../lib/untrusted-file.ts"
 import type { Archive } from "./archive.ts"
-import { type Bytes, NOT_PROVED, openBytes } from "./bytes.ts"
+import { type Bytes, NOT_PROVED, type OnSkipped, openBytes } from "./bytes.ts"
+import { MAX_TURN_CHARS } from "./cut.ts"
 import { EXCLUDED, seenKey } from "./known.ts"
 
 export interface Look {
@@ -20,6 +23,8 @@ export interface ReadRequest {
   path: string
   reader: SourceReader
   look: Look
+  /** Nothing below this folder may be a link. */
+  within?: string | undefined
   /** How it was read before. */
   before: Source | undefined
 }
@@ -30,6 +35,8 @@ const BATCH_CHARS = 400_000
 /** Of records that are no turns there can be many: how far they are read is written down all the same. */
 const BATCH_BYTES = 8_000_000
 const LONG_BYTES = 2_000_000
+/** Longer than any id, path or name of an agent. */
+const MAX_NAME_CHARS = 10_000
 const RETRY_MS = [50, 200, 800]
 
 /** Reads what is new in a source and keeps it, piece by piece; each piece commits with its position. */
@@ -40,6 +47,7 @@ export async function readSource(
   onBytes: (bytes: number) => void,
 ): Promise<{ turns: number }> {
   const { reader } = request
+  checkLinks(request.path, { within: request.within })
   if (reader.mode === "lines") return readLines(request, reader, archive, clock, onBytes)
   const reading = reader.mode === "whole" ? () => readWhole(request, reader) : () => readDatabase(request, reader)
   const { captures, memory, complete } = await withRetries(reading)
@@ -60,6 +68,7 @@ export async function readSource(
   }
   for (const capture of captures) {
     count.add(capture)
+    if (capture.type === "skipped" || capture.type === "turn") count.line()
     if (capture.type === "skipped") continue
     makePlain(capture)
     if (capture.type === "turn") seen.add(seenKey(capture.sessionId, capture.nativeId))
@@ -86,7 +95,8 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (const pauseMs of RETRY_MS) {
     try {
       return await work()
-    } catch {
+    } catch (error) {
+      if (isRefusal(error)) throw error
       await sleep(pauseMs)
     }
   }
@@ -103,7 +113,7 @@ async function readLines(
   const bytes = openBytes(request.path, reader.compression)
   try {
     // After a rewrite the file is read from its start: what is still there is found to be there, the rest is superseded.
-    const rewritten = isRewritten(bytes, request) ? request.before : undefined
+    const rewritten = (await isRewritten(bytes, request)) ? request.before : undefined
     const before = rewritten ? undefined : request.before
     const seen = rewritten && new Set<string>()
     const count = counter(before)
@@ -146,8 +156,13 @@ async function readLines(
       offset += line.length
       pendingBytes += line.length
     }
+    const onSkipped: OnSkipped = ({ bytes: skippedBytes, isFirst, why }) => {
+      if (isFirst) count.add({ type: "skipped", kind: why })
+      offset += skippedBytes
+      pendingBytes += skippedBytes
+    }
     const isDue = () => pending.isFull() || pendingBytes >= BATCH_BYTES
-    for (const lines of bytes.lines(offset)) {
+    for await (const lines of bytes.lines(offset, onSkipped)) {
       for (const line of lines) {
         if (line.length < LONG_BYTES) take(line)
         else
@@ -157,6 +172,8 @@ async function readLines(
           })
         if (isDue()) await keep(false)
       }
+      // What is stepped over comes without lines.
+      if (isDue()) await keep(false)
     }
     await keep(true)
     return { turns }
@@ -180,13 +197,13 @@ async function oneLongLine(work: () => Promise<void>): Promise<void> {
  * Also when nothing shows at its ends: a file that is another one, or has another time and still the same size, was not
  * appended to.
  */
-function isRewritten(bytes: Bytes, { before, look }: ReadRequest): boolean {
+async function isRewritten(bytes: Bytes, { before, look }: ReadRequest): Promise<boolean> {
   if (!before?.offset) return false
   // Of a reading that was cut off, the offset is all that is known.
   const wasWhole = before.inode !== ""
   const isOther = fileOf(before.inode) !== fileOf(look.inode)
   const isWrittenOver = before.sizeBytes === look.sizeBytes && before.mtimeMs !== look.mtimeMs
-  return (wasWhole && (isOther || isWrittenOver)) || !bytes.isSameUpTo(before)
+  return (wasWhole && (isOther || isWrittenOver)) || !(await bytes.isSameUpTo(before))
 }
 
 /** The number of a device may change when the machine starts anew. */
@@ -217,8 +234,10 @@ class Pending {
 /** Ids, names and texts as every database accepts them: agents have crashed in strange moments. */
 function makePlain(capture: Capture): void {
   for (const [name, value] of Object.entries(capture)) {
-    const isPlain = typeof value !== "string" || (value.isWellFormed() && !value.includes("\0"))
-    if (!isPlain) Object.assign(capture, { [name]: plainText(value) })
+    if (typeof value !== "string") continue
+    const short = name === "text" || value.length <= MAX_NAME_CHARS ? value : value.slice(0, MAX_NAME_CHARS)
+    const isPlain = short.isWellFormed() && !short.includes("\0")
+    if (!isPlain || short !== value) Object.assign(capture, { [name]: plainText(short) })
   }
 }
 
@@ -232,8 +251,11 @@ function counter(start: Source | undefined) {
       if (captures > 0) skipped[EXCLUDED] = (skipped[EXCLUDED] ?? 0) + captures
     },
     add(capture: Capture) {
+      if (capture.type === "turn" && capture.text.length > MAX_TURN_CHARS)
+        skipped[OVER_LIMIT.turn] = (skipped[OVER_LIMIT.turn] ?? 0) + 1
       if (capture.type !== "skipped") return
-      skipped[capture.kind] = (skipped[capture.kind] ?? 0) + 1
+      const kind = capture.unknown ? `${UNKNOWN_KIND}${capture.kind}` : capture.kind
+      skipped[kind] = (skipped[kind] ?? 0) + 1
       if (capture.unknown) unknown++
     },
     totals: () => ({ lines, skipped: { ...skipped }, unknown, unreadable }),

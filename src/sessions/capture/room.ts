@@ -1,5 +1,6 @@
 import type { Worker } from "node:worker_threads"
 import type { Clock } from "../../domain/clock.ts"
+import { scopedId, withoutScope } from "../../domain/ids.ts"
 import { commandLine, type Machine, type Platform, type ResumeCommand } from "../../domain/platform.ts"
 import type { Session } from "../../domain/session.ts"
 import type { SourceSummary } from "../../domain/source.ts"
@@ -8,10 +9,13 @@ import type { ProjectFinder } from "../projects.ts"
 import { makeArchive } from "./archive.ts"
 import { type Capturing, type CapturingDeps, makeCapturing } from "./capturing.ts"
 import { type HookSettings, type Intake, makeIntake } from "./intake.ts"
+import { makeOrigins, type OriginKeeping } from "./origins.ts"
 import { makeOwnRecords, type OwnRecords } from "./own-records.ts"
+import { makePlacing } from "./placement.ts"
 import { makePush, type Push } from "./push.ts"
 import { makeReaderThread } from "./reader-thread.ts"
 import { type CaptureSettings, makeRules } from "./rules.ts"
+import { unrecognisedFiles } from "./unrecognised.ts"
 
 /** Capture's own door: conversations come in here, whoever brings them. */
 export interface CaptureRoom {
@@ -20,12 +24,15 @@ export interface CaptureRoom {
   push: Push
   intake: Intake
   ownRecords: OwnRecords
+  origins: OriginKeeping
   sources(): Promise<SourceSummary[]>
+  /** Files where the platform keeps conversations that its adapter does not take for one; a few of them. */
+  unrecognised(platform: string): string[]
   /** Something was forgotten: what is remembered of sessions is no longer true. */
   forgotten(): void
   byNative(platform: string, nativeId: string): Promise<Session | undefined>
-  /** Of whichever platform: such ids are unique among them as well. */
-  byNativeId(nativeId: string): Promise<Session | undefined>
+  /** Of whichever platform: such ids are unique among them as well. Those of a project's own files need its root. */
+  byNativeId(nativeId: string, rootUri?: string): Promise<Session | undefined>
   /** How the session's own agent goes on with it; undefined where it cannot. */
   resuming(session: Session): ResumeCommand | undefined
   /** What a person types to go on with a session in its own agent. */
@@ -40,6 +47,7 @@ export interface CaptureDeps extends Pick<CapturingDeps, "watch" | "onTrouble"> 
   machine: Machine
   settings: CaptureSettings
   hooks: HookSettings
+  tempDir: string
   /** Starts the thread that reads, if it is not to be this one; it runs `serveReading`. */
   startReader?(): Worker
   /** Told when that thread has had nothing to read for a while. */
@@ -47,7 +55,8 @@ export interface CaptureDeps extends Pick<CapturingDeps, "watch" | "onTrouble"> 
 }
 
 export function makeCapture(deps: CaptureDeps): CaptureRoom {
-  const rules = makeRules({ ...deps, homeDir: deps.machine.homeDir, capture: deps.settings })
+  const place = makePlacing(deps)
+  const rules = { ...makeRules({ ...deps, homeDir: deps.machine.homeDir, capture: deps.settings }), place }
   const archive = makeArchive({ ...deps, rules })
   const { startReader, onRest, onTrouble } = deps
   const reading =
@@ -62,22 +71,40 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
       onTrouble: (error) => onTrouble({ platform: "-", path: "the reading thread" }, error),
     })
   const resuming = ({ platform, nativeId, projectPath, isSubagent }: Session) =>
-    isSubagent ? undefined : deps.platforms.find(({ id }) => id === platform)?.resume?.({ nativeId, projectPath })
-  const capturing = makeCapturing({ ...deps, archive, reading })
+    isSubagent
+      ? undefined
+      : deps.platforms.find(({ id }) => id === platform)?.resume?.({ nativeId: withoutScope(nativeId), projectPath })
+  const origins = makeOrigins({ ...deps, place })
+  const following = makeCapturing({ ...deps, archive, reading })
+  const capturing: Capturing = {
+    ...following,
+    async run(signal) {
+      // Nothing is read before what is there has its origin.
+      await origins.reconcile(signal)
+      await following.run(signal)
+    },
+  }
   return {
     platforms: deps.platforms,
     capturing,
-    push: makePush({ ...deps, rules, capturing }),
+    push: makePush({ ...deps, rules, capturing, archive }),
+    origins,
     intake: makeIntake({ ...deps, ...deps.hooks, rules, capturing }),
     ownRecords: makeOwnRecords(deps),
     sources: () => deps.store.sources.summaries(),
+    unrecognised(id) {
+      const platform = deps.platforms.find((one) => one.id === id)
+      return platform ? unrecognisedFiles(platform, deps.machine) : []
+    },
     forgotten: () => archive.reset(),
     byNative: (platform, nativeId) => deps.store.sessions.byNative(platform, nativeId),
-    async byNativeId(nativeId) {
-      for (const { id } of deps.platforms) {
-        const found = await deps.store.sessions.byNative(id, nativeId)
-        if (found) return found
-      }
+    async byNativeId(nativeId, rootUri) {
+      const scoped = (by: "agent" | "repository") => (rootUri === undefined ? [] : [scopedId(nativeId, rootUri, by)])
+      for (const named of [...scoped("agent"), nativeId, ...scoped("repository")])
+        for (const { id } of deps.platforms) {
+          const found = await deps.store.sessions.byNative(id, named)
+          if (found) return found
+        }
       return undefined
     },
     resuming,

@@ -7,6 +7,7 @@ import type { ProjectFinder } from "../projects.ts"
 import { makeRedactor } from "../redaction.ts"
 import { rootUri } from "../roots.ts"
 import type { ArchiveRules } from "./archive.ts"
+import { extraRule } from "./extra-rule.ts"
 
 export interface CaptureSettings {
   exclude: readonly string[]
@@ -49,8 +50,25 @@ export function makeRules({
   }
 }
 
+const redactors = new Map<string, (text: string) => string>()
+
+/** The same one for the same settings: to make one takes longer than to use it. */
 export function redactorOf({ redactionExtra }: Pick<CaptureSettings, "redactionExtra">): (text: string) => string {
-  return makeRedactor({ extra: redactionExtra.map(extraRule) })
+  const key = JSON.stringify(redactionExtra)
+  const redact = redactors.get(key) ?? makeRedactor({ extra: redactionExtra.map(extraRule) })
+  redactors.set(key, redact)
+  return redact
+}
+
+/** The same value with every string in it changed, names included. */
+export function inStrings<T>(value: T, change: (text: string) => string): T {
+  const inside = (inner: unknown): unknown => {
+    if (typeof inner === "string") return change(inner)
+    if (Array.isArray(inner)) return inner.map(inside)
+    if (typeof inner !== "object" || inner === null) return inner
+    return Object.fromEntries(Object.entries(inner).map(([name, one]) => [change(name), inside(one)]))
+  }
+  return inside(value) as T
 }
 
 /** A folder that is gone is still a project: its conversations are what is left of it. */
@@ -74,16 +92,4 @@ async function findProject(
 function below(folders: readonly string[], homeDir: string): (path: string) => boolean {
   const roots = folders.map((folder) => resolve(folder.replace(/^~(?=\/|$)/, homeDir)))
   return (path) => roots.some((root) => path === root || path.startsWith(root + sep))
-}
-
-function extraRule(text: string): { kind: string; pattern: string } {
-  const [, kind, pattern] = /^([a-z0-9-]+)=(.+)$/s.exec(text) ?? []
-  if (kind === undefined || pattern === undefined) {
-    throw new Failure(
-      "config_invalid",
-      `capture.redactionExtra holds ${JSON.stringify(text)}: it must be kind=regular expression`,
-      { key: "capture.redactionExtra" },
-    )
-  }
-  return { kind, pattern }
 }

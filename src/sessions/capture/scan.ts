@@ -1,7 +1,8 @@
-import { type Dirent, readdirSync, statSync } from "node:fs"
+import { type Dirent, readdirSync, type Stats } from "node:fs"
 import { join, sep } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import type { Claim, FoundFile, Machine, Place, Platform } from "../../domain/platform.ts"
+import { checkLinks, lookAt as lookAtPath, lookBehind } from "../../lib/untrusted-file.ts"
 import type { Look } from "./reading.ts"
 
 /** Asking for each file by itself costs ten times as much; so it is done at once, for as long as nobody notices. */
@@ -19,8 +20,31 @@ export interface FoundSource {
 
 /** Where a platform looks on this machine, the folders of known projects included. */
 export function placesOf(platform: Platform, machine: Machine, projectDirs: readonly string[]): Place[] {
-  const inProjects = projectDirs.flatMap((dir) => platform.projectPlaces?.(dir) ?? [])
+  const inProjects = projectDirs.flatMap((dir) =>
+    (platform.projectPlaces?.(dir) ?? []).map((place) => ({ ...place, within: dir })),
+  )
   return [...platform.places(machine), ...inProjects]
+}
+
+/** Where no link is followed: in the whole of a project, or below an agent's own folder, which may be one itself. */
+export const withinOf = ({ within, dir }: Place) => within ?? dir
+
+type OnTrouble = (source: { platform: string; path: string }, error: unknown) => void
+
+/** Whether nobody else has linked a place to elsewhere; what is wrong is told once. A place that is not there is trusted. */
+export function placeChecker(onTrouble: OnTrouble): (platform: Platform, place: Place) => boolean {
+  const refused = new Set<string>()
+  return (platform, { dir, within }) => {
+    try {
+      checkLinks(dir, within === undefined ? { links: "own" } : { within })
+      refused.delete(dir)
+      return true
+    } catch (error) {
+      if (!refused.has(dir)) onTrouble({ platform: platform.id, path: dir }, error)
+      refused.add(dir)
+      return false
+    }
+  }
 }
 
 /** Everything that the platform keeps in a place, or in one folder of it. Resolves with how many there are. */
@@ -67,14 +91,23 @@ export function lookAtSource(source: Omit<FoundSource, "look">): FoundSource | u
   return { ...source, look }
 }
 
-export function lookAt(path: string): Look | undefined {
-  try {
-    const found = statSync(path, { throwIfNoEntry: false })
-    return found && { inode: `${found.dev}:${found.ino}`, sizeBytes: found.size, mtimeMs: Math.trunc(found.mtimeMs) }
-  } catch {
-    return undefined
-  }
+/** At the path itself: a link is not followed. */
+function lookAt(path: string): Look | undefined {
+  const found = lookAtPath(path)
+  return found && asLook(found)
 }
+
+/** Behind its links: people keep agents' folders elsewhere. */
+export function lookAtFolder(path: string): Look | undefined {
+  const found = lookBehind(path)
+  return found && asLook(found)
+}
+
+const asLook = ({ dev, ino, size, mtimeMs }: Stats): Look => ({
+  inode: `${dev}:${ino}`,
+  sizeBytes: size,
+  mtimeMs: Math.trunc(mtimeMs),
+})
 
 interface FileIn {
   path: string
@@ -82,7 +115,7 @@ interface FileIn {
   keys: Set<string>
 }
 
-function* filesIn(dir: string, depth: number): Generator<FileIn> {
+export function* filesIn(dir: string, depth: number): Generator<FileIn> {
   if (depth < 0) return
   let entries: Dirent[]
   try {
@@ -93,7 +126,8 @@ function* filesIn(dir: string, depth: number): Generator<FileIn> {
   const keys = new Set<string>()
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(dir, entry.name)
-    if (entry.isFile()) yield { path, keys }
-    else if (entry.isDirectory()) yield* filesIn(path, depth - 1)
+    if (entry.isDirectory()) yield* filesIn(path, depth - 1)
+    // Links, FIFOs and devices too: opening them is refused, and so they are named among the sources.
+    else yield { path, keys }
   }
 }

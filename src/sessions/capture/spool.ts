@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto"
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type SentHook, sentHook } from "../../domain/hook.ts"
+import { isRefusal } from "../../lib/path-rules.ts"
+import { bytesOrNull, lookAt } from "../../lib/untrusted-file.ts"
 
 /** Where hooks leave what they could not hand to the daemon: one file each, whose names sort by time. */
 export interface Spool {
@@ -14,6 +16,8 @@ export interface Spool {
 
 const SUFFIX = ".hook"
 const FIRST_LINE = "throughline-hook 1"
+/** More than a hook hands over; the daemon takes no more over its socket either. */
+const MAX_SPOOLED_BYTES = 64 * 1024 * 1024
 /** A file that is still being written has a hidden name; one so old belongs to a hook that was killed. */
 const LEFT_BEHIND_MS = 60 * 60 * 1000
 
@@ -25,12 +29,9 @@ export function makeSpool(dir: string): Spool {
     },
     async read(name) {
       const path = join(dir, name)
-      const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-        if (error.code === "ENOENT") return undefined
-        throw error
-      })
-      if (text === undefined) return undefined
-      const sent = parse(text, name)
+      const text = spooled(path)
+      if (text === null) return undefined
+      const sent = text === undefined ? undefined : parse(text, name)
       if (!sent) await rename(path, `${path}.unreadable`)
       return sent
     },
@@ -55,8 +56,18 @@ export async function writeSpool(
 export async function sweepSpool(dir: string, nowMs: number): Promise<void> {
   for (const name of await readdir(dir).catch(() => [])) {
     if (!name.startsWith(".")) continue
-    const found = await stat(join(dir, name)).catch(() => undefined)
+    const found = lookAt(join(dir, name))
     if (found && nowMs - found.mtimeMs > LEFT_BEHIND_MS) await rm(join(dir, name), { force: true })
+  }
+}
+
+/** Null where there is none; undefined for what no hook has written. */
+function spooled(path: string): string | null | undefined {
+  try {
+    return bytesOrNull(path, { maxBytes: MAX_SPOOLED_BYTES })?.toString("utf8") ?? null
+  } catch (error) {
+    if (isRefusal(error)) return undefined
+    throw error
   }
 }
 

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs"
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Machine } from "../../domain/platform.ts"
 import type { FileEdit, FileSetup, Program } from "../../domain/setup.ts"
+import type { Rules } from "../../lib/path-rules.ts"
 import { diffText } from "./diff.ts"
 import { hashOf, readBytes, removeFile, writeWhole } from "./files.ts"
 import { type AgentRecord, type FileRecord, readRecord, writeRecord } from "./record.ts"
@@ -25,7 +26,10 @@ export interface AgentState {
   /** Whether the agent was used on this machine. */
   found: boolean
   state: "ready" | "partly" | "not set up" | "unreadable"
+  /** What is left to do in the agent itself, where all files are ready. */
+  awaits?: string
   afterwards?: string
+  canAllowTools?: true
   onlyNamed?: true
 }
 
@@ -70,6 +74,7 @@ export function makeSetup({ agents, machine, program, places, clock }: Deps): Se
     return stepsOf(
       edits,
       agent.onlyNamed ? files.filter(({ path }) => edits.some((edit) => edit.path === path)) : files,
+      agent,
     )
   }
 
@@ -80,8 +85,9 @@ export function makeSetup({ agents, machine, program, places, clock }: Deps): Se
 
     apply(platform) {
       // Planned anew: agents write some of these files themselves while a person reads what would change.
-      const edits = agentOf(platform).plan(machine, program)
-      writeHookScript(places)
+      const agent = agentOf(platform)
+      const edits = agent.plan(machine, program)
+      writeHookScript(places, program)
       if (edits.length === 0) return []
       const record = readRecord(places.record)
       const at = new Date(clock.nowMs()).toISOString()
@@ -89,18 +95,18 @@ export function makeSetup({ agents, machine, program, places, clock }: Deps): Se
       for (const [index, edit] of edits.entries()) {
         const name = `${index + 1}-${basename(edit.path)}`
         const backup = join(places.backupsDir, `${at.replaceAll(":", "-")}-${platform}`, name)
-        files.set(edit.path, keepOriginal(edit, backup, files.get(edit.path)))
+        files.set(edit.path, keepOriginal(edit, backup, files.get(edit.path), rulesOf(agent, edit.path)))
         // Known before it is done: a crash in between is undone by taking out what is ours.
         record.agents[platform] = { at, files: [...files.values()] }
         writeRecord(places.record, record)
-        write(edit.path, edit.after)
+        write(edit.path, edit.after, rulesOf(agent, edit.path))
       }
       return edits.map(changeOf)
     },
 
     undo(platform) {
       const steps = undoSteps(platform)
-      for (const { change, content } of steps) write(change.path, content)
+      for (const { change, content } of steps) write(change.path, content, rulesOf(agentOf(platform), change.path))
       const record = readRecord(places.record)
       const { [platform]: own, ...rest } = record.agents
       // Instructions of one name may be in several projects, and only this one's were taken out.
@@ -113,13 +119,16 @@ export function makeSetup({ agents, machine, program, places, clock }: Deps): Se
 }
 
 /** Also at every start of the daemon, once it is there: a newer version may have another. */
-export function writeHookScript({ hook, socket, spoolDir }: Pick<SetupPlaces, "hook" | "socket" | "spoolDir">): void {
-  const script = hookScript({ socket, spoolDir })
+export function writeHookScript(
+  { hook, socket, spoolDir }: Pick<SetupPlaces, "hook" | "socket" | "spoolDir">,
+  { node, entry }: Pick<Program, "node" | "entry">,
+): void {
+  const script = hookScript({ socket, spoolDir, program: { node, entry } })
   if (readBytes(hook)?.toString("utf8") !== script) writeWhole(hook, script, 0o700)
 }
 
 function stateOf(agent: FileSetup, machine: Machine, program: Program): AgentState {
-  const { platform, label, afterwards, onlyNamed } = agent
+  const { platform, label, afterwards, onlyNamed, canAllowTools } = agent
   const found = existsSync(agent.folder(machine))
   const common = {
     platform,
@@ -127,11 +136,14 @@ function stateOf(agent: FileSetup, machine: Machine, program: Program): AgentSta
     found,
     ...(afterwards === undefined ? {} : { afterwards }),
     ...(onlyNamed === undefined ? {} : { onlyNamed }),
+    ...(canAllowTools === undefined ? {} : { canAllowTools }),
   }
   try {
     const isReady = agent.plan(machine, program).length === 0
     const isBare = agent.remove(machine, program).length === 0
-    return { ...common, state: isReady ? "ready" : isBare ? "not set up" : "partly" }
+    const awaits = isReady ? agent.awaits?.(machine, program) : undefined
+    const state = isReady ? "ready" : isBare ? "not set up" : "partly"
+    return { ...common, state, ...(awaits === undefined ? {} : { awaits }) }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return { ...common, state: "unreadable" }
@@ -139,9 +151,9 @@ function stateOf(agent: FileSetup, machine: Machine, program: Program): AgentSta
 }
 
 /** The bytes from before our first edit are the ones to go back to, as long as nobody else wrote in between. */
-function keepOriginal(edit: FileEdit, backup: string, before: FileRecord | undefined): FileRecord {
+function keepOriginal(edit: FileEdit, backup: string, before: FileRecord | undefined, rules?: Rules): FileRecord {
   const { path, after } = edit
-  const original = readBytes(path)
+  const original = readBytes(path, rules)
   const afterHash = hashOf(after ?? "")
   const isOurs = before !== undefined && original !== null && hashOf(original) === before.afterHash
   if (before && isOurs) return { ...before, afterHash }
@@ -156,14 +168,14 @@ interface Step {
 
 const isOf = (path: string) => (step: Step) => step.change.path === path
 
-function stepsOf(edits: FileEdit[], files: FileRecord[]): Step[] {
-  const restored = files.flatMap((file) => restoring(file) ?? [])
+function stepsOf(edits: FileEdit[], files: FileRecord[], agent: FileSetup): Step[] {
+  const restored = files.flatMap((file) => restoring(file, rulesOf(agent, file.path)) ?? [])
   const others = edits.filter(({ path }) => !restored.some(({ change }) => change.path === path))
   return [...restored, ...others.map((edit) => ({ change: changeOf(edit), content: edit.after }))]
 }
 
-function restoring({ path, backup, afterHash, restorable }: FileRecord): Step | undefined {
-  const now = readBytes(path)
+function restoring({ path, backup, afterHash, restorable }: FileRecord, rules?: Rules): Step | undefined {
+  const now = readBytes(path, rules)
   if (!restorable || now === null || hashOf(now) !== afterHash) return undefined
   const original = backup === null ? null : readBytes(backup)
   if (backup !== null && original === null) return undefined
@@ -177,7 +189,11 @@ function changeOf({ path, before, after, summary }: FileEdit): Change {
   return { path, summary, kind, diff: diffText(before, after) }
 }
 
-function write(path: string, content: Buffer | string | null): void {
-  if (content === null) removeFile(path)
-  else writeWhole(path, content)
+/** Instructions are in a project, where links are whoever's who wrote it; everything else is in the agent's own folder. */
+const rulesOf = ({ onlyNamed }: FileSetup, path: string): Rules | undefined =>
+  onlyNamed ? { within: dirname(path) } : undefined
+
+function write(path: string, content: Buffer | string | null, rules?: Rules): void {
+  if (content === null) removeFile(path, rules)
+  else writeWhole(path, content, undefined, rules)
 }

@@ -13,6 +13,9 @@ import * as pairs from "./0009_pairs.ts"
 import * as channels from "./0010_channels.ts"
 import * as aging from "./0011_aging.ts"
 import * as thoughtsOnce from "./0012_thoughts_once.ts"
+import * as topicMessages from "./0013_topic_messages.ts"
+import * as origin from "./0014_origin.ts"
+import * as ownSessions from "./0015_own_sessions.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -32,4 +35,7 @@ export const migrations: Record<string, StoreMigration> = {
   "0010_channels": channels,
   "0011_aging": aging,
   "0012_thoughts_once": thoughtsOnce,
+  "0013_topic_messages": topicMessages,
+  "0014_origin": origin,
+  "0015_own_sessions": ownSessions,
 }

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { chatOfUpdate, telegramChannel } from "../../../src/adapters/channels/telegram.ts"
 import type { Channel, Place } from "../../../src/domain/channel.ts"
 import { plain, type TextMark } from "../../../src/domain/rich-text.ts"
+import { OUTAGES, type Trouble } from "../../fixtures/telegram/faults.ts"
 import { startTelegram } from "../../fixtures/telegram/start.ts"
 import type { Telegram } from "../../fixtures/telegram/telegram.ts"
 import { type ChannelStage, channelContract, gotten, troubleOf } from "../channel.ts"
@@ -77,7 +78,7 @@ describe("Telegram", () => {
   }
   afterEach(() => telegram?.close())
   const updates = async () =>
-    gotten(await channel.poll({ offset: null, seconds: 1, signal: AbortSignal.timeout(5_000) }))
+    gotten(await channel.poll({ offset: null, seconds: 1, signal: AbortSignal.timeout(60_000) }))
   const incoming = async () => (await updates()).map(({ raw }) => channel.read(raw)).filter((one) => one !== undefined)
 
   test("topics in the private chat: they are made there, and written to, once they are switched on", async () => {
@@ -217,6 +218,7 @@ describe("Telegram", () => {
     [406, "TOPIC_DELETED", "topic_gone"],
     [400, "Bad Request: TOPIC_ID_INVALID", "topic_gone"],
     [400, "Bad Request: the chat is not a forum", "no_topics"],
+    [400, "Bad Request: the chat is not a supergroup forum", "no_topics"],
     [400, "Bad Request: not enough rights to create a topic", "no_rights"],
     [400, "Bad Request: need administrator rights in the supergroup chat", "no_rights"],
     [400, "Bad Request: have no rights to send a message", "no_rights"],
@@ -242,6 +244,8 @@ describe("Telegram", () => {
     [409, "Conflict: terminated by other getUpdates request", "conflict"],
     [502, "Bad Gateway", "unclear"],
     [500, "Internal Server Error", "unclear"],
+    // The server is closing, and has not begun with the call.
+    [500, "Internal Server Error: restart", "away"],
   ])("%i %s is %s", async (code, description, kind) => {
     await begin()
     telegram.fault({ trouble: { kind: "error", code, description } })
@@ -249,6 +253,47 @@ describe("Telegram", () => {
     expect(troubleOf(await channel.edit(at, 1, { body: plain("x") })).kind).toBe(kind)
     // What only asks changes nothing, and is asked again.
     expect(troubleOf(await channel.self()).kind).toBe(kind === "unclear" ? "away" : kind)
+  })
+
+  test("a page of a web server is no answer: the call may have been done; only that an upload is too large is for good", async () => {
+    const { group } = await begin()
+    const place = { chatId: String(group.id), threadId: null }
+    const answered = async (trouble: Trouble) => {
+      telegram.faults.next("sendMessage", trouble)
+      return troubleOf(await channel.send(place, { body: plain("x") }))
+    }
+    for (const isDone of [true, false])
+      expect(await answered({ ...OUTAGES.nginx, isDone })).toEqual({
+        kind: "unclear",
+        why: "a web page answered instead of Telegram (HTTP 502)",
+      })
+    expect(await answered({ kind: "page", code: 413 })).toMatchObject({ kind: "refused" })
+    telegram.faults.next("getMe", OUTAGES.nginx)
+    expect(troubleOf(await channel.self()).kind).toBe("away")
+  })
+
+  test("a message says in which topic it landed; where topics are switched off, in none", async () => {
+    const { group } = await begin()
+    const chatId = String(group.id)
+    const { threadId } = gotten(await channel.makeTopic(chatId, "shop"))
+    const send = async () => gotten(await channel.send({ chatId, threadId }, { body: plain("x") })).threadId
+    expect(await send()).toBe(threadId)
+    telegram.setForum(group, false)
+    expect(await send()).toBeNull()
+  })
+
+  test("whose words they are: a person's own that they forward, another one's, somebody's who hides, a channel's", () => {
+    const forward = (forward_origin: object) => read({ text: "x", forward_origin })
+    expect(forward({ type: "user", sender_user: ada, date: 1 })).toMatchObject({ forwardedFrom: null })
+    const bob = { id: 8, is_bot: false, first_name: "Bob" }
+    expect(forward({ type: "user", sender_user: bob, date: 1 })).toMatchObject({ forwardedFrom: "Bob" })
+    expect(forward({ type: "hidden_user", sender_user_name: "Ada L", date: 1 })).toMatchObject({
+      forwardedFrom: "Ada L",
+    })
+    const news = { id: -200, type: "channel", title: "News" }
+    expect(forward({ type: "channel", chat: news, message_id: 1, date: 1 })).toMatchObject({ forwardedFrom: "News" })
+    expect(read({ text: "x" })).toMatchObject({ forwardedFrom: null, isFlat: true })
+    expect(read({ text: "x", chat: { ...message.chat, is_forum: true } })).toMatchObject({ isFlat: false })
   })
 
   test("a connection that is cut while it is used is unclear; one that never came about is away", async () => {

@@ -100,7 +100,7 @@ test("the registry tells who is live; what is half written or not known is no re
 test("a team's own instructions and settings go along", () => {
   const team = { ...TEAM, permissionMode: "acceptEdits", instructionsFile: "/w/web.md", settingsFile: "/w/web.json" }
   expect(claudeCode.launch({ team, resume: "s1" })).toEqual({
-    argv: "claude --permission-mode acceptEdits --settings /w/web.json --append-system-prompt-file /w/web.md --resume s1".split(
+    argv: "claude --allowedTools mcp__throughline --permission-mode acceptEdits --settings /w/web.json --append-system-prompt-file /w/web.md --resume s1".split(
       " ",
     ),
     env: {},

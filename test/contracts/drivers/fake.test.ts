@@ -9,4 +9,5 @@ for (const version of ["2.1.197", "2.1.325"])
     driver: createClaudeCodeDriver(),
     home: () => fakeHome(version),
     shell,
+    hasTools: false,
   })

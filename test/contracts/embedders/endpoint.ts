@@ -145,7 +145,7 @@ export function endpointContract(name: string, path: string, open: (at: Opened) 
 
     test("an abort ends a request under way, and a pause before the next attempt", async () => {
       const embedder = await opened()
-      for (const answer of [{ delayMs: 5_000 }, { status: 429, headers: { "retry-after": "5" } }]) {
+      for (const answer of [{ delayMs: 60_000 }, { status: 429, headers: { "retry-after": "19" } }]) {
         api.next(answer)
         const stop = new AbortController()
         const reason = new Error("the daemon stops")
@@ -153,7 +153,7 @@ export function endpointContract(name: string, path: string, open: (at: Opened) 
         const start = performance.now()
         setTimeout(() => stop.abort(reason), 100)
         await expect(call).rejects.toBe(reason)
-        expect(performance.now() - start).toBeLessThan(1_500)
+        expect(performance.now() - start).toBeLessThan(15_000)
       }
     })
   })

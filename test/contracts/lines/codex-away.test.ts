@@ -11,12 +11,12 @@ import { type CodexTerminal, openCodex } from "../../fixtures/codex-terminal.ts"
 import { text, toolUse } from "../../fixtures/model-api.ts"
 import { openTerminal } from "../../fixtures/terminal.ts"
 
-const SOON = { timeout: 15_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 
 let at: CodexTerminal
 beforeAll(async () => {
   at = await openCodex()
-}, 60_000)
+}, 240_000)
 afterAll(() => at.dispose())
 
 const message = (said: string) => ({ id: newMessageId("lake"), text: said })
@@ -80,7 +80,7 @@ test("what is live is told: session, folder, the process that runs it, and what 
   // Two terminals at once: as many are shown as there are terminals.
   const second = openTerminal(at.home, { cwd: at.cwd, columns: 100, rows: 40, name: "second" })
   second.run(agents.codex())
-  await expect.poll(async () => (await shown()).length, { ...SOON, timeout: 30_000 }).toBe(2)
+  await expect.poll(async () => (await shown()).length, { ...SOON, timeout: 60_000 }).toBe(2)
   expect(await shown()).toContain(nativeId)
   second.end()
   await expect.poll(async () => (await shown()).length, SOON).toBe(1)
@@ -164,7 +164,7 @@ test("with no daemon it is stored under its id, exactly, and comes when the sess
 
   await at.start(nativeId)
   const all = ["before", ...sent.map((one) => one.text)]
-  await expect.poll(() => at.prompts(nativeId), { ...SOON, timeout: 25_000 }).toEqual(all)
+  await expect.poll(() => at.prompts(nativeId), { ...SOON, timeout: 60_000 }).toEqual(all)
   const after = await open(nativeId)
   for (const { id } of sent) expect(await after.stateOf(id, sinceMs)).not.toEqual({ kind: "none" })
   after.close()
@@ -196,7 +196,7 @@ test("a daemon that was killed in a turn has kept what was taken, and nothing is
   away.close()
   await at.quit()
   await at.start(nativeId)
-  await expect.poll(() => at.prompts(nativeId).at(-1), { ...SOON, timeout: 25_000 }).toBe(waiting.text)
+  await expect.poll(() => at.prompts(nativeId).at(-1), { ...SOON, timeout: 60_000 }).toBe(waiting.text)
   expect(at.prompts(nativeId).filter((one) => one === waiting.text)).toHaveLength(1)
   expect(at.prompts(nativeId).filter((one) => one === running.text)).toHaveLength(1)
   await at.quit()
@@ -217,7 +217,7 @@ test("a daemon that hangs keeps nobody waiting: what is stored past it runs when
     const askedAtMs = Date.now()
     const line = await open(nativeId)
     expect(line.isLive).toBe(false)
-    expect(Date.now() - askedAtMs).toBeLessThan(5_000)
+    expect(Date.now() - askedAtMs).toBeLessThan(20_000)
     const sent = message("past the one that hangs")
     await line.submit(sent)
     expect(await line.stateOf(sent.id, askedAtMs)).not.toEqual({ kind: "none" })
@@ -225,9 +225,9 @@ test("a daemon that hangs keeps nobody waiting: what is stored past it runs when
     process.kill(pid, "SIGCONT")
   }
   const both = ["before", "past the one that hangs"]
-  await expect.poll(() => at.prompts(nativeId), { ...SOON, timeout: 25_000 }).toEqual(both)
+  await expect.poll(() => at.prompts(nativeId), { ...SOON, timeout: 60_000 }).toEqual(both)
   await at.quit()
-}, 60_000)
+}, 240_000)
 
 test("a session that `codex exec` has made takes messages too; one that is unknown is refused", async () => {
   answers()
@@ -261,9 +261,9 @@ test("a terminal that runs without the daemon finds by itself what was stored fo
   expect(line.isLive).toBe(false)
   await line.submit(message("found in the store"))
   // It looks every ten seconds.
-  await expect.poll(() => at.prompts(nativeId), { ...SOON, timeout: 20_000 }).toEqual(["Hello.", "found in the store"])
+  await expect.poll(() => at.prompts(nativeId), { ...SOON, timeout: 60_000 }).toEqual(["Hello.", "found in the store"])
   await at.quit()
-}, 60_000)
+}, 240_000)
 
 function isStopped(pid: number): boolean {
   const threads = readdirSync(`/proc/${pid}/task`)

@@ -7,7 +7,7 @@ import { type LineSession, lineContract } from "../line.ts"
 let at: CodexTerminal
 beforeAll(async () => {
   at = await openCodex()
-}, 60_000)
+}, 240_000)
 afterAll(() => at.dispose())
 
 /** A new conversation in the same terminal. */

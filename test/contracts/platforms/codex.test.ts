@@ -181,7 +181,8 @@ platformContract(codex, [
         meta(T1),
         message(1, "user", "go"),
         line(2, "compacted", {
-          message: "Summary: one flaky test",
+          message:
+            "Another language model started to solve this problem and produced a summary of its thinking process. Use the information in this summary to assist with your own analysis:\nSummary: one flaky test",
           replacement_history: [{ type: "message", role: "user" }],
         }),
         message(3, "user", "on"),

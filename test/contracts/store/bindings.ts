@@ -11,15 +11,27 @@ export function bindingsContract(store: () => Store): void {
   test("a change keeps what it does not name", async () => {
     const { id } = await addSession(store())
     await store().bindings.set("caller", { rootUri: "file:///a" }, NOW)
-    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///a", sessionId: null })
+    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///a", sessionId: null, isOwn: false })
     await store().bindings.set("caller", { sessionId: id }, NOW + 1)
-    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///a", sessionId: id })
+    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///a", sessionId: id, isOwn: false })
     await store().bindings.set("caller", { rootUri: "file:///b" }, NOW + 2)
-    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///b", sessionId: id })
+    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///b", sessionId: id, isOwn: false })
     await store().bindings.set("caller", { sessionId: null }, NOW + 3)
-    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///b", sessionId: null })
+    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///b", sessionId: null, isOwn: false })
     await store().bindings.set("caller", {}, NOW + 4)
-    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///b", sessionId: null })
+    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///b", sessionId: null, isOwn: false })
+  })
+
+  test("whether a caller wrote into its session is kept with that choice, and who else chose it is known", async () => {
+    const [one, two] = [await addSession(store()), await addSession(store())]
+    await store().bindings.set("caller", { sessionId: one.id, isOwn: true }, NOW)
+    await store().bindings.set("other", { sessionId: one.id }, NOW)
+    expect(await store().bindings.get("caller")).toMatchObject({ isOwn: true })
+    expect((await store().bindings.holders(one.id)).sort()).toEqual(["caller", "other"])
+    await store().bindings.set("caller", { rootUri: "file:///a" }, NOW)
+    expect(await store().bindings.get("caller")).toMatchObject({ sessionId: one.id, isOwn: true })
+    await store().bindings.set("caller", { sessionId: two.id }, NOW)
+    expect(await store().bindings.get("caller")).toMatchObject({ sessionId: two.id, isOwn: false })
   })
 
   test("the session that a caller chose last is found by the caller", async () => {
@@ -58,6 +70,6 @@ export function bindingsContract(store: () => Store): void {
     const roots = range(8).map(() => store().bindings.set("caller", { rootUri: "file:///a" }, NOW))
     const sessions = range(8).map(() => store().bindings.set("caller", { sessionId: id }, NOW))
     await Promise.all([...roots, ...sessions])
-    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///a", sessionId: id })
+    expect(await store().bindings.get("caller")).toEqual({ rootUri: "file:///a", sessionId: id, isOwn: false })
   })
 }

@@ -149,6 +149,20 @@ export function channelsContract(store: () => Store): void {
     expect(await store().cards.byMessage("telegram", "5", 4)).toBeUndefined()
   })
 
+  test("a message of a session is found by its number in its chat, for as long as it is remembered", async () => {
+    const said = { channel: "telegram", chatId: "-100", messageId: 3, atMs: NOW }
+    const { id: sessionId } = await addSession(store())
+    const { id: topicId } = await store().topics.ensure(topic({ sessionId }))
+    await store().topics.remember({ ...said, topicId: "another" })
+    await store().topics.remember({ ...said, topicId })
+    await store().topics.remember({ ...said, messageId: 4, topicId, atMs: NOW + 2 })
+    expect((await store().topics.byMessage("telegram", "-100", 3))?.id).toBe(topicId)
+    expect(await store().topics.byMessage("telegram", "-101", 3)).toBeUndefined()
+    await store().topics.forgetMessages(NOW + 1)
+    expect(await store().topics.byMessage("telegram", "-100", 3)).toBeUndefined()
+    expect((await store().topics.byMessage("telegram", "-100", 4))?.id).toBe(topicId)
+  })
+
   test("a hold lasts until it is taken away", async () => {
     const hold = { key: "telegram:1:-100", kind: "no_rights", why: "demoted", sinceMs: NOW, nextAtMs: NOW + 60_000 }
     await store().holds.put(hold)

@@ -70,6 +70,7 @@ export function leasesContract(store: () => Store): void {
     expect(await leasedKeys(store(), "you", EXPIRED)).toEqual([])
     const [cut] = await store().deliveries.cutOff(leaseFor("you"), EXPIRED)
     expect(cut).toMatchObject({ key: "a1", attempts: 1, attemptStartedAtMs: NOW + 1, leaseOwner: "you" })
+    expect(cut!.leaseUntilMs).toBe(EXPIRED + LEASE_MS)
     expect(await store().deliveries.settle(seq, "me", "done", null, EXPIRED)).toBe(false)
     expect(await store().deliveries.settle(seq, "you", "uncertain", "nobody knows", EXPIRED + 1)).toBe(true)
     expect(await byKey("a1")).toMatchObject({ state: "uncertain", outcome: "nobody knows", attempts: 1 })
@@ -94,6 +95,15 @@ export function leasesContract(store: () => Store): void {
       [],
     )
     expect(await store().deliveries.cutOff(leaseFor("you", { host: "there" }), EXPIRED)).toHaveLength(1)
+  })
+
+  test("no more of what is cut off is taken than was asked for", async () => {
+    for (const key of ["a1", "b1"]) await store().deliveries.enqueue(newDelivery(key, { repeatable: false }), NOW)
+    for (const { seq } of await store().deliveries.lease(leaseFor("me", { limit: 9 }), NOW))
+      await store().deliveries.startAttempt(seq, "me", NOW)
+    const cutOff = async () =>
+      (await store().deliveries.cutOff(leaseFor("you", { limit: 1 }), EXPIRED)).map(({ key }) => key)
+    expect([await cutOff(), await cutOff(), await cutOff()]).toEqual([["a1"], ["b1"], []])
   })
 
   test("an attempt that was spared does not count", async () => {

@@ -86,6 +86,7 @@ export function sessionsContract(store: () => Store): void {
         agentVersion: null,
         projectPath: null,
         isSubagent: false,
+        origin: "agent",
       })
       expect(await store().sessions.byId(given.id)).toEqual(session)
       expect(await store().sessions.byId(newSessionId())).toBeUndefined()
@@ -199,6 +200,15 @@ export function sessionsContract(store: () => Store): void {
     expect(several).toHaveLength(2)
     for (const id of several) expect(id).toMatch(/^abc/)
     for (const none of ["abc3", "abc1-0-", "%", "ab_", "~"]) expect(await found(none)).toEqual([])
+  })
+
+  test("the agent's own id, or the beginning of it, finds its session; a whole one goes before beginnings", async () => {
+    const one = await addSession(store(), { nativeId: "ses_f00d" })
+    const longer = await addSession(store(), { nativeId: "ses_f00d42" })
+    const found = async (prefix: string) => (await store().sessions.byPrefix(prefix)).map((session) => session.id)
+    expect(await found("ses_f00d")).toEqual([one.id])
+    expect(await found("ses_f00d4")).toEqual([longer.id])
+    expect(await found("ses_")).toHaveLength(2)
   })
 
   test("an update changes what it names and nothing else", async () => {

@@ -205,6 +205,26 @@ export function teamsContract(store: () => Store): void {
     expect(await left()).toEqual([])
   })
 
+  test("what strangers cause is counted: one entry each, and one for all when they are many", async () => {
+    const stranger = (who: string, n: number) =>
+      store().audit.tally(
+        { atMs: NOW + n, who, what: "channel.refused", data: { why: "not on the list" } },
+        { windowMs: 1_000, most: 3 },
+      )
+    for (let n = 0; n < 200; n++) await stranger("eve", n)
+    for (let n = 0; n < 50; n++) await stranger(`mob-${n}`, 200 + n)
+    const rows = (await store().audit.list({ limit: 100 })).filter(({ what }) => what === "channel.refused")
+    expect(rows.map(({ who, data }) => [who, data.count])).toEqual([
+      ["others", 48],
+      ["mob-1", 1],
+      ["mob-0", 1],
+      ["eve", 200],
+    ])
+    expect(rows[3]!.data).toMatchObject({ why: "not on the list", firstAtMs: NOW, lastAtMs: NOW + 199 })
+    await stranger("eve", 5_000)
+    expect((await store().audit.list({ limit: 1 }))[0]).toMatchObject({ who: "eve", data: { count: 1 } })
+  })
+
   test("the audit is read newest first, page by page", async () => {
     for (const n of range(3))
       await store().audit.add({ atMs: NOW + n, who: "me", what: "permission.allowed", data: { n } })

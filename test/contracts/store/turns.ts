@@ -271,20 +271,24 @@ export function sourcesContract(store: () => Store): void {
   })
 
   test("summaries add up what was found, kept and left out, agent by agent", async () => {
-    await store().sources.save(newSource("one", { skipped: { mode: 3, tag: 1 }, unknown: 1, sizeBytes: 10 }))
-    const trouble = { skipped: { mode: 1 }, unreadable: 2, sizeBytes: 5, readAtMs: NOW + 7, trouble: "torn" }
+    const one = { skipped: { mode: 3, tag: 1 }, unknown: 1, sizeBytes: 10, lines: 8, mtimeMs: NOW }
+    await store().sources.save(newSource("one", one))
+    // Changed a month ago: its records say nothing of what the agent writes today.
+    await store().sources.save(newSource("old", { lines: 90, unknown: 5, mtimeMs: NOW - 30 * 24 * 3_600_000 }))
+    const trouble = { lines: 0, skipped: { mode: 1 }, unreadable: 2, sizeBytes: 5, readAtMs: NOW + 7, trouble: "torn" }
     await store().sources.save(newSource("two", trouble))
     await addSession(store(), { platform: "codex" })
     expect(await store().sources.summaries()).toEqual([
       {
         platform: "claude-code",
-        sources: 2,
+        sources: 3,
         sessions: 0,
         turns: 0,
-        sizeBytes: 15,
+        sizeBytes: 15 + 2 ** 33,
         lastReadAtMs: NOW + 7,
         skipped: { mode: 4, tag: 1 },
-        unknown: 1,
+        unknown: 6,
+        recent: { unknown: 1, records: 8 },
         unreadable: 2,
         troubles: [{ path: "/two", trouble: "torn" }],
       },
@@ -297,6 +301,7 @@ export function sourcesContract(store: () => Store): void {
         lastReadAtMs: null,
         skipped: {},
         unknown: 0,
+        recent: { unknown: 0, records: 0 },
         unreadable: 0,
         troubles: [],
       },

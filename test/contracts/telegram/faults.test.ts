@@ -1,5 +1,6 @@
 import { HttpError } from "grammy"
 import { expect, test } from "vitest"
+import { OUTAGES } from "../../fixtures/telegram/faults.ts"
 import { refusal, stage } from "../../fixtures/telegram/stage.ts"
 
 const lost = (call: Promise<unknown>) =>
@@ -90,4 +91,37 @@ test("without a network polls end and nothing is accepted, until it is back", as
   it.telegram.setDown(false)
   expect(await lost(it.bot.sendMessage(it.chat, "x"))).toBe("answered")
   expect(it.telegram.read(it.group, null)).toHaveLength(1)
+})
+
+test("5xx come in streaks: in JSON, as a page of the web server, or as a restart that has done nothing", async () => {
+  const at = Date.now()
+  await using it = await stage({ now: () => at, limits: false })
+  const send = () => it.bot.sendMessage(it.chat, "x")
+  const start = (trouble: (typeof OUTAGES)[keyof typeof OUTAGES]) =>
+    it.telegram.fault({ trouble, untilMs: it.telegram.world.now() + 60_000 })
+  start(OUTAGES.badGateway)
+  for (let n = 0; n < 5; n++) expect(await refusal(send())).toEqual([502, "Bad Gateway"])
+  expect(await refusal(it.bot.getUpdates())).toEqual([502, "Bad Gateway"])
+  it.telegram.world.advance(60_000)
+  await send()
+  start(OUTAGES.nginx)
+  const page = await fetch(`${it.telegram.apiRoot}/bot${it.telegram.token}/getMe`)
+  expect([page.status, page.headers.get("content-type")]).toEqual([502, "text/html"])
+  expect(await page.text()).toContain("<h1>502 Bad Gateway</h1>")
+  expect(await lost(send())).toBe("lost")
+  it.telegram.world.advance(60_000)
+  start(OUTAGES.restart)
+  expect(await refusal(send())).toEqual([500, "Internal Server Error: restart"])
+  it.telegram.world.advance(60_000)
+  await send()
+  expect(it.telegram.read(it.group, null)).toHaveLength(2)
+})
+
+test("a 502 may come although the call was done", async () => {
+  await using it = await stage()
+  it.telegram.faults.next("sendMessage", { ...OUTAGES.badGateway, isDone: true })
+  it.telegram.faults.next("sendMessage", { ...OUTAGES.nginx, isDone: true })
+  expect(await refusal(it.bot.sendMessage(it.chat, "one"))).toEqual([502, "Bad Gateway"])
+  expect(await lost(it.bot.sendMessage(it.chat, "two"))).toBe("lost")
+  expect(it.telegram.read(it.group, null).map(({ text }) => text)).toEqual(["one", "two"])
 })

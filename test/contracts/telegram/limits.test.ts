@@ -100,3 +100,19 @@ test("any method can be told to wait, for as long as one likes", async () => {
   it.telegram.world.advance(7_000)
   expect(await waitOf(it.bot.getUpdates())).toBe(0)
 })
+
+test("every method that changes topics has a bucket of its own, and so have reactions", async () => {
+  await using it = await stage(still())
+  const rename = (n: number) => waitOf(it.bot.editForumTopic(it.chat, it.thread, { name: `name ${n}` }))
+  const waits: number[] = []
+  for (let n = 1; n <= 26; n++) waits.push(await rename(n))
+  expect(waits.slice(0, 25).every((seconds) => seconds === 0)).toBe(true)
+  expect(waits[25]).toBe(60)
+  expect(await waitOf(it.bot.closeForumTopic(it.chat, it.thread))).toBe(0)
+  expect(await waitOf(it.bot.sendMessage(it.chat, "x"))).toBe(0)
+  const { id } = it.ada.write(it.group, "hello")
+  const marks = await Promise.all(
+    Array.from({ length: 41 }, () => waitOf(it.bot.setMessageReaction(it.chat, id, [{ type: "emoji", emoji: "👀" }]))),
+  )
+  expect(marks.filter((seconds) => seconds > 0)).toEqual([60])
+})

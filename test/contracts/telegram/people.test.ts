@@ -128,3 +128,36 @@ test("every accepted call is in the history, with its time and what came of it",
   expect(it.telegram.accepted("sendMessage")).toHaveLength(1)
   expect(it.telegram.calls[0]!.at).toBeGreaterThanOrEqual(before)
 })
+
+test("a long text comes as several messages, and nothing says that they belong together", async () => {
+  await using it = await stage()
+  const text = Array.from({ length: 1_000 }, (_, n) => `line ${n} 😀`).join("\n")
+  const hard = it.ada.paste(it.group, text, { thread: it.thread })
+  const updates = await it.bot.getUpdates()
+  expect(updates).toHaveLength(hard.length)
+  expect(hard.length).toBeGreaterThan(2)
+  for (const { message } of updates) {
+    expect(message!.text!.length).toBeLessThanOrEqual(4_096)
+    expect(message).not.toHaveProperty("media_group_id")
+  }
+  const lines = it.ada.paste(it.group, text, { thread: it.thread, cut: "lines" })
+  expect(lines.map((part) => part.text).join("\n")).toBe(text)
+})
+
+test("the first reaction to a message is told as an edit that changes nothing", async () => {
+  await using it = await stage()
+  const { id } = it.ada.write(it.group, "hello", { thread: it.thread })
+  it.ada.react(it.group, id)
+  const [said, edited] = await it.bot.getUpdates()
+  expect(edited?.edited_message).toEqual({ ...said!.message, edit_date: expect.any(Number) })
+})
+
+test("what is forwarded says whose words it was", async () => {
+  await using it = await stage()
+  it.ada.forward(it.group, "rm -rf /", "Mallory", { thread: it.thread })
+  const [update] = await it.bot.getUpdates()
+  expect(update?.message).toMatchObject({
+    from: { id: it.ada.id },
+    forward_origin: { type: "hidden_user", sender_user_name: "Mallory" },
+  })
+})

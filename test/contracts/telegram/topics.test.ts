@@ -70,13 +70,22 @@ describe("a send to a topic is refused when it is", () => {
     expect(await refusal(send(it, 1))).toEqual([400, "message thread not found"])
     expect(await refusal(it.bot.closeForumTopic(it.chat, 999))).toEqual([400, "TOPIC_ID_INVALID"])
   })
+})
 
-  test("in a group that is a forum no more", async () => {
-    await using it = await stage()
-    it.telegram.setForum(it.group, false)
-    expect(await refusal(send(it))).toEqual([400, "message thread not found"])
-    expect(await refusal(it.bot.createForumTopic(it.chat, "x"))).toEqual([400, "the chat is not a forum"])
-  })
+test("a group whose topics were switched off ignores the thread id: the message lands in the flat chat", async () => {
+  await using it = await stage()
+  const before = it.ada.write(it.group, "a question", { thread: it.thread })
+  it.telegram.setForum(it.group, false)
+  const sent = await it.bot.sendMessage(it.chat, "x", { message_thread_id: it.thread })
+  expect(sent).not.toHaveProperty("is_topic_message")
+  expect(sent).not.toHaveProperty("message_thread_id")
+  const unknown = await it.bot.sendMessage(it.chat, "y", { message_thread_id: 999_999 })
+  expect(unknown).not.toHaveProperty("is_topic_message")
+  const answer = await it.bot.sendMessage(it.chat, "z", { reply_parameters: { message_id: before.id } })
+  expect(answer).not.toHaveProperty("is_topic_message")
+  expect(it.telegram.read(it.group, null).map(({ text }) => text)).toEqual(["x", "y", "z"])
+  expect(await refusal(it.bot.createForumTopic(it.chat, "x"))).toEqual([400, "the chat is not a forum"])
+  expect(await refusal(it.bot.closeForumTopic(it.chat, it.thread))).toEqual([400, "the chat is not a forum"])
 })
 
 test("what changes nothing is refused", async () => {
@@ -172,8 +181,24 @@ test("a private chat has topics if the bot has them on", async () => {
   expect(it.telegram.read(room, message_thread_id).map(({ text }) => text)).toEqual(["", "hello", "back"])
   expect(it.telegram.read(other)).toEqual([])
   expect((await it.bot.getUpdates()).at(-1)?.message).toMatchObject({ is_topic_message: true, message_thread_id })
+  expect((await it.bot.getUpdates()).at(-1)?.message).not.toHaveProperty("reply_to_message")
   expect(await it.api("b_bot").getUpdates()).toEqual([])
   expect(await refusal(it.api("b_bot").createForumTopic(it.ada.id, "x"))).toEqual([400, "the chat is not a forum"])
+})
+
+test("a topic of a private chat can be renamed and deleted, and never closed or reopened", async () => {
+  await using it = await stage({ bots: [{ username: "a_bot", topicsInPrivate: true }] })
+  const room = it.ada.chatWith(it.telegram.bot())
+  const { message_thread_id: thread } = await it.bot.createForumTopic(room.id, "in private")
+  const refused = [400, "the chat is not a supergroup forum"]
+  expect(await refusal(it.bot.closeForumTopic(room.id, thread))).toEqual(refused)
+  expect(await refusal(it.bot.reopenForumTopic(room.id, thread))).toEqual(refused)
+  expect(await it.bot.editForumTopic(room.id, thread, { name: "other" })).toBe(true)
+  it.ada.deleteTopic(room, thread)
+  expect(await refusal(it.bot.sendMessage(room.id, "x", { message_thread_id: thread }))).toEqual([
+    400,
+    "message thread not found",
+  ])
 })
 
 test("a group that becomes a supergroup says where it went", async () => {

@@ -1,5 +1,5 @@
 import { ask } from "../api.ts"
-import { Agent, projectName } from "../ui/agent.tsx"
+import { Agent, projectName, Untrusted } from "../ui/agent.tsx"
 import { type Asked, useAsk } from "../ui/ask.ts"
 import { Empty } from "../ui/empty.tsx"
 import { mailOf } from "../ui/mail.ts"
@@ -75,13 +75,14 @@ function Live({ value, trouble }: Asked<{ sessions: readonly LiveSession[] }>) {
 }
 
 function LiveCard({
-  one: { session, status, waitingFor, pane, wakes, topic, unattended, teams, last, since },
+  one: { session, status, waitingFor, pane, direct, wakes, topic, unattended, teams, last, since },
 }: {
   one: LiveSession
 }) {
   const mail = last?.role === "user" ? mailOf(last.text) : undefined
   const ways = [
     pane && `tmux ${pane}`,
+    direct && "direct",
     wakes && "wakes for mail",
     topic && `Telegram: ${topic}`,
     unattended && teams[0] && `ask ${teams[0]}`,
@@ -90,6 +91,7 @@ function LiveCard({
     <li class="card" data-item data-status={status}>
       <div class="card-top">
         <Agent platform={session.platform} />
+        <Untrusted of={session} />
         <span class={`state state-${status}`}>
           {status === "waiting" ? `waits for you${waitingFor ? `: ${waitingFor}` : ""}` : status}
           {since && (
@@ -145,6 +147,7 @@ function Recent({ value, trouble, running }: Asked<Kept> & { running: readonly s
                 <span class="row-title">{session.title || "Untitled"}</span>
                 <span class="row-facts">
                   <Agent platform={session.platform} />
+                  <Untrusted of={session} />
                   <span>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
                   <span>{amount(session)}</span>
                   <Time at={session.updatedAt} />

@@ -2,11 +2,12 @@ import { useSignal } from "@preact/signals"
 import { useCallback, useMemo } from "preact/hooks"
 import { ask } from "../api.ts"
 import { query } from "../router.ts"
-import { Agent, projectName } from "../ui/agent.tsx"
+import { Agent, projectName, Untrusted } from "../ui/agent.tsx"
 import { useAsk } from "../ui/ask.ts"
 import { Compose } from "../ui/compose.tsx"
 import { Copy } from "../ui/copy.tsx"
 import { Empty } from "../ui/empty.tsx"
+import { Forget } from "../ui/forget.tsx"
 import { Handoff } from "../ui/handoff.tsx"
 import { Lineage } from "../ui/lineage.tsx"
 import { type Step, stepsOf } from "../ui/steps.ts"
@@ -43,6 +44,7 @@ export function Session({ id }: { id: string }) {
         <h1>{session.title || "Untitled"}</h1>
         <div class="row-facts">
           <Agent platform={session.platform} />
+          <Untrusted of={session} />
           <span title={session.projectPath}>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
           {session.gitBranch && <span>{session.gitBranch}</span>}
           {session.model && <span>{session.model}</span>}
@@ -52,8 +54,15 @@ export function Session({ id }: { id: string }) {
         <div class="actions">
           {session.resumeCommand && <Copy text={session.resumeCommand} label="Copy resume command" />}
           <Handoff sessionId={session.id} />
+          <Forget sessionId={session.id} />
         </div>
         <Lineage lineage={lineage} title={session.title} />
+        {session.untrusted && (
+          <p class="notice-warn">
+            This conversation comes from a file in the project’s folder. Whoever wrote the repository may have written
+            it. To vouch for it: <code>throughline sources trust {session.projectPath}</code>
+          </p>
+        )}
       </header>
       <Trouble text={trouble} />
       {turns.length === 0 && thoughts.length === 0 && (

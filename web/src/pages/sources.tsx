@@ -77,7 +77,9 @@ const withTimes = (text: string) =>
 function Agents({ value, trouble }: Answer<"sources">) {
   const progress = value?.progress
   const [there, absent] = [true, false].map((isThere) =>
-    (value?.sources ?? []).filter(({ found, sessions }) => (found || sessions > 0) === isThere),
+    (value?.sources ?? []).filter(
+      ({ found, sessions, warning }) => (found || sessions > 0 || warning !== undefined) === isThere,
+    ),
   ) as [Source[], Source[]]
   return (
     <section class="section" aria-label="Agents">
@@ -115,6 +117,7 @@ function Agents({ value, trouble }: Answer<"sources">) {
                   <td>{source.lastReadAt && <Time at={source.lastReadAt} />}</td>
                   <td>{source.waiting || ""}</td>
                   <td>
+                    {source.warning !== undefined && <em class="remedy">{source.warning}</em>}
                     {[
                       source.unreadable > 0 ? `${source.unreadable} unreadable` : "",
                       source.unknown > 0 ? `${source.unknown} unknown` : "",
@@ -128,6 +131,12 @@ function Agents({ value, trouble }: Answer<"sources">) {
             </tbody>
           </table>
         </Scroll>
+      )}
+      {value && value.repositoryFiles.length > 0 && (
+        <p>
+          {value.repositoryFiles.length.toLocaleString()} of the files are inside of project folders. What an untrusted
+          one says is marked, and left out of briefs: <code>throughline sources</code> lists them.
+        </p>
       )}
       {absent.length > 0 && (
         <p class="muted">Looked for and not found: {absent.map(({ label }) => label).join(", ")}.</p>

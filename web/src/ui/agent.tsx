@@ -2,12 +2,15 @@ const LABELS: Record<string, string> = {
   "claude-code": "Claude Code",
   codex: "Codex",
   "gemini-cli": "Gemini CLI",
+  antigravity: "Antigravity CLI",
+  "antigravity-ide": "Antigravity",
   opencode: "opencode",
   cursor: "Cursor",
   "cursor-cli": "Cursor CLI",
   cline: "Cline",
   roo: "Roo Code",
-  kilo: "Kilo Code",
+  kilo: "Kilo",
+  "kilo-legacy": "Kilo Code",
   "copilot-vscode": "Copilot",
   "copilot-cli": "Copilot CLI",
   aider: "Aider",
@@ -19,6 +22,15 @@ export const agentLabel = (platform: string) => LABELS[platform] ?? platform
 /** Which agent it is, in a colour that is always the same for it. */
 export function Agent({ platform }: { platform: string }) {
   return <span class={`badge hue-${hueOf(platform)}`}>{agentLabel(platform)}</span>
+}
+
+/** Beside whatever a file in the repository says; nothing for the rest. */
+export function Untrusted({ of: { untrusted } }: { of: { untrusted?: true | undefined } }) {
+  return untrusted ? (
+    <span class="badge badge-warn" title="From a file in the repository, not from an agent on this machine">
+      ⚠ untrusted
+    </span>
+  ) : null
 }
 
 const HUES = 8

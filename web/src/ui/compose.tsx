@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import { useRef } from "preact/hooks"
 import { ask } from "../api.ts"
 import { troubleOf, useAsk } from "./ask.ts"
 import { Trouble } from "./trouble.tsx"
@@ -20,28 +21,32 @@ export function Compose({ sessionId }: { sessionId: string }) {
   const text = useSignal("")
   const sent = useSignal<readonly string[]>([])
   const trouble = useSignal<string | undefined>(undefined)
-  const send = async () => {
-    const message = text.peek().trim()
-    if (message === "") return
-    try {
-      const { queued, id, reason } = await ask("send_message", { target: `session:${sessionId}`, message })
-      if (!queued) {
-        trouble.value = reason
-        return
-      }
-      sent.value = [...sent.peek(), id!]
-      text.value = ""
-      trouble.value = undefined
-    } catch (error) {
-      trouble.value = troubleOf(error)
-    }
+  const sending = useRef<Promise<void>>(Promise.resolve())
+  const send = () => {
+    const draft = text.peek()
+    if (draft.trim() === "") return
+    // Emptied now, not when the answer comes: by then the next message may be in the box.
+    text.value = ""
+    sending.current = sending.current.then(() => deliver(draft))
+  }
+  const deliver = async (draft: string) => {
+    const problem = await ask("send_message", { target: `session:${sessionId}`, message: draft.trim() }).then(
+      ({ queued, id, reason }) => {
+        if (!queued) return reason ?? "The message was refused"
+        sent.value = [...sent.peek(), id!]
+        return undefined
+      },
+      troubleOf,
+    )
+    trouble.value = problem
+    if (problem !== undefined) text.value = [draft, text.peek()].filter((part) => part !== "").join("\n")
   }
   return (
     <form
       class="compose"
       onSubmit={(event) => {
         event.preventDefault()
-        void send()
+        send()
       }}
     >
       <Trouble text={trouble.value} />
@@ -60,7 +65,7 @@ export function Compose({ sessionId }: { sessionId: string }) {
             text.value = event.currentTarget.value
           }}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void send()
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send()
           }}
         />
         <button type="submit" class="button main-action" disabled={text.value.trim() === ""}>
@@ -72,10 +77,15 @@ export function Compose({ sessionId }: { sessionId: string }) {
 }
 
 function Sent({ id }: { id: string }) {
-  const { value } = useAsk(() => ask("queue.show", { id }), {
+  const { value, trouble } = useAsk(() => ask("queue.show", { id }), {
     on: ({ kind, data }) => kind.startsWith("message.") && data.id === id,
   }).value
-  if (!value) return null
+  if (!value)
+    return trouble === undefined ? null : (
+      <li>
+        <Trouble text={trouble} />
+      </li>
+    )
   return (
     <li data-state={value.state}>
       <span class="sent-text">{value.message}</span>

@@ -1,4 +1,4 @@
-import { Agent, projectName } from "./agent.tsx"
+import { Agent, projectName, Untrusted } from "./agent.tsx"
 import { NO_FILTERS, setFilters } from "./choices.tsx"
 import { Copy } from "./copy.tsx"
 import { Empty } from "./empty.tsx"
@@ -94,6 +94,7 @@ function HitCard({ hit }: { hit: Hit }) {
       )}
       <div class="row-facts">
         <Agent platform={platform} />
+        <Untrusted of={hit} />
         {project !== undefined && <span>{projectName(project)}</span>}
         {branch !== undefined && <span class="branch-name">{branch}</span>}
         <span>{KINDS[kind] ?? kind}</span>

@@ -1,7 +1,9 @@
 import { signal } from "@preact/signals"
 import type { ComponentType } from "preact"
+import { authorization } from "../session.ts"
 import { Loading, Trouble } from "./trouble.tsx"
 
+const RETRY_MS = 1_000
 const waiting = new Set<() => void>()
 
 /** A page whose code comes when it is first shown, or when there is nothing else to do. */
@@ -10,12 +12,20 @@ export function lazily<Props extends object>(load: () => Promise<ComponentType<P
   const isGone = signal(false)
   const begin = () => {
     if (!waiting.delete(begin)) return
-    load().then(
-      (page) => {
-        loaded.value = page
-      },
+    // Code is taken from the daemon only, and not from whoever has its port.
+    authorization().then(
+      () =>
+        load().then(
+          (page) => {
+            loaded.value = page
+          },
+          () => {
+            isGone.value = true
+          },
+        ),
       () => {
-        isGone.value = true
+        waiting.add(begin)
+        setTimeout(begin, RETRY_MS)
       },
     )
   }

@@ -13,6 +13,12 @@ export function Settings() {
     <section class="section" aria-label="Settings">
       <h2>Settings</h2>
       <Trouble text={trouble} />
+      {value?.trouble && (
+        <p class="trouble" role="alert">
+          The file cannot be used: {value.trouble}. The daemon keeps the settings it started with; correct the file
+          before the next start.
+        </p>
+      )}
       {value && (
         <>
           <p class="muted">
@@ -36,13 +42,16 @@ function One({ setting, onChanged }: { setting: Setting; onChanged(): void }) {
   const { key, value, source, description, isSecret, isSet } = setting
   const draft = useSignal<string | undefined>(undefined)
   const trouble = useSignal<string | undefined>(undefined)
-  const save = async () => {
+  const saved = useSignal<{ undo?: string | undefined; isUndone: boolean } | undefined>(undefined)
+  const write = async (text: string, isUndone: boolean) => {
     try {
-      await ask("config.set", { key, value: draft.peek() ?? "" })
+      const { undo } = await ask("config.set", { key, value: text })
       draft.value = undefined
       trouble.value = undefined
+      saved.value = { undo, isUndone }
       onChanged()
     } catch (error) {
+      saved.value = undefined
       trouble.value = troubleOf(error)
     }
   }
@@ -52,6 +61,7 @@ function One({ setting, onChanged }: { setting: Setting; onChanged(): void }) {
     value: draft.value ?? value ?? "",
     onInput(event: { currentTarget: HTMLInputElement }) {
       draft.value = event.currentTarget.value
+      saved.value = undefined
     },
   }
   return (
@@ -59,7 +69,7 @@ function One({ setting, onChanged }: { setting: Setting; onChanged(): void }) {
       class="setting"
       onSubmit={(event) => {
         event.preventDefault()
-        void save()
+        void write(draft.peek() ?? "", false)
       }}
     >
       <label for={`setting ${key}`}>
@@ -86,6 +96,18 @@ function One({ setting, onChanged }: { setting: Setting; onChanged(): void }) {
           </button>
         </span>
       )}
+      <span class="actions" role="status">
+        {saved.value && (
+          <>
+            <span class="saved">{saved.value.isUndone ? "Undone" : "Saved"}</span>
+            {!saved.value.isUndone && saved.value.undo !== undefined && (
+              <button type="button" class="button" onClick={() => void write(saved.peek()?.undo ?? "", true)}>
+                Undo
+              </button>
+            )}
+          </>
+        )}
+      </span>
       <Trouble text={trouble.value} />
     </form>
   )

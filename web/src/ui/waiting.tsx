@@ -11,15 +11,31 @@ type Message = Waits["messages"][number]
 /** What goes on only when a person says something. */
 export function Waiting() {
   const { value, trouble } = waits.value
-  const { permissions = [], messages = [], held = [] } = value ?? {}
+  const { permissions = [], messages = [], held = [], atTerminal = [] } = value ?? {}
   return (
     <section class="section" aria-label="What waits for you">
       <h2>Waits for you</h2>
       <Trouble text={trouble} />
-      {value && permissions.length + messages.length + held.length === 0 && (
-        <p class="muted">Nothing. All is under way.</p>
+      {value && permissions.length + messages.length + held.length + atTerminal.length === 0 && (
+        <p class="muted">Nothing needs you right now.</p>
       )}
       {permissions.length > 0 && <Permissions permissions={permissions} />}
+      {atTerminal.length > 0 && (
+        <ul class="rows">
+          {atTerminal.map(({ sessionId, platform, title, waitsFor, attach }) => (
+            <li key={sessionId} class="stuck">
+              <span>
+                <a href={`/sessions/${sessionId}`}>{title}</a> ({platform}) waits: {waitsFor}. Answer in its terminal
+                {attach !== undefined && (
+                  <>
+                    : <code>{attach}</code>
+                  </>
+                )}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
       {messages.length > 0 && (
         <ul class="rows">
           {messages.map((message) => (

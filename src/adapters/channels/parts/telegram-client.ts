@@ -8,6 +8,16 @@ export interface TelegramClient {
   skewMs(): number | undefined
 }
 
+/** Something else than the Bot API answered. */
+export class PageAnswer extends Error {
+  readonly status: number
+
+  constructor(status: number) {
+    super(`a page with the status ${status}`)
+    this.status = status
+  }
+}
+
 /** Above what any single call is given: only what forgot to say how long it waits comes so far. */
 const LONGEST_CALL_SECONDS = 180
 
@@ -23,6 +33,11 @@ export function telegramClient({ token, apiRoot }: { token: string; apiRoot: str
     const response = await fetch(url, { ...init, duplex: "half" })
     const at = Date.parse(response.headers.get("date") ?? "")
     if (!Number.isNaN(at)) skewMs = at - Date.now()
+    // A page is from the web server in front of the Bot API, or from a proxy on the way.
+    if (!/\bjson\b/.test(response.headers.get("content-type") ?? "")) {
+      await response.body?.cancel()
+      throw new PageAnswer(response.status)
+    }
     return response
   }
   return {

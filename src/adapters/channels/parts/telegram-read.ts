@@ -7,6 +7,7 @@ import type {
   IncomingTopic,
   Place,
 } from "../../../domain/channel.ts"
+import { richTextOf } from "./telegram-rich.ts"
 
 /** What an update says, if it says something that is for us. */
 export function readUpdate(raw: unknown, botId: string): Incoming | undefined {
@@ -29,7 +30,7 @@ export function chatOfUpdate(
 }
 
 function said(message: Message, botId: string, isEdit: boolean): IncomingMessage | undefined {
-  const text = message.text ?? message.caption ?? ""
+  const text = message.text ?? message.caption ?? richTextOf(message) ?? ""
   const files = filesOf(message)
   const otherKind = text === "" && files.length === 0 ? (OTHER_KINDS.find((kind) => kind in message) ?? null) : null
   // What the chat itself says, such as who came and what was pinned, is said to nobody.
@@ -45,7 +46,17 @@ function said(message: Message, botId: string, isEdit: boolean): IncomingMessage
     files,
     albumId: message.media_group_id ?? null,
     otherKind,
+    forwardedFrom: forwardedFrom(message),
+    isFlat: message.chat.type !== "private" && !("is_forum" in message.chat && message.chat.is_forum === true),
   }
+}
+
+/** Whose words they are, where they are not the sender's own. */
+function forwardedFrom({ from, forward_origin: origin }: Message): string | null {
+  if (!origin) return null
+  if (origin.type === "hidden_user") return origin.sender_user_name
+  if (origin.type !== "user") return (origin.type === "chat" ? origin.sender_chat : origin.chat).title ?? "a channel"
+  return origin.sender_user.id === from?.id ? null : userOf({ from: origin.sender_user }).name
 }
 
 function tapped({ id, from, message, data }: CallbackQuery): Incoming | undefined {

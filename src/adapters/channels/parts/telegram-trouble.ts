@@ -1,10 +1,13 @@
 import { GrammyError, HttpError } from "grammy/web"
 import type { ChannelTrouble } from "../../../domain/channel.ts"
+import { PageAnswer } from "./telegram-client.ts"
 
 /** What a call that failed means. No text of it has the token, which is part of every address that is called. */
 export function troubleOf(error: unknown, token: string): ChannelTrouble {
   if (error instanceof GrammyError) return refusal(error, (text) => text.replaceAll(token, "***"))
-  return unanswered(error instanceof HttpError ? error.error : error)
+  const cause = error instanceof HttpError ? error.error : error
+  if (cause instanceof PageAnswer) return pageTrouble(cause)
+  return unanswered(cause)
 }
 
 /** What asks and changes nothing may be asked again: that no answer came is all that can be said of it. */
@@ -16,7 +19,10 @@ type Why = Exclude<ChannelTrouble["kind"], "wait" | "unchanged">
 /** Read loosely, in this order: the same trouble comes in other words, and under other codes, from one release to the next. */
 const WORDS: readonly [RegExp, Why][] = [
   [/topic_closed|topic (is|was) closed/i, "topic_closed"],
-  [/not a forum|forum_?(missing|disabled|not_?enabled)|topics?(_| are | is )(not.enabled|disabled)/i, "no_topics"],
+  [
+    /not a (supergroup )?forum|forum_?(missing|disabled|not_?enabled)|topics?(_| are | is )(not.enabled|disabled)/i,
+    "no_topics",
+  ],
   [
     /topic_(deleted|id_invalid|not_found)|thread.*(not found|invalid|deleted)|topic.*(not found|deleted)/i,
     "topic_gone",
@@ -33,6 +39,14 @@ const WORDS: readonly [RegExp, Why][] = [
 ]
 
 const DEFAULT_WAIT_SECONDS = 5
+const RESTART = /^Internal Server Error: restart$/i
+const TOO_LARGE = 413
+
+/** Of HTML answers only 413 is final; behind any other the call may have succeeded. */
+function pageTrouble({ status }: PageAnswer): ChannelTrouble {
+  if (status === TOO_LARGE) return { kind: "refused", why: "413 Request Entity Too Large" }
+  return { kind: "unclear", why: `a web page answered instead of Telegram (HTTP ${status})` }
+}
 
 function refusal({ error_code: code, description, parameters }: GrammyError, clean: (text: string) => string) {
   const why = clean(description)
@@ -43,7 +57,8 @@ function refusal({ error_code: code, description, parameters }: GrammyError, cle
   // A token that does not even look like one is answered as an address that is not there.
   if (code === 401 || description === "Not Found") return { kind: "unauthorised", why } as const
   if (code === 409) return { kind: "conflict", why } as const
-  if (code >= 500) return { kind: "unclear", why: `${code} ${why}` } as const
+  // A server that is closing has not begun with the call: Client.cpp, get_closing_error.
+  if (code >= 500) return { kind: RESTART.test(description) ? "away" : "unclear", why: `${code} ${why}` } as const
   const kind = WORDS.find(([words]) => words.test(description))?.[1]
   return { kind: kind ?? (code === 403 ? "no_chat" : "refused"), why } as const
 }

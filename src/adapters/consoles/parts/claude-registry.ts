@@ -1,6 +1,7 @@
-import { readdir, readFile } from "node:fs/promises"
+import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import type { LiveSession, LiveStatus } from "../../../domain/live.ts"
+import { readText } from "../../../lib/untrusted-file.ts"
 
 /** Claude Code writes one file per process. One that is half written, or of another kind, is left out until it is read again. */
 export async function liveSessions(dir: string): Promise<LiveSession[]> {
@@ -9,9 +10,12 @@ export async function liveSessions(dir: string): Promise<LiveSession[]> {
   return (await Promise.all(read)).filter((one) => one !== undefined)
 }
 
+/** A few hundred bytes, as Claude Code writes them. */
+const MAX_ENTRY_BYTES = 64 * 1024
+
 async function liveSession(path: string): Promise<LiveSession | undefined> {
   try {
-    const entry: unknown = JSON.parse(await readFile(path, "utf8"))
+    const entry: unknown = JSON.parse(readText(path, { maxBytes: MAX_ENTRY_BYTES }))
     return typeof entry === "object" && entry !== null ? sessionOf(entry as Record<string, unknown>) : undefined
   } catch {
     return undefined

@@ -8,7 +8,7 @@ export interface AcpTurnReader {
   ended(turn: Turn, result: AcpResult): void
 }
 
-interface ToolCall {
+export interface ToolCall {
   toolCallId: string
   title?: string
   kind?: string
@@ -23,7 +23,7 @@ interface AcpUpdate extends ToolCall {
   messageId?: string
 }
 
-interface AcpQuestion {
+export interface AcpQuestion {
   toolCall: ToolCall
   options: { optionId: string; name: string; kind: string }[]
 }

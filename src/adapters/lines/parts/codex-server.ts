@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process"
-import { accessSync, constants, statSync } from "node:fs"
+import { accessSync, constants } from "node:fs"
 import { delimiter, isAbsolute, join } from "node:path"
 import { createInterface } from "node:readline"
 import { Failure } from "../../../domain/failure.ts"
 import type { Machine } from "../../../domain/platform.ts"
+import { kindOf } from "../../../lib/untrusted-file.ts"
 import { openWebSocket } from "../shared/websocket.ts"
 
 /** An app server of Codex, whichever way it is spoken to. */
@@ -157,7 +158,7 @@ function parsed(text: string): Answer {
 function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
+    return kindOf(path) === "file"
   } catch {
     return false
   }

@@ -1,4 +1,6 @@
 import type { SkippedCapture, TurnCapture } from "../../../domain/capture.ts"
+import { bareSummary, compactionSummary } from "../../../lib/compaction.ts"
+import { withoutInjected } from "../shared/injected.ts"
 import { asArray, asObject, asString, type Json, skipped } from "../shared/jsonl.ts"
 import { textOf } from "../shared/text.ts"
 
@@ -6,13 +8,15 @@ import { textOf } from "../shared/text.ts"
 export type Draft = Omit<TurnCapture, "type" | "sessionId" | "nativeId"> & { nativeId?: string; type?: never }
 
 export function said(record: Json, message: Json): (Draft | SkippedCapture)[] {
-  if (record.isCompactSummary === true) return [{ kind: "summary", text: textOf(message.content) }]
+  if (record.isCompactSummary === true) return [summaryOf(bareSummary(withoutInjected(textOf(message.content))))]
   if (isUnsaid(record.origin)) return [skipped("unsaid")]
   return blocksOf(message).map((block) => {
     if (block.type === "tool_result") return toolResult(block)
     return block.type === "text" ? typed(asString(block.text) ?? "") : skipped(`block:${block.type}`)
   })
 }
+
+const summaryOf = (text: string): Draft | SkippedCapture => (text === "" ? skipped("empty") : { kind: "summary", text })
 
 /** A prompt that was handed over in the middle of a turn has no record of its own but this. */
 export function queuedPrompt(attachment: Json | undefined): Draft | undefined {
@@ -29,16 +33,29 @@ function isUnsaid(origin: unknown): boolean {
 }
 
 /** What a person typed, freed from the marks that the client puts around commands. */
-function typed(text: string): Draft | SkippedCapture {
+function typed(whole: string): Draft | SkippedCapture {
+  const text = withoutInjected(whole)
+  if (text === "" && whole !== "") return skipped("context")
+  // Older versions do not say that it is one.
+  const summary = compactionSummary(text)
+  if (summary !== undefined) return summaryOf(summary)
   const mark = /^\s*<([a-z][a-z_-]*)>/.exec(text)?.[1] ?? ""
   const inside = (name: string) => text.split(`<${name}>`)[1]?.split(`</${name}>`)[0] ?? ""
   if (mark === "bash-stdout" || mark === "bash-stderr") return { kind: "tool_result", text, toolName: "bash" }
   if (mark === "bash-input") return { kind: "prompt", text: `! ${inside(mark)}` }
   if (mark.startsWith("command-") && inside("command-name"))
     return { kind: "prompt", text: `${inside("command-name")} ${inside("command-args")}`.trim() }
-  if (/^(local-command-|ide_|task-notification$|system-reminder$)/.test(mark)) return skipped(`mark:${mark}`)
+  if (/^(local-command-|ide_|task-notification$)/.test(mark)) return besides(text, mark)
   if (text.startsWith("[Request interrupted by user")) return skipped("interrupted")
   return text.trim() === "" ? skipped("empty") : { kind: "prompt", text }
+}
+
+/** A person's words may follow in the same text; what Claude Code adds to a notification is none of them. */
+function besides(text: string, mark: string): Draft | SkippedCapture {
+  const said = text.slice(text.lastIndexOf(`</${mark}>`) + mark.length + 3)
+  const isClosed = text.includes(`</${mark}>`)
+  if (!isClosed || mark === "task-notification" || said.trim() === "") return skipped(`mark:${mark}`)
+  return { kind: "prompt", text: withoutInjected(text, (name) => name === mark) }
 }
 
 export function answered(message: Json): (Draft | SkippedCapture)[] {

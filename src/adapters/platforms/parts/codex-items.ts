@@ -1,4 +1,6 @@
 import type { SkippedCapture, TurnCapture } from "../../../domain/capture.ts"
+import { compactionSummary } from "../../../lib/compaction.ts"
+import { withoutInjected } from "../shared/injected.ts"
 import { asArray, asNumber, asObject, asString, type Json, skipped } from "../shared/jsonl.ts"
 import { textOf } from "../shared/text.ts"
 
@@ -47,9 +49,16 @@ export function draftOf(item: Json): Draft | SkippedCapture {
 function message({ role, content }: Json): Draft | SkippedCapture {
   if (role !== "user" && role !== "assistant") return skipped(`role:${role}`)
   const parts = typeof content === "string" ? [{ text: content }] : asArray(content)
-  const text = textOf(role === "user" ? parts.filter((part) => !isContext(textOf([part]))) : parts)
+  const text = role === "user" ? saidIn(parts) : textOf(parts)
   if (text.trim() === "") return skipped(role === "user" ? "context" : "empty")
+  const summary = role === "user" ? compactionSummary(text) : undefined
+  if (summary !== undefined) return summary === "" ? skipped("context") : { kind: "summary", text: summary }
   return { kind: role === "user" ? "prompt" : "reply", text }
+}
+
+function saidIn(parts: unknown[]): string {
+  const texts = parts.map((part) => withoutInjected(textOf([part])))
+  return texts.filter((text) => text !== "" && !isContext(text)).join("\n")
 }
 
 /** What the client tells the model in a user's name; also the marks around an attached image. */

@@ -1,7 +1,10 @@
 import type { Capture, SessionCapture, TurnCapture } from "../../../domain/capture.ts"
+import { OVER_LIMIT } from "../../../domain/source.ts"
 import type { Usage } from "../../../domain/turn.ts"
+import { bareSummary } from "../../../lib/compaction.ts"
+import { withoutInjected } from "../shared/injected.ts"
 import { asNumber, asObject, asString, type Json } from "../shared/jsonl.ts"
-import { wellFormed } from "../shared/text.ts"
+import { titleOf, wellFormed } from "../shared/text.ts"
 
 /** Turns a session's messages, wherever they were stored, into captures, in order. */
 export class SessionReading {
@@ -65,6 +68,10 @@ export class SessionReading {
 type PartCapture = Omit<TurnCapture, "sessionId"> | { type: "skipped"; kind: string; unknown?: true }
 
 const SIDE_DATA = new Set(["file", "patch", "snapshot", "step-start", "step-finish", "agent", "retry"])
+/** Of version 2: what tells the model something, or a person what was chosen. Nobody said it. */
+for (const type of ["synthetic", "system", "skill", "idle", "unfinished compaction"]) SIDE_DATA.add(type)
+SIDE_DATA.add(OVER_LIMIT.cell)
+for (const what of ["agent", "model", "location"]) SIDE_DATA.add(`${what}-switched`)
 
 function partCaptures(part: Json, nativeId: string, message: Json): PartCapture[] {
   const type = asString(part.type) ?? "part"
@@ -75,7 +82,9 @@ function partCaptures(part: Json, nativeId: string, message: Json): PartCapture[
   if (type === "text") {
     if (part.synthetic === true || part.ignored === true) return [{ type: "skipped", kind: "synthetic text" }]
     const kind = message.role === "user" ? "prompt" : message.summary === true ? "summary" : "reply"
-    return text.trim() === "" ? [] : [{ type: "turn", nativeId, kind, text, ...time }]
+    const said = kind === "prompt" ? withoutInjected(text) : kind === "summary" ? bareSummary(text) : text
+    if (said === "" && text !== "") return [{ type: "skipped", kind: "context" }]
+    return said.trim() === "" ? [] : [{ type: "turn", nativeId, kind, text: said, ...time }]
   }
   if (type === "reasoning")
     return text.trim() === "" ? [] : [{ type: "turn", nativeId, kind: "reasoning", text, ...time }]
@@ -130,7 +139,31 @@ function usageOf({ time, tokens, cost }: Json): Usage | undefined {
 export interface FoundSession {
   capture: SessionCapture
   revert: { messageId: string; partId: string | undefined } | undefined
-  updatedAt: number
+}
+
+export function described(
+  sessionId: string,
+  info: Record<"parent" | "directory" | "title" | "version" | "created", unknown>,
+): SessionCapture {
+  const [parent, directory, version] = [info.parent, info.directory, info.version].map(asString)
+  const named = asString(info.title) ?? ""
+  // Until a title is thought of, the time stands for it.
+  const title = /^(New|Child) session - \d{4}-/.test(named) ? undefined : titleOf(named)
+  const startedAtMs = asNumber(info.created)
+  return {
+    type: "session",
+    sessionId,
+    ...(directory && { projectPath: directory }),
+    ...(title !== undefined && { title: { text: title, from: "generated" } }),
+    ...(version && { agentVersion: version }),
+    ...(startedAtMs !== undefined && { startedAtMs }),
+    ...(parent && { parent: { sessionId: parent, kind: "subagent" } }),
+  }
+}
+
+export function revertOf(revert: Json | undefined): FoundSession["revert"] {
+  const messageId = asString(revert?.messageID)
+  return messageId === undefined ? undefined : { messageId, partId: asString(revert?.partID) }
 }
 
 export interface Message {

@@ -1,4 +1,5 @@
 import type { Capture, SkippedCapture, TurnCapture } from "../../../domain/capture.ts"
+import { withoutInjected } from "./injected.ts"
 import { asArray, asObject, asString, type Json, skipped } from "./jsonl.ts"
 import { digest, textOf, wellFormed } from "./text.ts"
 
@@ -108,7 +109,8 @@ function saidByPerson(turns: (BlockTurn | SkippedCapture)[]): (BlockTurn | Skipp
       said.push(turn)
       continue
     }
-    const bare = takeTags(turn.text, /<(environment_details|mode_notice)>/g).rest
+    const whole = takeTags(turn.text, /<(environment_details|mode_notice)>/g).rest
+    const bare = turn.kind === "prompt" ? withoutInjected(whole) : whole
     if (NOTICE.test(bare) || /^<user_(?:message|input)\b/.test(bare)) result = undefined
     const [header, named] = turn.kind === "prompt" ? (RESULT.exec(bare) ?? []) : []
     const toolName = named ?? turn.toolName ?? result?.toolName
@@ -122,8 +124,9 @@ function saidByPerson(turns: (BlockTurn | SkippedCapture)[]): (BlockTurn | Skipp
     } else if (bare === "") said.push(skipped("environment"))
     else if (result) result.text = [result.text, rest].filter(Boolean).join("\n")
     else if (NOTICE.test(bare)) said.push(skipped("notice"))
-    else if (inner.length === 0) said.push({ ...turn, text: bare })
-    for (const text of inner) said.push({ type: "turn", kind: "prompt", text })
+    else if (inner.length === 0) said.push(rest === "" ? skipped("context") : { ...turn, text: bare })
+    for (const text of inner.map((words) => withoutInjected(words)).filter(Boolean))
+      said.push({ type: "turn", kind: "prompt", text })
   }
   return said
 }

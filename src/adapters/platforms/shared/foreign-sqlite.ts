@@ -1,8 +1,11 @@
-import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync, statSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { DatabaseSync, SQLInputValue } from "node:sqlite"
 import { pathToFileURL } from "node:url"
+import { OVER_LIMIT } from "../../../domain/source.ts"
+import { refused } from "../../../lib/path-rules.ts"
+import { firstBytes, lookAt, readBytes } from "../../../lib/untrusted-file.ts"
 
 export type ForeignRow = Record<string, null | number | string | Uint8Array>
 
@@ -20,6 +23,7 @@ export class ForeignDbBusy extends Error {}
  * `read` must be short and without effects: it is called again when the file changed under it.
  */
 export function withForeignDb<T>(path: string, read: (db: ForeignDb) => T): T {
+  assertRegular(path)
   let last: unknown
   for (let attempt = 0; attempt < 3; attempt++) {
     const before = stampOf(path)
@@ -41,6 +45,15 @@ export function withForeignDb<T>(path: string, read: (db: ForeignDb) => T): T {
     throw new ForeignDbBusy(`${path} cannot be read now; it is tried again at its next change`, {
       cause: last ?? error,
     })
+  }
+}
+
+/** SQLite opens by name and waits for a FIFO, so its files are looked at first; of links it would follow any. */
+function assertRegular(path: string): void {
+  for (const suffix of ["", "-wal", "-shm", "-journal"]) {
+    const found = lookAt(path + suffix)
+    if (found && !found.isFile())
+      throw refused(path + suffix, found.isSymbolicLink() ? "is a link" : "is not a regular file")
   }
 }
 
@@ -105,7 +118,8 @@ function openCopy(path: string, before: string): { db: DatabaseSync; folder: str
     throw new ForeignDbBusy(`${path} has unfinished changes and is too big to copy; it is read at its next change`)
   const folder = mkdtempSync(join(tmpdir(), "throughline-"))
   try {
-    for (const suffix of parts) copyFileSync(path + suffix, join(folder, `copy.db${suffix}`))
+    for (const suffix of parts)
+      writeFileSync(join(folder, `copy.db${suffix}`), readBytes(path + suffix, { maxBytes: COPY_LIMIT_BYTES }))
     if (stampOf(path) !== before) throw new ForeignDbBusy(`${path} changed while it was copied`)
     const db = openAt(pathToFileURL(join(folder, "copy.db")).href, false)
     db.exec("PRAGMA journal_mode = DELETE")
@@ -132,8 +146,8 @@ function inTransaction<T>(db: DatabaseSync, read: (db: ForeignDb) => T): T {
   db.exec("PRAGMA query_only = ON; BEGIN")
   try {
     return read({
-      all: (sql, ...params) => db.prepare(sql).all(...params) as ForeignRow[],
-      iterate: (sql, ...params) => db.prepare(sql).iterate(...params) as Iterable<ForeignRow>,
+      all: (sql, ...params) => [...rowsOf(db, sql, params)],
+      iterate: (sql, ...params) => rowsOf(db, sql, params),
     })
   } finally {
     try {
@@ -142,6 +156,38 @@ function inTransaction<T>(db: DatabaseSync, read: (db: ForeignDb) => T): T {
       // Some errors have rolled it back already.
     }
   }
+}
+
+/** Longer than any cell of an agent that we have seen. */
+export const MAX_CELL_BYTES = 32 * 1024 * 1024
+/** One query's cells are held together; of what comes after this much, only short ones are. */
+const MAX_RESULT_CHARS = 256 * 1024 * 1024
+const SHORT_CHARS = 64 * 1024
+/** Stands for a cell that was not read: JSON, as nearly all cells of agents are, of a kind that adapters count. */
+export const CELL_LEFT_OUT = JSON.stringify({ type: OVER_LIMIT.cell })
+
+function* rowsOf(db: DatabaseSync, sql: string, params: SQLInputValue[]): Generator<ForeignRow> {
+  let chars = 0
+  for (const row of db.prepare(capped(db, sql)).iterate(...params) as Iterable<ForeignRow>) {
+    for (const [name, value] of Object.entries(row)) {
+      if (value === null || typeof value === "number") continue
+      chars += value.length
+      if (chars > MAX_RESULT_CHARS && value.length > SHORT_CHARS) row[name] = CELL_LEFT_OUT
+    }
+    yield row
+  }
+}
+
+/** SQLite looks up the length of a cell without reading it, so one that is too long never comes into memory. */
+function capped(db: DatabaseSync, sql: string): string {
+  // Node before 22.16 cannot name them.
+  const columns = db.prepare(sql).columns?.() ?? []
+  if (columns.length === 0) return sql
+  const cells = columns.map(({ name }) => {
+    const cell = `"${name.replaceAll('"', '""')}"`
+    return `CASE WHEN octet_length(${cell}) > ${MAX_CELL_BYTES} THEN '${CELL_LEFT_OUT}' ELSE ${cell} END AS ${cell}`
+  })
+  return `SELECT ${cells.join(", ")} FROM (${sql})`
 }
 
 function openAt(location: string, readOnly: boolean): DatabaseSync {
@@ -154,22 +200,11 @@ function openAt(location: string, readOnly: boolean): DatabaseSync {
 /** Changes whenever the database does: times alone are too coarse, so the header with its change counter is part of it. */
 function stampOf(path: string): string {
   const sizes = ["", "-wal", "-journal"].map((suffix) => {
-    const stat = statSync(path + suffix, { bigint: true, throwIfNoEntry: false })
-    return stat ? `${stat.ino}:${stat.size}:${stat.mtimeNs}` : "-"
+    const found = lookAt(path + suffix)
+    return found ? `${found.ino}:${found.size}:${found.mtimeMs}` : "-"
   })
   return `${sizes.join(" ")} ${headerOf(path).toString("base64")}`
 }
 
-function headerOf(path: string): Buffer {
-  const file = openSync(path, "r")
-  try {
-    const header = Buffer.alloc(100)
-    return header.subarray(0, readSync(file, header, 0, 100, 0))
-  } finally {
-    closeSync(file)
-  }
-}
-
-function sizeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.size
-}
+const headerOf = (path: string) => firstBytes(path, 100)
+const sizeOf = (path: string) => lookAt(path)?.size

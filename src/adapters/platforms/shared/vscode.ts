@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { dirname, join, posix, win32 } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Machine } from "../../../domain/platform.ts"
+import { readText } from "../../../lib/untrusted-file.ts"
 import { withForeignDb } from "./foreign-sqlite.ts"
 import { asObject, asString, type Json } from "./jsonl.ts"
 
@@ -31,7 +32,7 @@ export function extensionDirs(machine: Machine, extension: string): string[] {
 /** The folder that was open in a workspace; undefined where none was, or where it is not known any more. */
 export function workspaceFolder(storage: string, id: string): string | undefined {
   try {
-    const about = asObject(JSON.parse(readFileSync(join(storage, id, "workspace.json"), "utf8")))
+    const about = asObject(JSON.parse(readText(join(storage, id, "workspace.json"))))
     const file = folderIn(about?.workspace)
     return folderIn(about?.folder) ?? (file && dirname(file))
   } catch {

@@ -1,15 +1,17 @@
-import { readFileSync } from "node:fs"
 import { Failure } from "../../../domain/failure.ts"
+import { isRefusal, type Rules } from "../../../lib/path-rules.ts"
+import { bytesOrNull } from "../../../lib/untrusted-file.ts"
 
 /** The whole text, or null where there is no file. What is not text is refused: it could not be written back as it was. */
-export function readText(path: string): string | null {
-  let bytes: Buffer
+export function readText(path: string, rules: Rules = { links: "own" }): string | null {
+  let bytes: Buffer | null
   try {
-    bytes = readFileSync(path)
+    bytes = bytesOrNull(path, rules)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null
+    if (isRefusal(error)) throw error
     throw new Failure("setup_file_malformed", `${path} cannot be read: ${(error as Error).message}`, { path })
   }
+  if (bytes === null) return null
   const text = bytes.toString("utf8")
   if (!Buffer.from(text, "utf8").equals(bytes)) throw malformed(path, "", 0, "it is not UTF-8")
   return text

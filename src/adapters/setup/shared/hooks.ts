@@ -149,6 +149,10 @@ export function contextAtStart(text: string): string {
   return JSON.stringify({ hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: text } })
 }
 
+/** And how it adds one to a prompt; the event has another name in each agent. */
+export const contextAtPrompt = (hookEventName: string) => (text: string) =>
+  JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext: text } })
+
 /** And how it lets a turn go on that is about to end. */
 export function contextAtStop(text: string): string {
   return JSON.stringify({ hookSpecificOutput: { hookEventName: "Stop", additionalContext: text } })

@@ -1,0 +1,153 @@
+// How many deliberate faults the tests notice, in the modules that must not fail. Run by hand: `npm run mutation -- evidence paths`.
+// Without a name it takes all of them, for hours. Writes bench/results/mutation.json and prints a table.
+import { spawnSync } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url))
+const RESULTS = join(ROOT, "bench", "results")
+const GOAL = 80
+
+/** What each module is made of, and the tests that see its source: those that start the built program do not. */
+const MODULES: Record<string, { mutate: string[]; tests: string[] }> = {
+  pasting: { mutate: ["src/reach/courier/paste.ts"], tests: ["src/reach/courier/paste.test.ts"] },
+  panes: { mutate: ["src/adapters/panes/tmux.ts"], tests: ["src/adapters/panes/tmux.test.ts"] },
+  "panes-shell": { mutate: ["src/adapters/panes/tmux-shell.ts"], tests: ["src/adapters/panes/tmux-shell.test.ts"] },
+  "panes-screen": {
+    mutate: ["src/adapters/panes/screen.ts", "src/adapters/panes/process-tree.ts"],
+    tests: ["src/adapters/panes/screen.test.ts", "src/adapters/panes/process-tree.test.ts"],
+  },
+  presence: { mutate: ["src/reach/watching/posts.ts"], tests: ["src/reach/watching/posts*.test.ts"] },
+  leases: { mutate: ["src/store/leasing.ts"], tests: ["test/contracts/leases.mutation.ts"] },
+  "leases-desk": { mutate: ["src/reach/courier/desk.ts"], tests: ["src/reach/courier/desk.test.ts"] },
+  recovery: { mutate: ["src/reach/courier/recovery.ts"], tests: ["src/reach/courier/recovery.test.ts"] },
+  "recovery-teams": { mutate: ["src/teams/recovery.ts"], tests: ["src/teams/recovery.test.ts"] },
+  evidence: {
+    mutate: ["src/reach/courier/evidence.ts"],
+    tests: ["src/reach/courier/evidence.test.ts"],
+  },
+  relay: { mutate: ["src/surfaces/mcp-stdio.ts"], tests: ["src/surfaces/mcp-stdio.lines.test.ts"] },
+  redaction: { mutate: ["src/sessions/redaction.ts"], tests: ["src/sessions/redaction.edges.test.ts"] },
+  paths: {
+    mutate: [
+      "src/lib/untrusted-file.ts",
+      "src/lib/untrusted-write.ts",
+      "src/lib/path-rules.ts",
+      "src/sessions/roots.ts",
+    ],
+    tests: ["src/lib/untrusted-*.test.ts", "src/lib/path-rules.test.ts", "src/sessions/roots.test.ts"],
+  },
+  // held.test.ts waits for real seconds, and is left out: what it alone sees counts as survived.
+  permissions: {
+    mutate: [
+      "src/teams/held.ts",
+      "src/teams/permits.ts",
+      "src/operations/invoke.ts",
+      "src/operations/caller.ts",
+      "src/domain/caller.ts",
+    ],
+    tests: [
+      "src/teams/held.clock.test.ts",
+      "src/teams/permits.test.ts",
+      "src/operations/invoke.test.ts",
+      "src/operations/access.test.ts",
+    ],
+  },
+}
+
+interface Score {
+  module: string
+  score: number
+  killed: number
+  survived: number
+  notCovered: number
+  timedOut: number
+  survivors: string[]
+}
+
+const names = process.argv.slice(2)
+const unknown = names.filter((name) => !(name in MODULES))
+if (unknown.length > 0) {
+  console.error(`unknown module: ${unknown.join(", ")}. There are: ${Object.keys(MODULES).join(", ")}`)
+  process.exit(2)
+}
+const scores = (names.length > 0 ? names : Object.keys(MODULES)).map(measure)
+mkdirSync(RESULTS, { recursive: true })
+writeFileSync(join(RESULTS, "mutation.json"), `${JSON.stringify(scores, null, 2)}\n`)
+for (const { module, score, killed, survived, notCovered, timedOut } of scores)
+  console.log(
+    `${module.padEnd(12)} ${score.toFixed(1).padStart(5)} %  killed ${killed}, timed out ${timedOut}, survived ${survived}, not covered ${notCovered}${score < GOAL ? "  below the goal" : ""}`,
+  )
+for (const { module, survivors } of scores) for (const line of survivors) console.log(`${module}: ${line}`)
+
+function measure(module: string): Score {
+  const { mutate, tests } = MODULES[module]!
+  const folder = join(ROOT, ".mutation", module)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const report = join(folder, "report.json")
+  const config = join(folder, "stryker.config.json")
+  writeFileSync(
+    config,
+    JSON.stringify({
+      testRunner: "vitest",
+      plugins: ["@stryker-mutator/vitest-runner"],
+      vitest: { configFile: "vitest.mutation.config.ts", related: false },
+      mutate: [...mutate, "!src/**/*.test.ts"],
+      ignorePatterns: [".mutation", "dist", "bench/results", "docs", "web", "test/agents", ".git"],
+      // TypeScript 7 has no API that Stryker could rewrite a tsconfig with; vitest needs none.
+      tsconfigFile: "none.json",
+      coverageAnalysis: "perTest",
+      concurrency: 3,
+      timeoutMS: 10_000,
+      reporters: ["json", "progress-append-only"],
+      jsonReporter: { fileName: report },
+      tempDirName: join(folder, "work"),
+    }),
+  )
+  spawnSync(
+    process.execPath,
+    [join(ROOT, "node_modules", "@stryker-mutator", "core", "bin", "stryker.js"), "run", config],
+    {
+      cwd: ROOT,
+      stdio: "inherit",
+      env: { ...process.env, MUTATION_TESTS: tests.join(",") },
+    },
+  )
+  if (!existsSync(report)) throw new Error(`Stryker wrote no report for ${module}`)
+  return scoreOf(module, report)
+}
+
+interface Report {
+  files: Record<
+    string,
+    { mutants: { status: string; mutatorName: string; replacement?: string; location: { start: { line: number } } }[] }
+  >
+}
+
+function scoreOf(module: string, path: string): Score {
+  const { files } = JSON.parse(readFileSync(path, "utf8")) as Report
+  const mutants = Object.entries(files).flatMap(([file, { mutants }]) => mutants.map((mutant) => ({ file, ...mutant })))
+  const count = (status: string) => mutants.filter((mutant) => mutant.status === status).length
+  const [killed, survived, notCovered, timedOut] = ["Killed", "Survived", "NoCoverage", "Timeout"].map(count) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  return {
+    module,
+    score: (100 * (killed + timedOut)) / Math.max(1, killed + timedOut + survived + notCovered),
+    killed,
+    survived,
+    notCovered,
+    timedOut,
+    survivors: mutants
+      .filter(({ status }) => status === "Survived" || status === "NoCoverage")
+      .map(
+        ({ file, location, mutatorName, replacement }) =>
+          `${file}:${location.start.line} ${mutatorName} → ${(replacement ?? "").slice(0, 80)}`,
+      ),
+  }
+}

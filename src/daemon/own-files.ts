@@ -1,0 +1,9 @@
+import { type CaptureSettings, redactorOf } from "../sessions/capture/rules.ts"
+import type { OwnFiles } from "../sessions/forget-files.ts"
+import type { Home } from "./home.ts"
+
+/** How text is cleaned before it is stored, and which of our own files beside the databases could hold it. */
+export function privacy(home: Home, capture: CaptureSettings): { redact(text: string): string; ownFiles: OwnFiles } {
+  const ownFiles = { lineFolders: [home.logs, home.spool], copies: [home.backups] }
+  return { redact: redactorOf(capture), ownFiles }
+}

@@ -1,0 +1,7 @@
+import { fileURLToPath } from "node:url"
+
+/** This Node and this program, by their whole paths. */
+export const ownProgram = () => ({
+  node: process.execPath,
+  entry: fileURLToPath(new URL("../../bin/throughline.js", import.meta.url)),
+})

@@ -1,0 +1,43 @@
+import * as z from "zod"
+import { shellWord } from "../domain/platform.ts"
+import type { LiveAgent } from "../reach/watching/live.ts"
+import type { Services } from "./services.ts"
+import { clip } from "./text.ts"
+
+/** A session that waits for a person and can only be answered where it runs. */
+export const AtTerminalView = z.object({
+  sessionId: z.string(),
+  platform: z.string(),
+  title: z.string(),
+  waitsFor: z.string(),
+  /** What shows its terminal, where that is known. */
+  attach: z.string().optional(),
+})
+type AtTerminalView = z.output<typeof AtTerminalView>
+
+/** Those that `sessions live` shows as waiting and that nothing here can answer. */
+export async function atTerminals(
+  { live, sessions }: Pick<Services, "live" | "sessions">,
+  permissions: readonly { sessionId: string | null }[],
+): Promise<AtTerminalView[]> {
+  const answered = new Set(permissions.map(({ sessionId }) => sessionId))
+  const waiting = (await live.all()).filter(({ status, session }) => status === "waiting" && !answered.has(session.id))
+  return Promise.all(
+    waiting.map(async ({ session, waitingFor, route }) => ({
+      sessionId: session.id,
+      platform: session.platform,
+      title: (await sessions.recovery.get(session.id)).title,
+      waitsFor: waitingFor ?? "an answer",
+      ...(route?.pane && { attach: attachCommand(route.pane) }),
+    })),
+  )
+}
+
+const attachCommand = ({ socket, pane }: NonNullable<NonNullable<LiveAgent["route"]>["pane"]>) =>
+  `tmux -S ${shellWord(socket)} attach -t ${shellWord(pane)}`
+
+export const atTerminalText = ({ sessionId, platform, title, waitsFor, attach }: AtTerminalView) =>
+  [
+    `${platform} ${sessionId.slice(0, 8)} "${clip(title, 60)}" waits (${waitsFor}): answer in its terminal`,
+    ...(attach === undefined ? [] : [`  ${attach}`]),
+  ].join("\n")

@@ -1,0 +1,103 @@
+import * as z from "zod"
+import type { Delivery } from "../domain/delivery.ts"
+import { DELIVERY_STATES } from "../domain/delivery.ts"
+import { noticeOf } from "../domain/pair.ts"
+import { operation } from "./operation.ts"
+import { clip, minute, table } from "./text.ts"
+
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000
+const MOST_RESTARTS = 20
+
+const NoticeView = z.object({
+  id: z.string(),
+  team: z.string(),
+  from: z.string(),
+  state: z.enum(DELIVERY_STATES),
+  message: z.string(),
+  at: z.string(),
+  expiresAt: z.string().optional(),
+})
+
+const on = ["cli", "http"] as const
+const which = { id: z.string().min(1).describe("The notice's id") }
+
+export const noticesList = operation({
+  name: "notices.list",
+  summary: "Show notices that no session of their team has read yet, and the restarts of the last week",
+  effect: "read",
+  access: "anyone",
+  on,
+  command: ["notices", "notices list"],
+  input: z.strictObject({ team: z.string().min(1).optional().describe("Only of this team") }),
+  output: z.object({
+    notices: z.array(NoticeView),
+    restarts: z.array(
+      z.object({ team: z.string(), at: z.string(), cause: z.string(), workingOn: z.string().optional() }),
+    ),
+  }),
+  text: ({ notices, restarts }) =>
+    notices.length + restarts.length === 0
+      ? "No notices."
+      : table(
+          ["AT", "TEAM", "ID", "NOTICE"],
+          [
+            ...restarts.map(({ team, at, cause, workingOn }) => ({
+              at,
+              row: [team, "-", `session restarted (${cause})${workingOn === undefined ? "" : `: ${workingOn}`}`],
+            })),
+            ...notices.map(({ team, at, id, from, message }) => ({ at, row: [team, id, `${from}: ${message}`] })),
+          ]
+            .toSorted((a, b) => (a.at < b.at ? 1 : -1))
+            .map(({ at, row: [team = "", id = "", text = ""] }) => [minute(at), team, id, clip(text, 80)]),
+        ),
+  async run({ teams, updates }, { team }) {
+    const isWanted = (name: string) => team === undefined || name === team
+    const unread = await teams.notices.unread()
+    const restarts = await updates.restarts({ sinceMs: Date.now() - WEEK_MS, limit: MOST_RESTARTS })
+    return {
+      notices: unread.map(viewNotice).filter((one) => isWanted(one.team)),
+      restarts: restarts
+        .filter((one) => isWanted(one.team))
+        .map((one) => ({
+          ...{ team: one.team, at: one.at, cause: one.cause },
+          ...(one.working_on !== null && { workingOn: one.working_on }),
+        })),
+    }
+  },
+})
+
+export const noticesShow = operation({
+  name: "notices.show",
+  summary: "Show one notice, whole, and whether a session has read it",
+  effect: "read",
+  access: "anyone",
+  on,
+  positional: ["id"],
+  input: z.strictObject(which),
+  output: NoticeView,
+  text: ({ id, team, from, state, at, message }) =>
+    `${id} to ${team}, from ${from}, ${minute(at)}: ${state === "queued" ? "unread" : state}\n\n${message}`,
+  run: async ({ teams }, { id }) => viewNotice(await teams.notices.byId(id)),
+})
+
+export const noticesDismiss = operation({
+  name: "notices.dismiss",
+  summary: "Take back a notice that no session has read yet",
+  effect: "write",
+  access: "owner",
+  on,
+  positional: ["id"],
+  input: z.strictObject(which),
+  output: z.object({ id: z.string(), dismissed: z.boolean() }),
+  text: ({ id, dismissed }) => (dismissed ? `Dismissed ${id}.` : `${id} was read or dismissed before.`),
+  run: async ({ teams }, { id }) => ({ id, dismissed: await teams.notices.dismiss(id) }),
+})
+
+function viewNotice(delivery: Delivery): z.output<typeof NoticeView> {
+  const { sender, toTeam, text } = noticeOf(delivery)
+  return {
+    ...{ id: delivery.key, team: toTeam, from: sender, state: delivery.state, message: text },
+    at: new Date(delivery.createdAtMs).toISOString(),
+    ...(delivery.expiresAtMs !== null && { expiresAt: new Date(delivery.expiresAtMs).toISOString() }),
+  }
+}
