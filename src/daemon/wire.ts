@@ -145,6 +145,7 @@ export async function wire({
     labelOf: (platform) => platforms.find(({ id }) => id === platform)?.label ?? platform,
     greeting: config.resume,
     start: () => startIndexer({ archive, indexPath: home.index, vectorsPath: home.vectors, embedder: config.embedder }),
+    imported: config.capture.enabled ? capture.capturing.imported : Promise.resolve(),
     isBusy: () => config.capture.enabled && isImporting(capture.capturing.progress()),
     onTrouble: (err, what) => log.error({ err }, what),
     onRebuild: (reason) => log.warn({ reason }, "the search index is built anew"),

@@ -33,7 +33,7 @@ export const resume = operation({
   text: ({ session, command }) => `${conversationLine(session)}\n${command}`,
   async run({ sessions, capture, recall }, { which }, caller) {
     const session = await (which === undefined
-      ? newest({ sessions, capture }, caller)
+      ? recall.caughtUp().then(() => newest({ sessions, capture }, caller))
       : named({ sessions, capture, recall }, which, caller))
     const way = capture.resuming(session)
     const command = capture.resumeCommand(session)

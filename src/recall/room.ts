@@ -4,6 +4,7 @@ import type { Store } from "../domain/store.ts"
 import type { TokenCounter } from "../domain/tokens.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
 import { type Briefs, makeBriefs } from "./brief/brief.ts"
+import { makeCatchUp } from "./catch-up.ts"
 import type { IndexFacts } from "./core.ts"
 import { type GreetingSettings, makeGreeting } from "./greeting.ts"
 import type { Found, SearchWish } from "./search/wish.ts"
@@ -18,6 +19,8 @@ export interface RecallRoom {
   /** What a session that begins is told of where its project stood; undefined where nothing is to be said. */
   greeting(begun: { platform: string; event: HookEvent; project: Project | undefined }): Promise<string | undefined>
   facts(): Promise<IndexFacts>
+  /** Resolves when what agents wrote before this start is in the archive, or a few seconds after the start. */
+  caughtUp(): Promise<void>
   /** Makes the index anew from the archive. */
   rebuild(): Promise<void>
   /** Resolves when nothing of what was forgotten is left in the index. */
@@ -37,11 +40,15 @@ export interface RecallDeps extends ThreadOptions {
   greeting: GreetingSettings
   /** While much is being kept, the index takes its time: it must not take it from those who keep. */
   isBusy(): boolean
+  /** Resolves when what agents wrote while no daemon was running is in the archive. */
+  imported: Promise<void>
 }
 
-export function makeRecall({ store, tokens, labelOf, greeting, isBusy, ...options }: RecallDeps): RecallRoom {
+export function makeRecall({ store, tokens, labelOf, greeting, isBusy, imported, ...options }: RecallDeps): RecallRoom {
   const thread = makeRecallThread(options)
-  const briefs = makeBriefs({
+  const archive = makeCatchUp(imported)
+  const index = makeCatchUp(imported.then(() => store.journal.last()).then(thread.reached))
+  const read = makeBriefs({
     store,
     tokens,
     labelOf,
@@ -52,9 +59,19 @@ export function makeRecall({ store, tokens, labelOf, greeting, isBusy, ...option
         .map(({ exchange, session, score }) => ({ exchange, sessionId: session.id, score }))
     },
   })
+  const briefs: Briefs = {
+    make: (wish) => archive.wait().then(() => read.make(wish)),
+    pointer: (wish) => archive.wait().then(() => read.pointer(wish)),
+  }
   return {
-    search: (wish) => thread.search(wish),
+    async search(wish) {
+      await index.wait()
+      const found = await thread.search(wish)
+      if (index.isDone()) return found
+      return { ...found, isComplete: false, notes: [...new Set([...found.notes, IMPORTING])] }
+    },
     briefs,
+    caughtUp: archive.wait,
     tokens: (text) => tokens.count(text),
     greeting: makeGreeting({ store, briefs, settings: greeting }),
     facts: () => thread.facts(),
@@ -79,3 +96,5 @@ export function makeRecall({ store, tokens, labelOf, greeting, isBusy, ...option
     },
   }
 }
+
+const IMPORTING = "Conversations are still being imported; something may be missing."

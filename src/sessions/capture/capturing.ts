@@ -34,6 +34,8 @@ export interface Capturing {
   /** Reads one file now, beside whatever else is being read; `within` names the project that it is in. */
   readNow(platformId: string, path: string, within?: string): Promise<void>
   progress(): Progress
+  /** Resolves once everything that was found at the start is read. */
+  imported: Promise<void>
 }
 
 export interface Progress {
@@ -95,6 +97,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     platforms: [],
     waiting: {},
   }
+  const imported = Promise.withResolvers<void>()
   let places: { platform: Platform; place: Place }[] = []
   let hasSwept = false
   let hasLooks = false
@@ -118,7 +121,9 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
 
   const settle = () => {
-    if (hasSwept && queue.left().sourcesLeft === 0) progress.importing = false
+    if (!hasSwept || queue.left().sourcesLeft > 0) return
+    progress.importing = false
+    imported.resolve()
   }
 
   const lookInto = async (platform: Platform, place: Place) => {
@@ -235,6 +240,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
 
   return {
     nudge,
+    imported: imported.promise,
     async readNow(platformId, path, within) {
       const platform = platforms.find(({ id }) => id === platformId)
       const place: Place = { dir: dirname(path), depth: 0, ...(within === undefined ? {} : { within }) }
