@@ -74,8 +74,8 @@ const LOOK_MS = 500
 /** Who decided where nobody did. */
 const NOBODY = "throughline"
 const AUDIT_TITLE_CHARS = 300
-/** Who watches looks twice a second. */
-const WATCHED_MS = 5_000
+/** The dashboard looks every 2 s, and a busy machine can delay several looks. */
+const WATCHED_MS = 15_000
 
 export function makePermits({ store, clock, settings, home, redact, onTrouble }: PermitsDeps): Permits {
   /** Those that wait here, and what was meant by their answers: it may hold secrets, and is not kept. */

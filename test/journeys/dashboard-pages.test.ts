@@ -240,7 +240,7 @@ describe("the home page", () => {
     at("/search", async ({ page }) => {
       const home = page.getByRole("link", { name: /^Home/ })
       // Longer than one look lasts.
-      await page.waitForTimeout(6_500)
+      await page.waitForTimeout(16_500)
       const printed = hookAsks("Bash", { command: "make jam" })
       await expect.poll(() => home.textContent()).toBe("Home1 waiting for you")
       expect(await page.title()).toBe("(1) Throughline")

@@ -99,9 +99,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
   const imported = Promise.withResolvers<void>()
   let places: { platform: Platform; place: Place }[] = []
-  let hasSwept = false
-  let hasLooks = false
-  let isStoreAway = false
+  let [hasSwept, hasLooks, isStoreAway] = [false, false, false]
   const syncing = new Set<(error: Failure) => void>()
 
   const offer = (found: FoundSource, live: boolean) => {
@@ -121,9 +119,8 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
 
   const settle = () => {
-    if (!hasSwept || queue.left().sourcesLeft > 0) return
-    progress.importing = false
-    imported.resolve()
+    progress.importing &&= !hasSwept || queue.left().sourcesLeft > 0
+    if (!progress.importing) imported.resolve()
   }
 
   const lookInto = async (platform: Platform, place: Place) => {
