@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals"
-import { authorization, doubt } from "./session.ts"
+import { authorization, lineLost, lineOpened } from "./session.ts"
 
 /** An entry of the journal, as the daemon sends it. */
 export interface JournalEvent {
@@ -44,7 +44,7 @@ export async function followJournal(): Promise<never> {
       // A daemon that is started anew is away for a moment.
     }
     isConnected.value = false
-    doubt()
+    lineLost()
     if (line.signal.aborted) await untilLookedAt()
     else await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failed, RETRY_MS.length - 1)]))
   }
@@ -63,6 +63,7 @@ async function readStream(signal: AbortSignal, onOpen: () => void): Promise<void
   const response = await fetch(`/events${from}`, { headers: await authorization(), signal })
   if (!response.ok || !response.body) throw new Error(`the journal answered ${response.status}`)
   onOpen()
+  lineOpened()
   isConnected.value = true
   opened.value++
   let rest = ""

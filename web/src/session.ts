@@ -12,7 +12,11 @@ const KEPT_AS = "throughline.key"
 let key = takeKey()
 let renewal: Renewal | undefined
 let proving: Promise<void> | undefined
-let isProved = false
+/** How often it was doubted who answers here, and at which of these doubts it was last proved. */
+let doubts = 0
+let provedAt: number | undefined
+/** While the line to the journal is open, the port has not changed hands. */
+let hasLine = false
 
 interface Renewal {
   renewal: string
@@ -22,8 +26,8 @@ interface Renewal {
 /** Whether the daemon knows us: without the right key nothing can be shown. */
 export const isKnown = signal(key !== undefined)
 
-/** What a request carries; undefined until whoever answers here has proved that it is the daemon. */
-export const proved = () => (isProved ? { authorization: `Bearer ${key}` } : undefined)
+/** What a request carries; undefined unless whoever answers here has proved that it is the daemon, and was there since. */
+export const proved = () => (hasLine && provedAt === doubts ? { authorization: `Bearer ${key}` } : undefined)
 
 /** The same, once it has proved it. Nothing is sent before. */
 export async function authorization(): Promise<Record<string, string>> {
@@ -35,12 +39,22 @@ export async function authorization(): Promise<Record<string, string>> {
   return { authorization: `Bearer ${key}` }
 }
 
+export function lineOpened(): void {
+  hasLine = true
+}
+
+export function lineLost(): void {
+  hasLine = false
+  doubt()
+}
+
 /** The line was lost, or a request was: somebody else may have the port by now. */
 export function doubt(): void {
-  isProved = false
+  doubts++
 }
 
 async function prove(): Promise<void> {
+  const began = doubts
   const kept = localStorage.getItem(KEPT_AS) ?? undefined
   if (await isGiver(key!)) await remember()
   else if (renewal && (await renew(renewal))) await remember()
@@ -50,9 +64,14 @@ async function prove(): Promise<void> {
     await remember()
   } else {
     if (!renewal) isKnown.value = false
-    throw new Failure("daemon_unreachable", "what answers here has not proved that it is Throughline")
+    throw new Failure("daemon_unreachable", NOT_PROVED)
   }
+  // A proof by a daemon that has ended meanwhile says nothing of who has its port now.
+  if (doubts !== began) throw new Failure("daemon_unreachable", NOT_PROVED)
+  provedAt = began
 }
+
+const NOT_PROVED = "what answers here has not proved that it is Throughline"
 
 /** Whether the daemon that gave the key is the one that answers. */
 async function isGiver(given: string): Promise<boolean> {
@@ -78,7 +97,6 @@ async function remember(): Promise<void> {
   localStorage.setItem(KEPT_AS, key!)
   sessionStorage.removeItem(KEPT_AS)
   isKnown.value = true
-  isProved = true
   if (renewal) return
   const response = await fetch("/hello/renewal", { method: "POST", headers: { authorization: `Bearer ${key}` } })
   if (!response.ok) return

@@ -20,7 +20,7 @@ export type Evidence =
   /** A look at all that is live. Steady ones were there at the look before, too. */
   | { kind: "looked"; live: readonly (Seat & { isSteady: boolean })[]; atMs: number }
   /** A session that came after the one at the post was given a message, or replied, and that is about to be reported. */
-  | { kind: "active"; seat: Seat; live: readonly Seat[]; isGiven: boolean; atMs: number }
+  | { kind: "active"; seat: Seat; firstSeenMs: number; live: readonly Seat[]; isGiven: boolean; atMs: number }
   /** The file of an agent without hooks. */
   | { kind: "named"; id: string; sessionId: SessionId | null; writtenAtMs: number; atMs: number }
 
@@ -107,6 +107,8 @@ export function decide(
   switch (evidence.kind) {
     case "began": {
       const { seat, start } = evidence
+      // Told late, of a process that was gone before this one came.
+      if (atMs < post.sinceMs && !isAlive(seat)) return {}
       if (seat.nativeId === post.nativeId) {
         if (isGone) return resumed(seat)
         return isHere(seat) || isRunning() ? {} : resumed(seat)
@@ -156,14 +158,14 @@ export function decide(
       return { notice: { ...notice, key: keyOf("ended", post) } }
     }
     case "active": {
-      const { seat, live, isGiven } = evidence
+      const { seat, firstSeenMs, live, isGiven } = evidence
       // A branch's file has old replies in it before the hook says what happened; a message goes to it only afterwards.
       if (isHere(seat) && !isGiven) return {}
       const isBack = live.some((other) => other.nativeId === post.nativeId && !(isGone && isHere(other)))
       if (seat.nativeId === post.nativeId || isBack || atMs < post.sinceMs) return {}
       if (isGone || !isRunning()) return succeeded(seat, post.cause ?? KILLED)
       // A registry that is behind the hooks still names the session before.
-      const isRegistryBehind = atMs - post.sinceMs < REGISTRY_LAG_MS
+      const isRegistryBehind = firstSeenMs <= post.sinceMs && atMs - post.sinceMs < REGISTRY_LAG_MS
       return isHere(seat) && !isRegistryBehind && !isBeside(post, seat) ? succeeded(seat, "switched") : {}
     }
     case "named": {

@@ -201,12 +201,20 @@ export function makeWatch(deps: WatchDeps): Watch {
       if (!done) continue
       const isGiven = done.some((one) => one.isGiven)
       const { atMs } = done.at(-1)!
+      const firstSeenMs = (await store.sessions.byId(agent.session.id))?.createdAtMs ?? atMs
       const seat = seatOf(agent)
       for (const name of agent.teams) {
         const team = roster.byName(name)
         if (!team || alongside.has(name, seat)) continue
         const mine = agents.filter(({ teams }) => teams.includes(name)).map(seatOf)
-        await consider(team, { kind: "active", seat, live: mine, isGiven, atMs })
+        await consider(team, {
+          kind: "active",
+          seat,
+          firstSeenMs,
+          live: mine,
+          isGiven,
+          atMs,
+        })
       }
     }
   }

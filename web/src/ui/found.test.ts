@@ -39,7 +39,9 @@ beforeEach(async () => {
     return promise
   })
   openTab("/search?q=a")
-  await (await import("../session.ts")).authorization()
+  const session = await import("../session.ts")
+  await session.authorization()
+  session.lineOpened()
   const router = await import("../router.ts")
   go = (to) => router.go(to, { replace: true })
   found = await import("./found.ts")
