@@ -29,8 +29,12 @@ const MODULES: Record<string, { mutate: string[]; tests: string[] }> = {
   },
   relay: { mutate: ["src/surfaces/mcp-stdio.ts"], tests: ["src/surfaces/mcp-stdio.lines.test.ts"] },
   redaction: {
-    mutate: ["src/sessions/redaction.ts", "src/sessions/redaction/scan.ts"],
-    tests: ["src/sessions/redaction.edges.test.ts"],
+    mutate: ["src/sessions/redaction.ts", "src/sessions/redaction/scan.ts", "src/sessions/redaction/rarest-part.ts"],
+    tests: [
+      "src/sessions/redaction.edges.test.ts",
+      "src/sessions/redaction/scan.test.ts",
+      "src/sessions/redaction/rarest-part.test.ts",
+    ],
   },
   paths: {
     mutate: [

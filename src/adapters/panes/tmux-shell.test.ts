@@ -69,14 +69,17 @@ describe("an answer", () => {
   })
 
   // As much is read at once as this many bytes: what tells the end of the answer then comes in two pieces.
-  test.each([0, 1, 20, 37, 38, 39, 40])("is whole where it comes in pieces, cut %i bytes behind its end", async (cut) => {
-    const size = 65_536 - cut
-    const run = runner(`head -c ${size} /dev/zero | tr '\\0' x; head -c ${size} /dev/zero | tr '\\0' y >&2; exit 3`)
-    const running = run("/s", ["x"])
-    block(80)
-    expect(await running).toEqual({ code: 3, stdout: "x".repeat(size), stderr: "y".repeat(size) })
-    expect(await run("/s", ["x"])).toEqual({ code: 3, stdout: "x".repeat(size), stderr: "y".repeat(size) })
-  })
+  test.each([0, 1, 20, 37, 38, 39, 40])(
+    "is whole where it comes in pieces, cut %i bytes behind its end",
+    async (cut) => {
+      const size = 65_536 - cut
+      const run = runner(`head -c ${size} /dev/zero | tr '\\0' x; head -c ${size} /dev/zero | tr '\\0' y >&2; exit 3`)
+      const running = run("/s", ["x"])
+      block(80)
+      expect(await running).toEqual({ code: 3, stdout: "x".repeat(size), stderr: "y".repeat(size) })
+      expect(await run("/s", ["x"])).toEqual({ code: 3, stdout: "x".repeat(size), stderr: "y".repeat(size) })
+    },
+  )
 
   test("waits for standard error where that has more to come", async () => {
     const run = runner("head -c 3000000 /dev/zero >&2 & exit 3")
