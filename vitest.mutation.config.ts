@@ -12,5 +12,6 @@ export default defineConfig({
     // Below Stryker's own limit, so that a test that waits in vain fails instead of timing out.
     testTimeout: 25_000,
     hookTimeout: 25_000,
+    expect: { poll: { timeout: 8_000 } },
   },
 })
