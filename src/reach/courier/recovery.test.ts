@@ -203,8 +203,26 @@ describe("nothing is decided", () => {
     await settling
     expect([looks, waits[0]]).toEqual([0, 300])
     nowMs = NOW + 1 + graceMs
+    waits = []
     await made.settle(delivery, NEVER)
-    expect(looks).toBe(1)
+    expect([looks, waits]).toEqual([1, []])
+  })
+
+  test("before a hook had its time since the attempt, where that began later than this", async () => {
+    const made = recovery()
+    nowMs += GRACE_MS
+    const delivery = await begun()
+    const begunMs = delivery.attemptStartedAtMs!
+    await heardAll()
+    let looks = 0
+    spooled = () => ++looks < 0
+    nowMs = begunMs + 4_999
+    const ending = new AbortController()
+    const settling = made.settle(delivery, ending.signal)
+    await vi.waitUntil(() => waits.length > 0, { timeout: 20_000, interval: 1 })
+    ending.abort()
+    await settling
+    expect(looks).toBe(0)
   })
 
   test("while hooks have left something that was not read yet", async () => {
