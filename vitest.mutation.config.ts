@@ -9,7 +9,9 @@ export default defineConfig({
   test: {
     include: (process.env.MUTATION_TESTS ?? "src/**/*.test.ts").split(","),
     exclude: ["**/node_modules/**"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Below Stryker's own limit, so that a test that waits in vain fails instead of timing out.
+    testTimeout: 25_000,
+    hookTimeout: 25_000,
+    expect: { poll: { timeout: 8_000 } },
   },
 })

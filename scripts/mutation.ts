@@ -28,7 +28,14 @@ const MODULES: Record<string, { mutate: string[]; tests: string[] }> = {
     tests: ["src/reach/courier/evidence.test.ts"],
   },
   relay: { mutate: ["src/surfaces/mcp-stdio.ts"], tests: ["src/surfaces/mcp-stdio.lines.test.ts"] },
-  redaction: { mutate: ["src/sessions/redaction.ts"], tests: ["src/sessions/redaction.edges.test.ts"] },
+  redaction: {
+    mutate: ["src/sessions/redaction.ts", "src/sessions/redaction/scan.ts", "src/sessions/redaction/rarest-part.ts"],
+    tests: [
+      "src/sessions/redaction.edges.test.ts",
+      "src/sessions/redaction/scan.test.ts",
+      "src/sessions/redaction/rarest-part.test.ts",
+    ],
+  },
   paths: {
     mutate: [
       "src/lib/untrusted-file.ts",
@@ -99,8 +106,9 @@ function measure(module: string): Score {
       // TypeScript 7 has no API that Stryker could rewrite a tsconfig with; vitest needs none.
       tsconfigFile: "none.json",
       coverageAnalysis: "perTest",
-      concurrency: 3,
-      timeoutMS: 10_000,
+      concurrency: 2,
+      // Beside what the tests take: a slow machine is no endless loop.
+      timeoutMS: 30_000,
       reporters: ["json", "progress-append-only"],
       jsonReporter: { fileName: report },
       tempDirName: join(folder, "work"),

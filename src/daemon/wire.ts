@@ -8,7 +8,6 @@ import { o200k } from "../adapters/tokens/o200k.ts"
 import { systemClock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Follower } from "../domain/journal.ts"
-import { superviseLoop } from "../lib/supervised-loop.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
 import type { Services, SystemService } from "../operations/services.ts"
@@ -55,6 +54,7 @@ import { statusOf } from "./status.ts"
 import { teamsFile } from "./teams-file.ts"
 import { openPermits, permitFor } from "./teams-permits.ts"
 import { ownServer, teamsRecords } from "./teams-records.ts"
+import { upkeep } from "./upkeep.ts"
 import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 import { wireQueue } from "./wire-queue.ts"
@@ -69,9 +69,6 @@ export interface Program extends AgentHooks {
   /** In the order in which they must run: nothing new, then what runs, then the store. */
   stops: Step[]
 }
-
-const SWEEP_MS = 60 * 60 * 1000
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The only place that builds things, with wire-queue.ts for those that reach agents; read it from top to bottom. */
 export async function wire({
@@ -240,19 +237,7 @@ export async function wire({
   running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
   running.push(channel.run(stopping.signal), asking.run(stopping.signal))
   running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
-
-  running.push(
-    superviseLoop({
-      name: "session archiving",
-      signal: stopping.signal,
-      everyMs: SWEEP_MS,
-      async round() {
-        const count = await sessions.keeping.archiveUntouched(config.sessions.archiveAfterDays * DAY_MS)
-        if (count > 0) log.info({ count }, "archived unused sessions")
-      },
-      onTrouble: (err) => log.error({ err }, "sessions could not be archived"),
-    }),
-  )
+  running.push(...upkeep({ store, sessions, config, log }, stopping.signal))
 
   const telegram = await openBot({ store, clock, config })
   const system: SystemService = {

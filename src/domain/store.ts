@@ -56,6 +56,11 @@ export interface Store {
   facts(): Promise<StoreFacts>
   /** Makes sure that nothing deleted is left in any of the store's files. Outside of transactions. */
   purge(): Promise<void>
+  /**
+   * Empties the write-ahead log, in which replaced and deleted text stays readable. Never waits for readers: false while
+   * one still needs it. Outside of transactions.
+   */
+  emptyLog(): Promise<boolean>
   /** Gives back the memory that only makes the next queries faster. */
   rest(): Promise<void>
   close(): Promise<void>

@@ -219,4 +219,11 @@ describe("settings", () => {
     const letters = makeRedactor({ extra: [{ kind: "mark", pattern: "qq[a-z]{3}" }] })
     expect(letters(`qqabc${KEY}`)).toBe(`[redacted:mark]${TOKEN}`)
   })
+
+  test("a pattern of one's own that never comes to rest is given up after nine rounds", () => {
+    // Each round takes out one letter.
+    const own = makeRedactor({ extra: [{ kind: "mark", pattern: "a\\[redacted:mark\\]" }] })
+    expect(own(`${"a".repeat(9)}[redacted:mark]`)).toBe("[redacted:mark]")
+    expect(own(`${"a".repeat(12)}[redacted:mark]`)).toBe("aaa[redacted:mark]")
+  })
 })

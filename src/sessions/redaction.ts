@@ -113,7 +113,7 @@ const isWordCharacter = (code: number) =>
 
 /** Not in the middle of a word; but an escape such as `\n` or `%3D` or a colour before it is no word. */
 function startsFresh(text: string, at: number): boolean {
-  if (at === 0 || !isWordCharacter(text.charCodeAt(at - 1))) return true
+  if (!isWordCharacter(text.charCodeAt(at - 1))) return true
   return /[\\%m]/.test(text.slice(Math.max(0, at - 6), at)) && ESCAPE_BEFORE.test(text.slice(Math.max(0, at - 20), at))
 }
 

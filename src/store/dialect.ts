@@ -37,6 +37,8 @@ export interface StoreDialect {
   jsonNumber(column: string, key: string): RawBuilder<number | null>
   /** Overwrites what deleted rows left behind. */
   purge(db: Db): Promise<void>
+  /** Where a write-ahead log of our own lies beside the database: false while somebody reads from it. */
+  emptyLog?(db: Db): Promise<boolean>
   /** Drops what is cached in this process, where something is. */
   rest?(db: Db): Promise<void>
   /** Inserts, or updates where something reads differently; the fastest way there is, because imports wait for it. */

@@ -45,6 +45,7 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
     const tables = inside ? tablesWhenAsked(on, dialect, onMoved) : allOutside(on, onMoved)
     const rest: Omit<Store, keyof AllTables> = {
       purge: () => dialect.purge(on),
+      emptyLog: async () => (await dialect.emptyLog?.(on)) ?? true,
       rest: async () => dialect.rest?.(on),
       async transaction(work, { readAgain = false } = {}) {
         if (inside) throw new Error("transactions do not nest")

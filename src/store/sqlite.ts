@@ -1,9 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs"
 import { dirname } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import Database from "better-sqlite3"
 import { type SqlBool, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from "kysely"
 import { Failure, type FailureCode } from "../domain/failure.ts"
-import type { StoreDialect } from "./dialect.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
 import { type PutRow, toPutTurn } from "./turns.ts"
 
 export interface SqliteOptions {
@@ -14,11 +15,26 @@ export interface SqliteOptions {
   readOnly?: boolean
 }
 
+const BUSY_TIMEOUT_MS = 5000
 /** Up to this size the file is checked whole at every start; a larger one only after a sign of damage. */
 const CHECK_AT_START_BYTES = 64 * 1024 * 1024
 
 export function sqlite(options: SqliteOptions): StoreDialect {
   let database: CachingDatabase
+  // The busy timeout is off meanwhile: waiting for a reader would stop the whole program.
+  const emptyLog = (db: Db) =>
+    db.connection().execute(async () => {
+      database.prepare("pragma busy_timeout = 0").all([])
+      try {
+        const [row] = database.prepare("pragma wal_checkpoint(truncate)").all([]) as { busy: number }[]
+        return row!.busy === 0
+      } catch (error) {
+        if (isBusy(error)) return false
+        throw error
+      } finally {
+        database.prepare(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`).all([])
+      }
+    })
   return {
     kind: "sqlite",
     place: options.path,
@@ -50,8 +66,10 @@ export function sqlite(options: SqliteOptions): StoreDialect {
     },
     async purge(db) {
       await sql`vacuum`.execute(db)
-      await sql`pragma wal_checkpoint(truncate)`.execute(db)
+      // A reader in another thread ends its query; one that does not is left to whoever empties the log later.
+      for (let waitMs = 10; waitMs < 2_000 && !(await emptyLog(db)); waitMs *= 2) await sleep(waitMs)
     },
+    emptyLog,
     async putTurns(_db, rows, { isTimeLent }) {
       // Straight to the prepared statement: the caller's transaction is on this very connection, and an import spends
       // its time here.
@@ -125,7 +143,7 @@ function openFile(path: string, suspect: boolean): Database.Database {
     db.pragma("synchronous = FULL")
     db.pragma("foreign_keys = ON")
     db.pragma("secure_delete = ON")
-    db.pragma("busy_timeout = 5000")
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
     db.pragma("cache_size = -16000")
     if (suspect || statSync(path).size <= CHECK_AT_START_BYTES) assertSound(db)
     return db
@@ -138,7 +156,7 @@ function openFile(path: string, suspect: boolean): Database.Database {
 
 function openReader(path: string): Database.Database {
   const db = new Database(path, { readonly: true, fileMustExist: true })
-  db.pragma("busy_timeout = 5000")
+  db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   db.pragma("cache_size = -8000")
   return db
 }
@@ -212,6 +230,11 @@ const CODES: [prefix: string, code: FailureCode, message: string][] = [
   ["EROFS", "store_readonly", "the database is on a disk that cannot be written"],
   ["ENOSPC", "store_full", "the disk is full; the database could not be made"],
 ]
+
+/** `locked` is our own connection: a statement that is still being read. */
+const isBusy = (error: unknown) =>
+  (error instanceof Failure && error.code === "store_busy") ||
+  String((error as { code?: unknown } | null)?.code).startsWith("SQLITE_LOCKED")
 
 export function translateSqlite(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error

@@ -3,8 +3,7 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest"
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { processStart } from "../daemon/process-identity.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { newSessionId, type SessionId } from "../domain/ids.ts"
@@ -15,6 +14,19 @@ import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
 import type { Handing } from "./handing.ts"
 import { makeRecovery } from "./recovery.ts"
+
+/** How long was to be waited, one after another; it takes a fiftieth of that. */
+const { waits } = vi.hoisted(() => ({ waits: [] as number[] }))
+vi.mock("node:timers/promises", async (original) => {
+  const real = await original<typeof import("node:timers/promises")>()
+  const setTimeout: typeof real.setTimeout = (ms = 0, value, options) => {
+    waits.push(ms)
+    return real.setTimeout(ms / 50, value, options)
+  }
+  return { ...real, setTimeout }
+})
+const waitedMs = () => waits.reduce((sum, ms) => sum + ms, 0)
+const hasWaited = (ms: number) => vi.waitUntil(() => waitedMs() >= ms, { timeout: 20_000, interval: 1 })
 
 const NOW = 1_800_000_000_000
 const KEY = "m-00000000000000aa"
@@ -36,6 +48,7 @@ beforeEach(async () => {
   nowMs = NOW
   records = [async () => true]
   reads = []
+  waits.length = 0
   ended = []
   handing = { hand: () => Promise.reject(new Error("nobody has it open")) }
   const created = { id: newSessionId(), platform: "claude-code", nativeId: "n1", projectId: null, title: "t" }
@@ -135,6 +148,13 @@ describe("an answer that stands in the agent's records", () => {
     expect(await store.pairs.answerTo(KEY)).toMatchObject(none)
   })
 
+  test("takes no time where it is not known when it was begun with", async () => {
+    await said("prompt", KEY)
+    await said("reply", "because")
+    await recovery().settle({ ...(await begun()), attemptStartedAtMs: null }, no, NEVER)
+    expect(await store.pairs.answerTo(KEY)).toMatchObject({ durationMs: 0, text: "because" })
+  })
+
   test.each([
     [false, "lost", true],
     [false, "reset", true],
@@ -224,13 +244,21 @@ describe("without an answer", () => {
     expect(await kept()).toMatchObject({
       ...{ state: "queued", outcome: "it had not arrived", leaseOwner: null, dueAtMs: delivery.dueAtMs },
     })
-    // Not given up after one look.
-    expect(reads.length).toBeGreaterThan(10)
+    // Three seconds, after a first look.
+    expect(waits).toEqual(Array(12).fill(250))
+    expect(reads).toHaveLength(13)
   })
 
   test("it has failed where an agent was said to have it and does not", async () => {
     await recovery().settle(await begun({ isDelivered: true }), no, NEVER)
     expect(await settledAs()).toEqual(["failed", "Throughline was ended before the agent had taken it"])
+  })
+
+  test("it is not waited for any longer once nothing is captured any more", async () => {
+    records.push(async () => false)
+    await recovery().settle(await begun(), no, NEVER)
+    expect(await settledAs()).toEqual(["uncertain", "nothing is captured that could tell what became of it"])
+    expect(reads).toHaveLength(2)
   })
 
   test("it is not known where nothing is captured, and nobody waits for that", async () => {
@@ -273,8 +301,7 @@ describe("a process that still works on it", () => {
     await said("prompt", KEY)
     await said("reply", "because")
     const settling = recovery().settle(await begun({ worker: outcome, isDelivered: true }), no, NEVER)
-    // Too short a pause would prove nothing, and fail nothing.
-    await sleep(400)
+    await hasWaited(1_000)
     expect(reads).toEqual([])
     child.kill("SIGKILL")
     await settling
@@ -335,10 +362,10 @@ test("a question whose process is not known is looked for only after a while", a
   await said("prompt", KEY)
   await said("reply", "because")
   const settling = recovery().settle(await begun({ worker: null }), no, NEVER)
-  // Too short a pause would prove nothing, and fail nothing.
-  await sleep(300)
-  expect(reads).toEqual([])
+  await hasWaited(1)
+  expect([waits, reads]).toEqual([[3_000], []])
   await settling
+  expect(reads).toHaveLength(1)
   expect(await settledAs()).toEqual(["done", FOUND])
 })
 

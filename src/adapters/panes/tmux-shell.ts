@@ -26,9 +26,8 @@ export function makeTmuxRunner(tool: TmuxTool): (socket: string, args: string[],
   return (socket, args, stdin = "") => {
     let shell = shells.get(socket)
     if (!shell) {
-      const made = makeShell(tool, () => shells.get(socket) === made && shells.delete(socket))
-      shell = made
-      shells.set(socket, made)
+      shell = makeShell(tool, () => shells.delete(socket))
+      shells.set(socket, shell)
     }
     return shell(["-u", "-S", socket, ...args], stdin)
   }
@@ -87,10 +86,12 @@ function makeShell({ env, program = "tmux", maxMs = MAX_MS }: TmuxTool, onEnd: (
   const read = () => {
     const stdout = before(out, `\n${token} `)
     const stderr = before(err, `\n${token}\n`)
-    const code = stdout && /^(\d+)\n$/.exec(out.subarray(stdout.length + token.length + 2).toString())?.[1]
-    if (!job || stdout === undefined || stderr === undefined || code === undefined) return
+    if (!job || !stdout || !stderr) return
+    const code = out.subarray(stdout.length + token.length + 2).toString()
+    // A part of it may have come alone.
+    if (!code.endsWith("\n")) return
     const { resolve, reject } = job
-    const ran = { code: Number(code), stdout: stdout.toString("utf8"), stderr: stderr.toString("utf8") }
+    const ran = { code: Number(code), stdout: stdout.toString(), stderr: stderr.toString() }
     ;[out, err] = [Buffer.alloc(0), Buffer.alloc(0)]
     if (ran.code === NOT_FOUND)
       reject(new Failure("dependency_missing", "tmux is not installed, or not on the daemon's PATH"))

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { type FakeAgents, makeFakeAgents } from "../../../test/fixtures/fake-agents.ts"
@@ -7,7 +7,7 @@ import { writeProgram } from "../../../test/fixtures/terminal.ts"
 import type { PaneAddress, PaneGuard, Panes } from "../../domain/panes.ts"
 import { tmuxPanes } from "./tmux.ts"
 
-const SOON = { timeout: 60_000, interval: 50 }
+const SOON = { interval: 20 }
 
 let agents: FakeAgents
 let panes: Panes
@@ -117,6 +117,14 @@ describe("a pane is another one", () => {
     expect(await panes.identify({ socket, pane: pane.pane })).toEqual(pane)
     expect(await all()).toBe("")
   })
+})
+
+test("a pane whose number has two digits is one as well", async () => {
+  for (let count = 0; count < 10; count++) tmux("new-window", "-d", "-t", "one:", "sleep 60")
+  const last = await start("last", ["sleep", "60"])
+  expect(last.pane).toMatch(/^%\d\d$/)
+  expect(await panes.identify({ socket: last.socket, pane: last.pane })).toEqual(last)
+  expect(await panes.look(last)).toBeDefined()
 })
 
 test("a pane is known by its server and program, as tmux tells them", async () => {
@@ -238,10 +246,14 @@ describe("a program is started", () => {
   })
 
   test("alone, without a shell that would read its name", async () => {
-    const program = join(agents.dir, "it's $(one) program;")
-    writeFileSync(program, `#!/bin/sh\necho here >'${agents.dir}/alone'\nexec sleep 60\n`, { mode: 0o755 })
-    await start("alone", [program])
-    await expect.poll(() => read("alone"), SOON).toBe("here\n")
+    for (const name of ["it's $(one) program;", "a=b"]) {
+      const program = join(agents.dir, name)
+      writeFileSync(program, `#!/bin/sh\necho here >'${agents.dir}/alone'\nexec sleep 60\n`, { mode: 0o755 })
+      const alone = await start(`alone ${name.length}`, [program])
+      await expect.poll(() => read("alone"), SOON).toBe("here\n")
+      expect(await panes.look(alone)).toBeDefined()
+      unlinkSync(join(agents.dir, "alone"))
+    }
   })
 
   test("in a server of ours without a person's settings", async () => {
@@ -275,14 +287,15 @@ describe("a program is started", () => {
     return { running, tries: () => file("tries").length / 2 }
   }
 
-  test.each(["server exited", "lost server", "error connecting to /s"])(
-    "again where its server ended in that moment: %s",
-    async (words) => {
-      const { running, tries } = faltering(4, words)
-      expect(shown("#{session_name}", await running)).toBe("late")
-      expect(tries()).toBe(5)
-    },
-  )
+  test.each([
+    ["server exited", 4],
+    ["lost server", 1],
+    ["error connecting to /s", 1],
+  ])("again where its server ended in that moment: %s", async (words, times) => {
+    const { running, tries } = faltering(times, words)
+    expect(shown("#{session_name}", await running)).toBe("late")
+    expect(tries()).toBe(times + 1)
+  })
 
   test("not more than five times", async () => {
     const { running, tries } = faltering(99, "server exited unexpectedly\n")

@@ -68,8 +68,8 @@ export function tmuxPanes(tool: TmuxTool): Panes {
     async start({ socket, name, cwd, argv, env }) {
       const place = ["-s", literal(name), "-x", "160", "-y", "50", "-c", literal(cwd)]
       const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`])
-      // A single word would be given to a shell.
-      const words = argv.length === 1 ? ["env", ...argv] : argv
+      // tmux gives a single word to a shell to read; `env` would take one with a "=" for a variable.
+      const words = argv.length === 1 ? ["sh", "-c", 'exec "$0"', ...argv] : argv
       const args = ["new-session", "-d", "-P", "-F", "#{pane_id}", ...place, ...variables, "--", ...words].map(whole)
       for (let left = STARTS; ; left--) {
         // A server that this starts is ours: a person's settings, such as panes that stay when they are dead, are not for it.

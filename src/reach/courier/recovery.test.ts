@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { type DrawnPane, type DrawnScreen, drawnPane } from "../../../test/fixtures/drawn-pane.ts"
 import { type FakeAgents, makeFakeAgents } from "../../../test/fixtures/fake-agents.ts"
 import { consoles } from "../../adapters/consoles/list.ts"
@@ -46,6 +45,10 @@ let agent: LiveAgent | undefined
 let lines: AgentLine[]
 let spooled: () => boolean | Promise<boolean>
 let places: string[]
+/** How long a screen may take to show what was typed; only a test in which it never does waits for that. */
+let settleMs: number
+/** How long somebody was to wait, one after another. */
+let waits: number[]
 beforeAll(() => {
   agents = makeFakeAgents()
 })
@@ -60,6 +63,8 @@ beforeEach(async () => {
   lines = []
   spooled = () => false
   places = []
+  waits = []
+  settleMs = 10_000
 })
 afterEach(async () => {
   await store.close()
@@ -103,14 +108,30 @@ async function begun({ rung = "pane", text = TEXT, isCommand = false, to = sessi
   return { ...cut!, sessionId: to }
 }
 
+/** Waiting takes no time but the clock's. */
+const hasty = (): Desk => ({
+  ...desk,
+  async isConfirmed(delivery, withinMs, signal) {
+    waits.push(withinMs)
+    const isConfirmed = await desk.isConfirmed(delivery, 20, signal)
+    if (!isConfirmed) nowMs += withinMs
+    return isConfirmed
+  },
+})
+/** Nobody looks so often: then patience is at its end, so that nothing goes on for ever. */
+const MOST_READINGS = 60
+const leaping = () => {
+  let readings = 0
+  return { nowMs: () => (++readings > MOST_READINGS ? nowMs + 2 * PATIENCE_MS : nowMs) }
+}
 const recovery = (known = consoles) =>
   makeRecovery({
-    ...{ store, clock: { nowMs: () => nowMs }, desk, lines, consoles: known },
+    ...{ store, clock: leaping(), desk: hasty(), lines, consoles: known },
     live: {
       ofSession: async (id) => (id === sessionId ? agent : undefined),
       ...{ ofTeam: async () => [], all: async () => [], strangers: async () => [] },
     },
-    paster: makePaster({ panes: agents.panes, consoles, settleMs: 10_000 }),
+    paster: makePaster({ panes: agents.panes, consoles, settleMs }),
     machine: { os: "linux", homeDir: dir, env: {} },
     hasSpooled: async () => spooled(),
     inTurn(place, act) {
@@ -177,14 +198,31 @@ describe("nothing is decided", () => {
     nowMs += graceMs - 1
     const ending = new AbortController()
     const settling = made.settle(delivery, ending.signal)
-    // Too short a pause would prove nothing, and fail nothing.
-    await sleep(50)
+    await vi.waitUntil(() => waits.length > 0, { timeout: 20_000, interval: 1 })
+    ending.abort()
+    await settling
+    expect([looks, waits[0]]).toEqual([0, 300])
+    nowMs = NOW + 1 + graceMs
+    waits = []
+    await made.settle(delivery, NEVER)
+    expect([looks, waits]).toEqual([1, []])
+  })
+
+  test("before a hook had its time since the attempt, where that began later than this", async () => {
+    const made = recovery()
+    nowMs += GRACE_MS
+    const delivery = await begun()
+    const begunMs = delivery.attemptStartedAtMs!
+    await heardAll()
+    let looks = 0
+    spooled = () => ++looks < 0
+    nowMs = begunMs + 4_999
+    const ending = new AbortController()
+    const settling = made.settle(delivery, ending.signal)
+    await vi.waitUntil(() => waits.length > 0, { timeout: 20_000, interval: 1 })
     ending.abort()
     await settling
     expect(looks).toBe(0)
-    nowMs += 1
-    await made.settle(delivery, NEVER)
-    expect(looks).toBe(1)
   })
 
   test("while hooks have left something that was not read yet", async () => {
@@ -201,7 +239,7 @@ describe("nothing is decided", () => {
     nowMs += GRACE_MS
     await store.journal.append([{ kind: "hook.received", atMs: nowMs, data: {} }])
     const settling = made.settle(delivery, NEVER)
-    await expect.poll(async () => (await store.deliveries.byKey(KEY))!.outcome, { timeout: 60_000 }).toBeNull()
+    await expect.poll(async () => (await store.deliveries.byKey(KEY))!.outcome).toBeNull()
     await heardAll()
     await settling
     expect((await store.deliveries.byKey(KEY))!.outcome).toBe("the agent ended before it took it")
@@ -388,6 +426,34 @@ describe("in a pane", () => {
     expect(await one.all()).toBe("\r")
     expect(places).toEqual([`${one.pane.socket}\0${one.pane.pane}`])
     expect(desk.size).toBe(0)
+  })
+
+  test.each([
+    ["is taken, and no hook tells of it", ""],
+    ["is not taken at once", TEXT],
+  ])("what stands in the input line is never typed again once Enter was pressed: it %s", async (_, shown) => {
+    const delivery = await begun()
+    const one = await pane(claude(TEXT), { statusAtMs: null })
+    let looks = 0
+    if (shown !== "") settleMs = 300
+    const stop = one.follow((got) => claude(got === "" ? TEXT : shown))
+    onTestFinished(stop)
+    let enteredMs = 0
+    spooled = async () => {
+      looks++
+      if (looks === 1) enteredMs = nowMs
+      if (looks === 2) {
+        await stop()
+        await one.draw(claude(""))
+      }
+      // From when Enter was pressed, not from when the message was begun.
+      if (looks > 2) nowMs = enteredMs + (looks === 3 ? 29_999 : 30_000)
+      return false
+    }
+    expect(await settled(delivery)).toEqual(["uncertain", "it was submitted, and the agent never acknowledged it"])
+    expect(looks).toBe(4)
+    expect(await one.all()).toBe("\r")
+    expect(waits[0]).toBe(shown === "" ? 5_000 : 300)
   })
 
   test("a command that stands there gets its Enter, and no hook is waited for", async () => {

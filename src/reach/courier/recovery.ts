@@ -48,6 +48,8 @@ type Verdict = "settled" | "delivered" | "wait" | { again: string } | { unclear:
 export function makeRecovery(deps: RecoveryDeps): Recovery {
   const { store, clock, desk, live, paster, lines, consoles, machine, hasSpooled, inTurn } = deps
   const startedAtMs = clock.nowMs()
+  /** When Enter was pressed for it: an empty input line no longer means that it never got there. */
+  const enteredAtMs = new WeakMap<Delivery, number>()
 
   /** Everything that hooks have said up to now was heard. */
   const isHeard = async () => {
@@ -77,16 +79,21 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
     if (!pane) return { unclear: "the agent's terminal is not known any more" }
     const isCommand = messageOf(delivery).isCommand === true
     const result = await inTurn(placeOf(agent), () => paster.finish(pasteWish(deps, delivery, agent, pane)))
+    if (result.kind === "submitted" || result.kind === "pasted") enteredAtMs.set(delivery, clock.nowMs())
     if (result.kind === "submitted" && isCommand) return "delivered"
     if (result.kind === "submitted") return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? "settled" : "wait"
     if (result.kind === "refused") return { unclear: result.reason }
-    if (result.kind === "gone") return "wait"
     if (result.kind !== "later" || result.reason !== "empty") return "wait"
     if (isCommand) return { unclear: "the agent does not say by itself that it has run a command" }
-    if (isUntouched(agent, delivery)) return { again: "it had not reached the input line" }
-    return clock.nowMs() - delivery.attemptStartedAtMs! < SILENT_MS
-      ? "wait"
-      : { unclear: "the agent has worked since, and did not say on what" }
+    const entered = enteredAtMs.get(delivery)
+    if (entered === undefined && isUntouched(agent, delivery)) return { again: "it had not reached the input line" }
+    if (clock.nowMs() - (entered ?? delivery.attemptStartedAtMs!) < SILENT_MS) return "wait"
+    return {
+      unclear:
+        entered === undefined
+          ? "the agent has worked since, and did not say on what"
+          : "it was submitted, and the agent never acknowledged it",
+    }
   }
 
   const onLine = async (delivery: Delivery, agent: LiveAgent): Promise<Verdict> => {

@@ -1,3 +1,5 @@
+import { rarestPart } from "./rarest-part.ts"
+
 interface Finder {
   anchor: string
   first: number
@@ -97,43 +99,6 @@ const HASH_BITS = 20
 function hashOf(four: number): number {
   return Math.imul(four | 0x20202020, 0x9e3779b1) >>> (32 - HASH_BITS)
 }
-
-/** Where the four characters begin that are met least often. */
-function rarestPart(anchor: string): number {
-  const rarity = (at: number) => {
-    if (at + 1 >= anchor.length) return 0
-    return Number(RARITY[sortOf(anchor.charCodeAt(at))]![sortOf(anchor.charCodeAt(at + 1))])
-  }
-  let [best, most] = [0, -1]
-  for (let at = 0; at + 3 <= anchor.length; at++) {
-    const sum = rarity(at) + rarity(at + 1) + rarity(at + 2)
-    if (sum > most) [best, most] = [at, sum]
-  }
-  return best
-}
-
-/** Letters each by itself, then digits, `_` and `-`, blanks, and all other signs. */
-function sortOf(code: number): number {
-  const letter = (code | FOLD) - 97
-  if (letter >= 0 && letter < 26 && code >= 65) return letter
-  return code >= 48 && code <= 57 ? 26 : code === 95 || code === 45 ? 27 : code <= 32 ? 28 : 29
-}
-
-/** How rarely one follows the other in code and prose: 0 is most often. */
-const RARITY = `
-543365463652337462224545474543 466636774474764775564777575665 365636734743672674534776674644
-355426663765653575454667574533 352243454563224342225442474422 466645773775763774444777674634
-566736554775545674554777776543 375727773776653675545777675544 453333477763322464227475745655
-777747777777775777477667776986 676637674777757676566777776654 365425763763663576444567476543
-346627774776454377465777776644 363334364655542465223567575522 544254574643314372433536776645
-366527564773663472434777676654 777777777776777777773777776786 264415462755432573334567476533
-453525642645553365224655475522 254425622664553473233666275422 545536574773436473436776775766
-367737774777775777777777775875 477646744776644675567767775745 675757775777676377637777775654
-666757776775645376557757776633 577757777777774777777777775874 445554666655656666656665662442
-555554665766556575456578964455 232333442543333363223436543401 343334443454433363324446633400
-`
-  .trim()
-  .split(/\s+/)
 
 /** By hand: `startsWith` takes longer than all else that is done to tell a part from an anchor. */
 function isAnchorAt(codes: Uint16Array, anchor: string, at: number, anyCase: boolean): boolean {
