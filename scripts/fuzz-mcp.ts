@@ -82,9 +82,7 @@ export async function fuzzMcp(times: number, seed = 1): Promise<FuzzReport> {
         codes[code] = (codes[code] ?? 0) + 1
         const told = (what: string) =>
           report.troubles.push(`${op.name} as ${name}: ${what} for ${JSON.stringify(message).slice(0, 300)}: ${text}`)
-        // The SDK's own answer to a handshake without its parameters; nothing of ours has run.
-        const isSdks = (message as Message | null)?.method === "initialize"
-        if (code === "internal" || (code === `rpc ${INTERNAL}` && !isSdks) || status >= 500) told(code)
+        if (code === "internal" || code === `rpc ${INTERNAL}` || status >= 500) told(code)
         if (code === HUNG) told("no answer")
         if (code === "ok" && (isShutOut || !isTool(op)) && isCallOf(message, op)) told("was let through")
         if (isShutOut && status !== 403) told(`${status} instead of a refusal`)

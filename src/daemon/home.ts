@@ -30,6 +30,8 @@ export interface Home {
   /** The script that agents' hooks run, and where it leaves what it cannot hand over. */
   hook: string
   spool: string
+  /** What commands did that are no operations, until the daemon has it in its audit. */
+  audit: string
   /** What `setup` did to agents' files, and the files as they were. */
   setup: string
   backups: string
@@ -59,6 +61,7 @@ export function homeAt(dir: string, tempDir: string): Home {
     tmux: socketPath(dir, "tmux", tempDir),
     hook: join(dir, "hook.sh"),
     spool: join(dir, "spool"),
+    audit: join(dir, "audit"),
     setup: join(dir, "setup.json"),
     backups: join(dir, "backups"),
     handoffs: join(dir, "handoffs"),

@@ -4,6 +4,6 @@ import type { Home } from "./home.ts"
 
 /** How text is cleaned before it is stored, and which of our own files beside the databases could hold it. */
 export function privacy(home: Home, capture: CaptureSettings): { redact(text: string): string; ownFiles: OwnFiles } {
-  const ownFiles = { lineFolders: [home.logs, home.spool], copies: [home.backups] }
+  const ownFiles = { lineFolders: [home.logs, home.spool, home.audit], copies: [home.backups] }
   return { redact: redactorOf(capture), ownFiles }
 }

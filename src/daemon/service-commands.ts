@@ -1,5 +1,6 @@
 import type { Command } from "commander"
 import { refuseAgents } from "./agent-shell.ts"
+import { recordCommand } from "./command-audit.ts"
 import type { Environment } from "./environment.ts"
 import type { Home } from "./home.ts"
 import type { makeService, ServiceChange, ServiceState } from "./service.ts"
@@ -35,6 +36,7 @@ export function addServiceCommands(program: Command, context: Context): void {
       if (isChanged && !flags.json) write(`write ${path}:\n\n${text.replaceAll(/^(?=.)/gm, "    ")}\n`)
       if (flags.json && !flags.yes) return answer({ path, text, changed: isChanged, applied: false }, "", flags)
       if (isChanged && !flags.yes && !(await confirm("Write it and start it?"))) return write("Nothing was changed.\n")
+      recordCommand(context, "service.install", { path })
       const change = await made.install()
       answer({ ...view(change), applied: true }, installed(change), flags)
     })
@@ -50,6 +52,7 @@ export function addServiceCommands(program: Command, context: Context): void {
       const { path, file } = await made.state()
       if (file !== "none" && !flags.yes && !(await confirm(`Remove ${path} and stop the daemon?`)))
         return write("Nothing was changed.\n")
+      recordCommand(context, "service.uninstall", { path })
       const change = await made.uninstall()
       answer(view(change), uninstalled(change), flags)
     })

@@ -4,6 +4,7 @@ import { neededAgent } from "../domain/agent-names.ts"
 import { systemClock } from "../domain/clock.ts"
 import { counted, table } from "../operations/text.ts"
 import type { AgentState, Change, Setup } from "../sessions/setup/room.ts"
+import { recordCommand } from "./command-audit.ts"
 import type { Environment } from "./environment.ts"
 import type { Home } from "./home.ts"
 import { ownProgram } from "./own-program.ts"
@@ -46,7 +47,7 @@ export function addSetupCommands(program: Command, context: Context): void {
   command("setup", "Let an agent run Throughline's hooks and offer its tools")
     .option("--allow-tools", "let it use Throughline's own tools without asking each time")
     .action(async (agent: string | undefined, flags: Flags) => {
-      let setup = await load(context, flags)
+      let [setup, allowsTools] = [await load(context, flags), flags.allowTools === true]
       const states = setup.agents()
       const isMeant = ({ found, state }: AgentState) => found && state !== "ready"
       const chosen = choose(states, agent, flags, isMeant)
@@ -62,10 +63,13 @@ export function addSetupCommands(program: Command, context: Context): void {
       const mayAsk = !flags.allowTools && works.some((work) => work.agent.canAllowTools && work.changes.length > 0)
       const agreed = async () => {
         // Each use of them would be asked for otherwise. The rule is for our own server alone.
-        if (mayAsk && (await context.confirm("Let them use Throughline's own tools without asking each time?")))
-          setup = await load(context, { allowTools: true })
+        if (!mayAsk || !(await context.confirm("Let them use Throughline's own tools without asking each time?")))
+          return
+        setup = await load(context, { allowTools: true })
+        allowsTools = true
       }
-      await carryOut(works, flags, context, { question, apply, plan, done: setUpText, agreed })
+      const recorded = () => ({ what: "setup", data: { allowsTools } })
+      await carryOut(works, flags, context, { question, apply, plan, done: setUpText, agreed, recorded })
     })
 
   command("unsetup", "Take back what setup changed").action(async (agent: string | undefined, flags: Flags) => {
@@ -80,6 +84,7 @@ export function addSetupCommands(program: Command, context: Context): void {
       apply,
       plan: flags.diff ? planText : shortPlan("unsetup"),
       done: undoneText,
+      recorded: () => ({ what: "unsetup", data: {} }),
     })
   })
 }
@@ -100,7 +105,7 @@ function choose(
 async function carryOut(
   works: Work[],
   { yes, json }: Flags,
-  { write, confirm }: Context,
+  context: Context,
   act: {
     question: string
     apply(agent: AgentState): Change[]
@@ -108,13 +113,20 @@ async function carryOut(
     done(work: Work): string
     /** Asked for when a person has said yes, and before anything is changed. */
     agreed?(): Promise<void>
+    /** For the audit. */
+    recorded(): { what: string; data: Record<string, unknown> }
   },
 ): Promise<void> {
+  const { write, confirm } = context
   const todo = works.filter(({ changes }) => changes.length > 0)
   const isAnswered = json || todo.length === 0
   if (!isAnswered) write(`${todo.map(act.plan).join("\n\n")}\n\n`)
   const goesAhead = yes || (!isAnswered && (await confirm(act.question)))
   if (goesAhead && !yes) await act.agreed?.()
+  if (goesAhead && todo.length > 0) {
+    const { what, data } = act.recorded()
+    recordCommand(context, what, { agents: todo.map(({ agent }) => agent.platform), ...data })
+  }
   // Also where nothing is to be changed: the script that the hooks run may be an old one.
   const done = goesAhead ? works.map(({ agent }) => ({ agent, changes: act.apply(agent) })) : works
   if (json)

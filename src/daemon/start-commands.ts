@@ -8,6 +8,7 @@ import { progressLine } from "../operations/sources.ts"
 import { counted } from "../operations/text.ts"
 import { client } from "../surfaces/client.ts"
 import { refuseAgents } from "./agent-shell.ts"
+import { recordCommand } from "./command-audit.ts"
 import { loadConfig } from "./config.ts"
 import { type DaemonCalls, ensureDaemon, stopDaemon } from "./connect.ts"
 import type { Environment } from "./environment.ts"
@@ -57,7 +58,10 @@ export function addStartCommands(program: Command, context: Context): void {
         const json = { started: made.isNew, demo: environment.demo.dir, ...made.registration }
         return answer(json, demoText(environment.demo, commandName(environment), made), flags)
       }
-      if (flags.set.length > 0) refuseAgents(environment, "start --set")
+      if (flags.set.length > 0) {
+        refuseAgents(environment, "start --set")
+        recordCommand(context, "start", { set: flags.set.map((one) => one.split("=", 1)[0]) })
+      }
       const { registration, started } = await ensureDaemon(home, flags.set)
       if (!started && flags.set.length > 0)
         throw new Failure("bad_input", "it runs already: `throughline stop` first, then start it with --set", {

@@ -5,6 +5,7 @@ import { editJson } from "../adapters/setup/shared/json.ts"
 import type { Channel, ChannelSelf } from "../domain/channel.ts"
 import { Failure } from "../domain/failure.ts"
 import { writeWhole } from "../sessions/setup/files.ts"
+import { recordCommand } from "./command-audit.ts"
 import { loadConfig } from "./config.ts"
 import { runningDaemon } from "./connect.ts"
 import type { Finding } from "./doctor.ts"
@@ -57,7 +58,7 @@ export async function setUpTelegram(parts: SetupParts, wishes: Wishes): Promise<
   const isTokenElsewhere = settings.some(
     ({ key, source }) => key === "telegram.token" && source.startsWith("environment"),
   )
-  const isChanged = writeDown(home, {
+  const isChanged = writeDown(parts, {
     token: isTokenElsewhere && known.token === token ? undefined : token,
     chat: chatId,
     users: users.length > 0 ? users : undefined,
@@ -174,7 +175,11 @@ async function checked({ prompts, say }: SetupParts, channel: Channel, chatId: s
 type Written = { [Key in "token" | "chat" | "users"]: unknown }
 
 /** Comments and everything else of the file stay. True when it was changed. */
-function writeDown(home: Home, values: Written): boolean {
+/** For the audit: the chat and the people by their numbers, and of the token only that it is there. */
+const changedOf = ({ token, ...shown }: Written) => ({ ...shown, hasToken: token !== undefined })
+
+function writeDown(parts: SetupParts, values: Written): boolean {
+  const { home } = parts
   prepareHome(home)
   const edits = editJson(home.config, "telegram", (file) => {
     file.object(["telegram"])
@@ -185,6 +190,7 @@ function writeDown(home: Home, values: Written): boolean {
         file.set(["telegram", key], value)
     }
   })
+  if (edits.length > 0) recordCommand(parts, "telegram.setup", changedOf(values))
   // Before a token is in it, whatever the file was until now.
   if (edits.length > 0 && existsSync(home.config)) chmodSync(home.config, 0o600)
   for (const { after } of edits) writeWhole(home.config, after!)

@@ -34,6 +34,7 @@ import { openAsking } from "./approvals.ts"
 import { openBot } from "./bot.ts"
 import type { Bugs } from "./bugs.ts"
 import { openChannel } from "./channel.ts"
+import { takeInCommands } from "./command-audit.ts"
 import { configFile } from "./config-file.ts"
 import { examine, verdict } from "./doctor.ts"
 import type { Environment } from "./environment.ts"
@@ -255,7 +256,20 @@ export async function wire({
   }
   const rooms = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, keeping }
   const audit: Services["audit"] = (entry) => store.audit.add({ atMs: clock.nowMs(), ...entry })
-  const services = { ...rooms, updates, permits, analytics, telegram, system, audit }
+  const takeIn = () =>
+    takeInCommands(home, store.audit.addOnce, (path, err) =>
+      log.warn({ path, err }, "a command's record is unreadable"),
+    )
+  // A full disk must not keep the daemon from starting: the next reading of the audit tries again.
+  await takeIn().catch((err) => log.warn({ err }, "what commands recorded is not in the audit yet"))
+  const withCommands = {
+    ...permits,
+    async audit(wish: Parameters<typeof permits.audit>[0]) {
+      await takeIn()
+      return permits.audit(wish)
+    },
+  }
+  const services = { ...rooms, updates, permits: withCommands, analytics, telegram, system, audit }
   const call: Call = reporting(local(operations, services), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })

@@ -64,6 +64,8 @@ export interface Permissions {
 
 export interface Audit {
   add(entry: Omit<AuditEntry, "seq">): Promise<void>
+  /** For what may be handed over again after a crash: an entry that is there already, word for word, stays the only one. */
+  addOnce(entry: Omit<AuditEntry, "seq">): Promise<void>
   /**
    * For what strangers can cause as often as they like: one entry for each of them and window, with a count and the times
    * of the first and the last; past so many of them, one entry for all others.

@@ -164,6 +164,12 @@ export function makeAudit(db: Db): Audit {
   }
   return {
     add,
+    async addOnce(entry) {
+      const { atMs, who, what, data } = entry
+      const same = db.selectFrom("audit").select("seq").where("at_ms", "=", atMs).where("who", "=", who)
+      const found = await same.where("what", "=", what).where("data", "=", JSON.stringify(data)).executeTakeFirst()
+      if (!found) await add(entry)
+    },
     async tally(entry, { windowMs, most }) {
       const { what, atMs, data } = entry
       const recent = db

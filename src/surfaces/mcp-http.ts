@@ -7,6 +7,7 @@ import {
 import { newKey } from "../domain/ids.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
 import { type McpOptions, mcpServer, mcpTools } from "./mcp.ts"
+import { malformedHello } from "./mcp-hello.ts"
 
 const IDLE_MS = 60 * 60 * 1000
 const MAX_SESSIONS = 1000
@@ -36,6 +37,12 @@ export function mcpHttp(options: McpOptions): McpHttp {
   })
 
   const open = async (request: Request): Promise<Response> => {
+    const body: unknown = await request
+      .clone()
+      .json()
+      .catch(() => undefined)
+    const wrong = malformedHello(body)
+    if (wrong) return Response.json(wrong, { status: 400 })
     sweep(connections)
     const id = newKey()
     const server = mcpServer(options, tools, { surface: "mcp", isRemote: true, key: `mcp:${id}` })

@@ -9,6 +9,7 @@ import { CALLER_HEADER, TOOLS_HEADER } from "./client.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
 import { lines } from "./lines.ts"
 import { type Heard, type McpOptions, type McpTools, mcpServer, mcpTools } from "./mcp.ts"
+import { malformedHello } from "./mcp-hello.ts"
 import { quickCalls } from "./mcp-quick.ts"
 import { STREAM_PATH } from "./paths.ts"
 
@@ -41,6 +42,8 @@ export function mcpStreams(options: McpOptions) {
       const onLine = (line: Buffer) => {
         const message = attempt<unknown>(() => JSON.parse(line.toString("utf8")))
         if (!isBusy && quick(message)) return
+        const wrong = malformedHello(message)
+        if (wrong) return send(`${JSON.stringify(wrong)}\n`)
         // What comes right behind this message waits in the SDK's queue with it, so that neither overtakes the other.
         isBusy = true
         setImmediate(() => {

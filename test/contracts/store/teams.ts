@@ -225,6 +225,13 @@ export function teamsContract(store: () => Store): void {
     expect((await store().audit.list({ limit: 1 }))[0]).toMatchObject({ who: "eve", data: { count: 1 } })
   })
 
+  test("an entry that is handed over twice is one entry; another one at the same time is another", async () => {
+    const entry = (id: string) => ({ atMs: NOW, who: "the owner", what: "setup", data: { agents: ["codex"], id } })
+    for (const id of ["a", "b", "a"]) await store().transaction((tx) => tx.audit.addOnce(entry(id)))
+    const kept = (await store().audit.list({ limit: 9 })).filter(({ what }) => what === "setup")
+    expect(kept.map(({ data }) => data.id)).toEqual(["b", "a"])
+  })
+
   test("the audit is read newest first, page by page", async () => {
     for (const n of range(3))
       await store().audit.add({ atMs: NOW + n, who: "me", what: "permission.allowed", data: { n } })
