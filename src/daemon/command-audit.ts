@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import * as z from "zod"
-import { newKey } from "../domain/ids.ts"
+import { newTimedId } from "../domain/ids.ts"
 import type { AuditEntry } from "../domain/permission.ts"
 import { isRefusal } from "../lib/path-rules.ts"
 import { bytesOrNull } from "../lib/untrusted-file.ts"
@@ -31,9 +31,10 @@ export function recordCommand(
 ): void {
   const { shell } = environment.agent
   const who = shell === undefined ? OWNER : `the shell of an agent (${shell})`
-  const id = newKey()
-  // The id makes it the only one of its kind: taken in twice, it is one row.
-  const entry: Entry = { atMs: Date.now(), who, what, data: { via: "terminal", ...data, id } }
+  const atMs = Date.now()
+  // The id makes it the only one of its kind: taken in twice, it is one row. Sorted by it, the oldest is taken in first.
+  const id = newTimedId(atMs)
+  const entry: Entry = { atMs, who, what, data: { via: "terminal", ...data, id } }
   prepareHome(home)
   try {
     mkdirSync(home.audit, { recursive: true, mode: 0o700 })
