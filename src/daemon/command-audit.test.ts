@@ -36,7 +36,7 @@ test("what a command does is written before, for us alone, and taken in once", a
   expect(rows[0]).toMatchObject({
     who: "the owner",
     what: "config.set",
-    data: { via: "terminal", key: "http.port", isSet: true, id: expect.any(String) },
+    data: { via: "terminal", key: "http.port", isSet: true, recordId: expect.any(String) },
   })
   expect(rows[0]!.atMs).toBeGreaterThan(Date.now() - 60_000)
   expect(files()).toEqual([])

@@ -34,7 +34,7 @@ export function recordCommand(
   const atMs = Date.now()
   // The id makes it the only one of its kind: taken in twice, it is one row. Sorted by it, the oldest is taken in first.
   const id = newTimedId(atMs)
-  const entry: Entry = { atMs, who, what, data: { via: "terminal", ...data, id } }
+  const entry: Entry = { atMs, who, what, data: { via: "terminal", ...data, recordId: id } }
   prepareHome(home)
   try {
     mkdirSync(home.audit, { recursive: true, mode: 0o700 })

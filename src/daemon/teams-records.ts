@@ -80,7 +80,8 @@ export function teamsRecords({
     },
     async isOpenElsewhere(platform, nativeId) {
       const session = await store.sessions.byNative(platform, nativeId)
-      const agent = session && (await live.ofSession(session.id))
+      // As it is this moment: where nobody has it open, a process of our own is started on it.
+      const agent = session && (await live.ofSession(session.id, { isFresh: true }))
       // One that a daemon before this one left behind has nobody at it, and is waited for by who recovers it.
       return agent !== undefined && agent.status !== "gone" && !agent.isUnattended
     },

@@ -194,7 +194,7 @@ const shown = (text: string) =>
   )
 
 /** A decision about a permission reads best without names; everything else is a list of names and values. */
-function aboutOf({ id, asker, tool, title, rule, reason, ...rest }: Record<string, unknown>): string {
+function aboutOf({ id, recordId: _, asker, tool, title, rule, reason, ...rest }: Record<string, unknown>): string {
   const named = Object.entries(rest).map(
     ([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`,
   )

@@ -196,8 +196,15 @@ export function makeAudit(db: Db): Audit {
       await add({ ...entry, who: OTHERS, data: { count: 1, firstAtMs: atMs, lastAtMs: atMs } })
     },
     async list({ limit, beforeSeq }) {
-      let query = db.selectFrom("audit").selectAll().orderBy("seq", "desc").limit(limit)
-      if (beforeSeq !== undefined) query = query.where("seq", "<", beforeSeq)
+      // By time, not by number: what a command did while no daemon looked is taken in later, with a higher number.
+      let query = db.selectFrom("audit").selectAll().orderBy("at_ms", "desc").orderBy("seq", "desc").limit(limit)
+      if (beforeSeq !== undefined) {
+        const from = await db.selectFrom("audit").select("at_ms").where("seq", "=", beforeSeq).executeTakeFirst()
+        query = query.where((e) => {
+          const isBelow = e("seq", "<", beforeSeq)
+          return from ? e.or([e("at_ms", "<", from.at_ms), e.and([e("at_ms", "=", from.at_ms), isBelow])]) : isBelow
+        })
+      }
       const rows = await query.execute()
       return rows.map(({ seq, at_ms, who, what, data }) => ({
         seq,

@@ -240,4 +240,16 @@ export function teamsContract(store: () => Store): void {
     const rest = await store().audit.list({ limit: 2, beforeSeq: page[1]!.seq })
     expect(rest).toMatchObject([{ who: "me", what: "permission.allowed", atMs: NOW, data: { n: 0 } }])
   })
+
+  test("what is added late stands in the audit where its time is, also at the edge of a page", async () => {
+    for (const n of [1, 3, 5, 2, 4, 4]) await store().audit.add({ atMs: NOW + n, who: "me", what: "late", data: { n } })
+    const seen: unknown[] = []
+    for (let beforeSeq: number | undefined; ; ) {
+      const page = await store().audit.list({ limit: 2, ...(beforeSeq !== undefined && { beforeSeq }) })
+      if (page.length === 0) break
+      seen.push(...page.filter(({ what }) => what === "late").map(({ data }) => data.n))
+      beforeSeq = page.at(-1)!.seq
+    }
+    expect(seen).toEqual([5, 4, 4, 3, 2, 1])
+  })
 }
