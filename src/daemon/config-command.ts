@@ -2,6 +2,7 @@ import type { Caller } from "../domain/caller.ts"
 import { authorize } from "../operations/caller.ts"
 import { configSet } from "../operations/config.ts"
 import type { Services } from "../operations/services.ts"
+import { makeRedactor } from "../sessions/redaction.ts"
 import { recordCommand } from "./command-audit.ts"
 import { configFile } from "./config-file.ts"
 import { type DaemonCalls, runningDaemon } from "./connect.ts"
@@ -24,7 +25,7 @@ export async function changeConfig(
   if (await runningDaemon(home))
     return (await calls.callIfRunning("config.set", { key, value }, caller)) as { key: string; isSet: boolean }
   authorize(configSet, caller)
-  recordCommand({ home, environment }, "config.set", { key, isSet: value !== "" })
+  recordCommand({ home, environment }, "config.set", { key: makeRedactor()(key), isSet: value !== "" })
   const config = configFile({ path: home.config, environment: environment.settings, flags: [] })
   return configSet.run({ system: { config } } as Services, { key, value }, caller)
 }

@@ -10,7 +10,7 @@ import { Failure } from "../domain/failure.ts"
 import type { Follower } from "../domain/journal.ts"
 import { type Call, local } from "../operations/invoke.ts"
 import { operations } from "../operations/list.ts"
-import type { Services, SystemService } from "../operations/services.ts"
+import type { SystemService } from "../operations/services.ts"
 import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
@@ -31,10 +31,10 @@ import { makeTeams } from "../teams/room.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
 import { openAsking } from "./approvals.ts"
+import { openAuditing } from "./auditing.ts"
 import { openBot } from "./bot.ts"
 import type { Bugs } from "./bugs.ts"
 import { openChannel } from "./channel.ts"
-import { takeInCommands } from "./command-audit.ts"
 import { configFile } from "./config-file.ts"
 import { examine, verdict } from "./doctor.ts"
 import type { Environment } from "./environment.ts"
@@ -255,21 +255,8 @@ export async function wire({
     },
   }
   const rooms = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, keeping }
-  const audit: Services["audit"] = (entry) => store.audit.add({ atMs: clock.nowMs(), ...entry })
-  const takeIn = () =>
-    takeInCommands(home, store.audit.addOnce, (path, err) =>
-      log.warn({ path, err }, "a command's record is unreadable"),
-    )
-  // A full disk must not keep the daemon from starting: the next reading of the audit tries again.
-  await takeIn().catch((err) => log.warn({ err }, "what commands recorded is not in the audit yet"))
-  const withCommands = {
-    ...permits,
-    async audit(wish: Parameters<typeof permits.audit>[0]) {
-      await takeIn()
-      return permits.audit(wish)
-    },
-  }
-  const services = { ...rooms, updates, permits: withCommands, analytics, telegram, system, audit }
+  const audited = await openAuditing({ home, store, clock, permits, redact: rules.redact, log })
+  const services = { ...rooms, updates, analytics, telegram, system, ...audited }
   const call: Call = reporting(local(operations, services), log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
   const streams = mcpStreams({ operations, call, version: VERSION })

@@ -4,6 +4,7 @@ import type { DrivenSession, Driver, DriveWish } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Pair, PairSession } from "../domain/pair.ts"
+import { refuseSecret } from "../domain/redact.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 
@@ -40,6 +41,7 @@ export interface PairingDeps {
   /** What is kept of a session, in short. */
   briefOf(nativeId: string): Promise<string | undefined>
   teamOf(name: string): Team | undefined
+  redact(text: string, projectDir: string): string
   /** Where the platform has the session now; undefined where that cannot be known. */
   whereIs(session: SessionOfPair): Promise<Whereabouts | undefined>
 }
@@ -59,7 +61,7 @@ export const pairId = (fromTeam: string | null, toTeam: string, threadId: string
     .digest("hex")
     .slice(0, 16)}`
 
-export function makePairing({ store, clock, drivers, start, briefOf, teamOf, whereIs }: PairingDeps): Pairing {
+export function makePairing({ store, clock, drivers, start, briefOf, teamOf, redact, whereIs }: PairingDeps): Pairing {
   const driverOf = (team: Team): Driver => {
     const driver = drivers.find(({ platform }) => platform === team.platform)
     if (driver) return driver
@@ -140,6 +142,7 @@ export function makePairing({ store, clock, drivers, start, briefOf, teamOf, whe
   return {
     async ensure(fromTeam, team, threadId) {
       driverOf(team)
+      refuseSecret("threadId", threadId, (text) => redact(text, team.projectDir))
       const nowMs = clock.nowMs()
       return store.pairs.ensure({
         id: pairId(fromTeam, team.name, threadId),

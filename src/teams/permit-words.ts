@@ -1,6 +1,7 @@
 import type { PermissionAnswer } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import type { KeptWords, Permission, PermissionAnswers } from "../domain/permission.ts"
+import { redactInside } from "../domain/redact.ts"
 
 /** What one who waits is told. */
 export function answerOf(
@@ -49,27 +50,10 @@ export function keptOf(
 ): KeptWords {
   return {
     title: redact(title),
-    input: cleanInput(input, redact),
+    input: redactInside(input, redact),
     suggestions: suggestions.map(({ label }) => ({ label: redact(label) })),
-    answers: cleanInput(answers, redact) as PermissionAnswers,
+    answers: redactInside(answers, redact) as PermissionAnswers,
   }
-}
-
-/** A secret is known by itself, or by the name that stands before it. */
-export function cleanInput(input: Permission["input"], redact: (text: string) => string): Permission["input"] {
-  const clean = (value: unknown): unknown => {
-    if (typeof value === "string") return redact(value)
-    if (Array.isArray(value)) return value.map(clean)
-    if (typeof value !== "object" || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [redact(key), clean(inner)]))
-  }
-  let named: unknown = input
-  try {
-    named = JSON.parse(redact(JSON.stringify(input)))
-  } catch {
-    // What was taken out had a quotation mark at its edge; text by text is left.
-  }
-  return clean(named) as Permission["input"]
 }
 
 /** One answer for each question, and none that could not be given to it. */

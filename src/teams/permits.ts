@@ -3,10 +3,11 @@ import type { PermissionAnswer, PermissionRequest } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { newPermissionId, permissionIdOf, type SessionId } from "../domain/ids.ts"
 import type { AuditEntry, Decision, Permission } from "../domain/permission.ts"
+import { redactInside } from "../domain/redact.ts"
 import type { Store } from "../domain/store.ts"
 import { type HoldAnswer, makeHeld, NOBODY_WAITS } from "./held.ts"
 import { nextWake } from "./next-wake.ts"
-import { answerOf, checkedAnswers, cleanInput, keptOf, lateText, type Meant, ruleOf } from "./permit-words.ts"
+import { answerOf, checkedAnswers, keptOf, lateText, type Meant, ruleOf } from "./permit-words.ts"
 
 /** What agents may do only when a person says so: asked, waited for, decided once, and written down. */
 export interface Permits {
@@ -104,7 +105,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
         tool,
         title: kept!.title.slice(0, AUDIT_TITLE_CHARS),
         ...(rule !== undefined && { rule }),
-        ...(meant.updatedInput && { updatedInput: cleanInput(meant.updatedInput, redact) }),
+        ...(meant.updatedInput && { updatedInput: redactInside(meant.updatedInput, redact) }),
         ...(meant.answers && { answers: kept!.answers }),
         ...(reason !== null && { reason }),
       }

@@ -2,13 +2,13 @@ import { type RewindCapture, type SessionCapture, TITLE_SOURCES, type TurnCaptur
 import type { Clock } from "../../domain/clock.ts"
 import { newSessionId, type SessionId, withoutScope } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
+import { inStrings } from "../../domain/redact.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
 import type { ArchiveRules, Batch } from "./archive.ts"
 import { cutText } from "./cut.ts"
 import { EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, seenKey } from "./known.ts"
 import { type Lineage, makeLineage } from "./lineage.ts"
 import { forgottenOf, withoutLogged } from "./placement.ts"
-import { inStrings } from "./rules.ts"
 
 /** One run through a batch, inside its transaction. */
 export class Keeper {

@@ -236,6 +236,12 @@ describe("a folder that a person trusts", () => {
     expect((await kept())[0]![0]).toBe("vouched")
   })
 
+  test("is one that is there", async () => {
+    const path = join(repo, "nothing-here")
+    await expect(capture.origins.trust(path)).rejects.toThrow(`there is no ${path}`)
+    expect((await capture.origins.list()).trusted).toEqual([])
+  })
+
   test("is not one that holds the home folder", async () => {
     symlinkSync(home, join(top, "link"))
     for (const path of [home, top, join(top, "link")])

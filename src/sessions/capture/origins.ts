@@ -6,6 +6,7 @@ import { scopedId } from "../../domain/ids.ts"
 import type { Origin, Placement } from "../../domain/origin.ts"
 import type { Store } from "../../domain/store.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
+import { lookAt } from "../../lib/untrusted-file.ts"
 import { isSameOrAbove, parseRoot } from "../roots.ts"
 import type { PlaceSource } from "./placement.ts"
 
@@ -103,6 +104,10 @@ export function makeOrigins({ store, clock, place, machine, onTrouble }: Deps): 
       const path = pathOf(given, cwd)
       if (isSameOrAbove(path, pathOf(machine.homeDir)))
         throw new Failure("bad_input", `${path} holds your whole home folder: name the project's folder`, {
+          parameter: "path",
+        })
+      if (!lookAt(path))
+        throw new Failure("bad_input", `there is no ${path}: name a project's folder, or a file in it`, {
           parameter: "path",
         })
       return settle((tx) => tx.origins.trust(path, clock.nowMs()), path)

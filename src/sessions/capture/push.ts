@@ -7,12 +7,12 @@ import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import { exchangeKey, scopedId } from "../../domain/ids.ts"
 import type { Machine, Platform } from "../../domain/platform.ts"
+import { inStrings, refuseSecret } from "../../domain/redact.ts"
 import type { Store } from "../../domain/store.ts"
 import { appendText, checkWritable, createFile, makeFolder } from "../../lib/untrusted-write.ts"
 import type { ProjectFinder } from "../projects.ts"
 import type { Archive, ArchiveRules } from "./archive.ts"
 import type { Capturing } from "./capturing.ts"
-import { inStrings } from "./rules.ts"
 
 export interface PushedExchange {
   user: string
@@ -66,6 +66,7 @@ export function makePush(deps: Deps): Push {
   return {
     async log(caller, exchange) {
       const { folder, projectPath, rootUri } = await folderFor(caller)
+      refuseSecret("session_id", exchange.sessionId, (text) => rules.redact(text, projectPath))
       const nativeId = rootUri === undefined ? exchange.sessionId : scopedId(exchange.sessionId, rootUri, "agent")
       // Secrets must not reach the file either, and the key is that of what the file holds.
       const [user, ai] = [rules.redact(exchange.user, projectPath), rules.redact(exchange.ai, projectPath)]

@@ -60,17 +60,6 @@ export function redactorOf({ redactionExtra }: Pick<CaptureSettings, "redactionE
   return redact
 }
 
-/** The same value with every string in it changed, names included. */
-export function inStrings<T>(value: T, change: (text: string) => string): T {
-  const inside = (inner: unknown): unknown => {
-    if (typeof inner === "string") return change(inner)
-    if (Array.isArray(inner)) return inner.map(inside)
-    if (typeof inner !== "object" || inner === null) return inner
-    return Object.fromEntries(Object.entries(inner).map(([name, one]) => [change(name), inside(one)]))
-  }
-  return inside(value) as T
-}
-
 /** A folder that is gone is still a project: its conversations are what is left of it. */
 async function findProject(
   path: string,
