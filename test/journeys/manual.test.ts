@@ -69,6 +69,7 @@ const WAYS: Record<string, Way> = {
   "throughline handoff 58d24618 --to codex": { says: /codex resume/ },
   "throughline handoff 58d24618 --to claude-code --max-tokens 30000": { says: /claude --resume/ },
   "throughline sources": { says: /Claude Code +\d+ / },
+  "throughline sources trust ~/code/shop": { as: "mkdir -p ~/code/shop && throughline sources trust ~/code/shop" },
   'throughline forget --containing "text"': { asks: [[/\? \[y\/N\]/, "y", "Enter"]], says: /Deleted \d/ },
   'throughline forget --containing "Project Nightfall" --dry-run': { says: /Would delete \d+ sessions?, 1 message/ },
   'throughline forget --containing "Project Nightfall" --yes': { says: /Deleted \d+ sessions?, 1 message/ },
