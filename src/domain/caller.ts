@@ -17,7 +17,7 @@ export interface Caller {
   /** The project folder that the agent's environment names. */
   projectDir?: string
   /** What the client answered to roots/list; absent when it was not asked yet. */
-  roots?: string[]
+  roots?: NamedRoot[]
   /** True when the surface can ask the client for its roots and call again. */
   canAskRoots?: boolean
   cwd?: string
@@ -27,6 +27,12 @@ export interface Caller {
   onProgress?(message: string): void
   /** The sender's own key for this call; a write repeated under it is done once. */
   idempotencyKey?: string
+}
+
+/** A folder of the client's, and what the client calls it. */
+export interface NamedRoot {
+  uri: string
+  name?: string
 }
 
 /** The person whose machine it is: at a shell that is no agent's, or at the dashboard. */

@@ -1,9 +1,10 @@
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
+import { describe, recovered, rootSource, shownName } from "./init-text.ts"
 import { operation } from "./operation.ts"
 import type { Services } from "./services.ts"
-import { counted, sessionLine, thoughtLines } from "./text.ts"
+import { counted } from "./text.ts"
 import { SessionView, ThoughtView, viewSession, viewThoughts } from "./views.ts"
 
 const Input = z.strictObject({
@@ -44,12 +45,19 @@ const Output = z.object({
   sessions: z.array(SessionView).optional(),
   candidates: z.array(SessionView).optional(),
   roots: z
-    .array(z.object({ uri: z.string(), bound: z.boolean().optional(), sessions: z.number().optional() }))
+    .array(
+      z.object({
+        uri: z.string(),
+        name: z.string().optional(),
+        bound: z.boolean().optional(),
+        sessions: z.number().optional(),
+      }),
+    )
     .optional(),
   nextCursor: z.string().optional(),
 })
 type In = z.output<typeof Input>
-type Out = z.output<typeof Output>
+export type Out = z.output<typeof Output>
 
 export const init = operation({
   name: "init",
@@ -61,7 +69,7 @@ export const init = operation({
   input: Input,
   output: Output,
   text: describe,
-  run: (services, input, caller) => handlers[input.operation](services, input, caller),
+  run: (services, input, caller) => handlers[input.operation](services, input, caller).catch(unknownSession),
 })
 
 type Handler = (services: Services, input: In, caller: Caller) => Promise<Out>
@@ -86,17 +94,23 @@ const handlers: Record<In["operation"], Handler> = {
   },
   async list_roots({ sessions }, input, caller) {
     const root = await sessions.recovery.callerRoot(caller, input.mcpRootUri)
-    const named = await Promise.all(
-      (caller.roots ?? []).map((uri) => sessions.projects.find(uri).catch(() => undefined)),
-    )
-    const uris = [...new Set([root?.uri, ...named.map((found) => found?.uri)].filter((uri) => uri !== undefined))]
+    const names = new Map<string, string | undefined>(root ? [[root.uri, undefined]] : [])
+    for (const { uri, name } of caller.roots ?? []) {
+      const found = await sessions.projects.find(uri).catch(() => undefined)
+      if (found) names.set(found.uri, names.get(found.uri) ?? shownName(name))
+    }
+    const roots = [...names].map(([uri, name]) => ({
+      uri,
+      ...(name === undefined ? {} : { name }),
+      bound: root?.source === "bound" && uri === root.uri,
+    }))
     return {
       success: true,
       message:
-        uris.length === 0
+        roots.length === 0
           ? "No roots are known. Pass mcpRootUri, or bind_root to a folder."
-          : `${uris.length} known: ${uris.join(", ")}`,
-      roots: uris.map((uri) => ({ uri, bound: root?.source === "bound" && uri === root.uri })),
+          : `${roots.length} known: ${roots.map(({ uri, name }) => (name === undefined ? uri : `${name} (${uri})`)).join(", ")}`,
+      roots,
     }
   },
   async bind_root({ sessions }, input, caller) {
@@ -158,21 +172,9 @@ const handlers: Record<In["operation"], Handler> = {
     if (!found.session)
       return { success: false, message: `No sessions found for project ${found.rootUri}. Use start_new to begin.` }
     const { session, page, rivals } = found
-    const message = [
-      `${howFound[found.by]} "${session.title}" (${session.id}): ${page.thoughts.length} of ${page.total} thoughts.`,
-      found.isOthers
-        ? "Another agent is at work in it now: your next thought begins a session of your own, unless you pass this sessionId."
-        : "",
-      found.otherRoot ? `It belongs to another project: ${session.rootUri ?? "none"}.` : "",
-      session.archivedAtMs === null ? "" : "It is archived; the next thought brings it back.",
-      page.olderCursor === null ? "" : `Older thoughts: load_context with cursor "${page.olderCursor}".`,
-      rivals.length === 0
-        ? ""
-        : `${rivals.length} other session(s) of this project were active within 10 minutes of the newest: see candidates.`,
-    ]
     return {
       success: true,
-      message: message.filter((part) => part !== "").join(" "),
+      message: recovered(found),
       session: viewSession(session),
       ...viewThoughts(page.thoughts),
       ...(rivals.length === 0 ? {} : { candidates: rivals.map(viewSession) }),
@@ -204,18 +206,11 @@ const handlers: Record<In["operation"], Handler> = {
   },
 }
 
-const rootSource = {
-  argument: "as given",
-  bound: "bound",
-  environment: "from the environment",
-  client: "named by the client",
-  folder: "the process's folder",
-}
-const howFound = {
-  id: "Loaded session",
-  pinned: "Recovered pinned session",
-  own: "Your session",
-  newest: "Auto-recovered session",
+/** An id that names no session is a miss like the others: there is nothing to load. */
+function unknownSession(error: unknown): Out {
+  if (error instanceof Failure && error.code === "session_not_found")
+    return { success: false, message: `${error.message}. list_sessions shows the sessions there are.` }
+  throw error
 }
 
 async function kept(
@@ -245,16 +240,4 @@ function needed(input: In, parameter: "mcpRootUri"): string {
 
 function missing(parameter: string, input: In): Failure {
   return new Failure("bad_input", `${parameter} is missing: ${input.operation} needs it`, { parameter })
-}
-
-/** Agents without structured content read this: it holds the thoughts, not only their number. */
-function describe(out: Out): string {
-  const lines = [out.message]
-  if (out.sessions) lines.push(...out.sessions.map(sessionLine))
-  if (out.candidates) lines.push("Candidates:", ...out.candidates.map(sessionLine))
-  if (out.thoughts && out.thoughts.length > 0) lines.push("", ...thoughtLines(out.thoughts))
-  for (const [id, thoughts] of Object.entries(out.branches ?? {})) {
-    lines.push("", `Branch ${id} (from thought ${thoughts[0]?.branchFromThought}):`, ...thoughtLines(thoughts))
-  }
-  return lines.join("\n")
 }

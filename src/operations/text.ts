@@ -95,6 +95,18 @@ export function minute(iso: string): string {
   return iso.slice(0, 16).replace("T", " ")
 }
 
+/** A span of time as people say it: "just now", "2 minutes ago". */
+export function ago(ms: number): string {
+  for (const [unit, unitMs] of UNITS) if (ms >= unitMs) return `${counted(Math.floor(ms / unitMs), unit)} ago`
+  return "just now"
+}
+
+const UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const
+
 export function clip(text: string, chars: number): string {
   const line = text.replaceAll(/\s+/g, " ").trim()
   return line.length <= chars ? line : `${line.slice(0, chars - 1)}…`

@@ -42,7 +42,7 @@ describe("the root of a caller is the first that answers", () => {
     return mcp({
       key: "agent",
       projectDir: folder("environment"),
-      roots: [uri("client")],
+      roots: [{ uri: uri("client") }],
       cwd: folder("folder"),
       canAskRoots: true,
     })
@@ -112,14 +112,17 @@ describe("a root that is wrong", () => {
   test("is skipped when the client or the environment implied it", async () => {
     const caller = mcp({
       projectDir: join(top, "gone"),
-      roots: ["https://example.org/x", uri("gone too")],
+      roots: [{ uri: "https://example.org/x" }, { uri: uri("gone too") }],
       cwd: folder("folder"),
     })
     expect(await finder.ofCaller(caller)).toMatchObject({ source: "folder", uri: uri("folder") })
   })
 
   test("leaves the turn to the client's next one", async () => {
-    const caller = mcp({ roots: ["untitled:Untitled-1", rootUri(folder("second"))], cwd: folder("folder") })
+    const caller = mcp({
+      roots: [{ uri: "untitled:Untitled-1" }, { uri: rootUri(folder("second")) }],
+      cwd: folder("folder"),
+    })
     expect(await finder.ofCaller(caller)).toMatchObject({ source: "client", uri: uri("second") })
   })
 

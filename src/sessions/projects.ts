@@ -101,7 +101,7 @@ export function makeProjectFinder({
       if (answered) return answered
       if (caller.roots === undefined && caller.canAskRoots)
         throw new Failure("root_needed", "the client has not named its roots yet")
-      const named = (caller.roots ?? []).flatMap((root) => implied("client", root))
+      const named = (caller.roots ?? []).flatMap(({ uri }) => implied("client", uri))
       return firstThatExists([...named, ...implied("folder", caller.cwd)], seek)
     },
   }

@@ -26,6 +26,8 @@ export interface Recovered {
   by: "id" | "pinned" | "own" | "newest"
   /** Another agent is at work in it: the caller's next thought begins a session of its own, unless it names this one. */
   isOthers: boolean
+  /** How long ago the session changed last. */
+  untouchedMs: number
   /** Set when the session belongs to another root than the caller's. */
   otherRoot: boolean
   rivals: Session[]
@@ -128,6 +130,8 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
     return false
   }
 
+  const untouched = ({ updatedAtMs }: Session) => clock.nowMs() - updatedAtMs
+
   const firstFree = async (sessions: readonly Session[], caller: Caller) => {
     for (const session of sessions) if (!(await isAnothers(session.id, caller))) return session
     return undefined
@@ -179,7 +183,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
         await bindIfWritable(caller, session.id)
         const otherRoot = callerRoot !== undefined && !roots.includes(callerRoot.uri)
         const page = await pageOf(store, session, reading?.seq, limit)
-        return { session, by: "id", isOthers: false, otherRoot, rivals: [], page }
+        return { session, by: "id", isOthers: false, untouchedMs: untouched(session), otherRoot, rivals: [], page }
       }
       const callerRoot = await projects.ofCaller(caller, root)
       if (!callerRoot)
@@ -208,6 +212,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
         session,
         by: pinned ? "pinned" : own ? "own" : "newest",
         isOthers,
+        untouchedMs: untouched(session),
         otherRoot: false,
         rivals: near.filter((other) => other.id !== session.id),
         page: await pageOf(store, session, undefined, limit),

@@ -14,7 +14,10 @@ const Claims = z.object({
   client: z.object({ name: text, version: text.default("") }).optional(),
   agentShell: text.min(1).optional(),
   projectDir: text.optional(),
-  roots: z.array(text).max(1_000).optional(),
+  roots: z
+    .array(z.object({ uri: text, name: text.optional() }))
+    .max(1_000)
+    .optional(),
   canAskRoots: z.boolean().optional(),
   cwd: text.optional(),
   connection: text.optional(),

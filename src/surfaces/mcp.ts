@@ -10,7 +10,7 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server"
 import * as z from "zod"
-import type { Caller } from "../domain/caller.ts"
+import type { Caller, NamedRoot } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation, ToolSet } from "../operations/operation.ts"
@@ -48,7 +48,7 @@ export function mcpTools({ operations, toolSets }: Pick<McpOptions, "operations"
 /** What a connection has said so far, to whichever way its calls are answered. */
 export interface Heard {
   /** What the client answered to roots/list, until it says that they changed. */
-  roots?: string[] | undefined
+  roots?: NamedRoot[] | undefined
   /** What the last call that the SDK let through said of the protocol, as text; absent until there was one. */
   envelope?: string
 }
@@ -109,7 +109,7 @@ export async function answerTool(
   tools: McpTools,
   { name, arguments: input }: { name: string; arguments?: Record<string, unknown> | undefined },
   caller: Caller,
-  { roots, canAskRoots }: { roots: string[] | undefined; canAskRoots: boolean },
+  { roots, canAskRoots }: { roots: NamedRoot[] | undefined; canAskRoots: boolean },
 ): Promise<CallToolResult | typeof ROOT_NEEDED> {
   const op = tools.byName.get(name)
   if (!op) return failed(new Failure("unknown_operation", `there is no tool ${JSON.stringify(name)}`, { name }))
@@ -218,22 +218,25 @@ function asksInResult(ctx: ServerContext): boolean {
   return capabilities?.roots !== undefined && ctx.mcpReq.inputResponses?.roots === undefined
 }
 
-function answeredRoots(ctx: ServerContext): string[] | undefined {
+function answeredRoots(ctx: ServerContext): NamedRoot[] | undefined {
   const answer = ctx.mcpReq.inputResponses?.roots
-  return answer === undefined ? undefined : rootUris(answer)
+  return answer === undefined ? undefined : rootsIn(answer)
 }
 
-async function askRoots(server: Server, ctx: ServerContext): Promise<string[]> {
+async function askRoots(server: Server, ctx: ServerContext): Promise<NamedRoot[]> {
   if (ctx.mcpReq.envelope !== undefined || server.getClientCapabilities()?.roots === undefined) return []
   try {
-    return rootUris(await ctx.mcpReq.send({ method: "roots/list" }, { timeout: ROOTS_TIMEOUT_MS }))
+    return rootsIn(await ctx.mcpReq.send({ method: "roots/list" }, { timeout: ROOTS_TIMEOUT_MS }))
   } catch {
     return []
   }
 }
 
-function rootUris(answer: unknown): string[] {
+function rootsIn(answer: unknown): NamedRoot[] {
   const roots = (answer as { roots?: unknown } | null)?.roots
   if (!Array.isArray(roots)) return []
-  return roots.map((root: { uri?: unknown } | null) => root?.uri).filter((uri) => typeof uri === "string")
+  return roots.flatMap((root: { uri?: unknown; name?: unknown } | null) => {
+    if (typeof root?.uri !== "string") return []
+    return [{ uri: root.uri, ...(typeof root.name === "string" ? { name: root.name } : {}) }]
+  })
 }

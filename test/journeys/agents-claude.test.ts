@@ -63,7 +63,7 @@ describe("two real Claude Codes at work in one project", () => {
       const [first, second] = await Promise.all([run("You are ONE."), run("You are TWO.")])
       expect([first.code, second.code], first.stderr + second.stderr).toEqual([0, 0])
       one = first.nativeSession
-      expect(told.ONE![1]).toContain(`Your session \\"of ONE\\"`)
+      expect(told.ONE![1]).toMatch(/Your session \S+ \\"of ONE\\"/)
       const { sessions } = await q.call<{ sessions: { title: string; thoughtCount: number }[] }>("sessions.list", {})
       const counts = Object.fromEntries(sessions.map(({ title, thoughtCount }) => [title, thoughtCount]))
       expect(counts).toMatchObject({ "of ONE": 1, "of TWO": 1 })

@@ -12,7 +12,7 @@ interface Answer {
   thoughts?: { thoughtNumber: number; thought: string }[]
   sessions?: Listed[]
   candidates?: Listed[]
-  roots?: { uri: string; sessions?: number }[]
+  roots?: { uri: string; name?: string; sessions?: number }[]
   nextCursor?: string
 }
 interface Listed {
@@ -93,6 +93,50 @@ describe("init, parameter by parameter", () => {
     const found = await init("load_context")
     expect(found.session?.title).toBe("newest")
     expect(titles(found.candidates)).toEqual(["rival"])
+  })
+
+  test("load_context says how many thoughts there are, and how long ago the session changed", async () => {
+    const session = await start("Plan")
+    for (const thought of ["one", "two"]) await agent.call("thought", { thought, nextThoughtNeeded: true })
+    const recovered = `Auto-recovered session ${session.id} "Plan" (2 thoughts, last updated just now).`
+    const stranger = await connect(home, { cwd: root })
+    expect((await stranger.call<Answer>("init", { operation: "load_context" })).message).toBe(recovered)
+    const page = await stranger.call<Answer>("init", { operation: "load_context", limit: 1 })
+    expect(page.message).toContain(`${recovered} 1 thought on this page. Older thoughts: load_context with cursor`)
+    await stranger.close()
+  })
+
+  test.each(["load_context", "rename", "pin", "unpin", "archive", "unarchive", "link_root"])(
+    "%s answers an unknown id as any other miss",
+    async (operation) => {
+      const missing = await init(operation, { sessionId: "abc-123", title: "x", mcpRootUri: root })
+      expect(missing).toEqual({
+        success: false,
+        message: "Session abc-123 not found. list_sessions shows the sessions there are.",
+      })
+    },
+  )
+
+  test("list_roots keeps the names that the client gives its roots", async () => {
+    const [named, unnamed] = [folder(`${tests}-named`), folder(`${tests}-unnamed`)]
+    const hostile = `\u001b[31mX\u202e\n${"y".repeat(200)}`
+    const roots = [
+      { uri: uriOf(named), name: "my-project" },
+      { uri: uriOf(unnamed) },
+      { uri: uriOf(root), name: hostile },
+      { uri: uriOf(named), name: "another name of the same" },
+    ]
+    for (const era of ["legacy", "modern"] as const) {
+      const client = await connect(home, { cwd: root, roots, era })
+      const listed = await client.call<Answer>("init", { operation: "list_roots" })
+      expect(listed.roots).toEqual([
+        { uri: uriOf(named), name: "my-project", bound: false },
+        { uri: uriOf(unnamed), bound: false },
+        { uri: uriOf(root), name: `[31mX ${"y".repeat(93)}…`, bound: false },
+      ])
+      expect(listed.message).toContain(`my-project (${uriOf(named)}), ${uriOf(unnamed)}`)
+      await client.close()
+    }
   })
 
   test("a page ends early when its thoughts are long, and a cursor that is none is refused", async () => {

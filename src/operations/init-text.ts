@@ -1,0 +1,57 @@
+import type { Recovered } from "../sessions/recovery.ts"
+import { visible } from "./columns.ts"
+import type { Out } from "./init.ts"
+import { ago, clip, counted, sessionLine, thoughtLines } from "./text.ts"
+
+/** How it is known where the caller works. */
+export const rootSource = {
+  argument: "as given",
+  bound: "bound",
+  environment: "from the environment",
+  client: "named by the client",
+  folder: "the process's folder",
+}
+const howFound = {
+  id: "Loaded session",
+  pinned: "Recovered pinned session",
+  own: "Your session",
+  newest: "Auto-recovered session",
+}
+
+/** What was found, how much of it there is, how old it is, and what else the caller should know. */
+export function recovered({ session, by, page, untouchedMs, isOthers, otherRoot, rivals }: Recovered): string {
+  const parts = [
+    `${howFound[by]} ${session.id} "${session.title}" (${counted(page.total, "thought")}, last updated ${ago(untouchedMs)}).`,
+    page.thoughts.length === page.total ? "" : `${counted(page.thoughts.length, "thought")} on this page.`,
+    isOthers
+      ? "Another agent is at work in it now: your next thought begins a session of your own, unless you pass this sessionId."
+      : "",
+    otherRoot ? `It belongs to another project: ${session.rootUri ?? "none"}.` : "",
+    session.archivedAtMs === null ? "" : "It is archived; the next thought brings it back.",
+    page.olderCursor === null ? "" : `Older thoughts: load_context with cursor "${page.olderCursor}".`,
+    rivals.length === 0
+      ? ""
+      : `Active within 10 minutes of the newest: ${counted(rivals.length, "other session")} of this project, see candidates.`,
+  ]
+  return parts.filter((part) => part !== "").join(" ")
+}
+
+/** A client may call its roots anything: one short line is shown. */
+export function shownName(name: string | undefined): string | undefined {
+  const line = clip(visible(name ?? ""), MOST_NAME_CHARS)
+  return line === "" ? undefined : line
+}
+
+const MOST_NAME_CHARS = 100
+
+/** Agents without structured content read this: it holds the thoughts, not only their number. */
+export function describe(out: Out): string {
+  const lines = [out.message]
+  if (out.sessions) lines.push(...out.sessions.map(sessionLine))
+  if (out.candidates) lines.push("Candidates:", ...out.candidates.map(sessionLine))
+  if (out.thoughts && out.thoughts.length > 0) lines.push("", ...thoughtLines(out.thoughts))
+  for (const [id, thoughts] of Object.entries(out.branches ?? {})) {
+    lines.push("", `Branch ${id} (from thought ${thoughts[0]?.branchFromThought}):`, ...thoughtLines(thoughts))
+  }
+  return lines.join("\n")
+}
