@@ -90,7 +90,7 @@ function taskText(state: TaskState): string {
     "# The last session of this project had not finished",
     "It noted this itself, with task_state:",
     `- task: ${task}${state.currentTaskId === null ? "" : ` (id ${clip(state.currentTaskId, WORDS_CHARS)})`}`,
-    `- last completed step: ${state.lastCompletedStep === null ? "none" : clip(state.lastCompletedStep, TASK_CHARS)}`,
+    `- last completed step: ${state.lastCompletedStep === null ? "none" : clip(String(state.lastCompletedStep), TASK_CHARS)}`,
     ...(pending.length > 0
       ? [`- messages it had not answered: ${pending.join(", ")}${more > 0 ? `, and ${more} more` : ""}`]
       : []),

@@ -1,5 +1,8 @@
 import type { ProjectId } from "./ids.ts"
 
+/** As the agent gave it: a number stays one. */
+export type Step = string | number
+
 /** What an agent was doing, as it said itself, so that the next session of the project can go on. */
 export interface TaskState {
   projectId: ProjectId
@@ -7,7 +10,7 @@ export interface TaskState {
   nativeSessionId: string
   currentTask: string | null
   currentTaskId: string | null
-  lastCompletedStep: string | null
+  lastCompletedStep: Step | null
   pendingMessages: string[]
   updatedAtMs: number
 }

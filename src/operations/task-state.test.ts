@@ -45,7 +45,7 @@ test("a step may be a number, an empty text takes out, and what is loaded says w
     session_id: "a",
     is_own: true,
     current_task: "mend",
-    last_completed_step: "0",
+    last_completed_step: 0,
     pending_messages: ["m-2"],
     updated_at: "2023-11-14T22:13:20.000Z",
   })

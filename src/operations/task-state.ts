@@ -1,5 +1,5 @@
 import * as z from "zod"
-import type { TaskState } from "../domain/task-state.ts"
+import type { Step, TaskState } from "../domain/task-state.ts"
 import { operation } from "./operation.ts"
 
 export const taskState = operation({
@@ -22,7 +22,7 @@ export const taskState = operation({
     is_own: z.boolean().optional(),
     current_task: z.string().optional(),
     current_task_id: z.string().optional(),
-    last_completed_step: z.string().optional(),
+    last_completed_step: z.union([z.string(), z.number()]).optional(),
     pending_messages: z.array(z.string()).optional(),
     updated_at: z.string().optional(),
   }),
@@ -30,7 +30,7 @@ export const taskState = operation({
     [
       message,
       current_task ? `Task: ${current_task}` : "",
-      last_completed_step ? `Last completed step: ${last_completed_step}` : "",
+      last_completed_step !== undefined ? `Last completed step: ${last_completed_step}` : "",
       pending_messages.length > 0 ? `Pending: ${pending_messages.join(", ")}` : "",
     ]
       .filter(Boolean)
@@ -40,7 +40,7 @@ export const taskState = operation({
       const state = await tasks.save(caller, {
         currentTask: given(input.current_task),
         currentTaskId: given(input.current_task_id),
-        lastCompletedStep: given(input.last_completed_step),
+        lastCompletedStep: givenStep(input.last_completed_step),
         pendingMessages: input.pending_messages,
       })
       return { message: "Saved.", is_own: true, ...view(state) }
@@ -59,9 +59,11 @@ export const taskState = operation({
 })
 
 /** Null takes it out. */
-function given(value: string | number | undefined): string | null | undefined {
-  return value === undefined ? undefined : String(value).trim() || null
+function given(value: string | undefined): string | null | undefined {
+  return value === undefined ? undefined : value.trim() || null
 }
+
+const givenStep = (value: Step | undefined) => (typeof value === "number" ? value : given(value))
 
 function view(state: TaskState) {
   return {

@@ -135,6 +135,16 @@ describe("the state of a task", () => {
   })
 })
 
+describe("the last completed step", () => {
+  test.each([2, 0, -1.5, "2", "wrote the test"])("%j comes back as it was given", async (lastCompletedStep) => {
+    await tasks.save(agent("a"), { currentTask: "x", lastCompletedStep })
+    await tasks.save(agent("a"), { currentTaskId: "m-1" })
+    expect((await tasks.load(agent("a"))).state!.lastCompletedStep).toBe(lastCompletedStep)
+    await tasks.save(agent("b"), { currentTask: "x" })
+    expect((await tasks.load(agent("b"))).state!.lastCompletedStep).toBe(lastCompletedStep)
+  })
+})
+
 describe("the file in the project", () => {
   const path = () => join(project, TASK_STATE_FILE)
 
@@ -143,7 +153,7 @@ describe("the file in the project", () => {
     await tasks.save(agent("a"), {
       currentTask: "mend",
       currentTaskId: "m-1",
-      lastCompletedStep: "2",
+      lastCompletedStep: 2,
       pendingMessages: ["m-2"],
     })
     expect(JSON.parse(readFileSync(path(), "utf8"))).toEqual({
@@ -155,6 +165,8 @@ describe("the file in the project", () => {
       updated_at: expect.stringMatching(/^2023-11-14T22:13:20\.\d{3}Z$/),
     })
     expect(lstatSync(path()).mode & 0o777).toBe(0o600)
+    await tasks.save(agent("a"), { lastCompletedStep: "2" })
+    expect(JSON.parse(readFileSync(path(), "utf8"))).toMatchObject({ last_completed_step: "2" })
     await tasks.clear(agent("a"))
     expect(lstatSync(path(), { throwIfNoEntry: false })).toBeUndefined()
   })

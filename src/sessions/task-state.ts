@@ -4,7 +4,7 @@ import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
-import type { TaskState } from "../domain/task-state.ts"
+import type { Step, TaskState } from "../domain/task-state.ts"
 import { plainText } from "../domain/text.ts"
 import { removeFile, replaceFile } from "../lib/untrusted-write.ts"
 import type { ArchiveRules } from "./capture/archive.ts"
@@ -14,7 +14,7 @@ import { parseRoot } from "./roots.ts"
 export interface TaskWish {
   currentTask?: string | null | undefined
   currentTaskId?: string | null | undefined
-  lastCompletedStep?: string | null | undefined
+  lastCompletedStep?: Step | null | undefined
   pendingMessages?: string[] | undefined
 }
 
@@ -91,7 +91,7 @@ export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, 
           nativeSessionId: own,
           currentTask: changed(wish.currentTask, base.currentTask, clean),
           currentTaskId: changed(wish.currentTaskId, base.currentTaskId, clean),
-          lastCompletedStep: changed(wish.lastCompletedStep, base.lastCompletedStep, clean),
+          lastCompletedStep: changed(wish.lastCompletedStep, base.lastCompletedStep, (step) => cleanStep(step, clean)),
           pendingMessages: wish.pendingMessages?.map(clean) ?? base.pendingMessages,
           updatedAtMs: clock.nowMs(),
         }
@@ -131,17 +131,22 @@ const NOTHING: Pick<TaskState, "currentTask" | "currentTaskId" | "lastCompletedS
   pendingMessages: [],
 }
 
-function changed(wish: string | null | undefined, before: string | null, clean: (text: string) => string) {
+function changed<T>(wish: T | null | undefined, before: T | null, clean: (value: T) => T): T | null {
   return wish === undefined ? before : wish === null ? null : clean(wish)
 }
 
+/** A number stays one, unless it is a secret. */
+function cleanStep(step: Step, clean: (text: string) => string): Step {
+  const text = clean(String(step))
+  return text === String(step) ? step : text
+}
+
 function asFile(state: TaskState) {
-  const step = state.lastCompletedStep
   return {
     session_id: state.nativeSessionId,
     current_task: state.currentTask,
     current_task_id: state.currentTaskId,
-    last_completed_step: step !== null && /^\d{1,9}$/.test(step) ? Number(step) : step,
+    last_completed_step: state.lastCompletedStep,
     pending_messages: state.pendingMessages,
     updated_at: new Date(state.updatedAtMs).toISOString(),
   }

@@ -184,6 +184,7 @@ export interface Tables {
     current_task: string | null
     current_task_id: string | null
     last_completed_step: string | null
+    is_step_number: Generated<number>
     pending_messages: string
     updated_at_ms: number
   }

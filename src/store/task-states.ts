@@ -1,6 +1,9 @@
+import type { Selectable } from "kysely"
 import type { ProjectId } from "../domain/ids.ts"
 import type { TaskStates } from "../domain/queue-store.ts"
+import type { Step } from "../domain/task-state.ts"
 import type { Db } from "./dialect.ts"
+import type { Tables } from "./tables.ts"
 
 export function makeTaskStates(db: Db): TaskStates {
   return {
@@ -8,7 +11,8 @@ export function makeTaskStates(db: Db): TaskStates {
       const facts = {
         current_task: state.currentTask,
         current_task_id: state.currentTaskId,
-        last_completed_step: state.lastCompletedStep,
+        last_completed_step: state.lastCompletedStep === null ? null : String(state.lastCompletedStep),
+        is_step_number: Number(typeof state.lastCompletedStep === "number"),
         pending_messages: JSON.stringify(state.pendingMessages),
         updated_at_ms: state.updatedAtMs,
       }
@@ -28,7 +32,7 @@ export function makeTaskStates(db: Db): TaskStates {
           nativeSessionId: row.native_session_id,
           currentTask: row.current_task,
           currentTaskId: row.current_task_id,
-          lastCompletedStep: row.last_completed_step,
+          lastCompletedStep: stepOf(row),
           pendingMessages: JSON.parse(row.pending_messages) as string[],
           updatedAtMs: row.updated_at_ms,
         }
@@ -57,4 +61,10 @@ export function makeTaskStates(db: Db): TaskStates {
       return gone.length
     },
   }
+}
+
+function stepOf({ last_completed_step: step, is_step_number }: Selectable<Tables["task_states"]>): Step | null {
+  // Forgetting may have put other words in its place.
+  const isNumber = is_step_number === 1 && step !== null && Number.isFinite(Number(step))
+  return isNumber ? Number(step) : step
 }

@@ -3,6 +3,7 @@ import { Failure } from "../../domain/failure.ts"
 import { type SessionId, withoutScope } from "../../domain/ids.ts"
 import { isUntrusted } from "../../domain/origin.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Step } from "../../domain/task-state.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import type { Turn } from "../../domain/turn.ts"
 import type { Update } from "../../domain/update.ts"
@@ -29,7 +30,7 @@ export interface Restart {
   new_session_id: string | null
   cause: string
   working_on: string | null
-  last_completed_step: string | null
+  last_completed_step: Step | null
   pending_messages: string[]
   at: string
 }
@@ -202,7 +203,7 @@ function restartOf({ data, turnSeq, atMs }: Update, turns: Map<number, Turn>): R
     old: string | null
     new: string | null
     cause: string
-    task: { current_task: string | null; last_completed_step: string | null } | null
+    task: { current_task: string | null; last_completed_step: Step | null } | null
     pending: string[]
   }
   const prompt = turns

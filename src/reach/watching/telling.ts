@@ -1,6 +1,7 @@
 import { lanesOf } from "../../domain/message.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Step } from "../../domain/task-state.ts"
 import type { Team } from "../../domain/team.ts"
 import { decide, type Evidence, type Facts, type Notice } from "./posts.ts"
 
@@ -58,7 +59,7 @@ async function lastPrompt(tx: Store, { id }: Session): Promise<number | null> {
 }
 
 /** As the agent itself said it; of another session of the project when this one said nothing. */
-async function taskOf(tx: Store, session: Session | undefined): Promise<Record<string, string | null> | null> {
+async function taskOf(tx: Store, session: Session | undefined): Promise<Record<string, Step | null> | null> {
   if (!session?.projectId) return null
   const state =
     (await tx.taskStates.get(session.projectId, session.nativeId)) ?? (await tx.taskStates.get(session.projectId))

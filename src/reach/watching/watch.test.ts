@@ -162,7 +162,7 @@ describe("restarts", () => {
   test("a kill and a new session are one notice, in the journal too, with what was being done and what waits", async () => {
     await begins("A", 7)
     const session = (await store.sessions.byNative("claude-code", "A"))!
-    const state = { currentTask: "mend the DNS", currentTaskId: null, lastCompletedStep: "2", pendingMessages: [] }
+    const state = { currentTask: "mend the DNS", currentTaskId: null, lastCompletedStep: 2, pendingMessages: [] }
     await store.taskStates.put({ projectId: session.projectId!, nativeSessionId: "A", ...state, updatedAtMs: nowMs })
     const payload = { team: "api", text: "t", priority: "normal", sender: { kind: "owner", name: "o" } }
     const waiting = { key: "m-0000000000000001", lane: "team:api", channel: "agent", repeatable: false, payload }
@@ -180,7 +180,7 @@ describe("restarts", () => {
       new_session_id: "B",
       cause: "killed",
       working_on: "mend the DNS",
-      last_completed_step: "2",
+      last_completed_step: 2,
       pending_messages: ["m-0000000000000001"],
     })
     const went = await store.sessions.byNative("claude-code", "B")

@@ -300,6 +300,11 @@ export function queueContract(store: () => Store): void {
     expect(await store().taskStates.get(projectId)).toMatchObject({ nativeSessionId: "a", lastCompletedStep: "3" })
     const other = { ...state, projectId: await addProject(store(), "q"), updatedAtMs: NOW }
     await store().taskStates.put(other)
+    for (const lastCompletedStep of [2, 0, -1.5, 1e21, "2", "", "NaN", null]) {
+      await store().taskStates.put({ ...other, lastCompletedStep })
+      expect((await store().taskStates.get(other.projectId))!.lastCompletedStep).toBe(lastCompletedStep)
+    }
+    await store().taskStates.put(other)
     expect(await store().taskStates.forget({ containing: "no such words" })).toBe(0)
     expect(await store().taskStates.forget({ projectId, sinceMs: NOW + 3 })).toBe(0)
     expect(await store().taskStates.forget({ containing: "the DNS", untilMs: NOW + 1 })).toBe(1)
