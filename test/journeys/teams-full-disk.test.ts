@@ -80,7 +80,10 @@ describe("a disk that is full, under teams that ask each other", () => {
     await begin(home, { api: program, web: program, docs: program })
     for (const team of ["api", "web", "docs"]) await b.ask(team, `<<SAY ${team}>>`)
     const { pid } = home.registration()
-    const running = await Promise.all(["api", "web"].map((team) => b.ask(team, "<<SLOW 3000>>", { timeout: 0 })))
+    // However long it takes to fill the disk: the answers come when it is full.
+    const full = join(home.env.HOME!, "full")
+    const slow = `<<UNTIL ${full}>>`
+    const running = await Promise.all(["api", "web"].map((team) => b.ask(team, slow, { timeout: 0 })))
     for (const { messageId } of running) await b.until(messageId, isWithAgent)
     // What SQLite has put aside for itself is used up too.
     let refused: { code: string; message: string } | undefined
@@ -90,6 +93,7 @@ describe("a disk that is full, under teams that ask each other", () => {
       refused = await b.refused("teams_ask", wish).catch(() => undefined)
     }
     expect(refused).toMatchObject({ code: "store_full", message: expect.stringContaining("disk is full") })
+    writeFileSync(full, "")
     await sleep(4_000)
     const calls = b.modelCalls()
     for (const { messageId } of running)
@@ -98,10 +102,10 @@ describe("a disk that is full, under teams that ask each other", () => {
 
     rmSync(join(disk, "filler"))
     for (const { messageId } of running)
-      expect(await b.until(messageId, ({ status }) => status === "done")).toMatchObject({ answer: "3000" })
-    expect(await b.ask("api", "<<RECALL on>>")).toMatchObject({ answer: "heard: api 3000 on" })
+      expect(await b.until(messageId, ({ status }) => status === "done")).toMatchObject({ answer: full })
+    expect(await b.ask("api", "<<RECALL on>>")).toMatchObject({ answer: `heard: api ${full} on` })
     expect(b.modelCalls(), "no answer was made twice").toBeGreaterThan(calls)
-    expect(b.prompts().filter((text) => text.includes("<<SLOW 3000>>"))).toHaveLength(2)
+    expect(b.prompts().filter((text) => text.includes(slow))).toHaveLength(2)
     expect(home.registration().pid, "the same daemon").toBe(pid)
   })
 
