@@ -18,8 +18,11 @@ const PROGRAMS: Record<string, string> = {
   agy: "antigravity",
   qwen: "qwen-code",
 }
-/** What runs a script, whose name is the next word. */
+/** What runs a script, whose name is the first word that is no option. */
 const INTERPRETER = /^(?:node|nodejs|bun|deno|python\d*(?:\.\d+)?|sh|bash|zsh|dash)$/
+/** Options of theirs whose value is the next word. */
+const WITH_VALUE = /^(?:-[rCWXo]|--(?:require|import|loader|experimental-loader|conditions|env-file|preload|config))$/
+const NO_SCRIPT = new Set(["run", "x", "exec"])
 const MOST_ANCESTORS = 64
 
 /**
@@ -88,9 +91,19 @@ function fromPs(pid: number): Ancestor[] {
   return found
 }
 
-function programOf([program = "", script = ""]: readonly string[]): string | undefined {
+function programOf([program = "", ...words]: readonly string[]): string | undefined {
   const name = basename(program)
-  const called = INTERPRETER.test(name) ? basename(script) : name
+  const called = INTERPRETER.test(name) ? basename(scriptOf(words)) : name
   const known = called.replace(/\.(?:js|mjs|cjs|py|exe)$/, "")
   return Object.hasOwn(PROGRAMS, known) ? PROGRAMS[known] : undefined
+}
+
+/** Some agents start themselves again with options for the interpreter. */
+function scriptOf(words: readonly string[]): string {
+  for (let n = 0; n < words.length; n++) {
+    const word = words[n]!
+    if (WITH_VALUE.test(word)) n++
+    else if (!word.startsWith("-") && !NO_SCRIPT.has(word)) return word
+  }
+  return ""
 }

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -204,6 +205,12 @@ test("the mode of a file that is made for text is ours alone, and that of one th
   chmodSync(join(dir, "log"), 0o644)
   appendText(join(dir, "log"), "b")
   expect([modeOf(join(dir, "log")), content(join(dir, "log"))]).toEqual([0o644, "ab"])
+})
+
+test("nothing is added to a hard link in a project: its other name may be outside", () => {
+  linkSync(secret, join(project, "hard"))
+  expect(refusal(() => appendText(join(project, "hard"), "x", { within: project }))).toContain("is a hard link")
+  expect(content(secret)).toBe("secret")
 })
 
 test.runIf(process.platform === "linux")("no descriptor stays open, whatever became of the file", () => {

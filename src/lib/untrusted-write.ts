@@ -24,8 +24,11 @@ export function checkWritable(path: string, rules: Rules = {}): void {
 
 /** Adds to the end of a file, which is made if need be. It is on the disk when this returns. */
 export function appendText(path: string, text: string, rules: Rules = {}): void {
-  const { fd } = opened(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, rules)
+  const { fd, stats } = opened(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, rules)
   try {
+    // An archive can bring a hard link to a file outside of the folder, which no check of links sees.
+    if (rules.within !== undefined && stats.nlink > 1)
+      throw refused(path, "is a hard link: it has another name as well")
     writeAll(fd, Buffer.from(text))
     fsyncSync(fd)
   } finally {

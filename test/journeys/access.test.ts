@@ -72,6 +72,19 @@ describe("in an agent's shell", () => {
     expect([code, stderr]).toEqual([4, expect.stringContaining("aider")])
   })
 
+  test.each([
+    ["qwen", "--max-old-space-size=4096 --no-warnings", "qwen-code"],
+    ["copilot.js", "--import data:text/javascript,", "copilot"],
+    ["claude", "-r node:fs --", "claude-code"],
+  ])("nor is %s behind options of its interpreter (%s) taken for a person", async (name, options, agent) => {
+    const script = join(home.env.HOME!, name)
+    const line = JSON.stringify(`$TL ${ADD}; exit $?`)
+    const run = `require("node:child_process").spawnSync("sh", ["-c", ${line}], { stdio: "inherit" }).status`
+    writeFileSync(script, `process.exitCode = ${run}\n`)
+    const { code, stderr } = await shell(`${process.execPath} ${options} ${script}; exit $?`)
+    expect([code, stderr]).toEqual([4, expect.stringContaining(agent)])
+  })
+
   test("what agents may do works as before", async () => {
     expect((await shell("$TL sessions", { CLAUDECODE: "1" })).code).toBe(0)
     expect((await shell("$TL queue", { CLAUDECODE: "1" })).code).toBe(0)
