@@ -5,7 +5,7 @@ import Database from "better-sqlite3"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { cursor } from "../../../src/adapters/platforms/cursor.ts"
 import type { Capture } from "../../../src/domain/capture.ts"
-import type { DatabaseReader } from "../../../src/domain/platform.ts"
+import type { DatabaseReader, Machine } from "../../../src/domain/platform.ts"
 import { claims, platformContract } from "../platform.ts"
 
 const T = 1_785_571_200_000
@@ -163,6 +163,15 @@ platformContract(cursor, [
     expected: {},
   },
 ])
+
+test("each system has its own folder", () => {
+  const dirs = (os: Machine["os"], homeDir: string, env = {}) =>
+    cursor.places({ os, homeDir, env }).map(({ dir }) => dir)
+  expect(dirs("darwin", "/Users/mia")).toEqual(["/Users/mia/Library/Application Support/Cursor/User/globalStorage"])
+  expect(dirs("linux", "/home/mia")).toEqual(["/home/mia/.config/Cursor/User/globalStorage"])
+  const windows = dirs("win32", "C:\\Users\\mia", { APPDATA: "C:\\Users\\mia\\AppData\\Roaming" })
+  expect(windows).toEqual(["C:\\Users\\mia\\AppData\\Roaming\\Cursor\\User\\globalStorage"])
+})
 
 describe("going on", () => {
   let homeDir: string
