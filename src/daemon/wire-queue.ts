@@ -28,8 +28,9 @@ export function wireQueue(parts: {
   roster: Roster
   machine: Machine
   meet: Intake["meet"]
+  labelOf(platform: string): string
 }) {
-  const { store, clock, config, home, log, roster, machine, meet } = parts
+  const { store, clock, config, home, log, roster, machine, meet, labelOf } = parts
   const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
   const host = hostname()
   const watching = makeWatching({
@@ -76,6 +77,7 @@ export function wireQueue(parts: {
     watch: watching.watch,
     wake: keeping.wake,
     redact: redactorOf(config.capture),
+    labelOf,
     hasSpooled: async () => (await spool.names()).length > 0,
     onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
   })

@@ -137,10 +137,11 @@ export async function wire({
   })
   const archive = config.database.url === undefined ? { path: home.database } : { url: config.database.url }
   const tokens = o200k(new URL("../o200k.tokens", import.meta.url))
+  const labelOf = (platform: string) => platforms.find(({ id }) => id === platform)?.label ?? platform
   const recall = makeRecall({
     store,
     tokens,
-    labelOf: (platform) => platforms.find(({ id }) => id === platform)?.label ?? platform,
+    labelOf,
     greeting: config.resume,
     start: () => startIndexer({ archive, indexPath: home.index, vectorsPath: home.vectors, embedder: config.embedder }),
     imported: config.capture.enabled ? capture.capturing.imported : Promise.resolve(),
@@ -177,6 +178,7 @@ export async function wire({
     roster,
     machine,
     meet: capture.intake.meet,
+    labelOf,
   })
   const { watching, keeping, reach } = queue
   const permits = await openPermits({ store, clock, config, home, log })

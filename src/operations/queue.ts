@@ -4,6 +4,7 @@ import type { Delivery } from "../domain/delivery.ts"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { addressOf, messageOf, PRIORITIES, RUNGS, targetOf } from "../domain/message.ts"
+import { shownReason } from "../domain/reason.ts"
 import { operation } from "./operation.ts"
 import { clip, minute, table } from "./text.ts"
 
@@ -209,7 +210,7 @@ export function viewMessage(delivery: Delivery): z.output<typeof MessageView> {
     from: sender.name,
     message: text,
     way: delivery.rung ?? undefined,
-    reason: delivery.outcome ?? undefined,
+    reason: shownReason(delivery.outcome) ?? undefined,
     sent_at: new Date(delivery.createdAtMs).toISOString(),
     changed_at: time(delivery.settledAtMs),
   }

@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { IF_OPEN } from "../domain/pair.ts"
+import { because } from "../domain/reason.ts"
 import type { AskState } from "../teams/asks.ts"
 import type { Permits } from "../teams/permits.ts"
 import { operation } from "./operation.ts"
@@ -156,7 +157,7 @@ export async function viewWaiting(
   )
   if (waiting.length === 0) return view
   const tools = [...new Set(waiting.map(({ tool }) => tool))].join(", ")
-  return { ...view, reason: `it waits for a person to allow ${tools}`, permissions: waiting.map(({ id }) => id) }
+  return { ...view, reason: because("needs_permission", tools).words, permissions: waiting.map(({ id }) => id) }
 }
 
 type AskOutput = z.output<typeof AskView>

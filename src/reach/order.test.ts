@@ -94,6 +94,7 @@ function startReach(store: Store, dir: string, agent: LineAgent, clock: { nowMs(
     watch: { mayReturn: async () => false, reportTakeovers: async () => {} },
     wake: async () => false,
     redact: (text) => text,
+    labelOf: (platform) => ({ "gemini-cli": "Gemini CLI" })[platform] ?? platform,
     hasSpooled: async () => false,
     onTrouble: (error) => {
       if (!agent.isDaemonDead) throw error

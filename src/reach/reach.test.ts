@@ -50,6 +50,7 @@ beforeEach(async () => {
     watch: { mayReturn: async () => false, reportTakeovers: async () => {} },
     wake: async () => false,
     redact: (text) => text,
+    labelOf: (platform) => ({ "gemini-cli": "Gemini CLI" })[platform] ?? platform,
     hasSpooled: async () => false,
     onTrouble: (error) => {
       throw error
@@ -296,7 +297,7 @@ describe("where a session is reached", () => {
 test("an agent that nothing can be typed into keeps its messages waiting, and says so", async () => {
   const session = await known({ pid: process.pid, nativeId: "g1", pane: null }, "gemini-cli")
   const id = await send(session, "are you there")
-  await expect.poll(outcome(id), SOON).toBe("nothing can be typed into gemini-cli from here")
+  await expect.poll(outcome(id), SOON).toBe("nothing can be typed into Gemini CLI from here")
   expect(await state(id)()).toBe("queued")
 })
 

@@ -77,6 +77,8 @@ export interface ReachDeps {
   wake(team: string): Promise<unknown>
   /** Without the secrets in it. */
   redact(text: string): string
+  /** A platform as people call it. */
+  labelOf(platform: string): string
   /** Whether hooks have left something that was not taken yet. */
   hasSpooled(): Promise<boolean>
   onTrouble(error: unknown, what: string): void

@@ -3,6 +3,7 @@ import type { Delivery } from "../domain/delivery.ts"
 import type { ForgetWish } from "../domain/forgetting.ts"
 import { type ProjectId, type SessionId, withoutScope } from "../domain/ids.ts"
 import type { NewJournalEntry } from "../domain/journal.ts"
+import { REASONS } from "../domain/reason.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { forgetInFiles, forgetInLogs, type OwnFiles } from "./forget-files.ts"
@@ -154,6 +155,6 @@ function wishOf({ projectId, sinceMs, untilMs, containing }: ForgetScope): Forge
 
 /** Who waits for a message learns that it will not come; what it said is gone. */
 function cancelledEntry({ key, payload }: Delivery, atMs: number): NewJournalEntry {
-  const data = { id: key, team: payload.team, state: "cancelled", reason: "it was forgotten" }
+  const data = { id: key, team: payload.team, state: "cancelled", reason: REASONS.forgotten() }
   return { kind: "message.cancelled", atMs, data }
 }

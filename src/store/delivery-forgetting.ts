@@ -2,6 +2,7 @@ import { sql } from "kysely"
 import type { ForgetWish } from "../domain/forgetting.ts"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
 import { LANE_SUFFIXES, lanesOf, SESSION_TARGET } from "../domain/message.ts"
+import { REASONS } from "../domain/reason.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import type { DeliveryRow } from "./leasing.ts"
 
@@ -31,7 +32,7 @@ export async function forgetWords(
   for (const row of await query.execute()) {
     const payload = JSON.stringify(withoutWords(JSON.parse(row.payload) as object))
     const isWaiting = row.state === "queued" && row.attempt_started_at_ms === null
-    const end = { state: "cancelled", outcome: "it was forgotten", settled_at_ms: nowMs, lease_until_ms: null }
+    const end = { state: "cancelled", outcome: REASONS.forgotten(), settled_at_ms: nowMs, lease_until_ms: null }
     await db
       .updateTable("deliveries")
       .set({ payload, ...(isWaiting ? { ...end, lease_owner: null } : {}) })

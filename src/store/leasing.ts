@@ -1,5 +1,6 @@
 import { type Selectable, sql } from "kysely"
 import type { LeaseRequest } from "../domain/delivery.ts"
+import { REASONS } from "../domain/reason.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import type { Tables } from "./tables.ts"
 
@@ -31,7 +32,7 @@ export async function takeHeads(
     for (const { seq, outcome } of spent)
       await db
         .updateTable("deliveries")
-        .set({ ...settled(nowMs), state: "failed", outcome: outcome ?? "no attempt succeeded" })
+        .set({ ...settled(nowMs), state: "failed", outcome: outcome ?? REASONS.attempts_spent() })
         .where("seq", "=", seq)
         .where("state", "=", "queued")
         .execute()
@@ -62,7 +63,7 @@ export async function takeCutOff(
 export async function expireRows(db: Db, nowMs: number, channel: string): Promise<DeliveryRow[]> {
   return db
     .updateTable("deliveries")
-    .set({ ...settled(nowMs), state: "expired", outcome: "its time ran out before it could be delivered" })
+    .set({ ...settled(nowMs), state: "expired", outcome: REASONS.expired() })
     .where("expires_at_ms", "<=", nowMs)
     .where("state", "=", "queued")
     .where((e) => e.or([e("lease_until_ms", "is", null), e("lease_until_ms", "<=", nowMs)]))

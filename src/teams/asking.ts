@@ -3,6 +3,7 @@ import type { Delivery } from "../domain/delivery.ts"
 import type { DrivenSession } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { type AskPayload, askOf, NOTICE_CHANNEL, PAIR_CHANNEL, type Pair, pairLane } from "../domain/pair.ts"
+import { because, type Reason } from "../domain/reason.ts"
 import type { Roster } from "../domain/team.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
 import { conclude, isFinal, stateEntry, WITH_AGENT } from "./entries.ts"
@@ -65,14 +66,14 @@ export function makeAsking(deps: AskingDeps): Asking {
   let lastCutOffMs = 0
   let isAllKnown = false
 
-  const settle = async (delivery: Delivery, state: "failed" | "cancelled", reason: string) => {
+  const settle = async (delivery: Delivery, state: "failed" | "cancelled", reason: Reason) => {
     await store.transaction((tx) => conclude(tx, delivery, state, clock.nowMs(), reason))
     onChanged(delivery.key)
   }
-  const putOff = async (delivery: Delivery, reason: string, ms: number) => {
+  const putOff = async (delivery: Delivery, reason: Reason, ms: number) => {
     parked.set(delivery.lane, clock.nowMs() + ms)
     const { seq, dueAtMs } = delivery
-    await store.transaction((tx) => tx.deliveries.retry(seq, owner, dueAtMs, reason, { isSpared: true }), {
+    await store.transaction((tx) => tx.deliveries.retry(seq, owner, dueAtMs, reason.words, { isSpared: true }), {
       readAgain: true,
     })
   }
@@ -82,16 +83,16 @@ export function makeAsking(deps: AskingDeps): Asking {
     const { pairId, toTeam, ifOpen } = payload
     const team = roster.byName(toTeam)
     const pair = await store.pairs.byId(pairId)
-    if (!team || !pair) return settle(delivery, "failed", `the team ${toTeam} is not in the configuration any more`)
+    if (!team || !pair) return settle(delivery, "failed", because("team_removed", toTeam))
     const isOpen = pair.nativeId !== null && !pool.processOf(pairId) && (await isOpened(pair, pair.nativeId))
     if (isHanded(payload) || (isOpen && ifOpen === "deliver")) {
       const how = await handing.hand(delivery, pair, () => mine.isCancelled, signal).catch(refusal)
-      if (how instanceof Failure) return settle(delivery, "failed", how.message)
-      return how === "closed" ? putOff(delivery, "the session that it was for was closed", 0) : undefined
+      if (how instanceof Failure) return settle(delivery, "failed", because("failed", how.message))
+      return how === "closed" ? putOff(delivery, because("open_session_closed"), 0) : undefined
     }
-    if (isOpen && ifOpen === "wait") return putOff(delivery, "somebody has this pair's session open", OPEN_MS)
+    if (isOpen && ifOpen === "wait") return putOff(delivery, because("session_open"), OPEN_MS)
     const use = await pool.take(pair, team, { isCopy: isOpen }).catch((error: unknown) => Failure.from(error))
-    if (use instanceof Failure) return settle(delivery, "failed", use.message)
+    if (use instanceof Failure) return settle(delivery, "failed", because("failed", use.message))
     if ("later" in use) return putOff(delivery, use.later, use.ms)
     mine.session = use.session
     try {
@@ -146,7 +147,7 @@ export function makeAsking(deps: AskingDeps): Asking {
         const nowMs = clock.nowMs()
         for (const channel of [PAIR_CHANNEL, NOTICE_CHANNEL]) {
           const expired = await tx.deliveries.expire(channel, nowMs)
-          await tx.journal.append(expired.map((one) => stateEntry(one, "expired", nowMs, one.outcome)))
+          await tx.journal.append(expired.map((one) => stateEntry(one, "expired", nowMs, because("expired"))))
         }
         return tx.deliveries.lease({ ...request(room), exceptLanes: except }, nowMs)
       },
@@ -232,7 +233,8 @@ export function makeAsking(deps: AskingDeps): Asking {
         return true
       }
       const isTaken = await store.transaction(async (tx) => {
-        if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", CANCELLED, clock.nowMs()))) return false
+        if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", CANCELLED.words, clock.nowMs())))
+          return false
         await tx.journal.append([stateEntry(delivery, "cancelled", clock.nowMs(), CANCELLED)])
         return true
       })
@@ -259,7 +261,7 @@ function refusal(error: unknown): Failure {
   throw error
 }
 
-const CANCELLED = "it was cancelled"
+const CANCELLED = because("cancelled")
 
 /** One that does not listen is ended with its process: the next question starts another. */
 async function endTurn(session: DrivenSession, done: Promise<void>): Promise<void> {

@@ -3,6 +3,7 @@ import type { Delivery, DeliveryState } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { newMessageId } from "../domain/ids.ts"
 import { type AskPayload, askerOf, askOf, type IfOpen, NOTICE_CHANNEL, PAIR_CHANNEL, pairLane } from "../domain/pair.ts"
+import { because, shownReason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 import { isFinal, stateEntry } from "./entries.ts"
@@ -63,7 +64,7 @@ export interface AsksDeps {
   onQueued(): void
 }
 
-const HANDED = "it waits to be said in the session that a person has open"
+const HANDED = because("handed").words
 /** Who asked has long gone on without it. */
 const EXPIRES_MS = 24 * 60 * 60 * 1000
 /** Only what is tried counts as an attempt, and what is not to be repeated is never tried twice. */
@@ -95,7 +96,7 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
       sessionId: answer?.nativeId ?? pair?.nativeId ?? null,
       isContextNew: answer?.isContextNew ?? false,
       durationMs: answer?.durationMs ?? Math.max(0, untilMs - delivery.createdAtMs),
-      reason: delivery.state === "done" ? null : (delivery.outcome ?? (handed ? HANDED : null)),
+      reason: delivery.state === "done" ? null : shownReason(delivery.outcome ?? (handed ? HANDED : null)),
     }
   }
 

@@ -86,7 +86,7 @@ export function makeControl({ store, roster, pairing, pool, asking }: ControlDep
       if (process?.pid) return Promise.resolve({ changed: false, note: "it is awake", pid: process.pid })
       return asking.alone(pair, async () => {
         const use = await pool.take(pair, teamOf(pair))
-        if ("later" in use) throw new Failure("agent_busy", use.later)
+        if ("later" in use) throw new Failure("agent_busy", use.later.words)
         use.release()
         return { changed: true, note: "its process is started", pid: use.session.pid }
       })
@@ -100,7 +100,7 @@ export function makeControl({ store, roster, pairing, pool, asking }: ControlDep
       asking.alone(pair, async () => {
         if (!pair.isMade) return { changed: false, note: "nothing was said in it yet" }
         const use = await pool.take(pair, teamOf(pair))
-        if ("later" in use) throw new Failure("agent_busy", use.later)
+        if ("later" in use) throw new Failure("agent_busy", use.later.words)
         try {
           if (!use.session.compact) throw new Failure("bad_input", `${pair.platform} cannot be told to compact`)
           const { status, error } = await use.session.compact()

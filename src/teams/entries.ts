@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryState } from "../domain/delivery.ts"
 import type { NewJournalEntry } from "../domain/journal.ts"
 import { askOf } from "../domain/pair.ts"
+import { type Reason, wordsOf } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 
 export type Settled = Exclude<DeliveryState, "queued">
@@ -15,7 +16,7 @@ export function stateEntry(
   delivery: Pick<Delivery, "key" | "payload">,
   state: DeliveryState,
   atMs: number,
-  reason: string | null = null,
+  reason: Reason | null = null,
 ): NewJournalEntry {
   const { pairId, fromTeam, toTeam } = askOf(delivery)
   return {
@@ -27,7 +28,7 @@ export function stateEntry(
       from: fromTeam,
       to: toTeam,
       state,
-      ...(reason === null ? {} : { reason }),
+      ...(reason === null ? {} : { reason: reason.words }),
     },
   }
 }
@@ -38,12 +39,15 @@ export async function conclude(
   delivery: Delivery,
   state: Settled,
   nowMs: number,
-  reason: string | null = null,
+  reason: Reason | null = null,
+  /** Which process has it, where that is to be known after a crash. */
+  worker?: string,
 ): Promise<boolean> {
   const { seq, leaseOwner } = delivery
+  const outcome = worker ?? wordsOf(reason)
   const isDone =
-    (leaseOwner !== null && (await tx.deliveries.settle(seq, leaseOwner, state, reason, nowMs))) ||
-    (await tx.deliveries.move(seq, WITH_AGENT, state, reason, nowMs))
+    (leaseOwner !== null && (await tx.deliveries.settle(seq, leaseOwner, state, outcome, nowMs))) ||
+    (await tx.deliveries.move(seq, WITH_AGENT, state, outcome, nowMs))
   if (isDone) await tx.journal.append([stateEntry(delivery, state, nowMs, reason)])
   return isDone
 }

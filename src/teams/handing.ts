@@ -4,6 +4,7 @@ import type { Delivery } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Priority, Sender } from "../domain/message.ts"
 import { type AskPayload, askOf, type Pair } from "../domain/pair.ts"
+import { because, type Reason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
 import { conclude, isFinal, stateEntry, WITH_AGENT } from "./entries.ts"
@@ -47,14 +48,14 @@ const EVIDENCE_MS = 2_000
 const GRACE_MS = 5_000
 const LAST_TURNS = 2_000
 
-const IN_SESSION = "said in the session that a person has open"
+const IN_SESSION = because("in_open_session")
 
 export const isHanded = ({ handed }: AskPayload) => handed !== undefined && handed.sessionId !== null
 
 export function makeHanding(deps: HandingDeps): Handing {
   const { store, clock, sendTo, takeBack, readRecords, isOpenElsewhere, isIdle, onChanged } = deps
 
-  const settle = async (delivery: Delivery, state: Parameters<typeof conclude>[2], reason: string | null) => {
+  const settle = async (delivery: Delivery, state: Parameters<typeof conclude>[2], reason: Reason | null) => {
     await store.transaction((tx) => conclude(tx, delivery, state, clock.nowMs(), reason))
     onChanged(delivery.key)
   }
@@ -102,7 +103,7 @@ export function makeHanding(deps: HandingDeps): Handing {
         await conclude(tx, delivery, "delivered", nowMs, IN_SESSION)
       }
       const isRunning = isDone || message.state === "running"
-      if (isRunning && (await tx.deliveries.move(seq, ["delivered"], "running", IN_SESSION, nowMs)))
+      if (isRunning && (await tx.deliveries.move(seq, ["delivered"], "running", IN_SESSION.words, nowMs)))
         await tx.journal.append([stateEntry(delivery, "running", nowMs)])
     })
     onChanged(key)
@@ -147,7 +148,11 @@ export function makeHanding(deps: HandingDeps): Handing {
     signal: AbortSignal,
   ) => {
     if (message.state !== "done")
-      return settle(delivery, message.state as "failed", message.outcome ?? "it was taken out of the queue")
+      return settle(
+        delivery,
+        message.state as "failed",
+        message.outcome === null ? because("taken_out") : because("agent_said", message.outcome),
+      )
     for (let leftMs = GRACE_MS; leftMs > 0; leftMs -= LOOK_MS) {
       const isRead = await readRecords(pair.platform)
       const reply = await replyTo(message, delivery, sessionId)
@@ -160,7 +165,7 @@ export function makeHanding(deps: HandingDeps): Handing {
       await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
       if (signal.aborted) return
     }
-    await settle(delivery, "failed", "it was said in the open session, whose turn ended without a reply")
+    await settle(delivery, "failed", because("no_reply"))
   }
 
   /** The agent idles, and what stands in its records after the question is a reply. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Pair } from "../domain/pair.ts"
+import { because, type Reason } from "../domain/reason.ts"
 import type { Team } from "../domain/team.ts"
 import type { Opened } from "./pairs.ts"
 
@@ -31,7 +32,7 @@ export interface Use extends Opened {
 }
 
 export interface Later {
-  later: string
+  later: Reason
   ms: number
 }
 
@@ -120,7 +121,7 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
       const opened = await open(pair, team, wish)
       if ("laterMs" in opened) {
         drop(entry)
-        return { later: "its agent cannot go on with the session yet", ms: opened.laterMs }
+        return { later: because("cannot_resume_yet"), ms: opened.laterMs }
       }
       if (entries.get(entry.pairId) !== entry) {
         await opened.session.close()
@@ -158,7 +159,7 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
 
   const take = async (pair: Pair, team: Team, wish: { isCopy?: boolean } = {}): Promise<Use | Later> => {
     const known = entries.get(pair.id)
-    if (known && known.state !== "idle") return { later: "its process is busy", ms: FULL_MS }
+    if (known && known.state !== "idle") return { later: because("process_busy"), ms: FULL_MS }
     if (known) {
       const isFit = known.told === JSON.stringify(team) && !wish.isCopy
       // Nobody else takes it while it is asked whether it is there.
@@ -175,8 +176,7 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
     }
     const isFull = count([...running(), entry]) > settings.maxProcesses
     const leaving = isFull ? leaver() : undefined
-    if (isFull && !leaving)
-      return { later: `all ${settings.maxProcesses} processes that may run are busy`, ms: FULL_MS }
+    if (isFull && !leaving) return { later: because("pool_full", String(settings.maxProcesses)), ms: FULL_MS }
     entries.set(pair.id, entry)
     if (leaving) await close(leaving)
     return start(entry, pair, team, wish)

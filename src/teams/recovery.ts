@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { askOf, type Pair } from "../domain/pair.ts"
+import { because, type Reason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
 import { conclude, type Settled } from "./entries.ts"
@@ -44,13 +45,14 @@ export function makeRecovery({ store, clock, processStart, endProcess, readRecor
     return last?.kind === "reply" ? { kind: "answered", reply: last } : { kind: "taken" }
   }
 
-  const settle = (delivery: Delivery, state: Settled, reason: string) =>
+  const settle = (delivery: Delivery, state: Settled, reason: Reason) =>
     store.transaction((tx) => conclude(tx, delivery, state, clock.nowMs(), reason))
 
   const notTaken = async (delivery: Delivery): Promise<void> => {
     const { seq, leaseOwner, dueAtMs } = delivery
-    if (delivery.state === "queued") await store.deliveries.retry(seq, leaseOwner ?? "", dueAtMs, "it had not arrived")
-    else await settle(delivery, "failed", "Throughline was ended before the agent had taken it")
+    if (delivery.state === "queued")
+      await store.deliveries.retry(seq, leaseOwner ?? "", dueAtMs, because("not_arrived").words)
+    else await settle(delivery, "failed", because("ended_untaken"))
   }
 
   const answered = (delivery: Delivery, pair: Pair, { text, atMs, usage }: Turn) =>
@@ -72,7 +74,7 @@ export function makeRecovery({ store, clock, processStart, endProcess, readRecor
   return {
     async settle(delivery, isCancelled, signal) {
       const pair = await store.pairs.byId(askOf(delivery).pairId)
-      if (!pair) return void (await settle(delivery, "failed", "its pair is not known any more"))
+      if (!pair) return void (await settle(delivery, "failed", because("pair_unknown")))
       // It is with a person's session, which knows nothing of us.
       if (isHanded(askOf(delivery))) {
         if ((await handing.hand(delivery, pair, isCancelled, signal)) === "closed") await notTaken(delivery)
@@ -97,13 +99,13 @@ export function makeRecovery({ store, clock, processStart, endProcess, readRecor
         evidence = await evidenceOf(delivery, pair)
       }
       if (evidence.kind === "answered") await answered(delivery, pair, evidence.reply)
-      else if (isCancelled()) await settle(delivery, "cancelled", "it was cancelled")
+      else if (isCancelled()) await settle(delivery, "cancelled", because("cancelled"))
       else if (evidence.kind === "taken") await settle(delivery, "failed", UNFINISHED)
-      else if (!isKnown) await settle(delivery, "uncertain", "nothing is captured that could tell what became of it")
+      else if (!isKnown) await settle(delivery, "uncertain", because("nothing_captured"))
       else await notTaken(delivery)
     },
   }
 }
 
-const FOUND = "found in the agent's own records"
-const UNFINISHED = "Throughline was ended, and then the agent, before it had answered"
+const FOUND = because("found_in_records")
+const UNFINISHED = because("ended_unfinished")

@@ -231,6 +231,7 @@ describe("an agent that wants to act", () => {
     })
     const { messageId } = await ask("<<RUN echo x>>", 0)
     await expect.poll(() => seen, { timeout: 60_000 }).toEqual(["asked"])
+    expect((await teams.message(messageId)).reason, "no word of the process").toBe("its agent is at work on it")
     const startMs = Date.now()
     await teams.control(OWNER, { operation: "cancel", team: undefined, threadId: undefined, messageId, force: false })
     expect(Date.now() - startMs).toBeLessThan(20_000)

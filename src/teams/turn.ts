@@ -4,6 +4,7 @@ import type { Delivery } from "../domain/delivery.ts"
 import type { DriverEvent, TurnEnd } from "../domain/driver.ts"
 import { ASK_NOTE, quoteLines } from "../domain/framing.ts"
 import { askOf, type Pair } from "../domain/pair.ts"
+import { because, workedOnBy, workerIn } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 import { conclude, stateEntry } from "./entries.ts"
@@ -49,7 +50,7 @@ export async function runTurn(
   })
   if (!isOurs) return
   if (isCancelled()) {
-    await store.transaction((tx) => conclude(tx, delivery, "cancelled", clock.nowMs(), "it was cancelled"))
+    await store.transaction((tx) => conclude(tx, delivery, "cancelled", clock.nowMs(), because("cancelled")))
     return
   }
 
@@ -61,7 +62,7 @@ export async function runTurn(
       .then(() => onChanged(id))
       .catch((error: unknown) => onTrouble(error, id))
   }
-  const run = (tx: Store) => moveToRunning(tx, delivery, clock.nowMs(), workedOnBy(session.pid, processStart))
+  const run = (tx: Store) => moveToRunning(tx, delivery, clock.nowMs(), workedOn(session.pid, processStart))
   let isHeard = false
   words.begin(id)
   const onEvent = (event: DriverEvent) => {
@@ -70,7 +71,7 @@ export async function runTurn(
     words.hear(id, event)
   }
   const ending = session.prompt({ id, text: promptOf(delivery, preface) }, { onEvent }).catch(refused)
-  write((tx) => conclude(tx, delivery, "delivered", clock.nowMs(), workedOnBy(session.pid, processStart)))
+  write((tx) => conclude(tx, delivery, "delivered", clock.nowMs(), null, workedOn(session.pid, processStart)))
   const end = await ending
   await written
   const isTaken = isHeard || end.status === "done"
@@ -79,7 +80,13 @@ export async function runTurn(
     store.transaction(async (tx) => {
       const nowMs = clock.nowMs()
       if (isTaken) await tx.pairs.update(pair.id, { isMade: true, madeAtMs: madeAtMs(pair, use, attemptAtMs) })
-      const isSettled = await conclude(tx, delivery, end.status, nowMs, end.error)
+      const isSettled = await conclude(
+        tx,
+        delivery,
+        end.status,
+        nowMs,
+        end.error === null ? null : because("agent_said", end.error),
+      )
       if (isSettled && end.status === "done")
         await tx.pairs.answer({
           ...{ messageId: id, pairId: pair.id, nativeId: session.nativeId, isContextNew },
@@ -143,11 +150,8 @@ async function persist(
   }
 }
 
-const workedOnBy = (pid: number, processStart: (pid: number) => string | undefined) =>
-  `process ${pid} since ${processStart(pid) ?? "?"}`
+const workedOn = (pid: number, processStart: (pid: number) => string | undefined) =>
+  workedOnBy(pid, processStart(pid) ?? "?")
 
 /** Of which process it was, as far as that was written down. */
-export function workerOf({ outcome }: Delivery): { pid: number; start: string } | undefined {
-  const [, pid, start] = /^process (\d+) since (.+)$/.exec(outcome ?? "") ?? []
-  return pid === undefined ? undefined : { pid: Number(pid), start: start! }
-}
+export const workerOf = ({ outcome }: Delivery) => workerIn(outcome)

@@ -362,7 +362,9 @@ describe("processes", () => {
   test("a long silence is a turn that runs", async () => {
     const { messageId } = await b.ask("brief", "<<SLOW 2500>>", { timeout: 0 })
     await sleep(2_000)
-    expect(["delivered", "running"]).toContain((await b.message(messageId)).status)
+    const now = await b.message(messageId)
+    expect(["delivered", "running"]).toContain(now.status)
+    expect(now.reason, "no word of the process").toBe("its agent is at work on it")
     expect((await b.until(messageId, isSettled)).status).toBe("done")
   })
 })

@@ -1,6 +1,7 @@
 import { hostname } from "node:os"
 import { newMessageId, newSessionId } from "../../domain/ids.ts"
 import { AGENT_CHANNEL, laneOf, type MessagePayload } from "../../domain/message.ts"
+import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import { endedOver, moveOn, settleLeased, stateEntry } from "../../reach/messages/entries.ts"
 import { openStore } from "../../store/open.ts"
@@ -74,8 +75,7 @@ async function leave(tx: Store, { story: name, text, agoMs, how }: Left, nowMs: 
   const way = { sessionId: session.id, rung: "pane" as const }
   await tx.deliveries.startAttempt(leased!.seq, COURIER, atMs, way)
   const delivery = { ...leased!, ...way }
-  if (how === "uncertain")
-    await settleLeased(tx, delivery, "uncertain", atMs, "the agent has worked since, and did not say on what")
+  if (how === "uncertain") await settleLeased(tx, delivery, "uncertain", atMs, because("worked_silently"))
   else {
     await settleLeased(tx, delivery, "delivered", atMs)
     await moveOn(tx, { ...delivery, state: "delivered" }, ["seen", "running"], atMs)

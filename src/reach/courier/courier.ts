@@ -3,6 +3,7 @@ import { makeBell } from "../../domain/bell.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { type Address, addressOf, lanesOf, messageOf } from "../../domain/message.ts"
+import { because } from "../../domain/reason.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { type Desk, LEASE_MS } from "./desk.ts"
 import type { HandedOver } from "./hand-over.ts"
@@ -64,7 +65,7 @@ export function makeCourier(deps: CourierDeps): Courier {
     givingWay.set(place, lanes.add(delivery.lane))
     // Its way was just seen to be open, whatever it was put off for.
     parking.release([first.lane])
-    return putOff(delivery, { reason: `${first.key} goes first`, until: "idle" })
+    return putOff(delivery, { reason: because("other_first"), until: "idle" })
   }
 
   const resumeAfter = (delivery: Delivery, place: string) => {
@@ -85,8 +86,7 @@ export function makeCourier(deps: CourierDeps): Courier {
       // Others may have been at it meanwhile, and the agent may have gone.
       const agent = await whom(to)
       if (isNobody(agent)) return putOff(delivery, { reason: agent.nobody, until: "somebody" })
-      if (placeOf(agent) !== place)
-        return putOff(delivery, { reason: "the agent is in another place now", until: "idle" })
+      if (placeOf(agent) !== place) return putOff(delivery, { reason: because("agent_moved"), until: "idle" })
       const way = await ladder.find(agent, delivery)
       if (way.rung === undefined) return putOff(delivery, way)
       const first = await precedence(delivery, agent)

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import type { Delivery, NewDelivery } from "../../domain/delivery.ts"
 import { newSessionId, type SessionId } from "../../domain/ids.ts"
 import { AGENT_CHANNEL, laneOf } from "../../domain/message.ts"
+import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/sqlite.ts"
@@ -137,7 +138,7 @@ describe("what is given up", () => {
   test("with nothing done counts no attempt, and can be taken again at once", async () => {
     const desk = deskOf("1")
     const delivery = await taken(desk)
-    await desk.giveBack(delivery, "the agent is busy")
+    await desk.giveBack(delivery, because("agent_busy"))
     expect(desk.size).toBe(0)
     expect(await kept("a1")).toMatchObject({
       ...{ state: "queued", attempts: 0, outcome: "the agent is busy", leaseOwner: null, dueAtMs: NOW },
@@ -152,7 +153,7 @@ describe("what is given up", () => {
     const desk = deskOf("1")
     const delivery = await taken(desk)
     await desk.begin(delivery, agent(), "pane")
-    await desk.again(delivery, "it had not arrived")
+    await desk.again(delivery, because("not_arrived"))
     expect(desk.size).toBe(0)
     expect(await kept("a1")).toMatchObject({ attempts: 1, outcome: "it had not arrived", attemptStartedAtMs: null })
     expect(keys(await desk.take({}, 1))).toEqual(["a1"])
@@ -161,10 +162,14 @@ describe("what is given up", () => {
   test("is settled in one state with its reason, in the journal too", async () => {
     const desk = deskOf("1")
     const delivery = await taken(desk)
-    await desk.settle(delivery, "uncertain", "nobody knows")
+    await desk.settle(delivery, "uncertain", because("nothing_tells"))
     expect(desk.size).toBe(0)
-    expect(await kept("a1")).toMatchObject({ state: "uncertain", outcome: "nobody knows", leaseOwner: null })
-    const reason = "nobody knows"
+    expect(await kept("a1")).toMatchObject({
+      state: "uncertain",
+      outcome: "nothing tells whether it arrived",
+      leaseOwner: null,
+    })
+    const reason = "nothing tells whether it arrived"
     expect(await told()).toEqual([["message.uncertain", { id: "a1", team: "a", state: "uncertain", reason }]])
   })
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
 import { AGENT_CHANNEL, type Rung } from "../../domain/message.ts"
+import { because, type Reason, wordsOf } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import { settleLeased, stateEntry } from "../messages/entries.ts"
 import type { LiveAgent } from "../watching/live.ts"
@@ -13,11 +14,11 @@ export interface Desk {
   takeCutOff(limit: number): Promise<Delivery[]>
   /** Written before anything is done. False when somebody else has it now. */
   begin(delivery: Delivery, agent: LiveAgent, rung: Rung): Promise<boolean>
-  /** Nothing was done with it. */
-  giveBack(delivery: Delivery, reason: string): Promise<void>
+  /** Nothing was done with it. Without a reason, what it waited for before holds still. */
+  giveBack(delivery: Delivery, reason?: Reason): Promise<void>
   /** It is known not to have arrived: another try. */
-  again(delivery: Delivery, reason: string): Promise<void>
-  settle(delivery: Delivery, state: Exclude<DeliveryState, "queued">, reason?: string): Promise<void>
+  again(delivery: Delivery, reason: Reason): Promise<void>
+  settle(delivery: Delivery, state: Exclude<DeliveryState, "queued">, reason?: Reason): Promise<void>
   /** Whether it has left the queue within this time: the evidence is found by whoever follows the journal. */
   isConfirmed(delivery: Delivery, withinMs: number, signal: AbortSignal): Promise<boolean>
   /** Evidence of it is being written: worth a look when it is. */
@@ -59,7 +60,7 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
         await store.transaction(
           async (tx) => {
             const expired = await tx.deliveries.expire(AGENT_CHANNEL, nowMs)
-            await tx.journal.append(expired.map((one) => stateEntry(one, "expired", nowMs, one.outcome)))
+            await tx.journal.append(expired.map((one) => stateEntry(one, "expired", nowMs, because("expired"))))
             const lanes = { ...(only ? { lanes: only } : {}), ...(except ? { exceptLanes: except } : {}) }
             return tx.deliveries.lease({ ...request(limit), ...lanes }, nowMs)
           },
@@ -80,14 +81,15 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
     async giveBack(delivery, reason) {
       inHand.delete(delivery.seq)
       const spared = { isSpared: true }
+      const words = wordsOf(reason) ?? delivery.outcome ?? because("agent_busy").words
       // Due since it was: a lease that is being asked for right now may have looked at the clock before.
-      await store.transaction((tx) => tx.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, reason, spared), {
+      await store.transaction((tx) => tx.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, words, spared), {
         readAgain: true,
       })
     },
     async again(delivery, reason) {
       inHand.delete(delivery.seq)
-      await store.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, reason)
+      await store.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, reason.words)
     },
     async settle(delivery, state, reason) {
       inHand.delete(delivery.seq)

@@ -2,12 +2,13 @@ import type { AgentConsole } from "../../domain/agent-console.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
 import { messageOf } from "../../domain/message.ts"
+import { because } from "../../domain/reason.ts"
 import { mailText, typedText } from "../messages/mail.ts"
 import type { LiveAgent } from "../watching/live.ts"
 import type { Desk } from "./desk.ts"
 import type { Closed, Way } from "./ladder.ts"
 import type { LineTurns } from "./line-turns.ts"
-import type { Paster, PasteWish } from "./paste.ts"
+import { type Paster, type PasteWish, whyLater } from "./paste.ts"
 import type { Waiters } from "./waiters.ts"
 
 /** What came of it: settled, put off with nothing done, or done and not yet confirmed. */
@@ -46,17 +47,17 @@ export function makeHandOver(deps: HandOverDeps) {
     switch (result.kind) {
       case "submitted":
         if (isTold) return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? SETTLED : { kind: "unconfirmed" }
-        await desk.settle(delivery, "delivered", "the agent does not say by itself that it has it")
+        await desk.settle(delivery, "delivered", because("unacknowledged"))
         return SETTLED
       case "pasted":
         return { kind: "unconfirmed" }
       case "refused":
-        await desk.settle(delivery, "failed", result.reason)
+        await desk.settle(delivery, "failed", because("refused", result.reason))
         return SETTLED
       case "later":
-        return { kind: "closed", reason: result.what, until: "idle" }
+        return { kind: "closed", reason: whyLater(result), until: "idle" }
       case "gone":
-        return { kind: "closed", reason: result.reason, until: "somebody" }
+        return { kind: "closed", reason: because(result.reason), until: "somebody" }
     }
   }
 
@@ -87,7 +88,7 @@ export function makeHandOver(deps: HandOverDeps) {
     const pane = agent.route?.pane
     if (pane && (await desk.begin(delivery, agent, "pane")))
       return byPane({ rung: "pane", agent, pane, isStop }, delivery, signal)
-    await desk.settle(delivery, "failed", words)
+    await desk.settle(delivery, "failed", because("agent_said", words))
     return SETTLED
   }
 
@@ -99,7 +100,7 @@ export function makeHandOver(deps: HandOverDeps) {
     if (way.rung === "pane") return byPane(way, delivery, signal)
     if (way.rung === "line") return byLine(way, delivery, signal)
     if (waiters.wake(way.agent.session, mailText(delivery))) return { kind: "unconfirmed" }
-    return { kind: "closed", reason: "nobody waits to wake the agent any more", until: "somebody" }
+    return { kind: "closed", reason: because("nobody_to_wake"), until: "somebody" }
   }
 }
 

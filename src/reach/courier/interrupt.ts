@@ -4,10 +4,11 @@ import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import type { Machine } from "../../domain/platform.ts"
+import { because, type Reason } from "../../domain/reason.ts"
 import type { InterruptAnswer } from "../messages/messages.ts"
 import type { LiveAgent } from "../watching/live.ts"
 import type { OpenTurns } from "./open-turns.ts"
-import type { InterruptWish, Paster } from "./paste.ts"
+import { type InterruptWish, type Paster, whyLater } from "./paste.ts"
 import { isNobody, type Whom } from "./whom.ts"
 
 export interface InterruptDeps {
@@ -42,7 +43,7 @@ export function makeInterrupt({ clock, whom, lines, machine, turns, paster, isAg
       return { interrupted: true, way: "line" }
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      return no(error.message)
+      return no(because("agent_said", error.message))
     } finally {
       line.close()
     }
@@ -50,8 +51,8 @@ export function makeInterrupt({ clock, whom, lines, machine, turns, paster, isAg
 
   const byPane = async (agent: LiveAgent, sessionId: SessionId): Promise<InterruptAnswer> => {
     const pane = agent.route?.pane
-    if (!pane) return no("it does not run in tmux, where Escape could be pressed")
-    if (agent.isShown === false) return no("no terminal shows the session now")
+    if (!pane) return no(because("no_escape"))
+    if (agent.isShown === false) return no(because("not_shown"))
     for (const untilMs = clock.nowMs() + BEGUN_MS; ; await sleep(LOOK_MS)) {
       const now = await whom({ sessionId })
       if (isNobody(now)) return no(now.nobody)
@@ -61,7 +62,9 @@ export function makeInterrupt({ clock, whom, lines, machine, turns, paster, isAg
     }
     const { platform } = agent.session
     const result = await paster.interrupt({ platform, pane, isAgentThere: () => isAgentThere(agent, pane) })
-    if (result.kind !== "pressed") return no("what" in result ? result.what : result.reason)
+    if (result.kind === "later") return no(whyLater(result))
+    if (result.kind === "refused") return no(because("refused", result.reason))
+    if (result.kind === "gone") return no(because(result.reason))
     for (const untilMs = clock.nowMs() + OVER_MS; clock.nowMs() < untilMs; await sleep(LOOK_MS)) {
       const now = await whom({ sessionId })
       if (isNobody(now) || !turns.isBusy(now, clock.nowMs())) return { interrupted: true, way: "pane" }
@@ -73,12 +76,12 @@ export function makeInterrupt({ clock, whom, lines, machine, turns, paster, isAg
     const agent = await whom({ sessionId })
     if (isNobody(agent)) return no(agent.nobody)
     // Escape would be an answer to it.
-    if (agent.status === "waiting") return no(`${WAITS} (${agent.waitingFor ?? "an answer"})`)
+    if (agent.status === "waiting") return no(because("agent_waits", agent.waitingFor ?? "an answer"))
     return (await byLine(agent)) ?? byPane(agent, sessionId)
   }
 }
 
-const IDLE = "the agent is idle"
-const WAITS = "the agent waits for its user"
-const STILL = "the agent was told to stop, and is busy still"
-const no = (reason: string): InterruptAnswer => ({ interrupted: false, reason })
+const IDLE = because("agent_idle")
+const WAITS = because("agent_waits_for_user")
+const STILL = because("still_busy")
+const no = ({ words }: Reason): InterruptAnswer => ({ interrupted: false, reason: words })

@@ -5,6 +5,7 @@ import type { Delivery } from "../../domain/delivery.ts"
 import { messageOf } from "../../domain/message.ts"
 import type { PaneAddress } from "../../domain/panes.ts"
 import type { Machine } from "../../domain/platform.ts"
+import { because, type Reason } from "../../domain/reason.ts"
 import { isMail, isTooLongToWake } from "../messages/mail.ts"
 import type { LiveAgent } from "../watching/live.ts"
 import type { OpenTurns } from "./open-turns.ts"
@@ -24,8 +25,8 @@ export type Way =
 
 export interface Closed {
   rung: undefined
-  /** For people: why it waits. */
-  reason: string
+  /** Why it waits. */
+  reason: Reason
   /** What may open it: the end of a turn, or that somebody comes at all. */
   until: "turn" | "idle" | "somebody"
 }
@@ -37,9 +38,11 @@ export interface LadderDeps {
   machine: Machine
   turns: OpenTurns
   waiters: Pick<Waiters, "isWaiting">
+  /** The platform as people call it. */
+  labelOf(platform: string): string
 }
 
-export function makeLadder({ clock, lines, consoles, machine, turns, waiters }: LadderDeps): Ladder {
+export function makeLadder({ clock, lines, consoles, machine, turns, waiters, labelOf }: LadderDeps): Ladder {
   /** A line says everything to the model: a command of the agent's own is typed. */
   const lineTo = async ({ platform, nativeId }: LiveAgent["session"], isCommand = false) =>
     isCommand ? undefined : lines.find((one) => one.platform === platform)?.open(machine, { nativeId })
@@ -48,10 +51,7 @@ export function makeLadder({ clock, lines, consoles, machine, turns, waiters }: 
     async find(agent, delivery) {
       const { platform } = agent.session
       const { priority, isCommand, sessionId } = messageOf(delivery)
-      if (agent.status === "waiting") {
-        const what = agent.waitingFor ?? "an answer"
-        return closed(`the agent waits for its user (${what})`, "idle")
-      }
+      if (agent.status === "waiting") return closed(because("agent_waits", agent.waitingFor ?? "an answer"), "idle")
       const can = consoles.find((one) => one.platform === platform)?.can
       const isBusy = turns.isBusy(agent, clock.nowMs())
       const isUrgent = priority !== "normal"
@@ -64,20 +64,20 @@ export function makeLadder({ clock, lines, consoles, machine, turns, waiters }: 
         if (line.status === "idle" || (isUrgent && line.status === "busy"))
           return { rung: "line", agent, line, isStop: priority === "stop" && line.status === "busy" }
         line.close()
-        return closed(line.status === "busy" ? BUSY : "the agent waits for its user", "idle")
+        return closed(line.status === "busy" ? BUSY : because("agent_waits_for_user"), "idle")
       }
-      const fetches = sessionId === undefined && isMail(delivery) ? "; the agent can fetch it with pull_updates" : ""
-      if (!can) return closed(`nothing can be typed into ${platform} from here${fetches}`, "somebody")
+      const canFetch = sessionId === undefined && isMail(delivery)
+      if (!can)
+        return closed(because(canFetch ? "cannot_type_but_fetch" : "cannot_type", labelOf(platform)), "somebody")
       const pane = agent.route?.pane
       // Its terminal may show another session of the same process by now.
-      if (pane && sessionId !== undefined && agent.isShown === false)
-        return closed("no terminal shows the session now", "somebody")
+      if (pane && sessionId !== undefined && agent.isShown === false) return closed(because("not_shown"), "somebody")
       if (pane) return isBusy && !isUrgent ? closed(BUSY, "idle") : { rung: "pane", agent, pane, isStop }
 
-      if (!isMail(delivery)) return closed("the owner's own words need a terminal in tmux to be typed into", "somebody")
-      if (isBusy) return closed("the agent is busy; it is told at the end of its turn", can.turn ? "turn" : "idle")
+      if (!isMail(delivery)) return closed(because(agent.route ? "not_in_tmux" : "never_heard"), "somebody")
+      if (isBusy) return closed(because("agent_busy_until_turn_end"), can.turn ? "turn" : "idle")
       if (can.wake && !isTooLongToWake(delivery) && waiters.isWaiting(agent.session)) return { rung: "wake", agent }
-      return closed(`there is no way in now${fetches}`, "somebody")
+      return closed(because(canFetch ? "no_way_in_but_fetch" : "no_way_in"), "somebody")
     },
     async caveat(agent, delivery) {
       const { priority, isCommand } = messageOf(delivery)
@@ -95,5 +95,5 @@ const CANNOT_STOP =
   "The agent runs outside tmux, so its turn cannot be interrupted: it gets the message when the turn ends."
 const CANNOT_TYPE =
   "The agent runs outside tmux, so your words cannot be typed: they wait until it runs in tmux. Messages from others go past them."
-const BUSY = "the agent is busy"
-const closed = (reason: string, until: Closed["until"]): Closed => ({ rung: undefined, reason, until })
+const BUSY = because("agent_busy")
+const closed = (reason: Reason, until: Closed["until"]): Closed => ({ rung: undefined, reason, until })

@@ -4,6 +4,7 @@ import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
 import { type Address, addressOf } from "../../domain/message.ts"
 import type { Machine } from "../../domain/platform.ts"
+import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import { moveOn, upTo } from "../messages/entries.ts"
 import type { LiveSessions } from "../watching/live.ts"
@@ -32,7 +33,7 @@ const LOOK_MS = 5_000
 const SETTLE_MS = 50
 /** To ask where nobody has the session open costs a process each time. */
 const AWAY_MS = 60_000
-const DIED = "the session ended before its turn was over"
+const DIED = because("session_closed_early")
 
 export function makeLineTurns(deps: LineTurnsDeps): LineTurns {
   const { store, clock, live, lines, machine, onOver, onTrouble } = deps
@@ -61,7 +62,8 @@ export function makeLineTurns(deps: LineTurnsDeps): LineTurns {
     await store.transaction(async (tx) => {
       const now = await tx.deliveries.byKey(key)
       if (!now || !UNDER_WAY.has(now.state)) return
-      if (isFailed) await moveOn(tx, now, ["failed"], clock.nowMs(), isDead ? DIED : (why ?? LOST))
+      if (isFailed)
+        await moveOn(tx, now, ["failed"], clock.nowMs(), isDead ? DIED : why ? because("agent_said", why) : LOST)
       else if (kind === "running") await moveOn(tx, now, upTo("running", now.state), clock.nowMs())
       else await moveOn(tx, now, upTo("done", now.state), clock.nowMs(), kind === "interrupted" ? CUT : null)
     })
@@ -105,5 +107,5 @@ export function makeLineTurns(deps: LineTurnsDeps): LineTurns {
 }
 
 const UNDER_WAY = new Set(["delivered", "seen", "running"])
-const LOST = "the agent does not have it any more"
-const CUT = "its turn was interrupted"
+const LOST = because("lost_by_agent")
+const CUT = because("turn_interrupted")

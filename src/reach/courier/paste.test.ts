@@ -110,7 +110,7 @@ describe("a message", () => {
 })
 
 describe("nothing is typed", () => {
-  const NO_AGENT = { kind: "gone", reason: "the agent no longer runs in the pane" }
+  const NO_AGENT = { kind: "gone", reason: "pane_left" }
 
   test("where the agent no longer runs, whatever stands on the screen", async () => {
     const one = await drawn(claude(TEXT))
@@ -122,7 +122,7 @@ describe("nothing is typed", () => {
   test("in a pane that is closed", async () => {
     const one = await drawn(claude(""))
     expect(await agents.panes.end(one.pane)).toBe(true)
-    const closed = { kind: "gone", reason: "the pane is another one, or is closed" }
+    const closed = { kind: "gone", reason: "pane_gone" }
     expect(await paster().submit(wishFor(one))).toEqual(closed)
     expect(await paster().interrupt(wishFor(one))).toEqual(closed)
   })
@@ -132,7 +132,7 @@ describe("nothing is typed", () => {
     agents.tmux("a", "set-option", "-p", "-t", one.pane.pane, "remain-on-exit", "on")
     process.kill(one.pane.panePid, "SIGKILL")
     await expect.poll(async () => (await agents.panes.look(one.pane))?.isDead, SOON).toBe(true)
-    const over = { kind: "gone", reason: "the program in the pane has ended" }
+    const over = { kind: "gone", reason: "pane_dead" }
     for (const what of ["submit", "finish", "interrupt"] as const)
       expect(await paster()[what](wishFor(one))).toEqual(over)
   })
@@ -389,7 +389,7 @@ describe("Escape", () => {
       return seen
     }
     expect(await pasterWith({ look }).interrupt(wishFor(one))).toEqual({
-      ...{ kind: "gone", reason: "another program is in the pane" },
+      ...{ kind: "gone", reason: "pane_other_program" },
     })
     expect(await one.all()).toBe("")
   })

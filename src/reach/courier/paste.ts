@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentConsole } from "../../domain/agent-console.ts"
 import type { PaneAddress, PaneLook, Panes } from "../../domain/panes.ts"
+import { because, type Reason } from "../../domain/reason.ts"
 
 /** Submits texts to agents that run in panes, one at a time per pane. */
 export interface Paster {
@@ -35,11 +36,23 @@ export type PasteResult =
   /** Not now; it may be another time. */
   | { kind: "later"; reason: LaterReason; what: string }
   /** The pane or the agent in it is another one, or none. */
-  | { kind: "gone"; reason: string }
+  | { kind: "gone"; reason: GoneReason }
   /** It was pasted, and is not known to be submitted: to be settled by evidence, or by `finish`. */
   | { kind: "pasted"; text: string; reason: string }
 
 export type LaterReason = "dialog" | "draft" | "empty" | "unknown-screen" | "moved"
+export type GoneReason = "pane_gone" | "pane_dead" | "pane_left" | "pane_other_program"
+
+const LATER: Record<Exclude<LaterReason, "dialog">, Reason> = {
+  draft: because("draft_open"),
+  empty: because("draft_empty"),
+  "unknown-screen": because("no_input_line"),
+  moved: because("screen_moves"),
+}
+
+/** As the sender is told. */
+export const whyLater = ({ reason, what }: Extract<PasteResult, { kind: "later" }>): Reason =>
+  reason === "dialog" ? because("dialog_open", what) : LATER[reason]
 
 export interface PasterDeps {
   panes: Panes
@@ -69,9 +82,9 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
   /** The input line that is there now, or why nothing can be written. */
   const lookAt = async ({ pane, isAgentThere }: InterruptWish, agent: AgentConsole) => {
     const look = await panes.look(pane)
-    if (!look) return gone("the pane is another one, or is closed")
-    if (look.isDead) return gone("the program in the pane has ended")
-    if (!(await isAgentThere())) return gone("the agent no longer runs in the pane")
+    if (!look) return gone("pane_gone")
+    if (look.isDead) return gone("pane_dead")
+    if (!(await isAgentThere())) return gone("pane_left")
     const screen = agent.screen(look)
     if (screen.kind === "dialog") return later("dialog", screen.what)
     if (screen.kind === "unknown") return later("unknown-screen", "the screen shows no input line")
@@ -95,7 +108,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
     for (;;) {
       await sleep(DRAW_MS)
       const seen = await lookUntil(wish, agent, (now) => isHolding(now, agent, text))
-      if (seen.kind !== "input") return pasted(text, "what" in seen ? seen.what : seen.reason)
+      if (seen.kind !== "input") return pasted(text, "what" in seen ? seen.what : because(seen.reason).words)
       if (!isHolding(seen, agent, text)) return pasted(text, "the input line shows something else")
       if (await panes.key(wish.pane, "Enter", guardOf(seen.look))) {
         if (await wish.isTaken?.(TAKEN_MS)) return { kind: "submitted", text }
@@ -153,7 +166,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
     const seen = await lookAt(wish, agent)
     if (seen.kind !== "input") return seen
     const isPressed = await panes.key(wish.pane, "Escape", keyGuardOf(seen.look))
-    return isPressed ? { kind: "pressed" } : gone("another program is in the pane")
+    return isPressed ? { kind: "pressed" } : gone("pane_other_program")
   }
 
   return {
@@ -165,7 +178,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
 
 const unwritable = (platform: string) => `${platform} cannot be written to in a terminal`
 const later = (reason: LaterReason, what: string) => ({ kind: "later" as const, reason, what })
-const gone = (reason: string) => ({ kind: "gone" as const, reason })
+const gone = (reason: GoneReason) => ({ kind: "gone" as const, reason })
 const pasted = (text: string, reason: string) => ({ kind: "pasted" as const, text, reason })
 /** A person who scrolls back in the pane stays where they are: a mode is neither left nor waited for. */
 const keyGuardOf = ({ program, isInMode }: PaneLook) => ({ program, isInMode })

@@ -1,5 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AGENT_CHANNEL } from "../../domain/message.ts"
+import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import { endedOver, moveOn } from "../messages/entries.ts"
 import type { LiveSessions } from "../watching/live.ts"
@@ -30,7 +31,7 @@ export function makeProgress(deps: {
       await store.transaction((tx) =>
         isGone
           ? endedOver(tx, delivery, clock.nowMs())
-          : moveOn(tx, delivery, ["done"], clock.nowMs(), "the agent is idle again"),
+          : moveOn(tx, delivery, ["done"], clock.nowMs(), because("idle_again")),
       )
     }
   }

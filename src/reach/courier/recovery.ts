@@ -6,6 +6,7 @@ import type { Delivery } from "../../domain/delivery.ts"
 import { promptHash } from "../../domain/ids.ts"
 import { messageOf } from "../../domain/message.ts"
 import type { Machine } from "../../domain/platform.ts"
+import { because, type Reason } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { LiveAgent, LiveSessions } from "../watching/live.ts"
 import type { Desk } from "./desk.ts"
@@ -43,7 +44,7 @@ const PATIENCE_MS = 10 * 60_000
 const SILENT_MS = 30_000
 const CONFIRM_MS = 5_000
 
-type Verdict = "settled" | "delivered" | "wait" | { again: string } | { unclear: string }
+type Verdict = "settled" | "delivered" | "wait" | { again: Reason } | { unclear: Reason }
 
 export function makeRecovery(deps: RecoveryDeps): Recovery {
   const { store, clock, desk, live, paster, lines, consoles, machine, hasSpooled, inTurn } = deps
@@ -76,23 +77,20 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
 
   const inPane = async (delivery: Delivery, agent: LiveAgent, signal: AbortSignal): Promise<Verdict> => {
     const pane = agent.route?.pane
-    if (!pane) return { unclear: "the agent's terminal is not known any more" }
+    if (!pane) return { unclear: because("terminal_unknown") }
     const isCommand = messageOf(delivery).isCommand === true
     const result = await inTurn(placeOf(agent), () => paster.finish(pasteWish(deps, delivery, agent, pane)))
     if (result.kind === "submitted" || result.kind === "pasted") enteredAtMs.set(delivery, clock.nowMs())
     if (result.kind === "submitted" && isCommand) return "delivered"
     if (result.kind === "submitted") return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? "settled" : "wait"
-    if (result.kind === "refused") return { unclear: result.reason }
+    if (result.kind === "refused") return { unclear: because("refused", result.reason) }
     if (result.kind !== "later" || result.reason !== "empty") return "wait"
-    if (isCommand) return { unclear: "the agent does not say by itself that it has run a command" }
+    if (isCommand) return { unclear: because("command_untold") }
     const entered = enteredAtMs.get(delivery)
-    if (entered === undefined && isUntouched(agent, delivery)) return { again: "it had not reached the input line" }
+    if (entered === undefined && isUntouched(agent, delivery)) return { again: because("not_reached_input") }
     if (clock.nowMs() - (entered ?? delivery.attemptStartedAtMs!) < SILENT_MS) return "wait"
     return {
-      unclear:
-        entered === undefined
-          ? "the agent has worked since, and did not say on what"
-          : "it was submitted, and the agent never acknowledged it",
+      unclear: because(entered === undefined ? "worked_silently" : "never_acknowledged"),
     }
   }
 
@@ -102,7 +100,7 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
     if (!line) return "wait"
     try {
       const { kind } = await line.stateOf(delivery.key, delivery.attemptStartedAtMs!)
-      return kind === "none" ? { again: "the agent does not have it" } : "delivered"
+      return kind === "none" ? { again: because("agent_lacks_it") } : "delivered"
     } finally {
       line.close()
     }
@@ -115,17 +113,17 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
     if (clock.nowMs() - Math.max(delivery.attemptStartedAtMs ?? 0, startedAtMs) < GRACE_MS[rung]) return "wait"
     if (!(await isHeard())) return "wait"
     if (await isSettled()) return "settled"
-    if (delivery.sessionId === null) return { unclear: "it is not known to whom it went" }
+    if (delivery.sessionId === null) return { unclear: because("receiver_unknown") }
     if (await inTranscript(delivery)) return "delivered"
     const agent = await live.ofSession(delivery.sessionId)
     const can = consoles.find(({ platform }) => platform === agent?.session.platform)?.can
     if (rung === "line" && agent) return onLine(delivery, agent)
     if (!agent || agent.status === "gone")
       return can?.promptHook === false
-        ? { unclear: "the agent ended before it could be told" }
-        : { again: "the agent ended before it took it" }
+        ? { unclear: because("ended_before_told") }
+        : { again: because("ended_before_taken") }
     if (agent.status !== "idle") return "wait"
-    return rung === "pane" ? inPane(delivery, agent, signal) : { again: "the agent did not take it" }
+    return rung === "pane" ? inPane(delivery, agent, signal) : { again: because("not_taken") }
   }
 
   return {
@@ -134,10 +132,10 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
       while (!signal.aborted) {
         const verdict = await look(delivery, signal)
         if (verdict === "settled") return desk.drop(delivery)
-        if (verdict === "delivered") return desk.settle(delivery, "delivered", "found in the agent's own records")
+        if (verdict === "delivered") return desk.settle(delivery, "delivered", because("found_in_records"))
         if (typeof verdict === "object" && "again" in verdict) return desk.again(delivery, verdict.again)
         if (typeof verdict === "object") return desk.settle(delivery, "uncertain", verdict.unclear)
-        if (clock.nowMs() > untilMs) return desk.settle(delivery, "uncertain", "nothing tells whether it arrived")
+        if (clock.nowMs() > untilMs) return desk.settle(delivery, "uncertain", because("nothing_tells"))
         await desk.isConfirmed(delivery, LOOK_MS, signal)
       }
     },

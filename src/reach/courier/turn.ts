@@ -55,7 +55,7 @@ export function makeTurnContext(deps: TurnDeps) {
     const isFit = isMail(delivery) && text.length <= MAX_CHARS
     const isIts = !isNobody(agent) && agent.session.nativeId === nativeId
     if (!isFit || !isIts || agent.route?.pane || !(await desk.begin(delivery, agent, "turn"))) {
-      await desk.giveBack(delivery, delivery.outcome ?? "the agent is busy")
+      await desk.giveBack(delivery)
       return undefined
     }
     courier.watch(delivery)

@@ -1,4 +1,5 @@
 import type { Address } from "../../domain/message.ts"
+import { because, type Reason } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import type { LiveAgent, LiveSessions } from "../watching/live.ts"
@@ -8,8 +9,7 @@ import type { Watch } from "../watching/watch.ts"
 export type Whom = (to: Address) => Promise<LiveAgent | Nobody>
 
 export interface Nobody {
-  /** For people. */
-  nobody: string
+  nobody: Reason
   /** A team that is only away: a session of it may be started. */
   awayTeam?: string
 }
@@ -30,19 +30,16 @@ export function makeWhom({ store, roster, live, host, watch }: WhomDeps): Whom {
       const agent = await live.ofSession(sessionId)
       if (agent && agent.status !== "gone") return agent
       const elsewhere = agent?.route && agent.route.host !== host ? agent.route.host : undefined
-      if (elsewhere !== undefined) return { nobody: `the session was last seen on ${elsewhere}` }
-      return { nobody: (await store.sessions.byId(sessionId)) ? ENDED : "the session is not kept any more" }
+      if (elsewhere !== undefined) return { nobody: because("session_elsewhere", elsewhere) }
+      return { nobody: because((await store.sessions.byId(sessionId)) ? "session_ended" : "session_unknown") }
     }
     const team = roster.byName(name)
-    if (!team) return { nobody: `the team ${name} is not in the configuration` }
+    if (!team) return { nobody: because("team_unknown", name) }
     const [agent] = await live.ofTeam(team)
-    if (agent && (await watch.mayReturn(name, agent)))
-      return { nobody: `the session of ${name} is gone, and may come back` }
-    return agent ?? { nobody: `no session of ${name} is live`, awayTeam: name }
+    if (agent && (await watch.mayReturn(name, agent))) return { nobody: because("team_may_return", name) }
+    return agent ?? { nobody: because("team_away", name), awayTeam: name }
   }
 }
-
-export const ENDED = "the session has ended"
 
 /** What two that write at the same time would share: the pane, or else the session. */
 export function placeOf({ session, route }: Pick<LiveAgent, "session" | "route">): string {

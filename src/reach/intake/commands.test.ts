@@ -4,6 +4,7 @@ import type { Person } from "../../../test/fixtures/telegram/person.ts"
 import { startTelegram } from "../../../test/fixtures/telegram/start.ts"
 import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
 import type { Room } from "../../../test/fixtures/telegram/world.ts"
+import { because } from "../../domain/reason.ts"
 import type { InterruptAnswer } from "../messages/messages.ts"
 
 const BOTS = ["a_bot", "b_bot", "c_bot"]
@@ -75,7 +76,7 @@ test("any other command in a topic is the agent's own, ours with two slashes too
 test("stop presses Escape and says what came of it; with words they are said next", async () => {
   const answers: InterruptAnswer[] = [
     { interrupted: true, way: "pane" },
-    { interrupted: false, reason: "the agent is idle" },
+    { interrupted: false, reason: because("agent_idle").words },
   ]
   const pressed: string[] = []
   const intake = await open("a_bot", {

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url"
 import type { SessionId } from "../../domain/ids.ts"
 import { AGENT_CHANNEL, addressOfLane, lanesOf, messageOf } from "../../domain/message.ts"
 import { type OutgoingButton, TAP } from "../../domain/outgoing.ts"
+import { plainWords, shownReason } from "../../domain/reason.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
@@ -47,7 +48,7 @@ export function makeFacts({ store, live, roster, resuming, host, bot }: FactsDep
 
   const ofSession = async (topic: Topic, sessionId: SessionId): Promise<string> => {
     const waiting = await waitingFor(sessionId)
-    const why = waiting[0]?.outcome
+    const why = shownReason(waiting[0]?.outcome ?? null)
     return [
       await named(sessionId),
       `The agent ${stateOf(await live.ofSession(sessionId))}.`,
@@ -86,7 +87,7 @@ export function makeFacts({ store, live, roster, resuming, host, bot }: FactsDep
         const lines = waiting
           .slice(0, MOST_LISTED)
           .map((one, at) => `${at + 1}. ${clip(messageOf(one).text, HEAD_CHARS)}`)
-        const why = waiting[0]?.outcome
+        const why = shownReason(waiting[0]?.outcome ?? null)
         return [...(why ? [`The first waits: ${why}.`] : []), ...lines, ...more(waiting.length)].join("\n")
       }
       const lanes = (await store.deliveries.counts(AGENT_CHANNEL)).filter(({ state }) => state === "queued")
@@ -127,7 +128,7 @@ const nameOf = ({ title, projectPath, rootUri }: Session) => {
 
 function stateOf(agent: LiveAgent | undefined): string {
   if (!agent || agent.status === "gone") return "has ended"
-  if (agent.status === "waiting") return `waits for ${agent.waitingFor ?? "an answer"}`
+  if (agent.status === "waiting") return `waits for ${plainWords(agent.waitingFor ?? "an answer")}`
   return `is ${agent.status}`
 }
 

@@ -6,6 +6,7 @@ import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
 import type { Room } from "../../../test/fixtures/telegram/world.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import type { TapHandler } from "../../domain/outgoing.ts"
+import { because, type Reason } from "../../domain/reason.ts"
 import { moveOn } from "../messages/entries.ts"
 import { inChannel } from "./admit.ts"
 
@@ -266,11 +267,11 @@ test("whoever wrote a message sees on it that it came, and why it did not", asyn
   await intake.settled()
   const { store } = intake
   const [one, two, three] = await store.deliveries.ofChannel("agent", ["queued"])
-  const say = (delivery: Delivery, state: "delivered" | "failed" | "done", reason: string | null = null) =>
+  const say = (delivery: Delivery, state: "delivered" | "failed" | "done", reason: Reason | null = null) =>
     store.transaction((tx) => moveOn(tx, delivery, [state], Date.now(), reason))
   await say(one!, "delivered")
   await say({ ...one!, state: "delivered" }, "done")
-  await say(two!, "failed", "it would end the session")
+  await say(two!, "failed", because("refused", "it would end the session"))
   const receipts = async () =>
     (await intake.shown()).flatMap((row) => (row.kind === "receipt" ? [[row.messageId, row.state, row.why]] : []))
   expect(await receipts()).toEqual([

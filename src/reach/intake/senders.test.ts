@@ -4,6 +4,7 @@ import type { Person } from "../../../test/fixtures/telegram/person.ts"
 import { startTelegram } from "../../../test/fixtures/telegram/start.ts"
 import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
 import type { Room } from "../../../test/fixtures/telegram/world.ts"
+import { because } from "../../domain/reason.ts"
 import { inChannel } from "./admit.ts"
 import { COMMANDS } from "./commands.ts"
 
@@ -35,7 +36,7 @@ beforeAll(async () => {
     users: [String(ada!.id)],
     interrupt: async () => {
       interrupted++
-      return { interrupted: false, reason: "the agent is idle" }
+      return { interrupted: false, reason: because("agent_idle").words }
     },
   })
   intake.start()

@@ -1,5 +1,6 @@
 import type { SessionId } from "../../domain/ids.ts"
 import { type Address, SESSION_TARGET } from "../../domain/message.ts"
+import { because, type Reason } from "../../domain/reason.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
@@ -10,19 +11,19 @@ const SHORTEST_PREFIX = 4
 export async function findTarget(
   target: string,
   { store, roster }: { store: Store; roster: Roster },
-): Promise<Address | { refused: string }> {
+): Promise<Address | { refused: Reason }> {
   const team = roster.byName(target)
   if (team) return { team: team.name }
   const id = target.startsWith(SESSION_TARGET) ? target.slice(SESSION_TARGET.length) : target
   const found = await sessionsOf(store, id)
-  if (found.length > 1) return { refused: `ambiguous target: more than one session begins with ${id}` }
-  return found[0] ? addressable(found[0]) : { refused: `unknown target: ${target}` }
+  if (found.length > 1) return { refused: because("target_ambiguous", id) }
+  return found[0] ? addressable(found[0]) : { refused: because("target_unknown", target) }
 }
 
 /** A session that is known by its whole id. */
-export async function findSession(sessionId: SessionId, store: Store): Promise<Address | { refused: string }> {
+export async function findSession(sessionId: SessionId, store: Store): Promise<Address | { refused: Reason }> {
   const session = await store.sessions.byId(sessionId)
-  return session ? addressable(session) : { refused: `unknown target: ${SESSION_TARGET}${sessionId}` }
+  return session ? addressable(session) : { refused: because("target_unknown", `${SESSION_TARGET}${sessionId}`) }
 }
 
 async function sessionsOf(store: Store, id: string): Promise<Session[]> {
@@ -31,5 +32,5 @@ async function sessionsOf(store: Store, id: string): Promise<Session[]> {
   return id.length < SHORTEST_PREFIX ? [] : store.sessions.byPrefix(id)
 }
 
-const addressable = ({ id, isSubagent }: Session): Address | { refused: string } =>
-  isSubagent ? { refused: "a sub-agent takes no messages; its parent does" } : { sessionId: id }
+const addressable = ({ id, isSubagent }: Session): Address | { refused: Reason } =>
+  isSubagent ? { refused: because("target_subagent") } : { sessionId: id }

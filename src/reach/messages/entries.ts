@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
 import type { NewJournalEntry } from "../../domain/journal.ts"
 import { addressOf, messageOf } from "../../domain/message.ts"
+import { because, type Reason, wordsOf } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 
 /** What the journal says when a message comes into a state. Written in the transaction that changes it. */
@@ -8,7 +9,7 @@ export function stateEntry(
   delivery: Pick<Delivery, "key" | "payload" | "sessionId" | "rung">,
   state: DeliveryState,
   atMs: number,
-  reason: string | null = null,
+  reason: Reason | null = null,
 ): NewJournalEntry {
   const { team, sessionId = null } = addressOf(delivery)
   return {
@@ -20,7 +21,7 @@ export function stateEntry(
       ...(team === undefined ? { sessionId } : { team }),
       state,
       ...(delivery.rung === null ? {} : { rung: delivery.rung }),
-      ...(reason === null ? {} : { reason }),
+      ...(reason === null ? {} : { reason: reason.words }),
     },
   }
 }
@@ -33,9 +34,10 @@ export async function settleLeased(
   delivery: Delivery,
   state: End,
   nowMs: number,
-  reason: string | null = null,
+  reason: Reason | null = null,
 ): Promise<boolean> {
-  if (!(await tx.deliveries.settle(delivery.seq, delivery.leaseOwner ?? "", state, reason, nowMs))) return false
+  if (!(await tx.deliveries.settle(delivery.seq, delivery.leaseOwner ?? "", state, wordsOf(reason), nowMs)))
+    return false
   await tx.journal.append([stateEntry(delivery, state, nowMs, reason)])
   return true
 }
@@ -46,11 +48,11 @@ export async function moveOn(
   delivery: Delivery,
   states: readonly End[],
   nowMs: number,
-  reason: string | null = null,
+  reason: Reason | null = null,
 ): Promise<void> {
   let from = delivery.state
   for (const to of states) {
-    if (!(await tx.deliveries.move(delivery.seq, [from], to, reason, nowMs))) return
+    if (!(await tx.deliveries.move(delivery.seq, [from], to, wordsOf(reason), nowMs))) return
     await tx.journal.append([stateEntry(delivery, to, nowMs, reason)])
     from = to
   }
@@ -59,8 +61,8 @@ export async function moveOn(
 /** Its session has ended. A command may have been the one that ended it: /clear does. */
 export function endedOver(tx: Store, delivery: Delivery, nowMs: number): Promise<void> {
   const isCommand = messageOf(delivery).isCommand === true
-  if (isCommand) return moveOn(tx, delivery, ["done"], nowMs, "the session has ended since")
-  return moveOn(tx, delivery, ["failed"], nowMs, "the session ended before its turn was over")
+  if (isCommand) return moveOn(tx, delivery, ["done"], nowMs, because("ended_since"))
+  return moveOn(tx, delivery, ["failed"], nowMs, because("session_closed_early"))
 }
 
 const ORDER: readonly DeliveryState[] = ["delivered", "seen", "running", "done"]

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { Caller } from "../../domain/caller.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import { AGENT_CHANNEL, laneOf, messageOf } from "../../domain/message.ts"
+import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import { openStore } from "../../store/open.ts"
@@ -42,7 +43,7 @@ const make = (settings: Partial<MessageSettings> = {}) =>
     store,
     clock: { nowMs: () => nowMs },
     roster,
-    interrupt: async () => ({ interrupted: false, reason: "nobody is there" }),
+    interrupt: async () => ({ interrupted: false, reason: because("agent_idle").words }),
     settings: { duplicateWindowSeconds: 600, maxMessageBytes: 200_000, expireDays: 30, ...settings },
   })
 const kinds = async () => (await store.journal.after(0, 100)).map(({ kind, data }) => [kind, data.id])

@@ -14,6 +14,7 @@ import {
   targetOf,
 } from "../../domain/message.ts"
 import type { MessageOrigin } from "../../domain/outgoing.ts"
+import { because, type ReasonWords } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { findSession, findTarget } from "./addressing.ts"
@@ -52,15 +53,15 @@ export type SendWish = ({ target: string } | { sessionId: SessionId }) & {
 export type SendAnswer =
   /** With a note when it will not go the way that the sender may expect. */
   | { queued: true; id: string; target: string; note?: string }
-  | { queued: false; reason: string; id?: string | undefined }
+  | { queued: false; reason: ReasonWords; id?: string | undefined }
 
 export interface CancelAnswer {
   cancelled: boolean
   /** Why it was not: the state that it is in, or that somebody is at it. */
-  reason?: string
+  reason?: ReasonWords
 }
 
-export type InterruptAnswer = { interrupted: true; way: Rung } | { interrupted: false; reason: string }
+export type InterruptAnswer = { interrupted: true; way: Rung } | { interrupted: false; reason: ReasonWords }
 
 export interface MessageSettings {
   /** The same text to the same one within this time is one message; 0 lets it through. */
@@ -95,7 +96,7 @@ export function makeMessages(deps: MessageDeps): Messages {
       const to = await ("target" in wish
         ? findTarget(wish.target, { store, roster })
         : findSession(wish.sessionId, store))
-      if ("refused" in to) return { queued: false, reason: to.refused }
+      if ("refused" in to) return { queued: false, reason: to.refused.words }
       checkText(text, settings.maxMessageBytes)
       if (isCommand && sender.kind !== "owner")
         throw new Failure("bad_input", "only the owner's own words can be a command", { parameter: "isCommand" })
@@ -126,7 +127,7 @@ export function makeMessages(deps: MessageDeps): Messages {
         await tx.journal.append([stateEntry({ ...delivery, sessionId: null, rung: null }, "queued", nowMs)])
         return undefined
       })
-      if (twin) return { queued: false, reason: "duplicate", id: twin.key }
+      if (twin) return { queued: false, reason: because("duplicate").words, id: twin.key }
       onQueued?.(to)
       // It is queued already: a note that cannot be found out must not make the caller send it again.
       const note = await deps.caveat?.(to, payload).catch(() => undefined)
@@ -148,15 +149,17 @@ export function makeMessages(deps: MessageDeps): Messages {
   }
 }
 
-const DELIVERING = "it is being delivered right now"
+const DELIVERING = because("in_delivery").words
+const TAKEN_BACK = because("taken_back")
 
 async function takeBack(tx: Store, id: string, nowMs: number): Promise<CancelAnswer | "looked at"> {
   const delivery = await ofAgents(tx, id)
   if (!delivery) throw new Failure("message_not_found", `there is no message ${id}`, { id })
-  if (delivery.state !== "queued") return { cancelled: false, reason: `it is ${delivery.state} already` }
+  if (delivery.state !== "queued")
+    return { cancelled: false, reason: because("state_is_already", delivery.state).words }
   if (delivery.attemptStartedAtMs !== null) return { cancelled: false, reason: DELIVERING }
-  if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", "taken back", nowMs))) return "looked at"
-  await tx.journal.append([stateEntry(delivery, "cancelled", nowMs, "taken back")])
+  if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", TAKEN_BACK.words, nowMs))) return "looked at"
+  await tx.journal.append([stateEntry(delivery, "cancelled", nowMs, TAKEN_BACK)])
   return { cancelled: true }
 }
 

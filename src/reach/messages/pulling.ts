@@ -2,6 +2,7 @@ import type { Caller } from "../../domain/caller.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { comesBefore, lanesOf } from "../../domain/message.ts"
+import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
 import type { Desk } from "../courier/desk.ts"
@@ -64,7 +65,7 @@ export function makePulling({
         const [delivery] = await desk.take({ only: [lane] }, 1)
         if (!delivery) break
         if (!isMail(delivery)) {
-          await desk.giveBack(delivery, delivery.outcome ?? "the owner's own words are typed")
+          await desk.giveBack(delivery, delivery.outcome === null ? because("owner_words_typed") : undefined)
           break
         }
         if (!(await desk.begin(delivery, agent, "pull"))) break

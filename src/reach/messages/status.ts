@@ -8,6 +8,7 @@ import {
   messageOf,
   targetOf,
 } from "../../domain/message.ts"
+import { shownReason } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { folderUri } from "../../lib/folder-uri.ts"
@@ -87,7 +88,7 @@ export async function whyWaiting(store: Store, lanes: string[]): Promise<string 
     (best, one) => (best && comesBefore(best, one) ? best : one),
     undefined,
   )
-  return next?.outcome ?? null
+  return shownReason(next?.outcome ?? null)
 }
 
 async function seen(

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { DeliveryState } from "../../domain/delivery.ts"
+import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import { openStore } from "../../store/open.ts"
@@ -29,7 +30,7 @@ beforeEach(async () => {
     store,
     clock,
     roster,
-    interrupt: async () => ({ interrupted: false, reason: "nobody is there" }),
+    interrupt: async () => ({ interrupted: false, reason: because("agent_idle").words }),
     settings: { duplicateWindowSeconds: 600, maxMessageBytes: 200_000, expireDays: 30 },
   })
   stuck = makeStuck({ store, clock, messages })

@@ -2,6 +2,7 @@ import type { Clock } from "../../domain/clock.ts"
 import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
 import { AGENT_CHANNEL, addressOf, messageOf, targetOf } from "../../domain/message.ts"
+import { because, type ReasonWords } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import { stateEntry } from "./entries.ts"
 import type { Messages } from "./messages.ts"
@@ -11,7 +12,7 @@ export interface Stuck {
   /** Newest first. */
   list(): Promise<Delivery[]>
   /** With `again`, the same words go to the same one, and the new message's id is told. */
-  settle(id: string, wish: { again: boolean }): Promise<{ settled: boolean; newId?: string; reason?: string }>
+  settle(id: string, wish: { again: boolean }): Promise<{ settled: boolean; newId?: string; reason?: ReasonWords }>
 }
 
 const STATES: readonly DeliveryState[] = ["uncertain", "failed", "expired"]
@@ -41,20 +42,20 @@ export function makeStuck({
     async settle(id, { again }) {
       const delivery = await messages.byId(id)
       if (!delivery) throw new Failure("message_not_found", `there is no message ${id}`, { id })
-      if (!STATES.includes(delivery.state)) return { settled: false, reason: `it is ${delivery.state}` }
+      if (!STATES.includes(delivery.state)) return { settled: false, reason: because("state_is", delivery.state).words }
       let newId: string | undefined
       if (again) {
         const { text, priority, sender, isCommand } = messageOf(delivery)
         // Under a key of its own: who presses twice has said it once.
         const wish = { text, priority, sender, isCommand, allowTwin: true, idempotencyKey: `again ${id}` }
         const sent = await messages.send({ ...wish, target: targetOf(addressOf(delivery)) })
-        if (sent.id === undefined) return { settled: false, reason: sent.queued ? "" : sent.reason }
+        if (!sent.queued && sent.id === undefined) return { settled: false, reason: sent.reason }
         newId = sent.id
       }
-      const outcome = newId === undefined ? "left as it is" : `said again as ${newId}`
+      const outcome = newId === undefined ? because("left") : because("said_again", newId)
       const settled = await store.transaction(async (tx) => {
         const nowMs = clock.nowMs()
-        if (!(await tx.deliveries.move(delivery.seq, STATES, "cancelled", outcome, nowMs))) return false
+        if (!(await tx.deliveries.move(delivery.seq, STATES, "cancelled", outcome.words, nowMs))) return false
         await tx.journal.append([stateEntry(delivery, "cancelled", nowMs, outcome)])
         return true
       })
