@@ -128,6 +128,14 @@ test("a round that does not come back is shown as stalled", async () => {
   await vi.waitFor(() => expect(state()?.state).toBe("running"))
 })
 
+test("a loop that rests between its rounds is not stalled, however long it rests", async () => {
+  let rounds = 0
+  start({ stallsAfterMs: 5, everyMs: 60 * 60_000, round: () => void rounds++ })
+  await vi.waitFor(() => expect(rounds).toBe(1))
+  const halfAnHourLater = loopStates(Date.now() + 30 * 60_000)
+  expect(halfAnHourLater.find(({ name }) => name === "test")).toMatchObject({ state: "running" })
+})
+
 test("of loops that share a name the worst is shown, and those of other threads are shown too", async () => {
   start({ round: () => {} })
   start({ everyMs: 60_000, round: () => Promise.reject(new Error("only this one")) })

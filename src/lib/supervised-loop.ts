@@ -36,7 +36,8 @@ interface Loop {
   name: string
   stallsAfterMs: number
   restarts: number
-  roundSinceMs: number
+  /** Undefined while it rests between two rounds. */
+  roundSinceMs: number | undefined
   failing?: { sinceMs: number; error: string }
 }
 
@@ -54,7 +55,10 @@ export async function superviseLoop(options: LoopOptions): Promise<void> {
   const { firstRetryMs = FIRST_RETRY_MS, mostRetryMs = MOST_RETRY_MS, stallsAfterMs = STALLS_AFTER_MS } = options
   if (signal.aborted) return
   const loop: Loop = { name, stallsAfterMs, restarts: 0, roundSinceMs: Date.now() }
-  const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {})
+  const pause = (ms: number) => {
+    loop.roundSinceMs = undefined
+    return sleep(ms, undefined, { signal }).catch(() => {})
+  }
   const alive = () => {
     loop.roundSinceMs = Date.now()
     failures = 0
@@ -124,7 +128,8 @@ export function loopStates(nowMs = Date.now()): LoopState[] {
 
 function stateOf({ name, restarts, roundSinceMs, stallsAfterMs, failing }: Loop, nowMs: number): LoopState {
   if (failing) return { name, restarts, state: "restarting", ...failing }
-  if (nowMs - roundSinceMs > stallsAfterMs) return { name, restarts, state: "stalled", sinceMs: roundSinceMs }
+  if (roundSinceMs !== undefined && nowMs - roundSinceMs > stallsAfterMs)
+    return { name, restarts, state: "stalled", sinceMs: roundSinceMs }
   return { name, restarts, state: "running" }
 }
 
