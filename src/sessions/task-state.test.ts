@@ -148,7 +148,7 @@ describe("the last completed step", () => {
 describe("the file in the project", () => {
   const path = () => join(project, TASK_STATE_FILE)
 
-  test("is written when it is asked for, as the seed has it, for its owner only, and goes when it is cleared", async () => {
+  test("is written when it is asked for, with the keys of the tool, for its owner only, and goes when it is cleared", async () => {
     mirrored = [project]
     await tasks.save(agent("a"), {
       currentTask: "mend",

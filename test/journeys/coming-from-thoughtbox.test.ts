@@ -45,18 +45,23 @@ describe("somebody who comes from Thoughtbox", () => {
   /** What Claude Code does every 15 minutes: the next call comes over a new MCP session. */
   const reconnect = async () => {
     await agent.close()
-    agent = await talk.agent("agent", { roots: [project.uri] })
+    agent = await talk.agent("agent", { roots: [{ uri: project.uri, name: "my-project" }] })
   }
   beforeAll(async () => {
     home = makeHome()
     talk = transcriptOf("thoughtbox", home)
     project = folder("my-project")
     await talk.cli("start")
-    agent = await talk.agent("agent", { roots: [project.uri] })
+    agent = await talk.agent("agent", { roots: [{ uri: project.uri, name: "my-project" }] })
   })
   afterAll(async () => {
     await agent?.close()
     await home.dispose()
+  })
+
+  test("an id that there is not fails without an error, by the same words", async () => {
+    const missing = await init("load_context", { sessionId: "abc-123" })
+    expect(missing).toMatchObject({ success: false, message: expect.stringMatching(/^Session abc-123 not found/) })
   })
 
   test("a project without sessions: load_context fails without an error and suggests start_new", async () => {
@@ -67,8 +72,8 @@ describe("somebody who comes from Thoughtbox", () => {
     })
   })
 
-  test("list_roots names the client's root, and bind_root keeps it for the calls that follow", async () => {
-    expect((await init("list_roots")).roots).toMatchObject([{ uri: project.uri, bound: false }])
+  test("list_roots has the client's root with its name, and bind_root keeps it for the calls that follow", async () => {
+    expect((await init("list_roots")).roots).toEqual([{ uri: project.uri, name: "my-project", bound: false }])
     const elsewhere = folder("elsewhere")
     expect((await init("bind_root", { mcpRootUri: elsewhere.uri })).roots).toEqual([
       { uri: elsewhere.uri, bound: true },
@@ -118,7 +123,7 @@ describe("somebody who comes from Thoughtbox", () => {
     await reconnect()
     const found = await init("load_context")
     expect(found).toMatchObject({ success: true, session: { id: first.id, thoughtCount: 4, branchCount: 1 } })
-    expect(found.message).toMatch(/^Auto-recovered session "Why is it slow" \(.*\): 4 of 4 thoughts/)
+    expect(found.message).toMatch(/^Auto-recovered session \S+ "Why is it slow" \(4 thoughts, last updated .+\)/)
     expect(found.thoughts?.map(({ thought }) => thought)).toEqual(["step 1", "step 2", "step 3"])
     expect(found.branches?.disk?.map(({ thought }) => thought)).toEqual(["or the disk"])
     expect(Date.parse(found.session!.updatedAt)).toBeGreaterThan(Date.parse(found.session!.createdAt))
