@@ -39,6 +39,11 @@ export const ConfigSchema = z.strictObject({
   capture: z
     .strictObject({
       enabled: z.boolean().default(true).describe("Keep the conversations of the agents on this machine"),
+      folders: z
+        .array(z.string().refine((path) => /^~?\//.test(path) && !path.includes("\0"), "must begin with / or ~/"))
+        .max(200)
+        .default([])
+        .describe("Project folders whose conversation logs are read also where no agent was seen yet"),
       exclude: z.array(z.string().min(1)).default([]).describe("Folders of which nothing is kept, with all below them"),
       redactionOff: z
         .array(z.string().min(1))

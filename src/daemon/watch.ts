@@ -1,9 +1,9 @@
 import { unwatchFile, watch, watchFile } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import type { AsyncSubscription } from "@parcel/watcher"
 import type { Place } from "../domain/platform.ts"
 
-/** Tells of changes in a place through the system's own means. */
+/** Tells of changes in a place through the system's own means. The path of the place itself means that it is gone. */
 export async function watchPlace(
   { dir, depth }: Place,
   onPaths: (paths: string[]) => void,
@@ -13,9 +13,15 @@ export async function watchPlace(
 }
 
 function watchFolder(dir: string, onPaths: (paths: string[]) => void): () => Promise<void> {
-  const watcher = watch(dir, { persistent: false }, (_event, name) => onPaths(name === null ? [] : [join(dir, name)]))
-  // A folder that is removed ends its watcher; the sweep notices when it comes back.
-  watcher.on("error", () => watcher.close())
+  const watcher = watch(dir, { persistent: false }, (event, name) => {
+    // Under its own name the system tells that the folder itself was deleted or moved.
+    const isOwn = event === "rename" && name === basename(dir)
+    onPaths([...(name === null ? [] : [join(dir, name)]), ...(isOwn ? [dir] : [])])
+  })
+  watcher.on("error", () => {
+    watcher.close()
+    onPaths([dir])
+  })
   return async () => watcher.close()
 }
 

@@ -126,6 +126,8 @@ export async function wire({
       onTrouble: (err, what) => log.warn({ err, what }, "what a hook said could not be taken"),
       onSpooled: missed.add,
     },
+    configured: () => config.capture.folders,
+    teamDirs: () => roster.list().map(({ projectDir }) => projectDir),
     watch: watchPlace,
     startReader: () => new Worker(new URL("../daemon/reader.js", import.meta.url), { workerData: config.capture }),
     // An import leaves a heap behind that nothing makes V8 give back while nothing happens.
@@ -259,9 +261,15 @@ export async function wire({
   const rooms = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, keeping }
   const audited = await openAuditing({ home, store, clock, permits, redact: rules.redact, log })
   const services = { ...rooms, updates, analytics, telegram, system, ...audited }
-  const call: Call = reporting(local(operations, services), log)
+  // A log in a caller's folder is found although nothing was said there yet.
+  const onCaller = config.capture.enabled ? capture.folders.met : () => {}
+  const run = local(operations, services)
+  const call: Call = reporting((name, input, caller) => {
+    onCaller(caller)
+    return run(name, input, caller)
+  }, log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
-  const streams = mcpStreams({ operations, call, version: VERSION })
+  const streams = mcpStreams({ operations, call, version: VERSION, onOpen: onCaller })
   return {
     call,
     ...agentHooks({ agents, intake: capture.intake, greet, missed, reach, asking }),

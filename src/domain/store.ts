@@ -2,6 +2,7 @@ import type { Analytics } from "./analytics.ts"
 import type { Bindings } from "./binding.ts"
 import type { LineageKind } from "./capture.ts"
 import type { Bots, Budgets, Cards, Holds, People, Roles, Topics } from "./channel-store.ts"
+import type { FollowedFolders } from "./folder-store.ts"
 import type { Forgetting } from "./forgetting.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
@@ -24,6 +25,7 @@ export interface Store {
   readonly turns: Turns
   readonly sources: Sources
   readonly origins: Origins
+  readonly folders: FollowedFolders
   readonly forgetting: Forgetting
   readonly bindings: Bindings
   readonly journal: Journal

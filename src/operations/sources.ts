@@ -151,7 +151,9 @@ export const importNow = operation({
     const total = (pick: (s: z.output<typeof SourceView>) => number) => sources.reduce((sum, s) => sum + pick(s), 0)
     return `Kept: ${total((s) => s.sessions)} sessions, ${total((s) => s.turns)} turns of ${sources.filter((s) => s.found).length} agents. \`throughline sources\` has the details.`
   },
-  async run({ capture }, { platform }) {
+  async run({ capture }, { platform }, caller) {
+    // The folder in which it was typed counts, although nothing may be kept of it yet.
+    await capture.folders.follow(caller)
     await capture.capturing.sync(platformNamed(capture, platform))
     return { sources: await sourceViews(capture), progress: progressView(capture) }
   },

@@ -3,6 +3,7 @@ import { makeBindings } from "./bindings.ts"
 import { makeBots, makeBudgets, makeCards, makeHolds, makePeople, makeRoles } from "./channels.ts"
 import { makeDeliveries } from "./deliveries.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
+import { makeFollowedFolders } from "./folders.ts"
 import { makeForgetting } from "./forgetting.ts"
 import { makeJournal } from "./journal.ts"
 import { makeOrigins } from "./origins.ts"
@@ -28,6 +29,7 @@ const MAKERS = {
   turns: makeTurns,
   sources: makeSources,
   origins: makeOrigins,
+  folders: makeFollowedFolders,
   forgetting: makeForgetting,
   bindings: makeBindings,
   journal: makeJournal,

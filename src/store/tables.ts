@@ -70,6 +70,7 @@ export interface Tables {
     origin: string | null
   }
   trusted_paths: { path: string; at_ms: number }
+  followed_folders: { host: string; path: string; seen_at_ms: number }
   turns: {
     seq: GeneratedAlways<number>
     session_id: string

@@ -33,6 +33,7 @@ export const WORD_COLUMNS: { [T in keyof Tables]: Record<Columns<Selectable<Tabl
     ...{ memory: "json", skipped: "json", trouble: "text", origin: OURS },
   },
   trusted_paths: { path: PATH },
+  followed_folders: { host: MACHINE, path: PATH },
   turns: {
     ...{ session_id: OURS, native_id: AGENTS, kind: OURS, text: "text", model: "text", tool_name: "text" },
     ...{ tool_call_id: AGENTS, usage: "json" },

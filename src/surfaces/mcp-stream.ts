@@ -14,7 +14,7 @@ import { quickCalls } from "./mcp-quick.ts"
 import { STREAM_PATH } from "./paths.ts"
 
 /** The daemon's end of `throughline mcp`: lines of MCP over an upgraded connection of the unix socket. */
-export function mcpStreams(options: McpOptions) {
+export function mcpStreams(options: McpOptions & { onOpen?(caller: Caller): void }) {
   const open = new Set<Duplex>()
   const toolsBySets = new Map<string, McpTools>()
   const toolsOf = (sets: string) => {
@@ -31,6 +31,7 @@ export function mcpStreams(options: McpOptions) {
       const caller = attempt((): Caller => ({ ...callerFrom(header(request, CALLER_HEADER)), surface: "mcp" }))
       // Thrown here, it would end the daemon: nobody stands above this listener.
       if (!caller) return socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")
+      options.onOpen?.(caller)
       const tools = toolsOf(header(request, TOOLS_HEADER) ?? "")
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: mcp\r\n\r\n")
       open.add(socket)

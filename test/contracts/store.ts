@@ -5,6 +5,7 @@ import { bindingsContract } from "./store/bindings.ts"
 import { capturedContract } from "./store/captured.ts"
 import { channelsContract } from "./store/channels.ts"
 import { deliveriesContract } from "./store/deliveries.ts"
+import { foldersContract } from "./store/folders.ts"
 import { journalContract } from "./store/journal.ts"
 import { leasesContract } from "./store/leases.ts"
 import { lifetimeContract } from "./store/lifetime.ts"
@@ -44,6 +45,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     describe("turns", () => turnsContract(store))
     describe("sources", () => sourcesContract(store))
     describe("what is captured", () => capturedContract(store))
+    describe("followed folders", () => foldersContract(store))
     describe("bindings", () => bindingsContract(store))
     describe("journal", () => journalContract(store))
     describe("deliveries", () => deliveriesContract(store))

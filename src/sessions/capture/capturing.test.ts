@@ -51,6 +51,7 @@ function start(
     reading: startReader && makeReaderThread({ start: startReader, archive, onRest: () => {}, onTrouble: () => {} }),
     platforms,
     machine: { os: "linux", homeDir: kept.homeDir, env: {} },
+    folders: { round: async () => {}, all: async () => [], near: () => [] },
     onTrouble,
   })
   const stopping = new AbortController()

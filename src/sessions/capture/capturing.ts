@@ -1,4 +1,4 @@
-import { dirname, resolve, sep } from "node:path"
+import { dirname } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
@@ -8,21 +8,13 @@ import type { Store } from "../../domain/store.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import { type LoopOptions, superviseLoop } from "../../lib/supervised-loop.ts"
 import type { Archive } from "./archive.ts"
-import { knownProjects, noteTrouble } from "./known-sources.ts"
+import type { Folders } from "./folders.ts"
+import { noteTrouble } from "./known-sources.ts"
+import { makeLooking } from "./looking.ts"
 import { makeQueue, type Taken } from "./queue.ts"
 import { type Reading, ReadingStopped } from "./reader-thread.ts"
 import { type Look, readSource } from "./reading.ts"
-import {
-  claimOf,
-  type FoundSource,
-  lookAtFolder,
-  lookAtSource,
-  placeChecker,
-  placesOf,
-  scanPlace,
-  withinOf,
-} from "./scan.ts"
-import { makeWatched } from "./watched.ts"
+import { claimOf, type FoundSource, lookAtSource, withinOf } from "./scan.ts"
 
 export interface Capturing {
   /** Imports what is there, newest first, and follows what comes, until the signal. */
@@ -61,7 +53,8 @@ export interface CapturingDeps {
   reading?: Reading | undefined
   platforms: readonly Platform[]
   machine: Machine
-  /** Calls back with paths that changed in the place; absent where the system has no such thing. */
+  folders: Pick<Folders, "round" | "all" | "near">
+  /** Calls back with paths that changed in the place, with its own when it is gone; absent where the system has no such thing. */
   watch?(place: Place, onPaths: (paths: string[]) => void): Promise<() => Promise<void>>
   onTrouble(source: { platform: string; path: string }, error: unknown): void
 }
@@ -70,7 +63,8 @@ export interface CapturingDeps {
 const SWEEP_MS = 20_000
 /** An agent's first session makes the folder that could have been watched, so new folders are looked for. */
 const APPEAR_MS = 1_000
-const JUST_MS = 5_000
+/** Any agent may begin a log in a project's folder, and counts on being found within five seconds. */
+const PROJECTS_MS = 2_000
 /** Side by side, so that many small files are kept with one commit. One of them reads only what lives. */
 const READERS = 48
 /** How often a source that cannot be read is tried again, sweep by sweep, although it has not changed. */
@@ -80,11 +74,9 @@ const REST_MS = 250
 const GATHER_MS = 40
 
 export function makeCapturing(deps: CapturingDeps): Capturing {
-  const { store, clock, archive, reading, platforms, machine } = deps
+  const { store, clock, archive, reading, platforms } = deps
   const looks = new Map<string, string>()
   const troubled = new Map<string, { look: string; tries: number }>()
-  const watched = makeWatched(deps, (paths) => void changed(paths))
-  const isTrusted = placeChecker(deps.onTrouble)
   const queue = makeQueue()
   const progress: Progress = {
     importing: true,
@@ -98,7 +90,6 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     waiting: {},
   }
   const imported = Promise.withResolvers<void>()
-  let places: { platform: Platform; place: Place }[] = []
   let [hasSwept, hasLooks, isStoreAway] = [false, false, false]
   const syncing = new Set<(error: Failure) => void>()
 
@@ -106,14 +97,20 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     if (looks.get(keyOf(found)) === lookText(found)) return
     queue.put(keyOf(found), found, live)
   }
+  const looking = makeLooking({
+    ...deps,
+    offer,
+    onFound({ id }) {
+      if (!progress.platforms.includes(id)) progress.platforms.push(id)
+    },
+    async onChanged(paths) {
+      await sleep(GATHER_MS)
+      for (const path of new Set(paths)) await looking.nudge(path)
+    },
+  })
 
   const sweep = async (platformId?: string) => {
-    const projectDirs = await knownProjects(store)
-    places = platforms.flatMap((platform) =>
-      placesOf(platform, machine, projectDirs).map((place) => ({ platform, place })),
-    )
-    for (const { platform, place } of places)
-      if (platformId === undefined || platform.id === platformId) await lookInto(platform, place)
+    await looking.sweep(platformId)
     hasSwept ||= platformId === undefined
     settle()
   }
@@ -121,53 +118,6 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   const settle = () => {
     progress.importing &&= !hasSwept || queue.left().sourcesLeft > 0
     if (!progress.importing) imported.resolve()
-  }
-
-  const lookInto = async (platform: Platform, place: Place) => {
-    await watched.forgetReplaced(place.dir)
-    if (!isTrusted(platform, place)) return
-    const isNew = !watched.has(place.dir)
-    const scan = () => scanPlace(platform, place, (source) => offer(source, false))
-    if ((await scan()) === 0) return
-    if (!progress.platforms.includes(platform.id)) progress.platforms.push(platform.id)
-    if (!isNew) return
-    await watched.listen(place)
-    // What was written before the watcher was there has told nobody.
-    if (watched.has(place.dir)) await scan()
-  }
-
-  const lookForNew = async () => {
-    for (const platform of platforms) {
-      for (const place of platform.places(machine)) {
-        const look = lookAtFolder(place.dir)
-        if (!look || look.inode === watched.inode(place.dir)) continue
-        if (clock.nowMs() - look.mtimeMs < JUST_MS) await lookInto(platform, place)
-      }
-    }
-  }
-
-  const changed = async (paths: string[]) => {
-    await sleep(GATHER_MS)
-    for (const path of new Set(paths)) await nudge(path)
-  }
-
-  const nudge = async (given: string) => {
-    // Named by an agent, it may lead out of its place by way of "..".
-    const path = resolve(given)
-    // A database moves in its write-ahead log first.
-    const main = path.replace(/-(wal|shm|journal)$/, "")
-    // The innermost place first: seen from an outer one, a place that is a link would be a link inside of it.
-    const around = places.filter(({ place }) => main.startsWith(place.dir + sep))
-    const claimed = new Set<Platform>()
-    for (const { platform, place } of around.toSorted((a, b) => b.place.dir.length - a.place.dir.length)) {
-      if (claimed.has(platform)) continue
-      const claim = claimOf(platform, place, main)
-      if (claim) claimed.add(platform)
-      const found = claim && lookAtSource({ platform, place, claim, path: main })
-      if (found) offer(found, true)
-      // Of files that lie in a new folder from its first moment on, watchers tell nothing.
-      if (!claim) await scanPlace(platform, place, (inside) => offer(inside, true), path)
-    }
   }
 
   const read = async (found: FoundSource) => {
@@ -236,7 +186,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
 
   return {
-    nudge,
+    nudge: looking.nudge,
     imported: imported.promise,
     async readNow(platformId, path, within) {
       const platform = platforms.find(({ id }) => id === platformId)
@@ -245,9 +195,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       const found = claim && lookAtSource({ platform, place, claim, path })
       if (!found) return
       await read(found)
-      // A folder that was not there at the last sweep is followed from now on.
-      if (!places.some(({ place: known }) => known.dir === place.dir)) places.push({ platform, place })
-      await watched.listen(place)
+      await looking.take(platform, place)
     },
     async sync(platformId) {
       const { promise, reject } = Promise.withResolvers<never>()
@@ -279,7 +227,8 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
           { everyMs: SWEEP_MS },
         ),
         reader({ liveOnly: true }),
-        loop("new folders", lookForNew, { everyMs: APPEAR_MS }),
+        loop("new folders", looking.lookForNew, { everyMs: APPEAR_MS }),
+        loop("project folders", looking.lookAtProjects, { everyMs: PROJECTS_MS }),
       ]
       const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
       // Of the old the newest comes first, so that all must be known before.
@@ -288,7 +237,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       if (!signal.aborted) await stopped
       await reading?.stop()
       await Promise.all(running)
-      await watched.stop()
+      await looking.stop()
     },
   }
 }

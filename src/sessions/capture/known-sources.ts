@@ -3,10 +3,11 @@ import type { Clock } from "../../domain/clock.ts"
 import type { Store } from "../../domain/store.ts"
 import type { readSource } from "./reading.ts"
 
-/** Folders of projects: some agents keep their records there. */
+/** Folders of projects, the newest first: some agents keep their records there. */
 export async function knownProjects(store: Store): Promise<string[]> {
   const projects = await store.projects.list()
   return projects
+    .toSorted((a, b) => b.createdAtMs - a.createdAtMs)
     .flatMap(({ rootUri }) => (rootUri.startsWith("file://") ? [decodeURIComponent(new URL(rootUri).pathname)] : []))
     .filter((dir) => dirname(dir) !== dir)
 }

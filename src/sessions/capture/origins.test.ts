@@ -103,6 +103,18 @@ describe("a conversation is a repository's", () => {
     ])
   })
 
+  test("when somebody calls from a folder of which no project is known, a temporary one included", async () => {
+    const [unpacked, temp] = [folder("home/code/unpacked"), folder("temp")]
+    write(join(unpacked, LOG), said("in a folder that nobody knew"))
+    write(join(temp, LOG), said("where every user can write"))
+    for (const cwd of [unpacked, temp]) await capture.folders.follow({ surface: "mcp", cwd })
+    await read()
+    expect(await kept()).toEqual([
+      ["repository", "/temp", ["where every user can write"]],
+      ["repository", "acked", ["in a folder that nobody knew"]],
+    ])
+  })
+
   test("whichever agent's it claims to be, and whichever project it says that it worked in", async () => {
     env = { CLAUDE_CONFIG_DIR: join(repo, ".claude") }
     start()

@@ -33,7 +33,16 @@ export function makePlacing({
     return undefined
   }
 
-  const rootAround = async (path: string): Promise<string | undefined> => {
+  /** The folder in which the file is a log of the project's own, although nothing is known of a project there. */
+  const folderOfLog = (platform: string, path: string): string | undefined => {
+    const places = platforms.find(({ id }) => id === platform)?.projectPlaces
+    // Temporary folders too: there others can write.
+    for (let dir = dirname(path); places && dir !== dirname(dir); dir = dirname(dir))
+      if (places(dir).some((place) => isIn(place, path))) return dir
+    return undefined
+  }
+
+  const rootAround = async (platform: string, path: string): Promise<string | undefined> => {
     const dir = dirname(path)
     const found = rootOf(dir, homeDir)
     if (!found) return (await projectAround(dir)) ?? rootUri(dir)
@@ -41,12 +50,16 @@ export function makePlacing({
     // A home folder that is a repository or a project is still the user's own.
     if (isSameOrAbove(rootPath, rootOf(homeDir, homeDir)?.realPath ?? homeDir)) return undefined
     if (inRepository) return rootUri(rootPath)
-    return projectAround(realPath)
+    const known = await projectAround(realPath)
+    if (known !== undefined) return known
+    const folder = folderOfLog(platform, path)
+    const root = folder === undefined ? undefined : (rootOf(folder, homeDir)?.rootPath ?? folder)
+    return root === undefined || root === rootOf(homeDir, homeDir)?.realPath ? undefined : rootUri(root)
   }
 
   return async ({ platform, path }) => {
     if (ownPlaces.get(platform)?.some((place) => isIn(place, path))) return { origin: "agent" }
-    const root = await rootAround(path)
+    const root = await rootAround(platform, path)
     if (root === undefined) return { origin: "agent" }
     const trusted = await store.origins.trusted()
     const isVouched = trusted.some((folder) => isSameOrAbove(folder.path, path))

@@ -6,8 +6,9 @@ import type { Session } from "../../domain/session.ts"
 import type { SourceSummary } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import type { ProjectFinder } from "../projects.ts"
-import { makeArchive } from "./archive.ts"
+import { type ArchiveRules, makeArchive } from "./archive.ts"
 import { type Capturing, type CapturingDeps, makeCapturing } from "./capturing.ts"
+import { type Folders, type FoldersDeps, makeFolders } from "./folders.ts"
 import { type HookSettings, type Intake, makeIntake } from "./intake.ts"
 import { makeOrigins, type OriginKeeping } from "./origins.ts"
 import { makeOwnRecords, type OwnRecords } from "./own-records.ts"
@@ -25,6 +26,8 @@ export interface CaptureRoom {
   intake: Intake
   ownRecords: OwnRecords
   origins: OriginKeeping
+  /** Hears of callers, so that a log in their folder is found although nothing was said there yet. */
+  folders: Pick<Folders, "met" | "follow">
   sources(): Promise<SourceSummary[]>
   /** Files where the platform keeps conversations that its adapter does not take for one; a few of them. */
   unrecognised(platform: string): string[]
@@ -39,7 +42,9 @@ export interface CaptureRoom {
   resumeCommand(session: Session): string | undefined
 }
 
-export interface CaptureDeps extends Pick<CapturingDeps, "watch" | "onTrouble"> {
+export interface CaptureDeps
+  extends Pick<CapturingDeps, "watch" | "onTrouble">,
+    Pick<FoldersDeps, "configured" | "teamDirs"> {
   store: Store
   clock: Clock
   projects: ProjectFinder
@@ -56,7 +61,18 @@ export interface CaptureDeps extends Pick<CapturingDeps, "watch" | "onTrouble"> 
 
 export function makeCapture(deps: CaptureDeps): CaptureRoom {
   const place = makePlacing(deps)
-  const rules = { ...makeRules({ ...deps, homeDir: deps.machine.homeDir, capture: deps.settings }), place }
+  const { homeDir } = deps.machine
+  const basic = makeRules({ ...deps, homeDir, capture: deps.settings })
+  const folders = makeFolders({ ...deps, homeDir, host: deps.hooks.host, excluded: basic.excluded })
+  const rules: ArchiveRules = {
+    ...basic,
+    place,
+    async projectOf(path) {
+      const project = await basic.projectOf(path)
+      if (project) folders.add(project)
+      return project
+    },
+  }
   const archive = makeArchive({ ...deps, rules })
   const { startReader, onRest, onTrouble } = deps
   const reading =
@@ -75,7 +91,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
       ? undefined
       : deps.platforms.find(({ id }) => id === platform)?.resume?.({ nativeId: withoutScope(nativeId), projectPath })
   const origins = makeOrigins({ ...deps, place })
-  const following = makeCapturing({ ...deps, archive, reading })
+  const following = makeCapturing({ ...deps, archive, reading, folders })
   const capturing: Capturing = {
     ...following,
     async run(signal) {
@@ -89,6 +105,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
     capturing,
     push: makePush({ ...deps, rules, capturing, archive }),
     origins,
+    folders,
     intake: makeIntake({ ...deps, ...deps.hooks, rules, capturing }),
     ownRecords: makeOwnRecords(deps),
     sources: () => deps.store.sources.summaries(),

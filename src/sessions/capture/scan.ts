@@ -20,10 +20,11 @@ export interface FoundSource {
 
 /** Where a platform looks on this machine, the folders of known projects included. */
 export function placesOf(platform: Platform, machine: Machine, projectDirs: readonly string[]): Place[] {
-  const inProjects = projectDirs.flatMap((dir) =>
-    (platform.projectPlaces?.(dir) ?? []).map((place) => ({ ...place, within: dir })),
-  )
-  return [...platform.places(machine), ...inProjects]
+  return [...platform.places(machine), ...projectPlacesOf(platform, projectDirs)]
+}
+
+export function projectPlacesOf(platform: Platform, projectDirs: readonly string[]): Place[] {
+  return projectDirs.flatMap((dir) => (platform.projectPlaces?.(dir) ?? []).map((place) => ({ ...place, within: dir })))
 }
 
 /** Where no link is followed: in the whole of a project, or below an agent's own folder, which may be one itself. */

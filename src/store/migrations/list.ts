@@ -17,6 +17,7 @@ import * as topicMessages from "./0013_topic_messages.ts"
 import * as origin from "./0014_origin.ts"
 import * as ownSessions from "./0015_own_sessions.ts"
 import * as fetched from "./0018_fetched.ts"
+import * as conversationFiles from "./0020_conversation_files.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -40,4 +41,5 @@ export const migrations: Record<string, StoreMigration> = {
   "0014_origin": origin,
   "0015_own_sessions": ownSessions,
   "0018_fetched": fetched,
+  "0020_conversation_files": conversationFiles,
 }

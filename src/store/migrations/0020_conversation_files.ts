@@ -1,0 +1,14 @@
+import type { Kysely } from "kysely"
+import type { StoreDialect } from "../dialect.ts"
+import type { Tables } from "../tables.ts"
+
+/** Folders in which an agent may begin a conversation log although nothing was said in them yet, by machine. */
+export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {
+  await db.schema
+    .createTable("followed_folders")
+    .addColumn("host", "text", (c) => c.notNull())
+    .addColumn("path", "text", (c) => c.notNull())
+    .addColumn("seen_at_ms", types.long, (c) => c.notNull())
+    .addPrimaryKeyConstraint("followed_folders_pk", ["host", "path"])
+    .execute()
+}
