@@ -8,7 +8,7 @@ import { promises } from "./promises.ts"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
 const PAGE = "docs/compatibility.md"
-const PROGRAMS = ["Thoughtbox", "praxis-os", "Nexus bridge"]
+const PROGRAMS = ["Thoughtbox", "praxis-os", "Nexus bridge", "Iris"]
 
 interface Row {
   line: number
@@ -64,23 +64,24 @@ function troubles(markdown: string, titlesIn: (file: string) => TestTitle[] | un
   })
 }
 
-/** Sources that Vitest runs, and the suites that such a source imports. */
+/** Sources that Vitest runs, and the suites of test/ that these import. */
 const suites = new Set<string>()
-for await (const file of glob(["src/**/*.test.ts", "web/src/**/*.test.ts", "test/**/*.test.ts"], {
-  cwd: project,
-  exclude: ["**/node_modules/**", "test/agents/**"],
-})) {
+function take(file: string): void {
+  if (suites.has(file) || !existsSync(`${project}/${file}`)) return
   suites.add(file)
-  if (!file.startsWith("test/")) continue
-  for (const [, from] of readFileSync(`${project}/${file}`, "utf8").matchAll(/from "(\.[^"]+)"/g))
-    suites.add(posix.join(posix.dirname(file), from!))
+  if (!file.startsWith("test/")) return
+  for (const [, from] of readFileSync(`${project}/${file}`, "utf8").matchAll(/from "(\.[^"]+)"/g)) {
+    const imported = posix.join(posix.dirname(file), from!)
+    if (imported.startsWith("test/")) take(imported)
+  }
 }
+const runs = { cwd: project, exclude: ["**/node_modules/**", "test/agents/**"] }
+for await (const file of glob(["src/**/*.test.ts", "web/src/**/*.test.ts", "test/**/*.test.ts"], runs)) take(file)
 
 const parsed = new Map<string, TestTitle[] | undefined>()
 function titlesIn(file: string): TestTitle[] | undefined {
   if (!parsed.has(file)) {
-    const isThere = suites.has(file) && existsSync(`${project}/${file}`)
-    parsed.set(file, isThere ? testTitles(readFileSync(`${project}/${file}`, "utf8")) : undefined)
+    parsed.set(file, suites.has(file) ? testTitles(readFileSync(`${project}/${file}`, "utf8")) : undefined)
   }
   return parsed.get(file)
 }
