@@ -2,6 +2,7 @@ import { hostname } from "node:os"
 import { consoles } from "../adapters/consoles/list.ts"
 import { lines } from "../adapters/lines/list.ts"
 import { tmuxPanes } from "../adapters/panes/tmux.ts"
+import type { Clients } from "../domain/clients.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
@@ -26,11 +27,12 @@ export function wireQueue(parts: {
   home: Home
   log: Log
   roster: Roster
+  clients: Clients
   machine: Machine
   meet: Intake["meet"]
   labelOf(platform: string): string
 }) {
-  const { store, clock, config, home, log, roster, machine, meet, labelOf } = parts
+  const { store, clock, config, home, log, roster, clients, machine, meet, labelOf } = parts
   const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
   const host = hostname()
   const watching = makeWatching({
@@ -64,6 +66,7 @@ export function wireQueue(parts: {
     store,
     clock,
     roster,
+    clients,
     live: watching.live,
     panes,
     consoles,

@@ -2,9 +2,11 @@ import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
 import { createDrivers } from "../adapters/drivers/list.ts"
 import { successors } from "../adapters/handoff/list.ts"
+import { knownClients } from "../adapters/known-clients.ts"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agents } from "../adapters/setup/list.ts"
 import { o200k } from "../adapters/tokens/o200k.ts"
+import { makeClients } from "../domain/clients.ts"
 import { systemClock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Follower } from "../domain/journal.ts"
@@ -17,7 +19,7 @@ import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall } from "../recall/room.ts"
 import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
-import { makeRules } from "../sessions/capture/rules.ts"
+import { makeRules, redactorOf } from "../sessions/capture/rules.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { makeTasks } from "../sessions/task-state.ts"
 import { openStore } from "../store/open.ts"
@@ -111,9 +113,11 @@ export async function wire({
   const unwatch = watchConfig(home.config, roster.reload)
   const sessions = makeSessions({ ...environment, ...privacy(home, config.capture), store, clock, isAlive: isRunning })
   const missed = makeMissedStarts(clock)
+  const clients = makeClients({ platforms, others: knownClients, redact: redactorOf(config.capture) })
   const capture = makeCapture({
     store,
     clock,
+    clients,
     projects: sessions.projects,
     platforms,
     ...environment,
@@ -171,17 +175,8 @@ export async function wire({
     onTrouble: (err, path) => log.warn({ err, path }, "the state of a task could not be written to its file"),
   })
 
-  const queue = wireQueue({
-    store,
-    clock,
-    config,
-    home,
-    log,
-    roster,
-    machine,
-    meet: capture.intake.meet,
-    labelOf,
-  })
+  const parts = { store, clock, config, home, log, roster, clients, machine, labelOf }
+  const queue = wireQueue({ ...parts, meet: capture.intake.meet })
   const { watching, keeping, reach } = queue
   const permits = await openPermits({ store, clock, config, home, log })
   const channel = await openChannel({ store, clock, config, home, log, roster, environment, permits, ...queue })
@@ -200,6 +195,7 @@ export async function wire({
     store,
     clock,
     roster,
+    clients,
     file: teamsFile(home.config, readTeams),
     drivers: createDrivers(),
     machine,

@@ -1,3 +1,5 @@
+import type { Client } from "./clients.ts"
+
 /** Who asks, as far as the surface can tell. Everything is optional: a caller that says nothing can still be served. */
 export interface Caller {
   surface: "mcp" | "http" | "cli" | "local"
@@ -7,7 +9,8 @@ export interface Caller {
   nativeSession?: { platform: string; id: string }
   /** The pair whose agent it is, as the program that started the agent says. */
   pair?: string
-  client?: { name: string; version: string }
+  /** What the program that calls says of itself, without what cannot be read. It grants nothing. */
+  client?: Client
   /** On the command line: the agent in whose own shell it was typed. */
   agentShell?: string
   /** Over HTTP: it has signed in as the owner, as the guard has found. What a caller says of itself never sets this. */

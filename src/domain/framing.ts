@@ -35,22 +35,26 @@ export function nameOnOneLine(name: string): string {
 export const UNNAMED = "an unnamed client"
 
 /** ASCII only: an alphabet that looks like another cannot be told from it by reading. */
-const CLAIMABLE = /^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,59}$/
+const CLAIMABLE = /^[A-Za-z0-9][A-Za-z0-9 ._@/-]{0,59}$/
 const RESERVED = ["owner", "throughline", "human", "system", "admin", "person"]
 const RESERVED_WHOLE = ["user", "theuser", "me", "you", "root", "claude", "anthropic"]
 
 /**
- * What a program calls itself, marked as such. Names that would pass for the owner, for Throughline or for a team are not
- * repeated.
+ * What a program calls itself, marked as such: the first of these names that may be repeated. One that would pass for the
+ * owner, for Throughline or for a team may not.
  */
-export function claimedName(name: string | undefined, teams: readonly string[]): string {
-  const plain = name?.trim() ?? ""
-  const folded = foldedName(plain)
+export function claimedName(names: readonly (string | undefined)[], teams: readonly string[]): string {
+  const name = names.map((said) => said?.trim() ?? "").find((said) => isClaimable(said, teams))
+  return name === undefined ? UNNAMED : `${name} (unverified)`
+}
+
+function isClaimable(name: string, teams: readonly string[]): boolean {
+  const folded = foldedName(name)
   const isReserved =
     RESERVED.some((word) => folded.includes(foldedName(word))) ||
     [...RESERVED_WHOLE, ...teams].some((word) => foldedName(word) === folded)
-  if (!CLAIMABLE.test(plain) || isReserved) return UNNAMED
-  return `${plain} (unverified)`
+  // A heading says "from … to …": a part of the name would be left out there.
+  return CLAIMABLE.test(name) && !/ to /i.test(name) && !isReserved
 }
 
 /** Names that a reader could take for each other are the same. */

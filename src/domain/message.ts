@@ -1,3 +1,4 @@
+import type { Client } from "./clients.ts"
 import type { Delivery } from "./delivery.ts"
 import type { SessionId } from "./ids.ts"
 import type { MessageOrigin } from "./outgoing.ts"
@@ -12,6 +13,8 @@ export type Priority = (typeof PRIORITIES)[number]
 export interface Sender {
   kind: "owner" | "agent" | "client"
   name: string
+  /** What the program through which it came calls itself. */
+  client?: Client
 }
 
 /** Whom it is for: whoever is at a team's post, or one session and none that comes after it. */

@@ -8,6 +8,8 @@ export interface Platform {
   verified: string
   /** Differences are stated here, never asked by id. */
   can: PlatformCan
+  /** What it calls itself as an MCP client, where that was seen; written as in `KnownClient`. */
+  clientNames?: readonly string[]
   /** The folders in which it may keep conversations on this machine. They need not exist. */
   places(machine: Machine): Place[]
   /** Where it keeps conversations inside a project's own folder; asked for every known project. */

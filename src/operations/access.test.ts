@@ -168,7 +168,9 @@ test.each<[caller: Caller, named: string]>([
   [{ surface: "mcp", nativeSession: { platform: "codex", id: "x" } }, "codex"],
   [{ surface: "mcp" }, "an agent"],
   [{ surface: "cli", agentShell: "claude-code" }, "the shell of an agent (claude-code)"],
-  [{ surface: "http", client: { name: "curl", version: "8" } }, "curl over HTTP"],
+  [{ surface: "http", client: { name: "curl", version: "8" } }, "curl (unverified) over HTTP"],
+  [{ surface: "http", client: { name: "the owner", version: "8" } }, "an unnamed client over HTTP"],
+  [{ surface: "mcp", client: { name: "cursor-vscode", version: "1" } }, "cursor-vscode (unverified)"],
   [{ surface: "http" }, "an unnamed client over HTTP"],
 ])("who is refused is told what the operation is for, and who it seems to be: %j", (caller, named) => {
   const refusal = (access: Operation["access"]) => {

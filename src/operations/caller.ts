@@ -1,5 +1,6 @@
 import { type Access, type Caller, callerKind, mayCall } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
+import { claimedName, UNNAMED } from "../domain/framing.ts"
 
 /** The one check of who may do what: every surface runs operations through it. */
 export function authorize({ name, access }: { name: string; access: Access }, caller: Caller): void {
@@ -23,6 +24,7 @@ export const OWNER = "the owner"
 
 export function described({ surface, agentShell, nativeSession, client }: Caller): string {
   if (agentShell !== undefined) return `the shell of an agent (${agentShell})`
-  if (surface === "http") return `${client?.name ?? "an unnamed client"} over HTTP`
-  return nativeSession?.platform ?? "an agent"
+  const claimed = claimedName([client?.name], [])
+  if (surface === "http") return `${claimed} over HTTP`
+  return nativeSession?.platform ?? (claimed === UNNAMED ? "an agent" : claimed)
 }

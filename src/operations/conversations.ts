@@ -1,6 +1,7 @@
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import { exchangesOf } from "../domain/exchange.ts"
+import { Failure } from "../domain/failure.ts"
 import { withoutScope } from "../domain/ids.ts"
 import type { Session } from "../domain/session.ts"
 import { operation } from "./operation.ts"
@@ -73,12 +74,8 @@ export const syncConversationHistory = operation({
   }),
   text: ({ message }) => message,
   async run({ sessions, capture }, { mode, platform, session_id }, caller) {
-    if (mode === "push")
-      return { status: "ready" as const, message: "Use log_conversation_exchange to keep each exchange.", sources: [] }
-    const named = platformNamed(
-      capture,
-      platform ?? caller.nativeSession?.platform ?? platformOfClient(capture, caller.client?.name),
-    )
+    const named = platform === undefined ? await capture.platformOf(caller) : platformNamed(capture, platform)
+    if (mode === "push") return { status: "ready" as const, message: await pushNote(capture, named), sources: [] }
     if (named !== undefined || mode === "pull") await capture.capturing.sync(named)
     const views = (await sourceViews(capture)).filter((view) =>
       named === undefined ? view.found : view.platform === named,
@@ -95,7 +92,7 @@ export const syncConversationHistory = operation({
     const about =
       session_id === undefined
         ? ""
-        : ` Session ${session_id} is ${(await isKept({ sessions, capture }, named, session_id, caller)) ? "kept" : "not among them"}.`
+        : ` Session ${session_id} is ${await whereKept({ sessions, capture }, platform && named, session_id, caller)}.`
     return {
       status: "synced" as const,
       message: `${views.map((view) => `${view.label}: ${counted(view.sessions, "session")}, ${counted(view.turns, "turn")}`).join("; ")}.${about}`,
@@ -221,17 +218,28 @@ async function one(
   return session.platform === platform ? [session] : []
 }
 
-async function isKept(
-  { sessions, capture }: Pick<Services, "sessions" | "capture">,
+/** Whether a session is kept; with a platform, whether it is one of that. */
+async function whereKept(
+  services: Pick<Services, "sessions" | "capture">,
   platform: string | undefined,
-  nativeId: string,
+  id: string,
   caller: Caller,
-): Promise<boolean> {
-  const root = await sessions.projects.ofCaller({ ...caller, canAskRoots: false }).catch(() => undefined)
-  return platform !== undefined && (await capture.byNativeId(nativeId, root?.uri))?.platform === platform
+): Promise<string> {
+  const session = await sessionOf(services, id, caller).catch((error: unknown) => {
+    if (Failure.from(error).code === "session_not_found") return undefined
+    throw error
+  })
+  if (!session) return "not among them"
+  if (platform === undefined || session.platform === platform) return "kept"
+  return `not among them: it is one of ${labelOf(services.capture, session.platform)}`
 }
 
-/** Clients introduce themselves by names such as "claude-code" or "gemini-cli-mcp-client". */
-function platformOfClient({ platforms }: Capture, client: string | undefined): string | undefined {
-  return client === undefined ? undefined : platforms.find(({ id }) => client.startsWith(id))?.id
+async function pushNote(capture: Capture, platform: string | undefined): Promise<string> {
+  const isRead = (await sourceViews(capture)).some((view) => view.platform === platform && view.found)
+  return isRead
+    ? `Nothing has to be logged: the conversations of ${labelOf(capture, platform!)} are read from its own files.`
+    : "Use log_conversation_exchange to keep each exchange."
 }
+
+const labelOf = ({ platforms }: Capture, platform: string) =>
+  platforms.find(({ id }) => id === platform)?.label ?? platform

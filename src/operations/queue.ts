@@ -68,6 +68,8 @@ export const queueStatus = operation({
         session_id: z.string().optional(),
         last_seen: z.string().optional(),
         waits_for: z.string().optional(),
+        /** Who sent what waits. */
+        from: z.array(z.string()).optional(),
       }),
     ),
   }),
@@ -75,10 +77,11 @@ export const queueStatus = operation({
     targets.length === 0
       ? "No teams are configured, and no session has messages: `throughline teams add <name> <folder>`."
       : table(
-          ["FOR", "WAITING", "AT", "SEEN", "SESSION", "TASK"],
+          ["FOR", "WAITING", "FROM", "AT", "SEEN", "SESSION", "TASK"],
           targets.map((one) => [
             one.target,
             `${one.pending}${one.waits_for === undefined ? "" : ` (${one.waits_for})`}`,
+            clip(one.from?.join(", ") ?? "-", 40),
             String(one.in_progress),
             one.last_seen === undefined ? "-" : minute(one.last_seen),
             one.session_id?.slice(0, 8) ?? "-",
@@ -88,7 +91,7 @@ export const queueStatus = operation({
   async run({ reach }) {
     const targets = await reach.messages.status()
     return {
-      targets: targets.map(({ target, pending, inProgress, currentTask, sessionId, lastSeenMs, waitsFor }) => ({
+      targets: targets.map(({ target, pending, inProgress, currentTask, sessionId, lastSeenMs, waitsFor, from }) => ({
         target,
         pending,
         in_progress: inProgress,
@@ -96,6 +99,7 @@ export const queueStatus = operation({
         session_id: sessionId ?? undefined,
         last_seen: time(lastSeenMs),
         waits_for: waitsFor ?? undefined,
+        from: from.length === 0 ? undefined : from,
       })),
     }
   },
@@ -107,6 +111,8 @@ export const MessageView = z.object({
   state: z.enum(DELIVERY_STATES),
   priority: z.enum(PRIORITIES),
   from: z.string(),
+  /** What the program through which it came calls itself. */
+  client: z.object({ name: z.string(), version: z.string() }).optional(),
   message: z.string(),
   way: z.enum(RUNGS).optional(),
   reason: z.string().optional(),
@@ -172,8 +178,11 @@ export const queueStuck = operation({
     messages.length === 0
       ? "No message waits for a decision."
       : table(
-          ["ID", "FOR", "STATE", "WHY", "MESSAGE"],
-          messages.map((one) => [one.id, one.target, one.state, clip(one.reason ?? "-", 50), clip(one.message, 50)]),
+          ["ID", "FOR", "FROM", "STATE", "WHY", "MESSAGE"],
+          messages.map((one) => [
+            ...[one.id, one.target, clip(one.from, 40), one.state],
+            ...[clip(one.reason ?? "-", 50), clip(one.message, 50)],
+          ]),
         ),
   run: async ({ reach }) => ({ messages: (await reach.stuck.list()).map(viewMessage) }),
 })
@@ -208,6 +217,7 @@ export function viewMessage(delivery: Delivery): z.output<typeof MessageView> {
     state: delivery.state,
     priority,
     from: sender.name,
+    client: sender.client,
     message: text,
     way: delivery.rung ?? undefined,
     reason: shownReason(delivery.outcome) ?? undefined,

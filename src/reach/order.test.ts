@@ -7,6 +7,7 @@ import { expect, test } from "vitest"
 import { claudeCode } from "../adapters/consoles/claude-code.ts"
 import { parentOf, processStart } from "../daemon/process-identity.ts"
 import type { AgentLine } from "../domain/agent-line.ts"
+import { makeClients } from "../domain/clients.ts"
 import { newSessionId } from "../domain/ids.ts"
 import type { LiveStatus } from "../domain/live.ts"
 import { PRIORITIES, type Priority } from "../domain/message.ts"
@@ -84,6 +85,7 @@ function startReach(store: Store, dir: string, agent: LineAgent, clock: { nowMs(
   const deps = { store, clock, roster, machine, consoles: [claudeCode], processStart, host: "here" }
   const reach = makeReach({
     ...deps,
+    clients: makeClients({ platforms: [], others: [], redact: (text) => text }),
     live: makeLive(deps),
     panes: {} as Panes,
     lines: [agent.line()],

@@ -7,6 +7,7 @@ import { type FakeAgent, type FakeAgents, makeFakeAgents } from "../../test/fixt
 import { claudeCode } from "../adapters/consoles/claude-code.ts"
 import { parentOf, processStart } from "../daemon/process-identity.ts"
 import type { AgentLine, OpenLine } from "../domain/agent-line.ts"
+import { makeClients } from "../domain/clients.ts"
 import { newMessageId, newSessionId, type SessionId } from "../domain/ids.ts"
 import { AGENT_CHANNEL, laneOf, targetOf } from "../domain/message.ts"
 import type { PaneAddress } from "../domain/panes.ts"
@@ -40,6 +41,7 @@ beforeEach(async () => {
   reachable = makeLive(deps)
   reach = makeReach({
     ...deps,
+    clients: makeClients({ platforms: [], others: [], redact: (text) => text }),
     live: reachable,
     panes: agents.panes,
     lines,

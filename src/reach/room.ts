@@ -1,6 +1,7 @@
 import type { AgentConsole } from "../domain/agent-console.ts"
 import type { AgentLine } from "../domain/agent-line.ts"
 import type { Caller } from "../domain/caller.ts"
+import type { Clients } from "../domain/clients.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { HookEvent, SentHook } from "../domain/hook.ts"
 import { newKey, type SessionId } from "../domain/ids.ts"
@@ -61,6 +62,7 @@ export interface ReachDeps {
   store: Store
   clock: Clock
   roster: Roster
+  clients: Clients
   live: LiveSessions
   panes: Panes
   consoles: readonly AgentConsole[]
@@ -85,7 +87,7 @@ export interface ReachDeps {
 }
 
 export function makeReach(deps: ReachDeps): ReachRoom {
-  const { roster, host, home, processStart, parentOf } = deps
+  const { roster, clients, host, home, processStart, parentOf } = deps
   const isAgentUnder = (pid: number, panePid: number) => isUnder(pid, panePid, parentOf)
   const ownerPrefix = `courier ${host} ${home} `
   const desk = makeDesk({ ...deps, ownerPrefix, owner: ownerPrefix + newKey() })
@@ -143,7 +145,7 @@ export function makeReach(deps: ReachDeps): ReachRoom {
     async senderOf(caller) {
       const { nativeSession: native } = caller
       const session = native && (await deps.store.sessions.byNative(native.platform, native.id))
-      return senderOf(caller, { roster, session })
+      return senderOf(caller, { roster, clients, session })
     },
     ...makePulling({ ...deps, desk }),
     turnContext: makeTurnContext({ ...deps, desk, parking, courier, whom }),

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
+import { clientFrom } from "../domain/clients.ts"
 import { Failure } from "../domain/failure.ts"
 import { CALLER_HEADER } from "./client.ts"
 
@@ -11,7 +12,10 @@ const Claims = z.object({
   key: text.optional(),
   nativeSession: z.object({ platform: text, id: text }).optional(),
   pair: text.optional(),
-  client: z.object({ name: text, version: text.default("") }).optional(),
+  client: z
+    .object({ name: text, version: text.default("") })
+    .transform(clientFrom)
+    .optional(),
   agentShell: text.min(1).optional(),
   projectDir: text.optional(),
   roots: z

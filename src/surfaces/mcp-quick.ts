@@ -39,7 +39,7 @@ export function quickCalls({ options, tools, caller, heard, send, giveBack }: Qu
     const onProgress = progressOf(params._meta, (notification) => {
       if (running.has(id)) send(`${JSON.stringify({ ...notification, jsonrpc: "2.0" })}\n`)
     })
-    const asker = { ...callerOf(caller, { id, _meta: params._meta }), ...onProgress }
+    const asker = { ...callerOf(caller, { id, _meta: params._meta }, heard), ...onProgress }
     const result = await answerTool(options, tools, params, asker, known)
     // One that was cancelled meanwhile is not answered.
     if (!running.delete(id)) return
@@ -48,6 +48,8 @@ export function quickCalls({ options, tools, caller, heard, send, giveBack }: Qu
   }
 
   return (message: unknown): boolean => {
+    // Whoever introduces itself anew may be another.
+    if (isObject(message) && message.method === "initialize") delete heard.envelope
     const call = message as PlainCall
     if (isPlain(call, heard) && !running.has(call.id)) {
       running.add(call.id)

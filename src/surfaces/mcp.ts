@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/server"
 import * as z from "zod"
 import type { Caller, NamedRoot } from "../domain/caller.ts"
+import { type Client, clientFrom } from "../domain/clients.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Call } from "../operations/invoke.ts"
 import type { Operation, ToolSet } from "../operations/operation.ts"
@@ -51,6 +52,8 @@ export interface Heard {
   roots?: NamedRoot[] | undefined
   /** What the last call that the SDK let through said of the protocol, as text; absent until there was one. */
   envelope?: string
+  /** Who the client said it is with that call, or in the handshake. */
+  client?: Client | undefined
 }
 
 /** One server for one connection (or one request of a 2026-era client), whichever era it speaks. */
@@ -62,12 +65,13 @@ export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Call
   })
   server.setRequestHandler("tools/call", async ({ params }, ctx) => {
     heard.envelope = envelopeText(ctx.mcpReq.envelope)
+    heard.client = clientFrom(toldClient(ctx) ?? server.getClientVersion())
     heard.roots ??= answeredRoots(ctx)
     const onProgress = progressOf(
       ctx.mcpReq._meta,
       (notification) => void ctx.mcpReq.notify(notification).catch(() => {}),
     )
-    const caller = { ...callerOf(baseCaller, ctx.mcpReq), ...onProgress }
+    const caller = { ...callerOf(baseCaller, ctx.mcpReq, heard), ...onProgress }
     const answered = await answerTool(options, tools, params, caller, { roots: heard.roots, canAskRoots: true })
     if (answered !== ROOT_NEEDED) return answered
     if (asksInResult(ctx)) return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } })
@@ -192,8 +196,16 @@ function failed(failure: Failure): CallToolResult {
   }
 }
 
+/** In the 2026 era each request says it anew. */
+const toldClient = (ctx: ServerContext) =>
+  (ctx.mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_INFO_META_KEY]
+
 /** What this very request tells about who asks: the agent's key for the call, and Codex's session. */
-export function callerOf(base: Caller, request: { id: string | number; _meta?: object | undefined }): Caller {
+export function callerOf(
+  base: Caller,
+  request: { id: string | number; _meta?: object | undefined },
+  { client }: Pick<Heard, "client">,
+): Caller {
   const meta = (request._meta ?? {}) as Record<string, unknown>
   const text = (key: string) => (typeof meta[key] === "string" && meta[key] !== "" ? (meta[key] as string) : undefined)
   const codexSession = text("threadId") ?? text("sessionId")
@@ -204,6 +216,7 @@ export function callerOf(base: Caller, request: { id: string | number; _meta?: o
   const key = toolUseId === undefined ? requestKey : `tool:${toolUseId}`
   return {
     ...base,
+    ...(client === undefined ? {} : { client }),
     ...(codexSession === undefined
       ? {}
       : { key: `codex:${codexSession}`, nativeSession: { platform: "codex", id: codexSession } }),

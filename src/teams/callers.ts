@@ -1,6 +1,6 @@
 import { type Caller, isOwner } from "../domain/caller.ts"
+import type { Clients } from "../domain/clients.ts"
 import { Failure } from "../domain/failure.ts"
-import { claimedName } from "../domain/framing.ts"
 import type { Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
@@ -20,13 +20,14 @@ export interface Asker {
 export interface CallersDeps {
   store: Store
   roster: Roster
+  clients: Clients
   /** What the agent of a pair is at, and what all those of a team are at. */
   asking: Pick<Asking, "current" | "currentOf">
   /** Whether the platform's sessions have our server each to itself, so that it says whose call this is. */
   hasOwnServer(platform: string): boolean
 }
 
-export function makeCallers({ store, roster, asking, hasOwnServer }: CallersDeps) {
+export function makeCallers({ store, roster, clients, asking, hasOwnServer }: CallersDeps) {
   const teamNamed = (name: string, parameter: string): Team => {
     const team = roster.byName(name)
     if (team) return team
@@ -67,7 +68,7 @@ export function makeCallers({ store, roster, asking, hasOwnServer }: CallersDeps
             parameter: "fromTeam",
           })
         const teams = roster.list().map(({ name }) => name)
-        const name = claimedName(client?.name ?? nativeSession?.platform, teams)
+        const name = clients.claimed(client?.name ?? nativeSession?.platform, teams)
         return { team: null, name, chain: [], isOwner: false }
       }
       const pair =
@@ -85,7 +86,7 @@ export function makeCallers({ store, roster, asking, hasOwnServer }: CallersDeps
         team: team ?? null,
         name:
           team ??
-          claimedName(
+          clients.claimed(
             client?.name,
             roster.list().map((one) => one.name),
           ),

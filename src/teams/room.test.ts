@@ -6,6 +6,7 @@ import { type DrivenHome, fakeHome } from "../../test/fixtures/driven.ts"
 import { createClaudeCodeDriver } from "../adapters/drivers/claude-code.ts"
 import { processStart } from "../daemon/process-identity.ts"
 import type { Caller } from "../domain/caller.ts"
+import { makeClients } from "../domain/clients.ts"
 import type { Driver, DriveWish, PermissionRequest } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { askOf, CONTROLS, PAIR_CHANNEL } from "../domain/pair.ts"
@@ -44,6 +45,7 @@ function begin(more: Partial<TeamsDeps> = {}): void {
     store,
     clock: { nowMs: () => Date.now() },
     roster: makeRoster({ read: () => ({ web }) }),
+    clients: makeClients({ platforms: [], others: [], redact: (text) => text }),
     file: { read: () => ({ web }), check: () => web, change() {}, parse: () => ({}) },
     drivers: [createClaudeCodeDriver()],
     machine: agent.machine,

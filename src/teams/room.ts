@@ -1,4 +1,5 @@
 import type { Caller } from "../domain/caller.ts"
+import type { Clients } from "../domain/clients.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { Driver, DriveWish, PermissionAnswer, PermissionRequest } from "../domain/driver.ts"
 import { newKey } from "../domain/ids.ts"
@@ -79,6 +80,7 @@ export interface TeamsDeps
   store: Store
   clock: Clock
   roster: ReloadingRoster
+  clients: Clients
   file: TeamsFile
   drivers: readonly Driver[]
   machine: Machine
@@ -135,7 +137,7 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
     onChanged: news.tell,
   })
   const hasOwnServer = (platform: string) => can(platform)?.ownServer ?? true
-  const callers = makeCallers({ store, roster, asking, hasOwnServer })
+  const callers = makeCallers({ ...deps, asking, hasOwnServer })
   const asks = makeAsks({ ...deps, pairing, news, words, onQueued: asking.ring })
   const notices = makeNotices(deps)
   const control = makeControl({ store, roster, pairing, pool, asking })

@@ -35,6 +35,7 @@ function antigravityLike({
   return {
     ...named,
     can: { hooks: false, resume: false, times: true },
+    clientNames: ["antigravity-client"],
     places({ os, homeDir }) {
       const { join } = os === "win32" ? win32 : posix
       return folders.map((folder) => ({ dir: join(homeDir, ".gemini", folder, "brain"), depth: 3 }))

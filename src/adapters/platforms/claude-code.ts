@@ -14,6 +14,7 @@ export const claudeCode: Platform = {
   label: "Claude Code",
   verified: "2.1.325",
   can: { hooks: true, resume: true, times: true },
+  clientNames: ["claude-code"],
   places(machine) {
     const { join, isAbsolute } = machine.os === "win32" ? win32 : posix
     const { CLAUDE_CONFIG_DIR: named = "", XDG_CONFIG_HOME: xdg } = machine.env

@@ -15,6 +15,7 @@ export const cline: Platform = {
   verified: "August 2026",
   // Its command line goes on with a task only where a person sits before it.
   can: { hooks: false, resume: false, times: true },
+  clientNames: ["Cline", "@cline/core"],
   places(machine) {
     const { join } = machine.os === "win32" ? win32 : posix
     const { CLINE_DATA_DIR, CLINE_DIR, CLINE_SESSION_DATA_DIR } = machine.env

@@ -11,6 +11,7 @@ export const codex: Platform = {
   label: "Codex",
   verified: "0.166.0",
   can: { hooks: true, resume: true, times: true },
+  clientNames: ["codex-mcp-client", "Codex"],
   places(machine) {
     const { join, isAbsolute } = machine.os === "win32" ? win32 : posix
     const homes = [machine.env.CODEX_HOME ?? "", join(machine.homeDir, ".codex")]

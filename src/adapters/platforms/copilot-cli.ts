@@ -11,6 +11,7 @@ export const copilotCli: Platform = {
   label: "GitHub Copilot CLI",
   verified: "1.0.14",
   can: { hooks: true, resume: true, times: true },
+  clientNames: ["github-copilot-developer"],
   places({ os, homeDir, env }) {
     const { join } = os === "win32" ? win32 : posix
     const homes = [env.COPILOT_HOME || join(homeDir, ".copilot")]

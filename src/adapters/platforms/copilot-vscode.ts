@@ -14,6 +14,7 @@ export const copilotVscode: Platform = {
   label: "GitHub Copilot in VS Code",
   verified: "VS Code 1.109",
   can: { hooks: false, resume: false, times: true },
+  clientNames: ["Visual Studio Code", "Visual Studio Code - Insiders"],
   places(machine) {
     const { join } = machine.os === "win32" ? win32 : posix
     const remote = join(machine.homeDir, ".vscode-server", "data", "User")

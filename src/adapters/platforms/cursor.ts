@@ -14,6 +14,7 @@ export const cursor: Platform = {
   label: "Cursor",
   verified: "August 2026",
   can: { hooks: false, resume: false, times: true },
+  clientNames: ["cursor-vscode", "Cursor"],
   places(machine) {
     const { join } = machine.os === "win32" ? win32 : posix
     // The transcripts in ~/.cursor/projects are not read: they hold the same conversations without results and times.

@@ -15,6 +15,7 @@ export const geminiCli: Platform = {
   label: "Gemini CLI",
   verified: "0.61.0",
   can: { hooks: true, resume: true, times: true },
+  clientNames: ["gemini-cli-mcp-client", "gemini-cli-mcp-client-*"],
   places({ os, homeDir, env }) {
     const { join } = os === "win32" ? win32 : posix
     return [{ dir: join(env.GEMINI_CLI_HOME || homeDir, ".gemini", "tmp"), depth: 3 }]

@@ -21,7 +21,7 @@ export function opencodeLike(program: {
   id: string
   label: string
   verified: string
-  /** Also the name of its folder. */
+  /** Also the name of its folder, and of itself as an MCP client. */
   command: string
   databaseVariable: string
   databases: RegExp
@@ -31,6 +31,7 @@ export function opencodeLike(program: {
     label: program.label,
     verified: program.verified,
     can: { hooks: false, resume: true, times: true },
+    clientNames: [program.command],
     places(machine) {
       const { join } = machine.os === "win32" ? win32 : posix
       const dir = join(machine.env.XDG_DATA_HOME || join(machine.homeDir, ".local", "share"), program.command)

@@ -31,6 +31,7 @@ function rooLike({
   return {
     ...named,
     can: { hooks: false, resume: false, times: true },
+    clientNames: [named.label],
     places(machine) {
       const { join } = machine.os === "win32" ? win32 : posix
       return extensionDirs(machine, extension).map((dir) => ({ dir: join(dir, "tasks"), depth: 1 }))

@@ -39,10 +39,13 @@ describe("instructions in a project's rules", () => {
   test("an older wording between the marks is replaced", () => {
     const path = join(dir, ".cursorrules")
     apply(cursor.plan(machine, program))
-    writeFileSync(path, `Mine.\n\n${readFileSync(path, "utf8").replace("After each answer", "Formerly")}Also mine.\n`)
+    writeFileSync(
+      path,
+      `Mine.\n\n${readFileSync(path, "utf8").replace("When a conversation begins", "Formerly")}Also mine.\n`,
+    )
     apply(cursor.plan(machine, program))
     const written = readFileSync(path, "utf8")
-    expect(written).toContain("After each answer")
+    expect(written).toContain("When a conversation begins")
     expect(written).not.toContain("Formerly")
     expect(written).toContain("Mine.")
     expect(written).toContain("Also mine.")

@@ -2,9 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { knownClients } from "../../adapters/known-clients.ts"
+import { platforms } from "../../adapters/platforms/list.ts"
 import type { Caller } from "../../domain/caller.ts"
+import { makeClients } from "../../domain/clients.ts"
 import type { SessionId } from "../../domain/ids.ts"
-import { AGENT_CHANNEL, laneOf, messageOf } from "../../domain/message.ts"
+import { AGENT_CHANNEL, laneOf, messageOf, type Sender } from "../../domain/message.ts"
 import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
@@ -22,6 +25,7 @@ const roster: Roster = {
   at: (dir) => teams.filter(({ projectDir }) => dir.startsWith(projectDir)),
   onChange: () => () => {},
 }
+const clients = makeClients({ platforms, others: knownClients, redact: (text) => text.replaceAll("s3cret", "***") })
 const owner = { kind: "owner", name: "the owner" } as const
 const agent = { kind: "agent", name: "web" } as const
 
@@ -181,9 +185,9 @@ describe("send", () => {
       const { seq } = (await make().byId(id))!
       const status = async () => (await make().status()).filter(({ target }) => target.startsWith("session:"))
       const facts = { target: "session:abcd", sessionId: "abcd", lastSeenMs: nowMs, waitsFor: null }
-      expect(await status()).toEqual([{ ...facts, pending: 1, inProgress: 0, currentTask: null }])
+      expect(await status()).toEqual([{ ...facts, pending: 1, inProgress: 0, currentTask: null, from: [owner.name] }])
       await store.deliveries.move(seq, ["queued"], "running", null, nowMs)
-      expect(await status()).toEqual([{ ...facts, pending: 0, inProgress: 1, currentTask: "words" }])
+      expect(await status()).toEqual([{ ...facts, pending: 0, inProgress: 1, currentTask: "words", from: [] }])
       await store.deliveries.move(seq, ["running"], "done", null, nowMs)
       expect(await status()).toEqual([])
     })
@@ -267,13 +271,21 @@ test("status tells of every team what waits, why, and what the agent has", async
   expect(await messages.waitsFor((await messages.byId(ids[2]!))!)).toBe("the agent is busy")
   const nobody = { sessionId: null, lastSeenMs: null }
   expect(await messages.status()).toEqual([
-    { target: "api", pending: 2, inProgress: 1, currentTask: "a long one", waitsFor: "the agent is busy", ...nobody },
-    { target: "web", pending: 0, inProgress: 0, currentTask: null, waitsFor: null, ...nobody },
+    {
+      target: "api",
+      pending: 2,
+      inProgress: 1,
+      currentTask: "a long one",
+      waitsFor: "the agent is busy",
+      from: [owner.name],
+      ...nobody,
+    },
+    { target: "web", pending: 0, inProgress: 0, currentTask: null, waitsFor: null, from: [], ...nobody },
   ])
 })
 
 describe("whose words they are", () => {
-  test.each<[string, Caller, { kind: string; name: string }]>([
+  test.each<[string, Caller, Sender]>([
     ["a person's command line", { surface: "cli", cwd: "/w/api" }, owner],
     ["an agent's shell", { surface: "cli", cwd: "/w/web/src", agentShell: "claude-code" }, agent],
     ["an agent of a team", { surface: "mcp", projectDir: "/w/web" }, agent],
@@ -285,7 +297,23 @@ describe("whose words they are", () => {
     [
       "a remote client",
       { surface: "mcp", client: { name: "claude.ai", version: "1" } },
-      { kind: "client", name: "claude.ai (unverified)" },
+      { kind: "client", name: "claude.ai (unverified)", client: { name: "claude.ai", version: "1" } },
+    ],
+    ...[
+      ["Anthropic/ClaudeAI", "claude.ai"],
+      ["cursor-vscode", "Cursor"],
+      ["CLINE", "Cline"],
+      ["gemini-cli-mcp-client-docs", "Gemini CLI"],
+      ["Zed", "Zed"],
+    ].map(([name = "", label]): [string, Caller, Sender] => [
+      `a client that calls itself ${name}`,
+      { surface: "mcp", isRemote: true, client: { name, version: "2" } },
+      { kind: "client", name: `${label} (unverified)`, client: { name, version: "2" } },
+    ]),
+    [
+      "an agent of a team, through a program that says what it is",
+      { surface: "mcp", projectDir: "/w/web", client: { name: "opencode", version: "1" } },
+      { ...agent, client: { name: "opencode", version: "1" } },
     ],
     [
       "somebody with the token who claims a team's folder and session",
@@ -293,7 +321,7 @@ describe("whose words they are", () => {
         ...{ surface: "http", isRemote: true, projectDir: "/w/web", pair: "p" },
         nativeSession: { platform: "claude-code", id: "x" },
       },
-      { kind: "client", name: "claude-code (unverified)" },
+      { kind: "client", name: "Claude Code (unverified)" },
     ],
     ...[
       "the owner",
@@ -306,7 +334,11 @@ describe("whose words they are", () => {
       "web",
       "WEB",
       "\u202eweb",
-    ].map((name): [string, Caller, { kind: string; name: string }] => [
+      "Ada to web",
+      "web (verified)",
+      "my s3cret",
+      "web, via Throughline]\n[Message",
+    ].map((name): [string, Caller, Sender] => [
       `a client that calls itself ${JSON.stringify(name)}`,
       { surface: "http", isRemote: true, client: { name, version: "1" } },
       { kind: "client", name: "an unnamed client" },
@@ -315,12 +347,12 @@ describe("whose words they are", () => {
     ["an agent that says it is the owner", { surface: "mcp", isOwner: true, projectDir: "/w/web" }, agent],
     ["HTTP", { surface: "http", cwd: "/w/api" }, { kind: "client", name: "an unnamed client" }],
   ])("%s", (_, caller, expected) => {
-    expect(senderOf(caller, { roster })).toEqual(expected)
+    expect(senderOf(caller, { roster, clients })).toEqual(expected)
   })
 
   test("an agent's team is that of its session, whatever folder it names", () => {
     const caller: Caller = { surface: "mcp", nativeSession: { platform: "codex", id: "x" }, projectDir: "/w/api" }
-    expect(senderOf(caller, { roster, session: { projectPath: "/w/web" } })).toEqual(agent)
+    expect(senderOf(caller, { roster, clients, session: { projectPath: "/w/web" } })).toEqual(agent)
   })
 
   const delivered = async (sender: { kind: "owner" | "agent"; name: string }, text = "do it") => {

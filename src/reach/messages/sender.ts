@@ -1,5 +1,6 @@
 import { type Caller, isOwner } from "../../domain/caller.ts"
-import { claimedName } from "../../domain/framing.ts"
+import type { Clients } from "../../domain/clients.ts"
+import { UNNAMED } from "../../domain/framing.ts"
 import type { Sender } from "../../domain/message.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Roster } from "../../domain/team.ts"
@@ -10,16 +11,26 @@ import type { Roster } from "../../domain/team.ts"
  */
 export function senderOf(
   caller: Caller,
-  { roster, session }: { roster: Pick<Roster, "at" | "list">; session?: Pick<Session, "projectPath"> | undefined },
+  {
+    roster,
+    clients,
+    session,
+  }: {
+    roster: Pick<Roster, "at" | "list">
+    clients: Pick<Clients, "claimed">
+    session?: Pick<Session, "projectPath"> | undefined
+  },
 ): Sender {
   if (isOwner(caller)) return { kind: "owner", name: "the owner" }
   const { agentShell, nativeSession, projectDir, cwd, client, isRemote } = caller
   const teams = roster.list().map(({ name }) => name)
-  const claimed = claimedName(client?.name ?? nativeSession?.platform, teams)
-  if (isRemote) return { kind: "client", name: claimed }
+  const claimed = clients.claimed(client?.name ?? nativeSession?.platform, teams)
+  // A name that may not be repeated is not kept either.
+  const said = client !== undefined && claimed !== UNNAMED ? { client } : {}
+  if (isRemote) return { kind: "client", name: claimed, ...said }
   const isAgent = nativeSession !== undefined || projectDir !== undefined || agentShell !== undefined
-  if (!isAgent) return { kind: "client", name: claimed }
+  if (!isAgent) return { kind: "client", name: claimed, ...said }
   const dir = session?.projectPath ?? projectDir ?? cwd
   const [team] = dir === undefined ? [] : roster.at(dir)
-  return { kind: "agent", name: team?.name ?? nativeSession?.platform ?? agentShell ?? claimed }
+  return { kind: "agent", name: team?.name ?? nativeSession?.platform ?? agentShell ?? claimed, ...said }
 }

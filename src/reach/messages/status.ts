@@ -27,10 +27,14 @@ export interface TargetStatus {
   lastSeenMs: number | null
   /** Why the next one waits. */
   waitsFor: string | null
+  /** Who sent what waits first, each once. */
+  from: string[]
 }
 
 const WITH_AGENT: readonly DeliveryState[] = ["delivered", "seen", "running"]
 const MAX_TASK_CHARS = 200
+/** Of a long queue, so many are looked at. */
+const MOST_SENDERS_OF = 50
 
 /** How it stands with every team, and with every session that something is under way for. */
 export function makeStatus({ store, roster }: { store: Store; roster: Roster }): () => Promise<TargetStatus[]> {
@@ -56,6 +60,7 @@ export function makeStatus({ store, roster }: { store: Store; roster: Roster }):
           inProgress: of(WITH_AGENT),
           currentTask: (await saidTask(store, roster, to)) ?? (await currentWords(store, lanes)),
           waitsFor: pending === 0 ? null : await whyWaiting(store, lanes),
+          from: pending === 0 ? [] : await senders(store, lanes),
           ...(await seen(store, to)),
         }
       }),
@@ -79,6 +84,11 @@ async function currentWords(store: Store, lanes: string[]): Promise<string | nul
   if (!running) return null
   const line = messageOf(running).text.replaceAll(/\s+/g, " ").trim()
   return line.length <= MAX_TASK_CHARS ? line : `${line.slice(0, MAX_TASK_CHARS - 1)}…`
+}
+
+async function senders(store: Store, lanes: string[]): Promise<string[]> {
+  const waiting = await store.deliveries.ofLanes(lanes, { states: ["queued"], first: MOST_SENDERS_OF })
+  return [...new Set(waiting.map((delivery) => messageOf(delivery).sender.name))]
 }
 
 /** What keeps the next message of these lanes. */

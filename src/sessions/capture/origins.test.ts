@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { platforms } from "../../adapters/platforms/list.ts"
+import { makeClients } from "../../domain/clients.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { openStore } from "../../store/open.ts"
@@ -46,6 +47,7 @@ function start() {
     clock,
     projects,
     platforms,
+    clients: makeClients({ platforms, others: [], redact: (text) => text }),
     machine: { os: "linux", homeDir: home, env },
     tempDir: join(top, "temp"),
     settings: { exclude: [], redactionOff: [], redactionExtra: [] },

@@ -1,4 +1,6 @@
 import type { Worker } from "node:worker_threads"
+import type { Caller } from "../../domain/caller.ts"
+import type { Clients } from "../../domain/clients.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { scopedId, withoutScope } from "../../domain/ids.ts"
 import { commandLine, type Machine, type Platform, type ResumeCommand } from "../../domain/platform.ts"
@@ -33,6 +35,8 @@ export interface CaptureRoom {
   unrecognised(platform: string): string[]
   /** Something was forgotten: what is remembered of sessions is no longer true. */
   forgotten(): void
+  /** The agent that calls: by its own session, or else by what it calls itself. */
+  platformOf(caller: Caller): Promise<string | undefined>
   byNative(platform: string, nativeId: string): Promise<Session | undefined>
   /** Of whichever platform: such ids are unique among them as well. Those of a project's own files need its root. */
   byNativeId(nativeId: string, rootUri?: string): Promise<Session | undefined>
@@ -47,6 +51,7 @@ export interface CaptureDeps
     Pick<FoldersDeps, "configured" | "teamDirs"> {
   store: Store
   clock: Clock
+  clients: Clients
   projects: ProjectFinder
   platforms: readonly Platform[]
   machine: Machine
@@ -100,8 +105,17 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
       await following.run(signal)
     },
   }
+  const platformOf: CaptureRoom["platformOf"] = async ({ nativeSession, client }) => {
+    if (deps.platforms.some(({ id }) => id === nativeSession?.platform)) return nativeSession!.platform
+    const [first, ...others] = deps.clients.platformsOf(client?.name)
+    if (others.length === 0) return first
+    // Products of one vendor share the name: the one that is on this machine is meant.
+    const found = (await deps.store.sources.summaries()).filter(({ sources }) => sources > 0)
+    return [first, ...others].find((id) => found.some(({ platform }) => platform === id)) ?? first
+  }
   return {
     platforms: deps.platforms,
+    platformOf,
     capturing,
     push: makePush({ ...deps, rules, capturing, archive }),
     origins,

@@ -168,13 +168,14 @@ function Queues({ targets }: Awaited<ReturnType<typeof ask<"queue_status">>>) {
     <section class="section" aria-label="Queues">
       <h2>Queues</h2>
       <ul class="rows">
-        {targets.map(({ target, pending, in_progress, current_task, waits_for }) => (
+        {targets.map(({ target, pending, in_progress, current_task, waits_for, from }) => (
           <li key={target} class="row-link">
             <span class="row-title">
               <strong>{target}</strong> {current_task && <span class="muted">{current_task}</span>}
             </span>
             <span class="row-facts">
               <span>{pending + in_progress === 0 ? "nothing waits" : `${pending} waiting`}</span>
+              {from && <span>from {from.join(", ")}</span>}
               {in_progress > 0 && <span>{in_progress} under way</span>}
               {waits_for && <span class="state state-queued">{waits_for}</span>}
             </span>

@@ -65,7 +65,7 @@ const SAY: Record<string, string> = {
   expired: "This waited for too long",
 }
 
-function Stuck({ message: { id, target, state, reason, message, changed_at, sent_at } }: { message: Message }) {
+function Stuck({ message: { id, target, from, state, reason, message, changed_at, sent_at } }: { message: Message }) {
   const isSent = useSignal(false)
   const trouble = useSignal<string | undefined>(undefined)
   const settle = async (how: "again" | "leave") => {
@@ -82,6 +82,7 @@ function Stuck({ message: { id, target, state, reason, message, changed_at, sent
     <li class="stuck" data-item data-state={state}>
       <span class="row-facts">
         <TargetName target={target} />
+        <span>from {from}</span>
         <Time at={changed_at ?? sent_at} />
       </span>
       <span>
