@@ -8,6 +8,7 @@ import { newKey } from "../domain/ids.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
 import { type McpOptions, mcpServer, mcpTools } from "./mcp.ts"
 import { malformedHello } from "./mcp-hello.ts"
+import { blamingParams } from "./mcp-params.ts"
 
 const IDLE_MS = 60 * 60 * 1000
 const MAX_SESSIONS = 1000
@@ -56,6 +57,8 @@ export function mcpHttp(options: McpOptions): McpHttp {
         connections.delete(id)
       },
     })
+    const send = transport.send.bind(transport)
+    transport.send = (message, sendOptions) => send(blamingParams(message), sendOptions)
     await server.connect(transport)
     const response = await transport.handleRequest(request)
     if (!connections.has(id)) await server.close()

@@ -10,6 +10,7 @@ import { MAX_BODY_BYTES } from "./limits.ts"
 import { lines } from "./lines.ts"
 import { type Heard, type McpOptions, type McpTools, mcpServer, mcpTools } from "./mcp.ts"
 import { malformedHello } from "./mcp-hello.ts"
+import { blamingParams } from "./mcp-params.ts"
 import { quickCalls } from "./mcp-quick.ts"
 import { STREAM_PATH } from "./paths.ts"
 
@@ -72,7 +73,7 @@ function transportOf(socket: Duplex) {
   }
   const transport: Transport = {
     start: async () => {},
-    send: async (message) => send(serializeMessage(message)),
+    send: async (message) => send(serializeMessage(blamingParams(message))),
     async close() {
       transport.onclose?.()
     },

@@ -272,6 +272,38 @@ describe("input that is wrong", () => {
     await expect.poll(() => said, { timeout: 60_000 }).toContain('"serverInfo"')
   })
 
+  test("parameters of the protocol itself that are wrong are the caller's mistake, also later in a conversation", async () => {
+    const headers = { accept: "application/json, text/event-stream" }
+    const clientInfo = { name: "x", version: "1" }
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo }
+    const said = (id: number, method: string, params: unknown) => JSON.stringify({ jsonrpc: "2.0", id, method, params })
+    const hello = await ask(home, { path: "/mcp", headers, body: said(1, "initialize", params) })
+    const inSession = { ...headers, "mcp-session-id": String(hello.headers["mcp-session-id"]) }
+    for (const [method, wrong, named] of [
+      ["initialize", { name: "init" }, "params.protocolVersion: "],
+      ["initialize", { ...params, capabilities: { roots: 5 } }, "params.capabilities.roots: "],
+      ["tools/list", { cursor: 5 }, "params.cursor: "],
+    ] as const) {
+      const { body } = await ask(home, { path: "/mcp", headers: inSession, body: said(2, method, wrong) })
+      expect(body).toContain(`"error":{"code":-32602,"message":"${named}`)
+    }
+    const child = spawnCli(home, ["mcp"])
+    onTestFinished(() => void child.kill())
+    const answer = (id: number) =>
+      new Promise<string>((resolve) => {
+        let heard = ""
+        child.stdout.on("data", (chunk) => {
+          heard += chunk
+          const line = heard.split("\n").find((one) => one.includes(`"id":${id}`))
+          if (line !== undefined) resolve(line)
+        })
+      })
+    child.stdin.write(`${said(1, "initialize", params)}\n`)
+    await answer(1)
+    child.stdin.write(`${said(2, "tools/list", { cursor: 5 })}\n`)
+    expect(await answer(2)).toContain('"error":{"code":-32602,"message":"params.cursor: ')
+  })
+
   test("a message of 40 MB is refused, and the agent goes on", async () => {
     const [agent] = agents as [McpClient]
     await expect(agent.call("thought", thought("x".repeat(40 * 1024 * 1024)))).rejects.toThrow(/32 MB/)
