@@ -23,7 +23,7 @@ export const forget = operation({
       .string()
       .min(3)
       .optional()
-      .describe("Everything that contains this text: messages, thoughts, titles, tasks, logs"),
+      .describe("Everything that contains this text, in this very spelling: messages, thoughts, titles, tasks, logs"),
     dryRun: z.boolean().default(false).describe("Only say what would go"),
   }),
   output: z.object({
