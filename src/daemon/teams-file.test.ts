@@ -110,6 +110,7 @@ describe("the teams of another program", () => {
       from: "Nexus chat map",
       added: ["homelab", "web"],
       replaced: [],
+      settings: [],
       skipped: [
         { what: "felt", why: expect.stringContaining("no such folder") },
         { what: "web.skills", why: "Throughline has no such setting" },
@@ -128,20 +129,36 @@ describe("the teams of another program", () => {
     const teams = room()
     const file = put(
       "teams.json",
-      `{ "settings": { "idleTimeout": 300000, "maxProcesses": 10 }, // both
+      `{ "settings": { "idleTimeout": 300000, "maxProcesses": 4, "healthCheckInterval": 15000, "httpPort": 1615, "constructor": 1 },
          "teams": {
-           "web": { "project": "${dir}/web", "path": "/old", "description": "Front", "skipPermissions": true, "color": "#E91E63" },
-           "api": { "path": "${dir}/api", "idleTimeout": 5000, "grantPermission": "ask" },
-         } }`,
+           "web": { "project": "${dir}/web", "path": "/old", "description": "Front", "skipPermissions": true, "color": "#E91E63" }, // both
+           "api": { "path": "${dir}/api", "idleTimeout": 5000, "grantPermission": "ask", "remote": "ssh x" },
+           "homelab": { "project": "${dir}/homelab", "grantPermission": "yes", "claudePath": "/opt/claude" },
+           "locked": { "project": "${dir}/web", "grantPermission": "no" },
+           "asking": { "project": "${dir}/web", "grantPermission": "forward" },
+         }, "dashboard": {} }`,
     )
     expect(teams.take(caller(), file, { replace: false })).toEqual({
       from: "Iris teams.json",
-      added: ["web", "api"],
+      added: ["web", "api", "homelab", "locked", "asking"],
       replaced: [],
-      skipped: [
-        { what: "settings.maxProcesses", why: "Throughline has no such setting" },
-        { what: "api.grantPermission", why: "Throughline has no such setting" },
+      settings: [
+        { what: "settings.idleTimeout", key: "teams.*.idleTimeout", value: 300_000 },
+        { what: "settings.maxProcesses", key: "settings.maxProcesses", value: 4 },
+        { what: "settings.healthCheckInterval", key: "settings.healthCheckInterval", value: 15_000 },
       ],
+      skipped: [
+        { what: "dashboard", why: "Throughline has no such setting" },
+        { what: "settings.httpPort", why: expect.stringContaining("--set http.port=") },
+        { what: "settings.constructor", why: "Throughline has no such setting" },
+        { what: "api.remote", why: "Throughline has no such setting" },
+        { what: "asking.grantPermission", why: 'Throughline has nothing like "forward"' },
+      ],
+    })
+    expect(loadConfig({ path, environment: {}, flags: [] }).config.settings).toMatchObject({
+      idleTimeout: 3_600_000,
+      maxProcesses: 4,
+      healthCheckInterval: 15_000,
     })
     expect(teams.roster.byName("web")).toMatchObject({
       skipPermissions: true,
@@ -150,6 +167,28 @@ describe("the teams of another program", () => {
       color: "#E91E63",
     })
     expect(teams.roster.byName("api")?.idleTimeoutMs).toBe(5_000)
+    expect(teams.roster.byName("homelab")).toMatchObject({ skipPermissions: true, program: "/opt/claude" })
+    expect(teams.roster.byName("locked")?.permissionMode).toBe("dontAsk")
+    expect(teams.take(caller(), file, { replace: true }).settings).toHaveLength(3)
+  })
+
+  test("change no setting that is there, unless that is said, and none to what is no value of it", () => {
+    writeFileSync(path, '{ "settings": { "maxProcesses": 2, /* mine */ "prestart": 1 } }')
+    const teams = room()
+    const file = put("teams.json", {
+      settings: { maxProcesses: 4, healthCheckInterval: "often" },
+      teams: { web: { project: join(dir, "web") } },
+    })
+    const { settings, skipped } = teams.take(caller(), file, { replace: false })
+    expect([settings, skipped]).toEqual([
+      [],
+      [
+        { what: "settings.maxProcesses", why: "settings.maxProcesses is 2 already; --replace takes its place" },
+        { what: "settings.healthCheckInterval", why: expect.stringMatching(/^"often": .*number/) },
+      ],
+    ])
+    expect(teams.take(caller(), file, { replace: true }).settings).toMatchObject([{ value: 4 }])
+    expect(text()).toContain('"maxProcesses": 4, /* mine */ "prestart": 1')
   })
 
   test("do not take the place of those that are there, unless that is said", () => {

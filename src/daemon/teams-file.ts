@@ -4,6 +4,8 @@ import { editJson } from "../adapters/setup/shared/json.ts"
 import { Failure } from "../domain/failure.ts"
 import { writeWhole } from "../sessions/setup/files.ts"
 import type { TeamsFile } from "../teams/roster-room.ts"
+import { readConfig, valueAt } from "./config.ts"
+import { ConfigSchema } from "./settings.ts"
 import { TEAM_NAME, TeamSettingSchema } from "./team-settings.ts"
 
 /** The teams in config.json. Nothing else of it is touched, and a file that is malformed not at all. */
@@ -20,9 +22,20 @@ export function teamsFile(path: string, read: TeamsFile["read"]): TeamsFile {
       const value = issue.path.reduce<unknown>((at, name) => (at as Record<PropertyKey, unknown>)?.[name], keys)
       return { wrong: `${key} = ${JSON.stringify(value) ?? "nothing"}: ${issue.message}` }
     },
-    change({ set = {}, remove = [] }) {
+    setting: (key) => valueAt(parse(readConfig(path), [], { allowTrailingComma: true }), key),
+    checkSetting(key, value) {
+      const alone = key.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
+      const parsed = ConfigSchema.safeParse(alone)
+      return parsed.success ? undefined : `${JSON.stringify(value)}: ${parsed.error.issues[0]!.message}`
+    },
+    change({ set = {}, remove = [], settings = {} }) {
       const edits = editJson(path, "teams", (file) => {
         file.object(["teams"])
+        for (const [key, value] of Object.entries(settings)) {
+          const place = key.split(".")
+          file.object(place.slice(0, -1))
+          file.set(place, value)
+        }
         for (const [name, keys] of Object.entries(set)) file.set(["teams", name], keys)
         for (const name of remove) file.remove(["teams", name])
         if (remove.length > 0) file.removeIfEmpty(["teams"])

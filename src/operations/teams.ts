@@ -129,7 +129,7 @@ export const teamsRemove = operation({
 
 export const teamsImport = operation({
   name: "teams.import",
-  summary: "Take the teams of a Nexus chat map or an Iris teams.json into the configuration",
+  summary: "Take the teams and settings of a Nexus chat map or an Iris teams.json into the configuration",
   effect: "write",
   access: "owner",
   on: ["cli", "http"],
@@ -139,15 +139,21 @@ export const teamsImport = operation({
     from: z.string(),
     added: z.array(z.string()),
     replaced: z.array(z.string()),
+    settings: z.array(z.object({ what: z.string(), key: z.string(), value: z.unknown() })),
     skipped: z.array(z.object({ what: z.string(), why: z.string() })),
   }),
-  text: ({ from, added, replaced, skipped }) =>
+  text: ({ from, added, replaced, settings, skipped }) =>
     [
       `${from}: ${added.length} added${added.length > 0 ? ` (${added.join(", ")})` : ""}, ${replaced.length} replaced${replaced.length > 0 ? ` (${replaced.join(", ")})` : ""}.`,
+      ...settings.map(
+        ({ key, value }) => `  set: ${key} = ${JSON.stringify(value)}${key.startsWith("teams.") ? "" : RESTART}`,
+      ),
       ...skipped.map(({ what, why }) => `  not taken: ${what}: ${why}`),
     ].join("\n"),
   run: async ({ teams }, { file, replace }, caller) => teams.take(caller, file, { replace }),
 })
+
+const RESTART = " (from the daemon's next start)"
 
 export const up = operation({
   name: "up",

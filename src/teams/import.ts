@@ -4,8 +4,18 @@ import { Failure } from "../domain/failure.ts"
 export interface Foreign {
   from: "Nexus chat map" | "Iris teams.json"
   teams: { name: string; keys: Record<string, unknown>; skipped: Skipped[] }[]
-  /** Settings that are not a team's. */
+  /** Settings that are not a team's: their names in the file, and here. */
+  settings: TakenSetting[]
+  /** Settings of all teams there, of each team here. */
+  ofEachTeam: TakenSetting[]
+  /** What is taken from neither. */
   skipped: Skipped[]
+}
+
+export interface TakenSetting {
+  what: string
+  key: string
+  value: unknown
 }
 
 export interface Skipped {
@@ -31,33 +41,87 @@ function nexus(entries: Record<string, Record<string, unknown>>): Foreign {
     const chat = isSaid(chat_id) ? { chat: { id: chat_id } } : {}
     return { name, keys: { project: workdir, ...chat, ...files }, skipped: unknownKeys(rest) }
   })
-  return { from: "Nexus chat map", teams, skipped: [] }
+  return { from: "Nexus chat map", teams, settings: [], ofEachTeam: [], skipped: [] }
 }
 
-const IRIS_KEYS = ["description", "skipPermissions", "color", "idleTimeout"]
+/** Iris's settings by their names there, and what they are called here. */
+const IRIS_SETTINGS: Readonly<Record<string, string>> = {
+  maxProcesses: "settings.maxProcesses",
+  healthCheckInterval: "settings.healthCheckInterval",
+}
+/** What Iris has once for all teams, and each team may have here: other teams than the imported ones keep theirs. */
+const IRIS_TEAM_DEFAULTS = ["idleTimeout"]
+/** The same for what each team has. */
+const IRIS_TEAM_KEYS: Readonly<Record<string, string>> = {
+  project: "project",
+  path: "project",
+  description: "description",
+  skipPermissions: "skipPermissions",
+  color: "color",
+  idleTimeout: "idleTimeout",
+  claudePath: "program",
+}
+/** Iris's grantPermission, by its value. `forward` has no counterpart: who is asked is a person here. */
+const GRANTS: Readonly<Record<string, Record<string, unknown>>> = {
+  yes: { skipPermissions: true },
+  no: { permissionMode: "dontAsk" },
+  ask: {},
+}
+const HTTP_PORT_WHY =
+  "agents that are set up would no longer find Throughline; `throughline start --set http.port=…` changes the port"
 
 function iris(given: Record<string, unknown>, whole: Record<string, unknown>): Foreign {
-  const { idleTimeout, ...settings } = isObject(whole.settings) ? whole.settings : {}
   const { teams: _, settings: __, ...others } = whole
-  const teams = Object.entries(given).map(([name, entry]) => {
-    if (!isObject(entry)) return { name, keys: {}, skipped: [{ what: name, why: "it is not an object" }] }
-    const { project, path, ...rest } = entry
-    const taken = Object.entries(rest).filter(([key]) => IRIS_KEYS.includes(key))
-    // Iris has one for all teams, and lets each have its own.
-    const common = idleTimeout === undefined ? {} : { idleTimeout }
-    const keys = { project: project ?? path, ...common, ...Object.fromEntries(taken) }
-    const left = Object.fromEntries(Object.entries(rest).filter(([key]) => !IRIS_KEYS.includes(key)))
-    return { name, keys, skipped: unknownKeys(left) }
-  })
-  const skipped = [
-    ...unknownKeys(Object.fromEntries(Object.entries(settings).map(([key, value]) => [`settings.${key}`, value]))),
-    ...unknownKeys(others),
-  ]
-  return { from: "Iris teams.json", teams, skipped }
+  const settings: TakenSetting[] = []
+  const ofEachTeam: TakenSetting[] = []
+  const skipped = unknownKeys(others)
+  if ("settings" in whole && !isObject(whole.settings)) skipped.push({ what: "settings", why: "it is not an object" })
+  for (const [name, value] of Object.entries(isObject(whole.settings) ? whole.settings : {})) {
+    const what = `settings.${name}`
+    const key = own(IRIS_SETTINGS, name)
+    if (IRIS_TEAM_DEFAULTS.includes(name)) ofEachTeam.push({ what, key: `teams.*.${name}`, value })
+    else if (key !== undefined) settings.push({ what, key, value })
+    else skipped.push({ what, why: name === "httpPort" ? HTTP_PORT_WHY : NO_SUCH_SETTING })
+  }
+  const common = Object.fromEntries(ofEachTeam.map(({ key, value }) => [key.slice("teams.*.".length), value]))
+  const teams = Object.entries(given).map(irisTeam)
+  return {
+    from: "Iris teams.json",
+    teams: teams.map((team) => ({ ...team, keys: { ...common, ...team.keys } })),
+    settings,
+    ofEachTeam,
+    skipped,
+  }
 }
 
+function irisTeam([name, entry]: [string, unknown]): Foreign["teams"][number] {
+  if (!isObject(entry)) return { name, keys: {}, skipped: [{ what: name, why: "it is not an object" }] }
+  const { grantPermission, ...rest } = entry
+  const keys: Record<string, unknown> = {}
+  const skipped: Skipped[] = []
+  for (const [what, value] of Object.entries(rest)) {
+    const key = own(IRIS_TEAM_KEYS, what)
+    if (key === undefined) skipped.push({ what, why: NO_SUCH_SETTING })
+    // `path` is the deprecated name: where both are said, `project` counts.
+    else if (what !== "path" || rest.project === undefined) keys[key] = value
+  }
+  if (grantPermission === undefined) return { name, keys, skipped }
+  const what = "grantPermission"
+  const grants = own(GRANTS, String(grantPermission))
+  if (!grants) skipped.push({ what, why: `Throughline has nothing like ${JSON.stringify(grantPermission)}` })
+  else if ("skipPermissions" in keys) skipped.push({ what, why: "skipPermissions says it" })
+  else Object.assign(keys, grants)
+  return { name, keys, skipped }
+}
+
+/** Names in a file are whatever somebody wrote: "constructor" is none of ours. */
+const own = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined
+
+const NO_SUCH_SETTING = "Throughline has no such setting"
+
 const unknownKeys = (rest: Record<string, unknown>): Skipped[] =>
-  Object.keys(rest).map((what) => ({ what, why: "Throughline has no such setting" }))
+  Object.keys(rest).map((what) => ({ what, why: NO_SUCH_SETTING }))
 
 const isSaid = (value: unknown) => value !== undefined && value !== null && value !== ""
 

@@ -46,7 +46,14 @@ function begin(more: Partial<TeamsDeps> = {}): void {
     clock: { nowMs: () => Date.now() },
     roster: makeRoster({ read: () => ({ web }) }),
     clients: makeClients({ platforms: [], others: [], redact: (text) => text }),
-    file: { read: () => ({ web }), check: () => web, change() {}, parse: () => ({}) },
+    file: {
+      read: () => ({ web }),
+      check: () => web,
+      setting: () => undefined,
+      checkSetting: () => undefined,
+      change() {},
+      parse: () => ({}),
+    },
     drivers: [createClaudeCodeDriver()],
     machine: agent.machine,
     settings: {

@@ -2,7 +2,7 @@ import { resolve } from "node:path"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Team } from "../domain/team.ts"
-import { readForeign, type Skipped } from "./import.ts"
+import { readForeign, type Skipped, type TakenSetting } from "./import.ts"
 import type { ReloadingRoster, TeamSetting } from "./roster.ts"
 
 /** Who there is, and how that is changed. */
@@ -20,6 +20,8 @@ export interface Imported {
   from: string
   added: string[]
   replaced: string[]
+  /** By their names in the file, and here. Those that are not a team's count from the daemon's next start. */
+  settings: TakenSetting[]
   skipped: Skipped[]
 }
 
@@ -29,8 +31,16 @@ export interface TeamsFile {
   read(): Record<string, TeamSetting>
   /** What the keys mean, or what is wrong with them. */
   check(name: string, keys: Record<string, unknown>): TeamSetting | { wrong: string }
+  /** What it has for a setting; undefined where it has none. */
+  setting(key: string): unknown
+  /** What is wrong with a value for a setting. */
+  checkSetting(key: string, value: unknown): string | undefined
   /** Everything else in it stays as it is, comments too. */
-  change(change: { set?: Record<string, Record<string, unknown>>; remove?: string[] }): void
+  change(change: {
+    set?: Record<string, Record<string, unknown>>
+    remove?: string[]
+    settings?: Record<string, unknown>
+  }): void
   /** Another file with JSON in it. */
   parse(path: string): unknown
 }
@@ -41,6 +51,13 @@ export function makeRosterRoom({ roster, file }: { roster: ReloadingRoster; file
     if ("wrong" in setting) return setting.wrong
     const folder = roster.folder(setting.project)
     return "why" in folder ? `project = ${JSON.stringify(setting.project)}: ${folder.why}` : undefined
+  }
+
+  const refusedSetting = (key: string, value: unknown, replace: boolean): string | undefined => {
+    const before = file.setting(key)
+    if (before !== undefined && before !== value && !replace)
+      return `${key} is ${JSON.stringify(before)} already; --replace takes its place`
+    return file.checkSetting(key, value)
   }
 
   return {
@@ -64,7 +81,13 @@ export function makeRosterRoom({ roster, file }: { roster: ReloadingRoster; file
     },
     take(caller, path, { replace }) {
       const before = file.read()
-      const { from, teams, skipped } = readForeign(file.parse(resolve(caller.cwd ?? "/", path)))
+      const {
+        from,
+        teams,
+        settings: given,
+        ofEachTeam,
+        skipped,
+      } = readForeign(file.parse(resolve(caller.cwd ?? "/", path)))
       const set: Record<string, Record<string, unknown>> = {}
       const all = [...skipped]
       for (const { name, keys, skipped } of teams) {
@@ -74,10 +97,17 @@ export function makeRosterRoom({ roster, file }: { roster: ReloadingRoster; file
         if (why === undefined) set[name] = keys
         else all.push({ what: name, why })
       }
-      if (Object.keys(set).length > 0) file.change({ set })
+      const settings = given.filter(({ what, key, value }) => {
+        const why = refusedSetting(key, value, replace)
+        if (why !== undefined) all.push({ what, why })
+        return why === undefined
+      })
+      if (Object.keys(set).length + settings.length > 0)
+        file.change({ set, settings: Object.fromEntries(settings.map(({ key, value }) => [key, value])) })
       roster.reload()
       const [replaced, added] = [Object.keys(set).filter((name) => name in before), Object.keys(set)]
-      return { from, added: added.filter((name) => !replaced.includes(name)), replaced, skipped: all }
+      const taken = [...(Object.keys(set).length > 0 ? ofEachTeam : []), ...settings]
+      return { from, added: added.filter((name) => !replaced.includes(name)), replaced, settings: taken, skipped: all }
     },
   }
 }

@@ -94,6 +94,9 @@ describe("somebody who comes from Iris", () => {
     talk.said("$ cat teams.json", teams)
     const { stdout } = await talk.cli("teams", "import", "teams.json")
     expect(stdout).toContain("Iris teams.json: 3 added (frontend, backend, mobile), 0 replaced.")
+    expect(stdout).toContain("set: settings.maxProcesses = 10 (from the daemon's next start)")
+    expect(stdout).toContain("set: settings.healthCheckInterval = 30000 (from the daemon's next start)")
+    expect(stdout).toContain("set: teams.*.idleTimeout = 300000\n")
     expect(stdout).toMatch(/relative.*absolute/)
     expect(stdout).toMatch(/gone.*no such folder/)
     const listed = (await home.json<{ teams: Record<string, unknown>[] }>("teams")).teams
@@ -104,6 +107,7 @@ describe("somebody who comes from Iris", () => {
     ])
     const config = readFileSync(join(home.dir, "config.json"), "utf8")
     expect(config).toMatch(/"idleTimeout": ?300000/)
+    expect(config).toMatch(/"settings": ?\{\s*"maxProcesses": ?10,\s*"healthCheckInterval": ?30000\s*\}/)
   })
 
   test("Iris's settings have the same defaults, but for idleTimeout, which is an hour", async () => {
