@@ -1,3 +1,5 @@
+import type { Caller } from "../domain/caller.ts"
+import type { ProjectFinder } from "../sessions/projects.ts"
 import type { Recovered } from "../sessions/recovery.ts"
 import { visible } from "./columns.ts"
 import type { Out } from "./init.ts"
@@ -15,11 +17,25 @@ const howFound = {
   id: "Loaded session",
   pinned: "Recovered pinned session",
   own: "Your session",
+  ownWithoutRoot: "Your session",
   newest: "Auto-recovered session",
 }
 
+/** For a client of which no project is known: why, what that means, and what to do. */
+export function noRoot(projects: Pick<ProjectFinder, "uncounted">, caller: Caller): string {
+  const folder = projects.uncounted(caller)
+  const why =
+    folder === undefined
+      ? "No project root is known for this client."
+      : `Warning: this client named no root and was started in ${folder}, which is no project.`
+  return `${why} Call init bind_root with mcpRootUri set to the project's folder. Until then a session is found again by its id, or by the client that began it.`
+}
+
 /** What was found, how much of it there is, how old it is, and what else the caller should know. */
-export function recovered({ session, by, page, untouchedMs, isOthers, otherRoot, rivals }: Recovered): string {
+export function recovered(
+  { session, by, page, untouchedMs, isOthers, otherRoot, rivals }: Recovered,
+  adviceWithoutRoot: string,
+): string {
   const parts = [
     `${howFound[by]} ${session.id} "${session.title}" (${counted(page.total, "thought")}, last updated ${ago(untouchedMs)}).`,
     page.thoughts.length === page.total ? "" : `${counted(page.thoughts.length, "thought")} on this page.`,
@@ -32,6 +48,7 @@ export function recovered({ session, by, page, untouchedMs, isOthers, otherRoot,
     rivals.length === 0
       ? ""
       : `Active within 10 minutes of the newest: ${counted(rivals.length, "other session")} of this project, see candidates.`,
+    by === "ownWithoutRoot" ? adviceWithoutRoot : "",
   ]
   return parts.filter((part) => part !== "").join(" ")
 }

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
-import { describe, recovered, rootSource, shownName } from "./init-text.ts"
+import { describe, noRoot, recovered, rootSource, shownName } from "./init-text.ts"
 import { operation } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { counted } from "./text.ts"
@@ -85,7 +85,7 @@ const handlers: Record<In["operation"], Handler> = {
       message: [
         root
           ? `Project ${root.uri} (${rootSource[root.source]}), ${counted(known, "session")}.`
-          : "No project root is known.",
+          : noRoot(sessions.projects, caller),
         session ? `Current session: ${session.title}.` : "No current session: load_context or start_new.",
       ].join(" "),
       ...(session ? { session: viewSession(session) } : {}),
@@ -108,15 +108,15 @@ const handlers: Record<In["operation"], Handler> = {
       success: true,
       message:
         roots.length === 0
-          ? "No roots are known. Pass mcpRootUri, or bind_root to a folder."
+          ? noRoot(sessions.projects, caller)
           : `${roots.length} known: ${roots.map(({ uri, name }) => (name === undefined ? uri : `${name} (${uri})`)).join(", ")}`,
       roots,
     }
   },
   async bind_root({ sessions }, input, caller) {
-    const { uri, kept } = await sessions.recovery.bindRoot(caller, needed(input, "mcpRootUri"))
+    const { uri, kept, without } = await sessions.recovery.bindRoot(caller, needed(input, "mcpRootUri"))
     const message = kept
-      ? `Bound to ${uri}.`
+      ? `Bound to ${uri}.${without ? ` Session "${without.title}" belongs to no project yet: link_root puts it into this one.` : ""}`
       : `${uri} is this project's root. This client cannot be told apart from others: pass mcpRootUri with each call.`
     return { success: true, message, roots: [{ uri, bound: kept }] }
   },
@@ -126,7 +126,7 @@ const handlers: Record<In["operation"], Handler> = {
     if (!all && !root)
       return {
         success: false,
-        message: 'No project root is known for this client: pass mcpRootUri, or "all".',
+        message: `${noRoot(sessions.projects, caller)} mcpRootUri "all" lists every project.`,
         sessions: [],
       }
     if (!all && !root?.project)
@@ -144,10 +144,7 @@ const handlers: Record<In["operation"], Handler> = {
       title: input.title,
       tags: input.tags,
     })
-    const where =
-      session.rootUri === null
-        ? "No project root is known, so it can be found again by its id only."
-        : `Project ${session.rootUri}.`
+    const where = session.rootUri === null ? noRoot(sessions.projects, caller) : `Project ${session.rootUri}.`
     return {
       success: true,
       message: `Started session ${session.id}. ${where}`,
@@ -164,17 +161,14 @@ const handlers: Record<In["operation"], Handler> = {
         throw error
       })
     if (found instanceof Failure) {
-      return {
-        success: false,
-        message: "No project root is known for this client. Pass sessionId, or mcpRootUri, or call bind_root first.",
-      }
+      return { success: false, message: noRoot(sessions.projects, caller) }
     }
     if (!found.session)
       return { success: false, message: `No sessions found for project ${found.rootUri}. Use start_new to begin.` }
     const { session, page, rivals } = found
     return {
       success: true,
-      message: recovered(found),
+      message: recovered(found, noRoot(sessions.projects, caller)),
       session: viewSession(session),
       ...viewThoughts(page.thoughts),
       ...(rivals.length === 0 ? {} : { candidates: rivals.map(viewSession) }),

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { noRoot } from "./init-text.ts"
 import { operation } from "./operation.ts"
 
 const MAX_THOUGHT_CHARS = 1_000_000
@@ -52,9 +53,12 @@ export const thought = operation({
       ...(thought.branchId === null ? {} : { branchId: thought.branchId }),
       ...(thought.renumberedFrom === null ? {} : { renumberedFrom: thought.renumberedFrom }),
       thoughtCount,
-      ...(startedSession
-        ? { message: `Started session "${session.title}"; init load_context brings back an earlier one.` }
-        : {}),
+      ...(startedSession ? { message: startedText(session, noRoot(sessions.projects, caller)) } : {}),
     }
   },
 })
+
+function startedText({ title, rootUri }: { title: string; rootUri: string | null }, advice: string): string {
+  const next = rootUri === null ? advice : "init load_context brings back an earlier one."
+  return `Started session "${title}". ${next}`
+}

@@ -82,6 +82,27 @@ describe("the root of a caller is the first that answers", () => {
   })
 })
 
+describe("the home folder and those above it", () => {
+  const places = () => [join(top, "home"), top, "/", `${top}/home/../home/`]
+
+  test("are not the project of a client that named none", async () => {
+    symlinkSync(join(top, "home"), join(top, "link"))
+    for (const cwd of [...places(), join(top, "link")]) {
+      expect(await finder.ofCaller(mcp({ cwd })), cwd).toBeUndefined()
+      expect(finder.uncounted(mcp({ cwd }))).toBe(cwd)
+    }
+    expect(finder.uncounted(mcp({ cwd: folder("home/work") }))).toBeUndefined()
+    expect(await finder.ofCaller(mcp({ cwd: folder("home/work") }))).toMatchObject({ uri: uri("home/work") })
+  })
+
+  test("are where a client names them, and where a person types", async () => {
+    const home = { source: "client", uri: uri("home") }
+    expect(await finder.ofCaller(mcp({ cwd: "/", roots: [{ uri: uri("home") }] }))).toMatchObject(home)
+    for (const cwd of places())
+      expect(await finder.ofCaller({ surface: "cli", cwd })).toMatchObject({ source: "folder" })
+  })
+})
+
 describe("the client is asked for its roots", () => {
   test("when it can be asked and nothing better answers", async () => {
     await expect(finder.ofCaller(mcp({ canAskRoots: true, cwd: folder("folder") }))).rejects.toMatchObject({

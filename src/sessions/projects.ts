@@ -5,7 +5,7 @@ import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
-import { ancestorsOf, canonicalRoot, parseRoot, rootUri } from "./roots.ts"
+import { ancestorsOf, canonicalRoot, isNobodysProject, parseRoot, rootUri } from "./roots.ts"
 
 /** Shorter than it takes an agent to change a folder and call again. */
 const ROOT_KNOWN_MS = 100
@@ -27,6 +27,8 @@ export interface ProjectFinder {
   named(name: string): Promise<Project[]>
   /** First that answers: argument, bound root, environment, the client's roots, the process's folder. */
   ofCaller(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
+  /** The folder that an MCP client was started in, where that does not count as its project. */
+  uncounted(caller: Caller): string | undefined
 }
 
 export function makeProjectFinder({
@@ -71,6 +73,10 @@ export function makeProjectFinder({
     return undefined
   }
 
+  // A person who types in the home folder means it.
+  const uncounted = ({ surface, cwd }: Caller) =>
+    surface === "mcp" && cwd !== undefined && isNobodysProject(cwd, homeDir) ? cwd : undefined
+
   const seek: ProjectFinder["find"] = (root) => locate(root, { mustAsk: false })
 
   return {
@@ -102,8 +108,10 @@ export function makeProjectFinder({
       if (caller.roots === undefined && caller.canAskRoots)
         throw new Failure("root_needed", "the client has not named its roots yet")
       const named = (caller.roots ?? []).flatMap(({ uri }) => implied("client", uri))
-      return firstThatExists([...named, ...implied("folder", caller.cwd)], seek)
+      const folder = uncounted(caller) === undefined ? implied("folder", caller.cwd) : []
+      return firstThatExists([...named, ...folder], seek)
     },
+    uncounted,
   }
 }
 

@@ -23,7 +23,7 @@ const NOBODY = ""
 export interface Recovered {
   session: Session
   /** How it was found. */
-  by: "id" | "pinned" | "own" | "newest"
+  by: "id" | "pinned" | "own" | "ownWithoutRoot" | "newest"
   /** Another agent is at work in it: the caller's next thought begins a session of its own, unless it names this one. */
   isOthers: boolean
   /** How long ago the session changed last. */
@@ -44,7 +44,8 @@ export interface ThoughtsPage {
 
 export interface Recovery {
   callerRoot(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
-  bindRoot(caller: Caller, root: string): Promise<{ uri: string; kept: boolean }>
+  /** `without`: the caller's own session, if that belongs to no project. */
+  bindRoot(caller: Caller, root: string): Promise<{ uri: string; kept: boolean; without: Session | undefined }>
   boundSession(caller: Caller): Promise<Session | undefined>
   startNew(
     caller: Caller,
@@ -109,10 +110,15 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
   const boundSession = async (caller: Caller) =>
     caller.key === undefined ? undefined : store.sessions.boundTo(caller.key)
 
+  /** The one that the caller wrote into last. */
+  const ownOf = async (caller: Caller) => {
+    const isOwn = caller.key !== undefined && (await store.bindings.get(caller.key))?.isOwn
+    return isOwn ? boundSession(caller) : undefined
+  }
+
   /** The one of this project that the caller wrote into last. */
   const ownIn = async (projectId: ProjectId, caller: Caller) => {
-    const isOwn = caller.key !== undefined && (await store.bindings.get(caller.key))?.isOwn
-    const bound = isOwn ? await boundSession(caller) : undefined
+    const bound = await ownOf(caller)
     if (!bound || bound.archivedAtMs !== null || bound.projectId === projectId) return openOnly(bound)
     const linked = await store.sessions.ids({ projectId, among: [bound.id] })
     return linked.length > 0 ? bound : undefined
@@ -137,13 +143,25 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
     return undefined
   }
 
+  /** Without a root each client has what it wrote itself, and nothing of the others. */
+  const ownWithoutRoot = async (caller: Caller, limit: number | undefined) => {
+    const session = openOnly(await ownOf(caller))
+    if (!session)
+      throw new Failure("root_unknown", "no project root is known for this client, so a sessionId is needed")
+    const page = await pageOf(store, session, undefined, limit)
+    const untouchedMs = untouched(session)
+    return { session, by: "ownWithoutRoot" as const, isOthers: false, untouchedMs, otherRoot: false, rivals: [], page }
+  }
+
   return {
     callerRoot: (caller, explicit) => projects.ofCaller(caller, explicit),
     get,
     async bindRoot(caller, root) {
       const project = await projects.ensure(root)
       if (caller.key !== undefined) await store.bindings.set(caller.key, { rootUri: project.rootUri }, clock.nowMs())
-      return { uri: project.rootUri, kept: caller.key !== undefined }
+      const bound = await boundSession(caller)
+      const without = bound?.projectId === null ? bound : undefined
+      return { uri: project.rootUri, kept: caller.key !== undefined, without }
     },
     boundSession,
     async startNew(caller, { root, title, tags }) {
@@ -186,8 +204,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
         return { session, by: "id", isOthers: false, untouchedMs: untouched(session), otherRoot, rivals: [], page }
       }
       const callerRoot = await projects.ofCaller(caller, root)
-      if (!callerRoot)
-        throw new Failure("root_unknown", "no project root is known for this client, so a sessionId is needed")
+      if (!callerRoot) return ownWithoutRoot(caller, limit)
       if (!callerRoot.project) return { session: undefined, rootUri: callerRoot.uri }
       const newest = await store.sessions.list({
         projectId: callerRoot.project.id,

@@ -69,6 +69,11 @@ export function ancestorsOf(path: string, homeDir: string, tempDir: string): str
   return found
 }
 
+/** The home folder and those above it: desktop apps start every client there, so it does not say which project is meant. */
+export function isNobodysProject(path: string, homeDir: string): boolean {
+  return isSameOrAbove(realOr(path), realOr(homeDir))
+}
+
 export function isSameOrAbove(path: string, other: string): boolean {
   return other === path || other.startsWith(path.endsWith("/") ? path : `${path}/`)
 }

@@ -26,7 +26,7 @@ export interface Thinking {
     wish: ThoughtWish,
   ): Promise<{
     thought: Thought
-    session: Pick<Session, "id" | "title">
+    session: Pick<Session, "id" | "title" | "rootUri">
     startedSession: boolean
     thoughtCount: number
   }>

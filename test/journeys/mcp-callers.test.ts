@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
-import { connect } from "../fixtures/mcp.ts"
+import { connect, type McpClient } from "../fixtures/mcp.ts"
 
 interface State {
   message: string
@@ -72,6 +72,68 @@ describe("where an agent stands", () => {
     const state = await agent.call<State>("init", getState)
     expect(state.message).toContain("(bound), 1 session. Current session: of the bound folder.")
     await agent.close()
+  })
+})
+
+describe("a client that named no root and was started where no project is", () => {
+  interface Answer extends State {
+    success: boolean
+    sessions?: unknown[]
+    thoughts?: { thought: string }[]
+  }
+  const WARNING = /Warning: this client named no root and was started in .+ Call init bind_root with mcpRootUri set to/
+  const init = (agent: McpClient, operation: string, more = {}) => agent.call<Answer>("init", { operation, ...more })
+
+  test.each([
+    ["/", "legacy"],
+    ["/", "modern"],
+    ["the home folder", "legacy"],
+    ["the home folder", "modern"],
+  ] as const)("in %s (%s), is warned, and has its sessions for itself", async (where, era) => {
+    const cwd = where === "/" ? "/" : home.env.HOME!
+    const [one, other] = [await connect(home, { cwd, era }), await connect(home, { cwd, era })]
+    const begun = await init(one, "start_new", { title: "of one" })
+    expect(begun.message).toMatch(WARNING)
+    expect(begun.message).toContain(`started in ${cwd},`)
+    expect(begun.session).not.toHaveProperty("mcpRootUri")
+    await one.call("thought", thought("only mine"))
+
+    for (const operation of ["load_context", "list_sessions"]) {
+      const missed = await init(other, operation)
+      expect([missed.success, missed.message]).toEqual([false, expect.stringMatching(WARNING)])
+    }
+    for (const operation of ["get_state", "list_roots"]) {
+      const seen = await init(other, operation)
+      expect([seen.roots, seen.session, seen.message]).toEqual([[], undefined, expect.stringMatching(WARNING)])
+    }
+    const kept = await other.call<Kept & { message: string }>("thought", thought("of the other"))
+    expect([kept.thoughtNumber, kept.message]).toEqual([1, expect.stringMatching(WARNING)])
+    expect(kept.sessionId).not.toBe(begun.session!.id)
+    expect(await other.refused("task_state", { operation: "save", current_task: "x" })).toMatch(/^root_unknown: /)
+
+    await home.kill()
+    const own = await init(one, "load_context")
+    expect(own.session?.id).toBe(begun.session!.id)
+    expect(own.thoughts?.map((each) => each.thought)).toEqual(["only mine"])
+    expect(own.message).toMatch(/^Your session .+\(1 thought, last updated just now\)\. Warning: /)
+
+    const project = folder(`bound-${where.length}-${era}`)
+    const bound = await init(other, "bind_root", { mcpRootUri: project.path })
+    expect(bound.message).toMatch(/^Bound to .+ Session "of the other" belongs to no project yet: link_root puts it/)
+    await init(other, "link_root", { mcpRootUri: project.path })
+    expect((await init(other, "load_context")).session?.id).toBe(kept.sessionId)
+    const placed = await init(other, "start_new")
+    expect(placed.message).toContain(`Project ${project.uri}.`)
+    await Promise.all([one.close(), other.close()])
+  })
+
+  test("counts as placed by its roots or by the agent's environment", async () => {
+    const { path, uri } = folder("named")
+    for (const options of [{ roots: [uri] }, { env: { CLAUDE_PROJECT_DIR: path } }]) {
+      const agent = await connect(home, { cwd: "/", ...options })
+      expect((await init(agent, "get_state")).roots).toMatchObject([{ uri }])
+      await agent.close()
+    }
   })
 })
 
