@@ -8,7 +8,7 @@ import { promises } from "./promises.ts"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
 const PAGE = "docs/compatibility.md"
-const PROGRAMS = ["Thoughtbox", "praxis-os", "Nexus bridge", "Iris"]
+const PROGRAMS = ["Thoughtbox", "praxis-os", "Nexus bridge", "claude-telegram-mirror", "Iris"]
 
 interface Row {
   line: number

@@ -64,6 +64,19 @@ describe("the SQLite file", () => {
     await store.close()
   })
 
+  test("a topic is found by its chat and thread, and by its session, without looking at the others", async () => {
+    await (await open()).close()
+    const db = new Database(path, { readonly: true })
+    const plan = (where: string) =>
+      (db.prepare(`EXPLAIN QUERY PLAN SELECT * FROM topics WHERE ${where}`).all() as { detail: string }[])
+        .map(({ detail }) => detail)
+        .join()
+    expect(plan("channel = 'telegram' AND chat_id = '1' AND thread_id = 2")).toContain("USING INDEX topics_by_thread")
+    expect(plan("session_id = 's'")).toContain("USING INDEX topics_by_session")
+    expect(plan("name = 'n'"), "what has no index").toContain("SCAN")
+    db.close()
+  })
+
   test("the permissions of an older file are corrected", async () => {
     await (await open()).close()
     chmodSync(path, 0o644)
