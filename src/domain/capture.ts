@@ -1,3 +1,4 @@
+import type { Metadata } from "./metadata.ts"
 import type { TurnKind, Usage } from "./turn.ts"
 
 /** What a platform's adapter makes of the platform's own records. Ids are the platform's; nothing here is ours yet. */
@@ -42,6 +43,7 @@ export interface TurnCapture {
   toolCallId?: string
   isError?: boolean
   usage?: Usage
+  metadata?: Metadata
   /** From a poorer record of the same conversation: kept only while the session has no turn from a fuller one. */
   fallback?: true
 }

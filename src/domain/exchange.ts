@@ -1,3 +1,4 @@
+import type { Metadata } from "./metadata.ts"
 import type { Turn } from "./turn.ts"
 
 /** A prompt and everything up to the next one: the unit people search and resume by. */
@@ -7,6 +8,7 @@ export interface Exchange {
   user: string
   ai: string
   tools: string[]
+  metadata?: Metadata
   atMs: number
   endedAtMs: number
 }
@@ -21,6 +23,7 @@ export function exchangesOf(turns: readonly Turn[]): Exchange[] {
       exchanges.push(current)
     }
     current.endedAtMs = turn.atMs
+    if (turn.metadata !== undefined) current.metadata ??= turn.metadata
     if (turn.kind === "prompt") current.user = turn.text
     else if (turn.kind === "reply" || turn.kind === "summary")
       current.ai = current.ai === "" ? turn.text : `${current.ai}\n\n${turn.text}`

@@ -37,6 +37,7 @@ export const OVER_LIMIT = {
   turn: "turn over 16 MB, cut",
   /** In another program's database. */
   cell: "cell over 32 MB",
+  metadata: "metadata over 4,000 characters",
 } as const
 
 export type NewSource = Omit<Source, "id">

@@ -204,7 +204,7 @@ export interface Turns {
   ofSession(sessionId: SessionId, wish?: TurnWish): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
   /** By number; what is not there is absent. */
-  texts(seqs: readonly number[]): Promise<Map<number, string>>
+  texts(seqs: readonly number[]): Promise<Map<number, Pick<Turn, "text" | "metadata">>>
   /** The numbers alone, of what was taken back too. */
   seqs(sessionId: SessionId): Promise<number[]>
   byNative(sessionId: SessionId, nativeId: string): Promise<Turn | undefined>

@@ -1,4 +1,5 @@
 import type { SessionId } from "./ids.ts"
+import type { Metadata } from "./metadata.ts"
 
 /** `reasoning` is what a model thought by itself; a Thought is recorded on purpose and kept apart. */
 export const TURN_KINDS = ["prompt", "reply", "reasoning", "tool_call", "tool_result", "summary", "reset"] as const
@@ -28,6 +29,8 @@ export interface Turn {
   /** From a poorer source, kept only while the session has no turn from a fuller one. */
   isFallback: boolean
   usage: Usage | null
+  /** What the agent said about the exchange; with its first turn. */
+  metadata?: Metadata
   /** Set when the platform took it back: rewound, rewritten, removed. It stays, and can be found. */
   supersededAtMs: number | null
 }

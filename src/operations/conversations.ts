@@ -3,6 +3,7 @@ import type { Caller } from "../domain/caller.ts"
 import { exchangesOf } from "../domain/exchange.ts"
 import { Failure } from "../domain/failure.ts"
 import { withoutScope } from "../domain/ids.ts"
+import { boundedMetadata, MAX_METADATA_CHARS } from "../domain/metadata.ts"
 import type { Session } from "../domain/session.ts"
 import { operation } from "./operation.ts"
 import { sessionOf } from "./search.ts"
@@ -24,7 +25,14 @@ export const logConversationExchange = operation({
     ai_response: z.string().min(1).max(1_000_000).describe("What you answered"),
     session_id: z.string().min(1).max(200).describe("The same for the whole conversation"),
     timestamp: z.iso.datetime({ offset: true }).optional().describe("Default: now"),
-    metadata: z.record(z.string(), z.unknown()).optional().describe("Kept in the log file"),
+    metadata: z
+      .record(z.string(), z.unknown())
+      .refine(
+        (given) => boundedMetadata(given) !== undefined,
+        `must be at most ${MAX_METADATA_CHARS} characters of JSON`,
+      )
+      .optional()
+      .describe("Tags, a topic; search finds them"),
   }),
   output: z.object({
     status: z.enum(["logged", "duplicate"]),
@@ -131,6 +139,7 @@ export const extractSessionHistory = operation({
             ai: z.string(),
             timestamp: z.string(),
             tools: z.array(z.string()),
+            metadata: z.record(z.string(), z.unknown()).optional(),
           }),
         ),
         note: z.string().optional(),
@@ -176,11 +185,12 @@ async function extracted(sessions: Services["sessions"], session: Session) {
     updated_at: new Date(session.updatedAtMs).toISOString(),
     exchange_count: all.length,
     ...markOf(session),
-    exchanges: shown.map(({ id, user, ai, tools, atMs }) => ({
+    exchanges: shown.map(({ id, user, ai, tools, metadata, atMs }) => ({
       exchange_id: id,
       user,
       ai,
       tools,
+      ...(metadata === undefined ? {} : { metadata }),
       timestamp: new Date(atMs).toISOString(),
     })),
     ...(shown.length < all.length

@@ -1,3 +1,4 @@
+import { metadataWords } from "../domain/metadata.ts"
 import { fitted, lineRanges, visible } from "./columns.ts"
 import type { Style } from "./operation.ts"
 import { clip, mark, minute, projectName } from "./text.ts"
@@ -10,6 +11,7 @@ interface Hit {
   tool?: string | undefined
   at: string
   snippet: string
+  metadata?: Record<string, unknown> | undefined
   marks: [number, number][]
   untrusted?: true | undefined
 }
@@ -23,8 +25,8 @@ interface Answer {
 /** Two lines a hit: for files, pipes and other programs. */
 export function searchText({ query, hits, notes }: Answer): string {
   const lines = hits.map(
-    ({ sessionId, at, platform, project, title, tool, snippet, untrusted }) =>
-      `${mark({ untrusted })}${sessionId.slice(0, 8)}  ${minute(at)}  ${platform}  ${projectName(project)}  ${clip(title, 60)}\n    ${tool === undefined ? "" : `${tool}: `}${snippet}`,
+    ({ sessionId, at, platform, project, title, tool, snippet, metadata, untrusted }) =>
+      `${mark({ untrusted })}${sessionId.slice(0, 8)}  ${minute(at)}  ${platform}  ${projectName(project)}  ${clip(title, 60)}\n    ${tool === undefined ? "" : `${tool}: `}${snippet}${metadataLine(metadata)}`,
   )
   return [
     ...lines,
@@ -32,6 +34,9 @@ export function searchText({ query, hits, notes }: Answer): string {
     ...notes,
   ].join("\n")
 }
+
+const metadataLine = (metadata: Record<string, unknown> | undefined) =>
+  metadata === undefined ? "" : `\n    ${fitted(metadataWords(metadata), 120)}`
 
 /** For a person at a terminal: numbered as --open takes it, wrapped at words, with what matched marked. */
 export function searchStyled({ query, hits, notes }: Answer, style: Style): string {
@@ -46,6 +51,7 @@ export function searchStyled({ query, hits, notes }: Answer, style: Style): stri
       `${indent}${dim(`${before}${project} · `)}${accent(id)}`,
       ...(hit.untrusted ? [`${indent}${bold(mark(hit).trim())}`] : []),
       ...markedLines(withTool(hit), columns, style.mark).map((line) => `${indent}${line}`),
+      ...(hit.metadata ? [`${indent}${dim(fitted(metadataWords(hit.metadata), columns))}`] : []),
       "",
     ].join("\n")
   })

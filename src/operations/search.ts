@@ -4,12 +4,13 @@ import { Failure } from "../domain/failure.ts"
 import type { ProjectId } from "../domain/ids.ts"
 import { isUntrusted, UNTRUSTED_NOTE } from "../domain/origin.ts"
 import type { Session } from "../domain/session.ts"
-import type { Found, SearchHit, SearchWish } from "../recall/search/wish.ts"
+import type { Found, SearchWish } from "../recall/search/wish.ts"
 import { operation } from "./operation.ts"
 import { searchStyled, searchText } from "./search-text.ts"
+import { charsPerHit, exchangeView, mostTokens, rounded, shortened } from "./search-view.ts"
 import type { Services } from "./services.ts"
 import { platformNamed } from "./sources.ts"
-import { clip, mark, projectName } from "./text.ts"
+import { clip, mark } from "./text.ts"
 import { markOf } from "./views.ts"
 
 const day = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
@@ -58,6 +59,7 @@ export const searchConversationHistory = operation({
         platform: z.string(),
         project: z.string().optional(),
         score: z.number(),
+        metadata: z.record(z.string(), z.unknown()).optional(),
         resume_command: z.string().optional(),
         untrusted: z.literal(true).optional(),
       }),
@@ -82,7 +84,7 @@ export const searchConversationHistory = operation({
     const exchanges = found.hits.map((hit) => exchangeView(hit, !isLong))
     return {
       query: clip(query, 40),
-      exchanges: shortened(exchanges, recall.tokens, Math.max(MAX_TOKENS, (MAX_TOKENS / 10) * n_results)),
+      exchanges: shortened(exchanges, recall.tokens, mostTokens(n_results)),
       ...(note === "" ? {} : { note }),
     }
   },
@@ -126,6 +128,7 @@ export const search = operation({
         marks: z.array(z.tuple([z.number(), z.number()])),
         user: z.string(),
         ai: z.string(),
+        metadata: z.record(z.string(), z.unknown()).optional(),
         resumeCommand: z.string().optional(),
         untrusted: z.literal(true).optional(),
       }),
@@ -162,6 +165,7 @@ export const search = operation({
           marks: hit.snippet.marks,
           user: hit.user,
           ai: hit.ai,
+          ...(hit.metadata === undefined ? {} : { metadata: hit.metadata }),
           ...(resumeCommand === undefined ? {} : { resumeCommand }),
           ...markOf(hit.session),
         }
@@ -253,45 +257,3 @@ export async function projectOf(sessions: Services["sessions"], given: string): 
     })
   return project.id
 }
-
-/** What ten hits may take, whatever they are made of: of some scripts every letter is a token. */
-const MAX_TOKENS = 850
-
-function shortened<T extends { user: string; ai: string }>(
-  exchanges: T[],
-  tokens: (text: string) => number,
-  most: number,
-): T[] {
-  let shown = exchanges
-  for (let share = 0.9; share > 0.1 && tokens(JSON.stringify(shown)) > most; share -= 0.1)
-    shown = exchanges.map((each) => ({
-      ...each,
-      user: clip(each.user, Math.max(8, Math.floor(each.user.length * share))),
-      ai: clip(each.ai, Math.max(8, Math.floor(each.ai.length * share))),
-    }))
-  return shown
-}
-
-/** About what ten hits may take; fewer may say more. */
-function charsPerHit(hits: number): NonNullable<SearchWish["chars"]> {
-  const [user, said] = [Math.min(200, Math.floor(360 / hits)), Math.min(600, Math.floor(800 / hits))]
-  return { user, ai: said, snippet: said }
-}
-
-function exchangeView({ session, exchange, user, ai, snippet, kind, atMs, score }: SearchHit, withCommand: boolean) {
-  const id = session.id.slice(0, 8)
-  return {
-    exchange_id: String(exchange),
-    user: kind === "prompt" ? snippet.text : user,
-    ai: ai === "" && kind !== "prompt" ? snippet.text : ai,
-    timestamp: `${new Date(atMs).toISOString().slice(0, 16)}Z`,
-    session_id: id,
-    platform: session.platform,
-    ...(session.rootUri === null ? {} : { project: projectName(session.rootUri) }),
-    score: rounded(score),
-    ...(withCommand ? { resume_command: `throughline resume ${id}` } : {}),
-    ...markOf(session),
-  }
-}
-
-const rounded = (score: number) => Math.round(score * 100) / 100

@@ -116,7 +116,11 @@ export function updateLine({ created_at, type, message_id, content, untrusted }:
   return `${created_at.slice(0, 19).replace("T", " ")}  ${type}${about}  ${mark({ untrusted })}${content}`
 }
 
-function restartLine({ working_on, last_completed_step: step, pending_messages }: z.output<typeof RestartView>): string {
+function restartLine({
+  working_on,
+  last_completed_step: step,
+  pending_messages,
+}: z.output<typeof RestartView>): string {
   const done = step === null ? "" : `; last completed step: ${step}`
   const waiting = pending_messages.length === 0 ? "nothing waits" : `waiting: ${pending_messages.join(", ")}`
   return `The session that restarted was working on: ${working_on ?? "nothing that is known"}${done}; ${waiting}.`

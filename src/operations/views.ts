@@ -47,6 +47,8 @@ export const TurnView = z.object({
   /** The same for a call and its result. */
   toolCallId: z.string().optional(),
   isError: z.boolean().optional(),
+  /** What the agent said about the exchange: tags, a topic. */
+  metadata: z.record(z.string(), z.unknown()).optional(),
   superseded: z.boolean().optional(),
 })
 export type TurnView = z.output<typeof TurnView>
@@ -132,6 +134,7 @@ export function viewTurn(turn: Turn): TurnView {
     ...(turn.toolName === null ? {} : { toolName: turn.toolName }),
     ...(turn.toolCallId === null ? {} : { toolCallId: turn.toolCallId }),
     ...(turn.isError ? { isError: true } : {}),
+    ...(turn.metadata === undefined ? {} : { metadata: turn.metadata }),
     ...(turn.supersededAtMs === null ? {} : { superseded: true }),
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises"
 import type { JournalEntry } from "../domain/journal.ts"
+import { searchableText } from "../domain/metadata.ts"
 import type { Store } from "../domain/store.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { Turn } from "../domain/turn.ts"
@@ -115,7 +116,7 @@ function docOfTurn(turn: Turn, exchange: number): NewDoc {
     kind: turn.kind,
     atMs: turn.atMs,
     exchange,
-    ...weigh(turn.kind, turn.text),
+    ...weigh(turn.kind, searchableText(turn)),
   }
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
-import { type SqlBool, sql } from "kysely"
+import { type RawBuilder, type SqlBool, sql } from "kysely"
 import type { Forgetting } from "../domain/forgetting.ts"
 import type { SessionId } from "../domain/ids.ts"
+import { inJson } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { countMentions, forgetTraces, forgetWord } from "./word-forgetting.ts"
 
@@ -77,22 +78,27 @@ export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
       }
     },
     async matching({ containing, sinceMs, untilMs, projectId }) {
-      const conditions = (time: string) => {
+      const conditions = (time: string, holding: (text: string) => RawBuilder<SqlBool>[]) => {
         const parts = [
           ...(sinceMs === undefined ? [] : [sql<SqlBool>`${sql.ref(time)} >= ${sinceMs}`]),
           ...(untilMs === undefined ? [] : [sql<SqlBool>`${sql.ref(time)} < ${untilMs}`]),
           ...(projectId === undefined ? [] : [sql<SqlBool>`s.project_id = ${projectId}`]),
-          ...(containing === undefined ? [] : [dialect.contains("t.text", containing)]),
+          ...(containing === undefined ? [] : [sql<SqlBool>`(${sql.join(holding(containing), sql` or `)})`]),
         ]
         return sql.join(parts, sql` and `)
       }
-      const pick = async (table: string, time: string) => {
+      const inText = (text: string) => dialect.contains("t.text", text)
+      const inTurn = (text: string) => [inText(text), dialect.contains("t.metadata", inJson(text))]
+      const pick = async (table: string, time: string, holding: Parameters<typeof conditions>[1]) => {
         const { rows } = await sql<{ seq: number; session_id: string }>`
           select t.seq, t.session_id from ${sql.table(table)} t join sessions s on s.id = t.session_id
-          where ${conditions(time)}`.execute(db)
+          where ${conditions(time, holding)}`.execute(db)
         return rows.map((row) => ({ seq: row.seq, sessionId: row.session_id as SessionId }))
       }
-      return { turns: await pick("turns", "t.at_ms"), thoughts: await pick("thoughts", "t.created_at_ms") }
+      return {
+        turns: await pick("turns", "t.at_ms", inTurn),
+        thoughts: await pick("thoughts", "t.created_at_ms", (text) => [inText(text)]),
+      }
     },
     async retitle(sessionIds, containing) {
       const PROMPT_RANK = 1

@@ -70,11 +70,13 @@ export function postgres(options: PostgresOptions): StoreDialect {
                 is_error: e.ref("excluded.is_error"),
                 usage: e.ref("excluded.usage"),
                 source_id: e.ref("excluded.source_id"),
+                metadata: e.fn.coalesce("excluded.metadata", "turns.metadata"),
                 superseded_at_ms: null,
               }))
               .where(sql<boolean>`turns.text is distinct from excluded.text or turns.kind <> excluded.kind
                 or turns.usage is distinct from excluded.usage ${time} or turns.is_error <> excluded.is_error
                 or turns.model is distinct from coalesce(excluded.model, turns.model)
+                or turns.metadata is distinct from coalesce(excluded.metadata, turns.metadata)
                 or turns.superseded_at_ms is not null`),
           )
           .returning(["seq", "session_id", "kind", "at_ms", sql<boolean>`xmax = 0`.as("inserted")])

@@ -102,6 +102,7 @@ const TURN_COLUMNS = [
   "is_error",
   "is_fallback",
   "usage",
+  "metadata",
   "source_id",
 ] as const
 
@@ -109,10 +110,12 @@ const putTurn = ({ isTimeLent }: { isTimeLent: boolean }) => `
   insert into turns (${TURN_COLUMNS.join(", ")}) values (${TURN_COLUMNS.map(() => "?").join(", ")})
   on conflict (session_id, native_id) do update set kind = excluded.kind, text = excluded.text,
     ${isTimeLent ? "" : "at_ms = excluded.at_ms,"} model = coalesce(excluded.model, model),
-    is_error = excluded.is_error, usage = excluded.usage, source_id = excluded.source_id, superseded_at_ms = null
+    is_error = excluded.is_error, usage = excluded.usage, source_id = excluded.source_id, superseded_at_ms = null,
+    metadata = coalesce(excluded.metadata, metadata)
   where turns.text is not excluded.text or turns.kind <> excluded.kind or turns.usage is not excluded.usage
     ${isTimeLent ? "" : "or turns.at_ms <> excluded.at_ms"} or turns.model is not coalesce(excluded.model, turns.model)
     or turns.is_error <> excluded.is_error or turns.superseded_at_ms is not null
+    or turns.metadata is not coalesce(excluded.metadata, turns.metadata)
   returning seq, session_id, kind, at_ms`
 const PUT_UNTIMED_TURN = putTurn({ isTimeLent: true })
 const PUT_TIMED_TURN = putTurn({ isTimeLent: false })

@@ -84,6 +84,7 @@ export interface Tables {
     is_error: number
     is_fallback: number
     usage: string | null
+    metadata: string | null
     source_id: number | null
     superseded_at_ms: number | null
   }

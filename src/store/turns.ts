@@ -1,5 +1,6 @@
 import { type Selectable, sql } from "kysely"
 import type { SessionId } from "../domain/ids.ts"
+import type { Metadata } from "../domain/metadata.ts"
 import type { NewTurn, PutTurn, Turns } from "../domain/store.ts"
 import type { Turn, TurnKind, Usage } from "../domain/turn.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
@@ -9,7 +10,7 @@ import type { Tables } from "./tables.ts"
 
 const turnsBySeq = preparedRuns((db, seqs: number[]) => db.selectFrom("turns").selectAll().where("seq", "in", seqs))
 const textsBySeq = preparedRuns((db, seqs: number[]) =>
-  db.selectFrom("turns").select(["seq", "text"]).where("seq", "in", seqs),
+  db.selectFrom("turns").select(["seq", "text", "metadata"]).where("seq", "in", seqs),
 )
 
 /** Well below what either database allows as parameters of one statement. */
@@ -27,6 +28,7 @@ const BESIDES_TEXT = [
   "is_error",
   "is_fallback",
   "usage",
+  "metadata",
   "source_id",
   "superseded_at_ms",
 ] as const
@@ -61,7 +63,10 @@ export function makeTurns(db: Db, dialect: StoreDialect): Turns {
       return isLast ? turns.reverse() : turns
     },
     bySeqs: async (seqs) => (await turnsBySeq(db, dialect, seqs)).map(toTurn),
-    texts: async (seqs) => new Map((await textsBySeq(db, dialect, seqs)).map(({ seq, text }) => [seq, text])),
+    texts: async (seqs) =>
+      new Map(
+        (await textsBySeq(db, dialect, seqs)).map(({ seq, text, metadata }) => [seq, { text, ...ofJson(metadata) }]),
+      ),
     async seqs(sessionId) {
       const rows = await db.selectFrom("turns").select("seq").where("session_id", "=", sessionId).execute()
       return rows.map(({ seq }) => seq)
@@ -254,6 +259,7 @@ function fromTurn(turn: NewTurn): TurnRow {
     is_error: Number(turn.isError),
     is_fallback: Number(turn.isFallback),
     usage: turn.usage === null ? null : JSON.stringify(turn.usage),
+    metadata: turn.metadata === undefined ? null : JSON.stringify(turn.metadata),
     source_id: turn.sourceId,
   }
 }
@@ -272,6 +278,10 @@ function toTurn(row: Selectable<Tables["turns"]>): Turn {
     isError: row.is_error === 1,
     isFallback: row.is_fallback === 1,
     usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage),
+    ...ofJson(row.metadata),
     supersededAtMs: row.superseded_at_ms,
   }
 }
+
+const ofJson = (metadata: string | null): Pick<Turn, "metadata"> =>
+  metadata === null ? {} : { metadata: JSON.parse(metadata) as Metadata }

@@ -36,7 +36,7 @@ export const WORD_COLUMNS: { [T in keyof Tables]: Record<Columns<Selectable<Tabl
   followed_folders: { host: MACHINE, path: PATH },
   turns: {
     ...{ session_id: OURS, native_id: AGENTS, kind: OURS, text: "text", model: "text", tool_name: "text" },
-    ...{ tool_call_id: AGENTS, usage: "json" },
+    ...{ tool_call_id: AGENTS, usage: "json", metadata: "json" },
   },
   forgotten: { session_hash: HASHED, turn_hash: HASHED },
   session_edges: { session_id: OURS, kind: OURS, parent_platform: OURS, parent_native_id: AGENTS },

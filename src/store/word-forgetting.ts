@@ -38,7 +38,7 @@ export async function countMentions(
   let count = 0
   for (const { table, column, handling } of swept()) {
     const held = heldBy(table, projectId)
-    if (held === undefined || (column === "text" && (table === "turns" || table === "thoughts"))) continue
+    if (held === undefined || isOfMessage(table, column)) continue
     const inside = handling === "json" ? inJson(word) : word
     const { rows } = await sql<{ n: number }>`
       select count(*) as n from ${sql.table(table)} where ${dialect.contains(column, inside)} and ${held}`.execute(db)
@@ -46,6 +46,10 @@ export async function countMentions(
   }
   return count
 }
+
+/** A turn or thought that holds the text is deleted as a whole, and counted as that. */
+const isOfMessage = (table: string, column: string) =>
+  (table === "turns" && (column === "text" || column === "metadata")) || (table === "thoughts" && column === "text")
 
 function* swept(): Generator<{ table: string; column: string; handling: "text" | "json" | "hash" }> {
   for (const [table, columns] of Object.entries(WORD_COLUMNS))

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -51,6 +51,7 @@ interface Hit {
   sessionId: string
   user: string
   untrusted?: true
+  metadata?: object
   project?: string
 }
 
@@ -104,6 +105,56 @@ describe("a conversation log that an agent appends to a file", () => {
       await soon(`${kind}dunnart`, `${kind}, next line there`)
     }
   }, 120_000)
+
+  test("is found by what it says about an exchange, and that is returned", async () => {
+    const metadata = { topic: "marsupials", tags: ["numbatology", "field work"] }
+    append(dirOf("team", 1), FOLDERS[0], exchange("echidna", "tagged", { metadata }))
+    await soon("numbatology", "by a tag")
+    const [hit] = await search('"field work"')
+    expect(hit).toMatchObject({ metadata, untrusted: true, user: "What is the echidna?" })
+    expect((await home.run("search", "numbatology")).stdout).toContain("field work")
+    const agent = await connect(home, { cwd: dirOf("team", 1) })
+    expect(await agent.call("search_conversation_history", { query: "numbatology" })).toMatchObject({
+      exchanges: [{ metadata, user: "What is the echidna?", untrusted: true }],
+    })
+    const extracted = await agent.call("extract_session_history", {
+      platform: "conversation-log",
+      session_id: "tagged",
+    })
+    expect(extracted).toMatchObject({ sessions: [{ exchanges: [{ metadata }] }] })
+    const shown = await home.json<{ turns: { metadata?: object }[] }>("sessions", "show", hit!.sessionId)
+    expect(shown.turns.map((turn) => turn.metadata)).toEqual([metadata, undefined])
+    await agent.close()
+  })
+
+  test("has its secrets taken out of what it says about an exchange, and nothing that is too long", async () => {
+    const secret = `ghp_${"aB3dE5fG7h".repeat(4).slice(0, 36)}`
+    append(dirOf("team", 1), FOLDERS[0], exchange("bettong", "tagged", { metadata: { tags: [secret], [secret]: 1 } }))
+    const first = await soon("bettong", "with a secret")
+    expect(JSON.stringify(first.metadata)).toContain("[redacted:")
+    expect(JSON.stringify(first)).not.toContain(secret)
+    append(dirOf("team", 1), FOLDERS[0], exchange("pademelon", "tagged", { metadata: { tags: ["x".repeat(5_000)] } }))
+    expect(await soon("pademelon", "with too much")).not.toHaveProperty("metadata")
+    expect((await home.run("sources")).stdout).toContain("1 × metadata over 4,000 characters")
+    const agent = await connect(home, { cwd: dirOf("team", 1) })
+    const args = { user_message: "a", ai_response: "b", session_id: "long", metadata: { tags: ["x".repeat(5_000)] } }
+    expect(await agent.refused("log_conversation_exchange", args)).toContain("metadata must be at most 4000 characters")
+    await agent.close()
+  })
+
+  test("is forgotten with what it says about an exchange, and does not come back", async () => {
+    append(dirOf("team", 1), FOLDERS[0], exchange("kowari", "tagged", { metadata: { topic: "nightfallproject" } }))
+    await soon("nightfallproject", "to be forgotten")
+    expect(await home.json("forget", "--containing", "nightfallproject", "--yes")).toMatchObject({ turns: 1 })
+    expect(await search("nightfallproject")).toEqual([])
+    append(dirOf("team", 1), FOLDERS[0], exchange("wallaroo", "tagged"))
+    await soon("wallaroo", "after forgetting")
+    expect(await search("nightfallproject")).toEqual([])
+    const held = readdirSync(home.dir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .filter((entry) => readFileSync(join(entry.parentPath, entry.name)).includes("nightfallproject"))
+    expect(held.map(({ name }) => name)).toEqual([])
+  })
 
   test("is not read through a link that a repository holds", async () => {
     const elsewhere = join(home.env.HOME!, "elsewhere")

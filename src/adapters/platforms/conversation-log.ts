@@ -1,7 +1,9 @@
 import { basename, join } from "node:path"
 import type { Capture } from "../../domain/capture.ts"
 import { exchangeKey } from "../../domain/ids.ts"
+import { boundedMetadata } from "../../domain/metadata.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
+import { OVER_LIMIT } from "../../domain/source.ts"
 import { withoutInjected } from "./shared/injected.ts"
 import { skipped } from "./shared/jsonl.ts"
 import { titleOf } from "./shared/text.ts"
@@ -65,6 +67,7 @@ interface LogRecord {
   ai?: unknown
   session_id?: unknown
   reason?: unknown
+  metadata?: unknown
   previous_session?: unknown
   new_session?: unknown
 }
@@ -80,12 +83,25 @@ function exchange(
   const key = exchangeKey(user, ai)
   const said = withoutInjected(user)
   const title = titleOf(said)
+  const metadata = boundedMetadata(record.metadata)
+  const described = metadata !== undefined && Object.keys(metadata).length > 0 ? { metadata } : {}
   return [
     { type: "session", sessionId, ...project, ...(title !== undefined && { title: { text: title, from: "prompt" } }) },
+    ...(record.metadata === undefined || metadata ? [] : [skipped(OVER_LIMIT.metadata)]),
     ...(said === ""
       ? [skipped("context")]
-      : [{ type: "turn" as const, sessionId, nativeId: `${key}:user`, kind: "prompt" as const, text: said, ...time }]),
-    { type: "turn", sessionId, nativeId: `${key}:ai`, kind: "reply", text: ai, ...time },
+      : [
+          {
+            ...{ type: "turn" as const, sessionId, nativeId: `${key}:user`, kind: "prompt" as const, text: said },
+            ...time,
+            ...described,
+          },
+        ]),
+    {
+      ...{ type: "turn", sessionId, nativeId: `${key}:ai`, kind: "reply", text: ai },
+      ...time,
+      ...(said === "" ? described : {}),
+    },
   ]
 }
 

@@ -1,7 +1,9 @@
 import type { SessionId } from "../../domain/ids.ts"
+import { searchableText } from "../../domain/metadata.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Thought } from "../../domain/thought.ts"
+import type { Turn } from "../../domain/turn.ts"
 import type { DocLook } from "../index/engine.ts"
 import { isThought, refOfThought, refOfTurn, seqOf } from "../refs.ts"
 import type { ParsedQuery } from "../words/query.ts"
@@ -11,22 +13,24 @@ import type { SearchHit, SearchWish } from "./wish.ts"
 
 const USUAL_CHARS = { user: 80, ai: 160, snippet: 160 }
 
-/** Texts by document; a text that is gone from the archive by now is absent. */
+/** What is searched of each document; one that is gone from the archive by now is absent. */
 export async function textsOf(store: Store, refs: readonly number[]): Promise<Map<number, string>> {
   const { texts } = await documentsOf(store, refs)
-  return texts
+  return new Map([...texts].map(([ref, said]) => [ref, searchableText(said)]))
 }
+
+type Said = Pick<Turn, "text" | "metadata">
 
 async function documentsOf(
   store: Store,
   refs: readonly number[],
-): Promise<{ texts: Map<number, string>; thoughts: Map<number, Thought> }> {
+): Promise<{ texts: Map<number, Said>; thoughts: Map<number, Thought> }> {
   const texts = await store.turns.texts(refs.filter((ref) => !isThought(ref)).map(seqOf))
   const seqs = refs.filter(isThought).map(seqOf)
   const thoughts = seqs.length === 0 ? [] : await store.thoughts.bySeqs(seqs)
-  const byRef = new Map<number, string>()
-  for (const [seq, text] of texts) byRef.set(refOfTurn(seq), text)
-  for (const { seq, text } of thoughts) byRef.set(refOfThought(seq), text)
+  const byRef = new Map<number, Said>()
+  for (const [seq, said] of texts) byRef.set(refOfTurn(seq), said)
+  for (const { seq, text } of thoughts) byRef.set(refOfThought(seq), { text })
   return { texts: byRef, thoughts: new Map(thoughts.map((thought) => [refOfThought(thought.seq), thought])) }
 }
 
@@ -43,10 +47,11 @@ export async function pageOf(
   })
   const wanted = shown.flatMap(({ candidate, prompt, answer }) => [candidate.ref, prompt, answer])
   const { texts, thoughts } = await documentsOf(store, [...new Set(wanted.filter((ref) => ref !== undefined))])
-  const textAt = (ref: number | undefined) => (ref === undefined ? "" : (texts.get(ref) ?? ""))
+  const textAt = (ref: number | undefined) => (ref === undefined ? "" : (texts.get(ref)?.text ?? ""))
   const sessions = await sessionsOf(store, candidates)
   return shown.flatMap(({ candidate, prompt, answer }) => {
-    const text = texts.get(candidate.ref)
+    const text = texts.get(candidate.ref)?.text
+    const metadata = prompt === undefined ? undefined : texts.get(prompt)?.metadata
     const thought = thoughts.get(candidate.ref)
     const session = sessions.get(candidate.sessionId)
     if (text === undefined || !session) return []
@@ -60,6 +65,7 @@ export async function pageOf(
       atMs: candidate.atMs,
       score: candidate.score,
       snippet,
+      ...(metadata === undefined ? {} : { metadata }),
       user: beginning(textAt(prompt), chars.user),
       // The words are looked for once per hit: that is most of what a page costs.
       ai: answer === candidate.ref ? beginning(snippet.text, chars.ai) : beginning(textAt(answer), chars.ai),

@@ -1,4 +1,5 @@
 import type { ProjectId, SessionId } from "../../domain/ids.ts"
+import type { Metadata } from "../../domain/metadata.ts"
 import type { Session } from "../../domain/session.ts"
 import type { DocKind } from "../words/document.ts"
 
@@ -45,6 +46,8 @@ export interface SearchHit {
   atMs: number
   score: number
   snippet: Snippet
+  /** What the agent said about the exchange. */
+  metadata?: Metadata
   /** What was asked in the exchange, and the answer that fits best, cut to a line or two. Empty for thoughts. */
   user: string
   ai: string

@@ -2,7 +2,7 @@ import { type RewindCapture, type SessionCapture, TITLE_SOURCES, type TurnCaptur
 import type { Clock } from "../../domain/clock.ts"
 import { newSessionId, type SessionId, withoutScope } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
-import { inStrings } from "../../domain/redact.ts"
+import { inStrings, redactInside } from "../../domain/redact.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
 import type { ArchiveRules, Batch } from "./archive.ts"
 import { cutText } from "./cut.ts"
@@ -213,6 +213,9 @@ export class Keeper {
       isError: capture.isError ?? false,
       isFallback: capture.fallback ?? false,
       usage: capture.usage ?? null,
+      ...(capture.metadata === undefined
+        ? {}
+        : { metadata: redactInside(capture.metadata, (text) => this.#redact(text, session)) }),
       sourceId: this.#sourceId,
     })
   }

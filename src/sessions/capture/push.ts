@@ -7,7 +7,7 @@ import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import { exchangeKey, scopedId } from "../../domain/ids.ts"
 import type { Machine, Platform } from "../../domain/platform.ts"
-import { inStrings, refuseSecret } from "../../domain/redact.ts"
+import { redactInside, refuseSecret } from "../../domain/redact.ts"
 import type { Store } from "../../domain/store.ts"
 import { appendText, checkWritable, createFile, makeFolder } from "../../lib/untrusted-write.ts"
 import type { ProjectFinder } from "../projects.ts"
@@ -87,7 +87,7 @@ export function makePush(deps: Deps): Push {
         session_id: exchange.sessionId,
         ...(exchange.metadata === undefined
           ? {}
-          : { metadata: inStrings(exchange.metadata, (text) => rules.redact(text, projectPath)) }),
+          : { metadata: redactInside(exchange.metadata, (text) => rules.redact(text, projectPath)) }),
       }
       const line = `${JSON.stringify(record)}\n`
       // The file is in the repository, and anybody could have written it: that an agent said this is known from here alone.
@@ -144,7 +144,7 @@ const README = `# Conversations of agents in this project
 
 Throughline reads every \`*.jsonl\` file here as it grows. One JSON object per line, UTF-8, version 1:
 
-    {"type":"exchange","timestamp":"2026-01-31T12:00:00Z","user":"…","ai":"…","session_id":"abc"}
+    {"type":"exchange","timestamp":"2026-01-31T12:00:00Z","user":"…","ai":"…","session_id":"abc","metadata":{"tags":["…"]}}
     {"type":"context_reset","timestamp":"…","reason":"context_limit","session_id":"abc"}
     {"type":"session_resume","timestamp":"…","previous_session":"abc","new_session":"def"}
 

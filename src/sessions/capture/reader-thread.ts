@@ -3,6 +3,7 @@ import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Place, Platform } from "../../domain/platform.ts"
+import { redactInside } from "../../domain/redact.ts"
 import type { Source } from "../../domain/source.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import type { Archive, Batch } from "./archive.ts"
@@ -185,7 +186,10 @@ export function serveReading({
 
 function redacted(batch: Batch, redact: (text: string) => string): Batch {
   const captures = batch.captures.map((capture): Capture => {
-    if (capture.type === "turn") return { ...capture, text: cutText(redact(capture.text)) }
+    if (capture.type === "turn") {
+      const metadata = capture.metadata && { metadata: redactInside(capture.metadata, redact) }
+      return { ...capture, text: cutText(redact(capture.text)), ...metadata }
+    }
     if (capture.type !== "session" || !capture.title) return capture
     return { ...capture, title: { ...capture.title, text: redact(capture.title.text) } }
   })

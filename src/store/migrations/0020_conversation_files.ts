@@ -2,7 +2,7 @@ import type { Kysely } from "kysely"
 import type { StoreDialect } from "../dialect.ts"
 import type { Tables } from "../tables.ts"
 
-/** Folders in which an agent may begin a conversation log although nothing was said in them yet, by machine. */
+/** Folders in which an agent may begin a conversation log although nothing was said there yet, and what logs say of exchanges. */
 export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {
   await db.schema
     .createTable("followed_folders")
@@ -11,4 +11,5 @@ export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<v
     .addColumn("seen_at_ms", types.long, (c) => c.notNull())
     .addPrimaryKeyConstraint("followed_folders_pk", ["host", "path"])
     .execute()
+  await db.schema.alterTable("turns").addColumn("metadata", "text").execute()
 }

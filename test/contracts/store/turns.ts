@@ -24,9 +24,32 @@ export function turnsContract(store: () => Store): void {
     const { sourceId: _, ...kept } = { ...turn, seq: put!.seq, supersededAtMs: null }
     expect(await store().turns.byNative(id, "t1")).toEqual(kept)
     expect(await store().turns.bySeqs([put!.seq])).toEqual([kept])
-    expect(await store().turns.texts([999_999, put!.seq])).toEqual(new Map([[put!.seq, turn.text]]))
+    expect(await store().turns.texts([999_999, put!.seq])).toEqual(new Map([[put!.seq, { text: turn.text }]]))
     expect(await store().turns.texts([])).toEqual(new Map())
     expect(await store().turns.byNative(id, "t2")).toBeUndefined()
+  })
+
+  test("what an agent says about an exchange comes back with it, and stays when it is not told again", async () => {
+    const { id } = await addSession(store())
+    const metadata = { topic: "speed", tags: ["a", 'b"c'], score: 1 }
+    const [put] = await store().turns.put([newTurn(id, "a", { metadata })])
+    const told = async () => (await store().turns.ofSession(id)).map((turn) => turn.metadata)
+    expect(await told()).toEqual([metadata])
+    expect(await store().turns.texts([put!.seq])).toEqual(new Map([[put!.seq, { text: "text of a", metadata }]]))
+    expect(await store().turns.put([newTurn(id, "a")])).toEqual([])
+    expect(await told()).toEqual([metadata])
+    expect(await store().turns.put([newTurn(id, "a", { metadata: { topic: "size" } })])).toMatchObject([
+      { seq: put!.seq, inserted: false },
+    ])
+    expect(await told()).toEqual([{ topic: "size" }])
+  })
+
+  test("a turn is found to be forgotten by what was said about it", async () => {
+    const { id } = await addSession(store())
+    const [put] = await store().turns.put([newTurn(id, "a", { metadata: { tags: ['night"fall'] } }), newTurn(id, "b")])
+    const found = await store().forgetting.matching({ containing: 'night"fall' })
+    expect(found.turns.map(({ seq }) => seq)).toEqual([put!.seq])
+    expect(await store().forgetting.mentions('night"fall')).toBe(0)
   })
 
   test("what is as it was is left alone; what reads differently is changed under its number", async () => {

@@ -1,0 +1,48 @@
+import type { SearchHit, SearchWish } from "../recall/search/wish.ts"
+import { clip, projectName } from "./text.ts"
+import { markOf } from "./views.ts"
+
+/** What ten hits may take, whatever they are made of: of some scripts every letter is a token. */
+const MAX_TOKENS = 850
+export const mostTokens = (hits: number) => Math.max(MAX_TOKENS, (MAX_TOKENS / 10) * hits)
+
+export function shortened<T extends { user: string; ai: string }>(
+  exchanges: T[],
+  tokens: (text: string) => number,
+  most: number,
+): T[] {
+  let shown = exchanges
+  for (let share = 0.9; share > 0.1 && tokens(JSON.stringify(shown)) > most; share -= 0.1)
+    shown = exchanges.map((each) => ({
+      ...each,
+      user: clip(each.user, Math.max(8, Math.floor(each.user.length * share))),
+      ai: clip(each.ai, Math.max(8, Math.floor(each.ai.length * share))),
+    }))
+  return shown
+}
+
+/** About what ten hits may take; fewer may say more. */
+export function charsPerHit(hits: number): NonNullable<SearchWish["chars"]> {
+  const [user, said] = [Math.min(200, Math.floor(360 / hits)), Math.min(600, Math.floor(800 / hits))]
+  return { user, ai: said, snippet: said }
+}
+
+export function exchangeView(hit: SearchHit, withCommand: boolean) {
+  const { session, exchange, user, ai, snippet, kind, atMs, score, metadata } = hit
+  const id = session.id.slice(0, 8)
+  return {
+    exchange_id: String(exchange),
+    user: kind === "prompt" ? snippet.text : user,
+    ai: ai === "" && kind !== "prompt" ? snippet.text : ai,
+    timestamp: `${new Date(atMs).toISOString().slice(0, 16)}Z`,
+    session_id: id,
+    platform: session.platform,
+    ...(session.rootUri === null ? {} : { project: projectName(session.rootUri) }),
+    score: rounded(score),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(withCommand ? { resume_command: `throughline resume ${id}` } : {}),
+    ...markOf(session),
+  }
+}
+
+export const rounded = (score: number) => Math.round(score * 100) / 100
