@@ -31,7 +31,7 @@ export function openAsking(parts: Parts): Asking & { run(signal: AbortSignal): P
     agents,
     permits,
     teamAt: (platform: string, dir: string) => roster.at(dir).find((team) => team.platform === platform)?.name ?? null,
-    isAnyoneThere: async () => permits.isWatched() || (await isReached(store, config.telegram)),
+    isAnyoneThere: async () => permits.isWatched() || (await isReached(store, config.telegram, roster)),
     onTrouble: (err: unknown, what: string) => log.warn({ err, what }, "what an agent asks"),
   }
   const lines = makeLinesAsking({ ...shared, linesAsking, machine, meet: intake.meet })
@@ -39,7 +39,15 @@ export function openAsking(parts: Parts): Asking & { run(signal: AbortSignal): P
 }
 
 /** Whether a question would be shown to somebody who may answer it. */
-async function isReached(store: Store, { token, mirror, approvals, users }: Config["telegram"]): Promise<boolean> {
+async function isReached(
+  store: Store,
+  { token, mirror, approvals, users }: Config["telegram"],
+  roster: Roster,
+): Promise<boolean> {
   if (token === undefined || mirror === "off" || !approvals) return false
-  return users.length > 0 || (await store.people.list("telegram")).length > 0
+  if (users.length > 0 || (await store.people.list("telegram")).length > 0) return true
+  const withChat = roster.list().filter(({ chat }) => chat !== null)
+  if (withChat.length === 0) return false
+  const paired = await store.teamPeople.list("telegram")
+  return withChat.some(({ name, chat }) => chat!.users.length > 0 || paired.some(({ team }) => team === name))
 }

@@ -15,6 +15,7 @@ import { MIRROR, makeMirror } from "../reach/mirror/mirror.ts"
 import { makeOutbox } from "../reach/outbox/outbox.ts"
 import { makeRender } from "../reach/render/render.ts"
 import type { ReachRoom } from "../reach/room.ts"
+import { makeTeamChats } from "../reach/team-chats.ts"
 import type { WatchingRoom } from "../reach/watching/room.ts"
 import { redactorOf } from "../sessions/capture/rules.ts"
 import type { Permits } from "../teams/permits.ts"
@@ -73,6 +74,13 @@ export async function openChannel(parts: {
     isGroup: (chatId) => chatId.startsWith("-"),
     onTrouble,
   })
+  const chats = makeTeamChats({ roster, channel: channel.id, chat })
+  /** For sessions of teams that have no chat, and of no team. */
+  const common = async (tx: Store) => {
+    const group = chat === undefined ? undefined : await tx.topics.chatNow(channel.id, chat)
+    const chatId = group ?? users[0] ?? (await tx.people.list(channel.id))[0]?.userId
+    return chatId === undefined ? undefined : { chatId, sharedThreadId: null }
+  }
   const mirror = makeMirror({
     store,
     clock,
@@ -81,12 +89,11 @@ export async function openChannel(parts: {
     channel: channel.id,
     consoles,
     redact,
-    async place(tx) {
-      const group = chat === undefined ? undefined : await tx.topics.chatNow(channel.id, chat)
-      const chatId = group ?? users[0] ?? (await tx.people.list(channel.id))[0]?.userId
-      if (chatId === undefined) return undefined
-      return { channel: channel.id, chatId, home, host, maxNameUnits: channel.can.maxTopicNameUnits }
+    async place(tx, session) {
+      const at = (session && (await chats.home(tx, session))) ?? (await common(tx))
+      return at && { ...at, channel: channel.id, home, host, maxNameUnits: channel.can.maxTopicNameUnits }
     },
+    hasPlace: async (tx) => chats.hasAny() || (await common(tx)) !== undefined,
     onTrouble,
   })
   await mirror.begin()
@@ -97,6 +104,7 @@ export async function openChannel(parts: {
     channel,
     botId,
     settings: { chat, users },
+    chats,
     messages: reach.messages,
     live,
     roster,

@@ -211,9 +211,11 @@ describe("teams", () => {
 
   test("a chat is named by Nexus's chat_id too, of which an empty one is none", () => {
     const chatOf = (team: object) => load({ file: file({ project: "/p", ...team }) }).config.teams.web?.chat
-    expect(chatOf({ chat_id: -100123 })).toEqual({ id: "-100123", thread: null })
-    expect(chatOf({ chat: { id: "-1", thread: 7 } })).toEqual({ id: "-1", thread: 7 })
+    expect(chatOf({ chat_id: -100123 })).toEqual({ id: "-100123", thread: null, users: [] })
+    expect(chatOf({ chat: { id: "-1", thread: 7 } })).toEqual({ id: "-1", thread: 7, users: [] })
     expect(chatOf({ chat_id: "" })).toBeUndefined()
+    expect(() => chatOf({ chat_id: "@homelab" })).toThrow(/chat_id.*must be the number of a Telegram chat/s)
+    expect(() => chatOf({ chat: { id: -1, users: ["ada"] } })).toThrow(/users.*must be the number of a Telegram user/s)
   })
 
   test("that asks nobody says so in its permission mode", () => {

@@ -18,6 +18,7 @@ import type { Services } from "../operations/services.ts"
 import type { BotRoom } from "../reach/bot-room.ts"
 import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
+import { makeRoster } from "../teams/roster.ts"
 import { openBot } from "./bot.ts"
 import { loadConfig } from "./config.ts"
 import { telegramFindings } from "./doctor-telegram.ts"
@@ -53,7 +54,7 @@ function configure(settings: object) {
 }
 function bot(): Promise<BotRoom> {
   const { config } = loadConfig({ path: home.config, environment: {}, flags: [] })
-  return openBot({ store, clock: systemClock, config })
+  return openBot({ store, clock: systemClock, config, roster: makeRoster({ read: () => config.teams }) })
 }
 const call = async () => local(operations, { telegram: await bot() } as Services)
 async function findings() {
@@ -89,7 +90,13 @@ test("topics that may be there twice, and what is on hold, are listed with name,
   const { id: sessionId } = await addSession(store)
   const topic = {
     ...{ id: "t1", channel: "telegram", home: "here", chatId: String(group.id), threadId: 5, sessionId },
-    ...{ name: "laptop • shop", state: "open" as const, verbosity: "normal" as const, isMuted: false },
+    ...{
+      name: "laptop • shop",
+      state: "open" as const,
+      verbosity: "normal" as const,
+      isMuted: false,
+      sharedThreadId: null,
+    },
     ...{ makingAtMs: null, doubts: 1, trail: null, createdAtMs: Date.UTC(2026, 0, 2), usedAtMs: Date.UTC(2026, 0, 2) },
   }
   await store.topics.ensure(topic)
@@ -152,8 +159,8 @@ test("who may: those of the configuration and those who were paired; only these 
   const room = await bot()
   await store.people.put({ channel: "telegram", userId: "7", name: "Eve", chatId: "7", pairedAtMs: 5 })
   expect(await room.people()).toEqual([
-    { userId: String(ada.id), name: null, pairedAtMs: null },
-    { userId: "7", name: "Eve", pairedAtMs: 5 },
+    { userId: String(ada.id), name: null, pairedAtMs: null, team: null },
+    { userId: "7", name: "Eve", pairedAtMs: 5, team: null },
   ])
   await expect(room.remove(String(ada.id))).rejects.toThrow("telegram.users of the configuration")
   await room.remove("7")

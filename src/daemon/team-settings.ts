@@ -3,6 +3,7 @@ import * as z from "zod"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agentNamed } from "../domain/agent-names.ts"
 import type { TeamSetting } from "../teams/roster.ts"
+import { CHAT, USER } from "./telegram-settings.ts"
 
 interface Starting {
   /** In which the agent asks, or does not ask, before it acts: the usual one first, the one that asks nobody last. */
@@ -27,6 +28,12 @@ export const TEAM_NAME = /^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u
 
 const path = z.string().refine(isAbsolute, "must be an absolute path")
 const name = z.string().regex(TEAM_NAME, "a team's name is of letters, digits, - and _, 64 at the most")
+
+const NOT_A_CHAT = "must be the number of a Telegram chat, such as -1001234567890"
+const number = z.union([z.string(), z.int()]).transform(String)
+const chatId = number.refine((id) => CHAT.test(id), NOT_A_CHAT)
+/** Nexus's maps have an empty one where there is none. */
+const nexusChatId = number.refine((id) => id === "" || CHAT.test(id), NOT_A_CHAT)
 
 const Keys = z.strictObject({
   project: path.optional().describe("The folder in which its agent works"),
@@ -56,12 +63,15 @@ const Keys = z.strictObject({
     .describe("For displays"),
   chat: z
     .strictObject({
-      id: z.union([z.string().min(1), z.int()]),
+      id: chatId,
       thread: z.int().min(1).nullable().default(null),
+      users: z.array(z.string().regex(USER, "must be the number of a Telegram user")).default([]),
     })
     .optional()
-    .describe("The chat that it is reached by"),
-  chat_id: z.union([z.string(), z.int()]).optional().describe("Nexus's name for chat.id"),
+    .describe(
+      "The Telegram group of its own: id, a thread if its sessions share one, and users who may act there and nowhere else",
+    ),
+  chat_id: nexusChatId.optional().describe("Nexus's name for chat.id"),
   claude_md: path.optional().describe("A file with instructions that its own sessions are started with"),
   settings: path.optional().describe("A file with the agent's settings that its own sessions are started with"),
   session_file: path.optional().describe("For agents without hooks: where they say which session they are"),
@@ -87,12 +97,12 @@ export const TeamSettingSchema = Keys.transform((keys, context): TeamSetting => 
   for (const key of ["claude_md", "settings"] as const)
     if (rest[key] !== undefined && !takesFiles)
       return wrong(key, `cannot be given to ${rest.platform}, which reads the project's own files only`)
-  const chatId = chat?.id ?? (chat_id === "" ? undefined : chat_id)
+  const id = chat?.id ?? (chat_id === "" ? undefined : chat_id)
   return {
     ...rest,
     project,
     permissionMode: mode,
-    chat: chatId === undefined ? undefined : { id: String(chatId), thread: chat?.thread ?? null },
+    chat: id === undefined ? undefined : { id, thread: chat?.thread ?? null, users: chat?.users ?? [] },
   }
 })
 

@@ -122,7 +122,7 @@ describe("the teams of another program", () => {
       sessionFile: join(dir, "homelab/.claude-session"),
       chat: null,
     })
-    expect(teams.roster.byName("web")?.chat).toEqual({ id: "-100123", thread: null })
+    expect(teams.roster.byName("web")?.chat).toEqual({ id: "-100123", thread: null, users: [] })
   })
 
   test("an Iris teams.json is taken with the settings that there are here too", () => {

@@ -1,8 +1,8 @@
 import * as z from "zod"
 import { VERBOSITIES } from "../domain/topic.ts"
 
-const CHAT = /^-?\d+$/
-const USER = /^\d+$/
+export const CHAT = /^-?\d+$/
+export const USER = /^\d+$/
 
 /** How sessions are reached by Telegram. Without a token nothing is asked of it, and nothing is sent. */
 export const TelegramSettings = z.strictObject({

@@ -240,7 +240,7 @@ export async function wire({
   running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
   running.push(...upkeep({ store, sessions, config, log }, stopping.signal))
 
-  const telegram = await openBot({ store, clock, config })
+  const telegram = await openBot({ store, clock, config, roster })
   const system: SystemService = {
     status: () => statusOf({ store, recall, roster, bot: telegram, home, registration, httpTrouble, bugs }),
     async examine() {

@@ -3,16 +3,23 @@ import type { Topic, TopicState } from "./topic.ts"
 
 /** The part of the Store that is about messengers: bots, who may talk to them, topics, and how much was sent. */
 export interface Topics {
-  /** The session's topic in this chat that is not gone, or this one: however many want it at once, there is one. */
+  /** The session's current topic in this chat, or this one: however many want it at once, there is one. */
   ensure(topic: Topic): Promise<Topic>
+  /** One for the ledger: gone, or left. */
+  add(topic: Topic): Promise<void>
   byId(id: string): Promise<Topic | undefined>
   /** Newest first; gone ones too. */
   ofSession(sessionId: SessionId): Promise<Topic[]>
   byThread(channel: string, chatId: string, threadId: number): Promise<Topic | undefined>
   /** Oldest first. */
   list(wish: { channel: string; states?: readonly TopicState[] }): Promise<Topic[]>
-  /** True when it was in one of these states. */
-  change(id: string, change: TopicChange, from?: readonly TopicState[]): Promise<boolean>
+  /** True when it was in one of these states, and in this chat. */
+  change(id: string, change: TopicChange, from?: readonly TopicState[], chatId?: string): Promise<boolean>
+  /**
+   * The session is told elsewhere from now on. The row, and with it the lane, goes there, to the topic that the session had
+   * there before if there is one; the topic that it leaves stays in the ledger.
+   */
+  relocate(topic: Topic, to: TopicHome, leftId: string): Promise<Topic>
   /** The group became another one, and its topics with it. That is remembered. */
   moveChat(channel: string, fromChatId: string, toChatId: string): Promise<void>
   /** What the chat is now, however often it became another one. */
@@ -32,10 +39,26 @@ export interface SaidMessage {
   atMs: number
 }
 
+/** A chat, and the thread of it that a team's sessions share, if they do. */
+export interface TopicHome {
+  chatId: string
+  sharedThreadId: number | null
+}
+
 export type TopicChange = Partial<
   Pick<
     Topic,
-    "threadId" | "name" | "state" | "verbosity" | "isMuted" | "makingAtMs" | "doubts" | "trail" | "usedAtMs" | "chatId"
+    | "threadId"
+    | "sharedThreadId"
+    | "name"
+    | "state"
+    | "verbosity"
+    | "isMuted"
+    | "makingAtMs"
+    | "doubts"
+    | "trail"
+    | "usedAtMs"
+    | "chatId"
   >
 >
 
@@ -80,6 +103,23 @@ export interface People {
   list(channel: string): Promise<Person[]>
 }
 
+/** Somebody who may act in the chats of one team, and nowhere else. */
+export interface TeamPerson {
+  channel: string
+  userId: string
+  team: string
+  name: string
+  pairedAtMs: number
+}
+
+export interface TeamPeople {
+  /** Again for the same team changes the name. */
+  put(person: TeamPerson): Promise<void>
+  /** Of all teams. */
+  remove(channel: string, userId: string): Promise<boolean>
+  list(channel: string): Promise<TeamPerson[]>
+}
+
 /** How much was sent to a chat: survives a crash, so that a restart sends no burst. */
 export interface Budget {
   /** When it was sent, oldest first; what is older than a minute does not count. */
@@ -107,6 +147,8 @@ export interface Cards {
   put(card: Card): Promise<void>
   get(permissionId: string, channel: string, chatId: string): Promise<Card | undefined>
   byMessage(channel: string, chatId: string, messageId: number): Promise<Card | undefined>
+  /** In every chat that shows it. */
+  ofPermission(permissionId: string, channel: string): Promise<Card[]>
 }
 
 /** Why nothing, or no topic, goes to a chat for now, or nothing of a bot's to any. */

@@ -1,4 +1,5 @@
 import type { DeliveryState } from "./delivery.ts"
+import type { SessionId } from "./ids.ts"
 import type { RichText } from "./rich-text.ts"
 import type { Topic } from "./topic.ts"
 
@@ -97,9 +98,17 @@ export interface TapAnswer {
   isAlert?: boolean
 }
 
+/** What a tap, or a reply to a card, is about: by its session or its team it is known who may do it. */
+export interface Subject {
+  sessionId: SessionId | null
+  team: string | null
+}
+
 /** What a tap of somebody who may tap leads to. `rest` is what follows the beginning. */
 export interface TapHandler {
   beginning: string
+  /** What it is about; undefined where that is kept no longer. Clients can send any data they like. */
+  about(rest: string): Promise<Subject | undefined>
   tap(
     rest: string,
     by: { userId: string; name: string },

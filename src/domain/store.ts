@@ -1,7 +1,7 @@
 import type { Analytics } from "./analytics.ts"
 import type { Bindings } from "./binding.ts"
 import type { LineageKind } from "./capture.ts"
-import type { Bots, Budgets, Cards, Holds, People, Roles, Topics } from "./channel-store.ts"
+import type { Bots, Budgets, Cards, Holds, People, Roles, TeamPeople, Topics } from "./channel-store.ts"
 import type { FollowedFolders } from "./folder-store.ts"
 import type { Forgetting } from "./forgetting.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
@@ -41,6 +41,7 @@ export interface Store {
   readonly topics: Topics
   readonly bots: Bots
   readonly people: People
+  readonly teamPeople: TeamPeople
   readonly budgets: Budgets
   readonly cards: Cards
   readonly holds: Holds

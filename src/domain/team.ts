@@ -22,8 +22,17 @@ export interface Team {
   /** Whether the state of its task is also written to `.claude-session-state.json` in the project. */
   taskStateFile: boolean
   color: string | null
-  chat: { id: string; thread: number | null } | null
+  /** Where its sessions are told; null where all that have none are. */
+  chat: TeamChat | null
   idleTimeoutMs: number | null
+}
+
+/** A chat of a messenger, or the thread of it that all sessions of the team share. */
+export interface TeamChat {
+  id: string
+  thread: number | null
+  /** The user ids of people who may act there, and nowhere else. */
+  users: readonly string[]
 }
 
 /** As a team is of which nothing more was said: for sessions of no team, which ask for what they may do. */

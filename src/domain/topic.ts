@@ -1,11 +1,15 @@
 import type { SessionId } from "./ids.ts"
 
 /**
- * `wanted` is not made yet; `archived` was closed and renamed because its session ended; `gone` was deleted there, and stays
- * in the ledger because nothing lists a chat's topics.
+ * `wanted` is not made yet; `archived` was closed and renamed because its session ended; `left` was replaced when its session
+ * moved to another chat, and what is written in it still reaches the session; `gone` was deleted there, and stays in the ledger
+ * because nothing lists a chat's topics.
  */
-export const TOPIC_STATES = ["wanted", "open", "closed", "archived", "gone"] as const
+export const TOPIC_STATES = ["wanted", "open", "closed", "archived", "left", "gone"] as const
 export type TopicState = (typeof TOPIC_STATES)[number]
+
+/** Whether its session is told there now. */
+export const isCurrent = ({ state }: Pick<Topic, "state">) => state !== "left" && state !== "gone"
 
 /** How much of a session is told: what needs a person, also what was said, also every tool. */
 export const VERBOSITIES = ["quiet", "normal", "verbose"] as const
@@ -20,6 +24,8 @@ export interface Topic {
   chatId: string
   /** Null until it is made. */
   threadId: number | null
+  /** The thread that a team's sessions share instead of having one each; messages in it name their session. */
+  sharedThreadId: number | null
   /** Null when the session was forgotten. */
   sessionId: SessionId | null
   name: string

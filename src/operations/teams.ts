@@ -87,7 +87,7 @@ export const teamsAdd = operation({
       .optional()
       .describe("When a message waits and no session is there: keep it, resume the last session, or start one"),
     color: z.string().optional().describe("For displays, such as #E91E63"),
-    chatId: z.string().optional().describe("The chat that it is reached by"),
+    chatId: z.string().optional().describe("The number of the Telegram group of its own"),
     claudeMd: z.string().optional().describe("A file with instructions for its own sessions"),
     settings: z.string().optional().describe("A file with the agent's settings for its own sessions"),
     sessionFile: z.string().optional().describe("For agents without hooks: where they say which session they are"),

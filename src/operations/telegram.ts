@@ -100,17 +100,20 @@ export const telegramTest = operation({
 
 export const telegramPair = operation({
   name: "telegram.pair",
-  summary: "Get a short code: whoever sends it to the bot may talk to sessions from then on",
+  summary:
+    "Get a short code: whoever sends it to the bot may talk to sessions from then on, or to one team's in its chat",
   effect: "write",
   access: "owner",
   audited: "itself",
   on,
-  input: z.strictObject({}),
+  input: z.strictObject({
+    team: z.string().optional().describe("Only to sessions of this team, in its own chat"),
+  }),
   output: z.object({ code: z.string(), expiresAt: z.string() }),
   text: ({ code, expiresAt }) =>
     `Send this to the bot in Telegram: ${code}\nIt is good once, until ${expiresAt.slice(11, 16)} UTC.`,
-  async run({ telegram }) {
-    const { code, expiresAtMs } = await telegram.pair()
+  async run({ telegram }, { team }) {
+    const { code, expiresAtMs } = await telegram.pair(team)
     return { code, expiresAt: iso(expiresAtMs) }
   },
 })
@@ -123,23 +126,32 @@ export const telegramUsers = operation({
   on,
   input: z.strictObject({}),
   output: z.object({
-    users: z.array(z.object({ userId: z.string(), name: z.string().optional(), pairedAt: z.string().optional() })),
+    users: z.array(
+      z.object({
+        userId: z.string(),
+        name: z.string().optional(),
+        team: z.string().optional().describe("May act in the chat of this team only"),
+        pairedAt: z.string().optional(),
+      }),
+    ),
   }),
   text: ({ users }) =>
     users.length === 0
       ? "Nobody may yet: throughline telegram pair gives a code."
       : table(
-          ["USER", "NAME", "SINCE"],
-          users.map(({ userId, name, pairedAt }) => [
+          ["USER", "NAME", "WHERE", "SINCE"],
+          users.map(({ userId, name, team, pairedAt }) => [
             userId,
             name ?? "-",
+            team === undefined ? "everywhere" : `team ${team}`,
             pairedAt === undefined ? "in config.json" : minute(pairedAt),
           ]),
         ),
   async run({ telegram }) {
-    const users = (await telegram.people()).map(({ userId, name, pairedAtMs }) => ({
+    const users = (await telegram.people()).map(({ userId, name, pairedAtMs, team }) => ({
       userId,
       ...(name !== null && { name }),
+      ...(team !== null && { team }),
       ...(pairedAtMs !== null && { pairedAt: iso(pairedAtMs) }),
     }))
     return { users }

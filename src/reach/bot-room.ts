@@ -1,11 +1,12 @@
 import type { Channel, ChannelSelf, ChannelTrouble, ChatLook, Told } from "../domain/channel.ts"
-import type { BotState, Hold, Person } from "../domain/channel-store.ts"
+import type { BotState, Hold, Person, TeamPerson } from "../domain/channel-store.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { DeliveryState } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SessionId } from "../domain/ids.ts"
 import { plain } from "../domain/rich-text.ts"
 import type { Store } from "../domain/store.ts"
+import type { Roster } from "../domain/team.ts"
 import { TOPIC_STATES, type TopicState } from "../domain/topic.ts"
 
 /** Where the owner asks about the bot, tries it, and says who may talk to sessions. */
@@ -16,8 +17,8 @@ export interface BotRoom {
   look(): Promise<BotLook>
   /** Sends a message to each place, and makes and removes a topic there. */
   test(): Promise<Tried[]>
-  /** A code by which somebody becomes known when they send it to the bot. */
-  pair(): Promise<{ code: string; expiresAtMs: number }>
+  /** A code by which somebody becomes known when they send it to the bot: everywhere, or in the chat of one team. */
+  pair(team?: string): Promise<{ code: string; expiresAtMs: number }>
   /** The name of the place where the session can be talked to. */
   topicOf(sessionId: SessionId): Promise<string | undefined>
   people(): Promise<Allowed[]>
@@ -61,6 +62,8 @@ export interface Allowed {
   name: string | null
   /** Null for those whom the configuration names. */
   pairedAtMs: number | null
+  /** The one whose chat they may act in; null for everywhere. */
+  team: string | null
 }
 
 export interface BotDeps {
@@ -73,9 +76,11 @@ export interface BotDeps {
   /** This machine's name. */
   host: string
   settings: { chat?: string | undefined; users: readonly string[] }
+  roster: Pick<Roster, "list" | "byName">
   pairing: {
-    issue(): Promise<{ code: string; expiresAtMs: number }>
+    issue(team?: string): Promise<{ code: string; expiresAtMs: number }>
     list(): Promise<Person[]>
+    ofTeams(): Promise<TeamPerson[]>
     remove(userId: string): Promise<boolean>
   }
 }
@@ -83,7 +88,17 @@ export interface BotDeps {
 /** A person waits for the answer. */
 const LOOK_MS = 10_000
 
-export function makeBotRoom({ store, channel, channelId, botId, settings, pairing, clock, host }: BotDeps): BotRoom {
+export function makeBotRoom({
+  store,
+  channel,
+  channelId,
+  botId,
+  settings,
+  roster,
+  pairing,
+  clock,
+  host,
+}: BotDeps): BotRoom {
   const open = (): Channel => {
     if (!channel) throw new Failure("channel_off", "there is no bot: no token is set")
     return channel
@@ -92,8 +107,14 @@ export function makeBotRoom({ store, channel, channelId, botId, settings, pairin
     const paired = await pairing.list()
     const named = settings.users.filter((userId) => !paired.some((person) => person.userId === userId))
     return [
-      ...named.map((userId) => ({ userId, name: null, pairedAtMs: null })),
-      ...paired.map(({ userId, name, pairedAtMs }) => ({ userId, name, pairedAtMs })),
+      ...named.map((userId) => ({ userId, name: null, pairedAtMs: null, team: null })),
+      ...paired.map(({ userId, name, pairedAtMs }) => ({ userId, name, pairedAtMs, team: null })),
+      ...roster
+        .list()
+        .flatMap(({ name: team, chat }) =>
+          (chat?.users ?? []).map((userId) => ({ userId, name: null, pairedAtMs: null, team })),
+        ),
+      ...(await pairing.ofTeams()).map(({ userId, name, pairedAtMs, team }) => ({ userId, name, pairedAtMs, team })),
     ]
   }
   const group = async () => (settings.chat === undefined ? undefined : store.topics.chatNow(channelId, settings.chat))
@@ -172,20 +193,25 @@ export function makeBotRoom({ store, channel, channelId, botId, settings, pairin
       const topics = await store.topics.ofSession(sessionId)
       return topics.find(({ state, threadId }) => state === "open" && threadId !== null)?.name
     },
-    async pair() {
+    async pair(team) {
       open()
-      return pairing.issue()
+      const found = team === undefined ? undefined : roster.byName(team)
+      if (team !== undefined && !found?.chat)
+        throw new Failure(
+          "bad_input",
+          found ? `${team} has no chat of its own: set teams.${team}.chat first` : `there is no team ${team}`,
+          { parameter: "team" },
+        )
+      return pairing.issue(team)
     },
     people,
     async remove(userId) {
-      if (settings.users.includes(userId))
-        throw new Failure(
-          "bad_input",
-          `userId ${userId} stands in telegram.users of the configuration: remove it there`,
-          {
-            parameter: "userId",
-          },
-        )
+      const team = roster.list().find(({ chat }) => chat?.users.includes(userId))
+      const key = settings.users.includes(userId) ? "telegram.users" : team && `teams.${team.name}.chat.users`
+      if (key !== undefined)
+        throw new Failure("bad_input", `userId ${userId} is in ${key} of the configuration: remove it there`, {
+          parameter: "userId",
+        })
       if (!(await pairing.remove(userId)))
         throw new Failure("bad_input", `userId ${userId} is nobody's who was paired`, { parameter: "userId" })
     },

@@ -130,7 +130,14 @@ describe("what is forgotten is gone", () => {
     const session = (await store.sessions.byNative("claude-code", "s1"))!
     await store.topics.ensure({
       ...{ id: "t1", channel: "telegram", home: "here", chatId: "1", threadId: 1, sessionId: session.id },
-      ...{ name: "zebrasecret plan", state: "open", verbosity: "normal", isMuted: false, makingAtMs: null },
+      ...{
+        name: "zebrasecret plan",
+        state: "open",
+        verbosity: "normal",
+        isMuted: false,
+        sharedThreadId: null,
+        makingAtMs: null,
+      },
       ...{ doubts: 0, trail: null, createdAtMs: 1, usedAtMs: 1 },
     })
     const logFile = join(dir, "shop", ".throughline", "conversations", "session-x.jsonl")

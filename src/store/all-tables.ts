@@ -1,6 +1,6 @@
 import { makeAnalyticsTable } from "./analytics.ts"
 import { makeBindings } from "./bindings.ts"
-import { makeBots, makeBudgets, makeCards, makeHolds, makePeople, makeRoles } from "./channels.ts"
+import { makeBots, makeBudgets, makeCards, makeHolds, makePeople, makeRoles, makeTeamPeople } from "./channels.ts"
 import { makeDeliveries } from "./deliveries.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { makeFollowedFolders } from "./folders.ts"
@@ -45,6 +45,7 @@ const MAKERS = {
   topics: makeTopics,
   bots: makeBots,
   people: makePeople,
+  teamPeople: makeTeamPeople,
   budgets: makeBudgets,
   cards: makeCards,
   holds: makeHolds,

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely"
-import type { Bot, BotState, Bots, Budgets, Cards, Holds, People, Roles } from "../domain/channel-store.ts"
+import type { Bot, BotState, Bots, Budgets, Cards, Holds, People, Roles, TeamPeople } from "../domain/channel-store.ts"
 import type { Db } from "./dialect.ts"
 import type { Tables } from "./tables.ts"
 
@@ -70,6 +70,43 @@ export function makePeople(db: Db): People {
   }
 }
 
+export function makeTeamPeople(db: Db): TeamPeople {
+  return {
+    async put({ channel, userId, team, name, pairedAtMs }) {
+      await db
+        .insertInto("team_people")
+        .values({ channel, user_id: userId, team, name, paired_at_ms: pairedAtMs })
+        .onConflict((c) => c.columns(["channel", "user_id", "team"]).doUpdateSet({ name }))
+        .execute()
+    },
+    async remove(channel, userId) {
+      const result = await db
+        .deleteFrom("team_people")
+        .where("channel", "=", channel)
+        .where("user_id", "=", userId)
+        .executeTakeFirstOrThrow()
+      return result.numDeletedRows > 0n
+    },
+    async list(channel) {
+      const rows = await db
+        .selectFrom("team_people")
+        .selectAll()
+        .where("channel", "=", channel)
+        .orderBy("paired_at_ms")
+        .orderBy("user_id")
+        .orderBy("team")
+        .execute()
+      return rows.map(({ user_id, team, name, paired_at_ms }) => ({
+        channel,
+        userId: user_id,
+        team,
+        name,
+        pairedAtMs: paired_at_ms,
+      }))
+    },
+  }
+}
+
 export function makeBudgets(db: Db): Budgets {
   return {
     async get(key) {
@@ -118,6 +155,22 @@ export function makeCards(db: Db): Cards {
         .where("message_id", "=", messageId)
         .executeTakeFirst()
       return row && { permissionId: row.permission_id, channel, chatId, threadId: row.thread_id, messageId }
+    },
+    async ofPermission(permissionId, channel) {
+      const rows = await db
+        .selectFrom("cards")
+        .selectAll()
+        .where("permission_id", "=", permissionId)
+        .where("channel", "=", channel)
+        .orderBy("chat_id")
+        .execute()
+      return rows.map(({ chat_id, thread_id, message_id }) => ({
+        permissionId,
+        channel,
+        chatId: chat_id,
+        threadId: thread_id,
+        messageId: message_id,
+      }))
     },
   }
 }

@@ -246,6 +246,7 @@ export interface Tables {
     home: string
     chat_id: string
     thread_id: number | null
+    shared_thread_id: number | null
     session_id: string | null
     name: string
     state: string
@@ -261,6 +262,7 @@ export interface Tables {
   chat_moves: { channel: string; from_chat_id: string; to_chat_id: string }
   bots: { id: string; next_offset: number | null; state: string; why: string | null; since_ms: number }
   people: { channel: string; user_id: string; name: string; chat_id: string | null; paired_at_ms: number }
+  team_people: { channel: string; user_id: string; team: string; name: string; paired_at_ms: number }
   budgets: { key: string; sent_at_ms: string; blocked_until_ms: number }
   cards: { permission_id: string; channel: string; chat_id: string; thread_id: number | null; message_id: number }
   holds: { key: string; kind: string; why: string; since_ms: number; next_at_ms: number }

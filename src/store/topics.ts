@@ -8,25 +8,23 @@ import type { Tables } from "./tables.ts"
 export function makeTopics(db: Db): Topics {
   const select = () => db.selectFrom("topics").selectAll()
 
+  const add: Topics["add"] = async (topic) => {
+    await db
+      .insertInto("topics")
+      .values(rowOf(topic))
+      .onConflict((c) => c.doNothing())
+      .execute()
+  }
+
   return {
+    add,
     async ensure(topic) {
-      await db
-        .insertInto("topics")
-        .values({
-          id: topic.id,
-          channel: topic.channel,
-          home: topic.home,
-          session_id: topic.sessionId,
-          created_at_ms: topic.createdAtMs,
-          ...(columnsOf(topic) as Required<ReturnType<typeof columnsOf>>),
-        } as never)
-        .onConflict((c) => c.doNothing())
-        .execute()
+      await add(topic)
       const row = await select()
         .where("channel", "=", topic.channel)
         .where("chat_id", "=", topic.chatId)
         .where("session_id", "=", topic.sessionId)
-        .where("state", "<>", "gone")
+        .where("state", "not in", ["gone", "left"])
         .executeTakeFirstOrThrow()
       return toTopic(row)
     },
@@ -51,12 +49,40 @@ export function makeTopics(db: Db): Topics {
       if (states) query = query.where("state", "in", [...states])
       return (await query.execute()).map(toTopic)
     },
-    async change(id, change, from) {
+    async change(id, change, from, chatId) {
       const columns = columnsOf(change)
       if (Object.keys(columns).length === 0) return false
       let query = db.updateTable("topics").set(columns).where("id", "=", id)
       if (from) query = query.where("state", "in", [...from])
+      if (chatId !== undefined) query = query.where("chat_id", "=", chatId)
       return (await query.executeTakeFirstOrThrow()).numUpdatedRows > 0n
+    },
+    async relocate(topic, to, leftId) {
+      const before = await select()
+        .where("channel", "=", topic.channel)
+        .where("chat_id", "=", to.chatId)
+        .where("session_id", "=", topic.sessionId)
+        .where("state", "=", "left")
+        .where("thread_id", "is not", null)
+        .orderBy("created_at_ms", "desc")
+        .executeTakeFirst()
+      const reused = before && to.sharedThreadId === null ? before : undefined
+      // The number is unique in its chat: who leaves it goes first.
+      if (reused) await db.deleteFrom("topics").where("id", "=", reused.id).execute()
+      const isThere = reused !== undefined || to.sharedThreadId !== null
+      const next: Topic = {
+        ...topic,
+        ...to,
+        threadId: reused?.thread_id ?? null,
+        state: isThere ? "open" : "wanted",
+        ...{ makingAtMs: null, trail: null },
+      }
+      await db.updateTable("topics").set(columnsOf(next)).where("id", "=", topic.id).execute()
+      if (topic.threadId !== null) {
+        const left: Topic = { ...topic, id: leftId, state: "left", trail: null, makingAtMs: null, doubts: 0 }
+        await add(left)
+      }
+      return next
     },
     async moveChat(channel, fromChatId, toChatId) {
       await db
@@ -109,10 +135,21 @@ export function makeTopics(db: Db): Topics {
   }
 }
 
-function columnsOf({ threadId, isMuted, makingAtMs, trail, usedAtMs, chatId, ...same }: TopicChange) {
+const rowOf = (topic: Topic) =>
+  ({
+    id: topic.id,
+    channel: topic.channel,
+    home: topic.home,
+    session_id: topic.sessionId,
+    created_at_ms: topic.createdAtMs,
+    ...(columnsOf(topic) as Required<ReturnType<typeof columnsOf>>),
+  }) as never
+
+function columnsOf({ threadId, sharedThreadId, isMuted, makingAtMs, trail, usedAtMs, chatId, ...same }: TopicChange) {
   const { name, state, verbosity, doubts } = same
   return {
     ...(threadId !== undefined && { thread_id: threadId }),
+    ...(sharedThreadId !== undefined && { shared_thread_id: sharedThreadId }),
     ...(name !== undefined && { name }),
     ...(state !== undefined && { state }),
     ...(verbosity !== undefined && { verbosity }),
@@ -132,6 +169,7 @@ function toTopic(row: Selectable<Tables["topics"]>): Topic {
     home: row.home,
     chatId: row.chat_id,
     threadId: row.thread_id,
+    sharedThreadId: row.shared_thread_id,
     sessionId: row.session_id as SessionId | null,
     name: row.name,
     state: row.state as TopicState,

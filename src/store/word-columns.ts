@@ -80,6 +80,7 @@ export const WORD_COLUMNS: { [T in keyof Tables]: Record<Columns<Selectable<Tabl
   chat_moves: { channel: OURS, from_chat_id: MESSENGERS, to_chat_id: MESSENGERS },
   bots: { id: MESSENGERS, state: OURS, why: "text" },
   people: { channel: OURS, user_id: MESSENGERS, name: "text", chat_id: MESSENGERS },
+  team_people: { channel: OURS, user_id: MESSENGERS, team: SETTING, name: "text" },
   budgets: { key: OURS, sent_at_ms: OURS },
   cards: { permission_id: OURS, channel: OURS, chat_id: MESSENGERS },
   holds: { key: OURS, kind: OURS, why: "text" },

@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
-import { chatLane, TAP, type TapAnswer, type TapHandler, topicLane } from "../../domain/outgoing.ts"
+import { chatLane, type Subject, TAP, type TapAnswer, type TapHandler, topicLane } from "../../domain/outgoing.ts"
 import type { Decision, Permission, PermissionAnswers } from "../../domain/permission.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
@@ -37,6 +37,7 @@ export function makePermissionTap(deps: CardDeps): TapHandler {
   const answering = makeAnswering(deps)
   return {
     beginning: TAP.permission,
+    about: async (rest) => subjectOf(await store.permissions.byId(rest.split(":")[0]!)),
     async tap(rest, by, at) {
       const [id = "", verb = ""] = rest.split(":")
       const permission = await store.permissions.byId(id)
@@ -60,6 +61,9 @@ export function makePermissionTap(deps: CardDeps): TapHandler {
     },
   }
 }
+
+export const subjectOf = (permission: Permission | undefined): Subject | undefined =>
+  permission && { sessionId: permission.sessionId, team: permission.team }
 
 const OLD: TapAnswer = { text: "This button is from another time.", isAlert: true }
 

@@ -24,8 +24,8 @@ const PASSING: ReadonlySet<ChannelTrouble["kind"]> = new Set(["away", "unclear",
 const TRY_AGAIN_MS = 5_000
 
 export interface Attachments {
-  /** The files of these messages, kept in the session's project. */
-  keep(messages: readonly IncomingMessage[], session: Session): Promise<Brought>
+  /** The files of these messages, kept in the project's folder, if there is one. */
+  keep(messages: readonly IncomingMessage[], dir: string | undefined): Promise<Brought>
   /** What somebody says in a voice message. */
   hear(message: IncomingMessage, signal: AbortSignal): Promise<Brought>
 }
@@ -44,9 +44,9 @@ export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps
   }
 
   return {
-    async keep(messages, session) {
-      const dir = await folderOf(session)
-      if (dir === undefined) return no("The session's folder is not on this machine any more; the file was not kept.")
+    async keep(messages, dir) {
+      if (dir === undefined || kindOf(dir) !== "folder")
+        return no("The session's folder is not on this machine any more; the file was not kept.")
       const paths: string[] = []
       for (const { files, atMs } of messages)
         for (const file of files) {
@@ -96,7 +96,7 @@ function withPaths(messages: readonly IncomingMessage[], paths: readonly string[
 export const filesIn = (text: string) => /(?:^|\n\n)The files? (?:is \/|are:\n)[\s\S]*$/.exec(text)?.[0] ?? ""
 
 /** Where the agent works, so that it may read there; or else its project. */
-async function folderOf({ projectPath, rootUri }: Session): Promise<string | undefined> {
+export function folderOf({ projectPath, rootUri }: Session): string | undefined {
   const roots = rootUri?.startsWith("file://") ? [fileURLToPath(rootUri)] : []
   for (const dir of [...(projectPath === null ? [] : [projectPath]), ...roots]) if (kindOf(dir) === "folder") return dir
   return undefined

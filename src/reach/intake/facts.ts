@@ -9,12 +9,17 @@ import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import type { Topic } from "../../domain/topic.ts"
 import type { Resuming } from "../keeping/resuming.ts"
+import type { TeamChats } from "../team-chats.ts"
 import type { LiveAgent, LiveSessions } from "../watching/live.ts"
+import type { Scope } from "./who.ts"
+
+type LaneCount = Awaited<ReturnType<Store["deliveries"]["counts"]>>[number]
 
 export interface FactsDeps {
   store: Store
   live: Pick<LiveSessions, "all" | "ofSession">
   roster: Roster
+  chats: Pick<TeamChats, "teamOf">
   resuming: Pick<Resuming, "ended">
   host: string
   /** channel:botId */
@@ -23,13 +28,13 @@ export interface FactsDeps {
 
 /** What commands are answered with. */
 export interface Facts {
-  status(topic: Topic | undefined): Promise<string>
-  sessions(): Promise<string>
-  queue(topic: Topic | undefined): Promise<string>
+  status(topic: Topic | undefined, scope: Scope): Promise<string>
+  sessions(scope: Scope): Promise<string>
+  queue(topic: Topic | undefined, scope: Scope): Promise<string>
   /** What can be started. */
-  startable(): Promise<string>
-  ended(): Promise<{ words: string; buttons?: OutgoingButton[][] }>
-  byPrefix(prefix: string): Promise<Session[]>
+  startable(scope: Scope): Promise<string>
+  ended(scope: Scope): Promise<{ words: string; buttons?: OutgoingButton[][] }>
+  byPrefix(prefix: string, scope: Scope): Promise<Session[]>
 }
 
 const MOST_LISTED = 20
@@ -37,8 +42,30 @@ const MOST_BUTTONS = 8
 const HEAD_CHARS = 80
 const TITLE_CHARS = 48
 
-export function makeFacts({ store, live, roster, resuming, host, bot }: FactsDeps): Facts {
-  const attended = async () => (await live.all()).filter(({ isUnattended }) => !isUnattended)
+export function makeFacts({ store, live, roster, chats, resuming, host, bot }: FactsDeps): Facts {
+  const isIn = async (scope: Scope, session: Session | undefined) => {
+    if (scope === "all") return true
+    const team = session && (await chats.teamOf(store, session))
+    return team !== undefined && scope.has(team.name)
+  }
+  const attended = async (scope: Scope) => {
+    const agents = (await live.all()).filter(({ isUnattended }) => !isUnattended)
+    const found: LiveAgent[] = []
+    for (const agent of agents) if (await isIn(scope, await store.sessions.byId(agent.session.id))) found.push(agent)
+    return found
+  }
+  const waitingLanes = async (scope: Scope) => {
+    const found: LaneCount[] = []
+    for (const one of await store.deliveries.counts(AGENT_CHANNEL)) {
+      const { team, sessionId } = addressOfLane(one.lane) ?? {}
+      const isWanted =
+        scope === "all" ||
+        (team !== undefined && scope.has(team)) ||
+        (sessionId !== undefined && (await isIn(scope, await store.sessions.byId(sessionId))))
+      if (one.state === "queued" && isWanted) found.push(one)
+    }
+    return found
+  }
   const named = async (sessionId: SessionId) => {
     const session = await store.sessions.byId(sessionId)
     return session ? nameOf(session) : sessionId.slice(0, 8)
@@ -58,10 +85,10 @@ export function makeFacts({ store, live, roster, resuming, host, bot }: FactsDep
   }
 
   return {
-    async status(topic) {
+    async status(topic, scope) {
       if (topic?.sessionId) return ofSession(topic, topic.sessionId)
-      const agents = await attended()
-      const queued = (await store.deliveries.counts(AGENT_CHANNEL)).filter(({ state }) => state === "queued")
+      const agents = await attended(scope)
+      const queued = await waitingLanes(scope)
       const state = (await store.bots.byId(bot))?.state ?? "ok"
       const busy = agents.filter(({ status }) => status === "busy").length
       const waiting = agents.filter(({ status }) => status === "waiting").length
@@ -71,8 +98,8 @@ export function makeFacts({ store, live, roster, resuming, host, bot }: FactsDep
       ].join("\n")
     },
 
-    async sessions() {
-      const agents = await attended()
+    async sessions(scope) {
+      const agents = await attended(scope)
       if (agents.length === 0) return `No session is live on ${host}. /resume lists those that ended.`
       const lines = await Promise.all(
         agents.slice(0, MOST_LISTED).map(async (agent) => `• ${await named(agent.session.id)} ${stateOf(agent)}`),
@@ -80,7 +107,7 @@ export function makeFacts({ store, live, roster, resuming, host, bot }: FactsDep
       return [`Live on ${host}:`, ...lines, ...more(agents.length)].join("\n")
     },
 
-    async queue(topic) {
+    async queue(topic, scope) {
       if (topic?.sessionId) {
         const waiting = await waitingFor(topic.sessionId)
         if (waiting.length === 0) return "Nothing waits for this session."
@@ -90,7 +117,7 @@ export function makeFacts({ store, live, roster, resuming, host, bot }: FactsDep
         const why = shownReason(waiting[0]?.outcome ?? null)
         return [...(why ? [`The first waits: ${why}.`] : []), ...lines, ...more(waiting.length)].join("\n")
       }
-      const lanes = (await store.deliveries.counts(AGENT_CHANNEL)).filter(({ state }) => state === "queued")
+      const lanes = await waitingLanes(scope)
       if (lanes.length === 0) return `Nothing waits on ${host}.`
       const lines = await Promise.all(
         lanes.slice(0, MOST_LISTED).map(async (one) => `• ${await laneName(one.lane)}: ${one.count}`),
@@ -98,20 +125,25 @@ export function makeFacts({ store, live, roster, resuming, host, bot }: FactsDep
       return [`Waiting on ${host}:`, ...lines, ...more(lanes.length)].join("\n")
     },
 
-    async startable() {
-      const teams = roster.list().map(({ name, projectDir }) => `• /new ${name} (${projectDir})`)
-      return [`/new <team>, or /new <folder> on ${host}.`, ...teams.slice(0, MOST_LISTED)].join("\n")
+    async startable(scope) {
+      const known = roster.list().filter(({ name }) => scope === "all" || scope.has(name))
+      const teams = known.map(({ name, projectDir }) => `• /new ${name} (${projectDir})`)
+      const how = scope === "all" ? `/new <team>, or /new <folder> on ${host}.` : "/new <team>; in this chat only:"
+      return [how, ...teams.slice(0, MOST_LISTED)].join("\n")
     },
 
-    async ended() {
-      const found = await resuming.ended(MOST_BUTTONS)
+    async ended(scope) {
+      const found = await resuming.ended(MOST_BUTTONS, (session) => isIn(scope, session))
       if (found.length === 0) return { words: `No session that ended can go on here, on ${host}.` }
       const buttons = found.map((session) => [{ label: nameOf(session), data: `${TAP.resume}:${session.id}` }])
       return { words: `Ended on ${host}. Which one goes on?`, buttons }
     },
 
-    async byPrefix(prefix) {
-      return /^[0-9a-f-]{4,}$/i.test(prefix) ? store.sessions.byPrefix(prefix.toLowerCase()) : []
+    async byPrefix(prefix, scope) {
+      const found = /^[0-9a-f-]{4,}$/i.test(prefix) ? await store.sessions.byPrefix(prefix.toLowerCase()) : []
+      const wanted: Session[] = []
+      for (const session of found) if (await isIn(scope, session)) wanted.push(session)
+      return wanted
     },
   }
 

@@ -11,15 +11,17 @@ import type { Delivery } from "../../domain/delivery.ts"
 import { chatLane, type TapHandler } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Team } from "../../domain/team.ts"
 import type { Topic, TopicState } from "../../domain/topic.ts"
 import type { CardReply } from "../approvals/replies.ts"
+import type { TeamChats } from "../team-chats.ts"
 import { type Answers, toShow } from "./answers.ts"
 import { type Commands, isCommand } from "./commands.ts"
 import type { Election } from "./election.ts"
 import { type Fragments, settledWith } from "./fragments.ts"
 import type { Handled, Write } from "./handling.ts"
-import type { ToSession } from "./to-session.ts"
-import type { Known, Who } from "./who.ts"
+import type { Recipient, ToSession } from "./to-session.ts"
+import type { Known, Scope, Who } from "./who.ts"
 
 export interface IncomingDeps {
   store: Store
@@ -27,6 +29,7 @@ export interface IncomingDeps {
   channel: Channel
   /** The group of the configuration. */
   chat: string | undefined
+  chats: TeamChats
   /** channel:botId */
   bot: string
   fragments: Fragments
@@ -35,7 +38,6 @@ export interface IncomingDeps {
   commands: Commands
   toSession: ToSession
   taps: readonly TapHandler[]
-  /** What a reply to a card is answered with; undefined where it is none. */
   cardReply?: CardReply | undefined
   answer: Answers
   onTrouble(error: unknown, what: string): void
@@ -50,12 +52,13 @@ const FLAT_HINT_MS = 5 * 60_000
 
 /** What an update leads to. Everything that is written for it has a key of its own, so that twice is as good as once. */
 export function makeIncoming(deps: IncomingDeps) {
-  const { store, clock, channel, who, election, commands, toSession, fragments, answer } = deps
+  const { store, clock, channel, chats, who, election, commands, toSession, fragments, answer } = deps
 
-  /** The group that we are set up for, or one that has topics of ours: a group that moved has another number. */
+  /** A group that we are set up for, or one that has topics of ours: a group that moved has another number. */
   const isOurs = async (chatId: string) =>
     chatId === deps.chat ||
     (deps.chat !== undefined && chatId === (await store.topics.chatNow(channel.id, deps.chat))) ||
+    (await chats.list(store)).some((one) => one.chatId === chatId || one.movedFrom === chatId) ||
     (await store.topics.list({ channel: channel.id })).some((topic) => topic.chatId === chatId)
 
   const tapped = async (tap: IncomingTap): Promise<Handled> => {
@@ -64,13 +67,13 @@ export function makeIncoming(deps: IncomingDeps) {
       if (!told.ok && told.trouble.kind !== "gone")
         deps.onTrouble(told.trouble, `the tap ${tap.tapId} was not answered`)
     }
-    const refused = await who.check(tap, true)
+    const [beginning = "", ...rest] = tap.data.split(":")
+    const handler = deps.taps.find((one) => one.beginning === beginning)
+    const refused = await who.check(tap, true, await handler?.about(rest.join(":")))
     if (refused) {
       await say("You are not on the list of people who may do this.", true)
       return refused
     }
-    const [beginning = "", ...rest] = tap.data.split(":")
-    const handler = deps.taps.find((one) => one.beginning === beginning)
     const by = { userId: tap.from.userId!, name: tap.from.name }
     const words = handler
       ? await handler.tap(rest.join(":"), by, { ...tap.place, messageId: tap.messageId })
@@ -119,6 +122,16 @@ export function makeIncoming(deps: IncomingDeps) {
     (chatKind === "private" &&
       (await store.holds.list(`${deps.bot}:${place.chatId}`)).some(({ kind }) => kind === "no_topics"))
 
+  /** The one team that a place outside of topics belongs to. Of several, nobody could tell which is meant. */
+  const teamAt = async (message: IncomingMessage): Promise<Team | undefined> => {
+    const [team, other] = await chats.ownAt(store, message.place)
+    return other ? undefined : team
+  }
+
+  /** A thread that a team's sessions share is like a chat without topics. */
+  const isSharedThread = async ({ place }: IncomingMessage) =>
+    place.threadId !== null && (await chats.at(store, place)).some(({ chat }) => chat!.thread === place.threadId)
+
   const topicAt = (chatId: string, threadId: number) => store.topics.byThread(channel.id, chatId, threadId)
 
   /** Whether it is for this bot: what is in nobody's topic may be another machine's. */
@@ -127,13 +140,23 @@ export function makeIncoming(deps: IncomingDeps) {
     if (named === false) return false
     if (message.chatKind === "private" || topic) return true
     if (!(await isOurs(message.place.chatId))) return false
-    if (named || message.place.threadId !== null) return named ?? false
+    if (named || (message.place.threadId !== null && !(await isSharedThread(message)))) return named ?? false
     return election.isElected(message.place.chatId)
+  }
+
+  /** What commands show and start: in a team's group, and for people of a team, what is of that team. */
+  const scopeAt = async ({ place, from }: IncomingMessage): Promise<Scope> => {
+    const scope = await who.scopeOf(from, place)
+    const own = (await chats.ownAt(store, place)).map(({ name }) => name)
+    if (scope !== "all") return scope
+    return own.length > 0 ? new Set(own) : "all"
   }
 
   const said = async (message: IncomingMessage, delivery: Delivery, signal: AbortSignal): Promise<Handled> => {
     const { chatId, threadId } = message.place
-    const topic = threadId === null ? await repliedTopic(message) : await topicAt(chatId, threadId)
+    const own = threadId === null ? undefined : await topicAt(chatId, threadId)
+    const topic =
+      own ?? (threadId === null || (await isSharedThread(message)) ? await repliedTopic(message) : undefined)
     const forUs = await isForUs(message, topic)
     if (forUs === undefined) return { kind: "later", why: "the messenger is away", inMs: LOOK_AGAIN_MS }
     if (!forUs) {
@@ -141,28 +164,39 @@ export function makeIncoming(deps: IncomingDeps) {
       const paired = threadId === null && (await isOurs(chatId)) ? await who.pair(message) : undefined
       return paired ?? done("for somebody else")
     }
-    const refused = await who.check(message, false)
+    const team = topic ? undefined : await teamAt(message)
+    const isOwnWord = !message.isEdit && message.forwardedFrom === null
+    const card = isOwnWord ? await deps.cardReply?.about(message) : undefined
+    const about =
+      card ?? (topic ? { sessionId: topic.sessionId, team: null } : team && { sessionId: null, team: team.name })
+    const refused = await who.check(message, false, about)
     if (refused) return refused
     const by = message.from as Known
     if (message.chatKind === "private") await who.remember(by, chatId)
-    const sent = topic && (await toSession.sent(message, topic))
+    const to: Recipient | undefined = topic ? { topic } : team && { team }
+    const sent = to && (await toSession.sent(message, to))
     const gathered = await fragments.gather(message, delivery, sent)
     if (!gathered) return { kind: "later", why: "the rest of a long text may be to come", inMs: LOOK_FOR_MORE_MS }
     const { message: whole, rest } = gathered
     const together = settledWith(delivery.key, rest, clock.nowMs())
-    if (isCommand(whole)) return withWrites(await commands.run(whole, topic, by, signal), together)
-    const isOwnWord = !message.isEdit && message.forwardedFrom === null
-    const replied = isOwnWord ? await deps.cardReply?.(whole, by) : undefined
+    if (isCommand(whole)) {
+      const scope = await scopeAt(message)
+      return withWrites(await commands.run(whole, { to, scope, by }), together)
+    }
+    const replied = card ? await deps.cardReply?.reply(whole, by) : undefined
     if (replied !== undefined)
       return { kind: "done", outcome: "a card was answered", writes: [answer(message, replied), ...together] }
-    if (topic) return toSession.bring(gathered, topic, by, delivery, signal)
+    if (to) return toSession.bring(gathered, to, by, delivery, signal)
     if (message.isEdit) return done("an edit of what was for no session")
-    if (await isFlat(message)) {
+    if ((await isFlat(message)) || (await isSharedThread(message))) {
       const once = `flat:${chatId}:${by.userId}:${Math.floor(clock.nowMs() / FLAT_HINT_MS)}`
       return {
         kind: "done",
         outcome: "no session is meant",
-        writes: [answer(message, FLAT_HINT, { once }), ...together],
+        writes: [
+          answer(message, (await chats.ownAt(store, message.place)).length > 1 ? SHARED_HINT : FLAT_HINT, { once }),
+          ...together,
+        ],
       }
     }
     const once = `hint:${chatId}:${threadId ?? 0}:${by.userId}:${Math.floor(clock.nowMs() / HOUR_MS)}`
@@ -178,6 +212,8 @@ export function makeIncoming(deps: IncomingDeps) {
 }
 
 const HINT = "Here I only take commands, such as /sessions. What you write in a session's topic goes to its agent."
+const SHARED_HINT =
+  "Several teams are in this chat, so I cannot tell which one you mean. Reply to one of its messages; /sessions lists those that are live."
 const FLAT_HINT =
   "This chat has no topics, so I cannot tell which session you mean. Reply to one of its messages; /sessions lists those that are live. To have a topic for each: group → Edit → Topics."
 const withWrites = (handled: Handled, writes: readonly Write[]): Handled =>

@@ -95,7 +95,7 @@ test("a tap counts only by somebody on the list, and always gets an answer", asy
     tapped.push({ rest, by, at })
     return { text: "Allowed" }
   }
-  await open({ deps: { taps: [{ beginning: "p", tap }] } })
+  await open({ deps: { taps: [{ beginning: "p", about: async () => undefined, tap }] } })
   const { thread } = await intake.session("shop")
   const card = await post(group.id, thread, [{ text: "Allow", callback_data: "p:q-1:allow" }])
   const byEve = eve.tap(group, card, "Allow")
@@ -286,7 +286,7 @@ test("whoever wrote a message sees on it that it came, and why it did not", asyn
 test("an update that always fails is given up and written down, and those behind it get their turn", async () => {
   await open({
     deps: {
-      taps: [{ beginning: "p", tap: () => Promise.reject(new Error("broken")) }],
+      taps: [{ beginning: "p", about: async () => undefined, tap: () => Promise.reject(new Error("broken")) }],
       retryMs: 20,
     },
   })

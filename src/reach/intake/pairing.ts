@@ -1,16 +1,18 @@
 import { createHash, randomInt } from "node:crypto"
 import type { ChannelUser, Place } from "../../domain/channel.ts"
-import type { Person } from "../../domain/channel-store.ts"
+import type { Person, TeamPerson } from "../../domain/channel-store.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
 
 /** Who may talk to sessions beside those of the configuration: by a code that is shown in the terminal and sent to the bot. */
 export interface Pairing {
-  issue(): Promise<{ code: string; expiresAtMs: number }>
+  /** Whoever sends it may act everywhere, or in the chats of that team only. */
+  issue(team?: string): Promise<{ code: string; expiresAtMs: number }>
   /** Whether somebody becomes known by it. Each code counts once, and nobody may guess for long. */
   redeem(code: string, user: ChannelUser & { userId: string }, place: PairingPlace): Promise<Redeemed>
   list(): Promise<Person[]>
+  ofTeams(): Promise<TeamPerson[]>
   remove(userId: string): Promise<boolean>
 }
 
@@ -40,7 +42,7 @@ export function makePairing({ store, clock, channel }: PairingDeps): Pairing {
     `${lane}:${createHash("sha256").update(`${channel}\0${code.toUpperCase()}`).digest("hex")}`
 
   return {
-    async issue() {
+    async issue(team) {
       const nowMs = clock.nowMs()
       const code = Array.from({ length: CODE_CHARS }, () => LETTERS[randomInt(LETTERS.length)]).join("")
       const expiresAtMs = nowMs + VALID_MS
@@ -52,10 +54,22 @@ export function makePairing({ store, clock, channel }: PairingDeps): Pairing {
             `${MOST_PENDING} codes wait already; each is good for ${VALID_MS / 60_000} minutes`,
           )
         await tx.deliveries.enqueue(
-          { key: keyOf(code), lane, channel: lane, payload: {}, repeatable: true, expiresAtMs },
+          {
+            key: keyOf(code),
+            lane,
+            channel: lane,
+            payload: team === undefined ? {} : { team },
+            repeatable: true,
+            expiresAtMs,
+          },
           nowMs,
         )
-        await tx.audit.add({ atMs: nowMs, who: "the owner", what: "channel.code", data: { channel } })
+        await tx.audit.add({
+          atMs: nowMs,
+          who: "the owner",
+          what: "channel.code",
+          data: { channel, ...(team !== undefined && { team }) },
+        })
       })
       return { code, expiresAtMs }
     },
@@ -73,18 +87,22 @@ export function makePairing({ store, clock, channel }: PairingDeps): Pairing {
           await tx.budgets.put(tries, { sentAtMs: [...recent, nowMs], blockedUntilMs: 0 })
           return "wrong"
         }
+        const { team } = waiting.payload as { team?: string }
         const privateChat = chatKind === "private" ? chatId : null
-        await tx.people.put({ channel, userId, name, chatId: privateChat, pairedAtMs: nowMs })
-        const data = { channel, userId, name, chatId }
+        if (team !== undefined) await tx.teamPeople.put({ channel, userId, team, name, pairedAtMs: nowMs })
+        else await tx.people.put({ channel, userId, name, chatId: privateChat, pairedAtMs: nowMs })
+        const data = { channel, userId, name, chatId, ...(team !== undefined && { team }) }
         await tx.audit.add({ atMs: nowMs, who: `${channel}:${userId}`, what: "channel.paired", data })
         return "paired"
       })
     },
 
     list: () => store.people.list(channel),
+    ofTeams: () => store.teamPeople.list(channel),
     async remove(userId) {
       return store.transaction(async (tx) => {
-        if (!(await tx.people.remove(channel, userId))) return false
+        const wasEverywhere = await tx.people.remove(channel, userId)
+        if (!(await tx.teamPeople.remove(channel, userId)) && !wasEverywhere) return false
         const data = { channel, userId }
         await tx.audit.add({ atMs: clock.nowMs(), who: "the owner", what: "channel.unpaired", data })
         return true

@@ -6,6 +6,7 @@ import type { Resuming, Started } from "../keeping/resuming.ts"
 export function makeResumeTap({ resume }: Pick<Resuming, "resume">): TapHandler {
   return {
     beginning: TAP.resume,
+    about: async (sessionId) => ({ sessionId: sessionId as SessionId, team: null }),
     async tap(sessionId) {
       const started = await resume(sessionId as SessionId)
       return { text: startedWords(started), isAlert: !started.isUp || started.asks !== undefined }

@@ -7,6 +7,7 @@ import type { Roster } from "../../domain/team.ts"
 import type { CardReply } from "../approvals/replies.ts"
 import type { Resuming } from "../keeping/resuming.ts"
 import type { Messages } from "../messages/messages.ts"
+import type { TeamChats } from "../team-chats.ts"
 import type { LiveSessions } from "../watching/live.ts"
 import { makeAnswers } from "./answers.ts"
 import { type AttachmentDeps, makeAttachments } from "./attachments.ts"
@@ -36,6 +37,7 @@ export interface IntakeDeps {
   channel: Channel
   botId: string
   settings: { chat: string | undefined; users: readonly string[] }
+  chats: TeamChats
   messages: Pick<Messages, "send" | "byId" | "interrupt">
   live: LiveSessions
   roster: Roster
@@ -73,7 +75,7 @@ export function makeIntake(deps: IntakeDeps): Intake {
       chat: settings.chat,
       bot,
       fragments: makeFragments({ ...deps, listeningSinceMs: () => poller.listeningSinceMs() }),
-      who: makeWho({ store, clock, channel: channel.id, users: settings.users, pairing, answer }),
+      who: makeWho({ store, clock, channel: channel.id, users: settings.users, chats: deps.chats, pairing, answer }),
       election: makeElection({ clock, channel, botId, self }),
       commands,
       toSession,

@@ -3,17 +3,17 @@ import type { Channel, IncomingMessage } from "../../domain/channel.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
-import { newMessageId, type SessionId } from "../../domain/ids.ts"
-import { lanesOf, type MessagePayload, messageOf, type Sender, targetOf } from "../../domain/message.ts"
-import type { MessageOrigin, MessagePart } from "../../domain/outgoing.ts"
-import type { Session } from "../../domain/session.ts"
+import { newMessageId } from "../../domain/ids.ts"
+import { type Address, lanesOf, type MessagePayload, messageOf, type Sender, targetOf } from "../../domain/message.ts"
+import { type MessageOrigin, type MessagePart, TAP } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Team } from "../../domain/team.ts"
 import type { Topic } from "../../domain/topic.ts"
 import type { Messages } from "../messages/messages.ts"
 import type { LiveSessions } from "../watching/live.ts"
 import type { Admitted } from "./admit.ts"
 import type { Answers } from "./answers.ts"
-import { type Attachments, type Brought, filesIn } from "./attachments.ts"
+import { type Attachments, type Brought, filesIn, folderOf } from "./attachments.ts"
 import { digestOf, type Gathered, partOf, settledWith } from "./fragments.ts"
 import type { Handled, Write } from "./handling.ts"
 import { offerResume } from "./offer.ts"
@@ -32,18 +32,21 @@ export interface ToSessionDeps {
   host: string
 }
 
+/** Whom words are for: the session of a topic, or whoever is at a team's post. */
+export type Recipient = { topic: Topic; team?: undefined } | { team: Team; topic?: undefined }
+
 export interface ToSession {
-  /** What somebody wrote, said or sent in a session's topic goes to its agent. */
-  bring(gathered: Gathered, topic: Topic, by: Known, delivery: Delivery, signal: AbortSignal): Promise<Handled>
+  /** What somebody wrote, said or sent in a session's topic, or in a team's group, goes to its agent. */
+  bring(gathered: Gathered, to: Recipient, by: Known, delivery: Delivery, signal: AbortSignal): Promise<Handled>
   /** What was sent under the number of this message before, if anything was. */
-  sent(message: IncomingMessage, topic: Topic): Promise<Delivery | undefined>
+  sent(message: IncomingMessage, to: Recipient): Promise<Delivery | undefined>
   /** Words for the agent, under the number of the message that they are from. */
   say(wish: SayWish): Promise<Handled>
 }
 
 export interface SayWish {
   message: IncomingMessage
-  topic: Topic
+  to: Recipient
   by: Known
   text: string
   isCommand?: boolean
@@ -54,6 +57,7 @@ export interface SayWish {
 
 /** Files that are sent together come one by one. */
 const ALBUM_MS = 1_200
+const AWAY_HINT_MS = 10 * 60_000
 const LOOKED_AT_MS = 2_000
 const LOOK_MS = 50
 /** Messages further back are not what is edited now. */
@@ -71,12 +75,23 @@ export function makeToSession({
 }: ToSessionDeps): ToSession {
   const keyOf = ({ place, messageId }: IncomingMessage) => `${channel.id}:${place.chatId}:${messageId}`
 
-  const sent: ToSession["sent"] = async (message, { sessionId }) =>
-    sessionId === null ? undefined : messages.byId(newMessageId(targetOf({ sessionId }), keyOf(message)))
+  const sent: ToSession["sent"] = async (message, recipient) => {
+    const to = addressFor(recipient)
+    return to && messages.byId(newMessageId(targetOf(to), keyOf(message)))
+  }
 
-  const say: ToSession["say"] = async ({ message, topic, by, text, isCommand, priority, parts, writes = [] }) => {
-    const sessionId = topic.sessionId
-    if (sessionId === null) return done("forgotten", answer(message, FORGOTTEN), ...writes)
+  const say: ToSession["say"] = async ({
+    message,
+    to: recipient,
+    by,
+    text,
+    isCommand,
+    priority,
+    parts,
+    writes = [],
+  }) => {
+    const to = addressFor(recipient)
+    if (!to) return done("forgotten", answer(message, FORGOTTEN), ...writes)
     const { chatId, threadId } = message.place
     const { userId, name } = by
     const about = { channel: channel.id, chatId, threadId, messageId: message.messageId, userId, name }
@@ -89,7 +104,7 @@ export function makeToSession({
         : { kind: "client", name: `${forwardedFrom}, forwarded by ${name}` }
     try {
       const answered = await messages.send({
-        sessionId,
+        ...(to.team === undefined ? { sessionId: to.sessionId } : { target: to.team }),
         text,
         sender,
         idempotencyKey: keyOf(message),
@@ -100,7 +115,7 @@ export function makeToSession({
       })
       if (!answered.queued && answered.id === undefined)
         return done(answered.reason, answer(message, `Not sent: ${answered.reason}.`), ...writes)
-      return done(`message ${answered.id}`, ...writes, ...(await asleep(topic, sessionId)))
+      return done(`message ${answered.id}`, ...writes, ...(await asleep(message, recipient)))
     } catch (error) {
       if (!(error instanceof Failure)) throw error
       return done(error.code, answer(message, `Not sent: ${error.message}.`), ...writes)
@@ -108,28 +123,35 @@ export function makeToSession({
   }
 
   /** Nobody is there: it is kept, and whoever wrote it can have the session go on. */
-  const asleep = async (topic: Topic, sessionId: SessionId): Promise<Write[]> => {
-    const agent = await live.ofSession(sessionId)
+  const asleep = async (message: IncomingMessage, { topic, team }: Recipient): Promise<Write[]> => {
+    const sessionId = topic ? topic.sessionId : ((await store.posts.byTeam(team.name))?.sessionId ?? null)
+    const agent = sessionId === null ? undefined : await live.ofSession(sessionId)
     if (agent && (agent.status !== "gone" || agent.route?.host !== host)) return []
-    return [(tx) => offerResume(tx, { topic, sessionId, nowMs: clock.nowMs() })]
+    if (topic) return sessionId ? [(tx) => offerResume(tx, { topic, sessionId, nowMs: clock.nowMs() })] : []
+    // What its settings start by themselves needs nobody.
+    if (team.whenAway !== "keep") return []
+    const { chatId, threadId } = message.place
+    const once = `away:${team.name}:${chatId}:${threadId ?? 0}:${Math.floor(clock.nowMs() / AWAY_HINT_MS)}`
+    const buttons = sessionId && [[{ label: "Resume", data: `${TAP.resume}:${sessionId}` }]]
+    return [answer(message, nobodyThere(team.name), { once, ...(buttons ? { buttons } : {}) })]
   }
 
   /** By the number of the first, or as one of those that it was sent as. */
-  const written = async (message: IncomingMessage, topic: Topic, sessionId: SessionId) => {
-    const first = await sent(message, topic)
+  const written = async (message: IncomingMessage, recipient: Recipient, to: Address) => {
+    const first = await sent(message, recipient)
     if (first) return first
-    const last = await store.deliveries.ofLanes(lanesOf({ sessionId }), { last: LAST_WRITTEN })
+    const last = await store.deliveries.ofLanes(lanesOf(to), { last: LAST_WRITTEN })
     return last.find((one) => {
       const { origin } = messageOf(one)
       return origin?.chatId === message.place.chatId && partIn(origin, message) !== undefined
     })
   }
 
-  const edited = async (message: IncomingMessage, topic: Topic): Promise<Handled> => {
-    const { sessionId } = topic
-    if (sessionId === null) return done("forgotten")
+  const edited = async (message: IncomingMessage, recipient: Recipient): Promise<Handled> => {
+    const to = addressFor(recipient)
+    if (!to) return done("forgotten")
     for (const untilMs = clock.nowMs() + LOOKED_AT_MS; ; await sleep(LOOK_MS)) {
-      const delivery = await written(message, topic, sessionId)
+      const delivery = await written(message, recipient, to)
       if (!delivery) return done("an edit of what was not handed on")
       const payload = messageOf(delivery)
       const part = partIn(payload.origin, message)
@@ -155,9 +177,10 @@ export function makeToSession({
     return { ...payload, text, ...(origin ? { origin: { ...origin, ...(parts ? { parts } : {}) } } : {}) }
   }
 
-  const withQuote = async (message: IncomingMessage, sessionId: SessionId) => {
+  const withQuote = async (message: IncomingMessage, { sessionId }: Address) => {
     if (message.replyTo === null || isOwnNote(message.replyTo)) return message.text
-    const [last] = await store.turns.ofSession(sessionId, { kinds: ["reply"], limit: 1, maxChars: 4_000 })
+    const wish = { kinds: ["reply" as const], limit: 1, maxChars: 4_000 }
+    const [last] = sessionId === undefined ? [] : await store.turns.ofSession(sessionId, wish)
     return quoted(message.text, withoutLabel(message.replyTo.text), last?.text)
   }
 
@@ -174,17 +197,14 @@ export function makeToSession({
     return { messages: [message, ...rest.map((one) => one.message)], rest }
   }
 
-  const files = async (message: IncomingMessage, topic: Topic, by: Known, delivery: Delivery): Promise<Handled> => {
-    const session = await sessionOf(topic)
-    if (!session) return done("forgotten", answer(message, FORGOTTEN))
+  const files = async (message: IncomingMessage, to: Recipient, by: Known, delivery: Delivery): Promise<Handled> => {
+    const folder = to.topic ? await sessionFolder(to.topic) : { dir: to.team.projectDir }
+    if (!folder) return done("forgotten", answer(message, FORGOTTEN))
     const album = await together(message, delivery)
     if (!album) return { kind: "later", why: "the rest of the album is to come", inMs: ALBUM_MS }
-    const brought = await attachments.keep(album.messages, session)
+    const brought = await attachments.keep(album.messages, folder.dir)
     // A daemon that died after it was sent may have known fewer of them: those that came later go by themselves.
-    const before =
-      brought.kind === "words"
-        ? await messages.byId(newMessageId(targetOf({ sessionId: session.id }), keyOf(message)))
-        : undefined
+    const before = brought.kind === "words" ? await sent(message, to) : undefined
     const isSame = before === undefined || (brought.kind === "words" && messageOf(before).text === brought.text)
     const covered = isSame ? album.rest : []
     const writes = settledWith(
@@ -193,7 +213,7 @@ export function makeToSession({
       clock.nowMs(),
     )
     const parts = [message, ...covered.map((one) => one.message)].map((one) => partOf(one, -1))
-    return finish(brought, { message, topic, by, parts, writes })
+    return finish(brought, { message, to, by, parts, writes })
   }
 
   const finish = (brought: Brought, wish: Omit<SayWish, "text">): Promise<Handled> | Handled => {
@@ -204,26 +224,35 @@ export function makeToSession({
     return say({ ...wish, text: brought.text, writes: [...told, ...writes] })
   }
 
-  const sessionOf = async ({ sessionId }: Topic): Promise<Session | undefined> =>
-    sessionId === null ? undefined : store.sessions.byId(sessionId)
+  const sessionFolder = async ({ sessionId }: Topic): Promise<{ dir: string | undefined } | undefined> => {
+    const session = sessionId === null ? undefined : await store.sessions.byId(sessionId)
+    return session && { dir: folderOf(session) }
+  }
 
   return {
     say,
     sent,
-    async bring({ message, parts, rest }, topic, by, delivery, signal) {
-      if (message.isEdit) return edited(message, topic)
+    async bring({ message, parts, rest }, to, by, delivery, signal) {
+      if (message.isEdit) return edited(message, to)
       if (message.otherKind !== null) return done(message.otherKind, answer(message, cannot(message.otherKind)))
       if (message.files.some(({ kind }) => kind === "voice"))
-        return finish(await attachments.hear(message, signal), { message, topic, by, parts: [partOf(message, -1)] })
-      if (message.files.length > 0) return files(message, topic, by, delivery)
+        return finish(await attachments.hear(message, signal), { message, to, by, parts: [partOf(message, -1)] })
+      if (message.files.length > 0) return files(message, to, by, delivery)
       const writes = settledWith(delivery.key, rest, clock.nowMs())
-      if (topic.sessionId === null) return done("forgotten", answer(message, FORGOTTEN), ...writes)
-      const text = await withQuote(message, topic.sessionId)
+      const address = addressFor(to)
+      if (!address) return done("forgotten", answer(message, FORGOTTEN), ...writes)
+      const text = await withQuote(message, address)
       const shift = text.length - message.text.length
       const shifted = parts.map((part) => ({ ...part, offset: part.offset + shift }))
-      return say({ message, topic, by, text, parts: shifted, writes })
+      return say({ message, to, by, text, parts: shifted, writes })
     },
   }
+}
+
+/** Undefined where the topic's session was forgotten. */
+function addressFor({ topic, team }: Recipient): Address | undefined {
+  if (team) return { team: team.name }
+  return topic.sessionId === null ? undefined : { sessionId: topic.sessionId }
 }
 
 const partIn = (origin: MessageOrigin | undefined, { messageId }: IncomingMessage) =>
@@ -250,5 +279,7 @@ const withoutLabel = (text: string) => text.replace(/^▸ [^\n]*\n/, "")
 const done = (outcome: string, ...writes: Write[]): Handled => ({ kind: "done", outcome, writes })
 const cannot = (kind: string) =>
   `A ${kind.replaceAll("_", " ")} cannot be handed on; text, pictures, files and voice can.`
+const nobodyThere = (team: string) =>
+  `No session of ${team} is running. What you write is kept until one is: /new ${team} starts one.`
 const FORGOTTEN = "This topic's session was forgotten. /new starts another."
 const TOO_LATE = "The agent has that message already, as it was. Write what should be different."

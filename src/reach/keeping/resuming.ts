@@ -17,8 +17,8 @@ export interface Resuming {
   resume(sessionId: SessionId): Promise<Started>
   /** A new session of a team, or in a folder. The same name twice is the same session. */
   start(where: { team: string } | { dir: string }, name: string): Promise<Started>
-  /** Those that could go on, newest first. */
-  ended(limit: number): Promise<Session[]>
+  /** Those that could go on and are wanted, newest first. */
+  ended(limit: number, isWanted: (session: Session) => Promise<boolean>): Promise<Session[]>
 }
 
 export type Started =
@@ -132,15 +132,15 @@ export function makeResuming({
         }
       return inTurn(() => launch(name, "dir" in where ? { ...team, projectDir: where.dir } : team))
     },
-    async ended(limit) {
+    async ended(limit, isWanted) {
       const wish = { archived: false, subagents: false, empty: false, limit: LOOKED_THROUGH }
       const alive = new Set((await live.all()).map(({ session }) => session.id))
       const found: Session[] = []
       for (const session of await store.sessions.list(wish)) {
         if (found.length >= limit) break
         const isFit = !alive.has(session.id) && consoleOf(session.platform) && session.promptCount > 0
-        if (isFit && folderOf(session) !== undefined && !(await store.pairs.ofNative(session.nativeId)))
-          found.push(session)
+        if (!isFit || !(await isWanted(session))) continue
+        if (folderOf(session) !== undefined && !(await store.pairs.ofNative(session.nativeId))) found.push(session)
       }
       return found
     },

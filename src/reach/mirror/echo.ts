@@ -2,6 +2,7 @@ import type { AgentConsole } from "../../domain/agent-console.ts"
 import { promptHash } from "../../domain/ids.ts"
 import { lanesOf, messageOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Topic } from "../../domain/topic.ts"
 import type { Turn } from "../../domain/turn.ts"
 import { pastedHash } from "../courier/evidence.ts"
 
@@ -17,23 +18,24 @@ export interface EchoDeps {
   redact(text: string): string
 }
 
-/** Whether a prompt is what somebody wrote in the messenger: there it stands already. */
+/** Whether a prompt is what somebody wrote in the messenger: there it stands already, but not in a topic beside it. */
 export async function isEcho(
   tx: Store,
   turn: Turn,
-  { platform, teams }: { platform: string; teams: readonly string[] },
+  { platform, teams, topic }: { platform: string; teams: readonly string[]; topic: Topic | undefined },
   { channel, consoles, redact }: EchoDeps,
 ): Promise<boolean> {
   const lanes = [lanesOf({ sessionId: turn.sessionId }), ...teams.map((team) => lanesOf({ team }))].flat()
   const said = promptHash(turn.text)
   for (const delivery of await tx.deliveries.ofLanes(lanes, { last: LAST_MESSAGES })) {
-    const { origin, text } = messageOf(delivery)
+    const { origin, text, team } = messageOf(delivery)
     const beganMs = delivery.attemptStartedAtMs
+    const isBeside = team !== undefined && topic?.threadId != null && origin?.threadId !== topic.threadId
     if (origin?.channel !== channel || beganMs === null) continue
     if (turn.atMs < beganMs - BEFORE_MS || turn.atMs > beganMs + AFTER_MS) continue
     // What is kept has no secrets in it.
     const hashes = [promptHash(text), promptHash(redact(text)), pastedHash(delivery, platform, consoles)]
-    if (hashes.includes(said)) return true
+    if (hashes.includes(said)) return !isBeside
   }
   return false
 }

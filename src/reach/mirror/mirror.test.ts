@@ -25,13 +25,16 @@ const open = (settings: Partial<MirrorSettings> = {}, chatId: string | null = CH
   makeMirror({
     store,
     clock: { nowMs: () => nowMs },
-    roster: { at: () => [] },
+    roster: { at: () => [], onChange: () => () => {} },
     settings: { mirror: "all", verbosity: "normal", atEnd: "archive", approvals: true, ...settings },
     channel: "telegram",
     consoles: [],
     redact: (text) => text.replaceAll("hunter2", "[redacted]"),
     place: async () =>
-      chatId === null ? undefined : { channel: "telegram", chatId, home: "h", host: "box.lan", maxNameUnits: 128 },
+      chatId === null
+        ? undefined
+        : { channel: "telegram", chatId, sharedThreadId: null, home: "h", host: "box.lan", maxNameUnits: 128 },
+    hasPlace: async () => chatId !== null,
     onTrouble: (error) => {
       throw error
     },
@@ -390,10 +393,18 @@ describe("who is told", () => {
     makeMirror({
       store,
       clock: { nowMs: () => nowMs },
-      roster: { at: () => [] },
+      roster: { at: () => [], onChange: () => () => {} },
       settings: { mirror: "all", verbosity: "normal", atEnd: "archive", approvals: true },
       ...{ channel: "telegram", consoles: [], redact: (text: string) => text, onTrouble: () => {} },
-      place: async () => ({ channel: "telegram", chatId: CHAT, home, host: "box", maxNameUnits: 128 }),
+      place: async () => ({
+        channel: "telegram",
+        chatId: CHAT,
+        home,
+        host: "box",
+        maxNameUnits: 128,
+        sharedThreadId: null,
+      }),
+      hasPlace: async () => true,
     })
 })
 

@@ -12,6 +12,7 @@ import { type Afterword, afterwordOf, isLastWord, makeAfterwords, mayBeLast } fr
 import { makeAttendance } from "./attendance.ts"
 import type { EchoDeps } from "./echo.ts"
 import { isUntold, makeEndTelling } from "./ends.ts"
+import { followChats } from "./following-chats.ts"
 import { tellBot, tellPermission, tellRestart } from "./news.ts"
 import { makeTelling } from "./telling.ts"
 import type { MirrorPlace } from "./topics.ts"
@@ -30,10 +31,12 @@ export interface MirrorSettings {
 export interface MirrorDeps extends EchoDeps {
   store: Store
   clock: Clock
-  roster: Pick<Roster, "at">
+  roster: Pick<Roster, "at" | "onChange">
   settings: MirrorSettings
-  /** Undefined while there is none: nothing is told then, and nothing of it later. */
-  place(tx: Store): Promise<MirrorPlace | undefined>
+  /** Where a session is told, or what is about none. Undefined while there is no such place: then it is not told later either. */
+  place(tx: Store, session?: Session): Promise<MirrorPlace | undefined>
+  /** Whether anything could be told now. */
+  hasPlace(tx: Store): Promise<boolean>
   onTrouble(error: unknown, what: string): void
 }
 
@@ -139,7 +142,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
       name: MIRROR,
       async after(entries, tx) {
         for (const entry of entries) attendance.hear(entry)
-        if (settings.mirror === "off" || !(await deps.place(tx))) return
+        if (settings.mirror === "off" || !(await deps.hasPlace(tx))) return
         await lookBack(tx)
         await settle(tx)
         for (const entry of entries) if (clock.nowMs() - entry.atMs <= OLD_MS) await take(tx, entry)
@@ -149,6 +152,10 @@ export function makeMirror(deps: MirrorDeps): Mirror {
       if ((await store.journal.position(MIRROR)) === 0) await store.journal.advance(MIRROR, await store.journal.last())
     },
     async run(signal) {
+      let hasNewChats = true
+      const off = roster.onChange(() => {
+        hasNewChats = true
+      })
       await superviseLoop({
         name: "turn-end notices",
         signal,
@@ -156,6 +163,10 @@ export function makeMirror(deps: MirrorDeps): Mirror {
         onTrouble: deps.onTrouble,
         async round() {
           const nowMs = clock.nowMs()
+          if (hasNewChats && settings.mirror !== "off") {
+            hasNewChats = false
+            await store.transaction((tx) => followChats(tx, telling, deps.channel))
+          }
           if (hasLookedBack && !afterwords.all().some(({ dueAtMs }) => dueAtMs <= nowMs)) return
           await store.transaction(async (tx) => {
             await lookBack(tx)
@@ -163,7 +174,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
             for (const word of afterwords.all()) if (word.dueAtMs <= nowMs) await tellEnd(tx, word)
           })
         },
-      })
+      }).finally(off)
     },
   }
 }

@@ -27,9 +27,14 @@ export async function tellPermission(
     if (!topic) return
     const decided = { kind: "decided", permissionId } as const
     await telling.put(tx, topic, `decided:${permissionId}`, { ...decided, topicId: topic.id }, true)
+    const elsewhere = new Set<string>()
     for (const { chatId } of await tx.people.list(topic.channel))
-      if (chatId !== null && (await tx.deliveries.byKey(cardCopyKey(permissionId, chatId))))
-        await telling.put(tx, topic, `decided:${permissionId}:${chatId}`, { ...decided, chatId, threadId: null })
+      if (chatId !== null && (await tx.deliveries.byKey(cardCopyKey(permissionId, chatId)))) elsewhere.add(chatId)
+    // In a chat that the session has left, too.
+    for (const { chatId } of await tx.cards.ofPermission(permissionId, topic.channel)) elsewhere.add(chatId)
+    elsewhere.delete(topic.chatId)
+    for (const chatId of elsewhere)
+      await telling.put(tx, topic, `decided:${permissionId}:${chatId}`, { ...decided, chatId, threadId: null })
   }
 }
 

@@ -7,6 +7,8 @@ import { clean, shorten } from "../render/clean.ts"
 export interface MirrorPlace {
   channel: string
   chatId: string
+  /** The thread of it that all sessions of a team share; null where each has a topic of its own. */
+  sharedThreadId: number | null
   /** Names the home: only the one that made a topic acts on it. */
   home: string
   host: string
@@ -41,7 +43,12 @@ const oneLine = (text: string) => clean(text).replace(/\s+/g, " ").trim()
 const UNTITLED = /^(?:Untitled)?$/
 
 /** Opens the topic in the messenger; groups with topics have addresses, private chats have none. */
-export function topicUrl({ chatId, threadId }: Pick<Topic, "chatId" | "threadId">): string | undefined {
+export function topicUrl({
+  chatId,
+  threadId,
+  sharedThreadId,
+}: Pick<Topic, "chatId" | "threadId" | "sharedThreadId">): string | undefined {
   const group = /^-100(\d+)$/.exec(chatId)?.[1]
-  return group === undefined || threadId === null ? undefined : `https://t.me/c/${group}/${threadId}`
+  const thread = threadId ?? sharedThreadId
+  return group === undefined || thread === null ? undefined : `https://t.me/c/${group}/${thread}`
 }

@@ -69,7 +69,8 @@ export function makeTurnTelling(deps: TurnDeps) {
       for (const word of afterwords.ofSession(session.id)) if (isBefore(word, turn)) await tellEnd(tx, word)
       last = turn
       if (isWanted(turn, topic?.verbosity ?? deps.verbosity)) {
-        const isOwn = turn.kind === "prompt" && (await isEcho(tx, turn, { platform: session.platform, teams }, deps))
+        const isOwn =
+          turn.kind === "prompt" && (await isEcho(tx, turn, { platform: session.platform, teams, topic }, deps))
         if (!isOwn) topic ??= await telling.ensure(tx, session)
         if (!isOwn && topic) await tell(tx, topic, turn)
       }

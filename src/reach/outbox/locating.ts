@@ -1,6 +1,6 @@
 import type { Channel } from "../../domain/channel.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Topic } from "../../domain/topic.ts"
+import { isCurrent, type Topic } from "../../domain/topic.ts"
 import type { Chats } from "./chats.ts"
 import type { Job, OutboxDesk } from "./desk.ts"
 import type { FlatChats } from "./flat.ts"
@@ -21,11 +21,12 @@ export function makeLocating({ store, channel, home, desk, chats, flat }: Locati
 
   const topicOf = async (topicId: string): Promise<Topic | undefined> => {
     const topic = await store.topics.byId(topicId)
-    if (topic?.state !== "gone" || topic.sessionId === null) return topic
-    // It was removed, and its session speaks again: in the one that it has now, or in a new one.
-    const others = await store.topics.ofSession(topic.sessionId)
-    const live = others.find((one) => one.state !== "gone" && one.chatId === topic.chatId && one.channel === channel.id)
-    return live ?? topic
+    if (topic === undefined || isCurrent(topic) || topic.sessionId === null) return topic
+    // It was removed, or its session has moved: what is to be said goes to the one that it has now, or to a new one.
+    const others = (await store.topics.ofSession(topic.sessionId)).filter(
+      (one) => isCurrent(one) && one.channel === channel.id,
+    )
+    return others.find(({ chatId }) => chatId === topic.chatId) ?? others.find(({ home: of }) => of === home) ?? topic
   }
 
   return {
@@ -52,8 +53,10 @@ export function makeLocating({ store, channel, home, desk, chats, flat }: Locati
         return undefined
       }
       chatOfTopic.set(job, topic.chatId)
-      const place = { chatId: topic.chatId, threadId: topic.threadId }
-      return { place, topic, isFlat: flat.is(topic.chatId), budget: await chats.budget(topic.chatId) }
+      const isShared = topic.sharedThreadId !== null
+      const threadId = isShared && !job.progress.isOutside ? topic.sharedThreadId : topic.threadId
+      const place = { chatId: topic.chatId, threadId }
+      return { place, topic, isFlat: isShared || flat.is(topic.chatId), budget: await chats.budget(topic.chatId) }
     },
   }
 }

@@ -19,6 +19,8 @@ export interface Progress {
   form: 0 | 1 | 2
   /** How often it was said that the topic is not there. */
   gone: number
+  /** The thread that its team's sessions share is closed or gone: it goes to the chat itself. */
+  isOutside: boolean
 }
 
 export const AT_FIRST: Progress = {
@@ -30,6 +32,7 @@ export const AT_FIRST: Progress = {
   doubts: 0,
   form: 0,
   gone: 0,
+  isOutside: false,
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { Channel, ChannelPost, ChannelTrouble, Place } from "../../domain/channel.ts"
 import type { Clock } from "../../domain/clock.ts"
+import { chatLane } from "../../domain/outgoing.ts"
+import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic, Trail } from "../../domain/topic.ts"
 import type { ChatBudget } from "./budget.ts"
@@ -104,13 +106,26 @@ export function makeSaying(deps: SayingDeps) {
     trouble: Extract<ChannelTrouble, { kind: "topic_closed" | "topic_gone" }>,
   ): Promise<ChannelTrouble | undefined> => {
     if (!topic) return outsideOfTopics(job, trouble.why)
-    if (trouble.kind === "topic_closed") await store.topics.change(topic.id, { state: "closed" }, ["open"])
+    if (topic.sharedThreadId !== null) return outsideOfThread(job, topic, trouble.why)
+    if (trouble.kind === "topic_closed")
+      await store.topics.change(topic.id, { state: "closed" }, ["open"], topic.chatId)
     else {
       const gone = job.progress.gone + 1
       await desk.note(job, { gone })
       if (gone > MOST_GONE) return { kind: "no_topics", why: trouble.why }
       await life.remake(topic)
     }
+    return NO_NEWS
+  }
+
+  /** Only a person can open the thread again, or name another; what is to be said does not wait for that. */
+  const outsideOfThread = async (job: Job, { chatId, sharedThreadId }: Topic, why: string): Promise<ChannelTrouble> => {
+    if (job.progress.isOutside) return { kind: "no_rights", why }
+    const words = `⚠️ Thread ${sharedThreadId} of this chat cannot be written to (${why}). Messages for it come here until it is open again, or its team's chat.thread is another one.`
+    const key = `${channel.id}:thread:${chatId}:${sharedThreadId}`
+    const payload = { kind: "answer" as const, chatId, threadId: null, body: plain(words) }
+    const row = { key, lane: chatLane(chatId), channel: channel.id, payload, repeatable: false }
+    await desk.note(job, { isOutside: true }, (tx) => tx.deliveries.enqueue(row, clock.nowMs()))
     return NO_NEWS
   }
 
@@ -158,7 +173,7 @@ export function makeSaying(deps: SayingDeps) {
       await desk.settle(job, "done", shown ? null : NOTHING_LEFT, async (tx) => {
         await at.budget.save(tx, "send")
         if (!trail || !at.topic) return
-        await tx.topics.change(at.topic.id, { trail, usedAtMs: clock.nowMs() })
+        await tx.topics.change(at.topic.id, { trail, usedAtMs: clock.nowMs() }, undefined, at.topic.chatId)
         await remember(tx, at, trail.messageId)
       })
     }

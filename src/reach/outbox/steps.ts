@@ -46,10 +46,12 @@ export function makeSteps(deps: StepDeps) {
     const most = channel.can.maxTextUnits - (at.isFlat ? HEAD_UNITS : 0)
     const shown = await trailBody({ ...trail, seqs }, rendering.line, most)
     const grown = (tx: typeof store) =>
-      tx.topics.change(at.topic!.id, {
-        trail: { ...trail, seqs, cut: shown?.cut ?? trail.cut },
-        usedAtMs: clock.nowMs(),
-      })
+      tx.topics.change(
+        at.topic!.id,
+        { trail: { ...trail, seqs, cut: shown?.cut ?? trail.cut }, usedAtMs: clock.nowMs() },
+        undefined,
+        at.topic!.chatId,
+      )
     job.progress = { ...job.progress, with: others }
     if (!shown) {
       await desk.settle(job, "done", "nothing is left to say", grown)
@@ -116,7 +118,7 @@ export function makeSteps(deps: StepDeps) {
     else {
       const why = "why" in told.trouble ? told.trouble.why : told.trouble.kind
       const isGone = told.trouble.kind === "topic_gone"
-      if (isGone) await store.topics.change(at.topic.id, { state: "gone", trail: null })
+      if (isGone) await store.topics.change(at.topic.id, { state: "gone", trail: null }, undefined, at.topic.chatId)
       else onTrouble(new Error(why), `${job.delivery.key}: the topic stays as it is`)
       const isNeedless = isGone || told.trouble.kind === "no_topics"
       await desk.settle(job, isNeedless ? "done" : "failed", why)

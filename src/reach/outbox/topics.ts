@@ -23,7 +23,9 @@ export interface TopicLife {
   remake(topic: Topic): Promise<void>
 }
 
-export const isReady = (topic: Topic): topic is Topic & TopicPlace => topic.state === "open" && topic.threadId !== null
+/** Something can be said in it: it is made and open, or in a thread that is there anyway. */
+export const isReady = (topic: Topic): boolean =>
+  topic.state === "open" && (topic.threadId !== null || topic.sharedThreadId !== null)
 
 export interface TopicLifeDeps {
   store: Store
@@ -55,11 +57,21 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
     const told = await channel.makeTopic(topic.chatId, named(topic.name))
     budget.arrived("topic")
     if (told.ok) {
-      const { threadId } = told.value
-      await store.topics.change(topic.id, { threadId, state: "open", makingAtMs: null, trail: null })
+      await made(topic, told.value.threadId)
     } else if (told.trouble.kind !== "unclear") await store.topics.change(topic.id, { makingAtMs: null })
     return told
   }
+
+  /** Its session may have moved to another chat meanwhile: there the number would be another topic's. */
+  const made = async (topic: Topic, threadId: number) =>
+    store.transaction(async (tx) => {
+      const found = { threadId, makingAtMs: null, trail: null }
+      const chatNow = await tx.topics.chatNow(topic.channel, topic.chatId)
+      for (const chatId of new Set([topic.chatId, chatNow]))
+        if (await tx.topics.change(topic.id, { ...found, state: "open" }, ["wanted"], chatId)) return
+      const left = { ...topic, ...found, id: newTimedId(clock.nowMs()), state: "left", doubts: 0 } as const
+      await tx.topics.add(left)
+    })
 
   const reopen = async (topic: Topic, budget: ChatBudget): Promise<Told<unknown>> => {
     if (topic.state === "archived") {
@@ -67,7 +79,7 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
       if (!told.ok) return told
     }
     const told = await close(topic, false, budget)
-    if (told.ok) await store.topics.change(topic.id, { state: "open" }, ["closed", "archived"])
+    if (told.ok) await store.topics.change(topic.id, { state: "open" }, ["closed", "archived"], topic.chatId)
     return told
   }
 
@@ -84,7 +96,7 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
       const place = placeOf(topic)
       if (isRemoved) {
         const told = await call(budget, () => channel.removeTopic(place))
-        if (told.ok) await store.topics.change(topic.id, { state: "gone", trail: null })
+        if (told.ok) await store.topics.change(topic.id, { state: "gone", trail: null }, undefined, topic.chatId)
         return told
       }
       const isArchive = isArchived ?? topic.state === "archived"
@@ -97,7 +109,8 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
       }
       if (isArchived === undefined) return { ok: true, value: undefined }
       const told = await close(topic, isArchived, budget)
-      if (told.ok) await store.topics.change(topic.id, { state: isArchived ? "archived" : "open" })
+      const state = isArchived ? "archived" : "open"
+      if (told.ok) await store.topics.change(topic.id, { state }, undefined, topic.chatId)
       return told
     },
     async remake(topic) {
@@ -105,10 +118,11 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
       if (topic.sessionId === null) return void (await store.topics.change(topic.id, { ...none, state: "gone" }))
       await store.transaction(async (tx) => {
         // The row keeps its id, and with it the lane in which everything waits in order.
-        await tx.topics.change(topic.id, { ...none, threadId: null, state: "wanted" })
+        if (!(await tx.topics.change(topic.id, { ...none, threadId: null, state: "wanted" }, undefined, topic.chatId)))
+          return
         const id = newTimedId(clock.nowMs())
         const gone = { ...topic, ...none, id, state: "gone", doubts: 0, createdAtMs: topic.createdAtMs - 1 } as const
-        if (topic.threadId !== null) await tx.topics.ensure(gone)
+        if (topic.threadId !== null) await tx.topics.add(gone)
       })
     },
   }

@@ -16,6 +16,7 @@ import * as thoughtsOnce from "./0012_thoughts_once.ts"
 import * as topicMessages from "./0013_topic_messages.ts"
 import * as origin from "./0014_origin.ts"
 import * as ownSessions from "./0015_own_sessions.ts"
+import * as teamChats from "./0016_team_chats.ts"
 import * as fetched from "./0018_fetched.ts"
 import * as conversationFiles from "./0020_conversation_files.ts"
 
@@ -40,6 +41,7 @@ export const migrations: Record<string, StoreMigration> = {
   "0013_topic_messages": topicMessages,
   "0014_origin": origin,
   "0015_own_sessions": ownSessions,
+  "0016_team_chats": teamChats,
   "0018_fetched": fetched,
   "0020_conversation_files": conversationFiles,
 }

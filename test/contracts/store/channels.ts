@@ -17,6 +17,7 @@ export function channelsContract(store: () => Store): void {
     state: "wanted",
     verbosity: "normal",
     isMuted: false,
+    sharedThreadId: null,
     makingAtMs: null,
     doubts: 0,
     trail: null,
@@ -93,6 +94,45 @@ export function channelsContract(store: () => Store): void {
     expect(await store().topics.byId("t1")).toMatchObject({ sessionId: null, threadId: 5 })
   })
 
+  test("a session that moves to another chat takes its row along, leaves its topic in the ledger, and finds it again", async () => {
+    const { id: sessionId } = await addSession(store())
+    const first = await store().topics.ensure(topic({ sessionId, threadId: 5, state: "open" }))
+    const there = { chatId: "-200", sharedThreadId: null }
+    const moved = await store().topics.relocate(first, there, "left1")
+    expect(moved).toMatchObject({ id: "t1", chatId: "-200", threadId: null, state: "wanted" })
+    expect(await store().topics.byThread("telegram", "-100", 5)).toMatchObject({
+      id: "left1",
+      sessionId,
+      state: "left",
+    })
+    expect(await store().topics.change("t1", { threadId: 9 }, undefined, "-100"), "of another chat").toBe(false)
+    await store().topics.change("t1", { threadId: 9, state: "open" }, undefined, "-200")
+    const shared = await store().topics.relocate(
+      (await store().topics.byId("t1"))!,
+      { chatId: "-300", sharedThreadId: 7 },
+      "left2",
+    )
+    expect(shared).toMatchObject({ threadId: null, sharedThreadId: 7, state: "open" })
+    const back = await store().topics.relocate(shared, { chatId: "-100", sharedThreadId: null }, "left3")
+    expect(back).toMatchObject({ id: "t1", chatId: "-100", threadId: 5, state: "open" })
+    expect(await store().topics.byId("t1")).toEqual(back)
+    expect((await store().topics.ofSession(sessionId)).map(({ id }) => id).toSorted()).toEqual(["left2", "t1"])
+  })
+
+  test("people of one team are kept beside those of all", async () => {
+    const person = { channel: "telegram", userId: "7", team: "web", name: "Ada", pairedAtMs: NOW }
+    await store().teamPeople.put(person)
+    await store().teamPeople.put({ ...person, name: "Ada L.", pairedAtMs: NOW + 1 })
+    await store().teamPeople.put({ ...person, team: "api", pairedAtMs: NOW + 2 })
+    expect(await store().teamPeople.list("telegram")).toEqual([
+      { ...person, name: "Ada L." },
+      { ...person, team: "api", pairedAtMs: NOW + 2 },
+    ])
+    expect(await store().people.list("telegram")).toEqual([])
+    expect(await store().teamPeople.remove("telegram", "7")).toBe(true)
+    expect(await store().teamPeople.remove("telegram", "7")).toBe(false)
+  })
+
   test("a bot's offset and its state do not disturb each other", async () => {
     expect(await store().bots.byId("telegram:1")).toBeUndefined()
     expect(await store().bots.setState("telegram:1", "conflict", "another poller", NOW)).toBe(true)
@@ -145,6 +185,7 @@ export function channelsContract(store: () => Store): void {
     expect(await store().cards.get("q-1", "telegram", "-100")).toEqual({ ...card, messageId: 4 })
     expect(await store().cards.get("q-1", "telegram", "5")).toMatchObject({ threadId: null, messageId: 9 })
     expect(await store().cards.get("q-2", "telegram", "5")).toBeUndefined()
+    expect((await store().cards.ofPermission("q-1", "telegram")).map(({ chatId }) => chatId)).toEqual(["-100", "5"])
     expect(await store().cards.byMessage("telegram", "-100", 4)).toEqual({ ...card, messageId: 4 })
     expect(await store().cards.byMessage("telegram", "5", 4)).toBeUndefined()
   })
