@@ -227,7 +227,12 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const followers: Follower[] = [updatesFollower(roster, watching.watch), ...reach.followers, ...channel.followers]
+  const followers: Follower[] = [
+    updatesFollower(roster, watching.watch),
+    ...capture.followers,
+    ...reach.followers,
+    ...channel.followers,
+  ]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
     follow(store, follower, log.child({ room: "followers" }), stopping.signal),

@@ -124,6 +124,10 @@ export interface Sessions {
     change: Partial<Pick<Session, "title" | "tags" | "pinnedAtMs" | "archivedAtMs" | "updatedAtMs" | "projectId">>,
   ): Promise<void>
   byNative(platform: string, nativeId: string): Promise<Session | undefined>
+  /** Notes which agent logs this session by hand, where its own files are read as well. */
+  noteLogger(id: SessionId, platform: string): Promise<void>
+  /** Those of them in which something is left, newest first. */
+  loggedBy(platform: string): Promise<{ id: SessionId; projectId: ProjectId | null }[]>
   /** Writes what a platform says of its session; a title of lower rank does not replace one of higher. */
   describe(id: SessionId, facts: CapturedSession): Promise<void>
   /** Counts new turns in, and moves the time on. */

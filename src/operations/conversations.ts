@@ -37,13 +37,14 @@ export const logConversationExchange = operation({
   output: z.object({
     status: z.enum(["logged", "duplicate"]),
     exchange_id: z.string(),
-    log_file: z.string(),
+    log_file: z.string().optional(),
     exchange_count: z.number(),
+    note: z.string().optional(),
   }),
-  text: ({ status, exchange_count }) =>
-    `${status === "logged" ? "Kept" : "Was kept before"}; ${exchange_count} exchanges in this session.`,
+  text: ({ status, exchange_count, note }) =>
+    `${status === "logged" ? "Kept" : "Was kept before"}; ${exchange_count} exchanges in this session.${note === undefined ? "" : ` ${note}`}`,
   async run({ capture }, input, caller) {
-    const { isNew, exchangeId, logFile, exchangeCount } = await capture.push.log(caller, {
+    const { isNew, exchangeId, logFile, exchangeCount, readFrom } = await capture.push.log(caller, {
       user: input.user_message,
       ai: input.ai_response,
       sessionId: input.session_id,
@@ -53,8 +54,9 @@ export const logConversationExchange = operation({
     return {
       status: isNew ? ("logged" as const) : ("duplicate" as const),
       exchange_id: exchangeId,
-      log_file: logFile,
+      ...(logFile === undefined ? {} : { log_file: logFile }),
       exchange_count: exchangeCount,
+      ...(readFrom === undefined ? {} : { note: readNote(readFrom) }),
     }
   },
 })
@@ -246,10 +248,11 @@ async function whereKept(
 
 async function pushNote(capture: Capture, platform: string | undefined): Promise<string> {
   const isRead = (await sourceViews(capture)).some((view) => view.platform === platform && view.found)
-  return isRead
-    ? `Nothing has to be logged: the conversations of ${labelOf(capture, platform!)} are read from its own files.`
-    : "Use log_conversation_exchange to keep each exchange."
+  return isRead ? readNote(labelOf(capture, platform!)) : "Use log_conversation_exchange to keep each exchange."
 }
 
 const labelOf = ({ platforms }: Capture, platform: string) =>
   platforms.find(({ id }) => id === platform)?.label ?? platform
+
+const readNote = (label: string) =>
+  `Nothing has to be logged: the conversations of ${label} are read from its own files.`

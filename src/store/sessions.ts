@@ -6,6 +6,7 @@ import type { Db, StoreDialect } from "./dialect.ts"
 import { makeLineage } from "./lineage.ts"
 import { prepared, preparedRuns } from "./prepared.ts"
 import { isOfProject, sessionIds } from "./session-ids.ts"
+import { makeLoggers } from "./session-loggers.ts"
 import type { Tables } from "./tables.ts"
 
 const withRoot = (db: Db) =>
@@ -223,6 +224,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
         .execute()
     },
     ...makeLineage(db),
+    ...makeLoggers(db),
     async link(id, projectId) {
       await db
         .insertInto("session_projects")

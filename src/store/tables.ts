@@ -29,6 +29,7 @@ export interface Tables {
     title_rank: Generated<number>
     is_subagent: Generated<number>
     origin: Generated<string>
+    logged_by: string | null
   }
   session_projects: { session_id: string; project_id: string }
   thoughts: {

@@ -25,6 +25,7 @@ export const WORD_COLUMNS: { [T in keyof Tables]: Record<Columns<Selectable<Tabl
   sessions: {
     ...{ id: OURS, platform: OURS, native_id: AGENTS, project_id: OURS, title: "text", tags: "json", key: "hash" },
     ...{ model: "text", git_branch: "text", agent_version: "text", project_path: PATH, origin: OURS },
+    logged_by: OURS,
   },
   session_projects: { session_id: OURS, project_id: OURS },
   thoughts: { session_id: OURS, branch_id: "text", text: "text", key: "hash" },

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
@@ -141,4 +141,55 @@ test("a name grants nothing", async () => {
 
 test("who sent what waits is shown with the queue", async () => {
   expect((await home.run("queue")).stdout).toMatch(/^FOR +WAITING +FROM[\s\S]*shop .*Cursor \(unverified\)/)
+})
+
+describe("an agent that logs by hand although its files are read", () => {
+  const T = "2026-08-01T08:00:30Z"
+  const log = (name: string, prompt: string, reply = "It waits for the lock.") =>
+    as(name, { transport: "stdio", era: "legacy" }, (client) =>
+      client.call<{ status: string; exchange_id: string; log_file?: string; note?: string }>(
+        "log_conversation_exchange",
+        { user_message: prompt, ai_response: reply, session_id: `of-${name}`, timestamp: T },
+      ),
+    )
+  const found = (query: string) =>
+    as("Zed", { transport: "stdio", era: "legacy" }, async (client) => {
+      const { exchanges } = await client.call<{ exchanges: { exchange_id: string; platform: string }[] }>(
+        "search_conversation_history",
+        { query, project: "all" },
+      )
+      return exchanges.map(({ exchange_id: id, platform }) => ({ id, platform }))
+    })
+
+  test("afterwards: nothing is written, and the answer names what is kept", async () => {
+    const answer = await log("cursor-vscode", "Why does cursor wait?")
+    expect(answer).toMatchObject({ status: "duplicate", note: expect.stringContaining("Cursor are read from its own") })
+    expect(answer.log_file).toBeUndefined()
+    expect(await found('"cursor wait"')).toEqual([{ id: answer.exchange_id, platform: "cursor" }])
+  })
+
+  test("before its file has it: kept at once, and taken out when the file says the same", async () => {
+    const first = await log("Roo Code", "Why does roo wait?")
+    expect(first.status).toBe("logged")
+    await expect.poll(() => found('"roo wait"'), { timeout: 30_000 }).toMatchObject([{ platform: "conversation-log" }])
+    samples.roo!(home.env.HOME!, { prompts: ["Why does roo wait?"], unknown: 0 })
+    await home.run("import", "--platform", "roo")
+    await expect.poll(() => found('"roo wait"'), { timeout: 30_000 }).toMatchObject([{ platform: "roo" }])
+    // The log's file is still there, and does not bring it back.
+    writeFileSync(
+      first.log_file!,
+      `${readFileSync(first.log_file!, "utf8")}{"type":"context_reset","session_id":"x"}\n`,
+    )
+    await home.run("import")
+    expect(await log("Roo Code", "Why does roo wait?")).toMatchObject({ status: "duplicate" })
+    expect(await found('"roo wait"')).toMatchObject([{ platform: "roo" }])
+  })
+
+  test("what its files do not have stays, and so does the same question of another agent", async () => {
+    expect(await log("cursor-vscode", "What was said on the phone about wombats?")).toMatchObject({ status: "logged" })
+    expect(await log("Zed", "Why does cline wait?")).toMatchObject({ status: "logged" })
+    await home.run("import")
+    await expect.poll(() => found("wombats"), { timeout: 30_000 }).toHaveLength(1)
+    await expect.poll(() => found('"cline wait"'), { timeout: 30_000 }).toHaveLength(2)
+  })
 })

@@ -13,6 +13,7 @@ import { appendText, checkWritable, createFile, makeFolder } from "../../lib/unt
 import type { ProjectFinder } from "../projects.ts"
 import type { Archive, ArchiveRules } from "./archive.ts"
 import type { Capturing } from "./capturing.ts"
+import { type HandLogged, twinOf } from "./twins.ts"
 
 export interface PushedExchange {
   user: string
@@ -23,11 +24,21 @@ export interface PushedExchange {
 }
 
 export interface Push {
-  /** Written to the project's conversation log, and from there into the archive; the same words again are a duplicate. */
-  log(
-    caller: Caller,
-    exchange: PushedExchange,
-  ): Promise<{ isNew: boolean; exchangeId: string; logFile: string; exchangeCount: number }>
+  /**
+   * Written to the project's conversation log, and from there into the archive. The same words again are a duplicate, and
+   * so is what is kept from the agent's own files.
+   */
+  log(caller: Caller, exchange: PushedExchange): Promise<Logged>
+}
+
+export interface Logged {
+  isNew: boolean
+  exchangeId: string
+  exchangeCount: number
+  /** Absent where it is kept from the agent's own files. */
+  logFile?: string
+  /** The agent whose own files are read. */
+  readFrom?: string
 }
 
 /** The platform that reads the log; its files are the contract for agents that write them by themselves. */
@@ -42,6 +53,7 @@ interface Deps {
   capturing: Capturing
   archive: Pick<Archive, "keep">
   platforms: readonly Platform[]
+  platformOf(caller: Caller): Promise<string | undefined>
 }
 
 export function makePush(deps: Deps): Push {
@@ -56,6 +68,17 @@ export function makePush(deps: Deps): Push {
     return dir !== undefined && existsSync(dir)
       ? { folder: join(dir, ".throughline", "conversations"), projectPath: dir, rootUri: project!.rootUri }
       : { folder: join(machine.homeDir, ".throughline", "conversations"), projectPath: null, rootUri: undefined }
+  }
+  /** The same exchange in the agent's own files, read now if need be. */
+  const ownTwin = async (logged: HandLogged): Promise<Logged | undefined> => {
+    const found = async () => (await store.sources.summaries()).some((one) => one.platform === logged.platform)
+    if (!capturing.progress().importing && (await found()) && !(await twinOf(store, logged)))
+      await capturing.sync(logged.platform)
+    const twin = await twinOf(store, logged)
+    if (!twin) return undefined
+    const { exchange, session } = twin
+    const label = deps.platforms.find(({ id }) => id === logged.platform)?.label ?? logged.platform
+    return { isNew: false, exchangeId: exchange.id, exchangeCount: session.promptCount, readFrom: label }
   }
   const kept = async (sessionId: string, key: string) => {
     const session = await store.sessions.byNative(PLATFORM, sessionId)
@@ -74,6 +97,11 @@ export function makePush(deps: Deps): Push {
       const logFile = join(folder, `session-${exchange.sessionId.replaceAll(/[^A-Za-z0-9._-]/g, "_")}.jsonl`)
       const before = await kept(nativeId, key)
       if (before) return { isNew: false, logFile, ...before }
+      const atMs = Math.min(exchange.atMs ?? Infinity, clock.nowMs())
+      const platform = await deps.platformOf(caller)
+      const project = rootUri === undefined ? undefined : await store.projects.byRoot(rootUri)
+      const own = platform && (await ownTwin({ platform, projectId: project?.id ?? null, user, ai, atMs }))
+      if (own) return own
       // Whoever wrote the repository could have put links there, to have us write elsewhere.
       const within = projectPath ?? join(machine.homeDir, ".throughline")
       checkWritable(logFile, { within })
@@ -81,7 +109,7 @@ export function makePush(deps: Deps): Push {
       const record = {
         type: "exchange",
         v: 1,
-        timestamp: new Date(Math.min(exchange.atMs ?? Infinity, clock.nowMs())).toISOString(),
+        timestamp: new Date(atMs).toISOString(),
         user,
         ai,
         session_id: exchange.sessionId,
@@ -94,10 +122,17 @@ export function makePush(deps: Deps): Push {
       if (rootUri !== undefined) await keepOwn(deps, { line, logFile, rootUri })
       appendText(logFile, line, { within })
       await capturing.readNow(PLATFORM, logFile, within)
+      if (platform !== undefined) await noteLogger(store, nativeId, platform)
       const after = await kept(nativeId, key)
       return { isNew: true, logFile, exchangeId: after?.exchangeId ?? "", exchangeCount: after?.exchangeCount ?? 0 }
     },
   }
+}
+
+/** By it the exchange is taken out again when the agent's own files say the same. */
+async function noteLogger(store: Store, nativeId: string, platform: string): Promise<void> {
+  const session = await store.sessions.byNative(PLATFORM, nativeId)
+  if (session && platform !== PLATFORM) await store.sessions.noteLogger(session.id, platform)
 }
 
 /** Kept as the agent's own word, before the file says the same. */

@@ -3,6 +3,7 @@ import type { Caller } from "../../domain/caller.ts"
 import type { Clients } from "../../domain/clients.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { scopedId, withoutScope } from "../../domain/ids.ts"
+import type { Follower } from "../../domain/journal.ts"
 import { commandLine, type Machine, type Platform, type ResumeCommand } from "../../domain/platform.ts"
 import type { Session } from "../../domain/session.ts"
 import type { SourceSummary } from "../../domain/source.ts"
@@ -18,6 +19,7 @@ import { makePlacing } from "./placement.ts"
 import { makePush, type Push } from "./push.ts"
 import { makeReaderThread } from "./reader-thread.ts"
 import { type CaptureSettings, makeRules } from "./rules.ts"
+import { twinsFollower } from "./twins.ts"
 import { unrecognisedFiles } from "./unrecognised.ts"
 
 /** Capture's own door: conversations come in here, whoever brings them. */
@@ -33,6 +35,7 @@ export interface CaptureRoom {
   sources(): Promise<SourceSummary[]>
   /** Files where the platform keeps conversations that its adapter does not take for one; a few of them. */
   unrecognised(platform: string): string[]
+  followers: Follower[]
   /** Something was forgotten: what is remembered of sessions is no longer true. */
   forgotten(): void
   /** The agent that calls: by its own session, or else by what it calls itself. */
@@ -117,7 +120,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
     platforms: deps.platforms,
     platformOf,
     capturing,
-    push: makePush({ ...deps, rules, capturing, archive }),
+    push: makePush({ ...deps, rules, capturing, archive, platformOf }),
     origins,
     folders,
     intake: makeIntake({ ...deps, ...deps.hooks, rules, capturing }),
@@ -127,6 +130,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
       const platform = deps.platforms.find((one) => one.id === id)
       return platform ? unrecognisedFiles(platform, deps.machine) : []
     },
+    followers: [twinsFollower({ onDropped: archive.reset, nowMs: deps.clock.nowMs })],
     forgotten: () => archive.reset(),
     byNative: (platform, nativeId) => deps.store.sessions.byNative(platform, nativeId),
     async byNativeId(nativeId, rootUri) {

@@ -7,6 +7,17 @@ import { addProject, addSession, NOW, newSession, newThought, range } from "./ex
 export function sessionsContract(store: () => Store): void {
   const titles = async (filter: SessionFilter = {}) => (await store().sessions.list(filter)).map((each) => each.title)
 
+  test("sessions that an agent logged by hand are found by that agent, while something is left in them", async () => {
+    const project = await addProject(store(), "a")
+    const one = await addSession(store(), { projectId: project, platform: "conversation-log" })
+    const other = await addSession(store(), { platform: "conversation-log" })
+    for (const { id } of [one, other]) await store().sessions.noteLogger(id, "cursor")
+    expect(await store().sessions.loggedBy("cursor")).toEqual([])
+    await store().sessions.grow(one.id, { turns: 2, prompts: 1, lastAtMs: NOW })
+    expect(await store().sessions.loggedBy("cursor")).toEqual([{ id: one.id, projectId: project }])
+    expect(await store().sessions.loggedBy("cline")).toEqual([])
+  })
+
   test("ids are picked by project, with the linked ones, by platform and by branch", async () => {
     const [a, b] = [await addProject(store(), "a"), await addProject(store(), "b")]
     const one = await addSession(store(), { projectId: a })

@@ -1,0 +1,84 @@
+import { type Exchange, exchangesOf } from "../../domain/exchange.ts"
+import { type ProjectId, promptHash, type SessionId } from "../../domain/ids.ts"
+import type { Follower } from "../../domain/journal.ts"
+import type { Session } from "../../domain/session.ts"
+import type { Store } from "../../domain/store.ts"
+
+/** An exchange that an agent logs by hand, although its own files are read. */
+export interface HandLogged {
+  platform: string
+  projectId: ProjectId | null
+  user: string
+  ai: string
+  atMs: number
+}
+
+/** Agents log during a turn or right after it; the same prompt at another time is another exchange. */
+const NEAR_MS = 10 * 60 * 1000
+/** What is logged by hand was said a moment ago: it is in one of the newest sessions, near the end. */
+const MOST_SESSIONS = 30
+const MOST_TURNS = 400
+const SAID = ["prompt", "reply", "summary"] as const
+
+/** The same exchange as it is kept from the agent's own files. */
+export async function twinOf(
+  store: Store,
+  logged: HandLogged,
+): Promise<{ session: Session; exchange: Exchange } | undefined> {
+  const { platform, projectId } = logged
+  const sessions = await store.sessions.list({ platform, subagents: false, limit: MOST_SESSIONS })
+  for (const session of sessions.filter((one) => mayBeSame(one.projectId, projectId))) {
+    const exchange = (await said(store, session.id)).findLast((one) => isSame(one, logged))
+    if (exchange) return { session, exchange }
+  }
+  return undefined
+}
+
+/** Takes out what an agent logged by hand once its own files say the same. */
+export function twinsFollower({ onDropped, nowMs }: { onDropped(): void; nowMs(): number }): Follower {
+  return {
+    name: "capture.twins",
+    async after(entries, store) {
+      const ids = entries.flatMap(({ kind, sessionId }) => (kind === "turns.kept" && sessionId ? [sessionId] : []))
+      const sessions = await store.sessions.byIds([...new Set(ids)] as SessionId[])
+      for (const [platform, grown] of Map.groupBy(sessions, (session) => session.platform)) {
+        const logged = await store.sessions.loggedBy(platform)
+        for (const session of logged.length === 0 ? [] : grown)
+          for (const other of logged.filter(({ projectId }) => mayBeSame(session.projectId, projectId)))
+            if (await dropTwins(store, session, other.id, nowMs())) onDropped()
+      }
+    },
+  }
+}
+
+/** They are remembered as forgotten, so that reading the log's file again does not bring them back. */
+async function dropTwins(store: Store, own: Session, loggedId: SessionId, nowMs: number): Promise<boolean> {
+  const captured = await said(store, own.id)
+  const turns = await store.turns.ofSession(loggedId, { kinds: SAID, limit: MOST_TURNS })
+  const seqs: number[] = []
+  for (const { id, user, ai, atMs } of exchangesOf(turns)) {
+    const place = turns.findIndex(({ seq }) => seq === Number(id))
+    const next = turns.findIndex(({ kind }, index) => index > place && kind === "prompt")
+    const logged = { platform: own.platform, projectId: own.projectId, user, ai, atMs }
+    if (captured.some((one) => isSame(one, logged)))
+      seqs.push(...turns.slice(place, next < 0 ? undefined : next).map(({ seq }) => seq))
+  }
+  if (seqs.length === 0) return false
+  await store.forgetting.turns(seqs, nowMs)
+  await store.turns.recount([loggedId])
+  await store.journal.append([{ kind: "turns.dropped", sessionId: loggedId, atMs: nowMs, data: { seqs } }])
+  return true
+}
+
+const said = async (store: Store, id: SessionId) =>
+  exchangesOf(await store.turns.ofSession(id, { kinds: SAID, limit: MOST_TURNS }))
+
+/** Where one of them is in no project, nothing is known of it. */
+const mayBeSame = (one: ProjectId | null, other: ProjectId | null) => one === null || other === null || one === other
+
+/** Agents repeat a prompt to the letter, and an answer not always. */
+function isSame(captured: Exchange, { user, ai, atMs }: Pick<HandLogged, "user" | "ai" | "atMs">): boolean {
+  if (captured.user === "" || promptHash(captured.user) !== promptHash(user)) return false
+  const isNear = atMs >= captured.atMs - NEAR_MS && atMs <= captured.endedAtMs + NEAR_MS
+  return isNear || (captured.ai !== "" && promptHash(captured.ai) === promptHash(ai))
+}
