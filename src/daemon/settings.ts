@@ -128,7 +128,7 @@ export const ConfigSchema = z.strictObject({
         .number()
         .min(0)
         .max(100_000)
-        .default(30)
+        .default(90)
         .describe("A pair that nobody used for so long is archived; 0 never"),
     })
     .prefault({}),

@@ -6,7 +6,7 @@ import type { Brief, BriefWish } from "../recall/brief/brief.ts"
 import { operation } from "./operation.ts"
 import { sessionOf } from "./search.ts"
 import type { Services } from "./services.ts"
-import { clip } from "./text.ts"
+import { clip, foundExchanges } from "./text.ts"
 
 export const resumeSessionContext = operation({
   name: "resume_session_context",
@@ -51,7 +51,12 @@ export const resumeSessionContext = operation({
       return { context_exchanges: [], brief: "", tokens_used: 0, message }
     }
     const { named, tokens } = withinBudget(made, recall.tokens, max_context_tokens)
-    return { context_exchanges: named, brief: made.brief, tokens_used: tokens }
+    return {
+      context_exchanges: named,
+      brief: made.brief,
+      tokens_used: tokens,
+      ...(named.length === 0 ? {} : { message: foundExchanges(named.length) }),
+    }
   },
 })
 
@@ -90,7 +95,7 @@ function withinBudget({ exchanges, tokensUsed }: Brief, count: (text: string) =>
     user: string
     untrusted?: true
   }[] = []
-  let tokens = tokensUsed
+  let tokens = tokensUsed + count(foundExchanges(MOST_NAMED))
   for (const { id, sessionId, atMs, user, isUntrusted: isMarked } of exchanges.slice(0, MOST_NAMED)) {
     const one = {
       exchange_id: id,
@@ -104,7 +109,7 @@ function withinBudget({ exchanges, tokensUsed }: Brief, count: (text: string) =>
     tokens += more
     named.push(one)
   }
-  return { named, tokens }
+  return named.length === 0 ? { named, tokens: tokensUsed } : { named, tokens }
 }
 
 /** As in the brief: models that count by other vocabularies may count more. */

@@ -10,7 +10,7 @@ import { searchStyled, searchText } from "./search-text.ts"
 import { charsPerHit, exchangeView, mostTokens, rounded, shortened } from "./search-view.ts"
 import type { Services } from "./services.ts"
 import { platformNamed } from "./sources.ts"
-import { clip, mark } from "./text.ts"
+import { clip, foundExchanges, mark } from "./text.ts"
 import { markOf } from "./views.ts"
 
 const day = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
@@ -64,10 +64,12 @@ export const searchConversationHistory = operation({
         untrusted: z.literal(true).optional(),
       }),
     ),
+    message: z.string(),
     note: z.string().optional(),
   }),
-  text: ({ exchanges, note }) =>
+  text: ({ exchanges, message, note }) =>
     [
+      message,
       ...exchanges.map(
         ({ session_id, timestamp, platform, project, user, ai, untrusted }) =>
           `${mark({ untrusted })}${session_id} ${timestamp} ${platform} ${project ?? "-"}\n  ${user === "" ? "" : `> ${user}\n  `}${ai}`,
@@ -85,6 +87,7 @@ export const searchConversationHistory = operation({
     return {
       query: clip(query, 40),
       exchanges: shortened(exchanges, recall.tokens, mostTokens(n_results)),
+      message: foundExchanges(exchanges.length),
       ...(note === "" ? {} : { note }),
     }
   },

@@ -107,6 +107,9 @@ const UNITS = [
   ["minute", 60_000],
 ] as const
 
+/** How an answer with exchanges begins. */
+export const foundExchanges = (count: number) => `Found ${counted(count, "relevant past exchange")}`
+
 export function clip(text: string, chars: number): string {
   const line = text.replaceAll(/\s+/g, " ").trim()
   return line.length <= chars ? line : `${line.slice(0, chars - 1)}…`

@@ -115,6 +115,7 @@ describe("somebody who comes from Iris", () => {
     expect(stdout).toMatch(/settings\.maxProcesses\s+10\b/)
     expect(stdout).toMatch(/settings\.healthCheckInterval\s+30000\b/)
     expect(stdout).toMatch(/settings\.idleTimeout\s+3600000\b/)
+    expect(stdout).toMatch(/maintenance\.archiveAfterDays\s+90\b/)
   })
 
   test("nothing is started before the first question", async () => {

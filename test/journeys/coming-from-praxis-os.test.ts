@@ -18,6 +18,7 @@ interface Logged {
 interface Found {
   query: string
   exchanges: { user: string; ai: string; timestamp: string; session_id: string }[]
+  message: string
 }
 interface Extracted {
   sessions: {
@@ -30,6 +31,7 @@ interface Extracted {
 interface Resumed {
   context_exchanges: { session_id: string; timestamp: string; user: string }[]
   brief: string
+  message?: string
   tokens_used: number
 }
 
@@ -184,7 +186,13 @@ describe("somebody who comes from praxis-os", () => {
     await expect
       .poll(async () => (await search({ query: "lorry parcel", n_results: 9 })).exchanges.length, SOON)
       .toBeGreaterThanOrEqual(5)
-    expect((await search({ query: "lorry parcel" })).exchanges).toHaveLength(3)
+    const three = await search({ query: "lorry parcel" })
+    expect([three.exchanges.length, three.message]).toEqual([3, "Found 3 relevant past exchanges"])
+    expect((await search({ query: "lorry 4", n_results: 1 })).message).toBe("Found 1 relevant past exchange")
+    expect((await search({ query: "zebra crossing" })).message).toBe("Found 0 relevant past exchanges")
+    expect(await agent.text("search_conversation_history", { query: "lorry parcel" })).toMatch(
+      /^Found 3 relevant past exchanges\n/,
+    )
   })
 
   test("resume_session_context takes current_query, session_id and max_context_tokens, and keeps to the budget", async () => {
@@ -196,6 +204,8 @@ describe("somebody who comes from praxis-os", () => {
         expect.objectContaining({ user: expect.stringContaining("checkout"), timestamp: expect.any(String) }),
       ]),
     )
+    const named = whole.context_exchanges.length
+    expect(whole.message).toBe(`Found ${named} relevant past exchange${named === 1 ? "" : "s"}`)
     expect(whole.tokens_used).toBeGreaterThan(0)
     expect(whole.tokens_used).toBeLessThanOrEqual(2000)
     const small = await resume({ current_query: "lorry", session_id: "lorries", max_context_tokens: 80 })
