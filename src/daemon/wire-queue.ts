@@ -68,6 +68,7 @@ export function wireQueue(parts: {
     roster,
     clients,
     live: watching.live,
+    hookless: watching.hookless,
     panes,
     consoles,
     lines,

@@ -215,7 +215,10 @@ export async function wire({
     store,
     roster,
     beforeMail: reach.beforePull,
-    takeMail: async (team, caller) => [...(await reach.pull(team, caller)), ...(await teams.pull(team.name))],
+    takeMail: async (team, caller) => {
+      const { mail, hasMore } = await reach.pull(team, caller)
+      return { mail: [...mail, ...(await teams.pull(team.name))], hasMore }
+    },
   })
   const greet = makeGreetings({
     store,

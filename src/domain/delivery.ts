@@ -39,6 +39,8 @@ export interface Delivery {
   /** To which session it was given, and by which way. */
   sessionId: SessionId | null
   rung: Rung | null
+  /** The caller's own key of the call that fetched it. */
+  fetchKey: string | null
   createdAtMs: number
   /** When its state changed last; null while it is queued. */
   settledAtMs: number | null
@@ -46,8 +48,10 @@ export interface Delivery {
 
 /** Which session is tried, and by which way. */
 export interface DeliveryWay {
-  sessionId: SessionId
+  /** Null for an agent that only fetches: no session of it is seen. */
+  sessionId: SessionId | null
   rung: Rung
+  fetchKey?: string | null
 }
 
 export interface NewDelivery {

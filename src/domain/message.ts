@@ -62,6 +62,9 @@ const baseOf = (to: Address) => (to.team === undefined ? targetOf(to) : `team:${
 export const laneOf = (to: Address, priority: Priority, sender?: Pick<Sender, "kind">, isLong = false) =>
   `${baseOf(to)}${PRIORITY_SUFFIX[priority]}${sender?.kind === "owner" ? TYPED_SUFFIX : isLong ? LONG_SUFFIX : ""}`
 
+/** Whether it has the owner's own words. */
+export const isTyped = (lane: string) => lane.endsWith(TYPED_SUFFIX)
+
 /** The most urgent first. */
 export const lanesOf = (to: Address) => LANE_SUFFIXES.map((suffix) => `${baseOf(to)}${suffix}`)
 

@@ -77,6 +77,8 @@ export interface Deliveries {
   ofChannel(channel: string, states: readonly DeliveryState[]): Promise<Delivery[]>
   /** Given to this session and not settled for good: queued with an attempt under way, delivered, seen or running. */
   underWay(sessionId: SessionId): Promise<Delivery[]>
+  /** What a call under this key has fetched: the same call gets it again. */
+  fetchedUnder(fetchKey: string): Promise<Delivery[]>
   counts(channel: string): Promise<{ lane: string; state: DeliveryState; count: number }[]>
 }
 

@@ -26,6 +26,7 @@ export const REASONS = {
   no_way_in_but_fetch: () => "there is no way in now; the agent can fetch the message itself",
   nobody_to_wake: () => "the agent's hook that could be woken has ended",
   owner_words_typed: () => "the owner's own words are typed",
+  agent_fetches: () => "its agent fetches its messages itself",
   session_ended: () => "the session has ended",
   session_elsewhere: (host: string) => `the session was last seen on ${host}`,
   session_unknown: () => "the session is not kept any more",
@@ -56,6 +57,7 @@ export const REASONS = {
   unacknowledged: () => "the agent does not say by itself that it has it",
   idle_again: () => "the agent is idle again",
   turn_interrupted: () => "its turn was interrupted",
+  asked_again: () => "its agent has asked for more since",
   ended_since: () => "the session has ended since",
 
   // It may have arrived.
@@ -65,6 +67,7 @@ export const REASONS = {
   never_acknowledged: () => "it was submitted, and the agent never acknowledged it",
   receiver_unknown: () => "it is not known to whom it went",
   ended_before_told: () => "the agent ended before it could be told",
+  never_asked_again: () => "its agent fetched it, and did not ask again before another session was named",
   nothing_tells: () => "nothing tells whether it arrived",
   nothing_captured: () => "nothing is captured that could tell what became of it",
 

@@ -49,7 +49,8 @@ beforeEach(async () => {
     home: dir,
     parentOf,
     // Nobody comes or goes in these stories.
-    watch: { mayReturn: async () => false, reportTakeovers: async () => {} },
+    watch: { mayReturn: async () => false, reportTakeovers: async () => {}, readName: async () => {} },
+    hookless: { fetches: async () => false, named: async () => undefined },
     wake: async () => false,
     redact: (text) => text,
     labelOf: (platform) => ({ "gemini-cli": "Gemini CLI" })[platform] ?? platform,

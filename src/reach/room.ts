@@ -34,6 +34,7 @@ import { makePulling, type PulledMail } from "./messages/pulling.ts"
 import { messageRedaction } from "./messages/redaction.ts"
 import { senderOf } from "./messages/sender.ts"
 import { makeStuck, type Stuck } from "./messages/stuck.ts"
+import type { Hookless } from "./watching/hookless.ts"
 import type { LiveAgent, LiveSessions } from "./watching/live.ts"
 import { isUnder } from "./watching/routes.ts"
 import type { Watch } from "./watching/watch.ts"
@@ -47,7 +48,7 @@ export interface ReachRoom {
   /** Reports a restart that the agent's own asking shows. */
   beforePull(team: Team, caller: Caller): Promise<void>
   /** Mail that the team's own agent fetches. */
-  pull(team: Team, caller: Caller): Promise<PulledMail[]>
+  pull(team: Team, caller: Caller): Promise<PulledMail>
   /** What a turn that is about to end is told, so that it goes on. */
   turnContext(sent: SentHook, event: HookEvent): Promise<string | undefined>
   /** A hook waits in the background of its agent. */
@@ -64,6 +65,7 @@ export interface ReachDeps {
   roster: Roster
   clients: Clients
   live: LiveSessions
+  hookless: Hookless
   panes: Panes
   consoles: readonly AgentConsole[]
   lines: readonly AgentLine[]
@@ -74,7 +76,7 @@ export interface ReachDeps {
   home: string
   processStart(pid: number): string | undefined
   parentOf(pid: number): number | undefined
-  watch: Pick<Watch, "mayReturn" | "reportTakeovers">
+  watch: Pick<Watch, "mayReturn" | "reportTakeovers" | "readName">
   /** Starts a session of a team that has none, where the team allows it. */
   wake(team: string): Promise<unknown>
   /** Without the secrets in it. */
@@ -133,9 +135,12 @@ export function makeReach(deps: ReachDeps): ReachRoom {
       (await isStillThere(agent)),
   })
   const caveat = async (to: Address, payload: MessagePayload) => {
-    if (isMail({ payload }) && payload.priority !== "stop") return undefined
+    const isWithoutHooks = to.team !== undefined && roster.byName(to.team)?.sessionFile != null
+    if (isMail({ payload }) && payload.priority !== "stop" && !isWithoutHooks) return undefined
     const agent = await whom(to)
-    return isNobody(agent) ? undefined : ladder.caveat(agent, { payload })
+    if (isNobody(agent))
+      return agent.isFetched ? "Its agent fetches its messages itself: it gets this when it asks." : undefined
+    return ladder.caveat(agent, { payload })
   }
   const messages = makeMessages({ ...deps, interrupt, caveat, onQueued: courier.nudge })
   return {

@@ -75,7 +75,10 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
     startAttempt: async (seq, owner, nowMs, way) =>
       changed(
         await held(seq, owner)
-          .set({ attempt_started_at_ms: nowMs, ...(way ? { session_id: way.sessionId, rung: way.rung } : {}) })
+          .set({
+            attempt_started_at_ms: nowMs,
+            ...(way ? { session_id: way.sessionId, rung: way.rung, fetch_key: way.fetchKey ?? null } : {}),
+          })
           .executeTakeFirstOrThrow(),
       ),
     renew: async (seq, owner, leaseMs, nowMs) =>
@@ -203,6 +206,16 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
         .execute()
       return rows.map(toDelivery)
     },
+    async fetchedUnder(fetchKey) {
+      const rows = await db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("fetch_key", "=", fetchKey)
+        .where("state", "<>", "queued")
+        .orderBy("seq")
+        .execute()
+      return rows.map(toDelivery)
+    },
     async counts(channel) {
       const rows = await db
         .selectFrom("deliveries")
@@ -242,6 +255,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     fingerprint: row.fingerprint,
     sessionId: row.session_id as SessionId | null,
     rung: row.rung as Rung | null,
+    fetchKey: row.fetch_key,
     createdAtMs: row.created_at_ms,
     settledAtMs: row.settled_at_ms,
   }

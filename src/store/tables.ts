@@ -145,6 +145,7 @@ export interface Tables {
     fingerprint: string | null
     session_id: string | null
     rung: string | null
+    fetch_key: string | null
     created_at_ms: number
     settled_at_ms: number | null
   }

@@ -47,7 +47,7 @@ export const WORD_COLUMNS: { [T in keyof Tables]: Record<Columns<Selectable<Tabl
   followers: { name: OURS },
   deliveries: {
     ...{ key: "hash", lane: SETTING, channel: OURS, payload: "json", state: OURS, host: MACHINE, lease_owner: MACHINE },
-    ...{ outcome: "text", fingerprint: HASHED, session_id: OURS, rung: OURS },
+    ...{ outcome: "text", fingerprint: HASHED, session_id: OURS, rung: OURS, fetch_key: "hash" },
   },
   routes: { session_id: OURS, host: MACHINE, process_start: MACHINE, pane: MACHINE },
   posts: { team: SETTING, host: MACHINE, session_id: OURS, native_id: AGENTS, process_start: MACHINE, cause: "text" },

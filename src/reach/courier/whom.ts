@@ -2,6 +2,7 @@ import type { Address } from "../../domain/message.ts"
 import { because, type Reason } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
+import type { Hookless } from "../watching/hookless.ts"
 import type { LiveAgent, LiveSessions } from "../watching/live.ts"
 import type { Watch } from "../watching/watch.ts"
 
@@ -12,6 +13,8 @@ export interface Nobody {
   nobody: Reason
   /** A team that is only away: a session of it may be started. */
   awayTeam?: string
+  /** Its agent fetches what waits. */
+  isFetched?: boolean
 }
 
 export const isNobody = (found: LiveAgent | Nobody): found is Nobody => "nobody" in found
@@ -22,9 +25,10 @@ export interface WhomDeps {
   live: LiveSessions
   host: string
   watch: Pick<Watch, "mayReturn">
+  hookless: Pick<Hookless, "fetches">
 }
 
-export function makeWhom({ store, roster, live, host, watch }: WhomDeps): Whom {
+export function makeWhom({ store, roster, live, host, watch, hookless }: WhomDeps): Whom {
   return async ({ team: name, sessionId }) => {
     if (sessionId !== undefined) {
       const agent = await live.ofSession(sessionId)
@@ -37,7 +41,9 @@ export function makeWhom({ store, roster, live, host, watch }: WhomDeps): Whom {
     if (!team) return { nobody: because("team_unknown", name) }
     const [agent] = await live.ofTeam(team)
     if (agent && (await watch.mayReturn(name, agent))) return { nobody: because("team_may_return", name) }
-    return agent ?? { nobody: because("team_away", name), awayTeam: name }
+    if (agent) return agent
+    const isFetched = await hookless.fetches(team)
+    return { nobody: isFetched ? because("agent_fetches") : because("team_away", name), awayTeam: name, isFetched }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Delivery } from "../../domain/delivery.ts"
-import { MAIL_NOTE, nameOnOneLine, quoteLines } from "../../domain/framing.ts"
+import { MAIL_NOTE, nameOnOneLine, OWNER_NOTE, quoteLines } from "../../domain/framing.ts"
 import { messageOf, type Sender } from "../../domain/message.ts"
 
 type Framed = Pick<Delivery, "key" | "payload">
@@ -13,14 +13,15 @@ export function typedText(delivery: Delivery): string {
   return sender.kind === "owner" ? text : mailText(delivery)
 }
 
-/** What a hook hands over for it. The agent must not take it for its user, whoever sent it. */
+/** What a hook hands over for it, or its agent fetches. The agent must not take it for its user, whoever sent it. */
 export function mailText(delivery: Framed): string {
-  return `${header(delivery)}\n${quoteLines(messageOf(delivery).text)}\n\n${MAIL_NOTE}`
+  const note = isMail(delivery) ? MAIL_NOTE : OWNER_NOTE
+  return `${header(delivery)}\n${quoteLines(messageOf(delivery).text)}\n\n${note}`
 }
 
 export const isTooLongToWake = (delivery: Framed) => mailText(delivery).length > MAX_WAKE_CHARS
 
-/** Only what others say may come by a hook, or be fetched. */
+/** Only what others say may come by a hook, or be fetched by an agent that can be typed to. */
 export const isMail = (delivery: Pick<Delivery, "payload">) => messageOf(delivery).sender.kind !== "owner"
 
 const header = (delivery: Framed) =>

@@ -71,7 +71,7 @@ interface Deps {
   /** Reports a restart that the agent's own asking shows, so that it reads of it before its mail. */
   beforeMail(team: Team, caller: Caller): Promise<void>
   /** Hands over what waits for the team, to the agent of the team that asks. */
-  takeMail(team: Team, caller: Caller): Promise<Mail[]>
+  takeMail(team: Team, caller: Caller): Promise<{ mail: Mail[]; hasMore: boolean }>
 }
 
 /** A page ends early when it would be too much to read at once. */
@@ -80,8 +80,9 @@ const TITLE_CHARS = 200
 
 export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): UpdatesRoom {
   /** A known session says itself where it belongs; any other agent is believed the folder in which it runs our server. */
-  const isOwnAgent = async (team: Team, { surface, nativeSession, projectDir, cwd }: Caller): Promise<boolean> => {
-    if (surface !== "mcp") return false
+  const isOwnAgent = async (team: Team, caller: Caller): Promise<boolean> => {
+    const { surface, nativeSession, projectDir, cwd, isRemote } = caller
+    if (surface !== "mcp" || isRemote) return false
     const session = nativeSession && (await store.sessions.byNative(nativeSession.platform, nativeSession.id))
     const dir = projectDir ?? cwd
     const own = session
@@ -90,8 +91,14 @@ export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): Upda
         ? []
         : nativeSession
           ? teamsOf(roster, { platform: nativeSession.platform, projectPath: dir, rootUri: null })
-          : roster.at(dir)
+          : nearestAt(dir)
     return own.some(({ name }) => name === team.name)
+  }
+
+  /** A team further up is another one's. */
+  const nearestAt = (dir: string): Team[] => {
+    const above = roster.at(dir)
+    return above.filter((team) => team.projectDir === above[0]?.projectDir)
   }
 
   return {
@@ -120,13 +127,13 @@ export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): Upda
         updates.push(shown)
         if (row.type === "session_restart") restart = restartOf(row, turns)
       }
-      const mail = isOwn ? await takeMail(team, caller) : []
+      const { mail, hasMore } = isOwn ? await takeMail(team, caller) : { mail: [], hasMore: false }
       const lastRead = page[read - 1]?.seq ?? ("afterSeq" in from ? from.afterSeq : last)
       return {
         updates: [...updates, ...mail.map(shownMail)],
         session_restart: restart,
         next_since: cursorOf(lastRead),
-        has_more: read < rows.length,
+        has_more: read < rows.length || hasMore,
       }
     },
     async restarts({ sinceMs, limit }) {

@@ -21,7 +21,7 @@ let store: Store
 beforeEach(async () => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), "updates-")))
   store = await openStore(sqlite({ path: join(dir, "t.db"), onKeptAside: () => {} }))
-  for (const name of ["api", "web"]) mkdirSync(join(dir, name))
+  for (const name of ["api", "web", "api/inner"]) mkdirSync(join(dir, name))
 })
 afterEach(async () => {
   await store.close()
@@ -36,7 +36,7 @@ const roster = () => {
     taskStateFile: false,
     ...more,
   })
-  return makeRoster({ read: () => ({ api: setting("api"), web: setting("web") }) })
+  return makeRoster({ read: () => ({ api: setting("api"), web: setting("web"), inner: setting("api/inner") }) })
 }
 /** Read from the beginning, as after a rebuild. */
 const follow = () =>
@@ -48,7 +48,12 @@ const follow = () =>
     ),
   )
 const room = (mail: Mail[] = []) =>
-  makeUpdates({ store, roster: roster(), beforeMail: async () => {}, takeMail: async () => mail.splice(0) })
+  makeUpdates({
+    store,
+    roster: roster(),
+    beforeMail: async () => {},
+    takeMail: async () => ({ mail: mail.splice(0), hasMore: false }),
+  })
 const pull = (
   wish: { target?: string; since?: string | number; limit?: number } = {},
   caller: Caller = { surface: "cli" },
@@ -300,6 +305,9 @@ describe("the team's own agent", () => {
       { surface: "mcp" as const, nativeSession: codex, cwd: join(dir, "api") },
       { surface: "mcp" as const, nativeSession: codex, projectDir: join(dir, "api") },
       { surface: "mcp" as const },
+      // Over TCP a session, even one that is known, is only a claim.
+      { surface: "mcp" as const, nativeSession, isRemote: true },
+      { surface: "mcp" as const, cwd: join(dir, "api", "inner") },
     ])
       expect(await asks(caller)).toEqual([])
   })

@@ -142,6 +142,8 @@ export function decide(
       const itself = live.find((seat) => seat.nativeId === post.nativeId && !(isGone && isHere(seat)))
       const other = live.find((seat) => seat.nativeId !== post.nativeId)
       if (!isGone) {
+        // What a file says counts for nothing beside a session that is seen.
+        if (post.pid === 0 && (itself ?? other)) return { post: taken((itself ?? other)!) }
         if (!isRunning()) return itself ? resumed(itself) : { post: { ...post, goneAtMs: atMs, cause: KILLED } }
         // The hook says it first, and says why; this is for agents whose hooks are not installed.
         const instead = live.find(

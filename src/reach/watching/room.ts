@@ -1,10 +1,13 @@
+import type { SessionId } from "../../domain/ids.ts"
 import type { Team } from "../../domain/team.ts"
+import { type Hookless, makeHookless } from "./hookless.ts"
 import { type LiveDeps, type LiveSessions, makeLive } from "./live.ts"
 import { makeWatch, type Watch, type WatchDeps } from "./watch.ts"
 
 export interface WatchingRoom {
   live: LiveSessions
   watch: Watch
+  hookless: Hookless
   facts(team: Team): Promise<PostFacts>
 }
 
@@ -23,14 +26,16 @@ export interface PostFacts {
 export function makeWatching(deps: LiveDeps & Omit<WatchDeps, "live">): WatchingRoom {
   const { store } = deps
   const live = makeLive(deps)
+  const sessionOf = async (id: SessionId | null | undefined) => (id ? store.sessions.byId(id) : undefined)
   return {
     live,
     watch: makeWatch({ ...deps, live }),
+    hookless: makeHookless({ ...deps, live }),
     async facts(team) {
       const post = await store.posts.byTeam(team.name)
       const [agent] = await live.ofTeam(team)
       const nativeId = agent?.session.nativeId ?? post?.nativeId ?? null
-      const session = nativeId === null ? undefined : await store.sessions.byNative(team.platform, nativeId)
+      const session = await sessionOf(agent?.session.id ?? post?.sessionId)
       const task = session?.projectId ? await store.taskStates.get(session.projectId, session.nativeId) : undefined
       const seenAtMs = Math.max(
         agent?.route?.seenAtMs ?? 0,

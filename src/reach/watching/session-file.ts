@@ -8,16 +8,16 @@ export interface NamedSession {
 }
 
 /** What an agent without hooks says of itself: `{"id": …, "started_at": …}`. Undefined while it says nothing readable. */
-export async function readSessionFile({
+export function readSessionFile({
   sessionFile: path,
   projectDir,
-}: Pick<Team, "sessionFile" | "projectDir">): Promise<NamedSession | undefined> {
+}: Pick<Team, "sessionFile" | "projectDir">): NamedSession | undefined {
   if (path === null) return undefined
   const rules = rulesFor(path, projectDir)
   try {
     const { id } = JSON.parse(readText(path, { ...rules, maxBytes: MAX_BYTES })) as { id?: unknown }
     const mtimeMs = lookAtFile(path, rules)?.mtimeMs
-    if (typeof id !== "string" || id.trim() === "" || mtimeMs === undefined) return undefined
+    if (typeof id !== "string" || !ID.test(id) || mtimeMs === undefined) return undefined
     return { id, writtenAtMs: mtimeMs }
   } catch {
     // Not there yet, or in the middle of being written: the next look reads it.
@@ -26,3 +26,5 @@ export async function readSessionFile({
 }
 
 const MAX_BYTES = 64 * 1024
+/** It is shown to agents and people: words in a repository's file must not pass for a session's name. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/

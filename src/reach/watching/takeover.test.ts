@@ -42,7 +42,7 @@ async function makeWorld() {
   })
   const processStart = (pid: number) => (running.has(pid) ? `${pid}0` : undefined)
   const machine = { os: "linux" as const, homeDir: dir, env: {} }
-  const { watch, live } = makeWatching({
+  const { watch, live, hookless } = makeWatching({
     ...{ store, clock, roster, machine, processStart, onTrouble },
     consoles: [claudeCode],
     parentOf: () => 1,
@@ -51,7 +51,7 @@ async function makeWorld() {
     meet: (found) => intake.meet(found),
     paneOf: async () => undefined,
   })
-  const whom = makeWhom({ store, roster, live, host: "here", watch })
+  const whom = makeWhom({ store, roster, live, host: "here", watch, hookless })
   const follower = updatesFollower(roster, watch)
 
   const hook = (name: string, session: string, pid: number, words: object) =>

@@ -2,6 +2,7 @@ import { makeBell } from "../../domain/bell.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
+import { isUntrusted } from "../../domain/origin.ts"
 import type { PaneAddress } from "../../domain/panes.ts"
 import type { Post } from "../../domain/post.ts"
 import type { Store } from "../../domain/store.ts"
@@ -36,6 +37,8 @@ export interface Watch {
   look(): Promise<void>
   /** Reports restarts that these sessions' activity shows, so that they come before the activity itself. */
   reportTakeovers(active: readonly Activity[]): Promise<void>
+  /** Takes what the team's session file says now. */
+  readName(team: Team): Promise<void>
   /** The team's session is gone for a moment and may come back; until then nothing goes to one that ran beside it. */
   mayReturn(team: string, other: Pick<LiveAgent, "session" | "pid">): Promise<boolean>
 }
@@ -154,11 +157,22 @@ export function makeWatch(deps: WatchDeps): Watch {
       const own = await store.posts.byTeam(team.name)
       alongside.looked(team.name, mine, own, own !== undefined && isThere(own))
       await consider(team, { kind: "looked", live: mine, atMs })
-      const named = await readSessionFile(team)
-      if (!named) continue
-      const session = await store.sessions.byNative(team.platform, named.id)
-      await consider(team, { kind: "named", ...named, sessionId: session?.id ?? null, atMs })
+      await readName(team)
     }
+  }
+
+  const readName = async (team: Team) => {
+    const named = readSessionFile(team)
+    if (!named) return
+    const { id, writtenAtMs } = named
+    await consider(team, { kind: "named", id, writtenAtMs, sessionId: await claimed(team, id), atMs: clock.nowMs() })
+  }
+
+  /** A file may name any session: only one of this team's own agent is taken for it. */
+  const claimed = async ({ name, platform }: Team, nativeId: string) => {
+    const session = await store.sessions.byNative(platform, nativeId)
+    if (!session || session.isSubagent || isUntrusted(session) || (await store.pairs.ofNative(nativeId))) return null
+    return teamsOf(roster, session).some((team) => team.name === name) ? session.id : null
   }
 
   const attended = async (): Promise<LiveAgent[]> => {
@@ -236,6 +250,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     hear: () => inTurn(hear),
     look: () => inTurn(look),
     reportTakeovers: (active) => inTurn(() => reportTakeovers(active)),
+    readName: (team) => inTurn(() => readName(team)),
     async mayReturn(team, { session: { nativeId }, pid }) {
       const own = await store.posts.byTeam(team)
       const isWaitedFor = own && own.host === host && own.pid > 0 && !own.isTold && own.nativeId !== nativeId

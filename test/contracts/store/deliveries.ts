@@ -28,6 +28,7 @@ export function deliveriesContract(store: () => Store): void {
       fingerprint: null,
       sessionId: null,
       rung: null,
+      fetchKey: null,
       createdAtMs: NOW,
       settledAtMs: null,
     })

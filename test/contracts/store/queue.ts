@@ -36,6 +36,22 @@ export function queueContract(store: () => Store): void {
       expect(await byKey("a1")).toMatchObject({ state: "done", settledAtMs: NOW + 2 })
     })
 
+    test("what was fetched is found by the call that fetched it, once it is settled", async () => {
+      for (const key of ["a1", "b1", "c1"]) await store().deliveries.enqueue(newDelivery(key), NOW)
+      const leased = await store().deliveries.lease(leaseFor("me", { limit: 9 }), NOW)
+      const way = { sessionId: null, rung: "pull" as const }
+      for (const { seq, key } of leased)
+        await store().deliveries.startAttempt(seq, "me", NOW, { ...way, fetchKey: key === "c1" ? "other" : "call" })
+      expect(await store().deliveries.fetchedUnder("call")).toEqual([])
+      for (const { seq } of leased) await store().deliveries.settle(seq, "me", "delivered", null, NOW)
+      expect(await store().deliveries.fetchedUnder("call")).toMatchObject([
+        { key: "a1", sessionId: null, rung: "pull", fetchKey: "call" },
+        { key: "b1" },
+      ])
+      await store().deliveries.move(leased[0]!.seq, ["delivered"], "done", null, NOW)
+      expect(await store().deliveries.fetchedUnder("call")).toHaveLength(2)
+    })
+
     test("one that somebody is at is not moved from under them", async () => {
       await store().deliveries.enqueue(newDelivery("a1"), NOW)
       const seq = await leaseOne(store(), "me")

@@ -1,0 +1,129 @@
+import { mkdirSync, renameSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { makeHome, type TestHome } from "../fixtures/daemon.ts"
+import { connect, type McpClient, type McpClientOptions } from "../fixtures/mcp.ts"
+
+const SOON = { timeout: 60_000, interval: 50 }
+const SLOW_MS = 240_000
+
+/** An agent that nothing is known of but the file that it writes: no hooks, no registry, no session in its environment. */
+let home: TestHome
+let lake: string
+let shore: string
+let agent: McpClient
+let sender: McpClient
+const open: McpClient[] = []
+beforeAll(async () => {
+  home = makeHome()
+  ;[lake, shore] = ["lake", "shore"].map((name) => join(home.env.HOME!, name)) as [string, string]
+  for (const dir of [lake, shore, home.dir]) mkdirSync(dir, { recursive: true, mode: 0o700 })
+  const teams = { lake: { project: lake, session_file: join(lake, ".claude-session") }, shore: { project: shore } }
+  writeFileSync(join(home.dir, "config.json"), JSON.stringify({ teams }))
+  await home.run("start")
+  agent = await client({ cwd: lake })
+  sender = await client({ cwd: shore })
+}, SLOW_MS)
+afterAll(async () => {
+  for (const one of open) await one.close().catch(() => {})
+  await home.dispose()
+})
+
+const client = async (options: McpClientOptions) => {
+  const made = await connect(home, options)
+  open.push(made)
+  return made
+}
+const begins = (id: string) => {
+  const path = join(lake, ".claude-session")
+  const now = new Date().toISOString()
+  writeFileSync(`${path}.new`, JSON.stringify({ id, started_at: now, chat_id: "-100", project: "lake" }))
+  renameSync(`${path}.new`, path)
+}
+interface Page {
+  updates: { type: string; message_id: string; content: string }[]
+  session_restart: { old_session_id: string; new_session_id: string; pending_messages: string[] } | null
+}
+const messages = ({ updates }: Page) => updates.filter(({ type }) => type === "message")
+const pull = async (from: McpClient, meta?: Record<string, unknown>) =>
+  messages(await from.call<Page>("pull_updates", { target: "lake" }, meta))
+const ids = (list: { message_id: string }[]) => list.map(({ message_id }) => message_id)
+const mail = async (message: string, more: object = {}) =>
+  (await sender.call<{ id: string }>("send_message", { target: "lake", message, ...more })).id
+const words = async (message: string, ...more: string[]) =>
+  (await home.json<{ id: string; note: string }>("send", "lake", message, ...more)).id
+const state = async (id: string) => (await home.json<{ state: string }>("queue", "show", id)).state
+
+test("it fetches what waits, once and in order, and nobody else gets it", { timeout: SLOW_MS }, async () => {
+  begins("first")
+  const first = await mail("Paint the boat.")
+  const answer = await home.json<{ id: string; note: string }>("send", "lake", "Mind the weather.")
+  expect(answer.note).toMatch(/^Its agent fetches its messages itself/)
+  const urgent = await mail("The tide is early.", { priority: "urgent" })
+  await expect
+    .poll(async () => (await home.json<{ reason?: string }>("queue", "show", first)).reason, SOON)
+    .toBe("its agent fetches its messages itself")
+
+  const strangers = [sender, await client({ transport: "http" }), await client({ cwd: home.env.HOME! })]
+  for (const stranger of strangers) expect(await pull(stranger)).toEqual([])
+  const remote = { threadId: "first", callId: "c1" }
+  expect(await pull(strangers[1]!, remote), "over TCP a session is only a claim").toEqual([])
+  expect(messages(await home.json<Page>("updates", "lake"))).toEqual([])
+  expect(await state(first)).toBe("queued")
+
+  const fetched = await pull(agent)
+  expect(ids(fetched)).toEqual([urgent, first, answer.id])
+  expect(fetched[1]!.content).toMatch(/^\[Message m-\w+ from .*, via Throughline\]\n> Paint the boat\./)
+  expect(fetched[2]!.content).toMatch(/from the owner, via Throughline\]\n> Mind the weather\./)
+  expect(await pull(agent)).toEqual([])
+  for (const id of ids(fetched)) expect(await state(id)).toBe("done")
+})
+
+test("a call that a killed daemon did not answer is answered by the next one", { timeout: SLOW_MS }, async () => {
+  const meta = { "claudecode/toolUseId": "toolu_lost" }
+  const sent = [await mail("one"), await words("two"), await mail("three", { priority: "urgent" })]
+  // As if this answer had been lost: the relay repeats a call that was not answered, under the same key.
+  const lost = await pull(agent, meta)
+  expect(ids(lost)).toEqual([sent[2], sent[0], sent[1]])
+  await home.kill()
+  expect(await pull(agent, meta)).toEqual(lost)
+  expect(await pull(agent)).toEqual([])
+})
+
+test("killed at any moment, the daemon loses nothing and gives nothing twice", { timeout: SLOW_MS }, async () => {
+  const got: string[] = []
+  const sent: string[] = []
+  let isSent = false
+  const fetching = (async () => {
+    while (!isSent || got.length < sent.length) got.push(...ids(await pull(agent)))
+  })()
+  for (let round = 0; round < 12; round++) {
+    for (let n = 0; n < 3; n++) sent.push(await mail(`round ${round}, ${n}`, { idempotency_key: `${round}.${n}` }))
+    if (round % 2 === 0) await home.kill()
+  }
+  isSent = true
+  await fetching
+  expect(got).toEqual(sent)
+  expect(await pull(agent)).toEqual([])
+})
+
+test("a restart comes before the new session's mail, with what the old one had not done", {
+  timeout: SLOW_MS,
+}, async () => {
+  const fetched = await mail("half done")
+  await pull(agent)
+  const waiting = await mail("not begun")
+  begins("second")
+  const page = await agent.call<Page>("pull_updates", { target: "lake" })
+  expect(page.session_restart).toMatchObject({
+    old_session_id: "first",
+    new_session_id: "second",
+    pending_messages: [fetched, waiting],
+  })
+  expect(ids(messages(page))).toEqual([waiting])
+  expect(await state(fetched)).toBe("uncertain")
+  expect(
+    (await agent.call<Page>("pull_updates", { target: "lake", since: "u0", limit: 200 })).updates.filter(isRestart),
+  ).toHaveLength(1)
+})
+const isRestart = ({ type }: { type: string }) => type === "session_restart"
