@@ -3,10 +3,10 @@ import { isOwner } from "../domain/caller.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
-import { addressOf, messageOf, PRIORITIES, RUNGS, targetOf } from "../domain/message.ts"
+import { addressOf, FETCHES, messageOf, PRIORITIES, RUNGS, targetOf } from "../domain/message.ts"
 import { shownReason } from "../domain/reason.ts"
 import { operation } from "./operation.ts"
-import { clip, minute, table } from "./text.ts"
+import { ago, clip, minute, table } from "./text.ts"
 
 export const sendMessage = operation({
   name: "send_message",
@@ -66,6 +66,10 @@ export const queueStatus = operation({
         in_progress: z.number(),
         current_task: z.string().optional(),
         session_id: z.string().optional(),
+        /** When the file was written that says the session's id: the agent's own word, of which nothing else is known. */
+        session_file_at: z.string().optional(),
+        /** It gets its messages by pull_updates, and by no other way. */
+        fetches: z.literal(true).optional(),
         last_seen: z.string().optional(),
         waits_for: z.string().optional(),
         /** Who sent what waits. */
@@ -80,30 +84,47 @@ export const queueStatus = operation({
           ["FOR", "WAITING", "FROM", "AT", "SEEN", "SESSION", "TASK"],
           targets.map((one) => [
             one.target,
-            `${one.pending}${one.waits_for === undefined ? "" : ` (${one.waits_for})`}`,
+            `${one.pending}${whyText(one)}`,
             clip(one.from?.join(", ") ?? "-", 40),
             String(one.in_progress),
             one.last_seen === undefined ? "-" : minute(one.last_seen),
-            one.session_id?.slice(0, 8) ?? "-",
+            sessionText(one),
             clip(one.current_task ?? "-", 60),
           ]),
         ),
   async run({ reach }) {
     const targets = await reach.messages.status()
     return {
-      targets: targets.map(({ target, pending, inProgress, currentTask, sessionId, lastSeenMs, waitsFor, from }) => ({
-        target,
-        pending,
-        in_progress: inProgress,
-        current_task: currentTask ?? undefined,
-        session_id: sessionId ?? undefined,
-        last_seen: time(lastSeenMs),
-        waits_for: waitsFor ?? undefined,
-        from: from.length === 0 ? undefined : from,
+      targets: targets.map((one) => ({
+        target: one.target,
+        pending: one.pending,
+        in_progress: one.inProgress,
+        current_task: one.currentTask ?? undefined,
+        session_id: one.sessionId ?? undefined,
+        session_file_at: time(one.sessionFileAtMs),
+        ...(one.isFetched ? { fetches: true as const } : {}),
+        last_seen: time(one.lastSeenMs),
+        waits_for: one.waitsFor ?? undefined,
+        from: one.from.length === 0 ? undefined : one.from,
       })),
     }
   },
 })
+
+function whyText({ fetches, waits_for }: { fetches?: true | undefined; waits_for?: string | undefined }): string {
+  const why = fetches ? FETCHES : waits_for
+  return why === undefined ? "" : ` (${why})`
+}
+
+interface SessionFacts {
+  session_id?: string | undefined
+  session_file_at?: string | undefined
+}
+
+function sessionText({ session_id, session_file_at }: SessionFacts): string {
+  const id = session_id?.slice(0, 8) ?? "-"
+  return session_file_at === undefined ? id : `${id} (in its file, ${ago(Date.now() - Date.parse(session_file_at))})`
+}
 
 export const MessageView = z.object({
   id: z.string(),

@@ -4,7 +4,8 @@ import type { Foundling } from "../teams/foundlings.ts"
 import type { PairState } from "../teams/status.ts"
 import { operation } from "./operation.ts"
 import { AskView, askText, viewWaiting } from "./teams-ask.ts"
-import { counted, minute, table } from "./text.ts"
+import { counted, fetchNote, minute, table } from "./text.ts"
+import { HOOKLESS_VIEW, hooklessView } from "./views.ts"
 
 const PairView = z.object({
   id: z.string(),
@@ -64,6 +65,9 @@ export const teamsStatus = operation({
         pairs: z.number(),
         waiting: z.number(),
         running: z.number(),
+        ...HOOKLESS_VIEW,
+        /** Messages that wait for it, beside what was asked. */
+        mail: z.number().optional(),
       }),
     ),
     pairs: z.array(PairView),
@@ -73,12 +77,14 @@ export const teamsStatus = operation({
   }),
   text({ teams, pairs, processes, foundlings = [], message }) {
     if (message) return message.answer === undefined ? stateText(message) : askText(message)
+    const hasHookless = teams.some(({ fetches }) => fetches)
     const rows = teams.map((team) => [
       team.name,
       team.platform,
       String(team.pairs),
       String(team.waiting),
       String(team.running),
+      ...(hasHookless ? [team.fetches ? fetchNote({ ...team, waiting: team.mail ?? 0 }) : ""] : []),
     ])
     const running = processes.map(({ pid, from, to, threadId, state, memoryMb, lastUsedAt }) => [
       String(pid ?? "-"),
@@ -89,14 +95,16 @@ export const teamsStatus = operation({
       lastUsedAt.slice(0, 19).replace("T", " "),
     ])
     return [
-      teams.length === 0 ? "No teams." : table(["TEAM", "AGENT", "THREADS", "WAITING", "AT"], rows),
+      teams.length === 0
+        ? "No teams."
+        : table(["TEAM", "AGENT", "THREADS", "WAITING", "AT", ...(hasHookless ? ["MAIL"] : [])], rows),
       processes.length === 0
         ? `No process runs for them; ${pairs.length} threads (throughline teams threads).`
         : table(["PID", "PAIR", "THREAD", "STATE", "MEMORY", "USED"], running),
       ...foundlings.slice(0, MOST_SHOWN).map(foundlingText),
     ].join("\n\n")
   },
-  async run({ teams, permits }, { team, messageId }) {
+  async run({ teams, permits, reach }, { team, messageId }) {
     if (messageId !== undefined)
       return {
         teams: [],
@@ -106,9 +114,12 @@ export const teamsStatus = operation({
       }
     const state = await teams.status(team)
     const foundlings = await teams.foundlings.list(team)
+    const queues = new Map((await reach.messages.status()).map((one) => [one.target, one]))
     return {
       teams: state.teams.map(({ description, ...rest }) => ({
         ...rest,
+        ...hooklessView(queues.get(rest.name)),
+        mail: queues.get(rest.name)?.pending ?? 0,
         ...(description === "" ? {} : { description }),
       })),
       pairs: state.pairs.map(viewPair),

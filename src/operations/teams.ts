@@ -2,8 +2,10 @@ import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import type { Team } from "../domain/team.ts"
 import type { KeptState } from "../reach/keeping/keeping.ts"
+import type { TargetStatus } from "../reach/messages/status.ts"
 import { operation } from "./operation.ts"
-import { table } from "./text.ts"
+import { fetchNote, table } from "./text.ts"
+import { HOOKLESS_VIEW, hooklessView } from "./views.ts"
 
 const name = z.string().min(1).describe("The team's name")
 const replace = z.boolean().default(false).describe("Take the place of one that is there")
@@ -20,6 +22,9 @@ export const TeamView = z.object({
   /** Whether a session of it is there, and whether Throughline keeps one up. */
   state: z.string(),
   kept: z.boolean(),
+  ...HOOKLESS_VIEW,
+  /** Messages that wait for it. */
+  waiting: z.number().optional(),
   note: z.string().optional(),
   attach: z.string().optional(),
 })
@@ -34,12 +39,12 @@ export const teamsList = operation({
   input: z.strictObject({}),
   output: z.object({ teams: z.array(TeamView), troubles: z.array(z.string()) }),
   text({ teams, troubles }) {
-    const rows = teams.map(({ name, platform, state, kept, project, note, description }) => [
-      name,
-      platform,
-      kept ? `${state}, kept` : state,
-      project,
-      note ?? description ?? "",
+    const rows = teams.map((team) => [
+      team.name,
+      team.platform,
+      team.kept ? `${team.state}, kept` : team.fetches ? "not seen" : team.state,
+      team.project,
+      team.note ?? (team.fetches ? fetchNote(team) : (team.description ?? "")),
     ])
     const list =
       teams.length === 0
@@ -47,12 +52,14 @@ export const teamsList = operation({
         : table(["NAME", "AGENT", "SESSION", "PROJECT", "NOTE"], rows)
     return [list, ...troubles.map((trouble) => `! ${trouble}`)].join("\n")
   },
-  async run({ teams, keeping }) {
+  async run({ teams, keeping, reach }) {
     const states = await keeping.states()
+    const queues = await reach.messages.status()
     const known = teams.roster.list().map((team) =>
       view(
         team,
         states.find((state) => state.team === team.name),
+        queues.find(({ target }) => target === team.name),
       ),
     )
     const lost = states.filter((state) => state.isKept && !teams.roster.byName(state.team))
@@ -105,7 +112,7 @@ export const teamsAdd = operation({
       session_file: sessionFile,
     }).filter(([, value]) => value !== undefined)
     const team = teams.add(caller, name, { project: keys.project, ...Object.fromEntries(said) }, { replace })
-    return { team: view(team, undefined) }
+    return { team: view(team) }
   },
 })
 
@@ -231,7 +238,7 @@ const UP = {
     `A session of ${team} runs in another terminal; when that one ends, one is started here.`,
 }
 
-function view(team: Team, kept: KeptState | undefined): z.output<typeof TeamView> {
+function view(team: Team, kept?: KeptState, queue?: TargetStatus): z.output<typeof TeamView> {
   return {
     name: team.name,
     project: team.projectDir,
@@ -245,6 +252,8 @@ function view(team: Team, kept: KeptState | undefined): z.output<typeof TeamView
       : { chat: { id: team.chat.id, ...(team.chat.thread === null ? {} : { thread: team.chat.thread }) } }),
     state: kept?.state ?? "down",
     kept: kept?.isKept ?? false,
+    ...hooklessView(queue),
+    ...(queue === undefined ? {} : { waiting: queue.pending }),
     ...(kept?.note === undefined ? {} : { note: kept.note }),
     ...(kept?.attach === undefined ? {} : { attach: kept.attach }),
   }

@@ -1,3 +1,4 @@
+import { FETCHES } from "../domain/message.ts"
 import { UNTRUSTED_LABEL } from "../domain/origin.ts"
 import type { ConversationView, RunView, SessionView, ThoughtView, TurnView } from "./views.ts"
 
@@ -93,6 +94,19 @@ export function projectName(rootUri: string | undefined): string {
 /** A moment as people read it in a list. */
 export function minute(iso: string): string {
   return iso.slice(0, 16).replace("T", " ")
+}
+
+interface FetchFacts {
+  sessionId?: string | undefined
+  sessionFileAt?: string | undefined
+  waiting?: number | undefined
+}
+
+/** Of a team whose agent has no hooks: how it gets its mail, and what its file says of its session. */
+export function fetchNote({ sessionId, sessionFileAt, waiting }: FetchFacts, nowMs = Date.now()): string {
+  const age = sessionFileAt === undefined ? "" : `, written ${ago(nowMs - Date.parse(sessionFileAt))}`
+  const session = sessionId === undefined ? "" : `; its file names session ${sessionId}${age}`
+  return `${FETCHES}${waiting === undefined ? "" : `, ${waiting} waiting`}${session}`
 }
 
 /** A span of time as people say it: "just now", "2 minutes ago". */

@@ -5,6 +5,7 @@ import type { Run } from "../domain/run.ts"
 import type { Session } from "../domain/session.ts"
 import type { Thought } from "../domain/thought.ts"
 import { TURN_KINDS, type Turn } from "../domain/turn.ts"
+import type { TargetStatus } from "../reach/messages/status.ts"
 
 /** How sessions and thoughts look from outside. Absent means no or none, which keeps answers short. */
 export const SessionView = z.object({
@@ -184,3 +185,22 @@ export function viewThoughts(thoughts: Thought[]): {
 }
 
 const iso = (ms: number) => new Date(ms).toISOString()
+
+/** Of a team whose agent has no hooks. */
+export const HOOKLESS_VIEW = {
+  /** As its file says, and when that was written. */
+  sessionId: z.string().optional(),
+  sessionFileAt: z.string().optional(),
+  /** It gets its messages by pull_updates, and by no other way. */
+  fetches: z.literal(true).optional(),
+}
+
+export function hooklessView(status: TargetStatus | undefined) {
+  if (!status?.isFetched) return {}
+  const { sessionId, sessionFileAtMs } = status
+  return {
+    fetches: true as const,
+    ...(sessionId === null ? {} : { sessionId }),
+    ...(sessionFileAtMs === null ? {} : { sessionFileAt: iso(sessionFileAtMs) }),
+  }
+}

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { openBrowser, openPage } from "../fixtures/browser.ts"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { connect, type McpClient, type McpClientOptions } from "../fixtures/mcp.ts"
 
@@ -77,6 +78,42 @@ test("it fetches what waits, once and in order, and nobody else gets it", { time
   expect(fetched[2]!.content).toMatch(/from the owner, via Throughline\]\n> Mind the weather\./)
   expect(await pull(agent)).toEqual([])
   for (const id of ids(fetched)) expect(await state(id)).toBe("done")
+})
+
+test("everybody can see what is known of it", { timeout: SLOW_MS }, async () => {
+  const waiting = await mail("For the morning.")
+  const [target] = (await sender.call<{ targets: object[] }>("queue_status", {})).targets
+  expect(target).toMatchObject({ target: "lake", pending: 1, session_id: "first", fetches: true })
+  const { session_file_at } = target as { session_file_at: string }
+  expect(Date.now() - Date.parse(session_file_at)).toBeLessThan(SLOW_MS)
+  const known = { name: "lake", sessionId: "first", sessionFileAt: session_file_at, fetches: true }
+  const status = await sender.call<{ teams: object[] }>("teams_status", {})
+  expect(status.teams).toMatchObject([
+    { ...known, mail: 1, waiting: 0 },
+    { name: "shore", mail: 0 },
+  ])
+  expect(status.teams[1]).not.toHaveProperty("fetches")
+  expect(await home.json("teams")).toMatchObject({ teams: [{ ...known, waiting: 1 }, { name: "shore" }] })
+  const said = "fetches its mail with pull_updates"
+  expect((await home.run("queue")).stdout).toMatch(
+    new RegExp(`lake +1 \\(${said}\\) .*first \\(in its file, .*(ago|just now)\\)`),
+  )
+  for (const command of [["teams"], ["teams", "status"]])
+    expect((await home.run(...command)).stdout).toMatch(
+      new RegExp(`lake .*${said}, 1 waiting; its file names session first, written (just now|.* ago)`),
+    )
+  expect(await sender.text("queue_status", {})).toContain(said)
+  const browser = await openBrowser()
+  try {
+    const { page } = await openPage(browser, home, "/teams")
+    const queues = page.getByRole("region", { name: "Queues" })
+    await queues.getByText(said).waitFor()
+    expect(await queues.textContent()).toMatch(/lake.*1 waiting.*fetches its mail.*session first, in its file/s)
+  } finally {
+    await browser.close()
+  }
+  expect(ids(await pull(agent))).toEqual([waiting])
+  expect((await sender.call<{ targets: object[] }>("queue_status", {})).targets[0]).toMatchObject({ in_progress: 1 })
 })
 
 test("a call that a killed daemon did not answer is answered by the next one", { timeout: SLOW_MS }, async () => {

@@ -42,6 +42,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true })
 })
 
+const SEEN = { isFetched: false, sessionFileAtMs: null }
 const make = (settings: Partial<MessageSettings> = {}) =>
   makeMessages({
     store,
@@ -184,7 +185,7 @@ describe("send", () => {
       const { id } = (await make().send({ sessionId, text: "words", sender: owner })) as { id: string }
       const { seq } = (await make().byId(id))!
       const status = async () => (await make().status()).filter(({ target }) => target.startsWith("session:"))
-      const facts = { target: "session:abcd", sessionId: "abcd", lastSeenMs: nowMs, waitsFor: null }
+      const facts = { target: "session:abcd", sessionId: "abcd", lastSeenMs: nowMs, waitsFor: null, ...SEEN }
       expect(await status()).toEqual([{ ...facts, pending: 1, inProgress: 0, currentTask: null, from: [owner.name] }])
       await store.deliveries.move(seq, ["queued"], "running", null, nowMs)
       expect(await status()).toEqual([{ ...facts, pending: 0, inProgress: 1, currentTask: "words", from: [] }])
@@ -269,7 +270,7 @@ test("status tells of every team what waits, why, and what the agent has", async
   )
   await store.deliveries.retry(head!.seq, "c", nowMs, "the agent is busy")
   expect(await messages.waitsFor((await messages.byId(ids[2]!))!)).toBe("the agent is busy")
-  const nobody = { sessionId: null, lastSeenMs: null }
+  const nobody = { sessionId: null, lastSeenMs: null, ...SEEN }
   expect(await messages.status()).toEqual([
     {
       target: "api",

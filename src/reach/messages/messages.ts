@@ -17,6 +17,7 @@ import type { MessageOrigin } from "../../domain/outgoing.ts"
 import { because, type ReasonWords } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
+import type { Hookless } from "../watching/hookless.ts"
 import { findSession, findTarget } from "./addressing.ts"
 import { stateEntry } from "./entries.ts"
 import { isTooLongToWake } from "./mail.ts"
@@ -80,6 +81,8 @@ export interface MessageDeps {
   interrupt: Messages["interrupt"]
   /** What its sender should know at once: see `Ladder.caveat`. */
   caveat?(to: Address, payload: MessagePayload): Promise<string | undefined>
+  /** What is known of agents without hooks. */
+  hookless?: Hookless
   /** A hint that there is something to do there. */
   onQueued?(to: Address): void
 }
@@ -146,7 +149,7 @@ export function makeMessages(deps: MessageDeps): Messages {
 
     byId: (id) => ofAgents(store, id),
     waitsFor: ({ lane }) => whyWaiting(store, [lane]),
-    status: makeStatus({ store, roster }),
+    status: makeStatus({ store, roster, hookless: deps.hookless }),
     interrupt,
   }
 }

@@ -12,6 +12,7 @@ import { shownReason } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { folderUri } from "../../lib/folder-uri.ts"
+import type { Hookless } from "../watching/hookless.ts"
 
 export interface TargetStatus {
   /** A team's name, or `session:` and the id of a session. */
@@ -25,6 +26,10 @@ export interface TargetStatus {
   /** The agent's own name for the session, or of the one at the team's post. */
   sessionId: string | null
   lastSeenMs: number | null
+  /** Its agent has no hooks, and fetches what waits. */
+  isFetched: boolean
+  /** When the file was written that says the session's id; null where the session is one that was seen. */
+  sessionFileAtMs: number | null
   /** Why the next one waits. */
   waitsFor: string | null
   /** Who sent what waits first, each once. */
@@ -37,7 +42,15 @@ const MAX_TASK_CHARS = 200
 const MOST_SENDERS_OF = 50
 
 /** How it stands with every team, and with every session that something is under way for. */
-export function makeStatus({ store, roster }: { store: Store; roster: Roster }): () => Promise<TargetStatus[]> {
+export function makeStatus({
+  store,
+  roster,
+  hookless,
+}: {
+  store: Store
+  roster: Roster
+  hookless?: Hookless | undefined
+}): () => Promise<TargetStatus[]> {
   return async () => {
     const counts = await store.deliveries.counts(AGENT_CHANNEL)
     const isOpen = (state: DeliveryState) => state === "queued" || WITH_AGENT.includes(state)
@@ -61,7 +74,7 @@ export function makeStatus({ store, roster }: { store: Store; roster: Roster }):
           currentTask: (await saidTask(store, roster, to)) ?? (await currentWords(store, lanes)),
           waitsFor: pending === 0 ? null : await whyWaiting(store, lanes),
           from: pending === 0 ? [] : await senders(store, lanes),
-          ...(await seen(store, to)),
+          ...((await saidInFile(roster, hookless, to)) ?? (await seen(store, to))),
         }
       }),
     )
@@ -101,17 +114,31 @@ export async function whyWaiting(store: Store, lanes: string[]): Promise<string 
   return shownReason(next?.outcome ?? null)
 }
 
-async function seen(
-  store: Store,
-  { team, sessionId }: Address,
-): Promise<Pick<TargetStatus, "sessionId" | "lastSeenMs">> {
+type Whose = Pick<TargetStatus, "sessionId" | "lastSeenMs" | "isFetched" | "sessionFileAtMs">
+const SEEN = { isFetched: false, sessionFileAtMs: null }
+
+/** Undefined where it does not count: a session was seen, or hooks tell of it. */
+async function saidInFile(
+  roster: Roster,
+  hookless: Hookless | undefined,
+  { team: name }: Address,
+): Promise<Whose | undefined> {
+  const team = name === undefined ? undefined : roster.byName(name)
+  if (!team || !(await hookless?.fetches(team))) return undefined
+  const named = await hookless?.named(team)
+  const atMs = named?.writtenAtMs ?? null
+  return { sessionId: named?.id ?? null, lastSeenMs: atMs, isFetched: true, sessionFileAtMs: atMs }
+}
+
+async function seen(store: Store, { team, sessionId }: Address): Promise<Whose> {
   if (sessionId !== undefined) {
     const session = await store.sessions.byId(sessionId)
     const [route] = await store.routes.ofSession(sessionId)
-    return { sessionId: session?.nativeId ?? null, lastSeenMs: route?.seenAtMs ?? session?.updatedAtMs ?? null }
+    const lastSeenMs = route?.seenAtMs ?? session?.updatedAtMs ?? null
+    return { sessionId: session?.nativeId ?? null, lastSeenMs, ...SEEN }
   }
   const post = await store.posts.byTeam(team)
-  if (!post?.sessionId) return { sessionId: null, lastSeenMs: null }
+  if (!post?.sessionId) return { sessionId: null, lastSeenMs: null, ...SEEN }
   const [route] = await store.routes.ofSession(post.sessionId)
-  return { sessionId: post.nativeId, lastSeenMs: route?.seenAtMs ?? post.goneAtMs ?? post.sinceMs }
+  return { sessionId: post.nativeId, lastSeenMs: route?.seenAtMs ?? post.goneAtMs ?? post.sinceMs, ...SEEN }
 }

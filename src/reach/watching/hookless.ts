@@ -39,7 +39,7 @@ export function makeHookless({
       const post = await store.posts.byTeam(team.name)
       // Of a session that was seen since, it is known better.
       const isOld = said !== undefined && post !== undefined && post.pid > 0 && said.writtenAtMs <= (post.goneAtMs ?? 0)
-      return isOld ? undefined : said
+      return isOld || !said ? undefined : { ...said, writtenAtMs: Math.min(said.writtenAtMs, clock.nowMs()) }
     },
   }
 }

@@ -168,20 +168,38 @@ function Queues({ targets }: Awaited<ReturnType<typeof ask<"queue_status">>>) {
     <section class="section" aria-label="Queues">
       <h2>Queues</h2>
       <ul class="rows">
-        {targets.map(({ target, pending, in_progress, current_task, waits_for, from }) => (
-          <li key={target} class="row-link">
-            <span class="row-title">
-              <strong>{target}</strong> {current_task && <span class="muted">{current_task}</span>}
-            </span>
-            <span class="row-facts">
-              <span>{pending + in_progress === 0 ? "nothing waits" : `${pending} waiting`}</span>
-              {from && <span>from {from.join(", ")}</span>}
-              {in_progress > 0 && <span>{in_progress} under way</span>}
-              {waits_for && <span class="state state-queued">{waits_for}</span>}
-            </span>
-          </li>
+        {targets.map((one) => (
+          <Queue key={one.target} {...one} />
         ))}
       </ul>
     </section>
+  )
+}
+
+type Target = Awaited<ReturnType<typeof ask<"queue_status">>>["targets"][number]
+
+function Queue(queue: Target) {
+  const { target, pending, in_progress, current_task, waits_for, from, fetches, session_id, session_file_at } = queue
+  return (
+    <li class="row-link">
+      <span class="row-title">
+        <strong>{target}</strong> {current_task && <span class="muted">{current_task}</span>}
+      </span>
+      <span class="row-facts">
+        <span>{pending + in_progress === 0 ? "nothing waits" : `${pending} waiting`}</span>
+        {from && <span>from {from.join(", ")}</span>}
+        {in_progress > 0 && <span>{in_progress} under way</span>}
+        {fetches ? (
+          <span>fetches its mail with pull_updates</span>
+        ) : (
+          waits_for && <span class="state state-queued">{waits_for}</span>
+        )}
+        {fetches && session_id && session_file_at && (
+          <span>
+            session {session_id}, in its file <Time at={session_file_at} />
+          </span>
+        )}
+      </span>
+    </li>
   )
 }
