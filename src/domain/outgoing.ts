@@ -27,6 +27,10 @@ export type Outgoing =
       state: DeliveryState
       why: string | null
     }
+  /** Why messages that somebody wrote wait, as a reply to the first; what it says is made when it is sent. */
+  | { kind: "waiting"; topicId: string; noticeId: string; replyTo: number }
+  /** It says what became of them. */
+  | { kind: "waited"; topicId: string; noticeId: string }
   /** What a command, or a tap, is answered with. */
   | {
       kind: "answer"
@@ -59,6 +63,8 @@ export interface OutgoingButton {
 export const topicLane = ({ id }: Pick<Topic, "id">, isFirst = false) => (isFirst ? `topic:${id}!first` : `topic:${id}`)
 /** Answers to commands in a chat. */
 export const chatLane = (chatId: string) => `chat:${chatId}`
+/** What is said of messages that wait, and what became of them. */
+export const waitingLane = (noticeId: string) => `waiting:${noticeId}`
 export const receiptLane = (chatId: string) => `receipts:${chatId}`
 
 /** Where a message of a person came from, kept with it: so that it is not told back, and its receipt finds it. */

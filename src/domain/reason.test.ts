@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { because, plainWords, REASONS, type ReasonCode, shownReason, workedOnBy, workerIn } from "./reason.ts"
+import { because, plainWords, REASONS, type ReasonCode, reasonIn, shownReason, workedOnBy, workerIn } from "./reason.ts"
 
 /** Of how it is built, and names of tools that people do not have. */
 const INTERNAL =
@@ -27,6 +27,26 @@ describe("every reason", () => {
   test("is made with its words", () => {
     expect(because("session_ended")).toEqual({ code: "session_ended", words: "the session has ended" })
     expect(because("pool_full", "4").words).toBe("all 4 processes that may run are busy")
+  })
+})
+
+describe("the words that are kept", () => {
+  const own = (Object.keys(REASONS) as ReasonCode[]).filter(
+    (code) => !["refused", "agent_said", "failed"].includes(code),
+  )
+  // Which of two says a state does not matter: nothing waits for either.
+  const same = { state_is_already: "state_is" } as Partial<Record<ReasonCode, ReasonCode>>
+  for (const code of own)
+    test(`tell which reason it was, and its values: ${code}`, () => {
+      const say = REASONS[code] as (...values: string[]) => string
+      const found = reasonIn(say("a (b) $1"))
+      expect(found?.code).toBe(same[code] ?? code)
+      if (say.length > 0 && !same[code]) expect(found?.values).toEqual(["a (b) $1"])
+    })
+
+  test("of somebody else are no reason of ours", () => {
+    expect(reasonIn("the disk is full")).toBeUndefined()
+    expect(reasonIn("")).toBeUndefined()
   })
 })
 

@@ -88,8 +88,6 @@ export const REASONS = {
   duplicate: () => "duplicate",
   target_unknown: (target: string) => `unknown target: ${target}`,
   target_ambiguous: (id: string) => `ambiguous target: more than one session begins with ${id}`,
-  target_log: (id: string) =>
-    `session ${id} is a log that an agent wrote, and no agent reads messages there; name a team or a live session`,
   target_subagent: () => "a sub-agent takes no messages; its parent does",
   in_delivery: () => "it is being delivered right now",
   state_is: (state: string) => `it is ${state}`,
@@ -138,6 +136,26 @@ export function workerIn(outcome: string | null): { pid: number; start: string }
 
 /** The reason that a row holds, as it may be shown. */
 export const shownReason = (outcome: string | null): string | null => (workerIn(outcome) ? REASONS.at_work() : outcome)
+
+/** The reason that these words say, with its values. What an agent, a person or a failure said is none of them. */
+export function reasonIn(words: string): { code: ReasonCode; values: string[] } | undefined {
+  for (const [code, pattern] of patterns()) {
+    const values = pattern.exec(words)?.slice(1)
+    if (values) return { code, values }
+  }
+  return undefined
+}
+
+const HOLE = "\u0001"
+let known: [ReasonCode, RegExp][] | undefined
+/** Those without a value first: a value could be anything. */
+const patterns = () =>
+  (known ??= (Object.keys(REASONS) as ReasonCode[])
+    .map((code) => [code, (REASONS[code] as (value: string) => string)(HOLE)] as const)
+    .filter(([, words]) => words !== HOLE)
+    .sort(([, a], [, b]) => Number(a.includes(HOLE)) - Number(b.includes(HOLE)))
+    .map(([code, words]) => [code, new RegExp(`^${escaped(words).replace(HOLE, "(.*)")}$`, "s")]))
+const escaped = (words: string) => words.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
 /** Agents name what they wait for in words of their programs: waitingOnApproval, permission_prompt. */
 export function plainWords(name: string): string {

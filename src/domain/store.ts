@@ -15,6 +15,7 @@ import type { NewSource, Source, SourceLook, SourceSummary } from "./source.ts"
 import type { Audit, Pairs, Permissions } from "./team-store.ts"
 import type { NewThought, Thought } from "./thought.ts"
 import type { Turn, TurnKind } from "./turn.ts"
+import type { WaitNotices } from "./wait-notice.ts"
 
 /** Everything that is kept. One implementation, two dialects; test/contracts/store.ts is its meaning. */
 export interface Store {
@@ -44,6 +45,7 @@ export interface Store {
   readonly teamPeople: TeamPeople
   readonly budgets: Budgets
   readonly cards: Cards
+  readonly waitNotices: WaitNotices
   readonly holds: Holds
   readonly roles: Roles
   /**
@@ -106,8 +108,6 @@ export interface Sessions {
   ): Promise<{ bound: Session | undefined; open: number }>
   /** At most two: enough to tell a unique prefix from an ambiguous one. */
   byPrefix(idOrNativeId: string): Promise<Session[]>
-  /** Those that were logged under this id in some project, untrusted ones too; at most two. */
-  logged(platform: string, nativeId: string): Promise<Session[]>
   /** Newest first. Sessions linked to the project count as its own. */
   list(filter: SessionFilter): Promise<Session[]>
   /** Those that fit, in no order; a search is kept to them. `among` are the only ones that are looked at. */

@@ -20,6 +20,7 @@ import { makeThoughts } from "./thoughts.ts"
 import { makeTopics } from "./topics.ts"
 import { makeTurns } from "./turns.ts"
 import { makeUpdates } from "./updates.ts"
+import { makeWaitNotices } from "./wait-notices.ts"
 
 const MAKERS = {
   projects: makeProjects,
@@ -48,6 +49,7 @@ const MAKERS = {
   teamPeople: makeTeamPeople,
   budgets: makeBudgets,
   cards: makeCards,
+  waitNotices: makeWaitNotices,
   holds: makeHolds,
   roles: makeRoles,
 }

@@ -266,6 +266,20 @@ export interface Tables {
   people: { channel: string; user_id: string; name: string; chat_id: string | null; paired_at_ms: number }
   team_people: { channel: string; user_id: string; team: string; name: string; paired_at_ms: number }
   budgets: { key: string; sent_at_ms: string; blocked_until_ms: number }
+  wait_notices: {
+    id: string
+    channel: string
+    session_id: string
+    topic_id: string
+    first_seq: number
+    last_seq: number
+    words: string
+    after_ms: number | null
+    can_resume: number
+    message_id: number | null
+    since_ms: number
+    ended_at_ms: number | null
+  }
   cards: { permission_id: string; channel: string; chat_id: string; thread_id: number | null; message_id: number }
   holds: { key: string; kind: string; why: string; since_ms: number; next_at_ms: number }
   roles: { name: string; owner: string; until_ms: number }

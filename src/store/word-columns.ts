@@ -83,6 +83,7 @@ export const WORD_COLUMNS: { [T in keyof Tables]: Record<Columns<Selectable<Tabl
   people: { channel: OURS, user_id: MESSENGERS, name: "text", chat_id: MESSENGERS },
   team_people: { channel: OURS, user_id: MESSENGERS, team: SETTING, name: "text" },
   budgets: { key: OURS, sent_at_ms: OURS },
+  wait_notices: { id: OURS, channel: OURS, session_id: OURS, topic_id: OURS, words: "text" },
   cards: { permission_id: OURS, channel: OURS, chat_id: MESSENGERS },
   holds: { key: OURS, kind: OURS, why: "text" },
   roles: { name: OURS, owner: MACHINE },

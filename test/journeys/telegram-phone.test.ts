@@ -90,14 +90,15 @@ test("a session that ended keeps what is written, and goes on with it by a tap o
   await expect.poll(() => marks(id), SOON).toEqual(["👀"])
   const offer = () => read().find(({ buttons }) => buttons.flat().some(({ label }) => label === "Resume"))
   await expect.poll(offer, SOON).toBeDefined()
-  const tap = ada.tap(group, offer()!.id, "Resume")
+  const offered = offer()!.id
+  const tap = ada.tap(group, offered, "Resume")
   expect(await telegram.waitFor(() => tap.answer(), 60_000, "the tap's answer")).toMatchObject({
     text: "The session goes on.",
   })
   const submitted = () => started("prompt").map(({ text, sessionId }) => [text, sessionId])
   await expect.poll(submitted, SOON).toEqual([["are you there?", native]])
   await expect.poll(() => marks(id), SOON).toEqual(["👍"])
-  const again = ada.tapOld(group, offer()?.id ?? id, `r:${seat.sessionId}`)
+  const again = ada.tapOld(group, offered, `r:${seat.sessionId}`)
   expect(await telegram.waitFor(() => again.answer(), 60_000)).toMatchObject({ text: "It runs already." })
 }, 240_000)
 

@@ -1,9 +1,9 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
-import { AGENT_CHANNEL, type Rung } from "../../domain/message.ts"
+import { AGENT_CHANNEL, messageOf, type Rung } from "../../domain/message.ts"
 import { because, type Reason, wordsOf } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
-import { settleLeased, stateEntry } from "../messages/entries.ts"
+import { settleLeased, stateEntry, waitingEntry } from "../messages/entries.ts"
 import type { LiveAgent } from "../watching/live.ts"
 
 /** What the courier has in hand: leased to it, renewed while it is at it, and given back or settled. */
@@ -83,9 +83,14 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
       const spared = { isSpared: true }
       const words = wordsOf(reason) ?? delivery.outcome ?? because("agent_busy").words
       // Due since it was: a lease that is being asked for right now may have looked at the clock before.
-      await store.transaction((tx) => tx.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, words, spared), {
-        readAgain: true,
-      })
+      await store.transaction(
+        async (tx) => {
+          const isBack = await tx.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, words, spared)
+          if (isBack && words !== delivery.outcome && (await isPersons(tx, delivery)))
+            await tx.journal.append([waitingEntry(delivery, clock.nowMs())])
+        },
+        { readAgain: true },
+      )
     },
     async again(delivery, reason) {
       inHand.delete(delivery.seq)
@@ -137,3 +142,12 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
     },
   }
 }
+
+/** Whether it, or one that waits behind it, was written in a messenger: whoever wrote it is told why it waits. */
+async function isPersons(tx: Store, { lane, payload }: Delivery): Promise<boolean> {
+  if (messageOf({ payload }).sessionId === undefined) return false
+  const waiting = await tx.deliveries.ofLanes([lane], { states: ["queued"], first: LOOKED_THROUGH })
+  return waiting.some((one) => messageOf(one).origin !== undefined)
+}
+
+const LOOKED_THROUGH = 100

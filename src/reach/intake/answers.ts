@@ -9,7 +9,7 @@ const MAX_ATTEMPTS = 1_000_000
 
 /** Something to be shown in a chat, under a key of what it tells. */
 export function toShow(channel: string, key: string, lane: string, payload: Outgoing): NewDelivery {
-  const repeatable = payload.kind === "receipt" && payload.why === null
+  const repeatable = payload.kind === "waited" || (payload.kind === "receipt" && payload.why === null)
   return { key: `${channel}:${key}`, lane, channel, payload: { ...payload }, repeatable, maxAttempts: MAX_ATTEMPTS }
 }
 

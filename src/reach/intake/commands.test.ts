@@ -98,33 +98,6 @@ test("stop presses Escape and says what came of it; with words they are said nex
   expect(await intake.messages()).toMatchObject([{ text: "do this instead", priority: "stop" }])
 })
 
-test("a session that ended keeps what is written, and offers once to go on", async () => {
-  const intake = await open()
-  const { thread, session, topic } = await intake.session("shop", { isLive: false })
-  ada.write(group, "still there?", { thread })
-  ada.write(group, "hello?", { thread })
-  await intake.settled()
-  expect((await intake.messages()).map(({ state }) => state)).toEqual(["queued", "queued"])
-  const notes = (await intake.shown()).filter(({ kind }) => kind === "note")
-  expect(notes).toMatchObject([
-    { topicId: topic.id, buttons: [[{ label: "Resume", data: `r:${session.id}` }]], isPing: false },
-  ])
-})
-
-test("a session that was dying when it was written to is offered to go on once it is known to be gone", async () => {
-  const intake = await open()
-  const { thread, session } = await intake.session("shop")
-  const notes = async () => (await intake.shown()).filter(({ kind }) => kind === "note")
-  const gone = () =>
-    intake.store.journal.append([{ kind: "session.gone", sessionId: session.id, atMs: Date.now(), data: { pid: 1 } }])
-  await gone()
-  expect(await notes()).toEqual([])
-  ada.write(group, "are you there?", { thread })
-  await intake.settled()
-  await gone()
-  expect(await notes()).toMatchObject([{ buttons: [[{ data: `r:${session.id}` }]] }])
-})
-
 test("a session that cannot be started says why", async () => {
   const intake = await open()
   const { session, topic } = await intake.session("shop", { isLive: false })

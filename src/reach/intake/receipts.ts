@@ -1,12 +1,10 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { DeliveryState } from "../../domain/delivery.ts"
-import type { SessionId } from "../../domain/ids.ts"
 import type { Follower } from "../../domain/journal.ts"
 import { AGENT_CHANNEL, messageOf } from "../../domain/message.ts"
 import { receiptLane } from "../../domain/outgoing.ts"
-import type { Store } from "../../domain/store.ts"
 import { toShow } from "./answers.ts"
-import { offerResume } from "./offer.ts"
+import { makeWaitNotices } from "./wait-notices.ts"
 
 /** Taken in, with the agent, or why it did not come that far. What the agent makes of it is seen in the topic. */
 const SHOWN: ReadonlySet<DeliveryState> = new Set([
@@ -18,26 +16,27 @@ const SHOWN: ReadonlySet<DeliveryState> = new Set([
   "cancelled",
 ])
 
-/** Whoever wrote a message sees on it what became of it, and that nobody is there to take it. */
+/** Whoever wrote a message sees on it what became of it, and why it waits where it does so for long. */
 export function makeReceipts({ channel, clock }: { channel: string; clock: Clock }): Follower {
-  /** It may have been dying when something was written to it. */
-  const offer = async (store: Store, sessionId: SessionId) => {
-    const topics = await store.topics.ofSession(sessionId)
-    const topic = topics.find((one) => one.channel === channel && one.state !== "gone")
-    if (topic) await offerResume(store, { topic, sessionId, nowMs: clock.nowMs() })
-  }
+  const notices = makeWaitNotices({ channel, clock })
   return {
     name: "reach.receipts",
     async after(entries, store) {
-      for (const { kind, data, sessionId } of entries) {
-        if (sessionId !== null && isEnd(kind, data)) await offer(store, sessionId as SessionId)
-        const state = STATE.exec(kind)?.[1] as DeliveryState | undefined
-        if (state === undefined || !SHOWN.has(state) || typeof data.id !== "string") continue
+      for (const entry of entries) {
+        const { kind, data } = entry
+        const state = STATE.exec(kind)?.[1] as DeliveryState | "waiting" | undefined
+        if (state === undefined || typeof data.id !== "string") continue
+        if (state !== "waiting" && !SHOWN.has(state)) continue
         const delivery = await store.deliveries.byKey(data.id)
-        const origin = delivery?.channel === AGENT_CHANNEL ? messageOf(delivery).origin : undefined
-        if (origin?.channel !== channel) continue
+        if (delivery?.channel !== AGENT_CHANNEL) continue
+        const { origin } = messageOf(delivery)
+        const isOurs = origin?.channel === channel
+        // One that is not ours may hold up those behind it that are.
+        const notice = isOurs || state === "waiting" ? await notices.hear(entry, delivery, store) : undefined
+        if (!isOurs || state === "waiting") continue
         const { chatId, threadId, messageId } = origin
-        const why = state === "queued" || state === "delivered" ? null : String(data.reason ?? state)
+        const isTold = state === "queued" || state === "delivered" || notice !== undefined
+        const why = isTold ? null : String(data.reason ?? state)
         const receipt = { kind: "receipt" as const, chatId, threadId, messageId, state, why }
         const row = toShow(channel, `receipt:${data.id}:${state}`, receiptLane(chatId), receipt)
         await store.deliveries.enqueue(row, clock.nowMs())
@@ -45,8 +44,5 @@ export function makeReceipts({ channel, clock }: { channel: string; clock: Clock
     },
   }
 }
-
-const isEnd = (kind: string, data: Record<string, unknown>) =>
-  kind === "session.gone" || (kind === "hook.received" && typeof data.end === "string" && data.agent_id === undefined)
 
 const STATE = /^message\.(\w+)$/

@@ -16,7 +16,6 @@ import type { Answers } from "./answers.ts"
 import { type Attachments, type Brought, filesIn, folderOf } from "./attachments.ts"
 import { digestOf, type Gathered, partOf, settledWith } from "./fragments.ts"
 import type { Handled, Write } from "./handling.ts"
-import { offerResume } from "./offer.ts"
 import { quoted } from "./quoting.ts"
 import type { Known } from "./who.ts"
 
@@ -122,12 +121,12 @@ export function makeToSession({
     }
   }
 
-  /** Nobody is there: it is kept, and whoever wrote it can have the session go on. */
+  /** Nobody is at the team's post: it is kept, and whoever wrote it can have the last session go on. In a topic its notice says so. */
   const asleep = async (message: IncomingMessage, { topic, team }: Recipient): Promise<Write[]> => {
-    const sessionId = topic ? topic.sessionId : ((await store.posts.byTeam(team.name))?.sessionId ?? null)
+    if (topic) return []
+    const sessionId = (await store.posts.byTeam(team.name))?.sessionId ?? null
     const agent = sessionId === null ? undefined : await live.ofSession(sessionId)
     if (agent && (agent.status !== "gone" || agent.route?.host !== host)) return []
-    if (topic) return sessionId ? [(tx) => offerResume(tx, { topic, sessionId, nowMs: clock.nowMs() })] : []
     // What its settings start by themselves needs nobody.
     if (team.whenAway !== "keep") return []
     const { chatId, threadId } = message.place

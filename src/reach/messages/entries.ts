@@ -26,6 +26,12 @@ export function stateEntry(
   }
 }
 
+/** A message, and what is behind it, waits for something else than before. */
+export function waitingEntry(delivery: Pick<Delivery, "key" | "payload">, atMs: number): NewJournalEntry {
+  const { sessionId = null } = addressOf(delivery)
+  return { kind: "message.waiting", sessionId, atMs, data: { id: delivery.key } }
+}
+
 type End = Exclude<DeliveryState, "queued">
 
 /** Settles what is leased, for whoever holds the lease, and says so. Runs inside of a transaction. */

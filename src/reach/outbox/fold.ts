@@ -114,6 +114,8 @@ export function makeFolding({ store, can, rendering }: FoldDeps) {
     /** Whether a later one of the lane says something newer of the same message. */
     async isOutdated(job: Job): Promise<boolean> {
       const { outgoing, delivery } = job
+      if (outgoing.kind === "waited")
+        return (await waitingWith(job)).some(({ seq, payload }) => seq > delivery.seq && payload.kind === "waited")
       if (outgoing.kind !== "receipt") return false
       return (await waitingWith(job)).some((one) => {
         const other = outgoingOf(one)

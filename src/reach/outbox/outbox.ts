@@ -138,9 +138,21 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     return nextMs
   }
 
+  /** A notice that may be there is not sent twice: of what waits its mark tells still, and a later message gets another one. */
+  const leave = async (job: Job, noticeId: string) => {
+    const notice = await store.waitNotices.byId(noticeId)
+    await desk.settle(job, "uncertain", "it may be there", async (tx) => {
+      if (notice) await tx.waitNotices.put({ ...notice, sinceMs: 0 })
+    })
+  }
+
   const admit = async (jobs: Job[]) => {
     for (const job of jobs) {
       // Its courier ended in the middle of a call.
+      if (job.progress.isUnderWay && job.outgoing.kind === "waiting") {
+        await leave(job, job.outgoing.noticeId)
+        continue
+      }
       if (job.progress.isUnderWay) await desk.note(job, doubted(job.progress))
       const whose = await locating.whose(job)
       resting.delete(locating.chatOf(job))
@@ -197,6 +209,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
             await desk.open()
             await holds.open()
             await store.topics.forgetMessages(clock.nowMs() - REMEMBERED_MS)
+            await store.waitNotices.drop(clock.nowMs() - REMEMBERED_MS)
             isOpen = true
           }
           const nextMs = await round()
@@ -231,7 +244,7 @@ const rankOf = ({ delivery, outgoing }: Job) =>
     ? 0
     : outgoing.kind === "receipt"
       ? 1
-      : outgoing.kind === "answer"
+      : outgoing.kind === "answer" || outgoing.kind === "waiting" || outgoing.kind === "waited"
         ? 2
         : 3
 

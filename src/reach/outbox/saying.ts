@@ -148,6 +148,7 @@ export function makeSaying(deps: SayingDeps) {
       // Of several it is the last one that has the buttons.
       if (outgoing.kind === "card")
         await tx.cards.put({ permissionId: outgoing.permissionId, channel: channel.id, ...at.place, messageId })
+      if (outgoing.kind === "waiting") await tx.waitNotices.sent(outgoing.noticeId, messageId)
       await remember(tx, at, messageId)
     }
     const done = progress.done + 1
@@ -245,6 +246,7 @@ const EMPTY: Part = { body: { text: "", marks: [] }, isSilent: true }
 
 const replyOf = ({ outgoing, progress }: Job) => {
   if (outgoing.kind === "receipt") return { replyTo: outgoing.messageId }
+  if (outgoing.kind === "waiting") return { replyTo: outgoing.replyTo }
   if (outgoing.kind === "answer" && outgoing.replyTo !== undefined && progress.done === 0)
     return { replyTo: outgoing.replyTo }
   return {}

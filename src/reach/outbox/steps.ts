@@ -1,6 +1,7 @@
 import type { ChannelTrouble, ReceiptMark } from "../../domain/channel.ts"
 import type { DeliveryState } from "../../domain/delivery.ts"
 import type { Trail } from "../../domain/topic.ts"
+import { waitDueAtMs } from "../messages/covered.ts"
 import type { CallKind } from "./budget.ts"
 import type { Job } from "./desk.ts"
 import { endsTrail, type JobPlace, makeSaying, NO_NEWS, type SayingDeps } from "./saying.ts"
@@ -91,6 +92,17 @@ export function makeSteps(deps: StepDeps) {
     return finish(job, told.ok ? undefined : told.trouble)
   }
 
+  const waited = async (job: Job, at: JobPlace, noticeId: string): Promise<ChannelTrouble | undefined> => {
+    const { messageId } = (await store.waitNotices.byId(noticeId)) ?? {}
+    const [part] = (messageId != null && (await rendering.parts(job.outgoing))) || []
+    if (messageId == null || !part) return finish(job, { kind: "unchanged" })
+    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_NEWS
+    const body = at.isFlat ? joined([labelOf(at.topic!.name), part.body], "\n") : part.body
+    const told = await channel.edit(at.place, messageId, { body, ...(part.buttons ? { buttons: part.buttons } : {}) })
+    at.budget.arrived("edit")
+    return finish(job, told.ok ? undefined : told.trouble)
+  }
+
   const receipt = async (job: Job, at: JobPlace, messageId: number, state: DeliveryState) => {
     const mark = markOf(state)
     if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "react")))) return NO_NEWS
@@ -146,6 +158,7 @@ export function makeSteps(deps: StepDeps) {
     async next(job: Job, at: JobPlace): Promise<Step> {
       const { outgoing, progress } = job
       let here = at
+      let waitUntilMs = 0
       const { topic } = at
       const keep =
         outgoing.kind === "card" || outgoing.kind === "decided" ? 0 : isAnswer(job) ? 1 : settings.keptForCards
@@ -157,6 +170,9 @@ export function makeSteps(deps: StepDeps) {
           if (progress.done > 0) break
           if (await folding.isOutdated(job)) return step("react", () => finish(job, { kind: "unchanged" }))
           return step("react", () => receipt(job, at, outgoing.messageId, outgoing.state))
+        case "waited":
+          if (await folding.isOutdated(job)) return step("edit", () => finish(job, { kind: "unchanged" }))
+          return step("edit", () => waited(job, at, outgoing.noticeId))
         case "decided":
           return step("edit", () => decide(job, at, outgoing.permissionId))
         case "topic":
@@ -171,6 +187,9 @@ export function makeSteps(deps: StepDeps) {
         case "answer":
           break
         default:
+          // What is delivered in the meantime is not told of, nor is a topic opened for it.
+          if (outgoing.kind === "waiting") waitUntilMs = await waitDueAtMs(store, outgoing.noticeId)
+          if (waitUntilMs > clock.nowMs()) break
           if (!topic || isReady(topic)) break
           if (!flat.isInstead(topic.chatId, outgoing.kind)) return step("topic", () => prepare(job, at))
           here = { ...at, place: { chatId: topic.chatId, threadId: null }, isFlat: true }
@@ -185,12 +204,13 @@ export function makeSteps(deps: StepDeps) {
         const trail = topic.trail!
         return step("send", () => saying.endTrail(job, { ...here, topic: { ...topic, trail } }))
       }
-      return step("send", () => saying.say(job, here, keep))
+      return step("send", () => saying.say(job, here, keep), waitUntilMs)
     },
   }
 }
 
-const isAnswer = ({ outgoing: { kind } }: Job) => kind === "answer" || kind === "receipt"
+const isAnswer = ({ outgoing: { kind } }: Job) =>
+  kind === "answer" || kind === "receipt" || kind === "waiting" || kind === "waited"
 
 /** There is nothing more to be done about it. */
 const isOver = ({ kind }: ChannelTrouble) =>

@@ -96,7 +96,7 @@ export function titled(title: string, words?: string): RichText {
 const plainNote = (text: string): RichText => ({ text, marks: [] })
 const short = (id: string) => firstLine(id, 60).slice(0, 8)
 
-function spanOf(ms: number): string {
+export function spanOf(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   if (seconds < 60) return `${seconds} s`
   const minutes = Math.round(seconds / 60)

@@ -14,9 +14,10 @@ import { markdown } from "./markdown.ts"
 import { concat, legal, marked } from "./marks.ts"
 import { refusedNote } from "./notes.ts"
 import { isBlank, split } from "./split.ts"
+import { waitNotice } from "./waiting.ts"
 
 export interface RenderDeps {
-  store: Pick<Store, "turns" | "sessions" | "permissions">
+  store: Pick<Store, "turns" | "sessions" | "permissions" | "waitNotices" | "deliveries">
   can: Pick<ChannelCan, "maxTextUnits" | "maxFileBytes">
   /** Takes out secrets, for what was not kept without them: what is shown leaves this machine. */
   redact(text: string): string
@@ -99,6 +100,12 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
           if (!file) return parts
           const bytes = Buffer.from(file.text.toWellFormed()).subarray(0, can.maxFileBytes)
           return [...parts.slice(0, -1), { ...parts.at(-1)!, file: { name: file.name, bytes } }]
+        }
+        case "waiting":
+        case "waited": {
+          const shown = await waitNotice(store, outgoing.noticeId, redact)
+          if (!shown || (outgoing.kind === "waiting" && !shown.isWaiting)) return undefined
+          return [{ body: shown.body, isSilent: true, ...(shown.buttons ? { buttons: shown.buttons } : {}) }]
         }
         case "receipt":
           return outgoing.why === null ? undefined : [{ body: refusedNote(outgoing.why), isSilent: true }]

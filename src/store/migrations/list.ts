@@ -17,6 +17,7 @@ import * as topicMessages from "./0013_topic_messages.ts"
 import * as origin from "./0014_origin.ts"
 import * as ownSessions from "./0015_own_sessions.ts"
 import * as teamChats from "./0016_team_chats.ts"
+import * as waitNotices from "./0017_wait_notices.ts"
 import * as fetched from "./0018_fetched.ts"
 import * as loggedBy from "./0019_logged_by.ts"
 import * as conversationFiles from "./0020_conversation_files.ts"
@@ -43,6 +44,7 @@ export const migrations: Record<string, StoreMigration> = {
   "0014_origin": origin,
   "0015_own_sessions": ownSessions,
   "0016_team_chats": teamChats,
+  "0017_wait_notices": waitNotices,
   "0018_fetched": fetched,
   "0019_logged_by": loggedBy,
   "0020_conversation_files": conversationFiles,

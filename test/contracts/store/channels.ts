@@ -190,6 +190,30 @@ export function channelsContract(store: () => Store): void {
     expect(await store().cards.byMessage("telegram", "5", 4)).toBeUndefined()
   })
 
+  test("what is told of messages that wait is one row, changed until it ends; where it was sent stays", async () => {
+    const { id: sessionId } = await addSession(store())
+    const notice = {
+      ...{ id: "m-1", channel: "telegram", sessionId, topicId: "t-1", firstSeq: 3, lastSeq: 3, words: "Not in tmux." },
+      ...{ afterMs: 800, canResume: false, sinceMs: NOW, endedAtMs: null },
+    }
+    const { waitNotices } = store()
+    await waitNotices.put(notice)
+    expect(await waitNotices.byId("m-1")).toEqual({ ...notice, messageId: null })
+    await waitNotices.sent("m-1", 9)
+    const changed = { ...notice, lastSeq: 5, words: "It has ended.", afterMs: null, canResume: true }
+    await waitNotices.put(changed)
+    await waitNotices.put({ ...notice, id: "m-0", firstSeq: 1, lastSeq: 2 })
+    await waitNotices.put({ ...notice, id: "m-2", channel: "pigeon" })
+    expect(await waitNotices.open("telegram", sessionId)).toMatchObject([{ id: "m-0" }, { ...changed, messageId: 9 }])
+    await waitNotices.put({ ...changed, endedAtMs: NOW + 1 })
+    expect((await waitNotices.open("telegram", sessionId)).map(({ id }) => id)).toEqual(["m-0"])
+    await waitNotices.drop(NOW + 1)
+    expect(await waitNotices.byId("m-1")).toMatchObject({ messageId: 9 })
+    await waitNotices.drop(NOW + 2)
+    expect(await waitNotices.byId("m-1")).toBeUndefined()
+    expect(await waitNotices.byId("m-0")).toBeDefined()
+  })
+
   test("a message of a session is found by its number in its chat, for as long as it is remembered", async () => {
     const said = { channel: "telegram", chatId: "-100", messageId: 3, atMs: NOW }
     const { id: sessionId } = await addSession(store())
