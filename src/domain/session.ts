@@ -11,6 +11,8 @@ export interface Session {
   rootUri: string | null
   title: string
   tags: string[]
+  /** The field that the reasoning is about, as the agent names it. */
+  domain: string | null
   pinnedAtMs: number | null
   archivedAtMs: number | null
   createdAtMs: number
@@ -58,6 +60,7 @@ export interface NewSession {
   projectId: ProjectId | null
   title: string
   tags: string[]
+  domain?: string | undefined
   key: string | null
   createdAtMs: number
   /** Absent: an agent's own. */
@@ -75,6 +78,7 @@ export interface SessionTally {
 
 export interface SessionFilter {
   projectId?: ProjectId
+  domain?: string
   archived?: boolean
   updatedSinceMs?: number
   platform?: string

@@ -115,6 +115,7 @@ export interface Sessions {
     projectId?: ProjectId
     platform?: string
     gitBranch?: string
+    domain?: string
     among?: readonly SessionId[]
   }): Promise<SessionId[]>
   /** How many there are in which something was said, by where and by whom. One that is linked counts in each project. */
@@ -123,7 +124,9 @@ export interface Sessions {
   pinned(projectId: ProjectId, platform: string): Promise<Session | undefined>
   update(
     id: SessionId,
-    change: Partial<Pick<Session, "title" | "tags" | "pinnedAtMs" | "archivedAtMs" | "updatedAtMs" | "projectId">>,
+    change: Partial<
+      Pick<Session, "title" | "tags" | "domain" | "pinnedAtMs" | "archivedAtMs" | "updatedAtMs" | "projectId">
+    >,
   ): Promise<void>
   byNative(platform: string, nativeId: string): Promise<Session | undefined>
   /** Notes which agent logs this session by hand, where its own files are read as well. */

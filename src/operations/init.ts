@@ -23,17 +23,18 @@ const Input = z.strictObject({
       "unarchive",
       "link_root",
     ])
-    .describe("load_context without sessionId finds your own session of this project, or else its newest"),
-  sessionId: z.string().min(1).optional().describe("Session id, or a unique beginning of it"),
+    .describe("load_context without sessionId finds your own session of this project, or its newest"),
+  sessionId: z.string().min(1).optional().describe("Session id, or a unique beginning"),
   mcpRootUri: z
     .string()
     .min(1)
     .optional()
-    .describe('Project folder (file:// URI or path); "all" with list_sessions lists every project'),
+    .describe('Project folder, as file:// URI or path; list_sessions takes "all" too'),
   title: z.string().trim().min(1).max(200).optional(),
   tags: z.array(z.string().min(1).max(100)).max(50).optional(),
+  domain: z.string().trim().min(1).max(100).optional(),
   limit: z.int().min(1).max(500).optional().describe("Sessions listed (default 20) or thoughts per page"),
-  cursor: z.string().optional().describe("nextCursor of the last load_context: the page before it"),
+  cursor: z.string().optional().describe("nextCursor of the last load_context"),
 })
 
 const Output = z.object({
@@ -131,7 +132,11 @@ const handlers: Record<In["operation"], Handler> = {
       }
     if (!all && !root?.project)
       return { success: true, message: `No sessions yet for ${root?.uri}. Use start_new to begin.`, sessions: [] }
-    const found = await sessions.recovery.list({ projectId: root?.project?.id, limit: input.limit ?? LISTED })
+    const found = await sessions.recovery.list({
+      projectId: root?.project?.id,
+      domain: input.domain,
+      limit: input.limit ?? LISTED,
+    })
     return {
       success: true,
       message: `${counted(found.length, "session")} ${all ? "of all projects" : `of ${root?.uri}`}, newest first.`,
@@ -143,6 +148,7 @@ const handlers: Record<In["operation"], Handler> = {
       root: input.mcpRootUri,
       title: input.title,
       tags: input.tags,
+      domain: input.domain,
     })
     const where = session.rootUri === null ? noRoot(sessions.projects, caller) : `Project ${session.rootUri}.`
     return {
@@ -176,9 +182,10 @@ const handlers: Record<In["operation"], Handler> = {
     }
   },
   async rename({ sessions }, input, caller) {
-    if (input.title === undefined && input.tags === undefined) throw missing("title", input)
+    if (input.title === undefined && input.tags === undefined && input.domain === undefined)
+      throw missing("title", input)
     const id = await target(sessions, input, caller)
-    const session = await sessions.keeping.rename(id, { title: input.title, tags: input.tags })
+    const session = await sessions.keeping.rename(id, { title: input.title, tags: input.tags, domain: input.domain })
     return { success: true, message: `Session ${session.id} is now "${session.title}".`, session: viewSession(session) }
   },
   pin: (services, input, caller) =>

@@ -9,6 +9,7 @@ const MAX_TOOLS_BYTES = 14_000
 const SELF_EVIDENT = new Set([
   "title",
   "tags",
+  "domain",
   "thought",
   "nextThoughtNeeded",
   "thoughtNumber",

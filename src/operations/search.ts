@@ -25,9 +25,10 @@ const KINDS = {
 /** No word is looked for beyond the first few dozen; what is longer is a file, not a question. */
 const query = z.string().min(1).max(100_000)
 const scope = {
-  project: z.string().min(1).optional().describe('Folder, file:// URI or name; "all" for every project alike'),
+  project: z.string().min(1).optional().describe('Folder, file:// URI or name; "all" for every project'),
   platform: z.string().min(1).optional().describe("Such as claude-code, codex, cursor"),
   branch: z.string().min(1).optional().describe("Git branch of the session"),
+  domain: z.string().min(1).optional().describe("Domain of the session"),
   role: z.enum(ROLES).optional().describe("Who said it"),
   since: day.optional().describe("From this day or time on"),
   until: day.optional().describe("Before this day or time"),
@@ -119,6 +120,7 @@ export const search = operation({
         title: z.string(),
         project: z.string().optional(),
         branch: z.string().optional(),
+        domain: z.string().optional(),
         exchangeId: z.string(),
         thoughtNumber: z.number().optional(),
         branchId: z.string().optional(),
@@ -157,6 +159,7 @@ export const search = operation({
           title: hit.session.title,
           ...(hit.session.rootUri === null ? {} : { project: hit.session.rootUri }),
           ...(hit.session.gitBranch ? { branch: hit.session.gitBranch } : {}),
+          ...(hit.session.domain === null ? {} : { domain: hit.session.domain }),
           exchangeId: String(hit.exchange),
           ...(hit.thought ? { thoughtNumber: hit.thought.number } : {}),
           ...(hit.thought && hit.thought.branchId !== null ? { branchId: hit.thought.branchId } : {}),
@@ -207,6 +210,7 @@ interface Given {
   project?: string | undefined
   platform?: string | undefined
   branch?: string | undefined
+  domain?: string | undefined
   role?: (typeof ROLES)[number] | undefined
   since?: string | undefined
   until?: string | undefined
@@ -215,7 +219,7 @@ interface Given {
 /** Without a scope the caller's own project comes first, and the others after it. */
 async function wishOf(
   { sessions, capture }: Pick<Services, "sessions" | "capture">,
-  { sessionId, project, platform: agent, branch, role, since, until }: Given,
+  { sessionId, project, platform: agent, branch, domain, role, since, until }: Given,
   caller: Caller,
 ): Promise<Wish> {
   const platform = platformNamed(capture, agent)
@@ -224,6 +228,7 @@ async function wishOf(
     ...(session === undefined ? {} : { sessionId: session.id }),
     ...(platform === undefined ? {} : { platform }),
     ...(branch === undefined ? {} : { gitBranch: branch }),
+    ...(domain === undefined ? {} : { domain }),
     ...(role === undefined ? {} : { kinds: [...KINDS[role]] }),
     ...(since === undefined ? {} : { sinceMs: Date.parse(since) }),
     ...(until === undefined ? {} : { untilMs: Date.parse(until) }),

@@ -33,6 +33,7 @@ export const sessionsList = operation({
   input: z.strictObject({
     root: z.string().min(1).optional().describe("Only this project (folder or file:// URI)"),
     platform: z.string().min(1).optional().describe("Only this agent, such as claude-code or codex"),
+    domain: z.string().min(1).optional().describe("Only reasoning about this, as its agent named it"),
     subagents: z.boolean().default(false).describe("Sub-agents as well"),
     empty: z.boolean().default(false).describe("Also those in which nothing was said"),
     archived: z.boolean().default(false).describe("Only those in the archive"),
@@ -45,7 +46,7 @@ export const sessionsList = operation({
         ? "Nothing is archived."
         : "No sessions yet. Conversations of the agents on this machine appear by themselves; `throughline sources` shows what is looked at."
       : `${conversationTable(sessions)}${more ? "\n(there are more: raise --limit)" : ""}`,
-  async run({ sessions, capture }, { root, platform, subagents, empty, archived, limit }) {
+  async run({ sessions, capture }, { root, platform, domain, subagents, empty, archived, limit }) {
     const project = root === undefined ? undefined : await sessions.projects.find(root)
     if (project && !project.project) return { sessions: [], more: false }
     const found = await sessions.list({
@@ -54,6 +55,7 @@ export const sessionsList = operation({
       ...(empty ? {} : { empty: false }),
       ...(project?.project ? { projectId: project.project.id } : {}),
       ...(platform === undefined ? {} : { platform: platformNamed(capture, platform)! }),
+      ...(domain === undefined ? {} : { domain }),
       ...(subagents ? {} : { subagents: false }),
     })
     const views = found.slice(0, limit).map((session) => viewConversation(session, capture.resumeCommand(session)))

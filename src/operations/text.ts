@@ -19,13 +19,18 @@ export function conversationTable(sessions: ConversationView[]): string {
       session.platform,
       amount(session),
       projectName(session.mcpRootUri),
-      `${session.pinned ? "[pinned] " : ""}${session.archived ? "[archived] " : ""}${session.subagent ? "[sub-agent] " : ""}${mark(session)}${clip(session.title, 60)}`,
+      `${session.pinned ? "[pinned] " : ""}${session.archived ? "[archived] " : ""}${session.subagent ? "[sub-agent] " : ""}${mark(session)}${clip(session.title, 60)}${session.domain === undefined ? "" : ` (${clip(session.domain, 40)})`}`,
     ]),
   )
 }
 
 export function conversationLine(session: ConversationView): string {
-  const about = [session.platform, session.model, session.gitBranch && `branch ${session.gitBranch}`]
+  const about = [
+    session.platform,
+    session.domain && `domain ${session.domain}`,
+    session.model,
+    session.gitBranch && `branch ${session.gitBranch}`,
+  ]
     .filter(Boolean)
     .join(", ")
   return `${mark(session)}${session.id} "${session.title}" (${about}; ${amount(session)}, updated ${session.updatedAt})`
@@ -72,7 +77,8 @@ export function runLine({ pid, pane, start, startedAt, seenAt, endedAt, end }: R
 }
 
 export function sessionLine(session: SessionView): string {
-  return `${session.id} "${session.title}" (${counted(session.thoughtCount, "thought")}, ${counted(session.branchCount, "branch", "branches")}, updated ${session.updatedAt})`
+  const domain = session.domain === undefined ? "" : `domain ${session.domain}, `
+  return `${session.id} "${session.title}" (${domain}${counted(session.thoughtCount, "thought")}, ${counted(session.branchCount, "branch", "branches")}, updated ${session.updatedAt})`
 }
 
 export function thoughtLines(thoughts: ThoughtView[]): string[] {

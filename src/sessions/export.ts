@@ -25,6 +25,7 @@ export function toMarkdown({ session, linkedRoots, thoughts, turns }: ExportedSe
     ...(isUntrusted(session) ? [`- **${UNTRUSTED_LABEL}**`] : []),
     ...(session.rootUri ? [`- Project: ${session.rootUri}`] : []),
     ...linkedRoots.map((uri) => `- Also: ${uri}`),
+    ...(session.domain === null ? [] : [`- Domain: ${session.domain}`]),
     ...(session.tags.length > 0 ? [`- Tags: ${session.tags.join(", ")}`] : []),
     `- Started ${iso(session.createdAtMs)}, last touched ${iso(session.updatedAtMs)}`,
     `- ${turns.length > 0 ? `${turns.length} turns, ` : ""}${session.thoughtCount} thoughts, ${session.branchCount} branches`,

@@ -7,7 +7,10 @@ import type { Recovery } from "./recovery.ts"
 
 /** What people do to sessions as a whole. Each change is one journal entry; a change to what is already so is none. */
 export interface Keeping {
-  rename(id: string, change: { title?: string | undefined; tags?: string[] | undefined }): Promise<Session>
+  rename(
+    id: string,
+    change: { title?: string | undefined; tags?: string[] | undefined; domain?: string | undefined },
+  ): Promise<Session>
   pin(id: string, pinned: boolean): Promise<Session>
   archive(id: string, archived: boolean): Promise<Session>
   linkRoot(id: string, root: string): Promise<{ session: Session; rootUri: string }>
@@ -47,11 +50,14 @@ export function makeKeeping({
       change(id, "session.renamed", async (tx, session) => {
         const clean = (text: string) => redact(plainText(text))
         const [title, tags] = [wish.title && clean(wish.title), wish.tags?.map(clean)]
+        const domain = wish.domain && clean(wish.domain)
         const sameTags = tags === undefined || JSON.stringify(tags) === JSON.stringify(session.tags)
-        if ((title ?? session.title) === session.title && sameTags) return false
+        const sameDomain = (domain ?? session.domain) === session.domain
+        if ((title ?? session.title) === session.title && sameTags && sameDomain) return false
         await tx.sessions.update(session.id, {
           ...(title === undefined ? {} : { title }),
           ...(tags === undefined ? {} : { tags }),
+          ...(domain === undefined ? {} : { domain }),
         })
         return true
       }),

@@ -5,18 +5,13 @@ import { newSessionId, type ProjectId, type SessionId } from "../domain/ids.ts"
 import { REASONING_PLATFORM, type Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
-import type { Thought } from "../domain/thought.ts"
 import type { CallerRoot, ProjectFinder } from "./projects.ts"
+import { cursorThought, notOurCursor, pageOf, type ThoughtsPage } from "./thoughts-page.ts"
 
 /** Sessions this close to the newest one are named beside it: the caller may have meant them. */
 const RIVAL_MS = 10 * 60 * 1000
 /** So many of the newest are looked at for one that no other agent is at work in. */
 const CHOSEN_FROM = 10
-/** A page of load_context, written as JSON, stays below the 50,000 characters that Claude Code accepts from one call. */
-const PAGE_THOUGHTS = 500
-const PAGE_CHARS = 45_000
-const CHARS_AROUND_A_THOUGHT = 180
-
 /** No caller has an empty key. */
 const NOBODY = ""
 
@@ -34,14 +29,6 @@ export interface Recovered {
   page: ThoughtsPage
 }
 
-export interface ThoughtsPage {
-  /** In the order in which they were recorded. */
-  thoughts: Thought[]
-  total: number
-  /** Give it back to get the page before this one. */
-  olderCursor: string | null
-}
-
 export interface Recovery {
   callerRoot(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
   /** `without`: the caller's own session, if that belongs to no project. */
@@ -49,7 +36,12 @@ export interface Recovery {
   boundSession(caller: Caller): Promise<Session | undefined>
   startNew(
     caller: Caller,
-    wish: { root?: string | undefined; title?: string | undefined; tags?: string[] | undefined },
+    wish: {
+      root?: string | undefined
+      title?: string | undefined
+      tags?: string[] | undefined
+      domain?: string | undefined
+    },
   ): Promise<Session>
   load(
     caller: Caller,
@@ -63,7 +55,7 @@ export interface Recovery {
   /** The session that the caller chose last, and how many of the project are open. */
   state(caller: Caller, projectId: ProjectId | undefined): Promise<{ bound: Session | undefined; open: number }>
   /** Reasoning sessions; captured conversations have their own list. */
-  list(wish: { projectId?: ProjectId | undefined; archived?: boolean | undefined; limit: number }): Promise<Session[]>
+  list(wish: { projectId?: ProjectId | undefined; domain?: string | undefined; limit: number }): Promise<Session[]>
   /** By full id or unique prefix; inside a transaction if one is given. */
   get(idOrPrefix: string, tx?: Store): Promise<Session>
 }
@@ -164,7 +156,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
       return { uri: project.rootUri, kept: caller.key !== undefined, without }
     },
     boundSession,
-    async startNew(caller, { root, title, tags }) {
+    async startNew(caller, { root, title, tags, domain }) {
       const callerRoot = await projects.ofCaller(caller, root)
       const project = callerRoot && (await projects.ensure(callerRoot.given))
       const nowMs = clock.nowMs()
@@ -179,6 +171,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
             (title && redact(plainText(title))) ??
             `Session of ${new Date(nowMs).toISOString().slice(0, 16).replace("T", " ")}`,
           tags: (tags ?? []).map((tag) => redact(plainText(tag))),
+          domain: domain && redact(plainText(domain)),
           key: caller.idempotencyKey ?? null,
           createdAtMs: nowMs,
         })
@@ -239,54 +232,17 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
       if (projectId === undefined) return { bound: await boundSession(caller), open: 0 }
       return store.sessions.stateOf(caller.key ?? NOBODY, projectId, REASONING_PLATFORM)
     },
-    list: ({ projectId, archived, limit }) =>
+    list: ({ projectId, domain, limit }) =>
       store.sessions.list({
         platform: REASONING_PLATFORM,
         ...(projectId === undefined ? {} : { projectId }),
-        ...(archived === undefined ? {} : { archived }),
+        ...(domain === undefined ? {} : { domain }),
         limit,
       }),
   }
 }
 
 const openOnly = (session: Session | undefined) => (session?.archivedAtMs === null ? session : undefined)
-
-/** The newest thoughts first, as many as fit; within the page in the order of recording. */
-async function pageOf(
-  store: Store,
-  session: Session,
-  beforeSeq: number | undefined,
-  limit: number | undefined,
-): Promise<ThoughtsPage> {
-  const newest = await store.thoughts.page(session.id, {
-    limit: (limit ?? PAGE_THOUGHTS) + 1,
-    ...(beforeSeq === undefined ? {} : { beforeSeq }),
-  })
-  const thoughts: Thought[] = []
-  let chars = 0
-  for (const thought of newest.slice(0, limit ?? PAGE_THOUGHTS)) {
-    chars += JSON.stringify(thought.text).length + CHARS_AROUND_A_THOUGHT
-    if (thoughts.length > 0 && chars > PAGE_CHARS) break
-    thoughts.push(thought)
-  }
-  const olderCursor = thoughts.length < newest.length ? String(thoughts.at(-1)!.seq) : null
-  return { thoughts: thoughts.reverse(), total: session.thoughtCount, olderCursor }
-}
-
-/**
- * The oldest thought of the page before. It also tells which session is being read: another one may have become the
- * newest of the project meanwhile.
- */
-async function cursorThought(store: Store, cursor: string): Promise<Thought> {
-  const seq = /^\d{1,15}$/.test(cursor) ? Number(cursor) : undefined
-  const thought = seq === undefined ? undefined : (await store.thoughts.bySeqs([seq]))[0]
-  if (!thought) throw notOurCursor(cursor, "that load_context returned")
-  return thought
-}
-
-function notOurCursor(cursor: string | undefined, which: string): Failure {
-  return new Failure("bad_input", `cursor is not one ${which}: ${JSON.stringify(cursor)}`, { parameter: "cursor" })
-}
 
 function rootUnknown(error: unknown): undefined {
   // An id was given: where the caller stands is worth a note at most.

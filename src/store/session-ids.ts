@@ -24,16 +24,17 @@ export function isOfProject(e: ExpressionBuilder<Tables & { s: Tables["sessions"
   return e.or([e("s.project_id", "=", projectId), e("s.id", "in", linked)])
 }
 
-function fitting(db: Db, { projectId, platform, gitBranch }: Filter) {
+function fitting(db: Db, { projectId, platform, gitBranch, domain }: Filter) {
   let query = db.selectFrom("sessions as s").select("s.id")
   if (projectId !== undefined) query = query.where((e) => isOfProject(e, projectId))
   if (platform !== undefined) query = query.where("s.platform", "=", platform)
   if (gitBranch !== undefined) query = query.where("s.git_branch", "=", gitBranch)
+  if (domain !== undefined) query = query.where("s.domain", "=", domain)
   return query
 }
 
 const facts = preparedRuns((db, ids: SessionId[]) =>
-  db.selectFrom("sessions").select(["id", "platform", "git_branch", "project_id"]).where("id", "in", ids),
+  db.selectFrom("sessions").select(["id", "platform", "git_branch", "project_id", "domain"]).where("id", "in", ids),
 )
 const links = preparedRuns((db, ids: SessionId[]) =>
   db.selectFrom("session_projects").select(["session_id", "project_id"]).where("session_id", "in", ids),
@@ -41,13 +42,14 @@ const links = preparedRuns((db, ids: SessionId[]) =>
 
 /** Compared here: SQLite would look at every session of a platform to find these few. */
 async function idsAmong(db: Db, dialect: StoreDialect, filter: Filter, among: readonly SessionId[]) {
-  const { projectId, platform, gitBranch } = filter
+  const { projectId, platform, gitBranch, domain } = filter
   const linked = projectId === undefined ? [] : await links(db, dialect, among)
   const ofProject = new Set(linked.filter((link) => link.project_id === projectId).map((link) => link.session_id))
   const rows = await facts(db, dialect, among)
   const fits = (row: (typeof rows)[number]) =>
     (projectId === undefined || row.project_id === projectId || ofProject.has(row.id)) &&
     (platform === undefined || row.platform === platform) &&
-    (gitBranch === undefined || row.git_branch === gitBranch)
+    (gitBranch === undefined || row.git_branch === gitBranch) &&
+    (domain === undefined || row.domain === domain)
   return rows.filter(fits).map(({ id }) => id as SessionId)
 }

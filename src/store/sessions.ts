@@ -84,7 +84,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       const bound = row && row.id !== null ? toSession(row as Row) : undefined
       return { bound, open: Number(row?.own) + Number(row?.linked) }
     },
-    async create({ id, platform, nativeId, projectId, title, tags, key, createdAtMs, origin = "agent" }) {
+    async create({ id, platform, nativeId, projectId, title, tags, domain, key, createdAtMs, origin = "agent" }) {
       const inserted = await db
         .insertInto("sessions")
         .values({
@@ -94,6 +94,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
           project_id: projectId,
           title,
           tags: JSON.stringify(tags),
+          domain: domain ?? null,
           key,
           created_at_ms: createdAtMs,
           updated_at_ms: createdAtMs,
@@ -125,10 +126,11 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       const whole = found.filter(({ nativeId }) => nativeId === prefix)
       return whole.length === 1 ? whole : found.slice(0, 2)
     },
-    async list({ projectId, archived, updatedSinceMs, platform, subagents, empty, trusted, limit }) {
+    async list({ projectId, domain, archived, updatedSinceMs, platform, subagents, empty, trusted, limit }) {
       let query = projectId === undefined ? select() : ofProject(projectId)
       if (archived !== undefined) query = query.where("s.archived_at_ms", archived ? "is not" : "is", null)
       if (platform !== undefined) query = query.where("s.platform", "=", platform)
+      if (domain !== undefined) query = query.where("s.domain", "=", domain)
       if (empty === false)
         query = query.where((e) =>
           e.or([e("s.turn_count", ">", 0), e("s.thought_count", ">", 0), e("s.platform", "=", REASONING_PLATFORM)]),
@@ -177,6 +179,7 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
       const set: Partial<Selectable<Tables["sessions"]>> = {}
       if (change.title !== undefined) set.title = change.title
       if (change.tags !== undefined) set.tags = JSON.stringify(change.tags)
+      if (change.domain !== undefined) set.domain = change.domain
       if (change.pinnedAtMs !== undefined) set.pinned_at_ms = change.pinnedAtMs
       if (change.archivedAtMs !== undefined) set.archived_at_ms = change.archivedAtMs
       if (change.updatedAtMs !== undefined) set.updated_at_ms = change.updatedAtMs
@@ -267,6 +270,7 @@ function toSession(row: Row): Session {
     rootUri: row.root_uri,
     title: row.title,
     tags: JSON.parse(row.tags) as string[],
+    domain: row.domain,
     pinnedAtMs: row.pinned_at_ms,
     archivedAtMs: row.archived_at_ms,
     createdAtMs: row.created_at_ms,

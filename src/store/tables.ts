@@ -11,6 +11,7 @@ export interface Tables {
     project_id: string | null
     title: string
     tags: string
+    domain: string | null
     key: string | null
     pinned_at_ms: number | null
     archived_at_ms: number | null

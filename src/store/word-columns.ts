@@ -24,6 +24,7 @@ export const WORD_COLUMNS: { [T in keyof Tables]: Record<Columns<Selectable<Tabl
   project_roots: { seen_uri: PATH, project_id: OURS },
   sessions: {
     ...{ id: OURS, platform: OURS, native_id: AGENTS, project_id: OURS, title: "text", tags: "json", key: "hash" },
+    domain: "text",
     ...{ model: "text", git_branch: "text", agent_version: "text", project_path: PATH, origin: OURS },
     logged_by: OURS,
   },

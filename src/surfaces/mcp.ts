@@ -177,6 +177,8 @@ function jsonSchema(schema: z.ZodObject): Record<string, unknown> {
       // Nobody needs to be told that a name is neither empty nor very long; one that is gets refused.
       if (jsonSchema.minLength === 1) delete jsonSchema.minLength
       delete jsonSchema.maxLength
+      // What zod adds to every whole number.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
     },
   })
   return rest

@@ -19,6 +19,7 @@ interface Listed {
   id: string
   title: string
   tags: string[]
+  domain?: string
   mcpRootUri?: string
   pinned: boolean
   archived: boolean
@@ -61,6 +62,37 @@ describe("init, parameter by parameter", () => {
     const session = await start("Named", { tags: ["x", "y"], mcpRootUri: other })
     expect(session).toMatchObject({ title: "Named", tags: ["x", "y"], mcpRootUri: uriOf(other) })
     expect((await init("start_new")).session).toMatchObject({ mcpRootUri: uriOf(root), tags: [] })
+  })
+
+  test("start_new keeps a domain: it is shown, and lists and searches can keep to it", async () => {
+    const domain = `payments ${tests}`
+    const paid = await start("Why charges fail", { domain })
+    expect(paid.domain).toBe(domain)
+    await agent.call("thought", { thought: "the lantern retries twice", nextThoughtNeeded: true })
+    await start("Something else", { domain: "search" })
+    await agent.call("thought", { thought: "the lantern has an index", nextThoughtNeeded: true })
+    await start("Without one")
+    expect((await init("load_context", { sessionId: paid.id })).session?.domain).toBe(domain)
+    expect(titles((await init("list_sessions", { domain })).sessions)).toEqual(["Why charges fail"])
+    expect(await agent.text("init", { operation: "list_sessions", domain })).toContain(`(domain ${domain}, 1 thought`)
+    const found = async () =>
+      (
+        await agent.call<{ exchanges: { ai: string }[] }>("search_conversation_history", {
+          query: "lantern",
+          domain,
+          n_results: 9,
+        })
+      ).exchanges.map(({ ai }) => ai)
+    await expect.poll(found, { timeout: 60_000 }).toEqual(["the lantern retries twice"])
+    const { stdout } = await home.run("sessions", "--domain", domain)
+    expect(stdout).toContain(`Why charges fail (${domain})`)
+    expect(stdout).not.toContain("Something else")
+    const hits = await home.json<{ hits: { domain: string }[] }>("search", "lantern", "--domain", domain)
+    expect(hits.hits.map((hit) => hit.domain)).toEqual([domain])
+    expect((await home.run("sessions", "show", paid.id)).stdout).toContain(`domain ${domain}`)
+    expect((await home.run("sessions", "export", paid.id)).stdout).toContain(`- Domain: ${domain}`)
+    expect((await init("rename", { sessionId: paid.id, domain: "billing" })).session?.domain).toBe("billing")
+    expect(await agent.refused("init", { operation: "start_new", domain: "x".repeat(101) })).toContain("domain")
   })
 
   test("list_sessions lists this project, another, or all, as many as wished", async () => {

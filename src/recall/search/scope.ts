@@ -7,7 +7,7 @@ import type { SearchWish } from "./wish.ts"
 export interface Scopes {
   /** Undefined where all are meant. */
   of(
-    wish: Pick<SearchWish, "projectId" | "sessionId" | "platform" | "gitBranch">,
+    wish: Pick<SearchWish, "projectId" | "sessionId" | "platform" | "gitBranch" | "domain">,
   ): Promise<ReadonlySet<string> | undefined>
   /** Something was said in these, or of them: they may be new, or be elsewhere now. */
   touched(sessionIds: Iterable<string>): void
@@ -58,13 +58,14 @@ export function makeScopes(store: Store, clock: Clock): Scopes {
     })
   }
   return {
-    async of({ projectId, sessionId, platform, gitBranch }) {
-      if (projectId === undefined && platform === undefined && gitBranch === undefined)
+    async of({ projectId, sessionId, platform, gitBranch, domain }) {
+      if ([projectId, platform, gitBranch, domain].every((each) => each === undefined))
         return sessionId === undefined ? undefined : new Set([sessionId])
       const filter = {
         ...(projectId === undefined ? {} : { projectId }),
         ...(platform === undefined ? {} : { platform }),
         ...(gitBranch === undefined ? {} : { gitBranch }),
+        ...(domain === undefined ? {} : { domain }),
       }
       const key = JSON.stringify(filter)
       let scope = remembered.get(key)

@@ -13,6 +13,7 @@ export interface SearchWish {
   sessionId?: SessionId
   platform?: string
   gitBranch?: string
+  domain?: string
   kinds?: DocKind[]
   sinceMs?: number
   untilMs?: number

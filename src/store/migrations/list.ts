@@ -21,6 +21,7 @@ import * as waitNotices from "./0017_wait_notices.ts"
 import * as fetched from "./0018_fetched.ts"
 import * as loggedBy from "./0019_logged_by.ts"
 import * as conversationFiles from "./0020_conversation_files.ts"
+import * as sessionDomain from "./0021_session_domain.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -48,4 +49,5 @@ export const migrations: Record<string, StoreMigration> = {
   "0018_fetched": fetched,
   "0019_logged_by": loggedBy,
   "0020_conversation_files": conversationFiles,
+  "0021_session_domain": sessionDomain,
 }

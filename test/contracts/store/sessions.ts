@@ -37,6 +37,14 @@ export function sessionsContract(store: () => Store): void {
     expect(await ids({ platform: "codex", among: [one.id, linked.id] })).toEqual([])
     expect(await ids({ platform: "codex", among: [two.id] })).toEqual([two.id])
     expect(await ids({ among: [] })).toEqual([])
+    const field = await addSession(store(), { projectId: a, domain: "payments" })
+    expect(await ids({ domain: "payments" })).toEqual([field.id])
+    expect(await ids({ domain: "payments", projectId: b })).toEqual([])
+    expect(await ids({ domain: "payments", among: [one.id, field.id] })).toEqual([field.id])
+    expect((await store().sessions.list({ domain: "payments" })).map(({ id }) => id)).toEqual([field.id])
+    await store().sessions.update(field.id, { domain: "billing" })
+    expect((await store().sessions.byId(field.id))?.domain).toBe("billing")
+    expect(await ids({ domain: "payments" })).toEqual([])
     const more: SessionId[] = []
     for (const _ of range(20)) more.push((await addSession(store(), { platform: "gemini-cli" })).id)
     expect(await ids({ platform: "gemini-cli", among: [...all, ...more] })).toEqual(more.sort())
@@ -73,7 +81,14 @@ export function sessionsContract(store: () => Store): void {
   describe("create", () => {
     test("a new session comes back whole, with the root of its project", async () => {
       const projectId = await addProject(store(), "a")
-      const given = newSession({ nativeId: "n1", projectId, title: "Plan", tags: ["x", 'y "z"'], key: "k1" })
+      const given = newSession({
+        nativeId: "n1",
+        projectId,
+        title: "Plan",
+        tags: ["x", 'y "z"'],
+        domain: "payments",
+        key: "k1",
+      })
       const { session, created } = await store().sessions.create(given)
       expect(created).toBe(true)
       expect(session).toEqual({
@@ -84,6 +99,7 @@ export function sessionsContract(store: () => Store): void {
         rootUri: "file:///a",
         title: "Plan",
         tags: ["x", 'y "z"'],
+        domain: "payments",
         pinnedAtMs: null,
         archivedAtMs: null,
         createdAtMs: NOW,

@@ -46,6 +46,7 @@ export function Session({ id }: { id: string }) {
           <Agent platform={session.platform} />
           <Untrusted of={session} />
           <span title={session.projectPath}>{projectName(session.mcpRootUri ?? session.projectPath)}</span>
+          {session.domain && <span title="Domain">{session.domain}</span>}
           {session.gitBranch && <span>{session.gitBranch}</span>}
           {session.model && <span>{session.model}</span>}
           <span>{amount(session)}</span>
