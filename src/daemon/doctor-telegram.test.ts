@@ -52,6 +52,11 @@ function configure(settings: object) {
   const { token, apiRoot } = telegram
   writeFileSync(home.config, JSON.stringify({ telegram: { token, apiRoot, ...settings } }))
 }
+function configureTeams(teams: Record<string, object>) {
+  const { token, apiRoot } = telegram
+  const all = Object.entries(teams).map(([name, chat]) => [name, { project: dir, chat }])
+  writeFileSync(home.config, JSON.stringify({ telegram: { token, apiRoot }, teams: Object.fromEntries(all) }))
+}
 function bot(): Promise<BotRoom> {
   const { config } = loadConfig({ path: home.config, environment: {}, flags: [] })
   return openBot({ store, clock: systemClock, config, roster: makeRoster({ read: () => config.teams }) })
@@ -192,4 +197,58 @@ test("a group that became another one is used as it is now, and that it is set o
   expect(chat!.remedy).toContain(`telegram setup --chat ${next.id}`)
   expect(looked?.detail).not.toContain("is now")
   expect((await (await bot()).test())[0]).toMatchObject({ chatId: String(next.id), ok: true })
+})
+
+test("every team's group is looked at: with topics, without, with a shared thread, or without the bot", async () => {
+  const felt = telegram.group("Felt", { people: [ada], isForum: false })
+  const away = telegram.group("Sentry", { people: [ada], bots: [] })
+  const lab = telegram.group("Lab", { people: [ada], rights: { can_manage_topics: false } })
+  configureTeams({
+    homelab: { id: group.id },
+    felt: { id: felt.id },
+    api: { id: felt.id, thread: 7 },
+    sentry: { id: away.id },
+    lab: { id: lab.id },
+  })
+  const found = await findings()
+  expect(found.topics, "no common group is needed").toBeUndefined()
+  expect(found["group of homelab"]).toEqual({ state: "good", detail: "Work, with topics" })
+  expect(found["rights of homelab"]).toMatchObject({ state: "good" })
+  expect(found["group of felt, api"]).toMatchObject({ state: "wrong", detail: expect.stringContaining("no thread 7") })
+  expect(found["group of sentry"]).toMatchObject({
+    state: "wrong",
+    detail: expect.stringContaining("is not in the group"),
+    remedy: expect.stringContaining("teams.sentry.chat.id"),
+  })
+  expect(found["rights of lab"]).toMatchObject({ state: "wrong", detail: expect.stringContaining("Manage Topics") })
+  configureTeams({ felt: { id: felt.id } })
+  const alone = await findings()
+  expect(alone["group of felt"]).toEqual({ state: "good", detail: "Felt, no topics: messages name their session" })
+  expect(alone["rights of felt"]).toBeUndefined()
+})
+
+test("a team's group that became another one is looked at under its new number", async () => {
+  const felt = telegram.group("Felt", { people: [ada], isForum: false })
+  configureTeams({ felt: { id: felt.id } })
+  const next = telegram.migrate(felt)
+  expect((await findings())["group of felt"]).toMatchObject({ state: "warning", detail: `the group is now ${next.id}` })
+  await store.topics.moveChat("telegram", String(felt.id), String(next.id))
+  expect((await findings())["group of felt"]).toMatchObject({ state: "good" })
+})
+
+test("a test message goes to every team's group, and a code of a team is for one that has a chat", async () => {
+  const felt = telegram.group("Felt", { people: [ada], isForum: false })
+  configureTeams({ homelab: { id: group.id }, felt: { id: felt.id } })
+  const room = await bot()
+  const steps = await room.test()
+  expect(steps.every(({ ok }) => ok)).toBe(true)
+  expect(steps.map(({ what }) => what)).toEqual([
+    "homelab: a message",
+    "homelab: a topic",
+    "homelab: a message in it",
+    "homelab: the topic removed again",
+    "felt: a message",
+  ])
+  await expect(room.pair("nobody")).rejects.toThrow("there is no team nobody")
+  expect((await room.pair("felt")).code).toMatch(/^\w{8}$/)
 })

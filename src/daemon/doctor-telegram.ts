@@ -6,6 +6,8 @@ import type { DaemonCalls } from "./connect.ts"
 import type { Finding } from "./doctor.ts"
 import type { Environment } from "./environment.ts"
 import type { Home } from "./home.ts"
+import type { Config } from "./settings.ts"
+import type { TeamGroup } from "./telegram-check.ts"
 
 /** What there is to say about reaching sessions by Telegram; nothing where no bot is set. */
 export async function telegramFindings(
@@ -13,28 +15,46 @@ export async function telegramFindings(
   environment: Environment,
   daemon: Pick<DaemonCalls, "callIfRunning"> | undefined,
 ): Promise<Finding[]> {
-  const settings = telegramSettings(home, environment)
-  if (settings?.token === undefined) return []
-  const { token, apiRoot, chat } = settings
-  const [{ telegramChannel }, { checkBot }] = await Promise.all([
+  const config = settingsOf(home, environment)
+  if (config?.telegram.token === undefined) return []
+  const { token, apiRoot, chat, users } = config.telegram
+  const [{ telegramChannel }, { checkBot, checkTeamGroups }] = await Promise.all([
     import("../adapters/channels/telegram.ts"),
     import("./telegram-check.ts"),
   ])
   const kept = daemon && ((await daemon.callIfRunning("telegram.status", {}, { surface: "cli" })) as TelegramView)
-  const { findings } = await checkBot(telegramChannel({ token, apiRoot }), kept?.moved?.to ?? chat)
-  return [...findings, tmux(environment), ...(kept ? keptFindings(kept) : [])].map((finding) => ({
+  const channel = telegramChannel({ token, apiRoot })
+  const ofTeams = kept?.teamChats.map(({ id, ...rest }) => ({ ...rest, chatId: id })) ?? teamGroups(config.teams)
+  // With a group for every team, nobody needs a common one.
+  const isTeamsOnly = chat === undefined && users.length === 0 && ofTeams.length > 0
+  const { findings, self } = await checkBot(channel, kept?.moved?.to ?? chat, isTeamsOnly)
+  const groups = self ? await checkTeamGroups(channel, self, ofTeams) : []
+  return [...findings, ...groups, tmux(environment), ...(kept ? keptFindings(kept) : [])].map((finding) => ({
     ...finding,
     check: `telegram ${finding.check}`,
   }))
 }
 
 /** A configuration that cannot be used is a finding of its own. */
-function telegramSettings(home: Home, environment: Environment) {
+function settingsOf(home: Home, environment: Environment) {
   try {
-    return loadConfig({ path: home.config, environment: environment.settings, flags: [] }).config.telegram
+    return loadConfig({ path: home.config, environment: environment.settings, flags: [] }).config
   } catch {
     return undefined
   }
+}
+
+/** As they are in the configuration, where no daemon knows what became of them. */
+function teamGroups(teams: Config["teams"]): TeamGroup[] {
+  const chats = Map.groupBy(
+    Object.entries(teams).flatMap(([name, { chat }]) => (chat ? [{ name, chat }] : [])),
+    ({ chat }) => chat.id,
+  )
+  return [...chats].map(([chatId, found]) => ({
+    chatId,
+    teams: found.map(({ name }) => name),
+    threads: [...new Set(found.flatMap(({ chat }) => chat.thread ?? []))],
+  }))
 }
 
 function tmux({ machine }: Environment): Finding {

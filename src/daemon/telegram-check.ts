@@ -11,14 +11,84 @@ export interface Checked {
 const MOST_SKEW_MS = 30_000
 const CHECK_MS = 10_000
 
+/** The chat of one or more teams. */
+export interface TeamGroup {
+  chatId: string
+  teams: readonly string[]
+  /** That the sessions of a team share. */
+  threads: readonly number[]
+}
+
+/** What Telegram says of the groups of teams. They need topics only where a team's sessions share one. */
+export async function checkTeamGroups(
+  channel: Channel,
+  self: ChannelSelf,
+  groups: readonly TeamGroup[],
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const one of groups) {
+    const seen = await channel.look(one.chatId, AbortSignal.timeout(CHECK_MS))
+    const found = seen.ok
+      ? teamGroup(seen.value, self, one)
+      : [teamChatTrouble(chatTrouble(seen.trouble, one.chatId, self), seen.trouble, one)]
+    findings.push(...found.map((finding) => ({ ...finding, check: `${finding.check} of ${one.teams.join(", ")}` })))
+  }
+  return findings
+}
+
+/** The wizard knows of the common group only. */
+function teamChatTrouble(finding: Finding, trouble: ChannelTrouble, { teams }: TeamGroup): Finding {
+  if (trouble.kind !== "no_chat") return finding
+  const keys = teams.map((team) => `teams.${team}.chat.id`).join(", ")
+  const remedy =
+    trouble.movedTo === undefined
+      ? `In Telegram, open the group → Add Members → the bot; if it is another group, change ${keys}.`
+      : `Nothing must be done; ${keys} can be changed to ${trouble.movedTo}.`
+  return { ...finding, state: trouble.movedTo === undefined ? "wrong" : "warning", remedy }
+}
+
+function teamGroup(look: ChatLook, self: ChannelSelf, { threads }: TeamGroup): Finding[] {
+  const { title, kind, hasTopics, isAdmin, adminBots } = look
+  if (kind === "private") return [privateTopics(self)]
+  const isShared = threads.length > 0
+  if (hasTopics && !isShared) return [...group(look, self), ...elected(adminBots, self)]
+  const how = isShared ? `sessions share thread ${threads.join(", ")}` : "no topics: messages name their session"
+  const here: Finding =
+    isShared && !hasTopics
+      ? {
+          check: "group",
+          state: "wrong",
+          detail: `${title} has no topics, so there is no thread ${threads.join(", ")}; messages go to the chat itself`,
+          remedy: `In Telegram, open ${title} → Edit → Topics → turn them on; or take chat.thread out of the configuration.`,
+        }
+      : { check: "group", state: "good", detail: `${title}, ${how}` }
+  // Whoever makes no topics needs no rights, but must see what is written.
+  return [here, privacy(isAdmin, self), ...elected(adminBots, self)]
+}
+
+/** What is written to nobody in particular is taken by the bot with the lowest number. */
+function elected(adminBots: readonly string[], { botId, username }: ChannelSelf): Finding[] {
+  const first = adminBots.map(Number).toSorted((a, b) => a - b)[0]
+  if (first === undefined || first >= Number(botId)) return []
+  return [
+    {
+      check: "other bots",
+      state: "warning",
+      detail: `bot ${first} is an administrator too, and has a lower number: what is written outside of topics is left to it`,
+      remedy: `If it is not a Throughline's, take its administrator rights away; or reply to a message of @${username}.`,
+    },
+  ]
+}
+
 /** What Telegram says of the bot and of its group, each with what to do about it. Nothing is changed. */
-export async function checkBot(channel: Channel, chatId: string | undefined): Promise<Checked> {
+export async function checkBot(channel: Channel, chatId: string | undefined, isTeamsOnly = false): Promise<Checked> {
   const signal = AbortSignal.timeout(CHECK_MS)
   const told = await channel.self(signal)
   if (!told.ok) return { findings: [tokenTrouble(told.trouble)] }
   const self = told.value
   const token: Finding = { check: "bot", state: "good", detail: `@${self.username} (${self.botId})` }
   const findings = [token, ...clock(self)]
+  if (chatId === undefined && isTeamsOnly) return { findings, self }
   if (chatId === undefined) return { findings: [...findings, privateTopics(self)], self }
   const seen = await channel.look(chatId, signal)
   if (!seen.ok) return { findings: [...findings, chatTrouble(seen.trouble, chatId, self)], self }

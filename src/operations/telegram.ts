@@ -27,6 +27,20 @@ const StatusView = z.object({
     })
     .optional(),
   chat: ChatView.optional(),
+  /** The groups of teams, each with what the messenger says of it. */
+  teamChats: z.array(
+    z.object({
+      id: z.string(),
+      movedFrom: z.string().optional(),
+      teams: z.array(z.string()),
+      threads: z.array(z.number()).describe("That the sessions of a team share"),
+      title: z.string().optional(),
+      hasTopics: z.boolean().optional(),
+      isAdmin: z.boolean().optional(),
+      mayManageTopics: z.boolean().optional(),
+      trouble: z.string().optional(),
+    }),
+  ),
   /** The group of the configuration became another one, which is used instead. */
   moved: z.object({ from: z.string(), to: z.string() }).optional(),
   /** What the messenger says is wrong, now. */
@@ -58,10 +72,19 @@ export const telegramStatus = operation({
       holds: holds.map(({ why, sinceMs, nextAtMs }) => ({ why, since: iso(sinceMs), nextAt: iso(nextAtMs) })),
       doubts: doubts.map(({ atMs, ...rest }) => ({ ...rest, at: iso(atMs) })),
     }
-    if (!bot) return kept
-    const { self, chat, trouble } = await telegram.look()
+    if (!bot) return { ...kept, teamChats: [] }
+    const { self, chat, trouble, teamChats } = await telegram.look()
     return {
       ...kept,
+      teamChats: teamChats.map(({ chatId: id, movedFrom, teams, threads, chat: look, trouble: why }) => ({
+        ...{ id, teams, threads },
+        ...(movedFrom !== null && { movedFrom }),
+        ...(look && {
+          ...{ title: look.title, hasTopics: look.hasTopics },
+          ...{ isAdmin: look.isAdmin, mayManageTopics: look.mayManageTopics },
+        }),
+        ...(why !== undefined && { trouble: why }),
+      })),
       bot: {
         id: bot.id,
         state: bot.state,
@@ -190,7 +213,18 @@ const STATES: Record<NonNullable<TelegramView["bot"]>["state"], string> = {
   new: "not heard of yet",
 }
 
-function statusText({ bot, chat, moved, trouble, people, topics, holds, doubts, ...figures }: TelegramView): string {
+function statusText({
+  bot,
+  chat,
+  teamChats,
+  moved,
+  trouble,
+  people,
+  topics,
+  holds,
+  doubts,
+  ...figures
+}: TelegramView): string {
   if (!bot) return "Telegram is not set up: throughline telegram setup"
   const rights = chat && [
     chat.hasTopics ? "topics" : "NO topics",
@@ -211,6 +245,7 @@ function statusText({ bot, chat, moved, trouble, people, topics, holds, doubts, 
     `bot     ${botLine(bot)}`,
     ...(trouble === undefined ? [] : [`!       ${trouble}`]),
     ...(chat ? [`chat    ${chat.title}${chat.id === undefined ? "" : ` (${chat.id})`}: ${rights!.join(", ")}`] : []),
+    ...teamChats.map(teamChatLine),
     ...(moved ? [`!       telegram.chat is ${moved.from}, and the group became ${moved.to}, which is used`] : []),
     `people  ${people === 0 ? "nobody may talk to it yet: throughline telegram pair" : `${people} may talk to it`}`,
     `topics  ${used.length === 0 ? "none yet" : used.map(([state, count]) => `${count} ${state}`).join(", ")}`,
@@ -218,6 +253,14 @@ function statusText({ bot, chat, moved, trouble, people, topics, holds, doubts, 
     ...holds.map(({ why, since, nextAt }) => `!       on hold since ${since}, tried again at ${nextAt}: ${why}`),
     ...doubts.map(({ name, count, at }) => `!       ${count} topic(s) "${name}" may be there twice, since ${at}`),
   ].join("\n")
+}
+
+function teamChatLine({ id, title, teams, threads, hasTopics, trouble }: TelegramView["teamChats"][number]): string {
+  const name = title === undefined ? id : `${title} (${id})`
+  if (trouble !== undefined) return `!       ${name} of ${teams.join(", ")}: ${trouble}`
+  const where =
+    threads.length > 0 ? `thread ${threads.join(", ")}` : hasTopics ? "topics" : "no topics, sessions are named"
+  return `chat    ${name} of ${teams.join(", ")}: ${where}`
 }
 
 const iso = (ms: number) => new Date(ms).toISOString()

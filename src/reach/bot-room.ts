@@ -8,6 +8,7 @@ import { plain } from "../domain/rich-text.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster } from "../domain/team.ts"
 import { TOPIC_STATES, type TopicState } from "../domain/topic.ts"
+import { makeTeamChats, type TeamChatNow } from "./team-chats.ts"
 
 /** Where the owner asks about the bot, tries it, and says who may talk to sessions. */
 export interface BotRoom {
@@ -48,6 +49,8 @@ export interface BotLook {
   self?: ChannelSelf
   chat?: ChatLook
   trouble?: string
+  /** The same of each team's chat. */
+  teamChats: (TeamChatNow & { chat?: ChatLook; trouble?: string })[]
 }
 
 export interface Tried {
@@ -76,7 +79,7 @@ export interface BotDeps {
   /** This machine's name. */
   host: string
   settings: { chat?: string | undefined; users: readonly string[] }
-  roster: Pick<Roster, "list" | "byName">
+  roster: Pick<Roster, "list" | "byName" | "at">
   pairing: {
     issue(team?: string): Promise<{ code: string; expiresAtMs: number }>
     list(): Promise<Person[]>
@@ -99,6 +102,8 @@ export function makeBotRoom({
   clock,
   host,
 }: BotDeps): BotRoom {
+  const chats = makeTeamChats({ roster, channel: channelId, chat: settings.chat })
+
   const open = (): Channel => {
     if (!channel) throw new Failure("channel_off", "there is no bot: no token is set")
     return channel
@@ -125,12 +130,15 @@ export function makeBotRoom({
     return settings.users[0] ?? paired.find(({ chatId }) => chatId !== null)?.chatId ?? paired[0]?.userId
   }
 
-  /** Not those of a group that became another one: nothing is sent there any more. */
+  /** Not those of a group that became another one: nothing is sent there any more. A team's group may well have no topics. */
   const currentHolds = async (): Promise<Hold[]> => {
     if (botId === undefined) return []
     const current: Hold[] = []
+    const main = await group()
+    const ofTeams = (await chats.list(store)).filter(({ chatId }) => chatId !== main)
     for (const hold of await store.holds.list(`${channelId}:${botId}`)) {
       const chatId = hold.key.split(":")[2]
+      if (hold.kind === "no_topics" && ofTeams.some((one) => one.chatId === chatId)) continue
       if (chatId === undefined || (await store.topics.chatNow(channelId, chatId)) === chatId) current.push(hold)
     }
     return current
@@ -176,18 +184,26 @@ export function makeBotRoom({
     async look() {
       const signal = AbortSignal.timeout(LOOK_MS)
       const self = await open().self(signal)
-      if (!self.ok) return { trouble: wordsOf(self.trouble) }
+      if (!self.ok) return { trouble: wordsOf(self.trouble), teamChats: await chats.list(store) }
+      const seen = async (chatId: string) => {
+        const chat = await open().look(chatId, signal)
+        return chat.ok ? { chat: chat.value } : { trouble: wordsOf(chat.trouble) }
+      }
       const chatId = await chatOf()
-      if (chatId === undefined) return { self: self.value }
-      const chat = await open().look(chatId, signal)
-      return { self: self.value, ...(chat.ok ? { chat: chat.value } : { trouble: wordsOf(chat.trouble) }) }
+      const teamChats: BotLook["teamChats"] = []
+      for (const one of await chats.list(store)) teamChats.push({ ...one, ...(await seen(one.chatId)) })
+      return { self: self.value, ...(chatId === undefined ? {} : await seen(chatId)), teamChats }
     },
     async test() {
       const at = open()
       const chatId = await chatOf()
-      if (chatId === undefined)
+      const teamChats = (await chats.list(store)).filter((one) => one.chatId !== chatId)
+      if (chatId === undefined && teamChats.length === 0)
         throw new Failure("channel_off", "there is nowhere to send to: no group is set, and nobody is paired")
-      return tried(at, chatId, `Throughline on ${host} can write here (${new Date(clock.nowMs()).toISOString()}).`)
+      const text = `Throughline on ${host} can write here (${new Date(clock.nowMs()).toISOString()}).`
+      const steps = chatId === undefined ? [] : await tried(at, chatId, text)
+      for (const one of teamChats) steps.push(...(await triedTeam(at, one, text)))
+      return steps
     },
     async topicOf(sessionId) {
       const topics = await store.topics.ofSession(sessionId)
@@ -233,6 +249,26 @@ async function tried(channel: Channel, chatId: string, text: string): Promise<Tr
   const place = { chatId, threadId: topic.threadId }
   step("a message in it", await channel.send(place, { body: plain(text), isSilent: true }), said)
   step("the topic removed again", await channel.removeTopic(place), () => "it is gone")
+  return steps
+}
+
+/** Topics are made where sessions get some. */
+async function triedTeam(channel: Channel, { chatId, threads, teams }: TeamChatNow, text: string): Promise<Tried[]> {
+  const names = teams.join(", ")
+  if (threads.length === 0) {
+    const look = await channel.look(chatId)
+    if (look.ok && look.value.hasTopics)
+      return (await tried(channel, chatId, text)).map((step) => ({ ...step, what: `${names}: ${step.what}` }))
+  }
+  const steps: Tried[] = []
+  for (const threadId of threads.length === 0 ? [null] : threads) {
+    const told = await channel.send({ chatId, threadId }, { body: plain(text) })
+    const what = `${names}: a message${threadId === null ? "" : ` in thread ${threadId}`}`
+    const isThere = told.ok && told.value.threadId === threadId
+    const elsewhere = "it went to the chat: topics are off in it"
+    const said = told.ok ? (isThere ? `message ${told.value.messageId}` : elsewhere) : wordsOf(told.trouble)
+    steps.push({ chatId, what, ok: isThere, detail: said })
+  }
   return steps
 }
 
