@@ -1,4 +1,5 @@
 import type { AgentConsole } from "../../domain/agent-console.ts"
+import { DELIVERY_STATES } from "../../domain/delivery.ts"
 import { promptHash } from "../../domain/ids.ts"
 import { lanesOf, messageOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
@@ -7,7 +8,8 @@ import type { Turn } from "../../domain/turn.ts"
 import { pastedHash } from "../courier/evidence.ts"
 
 /** Messages further back are not what was said just now. */
-const LAST_MESSAGES = 20
+const LAST_MESSAGES = 50
+const NOT_QUEUED = DELIVERY_STATES.filter((state) => state !== "queued")
 /** The agent's clock and ours, and how long a paste may take to become a turn. */
 const BEFORE_MS = 5_000
 const AFTER_MS = 10 * 60 * 1000
@@ -27,7 +29,10 @@ export async function isEcho(
 ): Promise<boolean> {
   const lanes = [lanesOf({ sessionId: turn.sessionId }), ...teams.map((team) => lanesOf({ team }))].flat()
   const said = promptHash(turn.text)
-  for (const delivery of await tx.deliveries.ofLanes(lanes, { last: LAST_MESSAGES })) {
+  // However many wait behind it.
+  const waiting = await tx.deliveries.ofLanes(lanes, { states: ["queued"], first: LAST_MESSAGES })
+  const handedOver = await tx.deliveries.ofLanes(lanes, { states: NOT_QUEUED, last: LAST_MESSAGES })
+  for (const delivery of [...waiting, ...handedOver]) {
     const { origin, text, team } = messageOf(delivery)
     const beganMs = delivery.attemptStartedAtMs
     const isBeside = team !== undefined && topic?.threadId != null && origin?.threadId !== topic.threadId

@@ -408,6 +408,27 @@ describe("who is told", () => {
     })
 })
 
+test("a session whose chat is another one now is told there: what was still to be sent moves along, what was left stays known", async () => {
+  const one = await session()
+  await says(one, [["reply", "Before"]])
+  await follow()
+  const [topic] = await store.topics.ofSession(one.id)
+  await store.topics.change(topic!.id, { threadId: 5, state: "open" })
+  mirror = open({}, "-200")
+  await says(one, [["reply", "After"]])
+  await follow()
+  expect(await told()).toEqual(["Before", "After"].map((text) => expect.stringContaining(text)))
+  const topics = await store.topics.ofSession(one.id)
+  expect(topics.find(({ id }) => id === topic!.id)).toMatchObject({ chatId: "-200", threadId: null, state: "wanted" })
+  expect(await store.topics.byThread("telegram", CHAT, 5)).toMatchObject({ sessionId: one.id, state: "left" })
+  const waiting = await store.deliveries.ofChannel("telegram", ["queued"])
+  expect(new Set(waiting.map(({ lane }) => lane))).toEqual(new Set([`topic:${topic!.id}`]))
+  mirror = open()
+  await says(one, [["reply", "Back"]])
+  await follow()
+  expect(await store.topics.byId(topic!.id)).toMatchObject({ chatId: CHAT, threadId: 5, state: "open" })
+})
+
 describe("no echo", () => {
   const sent = async (of: Session, text: string, origin: string | null, key: string) => {
     const payload = {
@@ -438,6 +459,24 @@ describe("no echo", () => {
     await says(one, [["prompt", "By the desk's own queue"]])
     await follow()
     expect(await told()).toEqual(["🧑‍💻 Go on with [redacted]", "🧑‍💻 By the desk's own queue"])
+  })
+
+  test("however many messages wait behind it", async () => {
+    const one = await session()
+    await sent(one, "The first of many", "telegram", "k0")
+    for (let n = 0; n < 60; n++) {
+      const payload = {
+        sessionId: one.id,
+        text: `behind ${n}`,
+        priority: "normal",
+        sender: { kind: "owner", name: "A" },
+      }
+      const row = { key: `b${n}`, lane: `session:${one.id}`, channel: "agent", payload, repeatable: false }
+      await store.deliveries.enqueue(row, nowMs)
+    }
+    await says(one, [["prompt", "The first of many"]], nowMs + 800)
+    await follow()
+    expect(await told()).toEqual([])
   })
 })
 
