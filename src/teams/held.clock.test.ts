@@ -106,6 +106,18 @@ describe("once the daemon runs again for fifteen seconds", () => {
     ])
   })
 
+  test("what is asked or decided after the restart is left to who decides it", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    await permits.leaveDead()
+    const [waiting, untaken] = [await ask("k1"), await ask("k2")]
+    await allowed(untaken.id)
+    vi.advanceTimersByTime(15_000)
+    vi.useRealTimers()
+    // A second sweep, which knows both, ends after this one.
+    await laterSweep(make("there"))
+    expect([await state(waiting.id)(), await state(untaken.id)()]).toEqual(["waiting", "allowed"])
+  })
+
   test("what another daemon has is left alone", async () => {
     const there = make("there")
     const [waiting, untaken, ours] = [await ask("k1", there), await ask("k2", there), await ask("k3")]

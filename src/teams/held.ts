@@ -16,8 +16,8 @@ export interface Held {
   isThere(id: string): Promise<boolean>
   /** Waits until what was decided is taken to the agent; what is not is stale. */
   settleTaking(id: string): Promise<void>
-  /** After a restart: what nobody came again for is stale. */
-  leaveBehind(): void
+  /** After a restart: what waited before it, and nobody came again for, is stale. */
+  leaveBehind(): Promise<void>
   /** Sends all to the daemon that comes next. */
   close(): void
 }
@@ -148,13 +148,21 @@ export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDe
       return true
     },
     settleTaking: settle,
-    leaveBehind() {
+    async leaveBehind() {
+      const waiting = async () =>
+        (await store.permissions.waiting()).filter((one) => one.waiter === "hook" && one.home === home)
+      const find = async () =>
+        new Set([...(await waiting()), ...(await store.permissions.untaken(home))].map(({ id }) => id))
+      // What is asked and decided from now on has somebody who settles it.
+      const before = find()
+      await before.catch(() => {})
       const sweep = async () => {
-        const waiting = (await store.permissions.waiting()).filter((one) => one.waiter === "hook" && one.home === home)
-        for (const { id } of waiting)
-          if (!present.has(id)) await end(id, "stale", "nobody asked again after the daemon was restarted")
-        for (const permission of await store.permissions.untaken(home))
-          if (!present.has(permission.id)) await withdraw(permission, NOT_CONFIRMED)
+        const ids = await before
+        const isLeft = ({ id }: Permission) => ids.has(id) && !present.has(id)
+        for (const { id } of (await waiting()).filter(isLeft))
+          await end(id, "stale", "nobody asked again after the daemon was restarted")
+        for (const permission of (await store.permissions.untaken(home)).filter(isLeft))
+          if (!handed.has(permission.id)) await withdraw(permission, NOT_CONFIRMED)
       }
       behind = setTimeout(() => {
         sweep().catch((error: unknown) => quiet(error, closing.signal, onTrouble))

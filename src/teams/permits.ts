@@ -238,7 +238,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       } catch (error) {
         onTrouble(error, "what waited before the restart")
       }
-      held.leaveBehind()
+      await held.leaveBehind()
     },
     isWatched: () => Math.abs(clock.nowMs() - lookedAtMs) < WATCHED_MS,
     close: held.close,

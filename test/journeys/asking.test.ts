@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import type { PermissionView } from "../../src/operations/permissions.ts"
 import { ask, BIN, makeHome, type TestHome } from "../fixtures/daemon.ts"
 
@@ -52,8 +52,12 @@ const recent = async (id: string) =>
   (await post<{ permissions: PermissionView[] }>("permissions.list", { all: true })).permissions.find(
     (one) => one.id === id,
   )!
-/** Somebody watches, so that hooks wait. */
+let watching: NodeJS.Timeout | undefined
+afterEach(() => clearInterval(watching))
+/** Somebody watches until the test ends, so that hooks wait, however long its steps take. */
 const asked = async (kind: Kind, values: object = {}) => {
+  clearInterval(watching)
+  watching = setInterval(() => waiting().catch(() => {}), 2_000)
   const before = (await waiting()).map(({ id }) => id)
   const payload = payloadOf(values)
   const hook = start(kind, payload)
