@@ -225,6 +225,7 @@ async function lookAround(): Promise<number> {
       parentOf,
       meet: async () => {},
       paneOf: async () => undefined,
+      taskFile: () => undefined,
     },
     onTrouble: (error) => problems.push(String(error)),
   })

@@ -4,6 +4,7 @@ import type { HookEvent, SentHook } from "../domain/hook.ts"
 import { AGENT_CHANNEL, lanesOf, messageOf } from "../domain/message.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
+import { type TaskFile, taskFileText } from "../domain/task-file.ts"
 import type { TaskState } from "../domain/task-state.ts"
 import type { Roster, Team } from "../domain/team.ts"
 import { clip } from "../operations/text.ts"
@@ -26,6 +27,8 @@ interface Deps {
   /** What teams were told meanwhile; what is handed out is not handed out again. */
   notices(team: string, nativeSession: string | undefined): Promise<{ text: string }[]>
   isAlive(pid: number): boolean
+  /** What the file in a project's folder says of a task. */
+  taskFile(projectDir: string): TaskFile | undefined
   onTrouble(error: unknown, what: string): void
 }
 
@@ -70,16 +73,34 @@ async function hasNobody(store: Store, { event, sent }: Begun): Promise<boolean>
   return event.sessionId !== undefined && (await store.pairs.ofNative(event.sessionId)) !== undefined
 }
 
-async function taskOf({ store, host, isAlive }: Deps, { platform, event, project }: Begun) {
+async function taskOf(deps: Deps, begun: Begun) {
+  const { store, host, isAlive } = deps
+  const { platform, event, project } = begun
   if (!isBlind(event) || !project) return undefined
   const state = await store.taskStates.get(project.id)
-  const isEmpty = !state || (state.currentTask === null && state.pendingMessages.length === 0)
+  if (!state) return fileOf(deps, begun)
+  const isEmpty = state.currentTask === null && state.pendingMessages.length === 0
   if (isEmpty || state.nativeSessionId === event.sessionId) return undefined
   const session = await store.sessions.byNative(platform, state.nativeSessionId)
   const last = session && (await store.runs.ofSession(session.id)).findLast((run) => run.host === host)
   // Two at work side by side: that one needs nobody to go on for it.
   const isAtWork = last !== undefined && last.endedAtMs === null && last.pid > 0 && last.pid !== event.pid
   return isAtWork && isAlive(last.pid) ? undefined : taskText(state)
+}
+
+/** Only after a restart of a team's session: a repository that was just cloned may have brought the file. */
+async function fileOf({ store, roster, taskFile }: Deps, begun: Begun) {
+  const { sessionId } = begun.event
+  for (const { name, projectDir } of teamsAt(roster, begun)) {
+    const post = await store.posts.byTeam(name)
+    const [restart] = await store.updates.after(name, { types: ["session_restart"], newest: true, limit: 1 })
+    const isRestart = post?.nativeId != null && (post.nativeId !== sessionId || restart?.data.new === sessionId)
+    const file = isRestart ? taskFile(projectDir) : undefined
+    if (!file || file.session_id === sessionId) continue
+    const ask = "Do nothing of it by yourself: ask the owner whether to resume it or start fresh."
+    return ["# The last session of this project may not have finished", taskFileText(file), ask].join("\n")
+  }
+  return undefined
 }
 
 function taskText(state: TaskState): string {

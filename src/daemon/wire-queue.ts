@@ -6,6 +6,7 @@ import type { Clients } from "../domain/clients.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
+import type { TaskFile } from "../domain/task-file.ts"
 import type { Roster } from "../domain/team.ts"
 import { type Keeping, makeKeeping } from "../reach/keeping/keeping.ts"
 import { makeReach } from "../reach/room.ts"
@@ -30,6 +31,7 @@ export function wireQueue(parts: {
   clients: Clients
   machine: Machine
   meet: Intake["meet"]
+  taskFile(projectDir: string): TaskFile | undefined
   labelOf(platform: string): string
 }) {
   const { store, clock, config, home, log, roster, clients, machine, meet, labelOf } = parts
@@ -46,6 +48,7 @@ export function wireQueue(parts: {
     processStart,
     parentOf,
     meet,
+    taskFile: parts.taskFile,
     paneOf: (team) => keeping.paneOf(team),
     onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
   })

@@ -21,6 +21,7 @@ import type { Progress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
 import { makeRules, redactorOf } from "../sessions/capture/rules.ts"
 import { makeSessions } from "../sessions/room.ts"
+import { readTaskFile } from "../sessions/task-file.ts"
 import { makeTasks } from "../sessions/task-state.ts"
 import { openStore } from "../store/open.ts"
 import { postgres } from "../store/postgres.ts"
@@ -165,6 +166,7 @@ export async function wire({
     homeDir: machine.homeDir,
     capture: config.capture,
   })
+  const taskFile = (projectDir: string) => readTaskFile(projectDir, rules)
   const tasks = makeTasks({
     store,
     clock,
@@ -176,7 +178,7 @@ export async function wire({
   })
 
   const parts = { store, clock, config, home, log, roster, clients, machine, labelOf }
-  const queue = wireQueue({ ...parts, meet: capture.intake.meet })
+  const queue = wireQueue({ ...parts, taskFile, meet: capture.intake.meet })
   const { watching, keeping, reach } = queue
   const permits = await openPermits({ store, clock, config, home, log })
   const channel = await openChannel({ store, clock, config, home, log, roster, environment, permits, ...queue })
@@ -221,9 +223,7 @@ export async function wire({
     },
   })
   const greet = makeGreetings({
-    store,
-    roster,
-    host: hostname(),
+    ...{ store, roster, taskFile, host: hostname() },
     brief: (begun) => recall.greeting(begun),
     notices: teams.greeting,
     isAlive: isRunning,

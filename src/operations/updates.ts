@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { taskFileText } from "../domain/task-file.ts"
 import { operation } from "./operation.ts"
 import { clip, mark, minute, table } from "./text.ts"
 
@@ -21,6 +22,16 @@ const RestartView = z.object({
   working_on: z.string().nullable(),
   last_completed_step: z.union([z.string(), z.number()]).nullable(),
   pending_messages: z.array(z.string()),
+  task_file: z
+    .object({
+      current_task: z.string().nullable(),
+      current_task_id: z.string().nullable(),
+      last_completed_step: z.union([z.string(), z.number()]).nullable(),
+      pending_messages: z.array(z.string()),
+      updated_at: z.string().nullable(),
+      untrusted: z.literal(true),
+    })
+    .optional(),
   at: z.string(),
 })
 
@@ -52,6 +63,7 @@ export const pullUpdates = operation({
     [
       ...(updates.length === 0 ? ["Nothing new."] : updates.map(updateLine)),
       ...(session_restart ? [restartLine(session_restart)] : []),
+      ...(session_restart?.task_file ? [taskFileText(session_restart.task_file)] : []),
       `${has_more ? "There is more" : "Go on"} with since ${next_since}`,
     ].join("\n"),
   run: ({ updates }, { target, since, limit }, caller) => updates.pull({ target, since, limit }, caller),

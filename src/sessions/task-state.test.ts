@@ -13,11 +13,12 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { Caller } from "../domain/caller.ts"
 import type { Store } from "../domain/store.ts"
+import { TASK_STATE_FILE } from "../domain/task-file.ts"
 import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
 import { makeRules } from "./capture/rules.ts"
 import { makeSessions, type SessionsRoom } from "./room.ts"
-import { makeTasks, TASK_STATE_FILE, type Tasks } from "./task-state.ts"
+import { makeTasks, type Tasks } from "./task-state.ts"
 
 let dir: string
 let project: string

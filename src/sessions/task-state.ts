@@ -4,6 +4,7 @@ import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
+import { TASK_STATE_FILE } from "../domain/task-file.ts"
 import type { Step, TaskState } from "../domain/task-state.ts"
 import { plainText } from "../domain/text.ts"
 import { removeFile, replaceFile } from "../lib/untrusted-write.ts"
@@ -38,9 +39,6 @@ interface Deps {
   mirrorDirs(dir: string): readonly string[]
   onTrouble(error: unknown, path: string): void
 }
-
-/** The seed's name and shape of it, for instructions that people have already. */
-export const TASK_STATE_FILE = ".claude-session-state.json"
 
 export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, onTrouble }: Deps): Tasks {
   const place = async (caller: Caller) => {

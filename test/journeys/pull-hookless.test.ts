@@ -43,7 +43,12 @@ const begins = (id: string) => {
 }
 interface Page {
   updates: { type: string; message_id: string; content: string }[]
-  session_restart: { old_session_id: string; new_session_id: string; pending_messages: string[] } | null
+  session_restart: {
+    task_file?: object
+    old_session_id: string
+    new_session_id: string
+    pending_messages: string[]
+  } | null
 }
 const messages = ({ updates }: Page) => updates.filter(({ type }) => type === "message")
 const pull = async (from: McpClient, meta?: Record<string, unknown>) =>
@@ -150,13 +155,20 @@ test("a restart comes before the new session's mail, with what the old one had n
   const fetched = await mail("half done")
   await pull(agent)
   const waiting = await mail("not begun")
+  const task = { current_task: "Fix the DNS record", current_task_id: "msg-456", last_completed_step: 2 }
+  const file = { session_id: "first", ...task, pending_messages: ["msg-789"], updated_at: "2026-03-30T01:15:00Z" }
+  writeFileSync(join(lake, ".claude-session-state.json"), JSON.stringify(file))
   begins("second")
   const page = await agent.call<Page>("pull_updates", { target: "lake" })
   expect(page.session_restart).toMatchObject({
     old_session_id: "first",
     new_session_id: "second",
     pending_messages: [fetched, waiting],
+    task_file: { ...task, pending_messages: ["msg-789"], untrusted: true },
   })
+  expect((await home.run("updates", "lake")).stdout).toMatch(
+    /\.claude-session-state\.json in the project says \(untrusted.*\):\n> task: Fix the DNS record\n/,
+  )
   expect(ids(messages(page))).toEqual([waiting])
   expect(await state(fetched)).toBe("uncertain")
   expect(

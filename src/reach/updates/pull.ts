@@ -3,6 +3,7 @@ import { Failure } from "../../domain/failure.ts"
 import { type SessionId, withoutScope } from "../../domain/ids.ts"
 import { isUntrusted } from "../../domain/origin.ts"
 import type { Store } from "../../domain/store.ts"
+import type { TaskFile } from "../../domain/task-file.ts"
 import type { Step } from "../../domain/task-state.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import type { Turn } from "../../domain/turn.ts"
@@ -32,6 +33,8 @@ export interface Restart {
   working_on: string | null
   last_completed_step: Step | null
   pending_messages: string[]
+  /** What the file in the project says, where the agent said nothing by our tool. */
+  task_file?: Omit<TaskFile, "session_id"> & { untrusted: true }
   at: string
 }
 
@@ -206,12 +209,14 @@ function restartOf({ data, turnSeq, atMs }: Update, turns: Map<number, Turn>): R
     cause,
     task,
     pending,
+    task_file: file,
   } = data as {
     old: string | null
     new: string | null
     cause: string
     task: { current_task: string | null; last_completed_step: Step | null } | null
     pending: string[]
+    task_file?: TaskFile
   }
   const prompt = turns
     .get(turnSeq ?? -1)
@@ -225,6 +230,7 @@ function restartOf({ data, turnSeq, atMs }: Update, turns: Map<number, Turn>): R
     working_on: task?.current_task ?? prompt ?? null,
     last_completed_step: task?.last_completed_step ?? null,
     pending_messages: pending,
+    ...(file === undefined ? {} : { task_file: marked(file) }),
     at: new Date(atMs).toISOString(),
   }
 }
@@ -235,3 +241,5 @@ const shownMail = ({ id, text, atMs }: Mail): PulledUpdate => ({
   content: text,
   created_at: new Date(atMs).toISOString(),
 })
+
+const marked = ({ session_id: _, ...file }: TaskFile) => ({ ...file, untrusted: true as const })

@@ -50,6 +50,7 @@ async function makeWorld() {
     panes: { identify: async () => undefined },
     meet: (found) => intake.meet(found),
     paneOf: async () => undefined,
+    taskFile: () => undefined,
   })
   const whom = makeWhom({ store, roster, live, host: "here", watch, hookless })
   const follower = updatesFollower(roster, watch)

@@ -1,9 +1,16 @@
 import { lanesOf } from "../../domain/message.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
+import type { TaskFile } from "../../domain/task-file.ts"
 import type { Step } from "../../domain/task-state.ts"
 import type { Team } from "../../domain/team.ts"
+import { folderUri } from "../../lib/folder-uri.ts"
 import { decide, type Evidence, type Facts, type Notice } from "./posts.ts"
+
+export interface TaskFiles {
+  /** What the file in a project's folder says of a task. */
+  taskFile(projectDir: string): TaskFile | undefined
+}
 
 /** In the journal the team's entries have names of their own. */
 const KINDS = {
@@ -13,15 +20,20 @@ const KINDS = {
 } as const
 
 /** Weighs the evidence, and writes who is at the post now and what is to be told: all of it, or nothing. */
-export async function weigh(tx: Store, team: Team, evidence: Evidence, facts: Facts): Promise<Notice | undefined> {
+export async function weigh(
+  tx: Store,
+  team: Team,
+  evidence: Evidence,
+  facts: Facts & TaskFiles,
+): Promise<Notice | undefined> {
   const before = await tx.posts.byTeam(team.name)
   const { post, notice } = decide(before, evidence, { team: team.name, ...facts })
   if (post) await tx.posts.put(post)
-  if (notice) await tell(tx, team, notice, facts.host)
+  if (notice) await tell(tx, team, notice, facts)
   return notice
 }
 
-async function tell(tx: Store, team: Team, notice: Notice, host: string): Promise<void> {
+async function tell(tx: Store, team: Team, notice: Notice, { host, taskFile }: Facts & TaskFiles): Promise<void> {
   const { type, key, old, new: next, cause, atMs } = notice
   const names = { old: old?.nativeId ?? null, new: next?.nativeId ?? null, cause }
   const session = old?.sessionId ? await tx.sessions.byId(old.sessionId) : undefined
@@ -37,6 +49,14 @@ async function tell(tx: Store, team: Team, notice: Notice, host: string): Promis
   ])
   if (written === 0) return
   const isRestart = type === "session_restart"
+  const task = isRestart ? await taskOf(tx, team, session) : null
+  // Only where the agent said nothing by our tool; and what the new session wrote is not what the old one was at.
+  const file = isRestart && task === null ? taskFile(team.projectDir) : undefined
+  const work = {
+    task,
+    pending: await pendingOf(tx, team),
+    ...(file && file.session_id !== next?.nativeId ? { task_file: file } : {}),
+  }
   await tx.updates.add([
     {
       team: team.name,
@@ -45,7 +65,7 @@ async function tell(tx: Store, team: Team, notice: Notice, host: string): Promis
       messageId: null,
       sessionId: (old ? session?.id : next?.sessionId) ?? null,
       turnSeq: isRestart && session ? await lastPrompt(tx, session) : null,
-      data: { ...names, ...(isRestart ? { task: await taskOf(tx, session), pending: await pendingOf(tx, team) } : {}) },
+      data: { ...names, ...(isRestart ? work : {}) },
       atMs,
     },
   ])
@@ -59,10 +79,15 @@ async function lastPrompt(tx: Store, { id }: Session): Promise<number | null> {
 }
 
 /** As the agent itself said it; of another session of the project when this one said nothing. */
-async function taskOf(tx: Store, session: Session | undefined): Promise<Record<string, Step | null> | null> {
-  if (!session?.projectId) return null
-  const state =
-    (await tx.taskStates.get(session.projectId, session.nativeId)) ?? (await tx.taskStates.get(session.projectId))
+async function taskOf(
+  tx: Store,
+  team: Team,
+  session: Session | undefined,
+): Promise<Record<string, Step | null> | null> {
+  const projectId = session ? session.projectId : (await tx.projects.byRoot(folderUri(team.projectDir)))?.id
+  if (!projectId) return null
+  const own = session && (await tx.taskStates.get(projectId, session.nativeId))
+  const state = own ?? (await tx.taskStates.get(projectId))
   return (
     (state && {
       current_task: state.currentTask,

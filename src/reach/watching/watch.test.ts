@@ -9,6 +9,7 @@ import { agents } from "../../adapters/setup/list.ts"
 import type { LiveSession } from "../../domain/live.ts"
 import type { PaneAddress } from "../../domain/panes.ts"
 import type { Store } from "../../domain/store.ts"
+import type { TaskFile } from "../../domain/task-file.ts"
 import type { Team } from "../../domain/team.ts"
 import { makeIntake } from "../../sessions/capture/intake.ts"
 import { openStore } from "../../store/open.ts"
@@ -24,6 +25,7 @@ let nowMs: number
 /** Process → when it started, and which one started it. */
 let processes: Map<number, { start: string; parent: number }>
 let panes: Map<string, PaneAddress>
+let taskFiles: Map<string, TaskFile>
 let doesTmuxHang = false
 let room: WatchingRoom
 let sent: number
@@ -36,6 +38,7 @@ beforeEach(async () => {
   nowMs = Date.now()
   processes = new Map()
   panes = new Map()
+  taskFiles = new Map()
   doesTmuxHang = false
   sent = 0
   codexLists = []
@@ -85,6 +88,7 @@ const daemon = () =>
     },
     meet: (found) => intake().meet(found),
     paneOf: async (name) => panes.get(name),
+    taskFile: (projectDir) => taskFiles.get(projectDir),
     onTrouble: (error) => {
       throw error
     },
@@ -365,6 +369,37 @@ describe("a session file, which anybody may have written", () => {
       ["session_restart", "first", "second", "session file"],
     ])
     expect(await post()).toMatchObject({ nativeId: "second", pid: 0, sessionId: null })
+  })
+
+  test("names a restart that tells what the project's task file says, marked, and no more than once", async () => {
+    const file = {
+      ...{ current_task: "Fix the DNS record", current_task_id: "msg-456", last_completed_step: 2 },
+      ...{ pending_messages: ["msg-789"], updated_at: "2026-03-30T01:15:00.000Z" },
+    }
+    const updates = makeUpdates({
+      ...{ store, roster: roster(), beforeMail: async () => {} },
+      takeMail: async () => ({ mail: [], hasMore: false }),
+    })
+    const restart = async () => (await updates.pull({ target: "web", limit: 99 }, { surface: "cli" })).session_restart
+    taskFiles.set(join(dir, "web"), { session_id: "first", ...file })
+    says("first")
+    await look()
+    says("second")
+    await look()
+    expect(await restart()).toMatchObject({ working_on: null, task_file: { ...file, untrusted: true } })
+    // What the new session has written itself is not what the old one was at.
+    taskFiles.set(join(dir, "web"), { session_id: "third", ...file })
+    says("third")
+    await look()
+    expect(await restart()).not.toHaveProperty("task_file")
+    // The agent's own word by our tool comes first.
+    const project = await store.projects.ensure(`file://${join(dir, "web")}`, nowMs)
+    const state = { currentTask: "paint", currentTaskId: null, lastCompletedStep: 7, pendingMessages: [] }
+    await store.taskStates.put({ projectId: project.id, nativeSessionId: "", ...state, updatedAtMs: nowMs })
+    says("fourth")
+    await look()
+    expect(await restart()).toMatchObject({ working_on: "paint", last_completed_step: 7 })
+    expect(await restart()).not.toHaveProperty("task_file")
   })
 
   test("cannot name another project's session as the team's own", async () => {

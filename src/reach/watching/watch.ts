@@ -16,9 +16,9 @@ import type { LiveAgent, LiveSessions, Stranger } from "./live.ts"
 import { decide, type Evidence, type Seat } from "./posts.ts"
 import { isUnder, makeRouteFinder, type RouteDeps } from "./routes.ts"
 import { readSessionFile } from "./session-file.ts"
-import { weigh } from "./telling.ts"
+import { type TaskFiles, weigh } from "./telling.ts"
 
-export interface WatchDeps extends RouteDeps {
+export interface WatchDeps extends RouteDeps, TaskFiles {
   store: Store
   clock: Clock
   roster: Roster
@@ -69,7 +69,7 @@ export function makeWatch(deps: WatchDeps): Watch {
   }
   const isThere = (post: Post) => post.goneAtMs === null && (post.host !== host || post.pid === 0 || isAlive(post))
   const company = makeCompany()
-  const facts = { host, isAlive, isBeside: company.isBeside }
+  const facts = { host, isAlive, isBeside: company.isBeside, taskFile: deps.taskFile }
   let position: number | undefined
   let notBeforeMs = 0
   let saved = 0
