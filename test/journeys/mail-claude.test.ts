@@ -152,7 +152,7 @@ describe(`the mail of the real Claude Code ${version}`, () => {
   test("that is too long for a hook waits to be fetched, and holds up nothing", async () => {
     plays(() => [text("Read.")])
     const long = await q.mail("web", `a parcel of Dan\n${"x".repeat(25_000)}`)
-    await expect.poll(reason(long.id!), SOON).toMatch(/can fetch it with pull_updates/)
+    await expect.poll(reason(long.id!), SOON).toMatch(/can fetch the message itself/)
     plays(
       () => [pull()],
       () => [text("The parcel is open.")],

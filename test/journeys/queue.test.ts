@@ -151,7 +151,7 @@ describe("an agent outside of tmux", () => {
   test("fetches by itself what fits through no other way and holds up nothing, and nobody else can", async () => {
     const long = `a long letter\n${"x".repeat(25_000)}`
     const id = await queued(q.mail("lab", long))
-    await expect.poll(reason(id), SOON).toMatch(/can fetch it with pull_updates/)
+    await expect.poll(reason(id), SOON).toMatch(/can fetch the message itself/)
     const short = await queued(q.mail("lab", "a short letter behind it"))
     await expect.poll(state(short), SOON).toBe("done")
     expect(await state(id)()).toBe("queued")
