@@ -117,6 +117,8 @@ export interface TeamPeople {
   put(person: TeamPerson): Promise<void>
   /** Of all teams. */
   remove(channel: string, userId: string): Promise<boolean>
+  /** All people of a team; how many there were. */
+  removeTeam(channel: string, team: string): Promise<number>
   list(channel: string): Promise<TeamPerson[]>
 }
 

@@ -126,8 +126,9 @@ export const teamsRemove = operation({
   input: z.strictObject({ name }),
   output: z.object({ removed: z.string() }),
   text: ({ removed }) => `${removed} is no longer a team.`,
-  async run({ teams, keeping }, { name }) {
+  async run({ teams, keeping, telegram }, { name }) {
     teams.remove(name)
+    await telegram.removeTeam(name)
     // Nobody could end it by its name any more.
     await keeping.down(name)
     return { removed: name }

@@ -25,6 +25,8 @@ export interface BotRoom {
   people(): Promise<Allowed[]>
   /** Of those who were paired. */
   remove(userId: string): Promise<void>
+  /** Of a team that is no more: the next of that name must not have its people. */
+  removeTeam(team: string): Promise<void>
 }
 
 export interface BotFacts {
@@ -85,6 +87,7 @@ export interface BotDeps {
     list(): Promise<Person[]>
     ofTeams(): Promise<TeamPerson[]>
     remove(userId: string): Promise<boolean>
+    removeTeam(team: string): Promise<void>
   }
 }
 
@@ -231,6 +234,7 @@ export function makeBotRoom({
       if (!(await pairing.remove(userId)))
         throw new Failure("bad_input", `userId ${userId} is nobody's who was paired`, { parameter: "userId" })
     },
+    removeTeam: pairing.removeTeam,
   }
 }
 

@@ -87,6 +87,14 @@ export function makeTeamPeople(db: Db): TeamPeople {
         .executeTakeFirstOrThrow()
       return result.numDeletedRows > 0n
     },
+    async removeTeam(channel, team) {
+      const result = await db
+        .deleteFrom("team_people")
+        .where("channel", "=", channel)
+        .where("team", "=", team)
+        .executeTakeFirstOrThrow()
+      return Number(result.numDeletedRows)
+    },
     async list(channel) {
       const rows = await db
         .selectFrom("team_people")

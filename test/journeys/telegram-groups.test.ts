@@ -180,3 +180,17 @@ test("a group that becomes a supergroup, and a team whose chat is changed, go on
   members.felt.write(moved, "written after the change.")
   await expect.poll(() => agents.felt.prompts(), SOON).toContain("written after the change.")
 }, 300_000)
+
+test("a team that is removed takes its people along: the next of that name has none of them", async () => {
+  const teamsOf = async () =>
+    (await q.home.json<{ users: { team?: string }[] }>("telegram", "users")).users.map(({ team }) => team)
+  expect(await teamsOf()).toContain("sentry")
+  await q.home.json("teams", "remove", "sentry", "--yes")
+  await q.home.json("teams", "add", "sentry", q.dirOf("sentry"), "--chat-id", String(groups.sentry.id))
+  expect(await teamsOf()).toEqual(expect.not.arrayContaining(["sentry"]))
+  const before = agents.sentry.prompts().length
+  members.sentry.write(groups.sentry, "written by who may no longer.")
+  members.homelab.write(groups.homelab, "written by who may.")
+  await expect.poll(() => agents.homelab.prompts(), SOON).toContain("written by who may.")
+  expect(agents.sentry.prompts()).toHaveLength(before)
+}, 240_000)

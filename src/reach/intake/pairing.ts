@@ -14,6 +14,8 @@ export interface Pairing {
   list(): Promise<Person[]>
   ofTeams(): Promise<TeamPerson[]>
   remove(userId: string): Promise<boolean>
+  /** All who are known for that team only. */
+  removeTeam(team: string): Promise<void>
 }
 
 export type PairingPlace = Place & { chatKind: "group" | "private" }
@@ -99,6 +101,14 @@ export function makePairing({ store, clock, channel }: PairingDeps): Pairing {
 
     list: () => store.people.list(channel),
     ofTeams: () => store.teamPeople.list(channel),
+    async removeTeam(team) {
+      await store.transaction(async (tx) => {
+        const people = await tx.teamPeople.removeTeam(channel, team)
+        if (people === 0) return
+        const data = { channel, team, people }
+        await tx.audit.add({ atMs: clock.nowMs(), who: "the owner", what: "channel.unpaired", data })
+      })
+    },
     async remove(userId) {
       return store.transaction(async (tx) => {
         const wasEverywhere = await tx.people.remove(channel, userId)

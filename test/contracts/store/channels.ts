@@ -129,6 +129,9 @@ export function channelsContract(store: () => Store): void {
       { ...person, team: "api", pairedAtMs: NOW + 2 },
     ])
     expect(await store().people.list("telegram")).toEqual([])
+    expect(await store().teamPeople.removeTeam("signal", "api")).toBe(0)
+    expect(await store().teamPeople.removeTeam("telegram", "api")).toBe(1)
+    expect((await store().teamPeople.list("telegram")).map(({ team }) => team)).not.toContain("api")
     expect(await store().teamPeople.remove("telegram", "7")).toBe(true)
     expect(await store().teamPeople.remove("telegram", "7")).toBe(false)
   })
