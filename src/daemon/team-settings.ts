@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path"
 import * as z from "zod"
 import { platforms } from "../adapters/platforms/list.ts"
 import { agentNamed } from "../domain/agent-names.ts"
+import { hexColour } from "../domain/colour.ts"
 import type { TeamSetting } from "../teams/roster.ts"
 import { CHAT, USER } from "./telegram-settings.ts"
 
@@ -58,9 +59,10 @@ const Keys = z.strictObject({
     .describe("When a message waits and no session is there: keep it, resume the last session, or start one"),
   color: z
     .string()
-    .regex(/^(#[0-9a-f]{3}|#[0-9a-f]{6}|[a-z]+)$/i, "must be a name or like #E91E63")
+    .refine((text) => hexColour(text) !== undefined, "must be like #E91E63, or a colour's name in CSS such as crimson")
+    .overwrite((text) => hexColour(text) ?? text)
     .optional()
-    .describe("For displays"),
+    .describe("Beside its name, on the dashboard and in a terminal"),
   chat: z
     .strictObject({
       id: chatId,

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { constants } from "node:os"
 import { stripVTControlCharacters, styleText } from "node:util"
+import { rgbOf } from "../domain/colour.ts"
 import { columnsOf } from "../operations/columns.ts"
 import type { Style } from "../operations/operation.ts"
 import { personsEnvironment } from "./environment.ts"
@@ -29,9 +30,18 @@ export function terminalStyle(): Style | undefined {
     dim: (text) => styleText("dim", text),
     accent: (text) => styleText("cyan", text),
     mark: (text) => styleText(["bold", "yellow"], text),
+    paint: (hex, text) => painted(hex, text),
     columns: process.stdout.columns ?? COLUMNS,
   }
 }
+
+/** Unchanged where the terminal has but a few colours: the nearest of those could be anything. */
+function painted(hex: string, text: string): string {
+  if (!process.stdout.hasColors?.(ALL_COLOURS)) return text
+  return `\u001b[38;2;${rgbOf(hex).join(";")}m${text}\u001b[39m`
+}
+
+const ALL_COLOURS = 2 ** 24
 
 /** Says nothing where there is no less. */
 const LESS = "command -v less >/dev/null 2>&1 || exit 127; exec less"

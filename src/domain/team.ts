@@ -21,6 +21,7 @@ export interface Team {
   sessionFile: string | null
   /** Whether the state of its task is also written to `.claude-session-state.json` in the project. */
   taskStateFile: boolean
+  /** As hexColour returns it. */
   color: string | null
   /** Where its sessions are told; null where all that have none are. */
   chat: TeamChat | null

@@ -64,7 +64,7 @@ test("what was asked for is a table that people can read, with cost only where i
   await talked("api", Date.now() - DAY_MS, 20_000)
   const output = await ask({})
   const text = analytics.text(output as never, {} as never)
-  expect(text).toMatch(/2 sessions, 2 prompts; half of the sessions lasted 2 min or less\./)
+  expect(text).toMatch(/2 sessions, 2 prompts \(1 per session\); half of the sessions lasted 2 min or less\./)
   expect(text).toContain("12.4M read (0 of them from a cache), 14 written. Cost, as far as agents tell it: $1.50.")
   expect(text).toMatch(
     /^PROJECT +SESSIONS +PROMPTS +READ +WRITTEN +COST\nweb +1 +1 +12\.3M +7 +\$1\.50\napi +1 +1 +20k +7 +-$/m,

@@ -3,7 +3,7 @@ import type { DayFigures, Figures, PairFigures, Report, SessionFigures, Spread }
 import { operation } from "./operation.ts"
 import { projectOf } from "./search.ts"
 import { platformNamed } from "./sources.ts"
-import { clip, counted, minute, projectName, table } from "./text.ts"
+import { average, clip, counted, minute, projectName, table } from "./text.ts"
 
 const DEFAULT_DAYS = 30
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -64,7 +64,8 @@ export const analytics = operation({
   output: z.object({
     since: z.string(),
     until: z.string(),
-    total: FiguresView,
+    /** On average. */
+    total: FiguresView.extend({ promptsPerSession: z.number() }),
     days: z.array(FiguresView.extend({ day: z.string() })),
     agents: z.array(FiguresView.extend({ platform: z.string(), days: DaysView })),
     projects: z.array(FiguresView.extend({ project: z.string().optional(), days: DaysView })),
@@ -78,7 +79,8 @@ export const analytics = operation({
     const { since, until, total, days, agents, projects, sessions, lifetimeMs, pairs } = output
     const span = `From ${minute(since)} until ${minute(until)}`
     if (total.sessions === 0) return `${span} nothing was said.`
-    const said = [counted(total.prompts, "prompt"), ...(total.asks > 0 ? [counted(total.asks, "ask")] : [])].join(", ")
+    const prompts = `${counted(total.prompts, "prompt")} (${total.promptsPerSession} per session)`
+    const said = [prompts, ...(total.asks > 0 ? [counted(total.asks, "ask")] : [])].join(", ")
     const lived = lifetimeMs && `; half of the sessions lasted ${duration(lifetimeMs.medianMs)} or less`
     const part = (title: string, rows: string[][], first: string, columns = COLUMNS) =>
       rows.length === 0 ? [] : ["", title, table([first, ...columns], rows)]
@@ -128,7 +130,10 @@ const iso = (ms: number) => new Date(ms).toISOString()
 function viewReport(report: Report, limit: number) {
   const { total, days, agents, projects, sessions, lifetimes, lasted, pairs } = report
   return {
-    total: viewFigures(total),
+    total: {
+      ...viewFigures(total),
+      promptsPerSession: total.sessions === 0 ? 0 : average(total.prompts, total.sessions),
+    },
     days: days.map(viewFigures),
     agents: agents.map(({ days, ...rest }) => ({ ...viewFigures(rest), days: viewDays(days) })),
     projects: projects.slice(0, limit).map(({ rootUri, days, ...rest }) => ({

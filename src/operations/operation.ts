@@ -65,6 +65,8 @@ export interface Style {
   accent(text: string): string
   /** For what was searched for. */
   mark(text: string): string
+  /** In a colour that hexColour has returned. */
+  paint(hex: string, text: string): string
   /** How wide it is. */
   columns: number
 }

@@ -4,7 +4,7 @@ import type { Foundling } from "../teams/foundlings.ts"
 import type { PairState } from "../teams/status.ts"
 import { operation } from "./operation.ts"
 import { AskView, askText, viewWaiting } from "./teams-ask.ts"
-import { counted, fetchNote, minute, table } from "./text.ts"
+import { average, counted, fetchNote, minute, table } from "./text.ts"
 import { HOOKLESS_VIEW, hooklessView } from "./views.ts"
 
 const PairView = z.object({
@@ -16,9 +16,13 @@ const PairView = z.object({
   status: z.string(),
   sessionId: z.string().optional(),
   messages: z.number(),
+  sessions: z.number(),
+  /** Absent while there is no session. */
+  messagesPerSession: z.number().optional(),
   waiting: z.number(),
   running: z.number(),
   process: z.string(),
+  createdAt: z.string(),
   lastUsedAt: z.string(),
 })
 
@@ -62,6 +66,7 @@ export const teamsStatus = operation({
         name: z.string(),
         platform: z.string(),
         description: z.string().optional(),
+        color: z.string().optional(),
         pairs: z.number(),
         waiting: z.number(),
         running: z.number(),
@@ -116,8 +121,9 @@ export const teamsStatus = operation({
     const foundlings = await teams.foundlings.list(team)
     const queues = new Map((await reach.messages.status()).map((one) => [one.target, one]))
     return {
-      teams: state.teams.map(({ description, ...rest }) => ({
+      teams: state.teams.map(({ description, color, ...rest }) => ({
         ...rest,
+        ...(color === null ? {} : { color }),
         ...hooklessView(queues.get(rest.name)),
         mail: queues.get(rest.name)?.pending ?? 0,
         ...(description === "" ? {} : { description }),
@@ -147,14 +153,16 @@ export const teamsThreads = operation({
     pairs.length === 0
       ? "Nobody has asked anybody yet: throughline ask <team> <question>"
       : table(
-          ["FROM", "TO", "THREAD", "MESSAGES", "STATUS", "PROCESS", "USED", "SESSION"],
+          ["FROM", "TO", "THREAD", "MESSAGES", "PER SESSION", "STATUS", "PROCESS", "CREATED", "USED", "SESSION"],
           pairs.map((pair) => [
             pair.from ?? "-",
             pair.to,
             pair.threadId,
             String(pair.messages),
+            String(pair.messagesPerSession ?? "-"),
             pair.status,
             pair.process,
+            minute(pair.createdAt),
             minute(pair.lastUsedAt),
             pair.sessionId?.slice(0, 8) ?? "-",
           ]),
@@ -241,12 +249,15 @@ function viewFoundling({ session, fromTeam, toTeam, threadId }: Foundling): z.ou
 }
 
 function viewPair(pair: PairState): z.output<typeof PairView> {
-  const { id, fromTeam, toTeam, threadId, platform, status, nativeId, messageCount, waiting, running, process } = pair
+  const { id, fromTeam, toTeam, threadId, platform, status, nativeId, messageCount, sessions, process } = pair
   return {
-    ...{ id, to: toTeam, threadId, platform, status, messages: messageCount, waiting, running },
+    ...{ id, to: toTeam, threadId, platform, status, messages: messageCount, sessions },
+    ...(sessions === 0 ? {} : { messagesPerSession: average(messageCount, sessions) }),
+    ...{ waiting: pair.waiting, running: pair.running },
     ...(fromTeam === null ? {} : { from: fromTeam }),
     ...(nativeId === null ? {} : { sessionId: nativeId }),
     process: process?.state ?? "asleep",
+    createdAt: time(pair.createdAtMs),
     lastUsedAt: time(pair.lastUsedAtMs),
   }
 }

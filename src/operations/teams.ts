@@ -3,8 +3,9 @@ import { Failure } from "../domain/failure.ts"
 import type { Team } from "../domain/team.ts"
 import type { KeptState } from "../reach/keeping/keeping.ts"
 import type { TargetStatus } from "../reach/messages/status.ts"
+import { visible } from "./columns.ts"
 import { operation } from "./operation.ts"
-import { fetchNote, table } from "./text.ts"
+import { clip, coloured, fetchNote, table } from "./text.ts"
 import { HOOKLESS_VIEW, hooklessView } from "./views.ts"
 
 const name = z.string().min(1).describe("The team's name")
@@ -38,19 +39,12 @@ export const teamsList = operation({
   command: ["teams", "teams list"],
   input: z.strictObject({}),
   output: z.object({ teams: z.array(TeamView), troubles: z.array(z.string()) }),
-  text({ teams, troubles }) {
-    const rows = teams.map((team) => [
-      team.name,
-      team.platform,
-      team.kept ? `${team.state}, kept` : team.fetches ? "not seen" : team.state,
-      team.project,
-      team.note ?? (team.fetches ? fetchNote(team) : (team.description ?? "")),
-    ])
-    const list =
-      teams.length === 0
-        ? "No teams yet: throughline teams add <name> --project <folder>, or throughline teams import <file>."
-        : table(["NAME", "AGENT", "SESSION", "PROJECT", "NOTE"], rows)
-    return [list, ...troubles.map((trouble) => `! ${trouble}`)].join("\n")
+  text: ({ teams, troubles }) => [teamTable(teams), ...troubles.map(troubleLine)].join("\n"),
+  styled({ teams, troubles }, style) {
+    const list = visible(teamTable(teams))
+    const colours = teams.map(({ color }) => color)
+    const isPlain = colours.every((color) => color === undefined)
+    return [isPlain ? list : coloured(list, colours, style), ...troubles.map(troubleLine).map(visible)].join("\n")
   },
   async run({ teams, keeping, reach }) {
     const states = await keeping.states()
@@ -73,6 +67,25 @@ export const teamsList = operation({
   },
 })
 
+/** One line for each: what a note says may have several. */
+function teamTable(teams: z.output<typeof TeamView>[]): string {
+  if (teams.length === 0)
+    return "No teams yet: throughline teams add <name> --project <folder>, or throughline teams import <file>."
+  const hasColour = teams.some(({ color }) => color !== undefined)
+  const rows = teams.map((team) => [
+    team.name,
+    team.platform,
+    team.kept ? `${team.state}, kept` : team.fetches ? "not seen" : team.state,
+    ...(hasColour ? [team.color ?? "-"] : []),
+    team.project,
+    clip(team.note ?? (team.fetches ? fetchNote(team) : (team.description ?? "")), MOST_NOTE_CHARS),
+  ])
+  return table(["NAME", "AGENT", "SESSION", ...(hasColour ? ["COLOR"] : []), "PROJECT", "NOTE"], rows)
+}
+
+const MOST_NOTE_CHARS = 1_000
+const troubleLine = (trouble: string) => `! ${trouble}`
+
 export const teamsAdd = operation({
   name: "teams.add",
   summary: "Add a team to the configuration: a name for a project and its agent",
@@ -93,7 +106,7 @@ export const teamsAdd = operation({
       .enum(["keep", "resume", "start"])
       .optional()
       .describe("When a message waits and no session is there: keep it, resume the last session, or start one"),
-    color: z.string().optional().describe("For displays, such as #E91E63"),
+    color: z.string().optional().describe("Beside its name, such as #E91E63 or crimson"),
     chatId: z.string().optional().describe("The number of the Telegram group of its own"),
     claudeMd: z.string().optional().describe("A file with instructions for its own sessions"),
     settings: z.string().optional().describe("A file with the agent's settings for its own sessions"),

@@ -1,5 +1,6 @@
 import { FETCHES } from "../domain/message.ts"
 import { UNTRUSTED_LABEL } from "../domain/origin.ts"
+import type { Style } from "./operation.ts"
 import type { ConversationView, RunView, SessionView, ThoughtView, TurnView } from "./views.ts"
 
 /** Plain text for people: a table whose columns are as wide as their widest cell. */
@@ -115,6 +116,13 @@ export function fetchNote({ sessionId, sessionFileAt, waiting }: FetchFacts, now
   return `${FETCHES}${waiting === undefined ? "" : `, ${waiting} waiting`}${session}`
 }
 
+/** A row's colour as a square before it. The table's cells must be harmless: what is styled is printed as it is. */
+export function coloured(rows: string, colours: readonly (string | undefined)[], style: Style): string {
+  const [head, ...lines] = rows.split("\n")
+  const square = (hex: string | undefined) => (hex === undefined ? " " : style.paint(hex, "■"))
+  return [`  ${head}`, ...lines.map((line, at) => `${square(colours[at])} ${line}`)].join("\n")
+}
+
 /** A span of time as people say it: "just now", "2 minutes ago". */
 export function ago(ms: number): string {
   for (const [unit, unitMs] of UNITS) if (ms >= unitMs) return `${counted(Math.floor(ms / unitMs), unit)} ago`
@@ -126,6 +134,9 @@ const UNITS = [
   ["hour", 3_600_000],
   ["minute", 60_000],
 ] as const
+
+/** With one digit, which is what an average is good for. */
+export const average = (sum: number, count: number) => Math.round((sum / count) * 10) / 10
 
 /** How an answer with exchanges begins. */
 export const foundExchanges = (count: number) => `Found ${counted(count, "relevant past exchange")}`

@@ -9,11 +9,21 @@ export interface PairState extends Pair {
   waiting: number
   /** What the agent is at. */
   running: number
+  /** How many it has or had. One that a fork copies is the older pair's. */
+  sessions: number
   process: ProcessState | undefined
 }
 
 export interface TeamsState {
-  teams: { name: string; platform: string; description: string; pairs: number; waiting: number; running: number }[]
+  teams: {
+    name: string
+    platform: string
+    description: string
+    color: string | null
+    pairs: number
+    waiting: number
+    running: number
+  }[]
   pairs: PairState[]
   processes: (ProcessState & { from: string | null; to: string; threadId: string })[]
 }
@@ -27,8 +37,12 @@ export function makeStatus({ store, roster, pool }: { store: Store; roster: Rost
       counts
         .filter(({ lane, state }) => lane === pairLane(pair.id) && states.includes(state))
         .reduce((sum, { count }) => sum + count, 0)
-    const pairs = (await store.pairs.list(team === undefined ? {} : { team })).map((pair) => ({
+    const all = await store.pairs.list()
+    const sessions = sessionCounts(all, await store.analytics.pairSessions())
+    const shown = all.filter(({ fromTeam, toTeam }) => team === undefined || fromTeam === team || toTeam === team)
+    const pairs = shown.map((pair) => ({
       ...pair,
+      sessions: sessions.get(pair.id) ?? 0,
       waiting: of(pair, ["queued"]),
       running: of(pair, WITH_AGENT),
       process: pool.processOf(pair.id),
@@ -38,10 +52,10 @@ export function makeStatus({ store, roster, pool }: { store: Store; roster: Rost
       teams: roster
         .list()
         .filter(({ name }) => team === undefined || name === team)
-        .map(({ name, platform, description }) => {
+        .map(({ name, platform, description, color }) => {
           const mine = pairs.filter(({ toTeam }) => toTeam === name)
           const [waiting, running] = [sum(mine, "waiting"), sum(mine, "running")]
-          return { name, platform, description, pairs: mine.length, waiting, running }
+          return { name, platform, description, color, pairs: mine.length, waiting, running }
         }),
       pairs,
       processes: pool.list().flatMap((process) => {
@@ -50,4 +64,18 @@ export function makeStatus({ store, roster, pool }: { store: Store; roster: Rost
       }),
     }
   }
+}
+
+function sessionCounts(pairs: readonly Pair[], had: readonly { pairId: string; nativeId: string }[]) {
+  const of = Map.groupBy(had, ({ pairId }) => pairId)
+  const counted = new Set<string>()
+  const oldestFirst = pairs.toSorted((a, b) => a.createdAtMs - b.createdAtMs)
+  return new Map(
+    oldestFirst.map(({ id, nativeId }) => {
+      const ids = new Set([...(of.get(id) ?? []).map((session) => session.nativeId), ...(nativeId ? [nativeId] : [])])
+      const own = [...ids].filter((one) => !counted.has(one))
+      for (const one of own) counted.add(one)
+      return [id, own.length] as const
+    }),
+  )
 }

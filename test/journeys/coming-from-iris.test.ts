@@ -28,7 +28,10 @@ interface Facts {
     sessionId?: string
     status: string
     messages: number
+    createdAt: string
     lastUsedAt: string
+    sessions: number
+    messagesPerSession?: number
   }[]
   processes: { to: string }[]
   message?: Answer
@@ -232,9 +235,20 @@ describe("somebody who comes from Iris", () => {
     expect((await talk.cli("teams", "status")).stdout).toContain("backend")
     const of = await status({ team: "frontend" })
     expect(of.pairs.every(({ from, to }) => from === "frontend" || to === "frontend")).toBe(true)
-    const report = await home.json<{ pairs: { from?: string; to: string; asks: number }[]; lasted: unknown }>(
-      "analytics",
-    )
+    const one = (await pair("frontend", "backend"))!
+    expect(one).toMatchObject({ messages: 6, sessions: 1, messagesPerSession: 6 })
+    expect(Date.parse(one.createdAt)).toBeLessThan(Date.parse(one.lastUsedAt))
+    const threads = (await talk.cli("teams", "threads")).stdout
+    expect(threads).toMatch(/FROM +TO +THREAD +MESSAGES +PER SESSION +STATUS +PROCESS +CREATED/)
+    expect(threads).toMatch(new RegExp(`frontend +backend +main +6 +6 +active .*${one.createdAt.slice(0, 10)}`))
+    const report = await home.json<{
+      total: { sessions: number; prompts: number; promptsPerSession: number }
+      pairs: { from?: string; to: string; asks: number }[]
+      lasted: unknown
+    }>("analytics")
+    const { prompts, sessions, promptsPerSession } = report.total
+    expect(promptsPerSession).toBe(Math.round((prompts / sessions) * 10) / 10)
+    expect(promptsPerSession).toBeGreaterThan(0)
     expect(report.pairs[0]).toMatchObject({ from: "frontend", to: "backend" })
     expect(report.lasted).toBeDefined()
     expect((await talk.cli("analytics")).stdout).toMatch(/frontend.*backend/)

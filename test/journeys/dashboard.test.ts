@@ -308,6 +308,30 @@ describe("teams", () => {
       expect(await region(page, "Queues").textContent()).toMatch(/storefront.*2 waiting/s)
     }))
 
+  test("a pair tells since when it is, and how many messages its sessions have on average", () =>
+    at("/teams", async ({ page }) => {
+      await page.getByRole("button", { name: /storefront → payments: \d+ messages/ }).click()
+      const thread = page.locator(".rows .row-link", { hasText: "per session" }).first()
+      await thread.waitFor()
+      expect(await thread.textContent()).toMatch(
+        /storefront → payments.*\d+ messages?[\d.]+ per session.*created .*used /,
+      )
+    }))
+
+  describe("a team's colour", () => {
+    test("stands before its name wherever teams are shown", () =>
+      at("/teams", async ({ page }) => {
+        const squares = page.locator(".matrix thead .swatch")
+        await squares.first().waitFor()
+        const colours = await page.evaluate(
+          "[...document.querySelectorAll('.matrix thead .swatch')].map((one) => getComputedStyle(one).backgroundColor)",
+        )
+        expect(colours).toEqual(["rgb(233, 30, 99)", "rgb(33, 150, 243)", "rgb(255, 152, 0)", "rgb(76, 175, 80)"])
+        const asker = page.locator(".matrix tbody th", { hasText: "storefront" }).locator(".swatch")
+        expect(await asker.getAttribute("title")).toBe("#e91e63")
+      }))
+  })
+
   test("asks a team, and the matrix shows it while it runs", () =>
     at("/teams", async ({ page }) => {
       await page.getByRole("combobox", { name: "Team" }).selectOption("payments")

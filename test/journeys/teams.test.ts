@@ -38,6 +38,20 @@ describe(`the configuration is changed while the daemon runs. ${proves("teams.ho
     await vi.waitFor(async () => expect(await names()).toEqual([]), SOON)
   })
 
+  test("a team's colour is shown, and nothing but a colour is taken for one", async () => {
+    const add = (name: string, color: string) => home.run("teams", "add", name, ".", "--color", color)
+    for (const hostile of ["red;background:url(//x)", "</style>", "#12345", "\u001b[31m", "notacolour", ""])
+      expect((await add("web", hostile)).stderr, hostile).toMatch(/color = .*must be like #E91E63/)
+    await add("web", "#E91E63")
+    await add("api", "crimson")
+    expect((await home.run("teams")).stdout).toMatch(/COLOR[\s\S]*web .* #E91E63 [\s\S]*api .* #dc143c /)
+    const { teams } = await home.json<{ teams: { name: string; color?: string }[] }>("teams", "status")
+    expect(teams).toMatchObject([
+      { name: "web", color: "#E91E63" },
+      { name: "api", color: "#dc143c" },
+    ])
+  })
+
   test("by commands: add, list both ways, import, remove; and what is wrong is said", async () => {
     expect((await home.run("teams")).stdout).toContain("No teams yet")
     const added = await home.run(

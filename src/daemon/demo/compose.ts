@@ -36,16 +36,21 @@ export function compose({ dir, homeDir, userDir }: DemoPlace, nowMs: number): vo
 
 /** The port is a free one: the user's own daemon may run beside it. */
 function config(folderOf: (project: string) => string, program: string): object {
-  const team = (project: string, description: string) => ({ project: folderOf(project), description, program })
+  const team = (project: string, color: string, description: string) => ({
+    project: folderOf(project),
+    description,
+    color,
+    program,
+  })
   return {
     http: { port: 0 },
     permissions: { timeoutMinutes: 1440 },
     settings: { idleTimeout: 60_000 },
     teams: {
-      storefront: team("storefront", "The shop's pages, cart and checkout"),
-      payments: team("payments", "Charges, refunds and the ledger"),
-      warehouse: team("warehouse", "Stock, picking and parcels"),
-      infra: team("infra", "Deploys, databases and alarms"),
+      storefront: team("storefront", "#e91e63", "The shop's pages, cart and checkout"),
+      payments: team("payments", "#2196f3", "Charges, refunds and the ledger"),
+      warehouse: team("warehouse", "#ff9800", "Stock, picking and parcels"),
+      infra: team("infra", "#4caf50", "Deploys, databases and alarms"),
     },
   }
 }

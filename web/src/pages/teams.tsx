@@ -7,7 +7,8 @@ import { Empty } from "../ui/empty.tsx"
 import { Permissions } from "../ui/permissions.tsx"
 import { Scroll } from "../ui/scroll.tsx"
 import { TableHead } from "../ui/table-head.tsx"
-import { Time } from "../ui/time.tsx"
+import { Team } from "../ui/team.tsx"
+import { counted, Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
 import { waits } from "../ui/waits.ts"
 
@@ -52,8 +53,8 @@ export function Teams() {
       )}
       <Matrix state={value} />
       <AskForm teams={value.teams.map(({ name }) => name)} />
-      <Processes processes={value.processes} />
-      <Queues targets={queue.value?.targets ?? []} />
+      <Processes processes={value.processes} teams={value.teams} />
+      <Queues targets={queue.value?.targets ?? []} teams={value.teams} />
     </>
   )
 }
@@ -70,9 +71,9 @@ function Matrix({ state: { teams, pairs } }: { state: State }) {
           <TableHead
             columns={[
               "asks ↓ is asked →",
-              ...teams.map(({ name, platform }) => (
+              ...teams.map(({ name, platform, color }) => (
                 <>
-                  {name} <Agent platform={platform} />
+                  <Team name={name} color={color} /> <Agent platform={platform} />
                 </>
               )),
             ]}
@@ -80,7 +81,9 @@ function Matrix({ state: { teams, pairs } }: { state: State }) {
           <tbody>
             {(askers.length === 0 ? [NOBODY] : askers).map((from) => (
               <tr key={from}>
-                <th scope="row">{from}</th>
+                <th scope="row">
+                  <Team name={from} color={colourOf(teams, from)} />
+                </th>
                 {teams.map(({ name }) => (
                   <td key={name}>
                     <Cell pairs={of(from, name)} name={`${from} → ${name}`} onOpen={(key) => (chosen.value = key)} />
@@ -91,8 +94,20 @@ function Matrix({ state: { teams, pairs } }: { state: State }) {
           </tbody>
         </table>
       </Scroll>
-      {chosen.value !== undefined && <Threads pairs={pairs.filter((pair) => keyOf(pair) === chosen.value)} />}
+      {chosen.value !== undefined && (
+        <Threads pairs={pairs.filter((pair) => keyOf(pair) === chosen.value)} teams={teams} />
+      )}
     </section>
+  )
+}
+
+const colourOf = (teams: State["teams"], name: string) => teams.find((team) => team.name === name)?.color
+
+function Pairing({ from = NOBODY, to, teams }: { from?: string | undefined; to: string; teams: State["teams"] }) {
+  return (
+    <>
+      <Team name={from} color={colourOf(teams, from)} /> → <Team name={to} color={colourOf(teams, to)} />
+    </>
   )
 }
 
@@ -118,19 +133,27 @@ function Cell({ pairs, name, onOpen }: { pairs: readonly Pair[]; name: string; o
   )
 }
 
-function Threads({ pairs }: { pairs: readonly Pair[] }) {
+function Threads({ pairs, teams }: { pairs: readonly Pair[]; teams: State["teams"] }) {
   return (
     <ul class="rows">
       {pairs.map((pair) => (
         <li key={pair.id} class="row-link">
           <span class="row-title">
-            {keyOf(pair)} <span class="muted">{pair.threadId}</span>
+            <Pairing from={pair.from} to={pair.to} teams={teams} /> <span class="muted">{pair.threadId}</span>
           </span>
           <span class="row-facts">
-            <span>{pair.messages} messages</span>
+            <span>{counted(pair.messages, "message")}</span>
+            {pair.messagesPerSession !== undefined && (
+              <span title={counted(pair.sessions, "session")}>{pair.messagesPerSession} per session</span>
+            )}
             <span>{pair.status}</span>
             <span>{pair.process}</span>
-            <Time at={pair.lastUsedAt} />
+            <span>
+              created <Time at={pair.createdAt} />
+            </span>
+            <span>
+              used <Time at={pair.lastUsedAt} />
+            </span>
           </span>
         </li>
       ))}
@@ -138,7 +161,7 @@ function Threads({ pairs }: { pairs: readonly Pair[] }) {
   )
 }
 
-function Processes({ processes }: Pick<State, "processes">) {
+function Processes({ processes, teams }: Pick<State, "processes" | "teams">) {
   if (processes.length === 0) return null
   return (
     <section class="section" aria-label="Processes">
@@ -147,7 +170,8 @@ function Processes({ processes }: Pick<State, "processes">) {
         {processes.map(({ pid, from, to, threadId, state, memoryMb, lastUsedAt }) => (
           <li key={`${pid} ${from} ${to} ${threadId}`} class="row-link">
             <span class="row-title">
-              {from ?? NOBODY} → {to} <span class="muted">{threadId === "main" ? "" : threadId}</span>
+              <Pairing from={from} to={to} teams={teams} />{" "}
+              <span class="muted">{threadId === "main" ? "" : threadId}</span>
             </span>
             <span class="row-facts">
               <span class={`state state-${state}`}>{state}</span>
@@ -162,14 +186,14 @@ function Processes({ processes }: Pick<State, "processes">) {
   )
 }
 
-function Queues({ targets }: Awaited<ReturnType<typeof ask<"queue_status">>>) {
+function Queues({ targets, teams }: Awaited<ReturnType<typeof ask<"queue_status">>> & Pick<State, "teams">) {
   if (targets.length === 0) return null
   return (
     <section class="section" aria-label="Queues">
       <h2>Queues</h2>
       <ul class="rows">
         {targets.map((one) => (
-          <Queue key={one.target} {...one} />
+          <Queue key={one.target} queue={one} color={colourOf(teams, one.target)} />
         ))}
       </ul>
     </section>
@@ -178,12 +202,15 @@ function Queues({ targets }: Awaited<ReturnType<typeof ask<"queue_status">>>) {
 
 type Target = Awaited<ReturnType<typeof ask<"queue_status">>>["targets"][number]
 
-function Queue(queue: Target) {
+function Queue({ queue, color }: { queue: Target; color: string | undefined }) {
   const { target, pending, in_progress, current_task, waits_for, from, fetches, session_id, session_file_at } = queue
   return (
     <li class="row-link">
       <span class="row-title">
-        <strong>{target}</strong> {current_task && <span class="muted">{current_task}</span>}
+        <strong>
+          <Team name={target} color={color} />
+        </strong>{" "}
+        {current_task && <span class="muted">{current_task}</span>}
       </span>
       <span class="row-facts">
         <span>{pending + in_progress === 0 ? "nothing waits" : `${pending} waiting`}</span>

@@ -21,6 +21,7 @@ export function Report({ report }: { report: Report }) {
       <dl class="figures">
         <Figure name="Sessions" value={all.sessions.toLocaleString()} />
         <Figure name="Prompts" value={all.prompts.toLocaleString()} />
+        <Figure name="Per session" value={all.promptsPerSession.toLocaleString()} />
         <Figure name="Asks" value={all.asks.toLocaleString()} />
         <Figure name="Tokens read" value={short(all.inputTokens)} />
         <Figure name="Tokens written" value={short(all.outputTokens)} />
@@ -222,7 +223,14 @@ function Tables({ report: { days, agents, projects, sessions } }: { report: Repo
   )
 }
 
-const cells = ({ sessions, prompts, asks, inputTokens, outputTokens, costUsd }: Report["total"]) => [
+const cells = ({
+  sessions,
+  prompts,
+  asks,
+  inputTokens,
+  outputTokens,
+  costUsd,
+}: Omit<Report["total"], "promptsPerSession">) => [
   sessions,
   prompts,
   asks,
