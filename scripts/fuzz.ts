@@ -33,6 +33,9 @@ export const SLOW = new Set(["reindex", "import", "doctor", "sync_conversation_h
 /** For one operation and caller, so that the whole run ends within a night. */
 export const MOST_MS_EACH = 120_000
 
+/** How an operation as a whole is refused; one that is allowed may still not touch what is somebody else's. */
+const REFUSED_WHOLE = / is for (?:the owner only|agents and the owner), and this call /
+
 /** A daemon with one team, whose program would leave a trace. */
 export async function withTarget(work: (target: { home: TestHome; project: string; key: string }) => Promise<void>) {
   const home = makeHome()
@@ -53,13 +56,14 @@ export async function fuzz(times: number, seed = 1): Promise<FuzzReport> {
   const report: FuzzReport = { requests: 0, codes: {}, fewest: Number.POSITIVE_INFINITY, troubles: [] }
   await withTarget(async ({ home, project, key }) => {
     for (const way of ways(home, key)) {
+      // The owner comes last, and may start what it likes.
+      if (way.kind === "owner" && existsSync(join(home.env.HOME!, "ran"))) report.troubles.push("a program was started")
       const before = facts(home)
       for (const op of operations) await hammer(op, way)
       const after = facts(home)
       if (way.kind !== "owner" && after !== before)
         report.troubles.push(`${way.name} changed something: ${before} → ${after}`)
     }
-    if (existsSync(join(home.env.HOME!, "ran"))) report.troubles.push("a program was started")
 
     async function hammer(op: Operation, { name, kind, request }: Way) {
       const isAllowed = mayCall(op.access, kind)
@@ -78,8 +82,7 @@ export async function fuzz(times: number, seed = 1): Promise<FuzzReport> {
         const isOffered = op.on.includes("http") || op.on.includes("cli")
         if (!isAllowed && isOffered && code !== "person_needed" && code !== "not_allowed")
           report.troubles.push(`${op.name} as ${name}: ${code} for ${input.slice(0, 200)}`)
-        if (isAllowed && (code === "person_needed" || code === "not_allowed"))
-          report.troubles.push(`${op.name} as ${name} was refused`)
+        if (isAllowed && REFUSED_WHOLE.test(answer.body)) report.troubles.push(`${op.name} as ${name} was refused`)
       }
       if (count === times) report.fewest = Math.min(report.fewest, n)
     }
