@@ -4,7 +4,7 @@ import { lines } from "../adapters/lines/list.ts"
 import { tmuxPanes } from "../adapters/panes/tmux.ts"
 import type { Clients } from "../domain/clients.ts"
 import type { Clock } from "../domain/clock.ts"
-import type { Machine } from "../domain/platform.ts"
+import type { Machine, Platform } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
 import type { TaskFile } from "../domain/task-file.ts"
 import type { Roster } from "../domain/team.ts"
@@ -33,6 +33,7 @@ export function wireQueue(parts: {
   meet: Intake["meet"]
   taskFile(projectDir: string): TaskFile | undefined
   labelOf(platform: string): string
+  platforms: readonly Platform[]
 }) {
   const { store, clock, config, home, log, roster, clients, machine, meet, labelOf } = parts
   const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
@@ -85,6 +86,7 @@ export function wireQueue(parts: {
     wake: keeping.wake,
     redact: redactorOf(config.capture),
     labelOf,
+    logPlatforms: parts.platforms.filter(({ can }) => can.logs).map(({ id }) => id),
     hasSpooled: async () => (await spool.names()).length > 0,
     onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
   })

@@ -178,7 +178,7 @@ export async function wire({
   })
 
   const parts = { store, clock, config, home, log, roster, clients, machine, labelOf }
-  const queue = wireQueue({ ...parts, taskFile, meet: capture.intake.meet })
+  const queue = wireQueue({ ...parts, taskFile, platforms, meet: capture.intake.meet })
   const { watching, keeping, reach } = queue
   const permits = await openPermits({ store, clock, config, home, log })
   const channel = await openChannel({ store, clock, config, home, log, roster, environment, permits, ...queue })

@@ -27,6 +27,8 @@ export interface PlatformCan {
   resume: boolean
   /** Keeps the times of single turns. */
   times: boolean
+  /** Nobody is behind its sessions: agents write them as logs, under ids of their own choice. */
+  logs?: true
 }
 
 /** Passed in, so that every system's paths can be tested on any of them. */

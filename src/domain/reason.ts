@@ -88,6 +88,8 @@ export const REASONS = {
   duplicate: () => "duplicate",
   target_unknown: (target: string) => `unknown target: ${target}`,
   target_ambiguous: (id: string) => `ambiguous target: more than one session begins with ${id}`,
+  target_log: (id: string) =>
+    `session ${id} is a log that an agent wrote, and no agent reads messages there; name a team or a live session`,
   target_subagent: () => "a sub-agent takes no messages; its parent does",
   in_delivery: () => "it is being delivered right now",
   state_is: (state: string) => `it is ${state}`,

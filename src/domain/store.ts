@@ -108,6 +108,8 @@ export interface Sessions {
   ): Promise<{ bound: Session | undefined; open: number }>
   /** At most two: enough to tell a unique prefix from an ambiguous one. */
   byPrefix(idOrNativeId: string): Promise<Session[]>
+  /** Those that were logged under this id in some project, untrusted ones too; at most two. */
+  logged(platform: string, nativeId: string): Promise<Session[]>
   /** Newest first. Sessions linked to the project count as its own. */
   list(filter: SessionFilter): Promise<Session[]>
   /** Those that fit, in no order; a search is kept to them. `among` are the only ones that are looked at. */

@@ -4,8 +4,8 @@ import type { ProjectId, SessionId } from "../domain/ids.ts"
 import { isUntrusted } from "../domain/origin.ts"
 import type { Brief, BriefWish } from "../recall/brief/brief.ts"
 import { operation } from "./operation.ts"
-import { sessionOf } from "./search.ts"
 import type { Services } from "./services.ts"
+import { sessionOf } from "./session-of.ts"
 import { clip, foundExchanges } from "./text.ts"
 
 export const resumeSessionContext = operation({

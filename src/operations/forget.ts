@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import { operation } from "./operation.ts"
+import { sessionIdOf } from "./session-of.ts"
 import { counted } from "./text.ts"
 
 const day = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
@@ -42,8 +43,12 @@ export const forget = operation({
         ? ["The agents' own files are untouched; what is read from them again is not stored.", ...left.map(leftLine)]
         : []),
     ].join("\n"),
-  async run({ sessions, capture, recall, handoff }, { sessionId, root, since, until, containing, dryRun }) {
-    if ([sessionId, root, since, until, containing].every((value) => value === undefined)) {
+  async run(
+    { sessions, capture, recall, handoff },
+    { sessionId: given, root, since, until, containing, dryRun },
+    caller,
+  ) {
+    if ([given, root, since, until, containing].every((value) => value === undefined)) {
       throw new Failure("bad_input", "say what to forget: sessionId, root, since, until or containing", {
         parameter: "sessionId",
       })
@@ -51,7 +56,7 @@ export const forget = operation({
     const project = root === undefined ? undefined : await sessions.projects.find(root)
     if (project && !project.project) return { forgotten: !dryRun, ...NOTHING }
     const scope = {
-      sessionId,
+      sessionId: given === undefined ? undefined : await sessionIdOf({ sessions, capture }, given, caller),
       containing,
       projectId: project?.project?.id,
       sinceMs: since === undefined ? undefined : Date.parse(since),

@@ -1,6 +1,7 @@
 import * as z from "zod"
 import { commandLine } from "../domain/platform.ts"
 import { operation } from "./operation.ts"
+import { sessionOf } from "./session-of.ts"
 
 export const handoff = operation({
   name: "handoff",
@@ -32,8 +33,8 @@ export const handoff = operation({
       `Written: ${path ?? promptFile} (${tokens} tokens)`,
       command === undefined ? "Give it to the agent as its first prompt." : `Go on with: ${command}`,
     ].join("\n"),
-  async run({ sessions, handoff }, { sessionId, to, maxTokens }) {
-    const session = await sessions.recovery.get(sessionId)
+  async run({ sessions, capture, handoff }, { sessionId, to, maxTokens }, caller) {
+    const session = await sessionOf({ sessions, capture }, sessionId, caller)
     const { command, ...made } = await handoff.handOver({ session, to, maxTokens })
     return command ? { ...made, command: commandLine(command) } : made
   },

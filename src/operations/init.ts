@@ -1,9 +1,11 @@
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
+import { isUntrusted, UNTRUSTED_LABEL } from "../domain/origin.ts"
 import { describe, noRoot, recovered, rootSource, shownName } from "./init-text.ts"
 import { operation } from "./operation.ts"
 import type { Services } from "./services.ts"
+import { sessionOf } from "./session-of.ts"
 import { counted } from "./text.ts"
 import { SessionView, ThoughtView, viewSession, viewThoughts } from "./views.ts"
 
@@ -159,9 +161,10 @@ const handlers: Record<In["operation"], Handler> = {
       branches: {},
     }
   },
-  async load_context({ sessions }, input, caller) {
+  async load_context({ sessions, capture }, input, caller) {
+    const sessionId = input.sessionId && (await trustedIdOf({ sessions, capture }, input.sessionId, caller))
     const found = await sessions.recovery
-      .load(caller, { root: input.mcpRootUri, sessionId: input.sessionId, cursor: input.cursor, limit: input.limit })
+      .load(caller, { root: input.mcpRootUri, sessionId, cursor: input.cursor, limit: input.limit })
       .catch((error: unknown) => {
         if (error instanceof Failure && error.code === "root_unknown") return error
         throw error
@@ -226,6 +229,17 @@ async function kept(
 }
 
 /** The session named, or the caller's current one. */
+/** What a repository brought is no context to load: its words are the repository's, and it has no thoughts. */
+async function trustedIdOf(rooms: Pick<Services, "sessions" | "capture">, id: string, caller: Caller): Promise<string> {
+  const session = await sessionOf(rooms, id, caller)
+  if (!isUntrusted(session)) return session.id
+  throw new Failure(
+    "bad_input",
+    `session ${id} is ${UNTRUSTED_LABEL}, and has no thoughts; resume_session_context with session_id ${session.id.slice(0, 8)} quotes it`,
+    { parameter: "sessionId", value: id },
+  )
+}
+
 async function target(sessions: Services["sessions"], input: In, caller: Caller): Promise<string> {
   if (input.sessionId !== undefined) return input.sessionId
   const current = await sessions.recovery.boundSession(caller)

@@ -89,6 +89,8 @@ async function named(
   })
   const hit = hits.find(({ session }) => !isUntrusted(session) && capture.resuming(session) !== undefined)
   if (hit) return hit.session
+  const [logged] = await capture.byLoggedId(which)
+  if (logged) return logged
   throw new Failure("session_not_found", `no session is found by ${JSON.stringify(which)}`, { which })
 }
 

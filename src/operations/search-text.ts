@@ -13,6 +13,7 @@ interface Hit {
   snippet: string
   metadata?: Record<string, unknown> | undefined
   marks: [number, number][]
+  resumeCommand?: string | undefined
   untrusted?: true | undefined
 }
 
@@ -56,11 +57,12 @@ export function searchStyled({ query, hits, notes }: Answer, style: Style): stri
     ].join("\n")
   })
   const first = hits[0]?.sessionId.slice(0, 8)
+  const goOn = hits[0]?.resumeCommand === undefined ? "" : `; throughline resume ${first} goes on with it`
   return [
     ...numbered,
     ...(first === undefined
       ? [`Nothing found for ${bold(fitted(query, 80))}.`]
-      : [dim(`--open 1 shows it in its place; throughline resume ${first} goes on with it.`)]),
+      : [dim(`--open 1 shows it in its place${goOn}.`)]),
     ...notes.map((note) => (first === undefined ? note : dim(note))),
   ].join("\n")
 }

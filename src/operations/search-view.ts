@@ -1,4 +1,5 @@
 import type { SearchHit, SearchWish } from "../recall/search/wish.ts"
+import type { Services } from "./services.ts"
 import { clip, projectName } from "./text.ts"
 import { markOf } from "./views.ts"
 
@@ -27,20 +28,21 @@ export function charsPerHit(hits: number): NonNullable<SearchWish["chars"]> {
   return { user, ai: said, snippet: said }
 }
 
-export function exchangeView(hit: SearchHit, withCommand: boolean) {
+export function exchangeView(hit: SearchHit, capture: Services["capture"], { withCommand }: { withCommand: boolean }) {
   const { session, exchange, user, ai, snippet, kind, atMs, score, metadata } = hit
-  const id = session.id.slice(0, 8)
+  const [id, nativeId] = [session.id.slice(0, 8), capture.loggedId(session)]
   return {
     exchange_id: String(exchange),
     user: kind === "prompt" ? snippet.text : user,
     ai: ai === "" && kind !== "prompt" ? snippet.text : ai,
     timestamp: `${new Date(atMs).toISOString().slice(0, 16)}Z`,
     session_id: id,
+    ...(nativeId === undefined ? {} : { native_id: nativeId }),
     platform: session.platform,
     ...(session.rootUri === null ? {} : { project: projectName(session.rootUri) }),
     score: rounded(score),
     ...(metadata === undefined ? {} : { metadata }),
-    ...(withCommand ? { resume_command: `throughline resume ${id}` } : {}),
+    ...(withCommand && capture.resuming(session) ? { resume_command: `throughline resume ${id}` } : {}),
     ...markOf(session),
   }
 }

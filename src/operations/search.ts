@@ -3,12 +3,12 @@ import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ProjectId } from "../domain/ids.ts"
 import { isUntrusted, UNTRUSTED_NOTE } from "../domain/origin.ts"
-import type { Session } from "../domain/session.ts"
 import type { Found, SearchWish } from "../recall/search/wish.ts"
 import { operation } from "./operation.ts"
 import { searchStyled, searchText } from "./search-text.ts"
 import { charsPerHit, exchangeView, mostTokens, rounded, shortened } from "./search-view.ts"
 import type { Services } from "./services.ts"
+import { sessionOf } from "./session-of.ts"
 import { platformNamed } from "./sources.ts"
 import { clip, foundExchanges, mark } from "./text.ts"
 import { markOf } from "./views.ts"
@@ -57,6 +57,7 @@ export const searchConversationHistory = operation({
         ai: z.string(),
         timestamp: z.string(),
         session_id: z.string(),
+        native_id: z.string().optional(),
         platform: z.string(),
         project: z.string().optional(),
         score: z.number(),
@@ -81,10 +82,11 @@ export const searchConversationHistory = operation({
     const wish = await wishOf({ sessions, capture }, { ...given, sessionId: session_id }, caller)
     const found = await recall.search({ ...wish, query, limit: n_results, chars: charsPerHit(n_results) })
     const isLong = n_results > MANY
-    const said = found.hits.length === 0 ? await whyNothing(recall, found, wish) : isLong ? [GO_ON] : []
+    const goOn = isLong && found.hits.some(({ session }) => capture.resuming(session)) ? [GO_ON] : []
+    const said = found.hits.length === 0 ? await whyNothing(recall, found, wish) : goOn
     const warning = found.hits.some(({ session }) => isUntrusted(session)) ? [UNTRUSTED_NOTE] : []
     const note = [...warning, ...found.notes, ...said].join(" ")
-    const exchanges = found.hits.map((hit) => exchangeView(hit, !isLong))
+    const exchanges = found.hits.map((hit) => exchangeView(hit, capture, { withCommand: !isLong }))
     return {
       query: clip(query, 40),
       exchanges: shortened(exchanges, recall.tokens, mostTokens(n_results)),
@@ -116,6 +118,8 @@ export const search = operation({
     hits: z.array(
       z.object({
         sessionId: z.string(),
+        /** The id under which an agent logged it. */
+        nativeId: z.string().optional(),
         platform: z.string(),
         title: z.string(),
         project: z.string().optional(),
@@ -151,10 +155,11 @@ export const search = operation({
     return {
       query,
       hits: found.hits.map((hit) => {
-        const resumeCommand = capture.resumeCommand(hit.session)
+        const [resumeCommand, nativeId] = [capture.resumeCommand(hit.session), capture.loggedId(hit.session)]
         const tool = hit.kind === "tool_call" ? tools.get(hit.seq) : undefined
         return {
           sessionId: hit.session.id,
+          ...(nativeId === undefined ? {} : { nativeId }),
           platform: hit.session.platform,
           title: hit.session.title,
           ...(hit.session.rootUri === null ? {} : { project: hit.session.rootUri }),
@@ -237,17 +242,6 @@ async function wishOf(
   if (project === "all" || session) return wish
   const own = await sessions.projects.ofCaller(caller)
   return { ...wish, ...(own?.project ? { firstProjectId: own.project.id } : {}) }
-}
-
-/** The agent's own id of a session is as good as ours. */
-export async function sessionOf(
-  { sessions, capture }: Pick<Services, "sessions" | "capture">,
-  id: string,
-  caller: Caller,
-): Promise<Session> {
-  // Without a root it is looked for all the same; a client that must be asked for its roots first is asked elsewhere.
-  const root = await sessions.projects.ofCaller({ ...caller, canAskRoots: false }).catch(() => undefined)
-  return (await capture.byNativeId(id, root?.uri)) ?? sessions.recovery.get(id)
 }
 
 export async function projectOf(sessions: Services["sessions"], given: string): Promise<ProjectId> {

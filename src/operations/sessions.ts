@@ -3,6 +3,7 @@ import { Failure } from "../domain/failure.ts"
 import { withoutScope } from "../domain/ids.ts"
 import type { Turn } from "../domain/turn.ts"
 import { operation } from "./operation.ts"
+import { sessionIdOf } from "./session-of.ts"
 import { platformNamed } from "./sources.ts"
 import { conversationLine, conversationTable, counted, runLine, sessionLine, thoughtLines, turnLines } from "./text.ts"
 import {
@@ -104,8 +105,8 @@ export const sessionsShow = operation({
         ...thoughtLines(members),
       ]),
     ].join("\n"),
-  async run({ sessions, capture }, { sessionId, exchange, superseded }) {
-    const whole = await sessions.whole(sessionId, { superseded })
+  async run({ sessions, capture }, { sessionId, exchange, superseded }, caller) {
+    const whole = await sessions.whole(await sessionIdOf({ sessions, capture }, sessionId, caller), { superseded })
     const { session, linkedRoots, thoughts, edges, runs } = whole
     const turns = exchange === undefined ? whole.turns : around(whole.turns, Number(exchange))
     return {
@@ -140,7 +141,8 @@ export const sessionsOutline = operation({
     branches: z.record(z.string(), z.array(ThoughtView)),
   }),
   text: ({ session, turns }) => `${conversationLine(session)}\n${counted(turns.length, "turn")}`,
-  async run({ sessions, capture }, { sessionId, superseded }) {
+  async run({ sessions, capture }, { sessionId: given, superseded }, caller) {
+    const sessionId = await sessionIdOf({ sessions, capture }, given, caller)
     const { session, relatives, runs, turns, thoughts } = await sessions.outline(sessionId, {
       superseded,
       maxChars: HEAD_CHARS,
@@ -177,7 +179,8 @@ export const sessionsTurns = operation({
   }),
   output: z.object({ turns: z.array(TurnView) }),
   text: ({ turns }) => turnLines(turns).join("\n"),
-  async run({ sessions }, { sessionId, ids }) {
+  async run({ sessions, capture }, { sessionId: given, ids }, caller) {
+    const sessionId = await sessionIdOf({ sessions, capture }, given, caller)
     return { turns: (await sessions.turns(sessionId, ids)).map(viewTurn) }
   },
 })
@@ -204,8 +207,10 @@ export const sessionsRename = operation({
   input: z.strictObject({ sessionId, title: z.string().trim().min(1).max(200).describe("The new title") }),
   output: OneSession,
   text: ({ session }) => `Renamed: ${sessionLine(session)}`,
-  run: async ({ sessions }, { sessionId, title }) => ({
-    session: viewSession(await sessions.keeping.rename(sessionId, { title })),
+  run: async ({ sessions, capture }, { sessionId, title }, caller) => ({
+    session: viewSession(
+      await sessions.keeping.rename(await sessionIdOf({ sessions, capture }, sessionId, caller), { title }),
+    ),
   }),
 })
 
@@ -219,8 +224,8 @@ export const sessionsPin = operation({
   input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Unpin it") }),
   output: OneSession,
   text: ({ session }) => `${session.pinned ? "Pinned" : "Unpinned"}: ${sessionLine(session)}`,
-  run: async ({ sessions }, { sessionId, off }) => ({
-    session: viewSession(await sessions.keeping.pin(sessionId, !off)),
+  run: async ({ sessions, capture }, { sessionId, off }, caller) => ({
+    session: viewSession(await sessions.keeping.pin(await sessionIdOf({ sessions, capture }, sessionId, caller), !off)),
   }),
 })
 
@@ -234,8 +239,10 @@ export const sessionsArchive = operation({
   input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Bring it back") }),
   output: OneSession,
   text: ({ session }) => `${session.archived ? "Archived" : "Back from the archive"}: ${sessionLine(session)}`,
-  run: async ({ sessions }, { sessionId, off }) => ({
-    session: viewSession(await sessions.keeping.archive(sessionId, !off)),
+  run: async ({ sessions, capture }, { sessionId, off }, caller) => ({
+    session: viewSession(
+      await sessions.keeping.archive(await sessionIdOf({ sessions, capture }, sessionId, caller), !off),
+    ),
   }),
 })
 
@@ -249,8 +256,8 @@ export const sessionsLink = operation({
   input: z.strictObject({ sessionId, root: z.string().min(1).describe("Folder or file:// URI") }),
   output: z.object({ session: SessionView, rootUri: z.string() }),
   text: ({ session, rootUri }) => `${sessionLine(session)} now also belongs to ${rootUri}`,
-  async run({ sessions }, { sessionId, root }) {
-    const linked = await sessions.keeping.linkRoot(sessionId, root)
+  async run({ sessions, capture }, { sessionId, root }, caller) {
+    const linked = await sessions.keeping.linkRoot(await sessionIdOf({ sessions, capture }, sessionId, caller), root)
     return { session: viewSession(linked.session), rootUri: linked.rootUri }
   },
 })
@@ -268,8 +275,8 @@ export const sessionsExport = operation({
   }),
   output: z.object({ sessionId: z.string(), format: z.string(), content: z.string() }),
   text: ({ content }) => content.trimEnd(),
-  async run({ sessions }, { sessionId, format }) {
-    const whole = await sessions.whole(sessionId)
+  async run({ sessions, capture }, { sessionId, format }, caller) {
+    const whole = await sessions.whole(await sessionIdOf({ sessions, capture }, sessionId, caller))
     const asJson = () =>
       JSON.stringify(
         {

@@ -83,6 +83,7 @@ export interface ReachDeps {
   redact(text: string): string
   /** A platform as people call it. */
   labelOf(platform: string): string
+  logPlatforms?: readonly string[]
   /** Whether hooks have left something that was not taken yet. */
   hasSpooled(): Promise<boolean>
   onTrouble(error: unknown, what: string): void

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from "kysely"
-import type { ProjectId, SessionId } from "../domain/ids.ts"
+import { type ProjectId, type SessionId, withoutScope } from "../domain/ids.ts"
 import { REASONING_PLATFORM, type Session } from "../domain/session.ts"
 import type { Sessions } from "../domain/store.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
@@ -123,8 +123,17 @@ export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
         .execute()
       const found = rows.map(toSession)
       // A whole id is nobody's beginning.
-      const whole = found.filter(({ nativeId }) => nativeId === prefix)
+      const whole = found.filter(({ nativeId }) => nativeId === prefix || withoutScope(nativeId) === prefix)
       return whole.length === 1 ? whole : found.slice(0, 2)
+    },
+    async logged(platform, nativeId) {
+      const scoped = `${nativeId}@`
+      const rows = await select()
+        .where("s.platform", "=", platform)
+        .where(sql<string>`substr(s.native_id, 1, length(${scoped}))`, "=", scoped)
+        .execute()
+      const isIt = (session: Session) => session.nativeId !== nativeId && withoutScope(session.nativeId) === nativeId
+      return rows.map(toSession).filter(isIt).slice(0, 2)
     },
     async list({ projectId, domain, archived, updatedSinceMs, platform, subagents, empty, trusted, limit }) {
       let query = projectId === undefined ? select() : ofProject(projectId)

@@ -156,6 +156,56 @@ describe("a conversation log that an agent appends to a file", () => {
     expect(held.map(({ name }) => name)).toEqual([])
   })
 
+  test("goes by the id under which it was logged, from its project and from anywhere else", async () => {
+    const dir = dirOf("import", 1)
+    append(dir, FOLDERS[1], exchange("mulgara", "m-1"))
+    const { sessionId } = await soon("mulgara", "under an id of its own")
+    const agent = await connect(home, { cwd: dir })
+    const { exchanges } = await agent.call<{ exchanges: object[] }>("search_conversation_history", { query: "mulgara" })
+    expect(exchanges).toMatchObject([{ native_id: "m-1", session_id: sessionId.slice(0, 8) }])
+    expect(exchanges[0]).not.toHaveProperty("resume_command")
+    const many = { query: "mulgara", n_results: 20 }
+    expect(JSON.stringify(await agent.call("search_conversation_history", many))).not.toContain("throughline resume")
+    const [hit] = await search("mulgara")
+    expect(hit).toMatchObject({ nativeId: "m-1" })
+    expect(hit).not.toHaveProperty("resumeCommand")
+    const session_id = "m-1"
+    expect(await agent.call("search_conversation_history", { query: "mulgara", session_id })).toMatchObject({
+      exchanges: [{ native_id: "m-1" }],
+    })
+    expect(await agent.call("resume_session_context", { session_id })).toMatchObject({
+      brief: expect.stringContaining("mulgara"),
+      message: "Found 1 relevant past exchange",
+    })
+    const sync = await agent.call("sync_conversation_history", { platform: "conversation-log", session_id })
+    expect(sync).toMatchObject({ message: expect.stringContaining("Session m-1 is kept") })
+    expect(await agent.refused("init", { operation: "load_context", sessionId: "m-1" })).toContain(
+      "resume_session_context",
+    )
+    await agent.close()
+
+    const shown = await home.json<{ session: { id: string } }>("sessions", "show", "m-1")
+    expect(shown.session.id).toBe(sessionId)
+    expect(shown.session).not.toHaveProperty("resumeCommand")
+    expect((await home.run("sessions", "export", "m-1")).stdout).toContain("mulgara")
+    const resumed = await home.run("resume", "m-1")
+    expect(resumed.code).not.toBe(0)
+    expect(resumed.stderr).toContain("conversation-log cannot go on with session")
+    expect((await home.run("send", "m-1", "hello")).stdout).toContain("is a log that an agent wrote")
+    expect((await home.run("send", sessionId, "hello")).stdout).toContain("is a log that an agent wrote")
+  })
+
+  test("is another session under the same id in another project, and forgotten there alone", async () => {
+    append(dirOf("import", 2), FOLDERS[0], exchange("ningaui", "m-1"))
+    const other = await soon("ningaui", "the same id elsewhere")
+    expect((await home.run("sessions", "show", "m-1")).stderr).toContain("more than one project has a session m-1")
+    const forget = ["forget", "--session-id", "m-1", "--yes", "--json"]
+    execFileSync(process.execPath, [BIN, ...forget], { env: home.env, cwd: dirOf("import", 1) })
+    expect(await search("mulgara")).toEqual([])
+    const shown = await home.json<{ session: { id: string } }>("sessions", "show", "m-1")
+    expect(shown.session.id).toBe(other.sessionId)
+  })
+
   test("is not read through a link that a repository holds", async () => {
     const elsewhere = join(home.env.HOME!, "elsewhere")
     append(elsewhere, ".", exchange("wombatsecret"))

@@ -16,7 +16,7 @@ export const conversationLog: Platform = {
   id: "conversation-log",
   label: "Conversation log",
   verified: "1",
-  can: { hooks: false, resume: false, times: true },
+  can: { hooks: false, resume: false, times: true, logs: true },
   places: ({ homeDir }) => [{ dir: join(homeDir, ".throughline", "conversations"), depth: 0 }],
   projectPlaces: (projectDir) => FOLDERS.map((folder) => ({ dir: join(projectDir, folder), depth: 0 })),
   claim: ({ path }) => (path.endsWith(".jsonl") ? { key: path, reader } : undefined),

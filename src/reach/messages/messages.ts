@@ -76,6 +76,8 @@ export interface MessageDeps {
   clock: Clock
   roster: Roster
   settings: MessageSettings
+  /** Agents behind whose sessions nobody is. */
+  logPlatforms?: readonly string[]
   interrupt: Messages["interrupt"]
   /** What its sender should know at once: see `Ladder.caveat`. */
   caveat?(to: Address, payload: MessagePayload): Promise<string | undefined>
@@ -97,7 +99,7 @@ export function makeMessages(deps: MessageDeps): Messages {
     async send(wish) {
       const { text, priority, idempotencyKey, sender, isCommand = false, allowTwin = false, origin } = wish
       const to = await ("target" in wish
-        ? findTarget(wish.target, { store, roster })
+        ? findTarget(wish.target, { store, roster, logPlatforms: deps.logPlatforms })
         : findSession(wish.sessionId, store))
       if ("refused" in to) return { queued: false, reason: to.refused.words }
       checkText(text, settings.maxMessageBytes)

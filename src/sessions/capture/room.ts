@@ -43,6 +43,10 @@ export interface CaptureRoom {
   byNative(platform: string, nativeId: string): Promise<Session | undefined>
   /** Of whichever platform: such ids are unique among them as well. Those of a project's own files need its root. */
   byNativeId(nativeId: string, rootUri?: string): Promise<Session | undefined>
+  /** Logged under this id, whatever the project: each has ids of its own, so there may be several. */
+  byLoggedId(nativeId: string): Promise<Session[]>
+  /** The id under which agents logged it; undefined where it is no log. */
+  loggedId(session: Session): string | undefined
   /** How the session's own agent goes on with it; undefined where it cannot. */
   resuming(session: Session): ResumeCommand | undefined
   /** What a person types to go on with a session in its own agent. */
@@ -98,6 +102,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
     isSubagent
       ? undefined
       : deps.platforms.find(({ id }) => id === platform)?.resume?.({ nativeId: withoutScope(nativeId), projectPath })
+  const logs = deps.platforms.filter(({ can }) => can.logs)
   const origins = makeOrigins({ ...deps, place })
   const following = makeCapturing({ ...deps, archive, reading, folders })
   const capturing: Capturing = {
@@ -142,6 +147,11 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
         }
       return undefined
     },
+    async byLoggedId(nativeId) {
+      const found = await Promise.all(logs.map(({ id }) => deps.store.sessions.logged(id, nativeId)))
+      return found.flat()
+    },
+    loggedId: ({ platform, nativeId }) => (logs.some(({ id }) => id === platform) ? withoutScope(nativeId) : undefined),
     resuming,
     resumeCommand(session) {
       const command = resuming(session)

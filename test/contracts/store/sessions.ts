@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { newSessionId, type SessionId } from "../../../src/domain/ids.ts"
+import { newSessionId, type SessionId, scopedId } from "../../../src/domain/ids.ts"
 import type { NewSession, SessionFilter } from "../../../src/domain/session.ts"
 import type { Store } from "../../../src/domain/store.ts"
 import { addProject, addSession, NOW, newSession, newThought, range } from "./examples.ts"
@@ -236,6 +236,29 @@ export function sessionsContract(store: () => Store): void {
     expect(await found("ses_f00d")).toEqual([one.id])
     expect(await found("ses_f00d4")).toEqual([longer.id])
     expect(await found("ses_")).toHaveLength(2)
+  })
+
+  test("what was logged is found by its id without the project's part, also where a repository brought it", async () => {
+    const [a, b] = ["file:///w/a", "file:///w/b"].map((root) => scopedId("abc", root, "repository"))
+    const log = (nativeId: string) => addSession(store(), { nativeId, platform: "log", origin: "repository" })
+    const one = await log(a!)
+    for (const other of [scopedId("abcd", "file:///w/a", "repository"), scopedId("ABC", "file:///w/a", "repository")])
+      await log(other)
+    const found = async (id: string) => (await store().sessions.logged("log", id)).map((session) => session.id)
+    expect(await found("abc")).toEqual([one.id])
+    expect(await found("ab")).toEqual([])
+    expect(await found("a%")).toEqual([])
+    expect(await found(a!)).toEqual([])
+    expect(await store().sessions.logged("other", "abc")).toEqual([])
+    const two = await log(b!)
+    expect((await found("abc")).sort()).toEqual([one.id, two.id].sort())
+  })
+
+  test("an id that agents logged under is whole without the project's part, and goes before longer ones", async () => {
+    const ids = ["chat-1", "chat-12"].map((id) => scopedId(id, "file:///w/a", "agent"))
+    const [short] = [await addSession(store(), { nativeId: ids[0]! }), await addSession(store(), { nativeId: ids[1]! })]
+    expect((await store().sessions.byPrefix("chat-1")).map(({ id }) => id)).toEqual([short.id])
+    expect(await store().sessions.byPrefix("chat-")).toHaveLength(2)
   })
 
   test("an update changes what it names and nothing else", async () => {

@@ -1,0 +1,34 @@
+import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
+import type { SessionId } from "../domain/ids.ts"
+import type { Session } from "../domain/session.ts"
+import type { Services } from "./services.ts"
+
+type Rooms = Pick<Services, "sessions" | "capture">
+
+/**
+ * The session that a caller means: by the agent's own id in the caller's project, by ours or the beginning of it, or by the
+ * id under which it was logged in any project, where only one session has that.
+ */
+export async function sessionOf({ sessions, capture }: Rooms, id: string, caller: Caller): Promise<Session> {
+  // Without a root it is looked for all the same; a client that must be asked for its roots first is asked elsewhere.
+  const root = await sessions.projects.ofCaller({ ...caller, canAskRoots: false }).catch(() => undefined)
+  const own = await capture.byNativeId(id, root?.uri)
+  if (own) return own
+  try {
+    return await sessions.recovery.get(id)
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== "session_not_found") throw error
+    const [logged, another] = await capture.byLoggedId(id)
+    if (!logged) throw error
+    if (!another) return logged
+    throw new Failure(
+      "session_ambiguous",
+      `more than one project has a session ${id}: name it from its project's folder, or by Throughline's own id`,
+      { sessionId: id, sessions: [logged.id, another.id] },
+    )
+  }
+}
+
+export const sessionIdOf = async (rooms: Rooms, id: string, caller: Caller): Promise<SessionId> =>
+  (await sessionOf(rooms, id, caller)).id
