@@ -106,7 +106,7 @@ export const WAIT_WORDS: Record<ReasonCode, ((...values: string[]) => WaitWords)
     ...(["worked_silently", "never_acknowledged", "receiver_unknown", "ended_before_told", "nothing_tells"] as const),
     ...(["nothing_captured", "refused", "agent_said", "failed", "session_closed_early", "lost_by_agent"] as const),
     ...(["expired", "attempts_spent", "forgotten", "taken_back", "left", "said_again", "duplicate"] as const),
-    ...(["target_unknown", "target_ambiguous", "target_subagent", "in_delivery", "state_is"] as const),
+    ...(["target_unknown", "target_ambiguous", "target_log", "target_subagent", "in_delivery", "state_is"] as const),
     ...(["state_is_already", "agent_idle", "still_busy", "no_escape", "at_work", "handed"] as const),
     ...([
       "asked_again",

@@ -170,6 +170,7 @@ describe("somebody who comes from praxis-os", () => {
         ai: expect.stringContaining("stock service"),
         timestamp: expect.stringMatching(/^2026-10-25T14:30/),
         session_id: expect.any(String),
+        native_id: "abc123",
       },
     ])
     expect((await search({ query: "checkout slow", session_id: "ghi789" })).exchanges).toEqual([])
