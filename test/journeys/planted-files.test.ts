@@ -240,7 +240,7 @@ describe("too much", () => {
         createZstdCompress(),
         createWriteStream(`${codex}.tmp`),
       )
-      // In one step: a daemon that saw it half written would cut it, and count it, twice.
+      // In one step: a daemon that saw it half written would read it twice.
       renameSync(`${codex}.tmp`, codex)
       expect(statSync(codex).size).toBeLessThan(1_000_000)
       await home.run("import")

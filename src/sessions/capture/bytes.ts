@@ -91,7 +91,10 @@ function* linesFrom(read: Read, from: number, expectedBytes: number, onSkipped: 
 }
 
 function* linesThrough(buffer: Buffer, read: Read, from: number, onSkipped: OnSkipped): Generator<Buffer[]> {
-  for (let at = from; ; ) {
+  // Only a line that was too long is ever left in its middle: what follows is still that line.
+  const isInside = from > 0 && read(buffer.subarray(0, 1), from - 1) === 1 && buffer[0] !== NEWLINE
+  const begin = isInside ? yield* steppedOver(buffer, read, from, { onSkipped, isFirst: false }) : from
+  for (let at: number | undefined = begin; at !== undefined; ) {
     const count = read(buffer, at)
     const end = buffer.subarray(0, count).lastIndexOf(NEWLINE) + 1
     if (end > 0) yield linesIn(buffer.subarray(0, end))
@@ -101,7 +104,7 @@ function* linesThrough(buffer: Buffer, read: Read, from: number, onSkipped: OnSk
     const length = count === 0 ? 0 : lineLength(read, at, buffer)
     if (length === 0) return
     if (length > MAX_LINE_BYTES) {
-      at = yield* steppedOver(buffer, read, at, onSkipped)
+      at = yield* steppedOver(buffer, read, at, { onSkipped, isFirst: true })
       continue
     }
     const line = Buffer.allocUnsafeSlow(length)
@@ -113,16 +116,22 @@ function* linesThrough(buffer: Buffer, read: Read, from: number, onSkipped: OnSk
   }
 }
 
-/** Where the next line begins. Piece by piece, so that other files have their turn meanwhile; its newline may never come. */
-function* steppedOver(buffer: Buffer, read: Read, from: number, onSkipped: OnSkipped): Generator<Buffer[], number> {
-  for (let at = from, isFirst = true; ; isFirst = false) {
+/** Where the next line begins, if it does. Piece by piece, so that other files have their turn; the newline may never come. */
+function* steppedOver(
+  buffer: Buffer,
+  read: Read,
+  from: number,
+  { onSkipped, isFirst }: { onSkipped: OnSkipped; isFirst: boolean },
+): Generator<Buffer[], number | undefined> {
+  for (let [at, isNew] = [from, isFirst]; ; isNew = false) {
     const count = read(buffer, at)
     const end = buffer.subarray(0, count).indexOf(NEWLINE) + 1
     const bytes = end || count
     at += bytes
-    if (bytes > 0) onSkipped({ bytes, isFirst, why: OVER_LIMIT.line })
+    if (bytes > 0) onSkipped({ bytes, isFirst: isNew, why: OVER_LIMIT.line })
     yield []
-    if (end > 0 || count === 0) return at
+    if (end > 0) return at
+    if (count === 0) return undefined
   }
 }
 

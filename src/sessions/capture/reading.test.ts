@@ -1,6 +1,8 @@
 import { linkSync, mkdirSync, renameSync, rmSync, statSync, truncateSync, unlinkSync, utimesSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { zstdCompressSync } from "node:zlib"
+import { Readable } from "node:stream"
+import { buffer } from "node:stream/consumers"
+import { createZstdCompress, zstdCompressSync } from "node:zlib"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { OpencodeStore } from "../../../bench/corpus/opencode.ts"
 import { makeTestArchive, type TestArchive } from "../../../test/fixtures/archive.ts"
@@ -619,6 +621,34 @@ describe("what no agent should write", () => {
     await kept.read()
     expect(await live()).toEqual(["before", "after"])
     expect((await kept.source(CLAUDE))?.unreadable).toBe(1)
+  }, 240_000)
+
+  test("a line over 128 MB is counted once, though it comes in parts and its reading is cut off", async () => {
+    const part = "x".repeat(140_000_000)
+    kept.write(CLAUDE, said("u1", "before") + part)
+    await kept.read()
+    kept.restart()
+    kept.append(CLAUDE, part)
+    await expect(failingAfter(kept, 2, () => {}).read()).rejects.toThrow("killed")
+    kept.restart()
+    await kept.read()
+    kept.append(CLAUDE, `xxx\n${said("u2", "after")}`)
+    await kept.read()
+    expect(await live()).toEqual(["before", "after"])
+    expect(await kept.source(CLAUDE)).toMatchObject({ skipped: { [OVER_LIMIT.line]: 1 }, unreadable: 0, lines: 2 })
+  }, 240_000)
+
+  test("a compressed file that is cut is counted once, however often it is looked at", async () => {
+    const path = `${CODEX}.zst`
+    const endless = [Buffer.from(meta() + item(1, asked("why"))), ...Array(11).fill(Buffer.alloc(100_000_000))]
+    kept.write(path, await buffer(Readable.from(endless).pipe(createZstdCompress())))
+    await kept.read()
+    kept.restart()
+    kept.append(path, "more\n")
+    await kept.read()
+    expect(await live()).toEqual(["why"])
+    const once = { [OVER_LIMIT.line]: 1, [OVER_LIMIT.decompressed]: 1 }
+    expect((await kept.source(path))?.skipped).toMatchObject(once)
   }, 240_000)
 
   test("a file that is there under two names is kept once", async () => {

@@ -157,7 +157,7 @@ async function readLines(
       pendingBytes += line.length
     }
     const onSkipped: OnSkipped = ({ bytes: skippedBytes, isFirst, why }) => {
-      if (isFirst) count.add({ type: "skipped", kind: why })
+      if (isFirst) count.tooMuch(why)
       offset += skippedBytes
       pendingBytes += skippedBytes
     }
@@ -249,6 +249,10 @@ function counter(start: Source | undefined) {
     unreadable: () => unreadable++,
     leftOut(captures: number) {
       if (captures > 0) skipped[EXCLUDED] = (skipped[EXCLUDED] ?? 0) + captures
+    },
+    /** A file is cut at one place, which is come to again whenever it is read further. */
+    tooMuch(kind: string) {
+      skipped[kind] = kind === OVER_LIMIT.decompressed ? 1 : (skipped[kind] ?? 0) + 1
     },
     add(capture: Capture) {
       if (capture.type === "turn" && capture.text.length > MAX_TURN_CHARS)
