@@ -51,7 +51,7 @@ const saidIn = (room: Room) =>
     .read(room)
     .filter(({ isBot, service }) => isBot && !service)
     // A label is the session's title, which is what was said first in it.
-    .map(({ text, file }) => `${text.replace(/^▸ .*$/gm, "")}\n${file ? file.bytes.toString() : ""}`)
+    .map(({ text, file }) => `${text.replace(/^▸ .*\n?/gm, "")}\n${file ? file.bytes.toString() : ""}`)
 const times = (texts: readonly string[], words: string) =>
   texts.reduce((sum, text) => sum + text.split(words).length - 1, 0)
 const token = (team: TeamName, kind: string, n: number) => `${kind}-${String(n).padStart(2, "0")}-${team}.`
@@ -101,6 +101,10 @@ test("100 messages in three groups, with the daemon killed in the middle: none i
   // Somebody of one group writes in another, as a member who was added there by hand.
   telegram.join(groups.felt, members.homelab)
   members.homelab.write(groups.felt, "written-by-an-intruder")
+  // Of one reply in each group it is not known whether it is there, as of those that the daemon dies over: it comes again, marked.
+  const isReply = ({ params }: { params: Readonly<Record<string, unknown>> }) => String(params.text).includes("Done: ")
+  for (const name of TEAMS)
+    telegram.fault({ chatId: groups[name].id, times: 1, trouble: { kind: "drop-after" }, when: isReply })
   await expect.poll(() => prompts().length, SOON).toBeGreaterThan(12)
   expect(await q.home.kill()).toBe(true)
   for (let n = BY_WRITTEN / 2; n < BY_WRITTEN; n++) for (const name of TEAMS) write(name, n)
@@ -119,6 +123,7 @@ test("100 messages in three groups, with the daemon killed in the middle: none i
   await expect.poll(missing, LONG).toEqual([])
   const counts = async () => (await q.home.json<{ waiting: number }>("telegram", "status")).waiting
   await expect.poll(counts, LONG).toBe(0)
+  for (const name of TEAMS) expect(times(saidIn(groups[name]), "↻ may be a repeat"), name).toBeGreaterThan(0)
   for (const room of roomsOf()) {
     const said = saidIn(room)
     const fresh = said.filter((text) => !text.startsWith("↻"))
@@ -129,7 +134,8 @@ test("100 messages in three groups, with the daemon killed in the middle: none i
         if (room !== groups[name]) expect(times(said, words), what).toBe(0)
         else {
           expect(times(said, `Done: ${words}`), `the reply to ${what}`).toBeGreaterThan(0)
-          expect(replies, `the reply to ${what}`).toBeLessThanOrEqual(1)
+          const shown = JSON.stringify(said.filter((text) => text.includes(words)))
+          expect(replies, `the reply to ${what}: ${shown}`).toBeLessThanOrEqual(1)
           // Beside its reply: where nobody wrote it, once. What stands in a flat group already is not told back there.
           const most = words.startsWith("sent") || name === "homelab" ? 1 : 0
           expect(all - replies, what).toBeLessThanOrEqual(most)
