@@ -42,7 +42,6 @@ const allowed: Record<string, { uses: string[]; why: string }> = {
   "src/daemon/telegram-setup.ts": { uses: ["chmodSync"], why: OWN_DATA },
   "src/daemon/version.ts": { uses: ["readFileSync"], why: SHIPPED },
   "src/reach/intake/attachments.ts": { uses: ["writeFile"], why: "a voice message in a new folder of ours" },
-  "src/sessions/forget-files.ts": { uses: ["truncateSync"], why: "our own log, which its writer has open" },
   "src/sessions/capture/spool.ts": { uses: ["writeFile"], why: OWN_DATA },
   "src/sessions/true-case.ts": { uses: ["statSync"], why: "compares inodes, and opens nothing" },
   "src/store/index-sqlite.ts": { uses: ["chmodSync", "statSync"], why: OWN_DATA },

@@ -1,9 +1,20 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
+import { forgetInFiles } from "../sessions/forget-files.ts"
 import { type Home, homeAt } from "./home.ts"
 import { openLog } from "./log.ts"
+import { privacy } from "./own-files.ts"
 
 let folder: string
 let home: Home
@@ -63,4 +74,16 @@ test("what was written before stays, and a large one is put aside once", () => {
   openLog(home, "info").info("anew")
   expect(lines().map((line) => line.msg)).toEqual(["anew"])
   expect(existsSync(`${home.log}.1`)).toBe(true)
+})
+
+test("a text is taken out of it while it is open: no draft stays beside it, and what is logged from then on is in it", () => {
+  const log = openLog(home, "info")
+  log.info("about zebrasecret")
+  log.info("stays")
+  const { ownFiles } = privacy(home, { exclude: [], redactionOff: [], redactionExtra: [] }, log)
+  expect(forgetInFiles("zebrasecret", ownFiles, [])).toEqual([])
+  log.child({ room: "reach" }).info("and later")
+  expect(lines().map(({ msg }) => msg)).toEqual(["stays", "and later"])
+  expect(statSync(home.log).mode & 0o777).toBe(0o600)
+  expect(readdirSync(home.logs)).toEqual(["throughline.log"])
 })

@@ -3,17 +3,19 @@ import { type Logger, pino } from "pino"
 import type { Home } from "./home.ts"
 
 export type Log = Logger
+/** With the file that it writes into. */
+export type FileLog = Log & { reopen(): void }
 
 const ROTATE_AT_BYTES = 20 * 1024 * 1024
 
 /** JSON lines to a file, never to stdout: the MCP protocol speaks there. */
-export function openLog(home: Home, level: string, redact: (line: string) => string = (line) => line): Log {
+export function openLog(home: Home, level: string, redact: (line: string) => string = (line) => line): FileLog {
   if (existsSync(home.log) && statSync(home.log).size > ROTATE_AT_BYTES) renameSync(home.log, `${home.log}.1`)
   const destination = pino.destination({ dest: home.log, append: true, mkdir: true, sync: true })
   // A disk that is full costs lines of the log, not the daemon.
   destination.on("error", () => {})
   chmodSync(home.log, 0o600)
-  return pino(
+  const log = pino(
     {
       level,
       base: { pid: process.pid },
@@ -24,4 +26,5 @@ export function openLog(home: Home, level: string, redact: (line: string) => str
     },
     destination,
   )
+  return Object.assign(log, { reopen: () => destination.reopen() })
 }

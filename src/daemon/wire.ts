@@ -44,7 +44,7 @@ import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import type { Home } from "./home.ts"
-import type { Log } from "./log.ts"
+import type { FileLog } from "./log.ts"
 import { makeMissedStarts } from "./missed-starts.ts"
 import { privacy } from "./own-files.ts"
 import { maintenanceOf } from "./pair-keeper.ts"
@@ -94,7 +94,7 @@ export async function wire({
   /** Settings of this run, over file and environment. */
   flags: string[]
   home: Home
-  log: Log
+  log: FileLog
   registration: () => Registration
   httpTrouble: () => string | undefined
   bugs: Bugs
@@ -112,7 +112,8 @@ export async function wire({
   const readTeams = () => readConfig().teams
   const roster = makeRoster({ read: readTeams, readAllowed: () => readConfig().settings.allowedDirectories })
   const unwatch = watchConfig(home.config, roster.reload)
-  const sessions = makeSessions({ ...environment, ...privacy(home, config.capture), store, clock, isAlive: isRunning })
+  const own = privacy(home, config.capture, log)
+  const sessions = makeSessions({ ...environment, ...own, store, clock, isAlive: isRunning })
   const missed = makeMissedStarts(clock)
   const clients = makeClients({ platforms, others: knownClients, redact: redactorOf(config.capture) })
   const capture = makeCapture({
@@ -183,7 +184,6 @@ export async function wire({
   const permits = await openPermits({ store, clock, config, home, log })
   const channel = await openChannel({ store, clock, config, home, log, roster, environment, permits, ...queue })
 
-  const analytics = makeAnalytics({ store })
   const records = teamsRecords({
     store,
     capture,
@@ -264,7 +264,7 @@ export async function wire({
   }
   const rooms = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, keeping }
   const audited = await openAuditing({ home, store, clock, permits, redact: rules.redact, log })
-  const services = { ...rooms, updates, analytics, telegram, system, ...audited }
+  const services = { ...rooms, updates, analytics: makeAnalytics({ store }), telegram, system, ...audited }
   // A log in a caller's folder is found although nothing was said there yet.
   const onCaller = config.capture.enabled ? capture.folders.met : () => {}
   const run = local(operations, services)

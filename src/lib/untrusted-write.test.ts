@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -105,6 +106,15 @@ describe("a new file", () => {
 })
 
 describe("a file that is replaced", () => {
+  test.skipIf(process.getuid?.() !== 0)("keeps its owner where we may set it", () => {
+    const path = join(project, "theirs")
+    writeFileSync(path, "old")
+    chownSync(path, 1234, 4321)
+    chmodSync(path, 0o2755)
+    replaceFile(path, "new", { within: project })
+    expect([lstatSync(path).uid, lstatSync(path).gid, modeOf(path)]).toEqual([1234, 4321, 0o2755])
+  })
+
   test("keeps its mode, and one that is new has the given mode", () => {
     writeFileSync(join(project, "old"), "x")
     chmodSync(join(project, "old"), 0o751)

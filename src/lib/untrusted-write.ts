@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -10,6 +11,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  type Stats,
   writeSync,
 } from "node:fs"
 import { basename, dirname, join } from "node:path"
@@ -62,7 +64,7 @@ export function createFile(path: string, content: string | Uint8Array, rules: Ru
 
 /**
  * Whole or not at all. With links: "own", what a link leads to is replaced and the link stays; otherwise a link in the
- * file's place is replaced itself, and what it led to is left alone. The file keeps its mode.
+ * file's place is replaced itself, and what it led to is left alone. The file keeps its mode, and its owner where we may set it.
  */
 export function replaceFile(path: string, content: string | Uint8Array, rules: Rules & { mode?: number } = {}): void {
   const { mode = 0o600, ...links } = rules
@@ -74,7 +76,8 @@ export function replaceFile(path: string, content: string | Uint8Array, rules: R
   if (!createFile(draft, content, { within: links.within })) throw refused(draft, "exists already")
   try {
     if (before?.isDirectory()) throw refused(target, "is a folder")
-    setMode(draft, before?.isFile() ? before.mode & 0o7777 : mode)
+    const old = before?.isFile() ? before : undefined
+    setMode(draft, old ? old.mode & 0o7777 : mode, old)
     renameSync(draft, target)
   } catch (error) {
     rmSync(draft, { force: true })
@@ -127,11 +130,24 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
 }
 
-function setMode(path: string, mode: number): void {
+function setMode(path: string, mode: number, owner?: Stats): void {
   const fd = openSync(path, constants.O_RDONLY | CAREFULLY)
   try {
+    if (owner) giveTo(fd, owner)
+    // After the owner: changing that takes bits of the mode away.
     fchmodSync(fd, mode)
   } finally {
     closeSync(fd)
+  }
+}
+
+/** Only root may; for others it is theirs already, or becomes ours. */
+function giveTo(fd: number, { uid, gid }: Stats): void {
+  const now = fstatSync(fd)
+  if (!hasModes || (now.uid === uid && now.gid === gid)) return
+  try {
+    fchownSync(fd, uid, gid)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error
   }
 }

@@ -1,7 +1,7 @@
-import { type Dirent, readdirSync, truncateSync } from "node:fs"
+import { type Dirent, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { readBytes } from "../lib/untrusted-file.ts"
-import { appendText, removeFile, replaceFile } from "../lib/untrusted-write.ts"
+import { removeFile, replaceFile } from "../lib/untrusted-write.ts"
 
 /** Files that we write ourselves, beside the databases. */
 export interface OwnFiles {
@@ -9,6 +9,8 @@ export interface OwnFiles {
   lineFolders: readonly string[]
   /** Only named to the person: copies of agents' settings as they were before setup, and a damaged database. */
   copies: readonly string[]
+  /** Another file has this name now: whoever has the old one open writes into what nobody reads. */
+  onReplaced?(path: string): void
 }
 
 const MAX_BYTES = 256 * 1024 * 1024
@@ -19,8 +21,10 @@ export function forgetInFiles(word: string, own: OwnFiles, conversationLogs: rea
   const holds = (bytes: Buffer) => forms.some((form) => bytes.includes(form))
   const holdsLine = (line: string) => holds(Buffer.from(line))
   const tried = [
-    ...own.lineFolders.flatMap(filesBelow).map((path) => dropLines(path, holdsLine, "inPlace")),
-    ...conversationLogs.map((path) => dropLines(path, holdsLine, "replaced")),
+    ...own.lineFolders.flatMap((folder) =>
+      filesBelow(folder).map((path) => dropLines(path, holdsLine, { within: folder, onReplaced: own.onReplaced })),
+    ),
+    ...conversationLogs.map((path) => dropLines(path, holdsLine, inProject(path))),
   ]
   const copies = own.copies.flatMap(filesBelow).filter((path) => {
     const bytes = bytesOf(path, {})
@@ -38,26 +42,35 @@ export function forgetInLogs(sessionId: string, conversationLogs: readonly strin
       return false
     }
   }
-  for (const path of conversationLogs) dropLines(path, isOfSession, "replaced")
+  for (const path of conversationLogs) dropLines(path, isOfSession, inProject(path))
 }
 
 /** `<project>/.throughline/conversations/x.jsonl`: whoever wrote the repository may have made links of these folders. */
-const inProject = (path: string) => ({ within: dirname(dirname(dirname(path))) })
+const inProject = (path: string) => ({ within: dirname(dirname(dirname(path))), removeEmpty: true })
 
-/** The log is open while it is rewritten, so it must stay the same file; what a repository holds is replaced as a whole. */
-function dropLines(path: string, isGone: (line: string) => boolean, how: "inPlace" | "replaced"): { left: string[] } {
-  const rules = how === "inPlace" ? {} : inProject(path)
-  const bytes = bytesOf(path, rules)
+interface Dropping {
+  within: string
+  removeEmpty?: boolean
+  onReplaced?: OwnFiles["onReplaced"]
+}
+
+/** A process killed at any moment leaves the file as it was, or as it is to be. */
+function dropLines(
+  path: string,
+  isGone: (line: string) => boolean,
+  { within, removeEmpty = false, onReplaced }: Dropping,
+): { left: string[] } {
+  const bytes = bytesOf(path, { within })
   if (bytes === undefined) return { left: [] }
   const lines = bytes.toString("utf8").split(/(?<=\n)/)
   const kept = lines.filter((line) => !isGone(line))
   if (kept.length === lines.length) return { left: [] }
   try {
-    if (how === "inPlace") {
-      truncateSync(path)
-      appendText(path, kept.join(""))
-    } else if (kept.length === 0) removeFile(path, rules)
-    else replaceFile(path, kept.join(""), rules)
+    if (kept.length === 0 && removeEmpty) removeFile(path, { within })
+    else {
+      replaceFile(path, kept.join(""), { within })
+      onReplaced?.(path)
+    }
     return { left: [] }
   } catch {
     return { left: [path] }
