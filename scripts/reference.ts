@@ -72,6 +72,14 @@ function callersTable(page = ""): string[] {
         op.access === "owner" && op.effect !== "read" ? "yes" : "",
       ]),
     ),
+    "",
+    "Where the name does not tell why:",
+    "",
+    ...operations.flatMap(({ name, access, accessReason }) =>
+      accessReason === undefined
+        ? []
+        : [`- ${code(name)}, ${WHO[access].toLowerCase().replace(/\.$/, "")}: ${accessReason}.`],
+    ),
   ]
 }
 

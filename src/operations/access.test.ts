@@ -13,6 +13,7 @@ import type { Services } from "./services.ts"
  */
 const OWNERS = [
   "config.set",
+  "config.show",
   "dashboard.key",
   "down",
   "forget",
@@ -27,6 +28,7 @@ const OWNERS = [
   "teams.remove",
   "telegram.pair",
   "telegram.test",
+  "telegram.users",
   "telegram.users.remove",
   "up",
 ]

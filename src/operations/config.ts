@@ -16,7 +16,9 @@ export const configShow = operation({
   name: "config.show",
   summary: "Show the settings as the file, the environment and the defaults have them now",
   effect: "read",
-  access: "anyone",
+  access: "owner",
+  accessReason:
+    "secrets are left out, but the programs that agents are started with, folders and people's numbers stand there, which neither a program that sends messages nor a model needs",
   on: ["http"],
   input: z.strictObject({}),
   output: z.object({

@@ -23,6 +23,8 @@ export interface Operation<
    * changes settings or people, deletes data, or hands out a key.
    */
   access: Access
+  /** Why, where its name does not tell; the table of operations and callers gives it. */
+  accessReason?: string
   /**
    * What the audit keeps of the input when the owner changes something: the whole input if absent. Leave out secrets.
    * `itself`: the operation writes an audit entry of its own. Undefined: nothing was changed.

@@ -7,6 +7,8 @@ export const reindex = operation({
   summary: "Make the search index anew from the archive",
   effect: "write",
   access: "agent",
+  accessReason:
+    "it costs time and nothing else: what is searched is made anew from the archive, and nothing is deleted",
   on: ["cli", "http"],
   progress: {
     from: "status",

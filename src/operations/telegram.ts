@@ -145,7 +145,8 @@ export const telegramUsers = operation({
   name: "telegram.users",
   summary: "Show who may talk to sessions by Telegram",
   effect: "read",
-  access: "anyone",
+  access: "owner",
+  accessReason: "names and numbers of people, whom nobody else has to know",
   on,
   input: z.strictObject({}),
   output: z.object({
