@@ -1,4 +1,5 @@
 import type { ProjectId, SessionId } from "./ids.ts"
+import type { SourceLook } from "./source.ts"
 
 /** Deletes for good, and remembers by hash that it must not come back when the agent's file is read again. */
 export interface Forgetting {
@@ -15,11 +16,15 @@ export interface Forgetting {
   word(text: string, projectId?: ProjectId): Promise<number>
   /** How many values that would be, beside turns and thoughts: titles, branches, messages, tasks, topics … */
   mentions(text: string, projectId?: ProjectId): Promise<number>
+  /** Takes a text out of the names of sources whose files are gone. One that comes back is read as a new one. */
+  names(text: string, sources: readonly SourceName[]): Promise<void>
   /** What names and quotes these sessions in rows that outlive them. Before the sessions go. */
   traces(sessionIds: readonly SessionId[]): Promise<void>
   /** Those of them in which nothing is left. */
   emptied(sessionIds: SessionId[]): Promise<SessionId[]>
 }
+
+export type SourceName = Pick<SourceLook, "platform" | "key" | "path">
 
 export interface ForgetWish {
   containing?: string

@@ -156,6 +156,39 @@ describe("what is forgotten is gone", () => {
     expect(await store.sessions.byId(session.id)).toMatchObject({ gitBranch: "fix/[forgotten]" })
   })
 
+  test("so does the name of a log that goes with its last line; one that is still there keeps it, and what comes back stays away", async () => {
+    const folder = join(dir, "shop", ".throughline", "conversations")
+    mkdirSync(folder, { recursive: true })
+    const own = (name: string) => {
+      const path = join(folder, name)
+      return { ...source, platform: "conversation-log", key: path, path, memory: { fileName: name } }
+    }
+    const gone = own("session-zebrasecret.jsonl")
+    const line = '{"user":"zebrasecret","session_id":"x"}\n'
+    writeFileSync(gone.path, line)
+    const captures = [turn("x", "a", "zebrasecret", 1)]
+    await archive().keep({ captures, source: gone })
+    // Named by one that was forgotten before its name was taken out.
+    await archive().keep({ captures: [], source: own("zebrasecret-long-gone.jsonl") })
+    expect(await room.forget.forget({ containing: "zebrasecret" })).toMatchObject({ sessions: 1, left: [] })
+    expect(bytes().includes("zebrasecret")).toBe(false)
+    const looks = await store.sources.looks()
+    expect(looks.map(({ key, path }) => [key, path])).toEqual(
+      Array(2).fill(Array(2).fill(expect.stringMatching(/^forgotten:\d+$/))),
+    )
+
+    writeFileSync(gone.path, line)
+    await archive().keep({ captures, source: gone })
+    expect(await store.sessions.byNative("conversation-log", "x")).toBeUndefined()
+
+    const stays = own("zebrasecret-stays.jsonl")
+    writeFileSync(stays.path, '{"user":"hello","session_id":"y"}\n')
+    await archive().keep({ captures: [], source: stays })
+    await room.forget.forget({ containing: "zebrasecret" })
+    expect(await store.sources.byKey("conversation-log", stays.key)).toMatchObject({ path: stays.path })
+    expect(await store.sources.byKey("conversation-log", gone.key), "gone a second time").toBeUndefined()
+  })
+
   test("a log that a repository made a link is left alone", async () => {
     const victim = join(dir, "victim.txt")
     writeFileSync(victim, "zebrasecret of somebody else\n")

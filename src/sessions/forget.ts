@@ -6,6 +6,7 @@ import type { NewJournalEntry } from "../domain/journal.ts"
 import { REASONS } from "../domain/reason.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
+import { lookAt } from "../lib/untrusted-file.ts"
 import { forgetInFiles, forgetInLogs, type OwnFiles } from "./forget-files.ts"
 import type { Recovery } from "./recovery.ts"
 
@@ -89,6 +90,14 @@ export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
     return []
   }
 
+  /** After the files: one of them may have gone with its last line. */
+  const forgetNames = async (word: string) => {
+    const gone = (await store.sources.looks()).filter(
+      ({ key, path }) => (key.includes(word) || path.includes(word)) && lookAt(path) === undefined,
+    )
+    if (gone.length > 0) await store.transaction((tx) => tx.forgetting.names(word, gone))
+  }
+
   return {
     plan: async (scope) => planOf(await find(scope), scope),
     async forget(scope) {
@@ -132,8 +141,10 @@ export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
         if (isSwept(scope)) await tx.forgetting.word(scope.containing, scope.projectId)
         plan.sessions = gone.length
       })
+      const left = await forgetFiles(scope, whole)
+      if (scope.containing !== undefined) await forgetNames(scope.containing)
       await store.purge()
-      return { ...plan, left: await forgetFiles(scope, whole) }
+      return { ...plan, left }
     },
   }
 }

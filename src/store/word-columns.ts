@@ -16,6 +16,7 @@ const AGENTS = { because: "an id of the agent's, by which its own file is recogn
 const MESSENGERS = { because: "an id of the messenger's" }
 const MACHINE = { because: "names a machine, a process or a place of the terminal" }
 const PATH = { because: "a path that is still read; the folder itself has that name" }
+const SOURCE = { because: "a file that is still read; the name of one that is gone is taken out" }
 const SETTING = { because: "a name from the settings" }
 
 /** Every column of text there is: one that is missing here does not compile, and fails a test. */
@@ -31,7 +32,7 @@ export const WORD_COLUMNS: { [T in keyof Tables]: Record<Columns<Selectable<Tabl
   session_projects: { session_id: OURS, project_id: OURS },
   thoughts: { session_id: OURS, branch_id: "text", text: "text", key: "hash" },
   sources: {
-    ...{ platform: OURS, key: PATH, path: PATH, mode: OURS, inode: MACHINE, head_hash: HASHED, tail_hash: HASHED },
+    ...{ platform: OURS, key: SOURCE, path: SOURCE, mode: OURS, inode: MACHINE, head_hash: HASHED, tail_hash: HASHED },
     ...{ memory: "json", skipped: "json", trouble: "text", origin: OURS },
   },
   trusted_paths: { path: PATH },

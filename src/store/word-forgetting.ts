@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { type SqlBool, sql } from "kysely"
+import type { SourceName } from "../domain/forgetting.ts"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
 import { inJson } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
@@ -83,6 +84,18 @@ function without(word: string, value: string, handling: "text" | "json" | "hash"
   } catch {
     return value.replaceAll(inJson(word), FORGOTTEN_MARK)
   }
+}
+
+/** The names of files that are gone. The row's own number takes their place: one that comes back may go again. */
+export async function forgetNames(db: Db, word: string, sources: readonly SourceName[]): Promise<void> {
+  const clean = (name: string) => (name.includes(word) ? sql<string>`'forgotten:' || id` : name)
+  for (const { platform, key, path } of sources)
+    await db
+      .updateTable("sources")
+      .set({ key: clean(key), path: clean(path) })
+      .where("platform", "=", platform)
+      .where("key", "=", key)
+      .execute()
 }
 
 /** A session that goes leaves its name and its words in rows that outlive it: topics, and what readers remember. */

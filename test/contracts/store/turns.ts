@@ -293,6 +293,19 @@ export function sourcesContract(store: () => Store): void {
     expect(await store().sources.looks()).toEqual([{ platform, key, path, inode, sizeBytes, mtimeMs }])
   })
 
+  test("the name of a file that is gone is taken out, again and again, and two stay two", async () => {
+    const name = (key: string, path = key) => ({ platform: "claude-code", key, path })
+    const save = (key: string, path: string) => store().sources.save(newSource(key, { path }))
+    const ids = [await save("/a/lake.jsonl", "/a/lake.jsonl"), await save("/a/lake-2", "/b"), await save("/c", "/c")]
+    await store().forgetting.names("lake", [name("/a/lake.jsonl"), name("/a/lake-2", "/b"), name("/c")])
+    const looks = async () => (await store().sources.looks()).map(({ key, path }) => `${key} ${path}`).sort()
+    const [one, two] = ids.map((id) => `forgotten:${id}`)
+    expect(await looks()).toEqual(["/c /c", `${one} ${one}`, `${two} /b`].sort())
+    const again = `forgotten:${await save("/a/lake.jsonl", "/a/lake.jsonl")}`
+    await store().forgetting.names("lake", [name("/a/lake.jsonl")])
+    expect(await looks()).toEqual(["/c /c", `${one} ${one}`, `${two} /b`, `${again} ${again}`].sort())
+  })
+
   test("summaries add up what was found, kept and left out, agent by agent", async () => {
     const one = { skipped: { mode: 3, tag: 1 }, unknown: 1, sizeBytes: 10, lines: 8, mtimeMs: NOW }
     await store().sources.save(newSource("one", one))
