@@ -92,6 +92,12 @@ const WAYS: Record<string, Way> = {
   "throughline setup claude-code --allow-tools": { asks: [[/\? \[y\/N\]/, "y", "Enter"]] },
   "throughline setup --all": { asks: [[/\? \[y\/N\]/, "y", "Enter"], OWN_TOOLS] },
   "throughline unsetup claude-code": { asks: [[/\? \[y\/N\]/, "y", "Enter"]] },
+  "mkdir -p .throughline/conversations": { proof: "ls -d .throughline/conversations" },
+  'echo \'{"type":"exchange","timestamp":"2026-01-31T12:00:00Z","user":"Which queue?","ai":"Redis.","session_id":"abc"}\' >> .throughline/conversations/current-session.jsonl':
+    {
+      proof: "throughline import >/dev/null && throughline sessions show abc",
+      says: /Which queue\?[\s\S]*Redis\./,
+    },
   'tar -czf throughline-backup.tgz -C "$HOME" .throughline': {
     proof: "tar -tzf throughline-backup.tgz",
     says: /^\.throughline\/throughline\.db$/m,
