@@ -4,12 +4,15 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { newTurn } from "../../test/contracts/store/turns.ts"
 import { proves } from "../../test/promises.ts"
+import { platforms } from "../adapters/platforms/list.ts"
 import type { Caller } from "../domain/caller.ts"
+import { makeClients } from "../domain/clients.ts"
 import type { Store } from "../domain/store.ts"
 import type { Services } from "../operations/services.ts"
 import { sessionsExport } from "../operations/sessions.ts"
 import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
+import { makeCapture } from "./capture/room.ts"
 import { makeSessions, type SessionsRoom } from "./room.ts"
 import { rootUri } from "./roots.ts"
 
@@ -18,11 +21,14 @@ let store: Store
 let room: SessionsRoom
 let id: string
 let agent: Caller
+/** All that the operation asks. */
+let services: Services
 beforeAll(async () => {
   top = realpathSync(mkdtempSync(join(tmpdir(), "throughline-export-")))
   for (const name of ["app", "other"]) mkdirSync(join(top, name))
   store = await openStore(sqlite({ path: join(top, "throughline.db") }))
   room = makeSessions({ store, clock: { nowMs: () => 0 }, homeDir: join(top, "home"), tempDir: join(top, "temp") })
+  services = { sessions: room, capture: captureOf(room) } as Services
   agent = { surface: "mcp", key: "agent", cwd: join(top, "app") }
   id = (await room.recovery.startNew(agent, { title: "A plan", tags: ["x", "y"] })).id
   const think = (thought: string, more: object = {}) =>
@@ -41,9 +47,23 @@ afterAll(async () => {
   rmSync(top, { recursive: true, force: true })
 })
 
+const captureOf = ({ projects }: SessionsRoom) =>
+  makeCapture({
+    store,
+    clock: { nowMs: () => 0 },
+    projects,
+    platforms,
+    clients: makeClients({ platforms, others: [], redact: (text) => text }),
+    machine: { os: "linux", homeDir: join(top, "home"), env: {} },
+    tempDir: join(top, "temp"),
+    settings: { exclude: [], redactionOff: [], redactionExtra: [] },
+    hooks: { agents: [], spoolDir: join(top, "spool"), host: "here", onTrouble: () => {} },
+    onTrouble: (_, error) => {
+      throw error
+    },
+  })
+
 const exported = async (format: "markdown" | "json") => {
-  // The operation asks nothing of the other rooms.
-  const services = { sessions: room } as Services
   return (await sessionsExport.run(services, { sessionId: id.slice(0, 8), format }, agent)).content
 }
 
@@ -97,7 +117,6 @@ test("a conversation that was captured is exported with all that was said and do
     newTurn(talked, "c", { kind: "tool_result", toolName: "Bash", text: "```\nhere", isError: true, atMs: 3 }),
     newTurn(talked, "d", { kind: "reply", text: "There.", atMs: 4 }),
   ])
-  const services = { sessions: room } as Services
   const content = async (format: "markdown" | "json") =>
     (await sessionsExport.run(services, { sessionId: talked, format }, agent)).content
   const markdown = await content("markdown")

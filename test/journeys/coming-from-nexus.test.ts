@@ -98,12 +98,14 @@ describe("somebody who comes from the Nexus bridge", () => {
     expect(troubles.join()).toContain(`teams.sentry.claude_md = "${dirOf("sentry")}/.claude/CLAUDE.md"`)
   })
 
+  // homelab names a session file and has no hooks, so a note says that its agent has to ask.
   test("send_message answers queued, id and target, or queued: false with the bridge's own reasons", async () => {
     talk.note("claude.ai dispatches.")
     expect(await send("homelab", "Fix the DNS record")).toEqual({
       queued: true,
       id: expect.stringMatching(/^m-/),
       target: "homelab",
+      note: "Its agent fetches its messages itself: it gets this when it asks.",
     })
     expect(await send("nowhere", "Hello")).toMatchObject({ queued: false, reason: "unknown target: nowhere" })
     expect(await send("homelab", "Fix the DNS record")).toMatchObject({ queued: false, reason: "duplicate" })

@@ -20,7 +20,7 @@ test("told to wait, the outbox is still; then the card comes first, and no tool 
   expect(result.waits).toEqual([3, 4])
   expect(result.slowestCardS).toBeLessThanOrEqual(5)
   expect(result.sendsPerMinute).toBeLessThanOrEqual(20)
-  expect(result.slowestElsewhereS).toBeLessThanOrEqual(2)
+  expect(result.slowestElsewhereS).toBeLessThanOrEqual(5)
 }, 240_000)
 
 test("killed between the making of a topic and its commit, one orphan is left for each, and the ledger knows", async () => {
