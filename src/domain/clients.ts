@@ -16,6 +16,8 @@ export interface KnownClient {
 export interface Clients {
   /** For people and agents to read: marked as unverified, and never a name that is somebody else's. */
   claimed(name: string | undefined, teams: readonly string[]): string
+  /** For an agent on this machine: the id of an agent that is known, and anything else as a claim. */
+  agent(name: string, teams: readonly string[]): string
   /** The agents that may have sent this name: a vendor's products can share one. */
   platformsOf(name: string | undefined): readonly string[]
 }
@@ -58,13 +60,16 @@ export function makeClients({
   redact(text: string): string
 }): Clients {
   const agents = platforms.map(({ id, label, clientNames = [] }) => ({ id, label, clientNames }))
+  const claimed: Clients["claimed"] = (name, teams) => {
+    // Names are kept with what the program sent, and a name that is a secret must not be.
+    if (name === undefined || redact(name) !== name) return claimedName([], teams)
+    const known = [...agents, ...others].find((one) => isNamed(one, name))
+    return claimedName([known?.label, name], teams)
+  }
   return {
-    claimed(name, teams) {
-      // Names are kept with what the program sent, and a name that is a secret must not be.
-      if (name === undefined || redact(name) !== name) return claimedName([], teams)
-      const known = [...agents, ...others].find((one) => isNamed(one, name))
-      return claimedName([known?.label, name], teams)
-    },
+    claimed,
+    agent: (name, teams) =>
+      agents.some(({ id }) => id === name) && !teams.includes(name) ? name : claimed(name, teams),
     platformsOf: (name) =>
       name === undefined ? [] : agents.filter((agent) => isNamed(agent, name)).map(({ id }) => id),
   }

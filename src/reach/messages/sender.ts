@@ -17,7 +17,7 @@ export function senderOf(
     session,
   }: {
     roster: Pick<Roster, "at" | "list">
-    clients: Pick<Clients, "claimed">
+    clients: Pick<Clients, "claimed" | "agent">
     session?: Pick<Session, "projectPath"> | undefined
   },
 ): Sender {
@@ -32,5 +32,8 @@ export function senderOf(
   if (!isAgent) return { kind: "client", name: claimed, ...said }
   const dir = session?.projectPath ?? projectDir ?? cwd
   const [team] = dir === undefined ? [] : roster.at(dir)
-  return { kind: "agent", name: team?.name ?? nativeSession?.platform ?? agentShell ?? claimed, ...said }
+  // Whoever reaches the socket writes these two as well: they are names that may be repeated, or none.
+  const agent = nativeSession?.platform ?? agentShell
+  const name = team?.name ?? (agent === undefined ? claimed : clients.agent(agent, teams))
+  return { kind: "agent", name, ...said }
 }
