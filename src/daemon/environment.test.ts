@@ -1,6 +1,16 @@
 import { expect, test } from "vitest"
+import { childEnv } from "../adapters/drivers/shared/environment.ts"
 import { DRIVEN } from "../adapters/drivers/shared/processes.ts"
-import { agentOf, daemonEnvironment, enterDemo, PAIR, personsEnvironment, readEnvironment } from "./environment.ts"
+import { AGENT_SHELLS } from "../domain/agent-shells.ts"
+import {
+  agentOf,
+  daemonEnvironment,
+  enterDemo,
+  PAIR,
+  personsEnvironment,
+  readEnvironment,
+  terminalEnvironment,
+} from "./environment.ts"
 
 test("a daemon that was started from within a driven agent does not bear that agent's mark", () => {
   const env = daemonEnvironment({ [DRIVEN]: "x", [PAIR]: "p-1", LANG: "C" })
@@ -34,9 +44,26 @@ test.each([
   ["GEMINI_CLI", "1", "gemini-cli"],
   ["OPENCODE", "1", "opencode"],
   ["CURSOR_AGENT", "1", "cursor"],
+  ["KILO", "1", "kilo"],
+  ["CLINE_ACTIVE", "true", "cline"],
+  ["ROO_ACTIVE", "true", "roo"],
+  ["COPILOT_CLI", "1", "copilot-cli"],
+  ["ANTIGRAVITY_AGENT", "1", "antigravity"],
+  ["QWEN_CODE", "1", "qwen-code"],
+  ["AI_AGENT", "someone-new_1", "AI_AGENT"],
   [PAIR, "p", "an agent that Throughline drives"],
   [DRIVEN, "m", "an agent that Throughline drives"],
 ])("%s=%s marks the shell of an agent", (name, value, agent) => {
   expect(agentOf({ PATH: "/bin", [name]: value })).toBe(agent)
   expect(agentOf({ PATH: "/bin", [name]: "" })).toBeUndefined()
+})
+
+test("a terminal that a daemon opens is none of the agent that the daemon was started by", () => {
+  const marks = Object.fromEntries(Object.keys(AGENT_SHELLS).map((name) => [name, "1"]))
+  expect(terminalEnvironment({ ...marks, LANG: "C" })).toEqual({ LANG: "C" })
+  expect(childEnv({ os: "linux", homeDir: "/h", env: { ...marks, LANG: "C" } })).toEqual({ HOME: "/h", LANG: "C" })
+})
+
+test("a known agent names itself before the variable that they all share", () => {
+  expect(agentOf({ AI_AGENT: "claude-code_2-1-0", CLAUDECODE: "1" })).toBe("claude-code")
 })

@@ -1,6 +1,7 @@
 import { homedir, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { DRIVEN } from "../adapters/drivers/shared/processes.ts"
+import { AGENT_SHELLS } from "../domain/agent-shells.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { DemoPlace } from "./demo/place.ts"
 
@@ -64,15 +65,13 @@ export function daemonEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.
 
 /** What an agent tells its own children. An agent that is started anew must not take itself for one of them. */
 const AGENTS_OWN = [
-  "CLAUDECODE",
+  ...Object.keys(AGENT_SHELLS),
   "CLAUDE_CODE_ENTRYPOINT",
   "CLAUDE_CODE_SESSION_ID",
   "CLAUDE_CODE_SSE_PORT",
   "CLAUDE_PROJECT_DIR",
   "CLAUDE_PID",
-  "CODEX_SANDBOX",
   "CODEX_SANDBOX_NETWORK_DISABLED",
-  "GEMINI_CLI",
   "GEMINI_SESSION_ID",
   "CURSOR_PROJECT_DIR",
   "TMUX",
@@ -115,15 +114,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
   }
 }
 
-/** What agents set in the shells that they run commands in. */
 const SHELLS: Record<string, string> = {
-  CLAUDECODE: "claude-code",
-  CODEX_SANDBOX: "codex",
-  CODEX_THREAD_ID: "codex",
-  GEMINI_CLI: "gemini-cli",
-  OPENCODE: "opencode",
-  CURSOR_AGENT: "cursor",
-  GOOSE_TERMINAL: "goose",
+  ...AGENT_SHELLS,
   // Given to agents that Throughline itself starts for a pair.
   [DRIVEN]: "an agent that Throughline drives",
   [PAIR]: "an agent that Throughline drives",

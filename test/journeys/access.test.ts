@@ -74,7 +74,8 @@ describe("in an agent's shell", () => {
 
   test.each([
     ["qwen", "--max-old-space-size=4096 --no-warnings", "qwen-code"],
-    ["copilot.js", "--import data:text/javascript,", "copilot"],
+    ["copilot.js", "--import data:text/javascript,", "copilot-cli"],
+    ["kilo", "--no-warnings", "kilo"],
     ["claude", "-r node:fs --", "claude-code"],
   ])("nor is %s behind options of its interpreter (%s) taken for a person", async (name, options, agent) => {
     const script = join(home.env.HOME!, name)

@@ -1,3 +1,4 @@
+import { AGENT_SHELLS } from "../../../domain/agent-shells.ts"
 import type { Machine } from "../../../domain/platform.ts"
 
 /**
@@ -6,7 +7,7 @@ import type { Machine } from "../../../domain/platform.ts"
  * The user's own settings, such as CLAUDE_CONFIG_DIR or CLAUDE_CODE_USE_BEDROCK, are none of these.
  */
 const OF_AN_OUTER_AGENT = new Set([
-  "CLAUDECODE",
+  ...Object.keys(AGENT_SHELLS),
   "CLAUDE_CODE_ENTRYPOINT",
   "CLAUDE_CODE_SESSION_ID",
   "CLAUDE_CODE_CHILD_SESSION",
@@ -16,14 +17,11 @@ const OF_AN_OUTER_AGENT = new Set([
   "CLAUDE_PROJECT_DIR",
   "CLAUDE_ENV_FILE",
   "CLAUDE_PID",
-  "CODEX_THREAD_ID",
-  "CODEX_SANDBOX",
   "CODEX_SANDBOX_NETWORK_DISABLED",
-  "GEMINI_CLI",
   "GEMINI_SESSION_ID",
   "GEMINI_PROJECT_DIR",
-  "OPENCODE",
   "OPENCODE_PID",
+  "KILO_PID",
 ])
 
 /** The user's own environment, as an agent finds it that is started from a shell. */
