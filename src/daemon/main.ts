@@ -1,6 +1,6 @@
 import { Failure } from "../domain/failure.ts"
 import { failureText } from "../surfaces/failure-text.ts"
-import { demoPlace, madeBy } from "./demo/place.ts"
+import { demoPlace, isPlaceThere, madeBy } from "./demo/place.ts"
 import { type Environment, enterDemo, readEnvironment } from "./environment.ts"
 import { homeAt, homeFailure } from "./home.ts"
 
@@ -8,7 +8,14 @@ import { homeAt, homeFailure } from "./home.ts"
 export async function main(words: string[]): Promise<void> {
   const demo = words.includes(DEMO) ? demoPlace() : undefined
   const argv = words.filter((word) => word !== DEMO)
-  if (demo) enterDemo(demo)
+  if (demo) {
+    try {
+      isPlaceThere(demo)
+    } catch (error) {
+      return fail(Failure.from(error), words.includes("--json"))
+    }
+    enterDemo(demo)
+  }
   const environment: Environment = { ...readEnvironment(), ...(demo && { demo }) }
   if (process.platform === "win32")
     return fail(new Failure("unsupported_system", "Throughline does not run on Windows itself"), false)

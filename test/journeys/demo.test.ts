@@ -266,7 +266,7 @@ test("it is not made in a place that is somebody else's, and never through a lin
   symlinkSync(other, dir)
   const { code, stderr } = await home.run("start", "--demo")
   expect(code).not.toBe(0)
-  expect(stderr).toContain("is not a folder of yours")
+  expect(stderr).toContain("is not a folder of yours alone")
   expect(readdirSync(other)).toEqual([])
 })
 

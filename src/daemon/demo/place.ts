@@ -19,6 +19,22 @@ export function demoPlace(): DemoPlace {
 
 const MARK = "demo.json"
 
+/**
+ * False where there is none. Everybody may write to the folder for temporary files: another user can make the place first,
+ * and link `home` to the person's own data directory. Throws before anything in it is read, stopped or used.
+ */
+export function isPlaceThere({ dir }: Pick<DemoPlace, "dir">): boolean {
+  const found = lstatSync(dir, { throwIfNoEntry: false })
+  if (!found) return false
+  const isOurs = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o022) === 0)
+  if (found.isDirectory() && isOurs) return true
+  throw new Failure(
+    "home_unsafe",
+    `${dir} is not a folder of yours alone: remove it, or set TMPDIR to a folder of your own for the demo`,
+    { dir },
+  )
+}
+
 /** The version that made it; undefined where there is none, or one that was not finished. */
 export function madeBy({ dir }: DemoPlace): string | undefined {
   try {
@@ -32,7 +48,6 @@ export function markMade({ dir }: DemoPlace, version: string): void {
   writeFileSync(join(dir, MARK), JSON.stringify({ version, madeAt: new Date().toISOString() }))
 }
 
-/** Everybody may write to the folder for temporary files, so that what lies there may be somebody else's. */
 export function clearPlace({ dir, userDir }: DemoPlace): void {
   removePlace({ dir })
   mkdirSync(dir, { mode: 0o700 })
@@ -40,10 +55,5 @@ export function clearPlace({ dir, userDir }: DemoPlace): void {
 }
 
 export function removePlace({ dir }: Pick<DemoPlace, "dir">): void {
-  const found = lstatSync(dir, { throwIfNoEntry: false })
-  if (!found) return
-  const isOurs = found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid())
-  if (!isOurs)
-    throw new Failure("store_readonly", `${dir} is not a folder of yours: the demo cannot be made there`, { dir })
-  rmSync(dir, { recursive: true, force: true })
+  if (isPlaceThere({ dir })) rmSync(dir, { recursive: true, force: true })
 }

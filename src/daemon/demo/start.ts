@@ -5,7 +5,7 @@ import { type Home, prepareHome } from "../home.ts"
 import type { Registration } from "../registration.ts"
 import { VERSION } from "../version.ts"
 import { compose } from "./compose.ts"
-import { clearPlace, type DemoPlace, madeBy, markMade, removePlace } from "./place.ts"
+import { clearPlace, type DemoPlace, isPlaceThere, madeBy, markMade, removePlace } from "./place.ts"
 import { seed } from "./seed.ts"
 import { leaveStuck } from "./stuck.ts"
 import { closeTerminals } from "./terminal.ts"
@@ -32,9 +32,12 @@ export async function startDemo(
   { importing, say, env }: { importing(): Promise<void>; say(what: string): void; env: Env },
 ): Promise<DemoStart> {
   const found = async () => (await client(calls.call, { surface: "cli" })("resume", { which: CHECKOUT })).session.id
-  const running = await runningDaemon(home)
-  if (running && madeBy(place) === VERSION) return { registration: running, isNew: false, checkout: await found() }
-  await end(home, env, true)
+  // What is not there has nothing to be ended. Whoever makes it now is not us, and is found out below.
+  if (isPlaceThere(place)) {
+    const running = await runningDaemon(home)
+    if (running && madeBy(place) === VERSION) return { registration: running, isNew: false, checkout: await found() }
+    await end(home, env, true)
+  }
   clearPlace(place)
   prepareHome(home)
   say("Writing two weeks of five agents' sessions …")
@@ -55,6 +58,7 @@ export async function startDemo(
 
 /** True if there was one. */
 export async function stopDemo(place: DemoPlace, home: Home, env: Env, force?: boolean): Promise<boolean> {
+  if (!isPlaceThere(place)) return false
   const wasRunning = await end(home, env, force)
   const wasMade = madeBy(place) !== undefined
   removePlace(place)
