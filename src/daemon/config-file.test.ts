@@ -127,3 +127,23 @@ test("something else that is wrong already keeps nobody from a change, and a bro
   await file().set("http.host", undefined)
   expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ http: { port: 0 } })
 })
+
+test.each(["http.prot", "http", "__proto__", "constructor.name", "teams.web", "nope"])(
+  "what is neither a setting nor in the file (%s) is not reset: it was misspelt",
+  async (key) => {
+    const before = '{ "log": { "level": "info" } }'
+    writeFileSync(path, before, { mode: 0o600 })
+    await expect(file().set(key, undefined)).rejects.toThrow(
+      new RegExp(`^${key} = .*(?:is not a setting|in the file only)`),
+    )
+    expect(readFileSync(path, "utf8")).toBe(before)
+  },
+)
+
+test("what is no setting can be taken out of a file that holds it, and a setting that is not set can be reset", async () => {
+  writeFileSync(path, '{ "capture": { "enbaled": 1 }, "log": { "level": "info" } }', { mode: 0o600 })
+  await file().set("capture.enbaled", undefined)
+  expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ capture: {}, log: { level: "info" } })
+  await file().set("telegram.token", undefined)
+  expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ capture: {}, log: { level: "info" } })
+})

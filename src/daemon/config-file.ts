@@ -39,6 +39,9 @@ export function configFile({ path, environment, flags, registration }: Options):
           file.set(place, value)
         }
       })
+      // A group, or what is no setting, can be taken out of the file; what is not in it was misspelt.
+      if (value === undefined && edits.length === 0 && !isSetting(key))
+        loadConfig({ path, text: "", environment: {}, flags: [`${key}=`] })
       const undo = undoOf(path, key)
       for (const { after } of edits)
         await writeChecked({ path, environment, flags, ...(registration && { registration }) }, after!, key)
@@ -46,6 +49,9 @@ export function configFile({ path, environment, flags, registration }: Options):
     },
   }
 }
+
+const isSetting = (key: string) =>
+  loadConfig({ path: "", text: "", environment: {}, flags: [] }).settings.some((setting) => setting.key === key)
 
 /** By itself an address is no good without the setting that goes with it, which the file may hold. */
 const rulesOff = (key: string) => (key === "http.host" ? ["http.behindTls=true"] : [])

@@ -44,6 +44,6 @@ const SEVERAL_MACHINES: SystemFinding = {
 }
 
 const remedy = (key: string | undefined, path: string) =>
-  key === undefined || key.startsWith("teams")
+  key === undefined || !/^[\w.]+$/.test(key) || key.startsWith("teams")
     ? `Correct it in ${path}`
     : `Correct it in ${path}, or return to the default: throughline config unset ${key}`
