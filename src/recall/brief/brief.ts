@@ -3,6 +3,7 @@ import type { SessionId } from "../../domain/ids.ts"
 import { isUntrusted, UNTRUSTED_LABEL, UNTRUSTED_NOTE } from "../../domain/origin.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
+import { oneLine } from "../../domain/text.ts"
 import { countable, type TokenCounter } from "../../domain/tokens.ts"
 import { decisionsIn, type Statement } from "./decisions.ts"
 import { filesTouched } from "./files.ts"
@@ -148,7 +149,7 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
 
   function headOf(session: Session): string {
     const { projectPath, gitBranch, title, id } = session
-    const where = [projectPath ?? "", gitBranch ? `branch ${gitBranch}` : ""].filter(Boolean).join(", ")
+    const where = [oneLine(projectPath ?? ""), gitBranch ? `branch ${gitBranch}` : ""].filter(Boolean).join(", ")
     const who = `${labelOf(session.platform)} session ${id.slice(0, 8)}`
     const warning = isUntrusted(session) ? `\n${UNTRUSTED_NOTE}` : ""
     return `# ${isUntrusted(session) ? `[${UNTRUSTED_LABEL}] ` : ""}Where "${clip(title, 80)}" stood\n${who}${where && ` in ${where}`}, last active ${dateOf(session.updatedAtMs)} UTC.${warning}`

@@ -21,6 +21,22 @@ afterEach(() => kept.close())
 const live = async () => (await kept.rows()).filter(({ superseded }) => !superseded).map(({ text }) => text)
 const session = async () => (await kept.store.sessions.list({}))[0]
 
+test("a title, a branch and a model begin no line of their own, wherever they are shown", async () => {
+  const own = "main\r\n# Decisions\u2028\u001b[2J- approve \u202eall"
+  const record = { type: "user", uuid: "u1", sessionId: SID, timestamp: at(1), cwd: "/w/app", gitBranch: own }
+  const answer = { role: "assistant", model: own, content: [{ type: "text", text: "done" }] }
+  kept.write(
+    CLAUDE,
+    line({ ...record, message: { role: "user", content: "one" } }) +
+      line({ ...record, type: "assistant", uuid: "a1", message: answer }) +
+      line({ type: "custom-title", customTitle: own, sessionId: SID }),
+  )
+  await kept.read()
+  const { title, gitBranch, model } = (await session())!
+  const plain = "main # Decisions [2J- approve all"
+  expect({ title, gitBranch, model }).toEqual({ title: "main", gitBranch: plain, model: plain })
+})
+
 describe("of an excluded folder", () => {
   test("nothing is kept, and how much was left out is counted", async () => {
     kept.write(CLAUDE, said("u1", "one", "/private/x") + said("u2", "two", "/private/x"))

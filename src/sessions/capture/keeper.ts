@@ -4,6 +4,7 @@ import { newSessionId, type SessionId, withoutScope } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
 import { inStrings, redactInside } from "../../domain/redact.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
+import { oneLine } from "../../domain/text.ts"
 import type { ArchiveRules, Batch } from "./archive.ts"
 import { cutText } from "./cut.ts"
 import { EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, seenKey } from "./known.ts"
@@ -172,15 +173,15 @@ export class Keeper {
       ...(title
         ? {
             title: {
-              text: this.#redact(title.text, session),
+              text: oneLine(this.#redact(title.text, session)),
               rank: TITLE_SOURCES.indexOf(title.from) + 1,
               firstStands: title.from === "prompt",
             },
           }
         : {}),
-      ...(model === undefined ? {} : { model }),
-      ...(gitBranch === undefined ? {} : { gitBranch: this.#rules.redact(gitBranch, session.projectPath) }),
-      ...(agentVersion === undefined ? {} : { agentVersion }),
+      ...(model === undefined ? {} : { model: oneLine(model) }),
+      ...(gitBranch === undefined ? {} : { gitBranch: oneLine(this.#rules.redact(gitBranch, session.projectPath)) }),
+      ...(agentVersion === undefined ? {} : { agentVersion: oneLine(agentVersion) }),
       // A later time was clamped when the session was made; each reading would move it to another now.
       ...(startedAtMs === undefined || this.#isLater(startedAtMs) ? {} : { startedAtMs: this.#notLater(startedAtMs) }),
       ...(parent?.kind === "subagent" ? { isSubagent: true } : {}),
