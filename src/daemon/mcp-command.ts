@@ -27,7 +27,7 @@ export function mcp(environment: Environment, argv: string[]): void {
     connection,
     cwd: environment.cwd,
     ...(pair ? { pair } : {}),
-    ...(nativeSession ? { nativeSession } : {}),
+    ...(nativeSession ? { nativeSession } : { agentPid: process.ppid }),
     ...(projectDir ? { projectDir } : {}),
   }
   relay({

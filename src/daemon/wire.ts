@@ -44,6 +44,7 @@ import type { Environment } from "./environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
 import type { Home } from "./home.ts"
+import { knownByProcess } from "./known-by-process.ts"
 import type { FileLog } from "./log.ts"
 import { makeMissedStarts } from "./missed-starts.ts"
 import { privacy } from "./own-files.ts"
@@ -267,20 +268,19 @@ export async function wire({
   const services = { ...rooms, updates, analytics: makeAnalytics({ store }), telegram, system, ...audited }
   // A log in a caller's folder is found although nothing was said there yet.
   const onCaller = config.capture.enabled ? capture.folders.met : () => {}
-  const run = local(operations, services)
+  const run = knownByProcess({ store, clients, host: hostname() }, local(operations, services))
   const call: Call = reporting((name, input, caller) => {
     onCaller(caller)
     return run(name, input, caller)
   }, log)
   const mcp = mcpHttp({ operations, call, version: VERSION })
-  const streams = mcpStreams({ operations, call, version: VERSION, onOpen: onCaller })
   return {
     call,
     ...agentHooks({ agents, intake: capture.intake, greet, missed, reach, asking }),
     endWaiting: () => void [reach.endWaiting(), teams.endWaiting(), permits.close()],
     mcp,
     feed: { last: store.journal.last, after: store.journal.after, onWake: store.onWake },
-    streams,
+    streams: mcpStreams({ operations, call, version: VERSION, onOpen: onCaller }),
     stops: [
       { name: "mcp connections", run: () => mcp.close() },
       { name: "configuration", run: unwatch },

@@ -7,6 +7,8 @@ export interface Caller {
   key?: string
   /** The agent's own name for its session, such as CLAUDE_CODE_SESSION_ID. */
   nativeSession?: { platform: string; id: string }
+  /** The process that started the caller, where nothing else says which session it is in. */
+  agentPid?: number
   /** The pair whose agent it is, as the program that started the agent says. */
   pair?: string
   /** What the program that calls says of itself, without what cannot be read. It grants nothing. */

@@ -175,6 +175,8 @@ export interface Runs {
     pane: string | null
     atMs: number
   }): Promise<Run | undefined>
+  /** The session that the process is in, as far as it was told; no sub-agent's. */
+  at(process: { host: string; pid: number }): Promise<Pick<Run, "platform" | "nativeId"> | undefined>
   /** Oldest first. */
   ofSession(sessionId: SessionId): Promise<Run[]>
 }

@@ -52,6 +52,30 @@ export function makeRuns(db: Db): Runs {
         (pid === 0 ? undefined : await last("r.pid", pid)) ?? (pane === null ? undefined : await last("r.pane", pane))
       return row && toRun(row)
     },
+    async at({ host, pid }) {
+      const row = await db
+        .selectFrom("runs as r")
+        .innerJoin("sessions as s", "s.id", "r.session_id")
+        .select(["s.platform", "s.native_id", "r.ended_at_ms"])
+        .where("r.host", "=", host)
+        .where("r.pid", "=", pid)
+        .where((e) =>
+          e.not(
+            e.exists(
+              e
+                .selectFrom("session_edges as e")
+                .select("e.kind")
+                .whereRef("e.session_id", "=", "s.id")
+                .where("e.kind", "=", "subagent"),
+            ),
+          ),
+        )
+        .orderBy("r.seen_at_ms", "desc")
+        .limit(1)
+        .executeTakeFirst()
+      if (!row || row.ended_at_ms !== null) return undefined
+      return { platform: row.platform, nativeId: row.native_id }
+    },
     async ofSession(sessionId) {
       const rows = await select().where("r.session_id", "=", sessionId).orderBy("r.started_at_ms").execute()
       return rows.map(toRun)

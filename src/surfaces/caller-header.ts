@@ -11,6 +11,7 @@ const Claims = z.object({
   surface: z.enum(["mcp", "http", "cli"]).default("http"),
   key: text.optional(),
   nativeSession: z.object({ platform: text, id: text }).optional(),
+  agentPid: z.int().positive().optional(),
   pair: text.optional(),
   client: z
     .object({ name: text, version: text.default("") })

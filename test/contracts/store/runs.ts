@@ -55,6 +55,24 @@ export function runsContract(store: () => Store): void {
     ])
   })
 
+  test("the session that a process is in is the one it was heard of last, until that ends, and no sub-agent's", async () => {
+    const [first, second, helper] = [await agent("a"), await agent("b"), await agent("c")]
+    const at = async (place: object = {}) => (await store().runs.at({ host: "here", pid: 7, ...place }))?.nativeId
+    expect(await at()).toBeUndefined()
+    await store().runs.seen({ sessionId: first.id, ...here, atMs: NOW + 1 })
+    expect(await store().runs.at({ host: "here", pid: 7 })).toEqual({ platform: "claude-code", nativeId: "a" })
+    await store().runs.seen({ sessionId: second.id, ...here, atMs: NOW })
+    expect(await at()).toBe("a")
+    await store().runs.seen({ sessionId: second.id, ...here, atMs: NOW + 2 })
+    expect([await at(), await at({ pid: 8 }), await at({ host: "there" })]).toEqual(["b", undefined, undefined])
+    const edge = { kind: "subagent" as const, parentPlatform: "claude-code", parentNativeId: "b", atMs: NOW + 3 }
+    await store().sessions.addEdge(helper.id, edge)
+    await store().runs.seen({ sessionId: helper.id, ...here, atMs: NOW + 3 })
+    expect(await at()).toBe("b")
+    await store().runs.seen({ sessionId: second.id, ...here, atMs: NOW + 4, end: "exit" })
+    expect(await at()).toBeUndefined()
+  })
+
   test("what a process ran before is found by the process, and else by the pane", async () => {
     const [first, second, third] = [await agent("a"), await agent("b"), await agent("c")]
     const other = await addSession(store(), { platform: "codex", nativeId: "x" })
