@@ -228,6 +228,33 @@ test("what was read before an upgrade is not kept twice when version 2 has dropp
   store.close()
 })
 
+test("a fork leads to the session that it was made of, and what it copied counts there alone", async () => {
+  const path = temporary()
+  const answer = (text: string, input: number) => ({
+    ...{ agent: "build", model: MODEL, content: [{ type: "text", text }], cost: 1 },
+    tokens: { input, output: 1, reasoning: 0, cache: { read: 0, write: 0 } },
+  })
+  const done = (at: number) => ({ time: { created: at, completed: at + 1 } })
+  const store = new Store(path)
+    .session("ses_9")
+    .message("ses_9", "msg_01", "user", { text: "Paint" })
+    .message("ses_9", "msg_02", "assistant", { ...answer("Blue?", 10), ...done(T + 1) }, T + 1)
+    .session("ses_5", { at: T + 5000 })
+    .message("ses_5", "msg_51", "user", { text: "Paint" })
+    .message("ses_5", "msg_52", "assistant", { ...answer("Blue?", 10), ...done(T + 1) }, T + 1)
+    .message("ses_5", "msg_53", "assistant", { ...answer("Or red", 20), ...done(T + 6000) }, T + 6000)
+  store.db.prepare("UPDATE session_v2 SET fork_session_id = 'ses_9' WHERE id = 'ses_5'").run()
+  const captures = [...(await opencodeDatabase.read(path, null)).captures]
+  const session = captures.find((capture) => capture.type === "session" && capture.sessionId === "ses_5")
+  expect(session).toMatchObject({ parent: { sessionId: "ses_9", kind: "fork" } })
+  const turns = captures.flatMap((capture) => (capture.type === "turn" ? [capture] : []))
+  expect(turns.filter(({ sessionId }) => sessionId === "ses_5").map(({ text }) => text)).toEqual([
+    ...["Paint", "Blue?", "Or red"],
+  ])
+  expect(turns.flatMap(({ usage }) => usage?.inputTokens ?? []).toSorted()).toEqual([10, 20])
+  store.close()
+})
+
 test("what is undone in version 2 is taken back", async () => {
   const path = temporary()
   const store = new Store(path)

@@ -53,6 +53,8 @@ export const opencodeDatabase: DatabaseReader = {
 interface Tables {
   old: boolean
   new: boolean
+  /** Whether version 2 says what a session is a fork of; its first releases do not. */
+  forks: boolean
 }
 
 const KNOWN = ["session", "message", "part", "session_v2", "session_message"]
@@ -65,22 +67,34 @@ function tablesIn(db: ForeignDb): Tables {
   // While a new database is made, some of them are there before the others.
   const isForeign = names.size > MADE_FIRST && !KNOWN.some((name) => names.has(name))
   if (isForeign) throw new TypeError(`no table in it is known: it has ${[...names].sort().join(", ").slice(0, 200)}`)
-  return { old: has("session", "message", "part"), new: has("session_v2", "session_message") }
+  const columns = db.all("SELECT name FROM pragma_table_info('session_v2')").map(({ name }) => name)
+  return {
+    old: has("session", "message", "part"),
+    new: has("session_v2", "session_message"),
+    forks: columns.includes("fork_session_id"),
+  }
 }
 
 /** Newest first. A session that is in both generations is one; what version 2 says of it is newer. */
 function sessionsWhere(db: ForeignDb, tables: Tables, condition: string, value: string | number): Found[] {
   const found = new Map<string, Found>()
   for (const table of [...(tables.old ? ["session"] : []), ...(tables.new ? ["session_v2"] : [])]) {
+    const fork = table === "session_v2" && tables.forks ? "fork_session_id" : "NULL"
     const rows = db.all(
-      `SELECT id, parent_id, directory, title, version, revert, time_created, time_updated FROM ${table}
-       WHERE ${condition}`,
+      `SELECT id, parent_id, ${fork} AS fork, directory, title, version, revert, time_created, time_updated
+       FROM ${table} WHERE ${condition}`,
       value,
     )
     for (const row of rows) {
       const id = String(row.id)
       const updatedAt = Math.max(asNumber(row.time_updated) ?? 0, found.get(id)?.updatedAt ?? 0)
-      const info = { parent: row.parent_id, directory: row.directory, title: row.title, version: row.version }
+      const info = {
+        parent: row.parent_id,
+        fork: row.fork,
+        directory: row.directory,
+        title: row.title,
+        version: row.version,
+      }
       const capture = described(id, { ...info, created: row.time_created })
       found.set(id, { capture, revert: revertOf(parsed(row.revert)), updatedAt })
     }
@@ -135,7 +149,8 @@ function* sessionsFrom(path: string, sessions: Found[], before: Cursor | undefin
     for (const some of portions(old))
       for (const message of withForeignDb(path, (db) => oldMessages(db, some))) yield* reading.captures(message)
     for (const some of portions(fresh))
-      for (const message of withForeignDb(path, (db) => newMessages(db, some))) yield* reading.captures(message)
+      for (const message of withForeignDb(path, (db) => newMessages(db, some)))
+        yield* reading.captures(isCopy(message, session) ? unpaid(message) : message)
     yield* reading.end()
   }
 }
@@ -172,6 +187,16 @@ function newIds(db: ForeignDb, tables: Tables, { sessionId, since, from, oldAt }
     ...more,
   )
   return rows.map(({ id }) => String(id))
+}
+
+/** A fork begins with its original's messages, with their times and under new ids. */
+function isCopy({ createdAt = 0 }: Message, { capture }: FoundSession): boolean {
+  return capture.parent?.kind === "fork" && createdAt < (capture.startedAtMs ?? 0)
+}
+
+/** What its tokens cost was counted in the original. */
+function unpaid({ data: { tokens, cost, ...data }, ...message }: Message): Message {
+  return { ...message, data }
 }
 
 function* portions(ids: readonly string[]): Generator<string> {

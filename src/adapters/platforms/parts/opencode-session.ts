@@ -143,9 +143,9 @@ export interface FoundSession {
 
 export function described(
   sessionId: string,
-  info: Record<"parent" | "directory" | "title" | "version" | "created", unknown>,
+  info: Record<"parent" | "directory" | "title" | "version" | "created", unknown> & { fork?: unknown },
 ): SessionCapture {
-  const [parent, directory, version] = [info.parent, info.directory, info.version].map(asString)
+  const [parent, fork, directory, version] = [info.parent, info.fork, info.directory, info.version].map(asString)
   const named = asString(info.title) ?? ""
   // Until a title is thought of, the time stands for it.
   const title = /^(New|Child) session - \d{4}-/.test(named) ? undefined : titleOf(named)
@@ -157,7 +157,9 @@ export function described(
     ...(title !== undefined && { title: { text: title, from: "generated" } }),
     ...(version && { agentVersion: version }),
     ...(startedAtMs !== undefined && { startedAtMs }),
-    ...(parent && { parent: { sessionId: parent, kind: "subagent" } }),
+    ...(parent
+      ? { parent: { sessionId: parent, kind: "subagent" } }
+      : fork && { parent: { sessionId: fork, kind: "fork" } }),
   }
 }
 
