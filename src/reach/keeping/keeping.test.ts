@@ -90,7 +90,7 @@ const tmux = (...args: string[]) =>
 const agentPid = () => Number(tmux("list-panes", "-a", "-F", "#{pane_pid}").trim().split("\n")[0])
 
 /** As one daemon has it; another one is the next daemon. */
-function keeping(): Keeping {
+function keeping(known = consoles): Keeping {
   const made = makeKeeping({
     store,
     clock: {
@@ -101,7 +101,7 @@ function keeping(): Keeping {
     },
     roster: makeRoster({ read: () => settings }),
     panes: tmuxPanes({ env: { PATH: "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin", LANG: "C.UTF-8" } }),
-    consoles,
+    consoles: known,
     machine: { os: "linux", homeDir: dir, env: {} },
     host: "here",
     socket: join(dir, "tmux.sock"),
@@ -264,6 +264,21 @@ describe("one that is kept", () => {
     expect(starts()).toHaveLength(1)
     expect(await stateOf(made)).toMatchObject({ isKept: false, state: "down" })
     expect(await made.down("web")).toEqual({ wasKept: false, wasRunning: false })
+  })
+
+  test.each([
+    ["is reached no more once a process of many sessions has closed it", undefined, 0],
+    ["is reached still while that process keeps it open", "another terminal has it open", 1],
+  ])("ended by down, %s", async (_, why, left) => {
+    const shared = consoles.map((one) => ({ ...one, closeSession: async () => why }))
+    const made = keeping(shared)
+    await made.up("web")
+    await lastSession("one")
+    const session = (await store.sessions.byNative("claude-code", "one"))!
+    const here = { host: "here", pid: process.pid, processStart: processStart(process.pid)!, pane: null, seenAtMs: 1 }
+    await store.routes.put({ sessionId: session.id, ...here })
+    await made.down("web")
+    expect(await store.routes.ofSession(session.id)).toHaveLength(left)
   })
 
   test("stays as it is when a person opens a pane beside it", async () => {

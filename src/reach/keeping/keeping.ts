@@ -229,8 +229,12 @@ export function makeKeeping(deps: Deps): Keeping {
         // It says goodbye to its servers first; whoever goes on with its session must not meet it.
         for (let left = END_MS; wasRunning && left > 0 && deps.isRunning(pane.panePid, null); left -= LOOK_MS)
           await sleep(LOOK_MS)
-        const nativeId = wasRunning ? post?.nativeId : undefined
-        const stillOpen = nativeId && team ? await consoleOf(team)?.closeSession?.(machine, nativeId) : undefined
+        const close = wasRunning && team ? consoleOf(team)?.closeSession : undefined
+        const stillOpen = close && post?.nativeId ? await close(machine, post.nativeId) : undefined
+        // What ran the session goes on running others, so that its process does not tell that it is gone.
+        if (close && stillOpen === undefined && post?.sessionId)
+          for (const { pid } of await store.routes.ofSession(post.sessionId))
+            await store.routes.drop(post.sessionId, host, pid)
         return { wasKept, wasRunning, ...(stillOpen !== undefined && { stillOpen }) }
       })
     },
