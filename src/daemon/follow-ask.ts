@@ -26,6 +26,7 @@ interface Wish {
 
 /** Asks, and prints the answer as it is written. A daemon that is away for a while is waited for: the question outlives it. */
 export async function followAsk({ call, caller, input }: Wish): Promise<void> {
+  const untilMs = performance.now() + (typeof input.timeout === "number" ? input.timeout : Number.POSITIVE_INFINITY)
   const { messageId } = (await call("teams_ask", { ...input, timeout: 0 }, caller)) as { messageId: string }
   const sayGoesOn = () => note(`\n${goesOn(messageId)}`)
   const onInterrupt = () => {
@@ -34,7 +35,7 @@ export async function followAsk({ call, caller, input }: Wish): Promise<void> {
   }
   process.on("SIGINT", onInterrupt)
   try {
-    await follow(messageId, { call, caller, onInterrupt: sayGoesOn })
+    await follow(messageId, { call, caller, onInterrupt: sayGoesOn, untilMs })
   } finally {
     process.off("SIGINT", onInterrupt)
   }
@@ -42,7 +43,7 @@ export async function followAsk({ call, caller, input }: Wish): Promise<void> {
 
 async function follow(
   messageId: string,
-  { call, caller, onInterrupt }: { call: Call; caller: Caller; onInterrupt: () => void },
+  { call, caller, onInterrupt, untilMs }: Pick<Wish, "call" | "caller"> & { onInterrupt: () => void; untilMs: number },
 ): Promise<void> {
   const isTerminal = process.stderr.isTTY === true
   const shown = new Set<string>()
@@ -65,7 +66,11 @@ async function follow(
     const now = page.doing ?? (page.status === "queued" ? page.reason : undefined)
     if (isTerminal && now !== undefined && now !== known) note(`… ${now}`)
     known = now
-    if (UNSETTLED.includes(page.status)) continue
+    if (UNSETTLED.includes(page.status)) {
+      if (performance.now() < untilMs) continue
+      process.stdout.write(`${printed === "" ? "" : "\n"}${visible(askTextForPeople(page))}\n`)
+      return
+    }
     // What was found in the agent's records, or said before anybody watched, was not streamed.
     const isWhole = page.answer !== undefined && printed.trimEnd().endsWith(page.answer.trimEnd())
     if (page.status === "done") process.stdout.write(isWhole ? "\n" : `${visible(askTextForPeople(page))}\n`)

@@ -92,8 +92,8 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
           throw new Failure("bad_input", "say whom and what: throughline ask <team> <question>", {
             parameter: team === undefined ? "team" : "question",
           })
-        // A program reads the answer when it is whole; so does who says how long to wait.
-        if (json || timeout !== undefined) return given
+        // A program reads the answer when it is whole, and who does not wait is asked nothing.
+        if (json || timeout === 0) return given
         await followAsk({ call, caller, input: given })
         return undefined
       },

@@ -76,6 +76,9 @@ function addCommand(program: Command, words: string, op: Operation, options: Cli
       }),
     )
     const { json, yes, ...asked } = { ...flags, ...given, ...renamed }
+    // Known by the name that the operation has for it; whoever fills in the rest may call it.
+    for (const flag of Object.values(op.flags ?? {}))
+      if (flag !== undefined && !(flag in properties)) delete asked[flag]
     const rest = extra?.fill ? await extra.fill(asked, { json: json === true }) : asked
     if (!rest) return
     const input = Object.fromEntries(Object.entries(rest).filter(([name]) => name in properties))

@@ -177,6 +177,27 @@ describe("an agent that asks before it acts", () => {
     await b.until(messageId!, isSettled)
   })
 
+  test("says so too to who names a thread and how long to wait, and then says how to read the answer", async () => {
+    const child = spawnCli(b.home, ["ask", "api", "<<RUN echo limited>>", "--thread", "other", "--timeout", "8000"])
+    const closed = once(child, "close")
+    let [said, told] = ["", ""]
+    child.stdout.on("data", (chunk: Buffer) => {
+      said += chunk
+    })
+    child.stderr.on("data", (chunk: Buffer) => {
+      told += chunk
+    })
+    expect(await closed, told).toEqual([0, null])
+    expect(told).toContain("api (other) asks for Bash")
+    const [id] = /throughline permissions answer \S+ allow/.exec(told) ?? []
+    expect(id, told).toBeDefined()
+    const messageId = /^(m-[0-9a-f]{16}) to api is running: it waits for a person/m.exec(said)?.[1]
+    expect(messageId, said).toBeDefined()
+    expect(said).toContain(`throughline teams status --message-id ${messageId}`)
+    await b.home.run("teams", "control", "cancel", "--message-id", messageId!)
+    await b.until(messageId!, isSettled)
+  })
+
   test("that waits when the daemon is killed is stale after it, and nothing is done", async () => {
     const { permission, messageId } = await asked("echo killed > killed.txt")
     await b.home.kill()
