@@ -1,8 +1,11 @@
-import { rmSync } from "node:fs"
+import { readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Worker } from "node:worker_threads"
+import Database from "better-sqlite3"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { makeTestArchive, type TestArchive } from "../../../test/fixtures/archive.ts"
+import { samples } from "../../../test/fixtures/platform-samples.ts"
 import { platforms } from "../../adapters/platforms/list.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
@@ -107,6 +110,31 @@ describe("importing", () => {
     expect(second.progress()).toMatchObject({ sourcesDone: 0, turns: 0, bytesDone: 0 })
     expect([await kept.store.journal.last(), await kept.source(pathOf(1))]).toEqual([entry, read])
   })
+})
+
+test("a database that was read in the middle of a commit is read again when the commit ends", async () => {
+  samples.cursor!(kept.homeDir, { prompts: ["before"], unknown: 0 })
+  const path = join(kept.homeDir, ".config/Cursor/User/globalStorage/state.vscdb")
+  const db = new Database(path)
+  db.pragma("journal_mode = DELETE")
+  db.pragma("synchronous = OFF")
+  db.exec("BEGIN")
+  db.exec(`INSERT INTO cursorDiskKV SELECT key, json_set(value, '$.lastUpdatedAt', 1785571300000,
+    '$.fullConversationHeadersOnly[1]', json('{"bubbleId":"b1","type":1}')) FROM cursorDiskKV WHERE key = 'composerData:c-1'`)
+  db.exec(`INSERT INTO cursorDiskKV SELECT 'bubbleId:c-1:b1', json_set(value, '$.bubbleId', 'b1', '$.text', 'after')
+    FROM cursorDiskKV WHERE key = 'bubbleId:c-1:b0'`)
+  const journal = readFileSync(`${path}-journal`)
+  db.exec("COMMIT")
+  db.close()
+  // As in the middle of the commit: the pages are written, and the journal is not deleted yet.
+  writeFileSync(`${path}-journal`, journal)
+
+  const capturing = start()
+  await until(() => !capturing.progress().importing)
+  expect(await texts()).toEqual(["before"])
+  rmSync(`${path}-journal`)
+  await capturing.sync()
+  expect(await texts()).toEqual(["before", "after"])
 })
 
 describe("a source that cannot be read", () => {

@@ -81,7 +81,8 @@ export function claimOf(platform: Platform, place: Place, path: string): Claim |
 /** One look at all the files of a source: any of them changing changes it. */
 export function lookAtSource(source: Omit<FoundSource, "look">): FoundSource | undefined {
   const { claim, path } = source
-  const beside = claim.reader.mode === "database" ? claim.reader.watch(path) : []
+  // A commit ends with the deletion of the rollback journal, which leaves the database file as it is.
+  const beside = claim.reader.mode === "database" ? [...claim.reader.watch(path), `${path}-journal`] : []
   const looks = [...(claim.files ?? [path]), ...beside].map(lookAt).filter((look) => look !== undefined)
   if (looks.length === 0) return undefined
   const look = {
