@@ -16,7 +16,7 @@ export const failures = {
     retry: false,
     help: "`throughline sessions` or init list_sessions shows what there is.",
   },
-  session_ambiguous: { http: 409, exit: 3, retry: false, help: "Give more characters of the id." },
+  session_ambiguous: { http: 409, exit: 3, retry: false, help: "Give more of Throughline's own id." },
   session_needed: {
     http: 400,
     exit: 2,

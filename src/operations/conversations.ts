@@ -42,7 +42,7 @@ export const logConversationExchange = operation({
     note: z.string().optional(),
   }),
   text: ({ status, exchange_count, note }) =>
-    `${status === "logged" ? "Kept" : "Was kept before"}; ${exchange_count} exchanges in this session.${note === undefined ? "" : ` ${note}`}`,
+    `${status === "logged" ? "Kept" : "Was kept before"}; ${counted(exchange_count, "exchange")} in this session.${note === undefined ? "" : ` ${note}`}`,
   async run({ capture }, input, caller) {
     const { isNew, exchangeId, logFile, exchangeCount, readFrom } = await capture.push.log(caller, {
       user: input.user_message,

@@ -5,6 +5,7 @@ import { isUntrusted } from "../domain/origin.ts"
 import type { Session } from "../domain/session.ts"
 import { operation } from "./operation.ts"
 import type { Services } from "./services.ts"
+import { loggedAs } from "./session-of.ts"
 import { conversationLine } from "./text.ts"
 import { ConversationView, viewConversation } from "./views.ts"
 
@@ -78,7 +79,10 @@ async function named(
   const native = await capture.byNativeId(which, root?.uri)
   if (native) return native
   if (/^[0-9a-f-]{4,}$/i.test(which)) {
-    const session = await sessions.recovery.get(which).catch(onlyNotFound)
+    const session = await sessions.recovery.get(which).catch(async (error: unknown) => {
+      await loggedAs(capture, which)
+      return onlyNotFound(error)
+    })
     if (session) return session
   }
   const own = await sessions.projects.ofCaller(caller)
@@ -89,7 +93,7 @@ async function named(
   })
   const hit = hits.find(({ session }) => !isUntrusted(session) && capture.resuming(session) !== undefined)
   if (hit) return hit.session
-  const [logged] = await capture.byLoggedId(which)
+  const logged = await loggedAs(capture, which)
   if (logged) return logged
   throw new Failure("session_not_found", `no session is found by ${JSON.stringify(which)}`, { which })
 }

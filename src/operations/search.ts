@@ -2,8 +2,10 @@ import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ProjectId } from "../domain/ids.ts"
+import { metadataWords } from "../domain/metadata.ts"
 import { isUntrusted, UNTRUSTED_NOTE } from "../domain/origin.ts"
 import type { Found, SearchWish } from "../recall/search/wish.ts"
+import { fitted } from "./columns.ts"
 import { operation } from "./operation.ts"
 import { searchStyled, searchText } from "./search-text.ts"
 import { charsPerHit, exchangeView, mostTokens, rounded, shortened } from "./search-view.ts"
@@ -73,8 +75,8 @@ export const searchConversationHistory = operation({
     [
       message,
       ...exchanges.map(
-        ({ session_id, timestamp, platform, project, user, ai, untrusted }) =>
-          `${mark({ untrusted })}${session_id} ${timestamp} ${platform} ${project ?? "-"}\n  ${user === "" ? "" : `> ${user}\n  `}${ai}`,
+        ({ session_id, native_id, timestamp, platform, project, user, ai, metadata, untrusted }) =>
+          `${mark({ untrusted })}${session_id}${native_id === undefined ? "" : ` (logged as ${fitted(native_id, 60)})`} ${timestamp} ${platform} ${project ?? "-"}\n  ${user === "" ? "" : `> ${user}\n  `}${ai}${metadata === undefined ? "" : `\n  ${fitted(metadataWords(metadata), 120)}`}`,
       ),
       ...(note === undefined ? [] : [note]),
     ].join("\n"),

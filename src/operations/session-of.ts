@@ -18,16 +18,27 @@ export async function sessionOf({ sessions, capture }: Rooms, id: string, caller
   try {
     return await sessions.recovery.get(id)
   } catch (error) {
-    if (!(error instanceof Failure) || error.code !== "session_not_found") throw error
-    const [logged, another] = await capture.byLoggedId(id)
-    if (!logged) throw error
-    if (!another) return logged
-    throw new Failure(
-      "session_ambiguous",
-      `more than one project has a session ${id}: name it from its project's folder, or by Throughline's own id`,
-      { sessionId: id, sessions: [logged.id, another.id] },
-    )
+    const code = error instanceof Failure ? error.code : undefined
+    // Where several begin so, and it is a whole id of a log in two projects, more of it would not help.
+    const logged =
+      code === "session_not_found" || code === "session_ambiguous" ? await loggedAs(capture, id) : undefined
+    if (logged && code === "session_not_found") return logged
+    throw error
   }
+}
+
+/** The one session that was logged under this id, in whichever project. */
+export async function loggedAs(
+  capture: Pick<Services["capture"], "byLoggedId">,
+  id: string,
+): Promise<Session | undefined> {
+  const [logged, another] = await capture.byLoggedId(id)
+  if (!logged || !another) return logged
+  throw new Failure(
+    "session_ambiguous",
+    `more than one project has a session ${id}: name it from its project's folder, or by Throughline's own id`,
+    { sessionId: id, sessions: [logged.id, another.id] },
+  )
 }
 
 export const sessionIdOf = async (rooms: Rooms, id: string, caller: Caller): Promise<SessionId> =>

@@ -117,6 +117,9 @@ describe("a conversation log that an agent appends to a file", () => {
     expect(await agent.call("search_conversation_history", { query: "numbatology" })).toMatchObject({
       exchanges: [{ metadata, user: "What is the echidna?", untrusted: true }],
     })
+    const read = await agent.text("search_conversation_history", { query: "numbatology" })
+    expect(read).toContain(`${hit!.sessionId.slice(0, 8)} (logged as tagged)`)
+    expect(read).toContain("marsupials numbatology field work")
     const extracted = await agent.call("extract_session_history", {
       platform: "conversation-log",
       session_id: "tagged",
@@ -204,6 +207,26 @@ describe("a conversation log that an agent appends to a file", () => {
     expect(await search("mulgara")).toEqual([])
     const shown = await home.json<{ session: { id: string } }>("sessions", "show", "m-1")
     expect(shown.session.id).toBe(other.sessionId)
+  })
+
+  test("which two projects have under one id is asked for by project, however long the id is", async () => {
+    const dirs = [dirOf("caller", 1), dirOf("import", 1)] as const
+    for (const dir of dirs) {
+      const agent = await connect(home, { cwd: dir })
+      const said = { user_message: `Who keeps ${dir}?`, ai_response: "Nobody.", session_id: "chat-2026-11" }
+      expect(await agent.call("log_conversation_exchange", said)).toMatchObject({ status: "logged" })
+      await agent.close()
+    }
+    const both = "more than one project has a session chat-2026-11: name it from its project's folder"
+    for (const command of [["sessions", "show"], ["sessions", "export"], ["resume"]])
+      expect((await home.run(...command, "chat-2026-11")).stderr, command.join(" ")).toContain(both)
+    const agent = await connect(home, { cwd: dirs[1] })
+    const own = await agent.call<{ exchanges: object[] }>("search_conversation_history", {
+      query: "keeps",
+      session_id: "chat-2026-11",
+    })
+    expect(own.exchanges).toMatchObject([{ native_id: "chat-2026-11", user: `Who keeps ${dirs[1]}?` }])
+    await agent.close()
   })
 
   test("is not read through a link that a repository holds", async () => {
