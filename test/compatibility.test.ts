@@ -8,7 +8,8 @@ import { promises } from "./promises.ts"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
 const PAGE = "docs/compatibility.md"
-const PROGRAMS = ["Thoughtbox", "praxis-os", "Nexus bridge", "claude-telegram-mirror", "Iris"]
+/** How many things each program had. A row may be split, and none goes. */
+const HAD = { Thoughtbox: 48, "praxis-os": 81, "Nexus bridge": 60, "claude-telegram-mirror": 54, Iris: 100 }
 
 interface Row {
   line: number
@@ -93,14 +94,14 @@ describe(PAGE, () => {
     expect(troubles(page, titlesIn)).toEqual([])
   })
 
-  test("has each program's table, and none of them is short", () => {
+  test("has each program's table, and each of them is whole", () => {
     const counts = page
       .split(/^## /m)
       .slice(1)
       .map((section) => [section.split("\n")[0], rowsOf(section).length] as const)
       .filter(([, rows]) => rows > 0)
-    expect(counts.map(([program]) => program)).toEqual(PROGRAMS)
-    for (const [program, rows] of counts) expect(rows, program).toBeGreaterThan(30)
+    expect(counts.map(([program]) => program)).toEqual(Object.keys(HAD))
+    for (const [program, rows] of counts) expect(rows, program).toBeGreaterThanOrEqual(HAD[program as keyof typeof HAD])
   })
 })
 
