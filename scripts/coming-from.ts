@@ -26,7 +26,7 @@ try {
   // The programs that a journey starts find this Node, too.
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
   for (const name of wished.length === 0 ? known : wished) {
-    const { status, stdout } = spawnSync(
+    const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [
         join(PROJECT, "node_modules/vitest/vitest.mjs"),
@@ -40,7 +40,7 @@ try {
     const transcript = join(folder, `${name}.txt`)
     if (existsSync(transcript)) console.log(readFileSync(transcript, "utf8"))
     if (status === 0) continue
-    console.error(stdout)
+    console.error(stdout + stderr)
     process.exitCode = 1
   }
 } finally {

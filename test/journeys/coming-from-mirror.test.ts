@@ -29,6 +29,8 @@ describe("somebody who comes from claude-telegram-mirror", () => {
   }
   const show = async (thread: number) =>
     talk.said("phone, what is in the topic:", (await pocket.said(thread)).join("\n"))
+  const showPane = (agent: FakeAgent) => talk.said(`${agent.name}, what was typed there last:`, agent.prompts().at(-1)!)
+  const inGeneral = async () => (await pocket.read(null)).filter(({ isBot, text }) => isBot && text !== "")
   const isIdle = (agent: FakeAgent) => expect.poll(() => agent.registry()?.status, SOON).toBe("idle")
 
   beforeAll(async () => {
@@ -43,8 +45,8 @@ describe("somebody who comes from claude-telegram-mirror", () => {
 
   test("telegram setup takes the bot's token and the group, and setup installs a hook script that needs no jq", async () => {
     const args = ["telegram", "setup", "--chat", String(pocket.group), "--user", String(pocket.ada), "--yes", "--token"]
-    const { code } = await q.home.run(...args, pocket.token)
-    talk.said(`$ throughline ${args.join(" ")} <token>`, "")
+    const { code, stdout } = await q.home.run(...args, pocket.token)
+    talk.said(`$ throughline ${args.join(" ")} <token>`, stdout)
     expect(code).toBe(0)
     expect((await talk.cli("telegram", "status")).stdout).toContain("Work")
     expect(readFileSync(join(q.home.dir, "hook.sh"), "utf8")).not.toMatch(/\bjq\b/)
@@ -79,6 +81,7 @@ describe("somebody who comes from claude-telegram-mirror", () => {
     await isIdle(yard)
     await write("And the twigs? Price: $5; -x", { thread: yardTopic })
     await expect.poll(() => yard.prompts(), SOON).toContain("And the twigs? Price: $5; -x")
+    showPane(yard)
     expect(shop.prompts().join()).not.toContain("twigs")
   }, 240_000)
 
@@ -93,22 +96,31 @@ describe("somebody who comes from claude-telegram-mirror", () => {
     await isIdle(shop)
     await write("And the pebbles?", { thread: shopTopic })
     await expect.poll(() => shop.prompts(), SOON).toContain("And the pebbles?")
+    showPane(shop)
     await expect.poll(async () => (await pocket.said(shopTopic)).join("\n"), SOON).toContain("Done: And the pebbles?")
+    await show(shopTopic)
     expect(await pocket.topics()).toHaveLength(2)
   }, 240_000)
 
   test("what is written in General goes to no agent, and is answered", async () => {
     const before = [shop.prompts().length, yard.prompts().length]
-    await write("Do something")
-    const isAnswer = ({ isBot, text }: { isBot: boolean; text: string }) => isBot && text !== ""
-    const { text } = await pocket.until(null, isAnswer, "an answer in General")
-    talk.said("phone, in General, the answer:", text)
-    await write("/status")
-    await expect.poll(async () => (await pocket.read(null)).filter(isAnswer).length, SOON).toBeGreaterThan(1)
+    // The set-up has tried here whether it can write.
+    const heard = (await inGeneral()).length
+    for (const [at, [words, answer]] of (
+      [
+        ["Do something", /topic/i],
+        ["/status", /2 live/],
+      ] as const
+    ).entries()) {
+      await write(words)
+      await expect.poll(async () => (await inGeneral())[heard + at]?.text, SOON).toMatch(answer)
+      talk.said("phone, in General, the answer:", (await inGeneral())[heard + at]!.text)
+    }
     expect([shop.prompts().length, yard.prompts().length]).toEqual(before)
   }, 240_000)
 
   test("whoever is not on the list reaches no agent, and the audit has it", async () => {
+    talk.note("Somebody else in the group writes.")
     await write("Delete everything", { thread: shopTopic, by: pocket.eve })
     const refused = async () =>
       (await q.home.json<{ entries: { what: string }[] }>("audit")).entries.filter(
@@ -116,6 +128,7 @@ describe("somebody who comes from claude-telegram-mirror", () => {
       )
     await expect.poll(async () => (await refused()).length, SOON).toBe(1)
     expect(shop.prompts().join()).not.toContain("Delete everything")
+    await talk.cli("audit")
   }, 240_000)
 
   test("a session outside of tmux has its topic, too", async () => {
@@ -123,5 +136,6 @@ describe("somebody who comes from claude-telegram-mirror", () => {
     await atDesk(outside, "Look at the clouds")
     await expect.poll(() => topicOf("clouds"), SOON).toBeDefined()
     await expect.poll(async () => (await pocket.said((await topicOf("clouds"))!.id)).join("\n"), SOON).toContain("done")
+    await show((await topicOf("clouds"))!.id)
   }, 240_000)
 })

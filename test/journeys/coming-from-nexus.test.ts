@@ -63,7 +63,7 @@ describe("somebody who comes from the Nexus bridge", () => {
       writeFileSync(join(dirOf(chat), ".claude/CLAUDE.md"), `You look after ${chat}.\n`)
     }
     await talk.cli("start")
-    dispatcher = await talk.agent("claude.ai", { transport: "http", cwd: "/" })
+    dispatcher = await talk.agent("claude.ai", { transport: "http", cwd: "/", name: "Anthropic/ClaudeAI" })
   })
   afterAll(async () => {
     await agent?.close()

@@ -214,7 +214,7 @@ describe("somebody who comes from praxis-os", () => {
     expect(await resume({})).toMatchObject({ brief: expect.any(String), tokens_used: expect.any(Number) })
   })
 
-  test("sync_conversation_history: push is ready, and an unknown agent is told to log", async () => {
+  test("sync_conversation_history: push is ready, Cline is read by itself, and an unknown agent is told to log", async () => {
     expect(await sync({ mode: "push" })).toMatchObject({
       status: "ready",
       message: expect.stringContaining("log_conversation_exchange"),
@@ -222,6 +222,9 @@ describe("somebody who comes from praxis-os", () => {
     const unknown = { status: "push_required", message: expect.stringContaining("Use log_conversation_exchange") }
     expect(await sync({ mode: "auto" })).toMatchObject(unknown)
     expect(await sync({}), "auto is the default").toMatchObject(unknown)
+    const cline = await talk.agent("Cline", { cwd: project, name: "Cline" })
+    expect(await cline.call("sync_conversation_history", {})).toMatchObject({ status: "synced", platform: "cline" })
+    await cline.close()
     expect(await sync({ mode: "pull", platform: "cline" })).toMatchObject({ status: "synced", platform: "cline" })
     expect(await agent.refused("sync_conversation_history", { mode: "sideways" })).toMatch(/auto.*pull.*push/)
   })
