@@ -14,6 +14,7 @@ export function pick(random: Random, alphabet: string, length: number): string {
   return Array.from({ length }, () => alphabet[Math.floor(random() * alphabet.length)]).join("")
 }
 
+const url64 = (text: string) => Buffer.from(text).toString("base64url")
 const uuid = (r: Random) => [8, 4, 4, 4, 12].map((length) => pick(r, HEX, length)).join("-")
 const oneOf = <T>(r: Random, all: readonly T[]) => all[Math.floor(r() * all.length)]!
 
@@ -137,6 +138,10 @@ export const MORE_TOKENS: Record<string, (random: Random) => string> = {
   awsSecretBare: (r) => pick(r, BASE64, 40),
   cohereBare: (r) => pick(r, WORD, 40),
   ngrok: (r) => `2${pick(r, WORD, 26)}_${pick(r, WORD, 21)}`,
+  // Since April 2026: an app's number and a JWT.
+  githubStateless: (r) =>
+    `ghs_${pick(r, "123456789", 7)}_${url64('{"typ":"JWT","alg":"RS256"}')}.${url64(`{"iss":"${pick(r, DIGITS, 7)}","sub":"${pick(r, WORD, 60)}"}`)}.${pick(r, URLSAFE, 342)}`,
+  ageQuantum: prefixed("AGE-SECRET-KEY-PQ-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
 }
 
 /** Those that do not begin with what they are known by; nothing tells them apart once they are in base64. */
@@ -253,6 +258,51 @@ export const MORE_PLACED: Record<string, [make: (random: Random) => string, text
     (s) => `curl -d '{}' https://acme.webhook.office.com/webhookb2/${s}`,
   ],
   authtoken: [(r) => `2${pick(r, WORD, 26)}_${pick(r, WORD, 21)}`, (s) => `ngrok config add-authtoken ${s}`],
+  telegramAddress: [
+    (r) => `${pick(r, "123456789", 10)}:AA${pick(r, URLSAFE, 33)}`,
+    (s) => `curl https://api.telegram.org/bot${s}/getMe`,
+  ],
+  yamlBlock: [password, (s) => `stringData:\n  password: |\n    ${s}\n  user: app\n`],
+  yamlBlockJson: [(r) => pick(r, WORD, 40), (s) => JSON.stringify({ stdout: `ci:\n  deploy_token: >-\n    ${s}\n` })],
+  yamlAnchor: [password, (s) => `defaults: &db\n  password: &pw ${s}\n`],
+  envPass: [password, (s) => `cat > .env <<'EOF'\nAPP_ENV=prod\nSMTP_PASS=${s}\nEOF`],
+  ansiblePass: [password, (s) => `10.0.0.3 ansible_user=root ansible_ssh_pass=${s}\n`],
+  jsonPass: [password, (s) => JSON.stringify({ user: "app", pass: s })],
+  camelPass: [password, (s) => `connect({ dbUser: "app", dbPass: '${s}' })`],
+  kubernetesMore: [
+    (r) => btoa(pick(r, WORD, 24)),
+    (s) => `kind: Secret\napiVersion: v1\ntype: Opaque\ndata:\n  username: YWRtaW4=\n  pass: ${s}\n`,
+  ],
+  kubernetesPrinted: [
+    (r) => btoa(pick(r, WORD, 24)),
+    (s) => `apiVersion: v1\ndata:\n  a: YWRtaW4=\n  b: ${s}\nkind: Secret\nmetadata:\n  name: db\n`,
+  ],
+  kubernetesJson: [
+    (r) => btoa(pick(r, WORD, 24)),
+    (s) => JSON.stringify({ apiVersion: "v1", data: { a: "YWRtaW4=", b: s }, kind: "Secret" }),
+  ],
+  subscriptionKey: [(r) => pick(r, HEX, 32), (s) => `curl -H "Ocp-Apim-Subscription-Key: ${s}" https://x.host.dev/`],
+  accountKey: [(r) => `${pick(r, BASE64, 86)}==`, (s) => JSON.stringify({ CosmosDb: { AccountKey: s } })],
+  sqlplus: [password, (s) => `sqlplus -S system/${s}@//db:1521/XE @x.sql`],
+  sqlUser: [password, (s) => `CREATE USER app WITH LOGIN PASSWORD '${s}';`],
+  sqlIdentified: [password, (s) => `ALTER USER 'root'@'localhost' IDENTIFIED BY '${s}';`],
+  nmcli: [password, (s) => `nmcli dev wifi connect Office password '${s}'`],
+  wpa: [password, (s) => `network={\n  ssid="Office"\n  psk="${s}"\n}`],
+  powershell: [password, (s) => `$p = ConvertTo-SecureString "${s}" -AsPlainText -Force`],
+  redisConf: [password, (s) => `maxmemory 1gb\nrequirepass ${s}\n`],
+  redisAuth: [password, (s) => `127.0.0.1:6379> AUTH default ${s}\nOK`],
+  bindpw: [password, (s) => `binddn cn=ro,dc=x\nbindpw ${s}\n`],
+  expect: [password, (s) => `expect "Password:"\nsend "${s}\\r"`],
+  pgpassPort: [password, (s) => `pg1.host.dev:6543:*:svc:${s}\n`],
+  wordpress: [
+    (r) => pick(r, `${WORD}!@#$^&*()[]{}<>~+=,.;:/?| `, 64),
+    (s) => `define('AUTH_KEY',         '${s}');\ndefine('DB_HOST', 'db');`,
+  ],
+  setPassword: [password, (s) => `ds.setPassword("${s}");`],
+  authTuple: [password, (s) => `requests.get(url, auth=("svc", "${s}"))`],
+  bearerJoined: [(r) => pick(r, URLSAFE, 44), (s) => `headers: { "Authorization": "Bearer " + "${s}" }`],
+  keyOfBytes: [(r) => pick(r, HEX, 64), (s) => `const encryptionKey = Buffer.from("${s}", "hex")`],
+  authPlain: [(r) => btoa(`\0svc\0${password(r)}`), (s) => `C: AUTH PLAIN ${s}\nS: 235 2.7.0 Accepted`],
   ifttt: [(r) => pick(r, URLSAFE, 22), (s) => `curl https://maker.ifttt.com/trigger/door/with/key/${s}`],
 }
 

@@ -171,6 +171,14 @@ describe("other text", () => {
     "-----BEGIN CERTIFICATE-----\nMIIBkTCB+wIJAKHHCgVZU6T9MA0GCSqGSIb3DQEBCwUA\n-----END CERTIFICATE-----",
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGm3xZ8Qe1v0Yk2n4T7u9w0PqRsTuVwXyZ012345678 a@b",
     "token_count: 128000, tokenizer: cl100k_base, max_tokens=4096",
+    "bypass: nothing-to-see-Here1!",
+    "pass: matchResult?.pass ?? false",
+    "ownPass: !!ownPass",
+    '{"pass": "Page has a heading-level-1 H1!"}',
+    'values for all columns identified by "aOrderBy"',
+    "Set requirepass before you expose it, and masterauth on the replicas.",
+    "kind: ConfigMap\ndata:\n  mode: cHJvZHVjdGlvbg==\n",
+    'use `setPassword("password")` and auth=("user", "password")',
   ])("%s", (text) => expect(redact(text)).toBe(text))
 })
 
@@ -230,6 +238,23 @@ describe("hostile text takes time in proportion to its length", () => {
     "hooks.slack.com/services/",
     "dp.pt.a.",
     "pat0",
+    "ghs_1_eyJ.eyJ.",
+    "11111111:AAbot",
+    "password: |\n",
+    "pass: ",
+    "kind: Secret\ndata:\n",
+    "data:\n  a: YWRtaW4=\n",
+    "user password '",
+    "create user identified by ",
+    "password\nsend ",
+    "psk=",
+    "auth=(",
+    "_KEY', '",
+    "sqlplus a/",
+    "token(",
+    "token=a(",
+    ":*:a:",
+    "requirepass ",
   ]
   test.each(pieces)("%j", (piece) => {
     const text = piece.repeat(1_000_000 / piece.length)

@@ -8,6 +8,7 @@ import { isMissed, type Planted, plantedSecrets } from "../../bench/redaction.ts
 import { makeRedactor } from "../../src/sessions/redaction.ts"
 import { type AskAnswer, fakeProgram } from "../fixtures/asking.ts"
 import { until } from "../fixtures/browser.ts"
+import { ask } from "../fixtures/daemon.ts"
 import { makeFiles } from "../fixtures/fake-agent-files.ts"
 import type { FakeAgent } from "../fixtures/fake-agents.ts"
 import { runHook, spooled } from "../fixtures/hooks.ts"
@@ -37,7 +38,7 @@ beforeAll(async () => {
   telegram = await startTelegram({ limits: false, bots: [{ username: "throughline_bot", topicsInPrivate: true }] })
   ada = telegram.person("Ada")
   room = ada.chatWith(telegram.bot())
-  q = await makeQueueHome(["web", "api", "shop"], {
+  q = await makeQueueHome(["web", "api", "shop", "desk"], {
     THROUGHLINE_LOG_LEVEL: "debug",
     THROUGHLINE_TELEGRAM_TOKEN: telegram.token,
     THROUGHLINE_TELEGRAM_API_ROOT: telegram.apiRoot,
@@ -152,11 +153,23 @@ function hookedSession() {
 const isQuiet = async () => {
   const { search } = await q.call<{ search: { behind?: number; vectors?: { behind?: number } } }>("status", {})
   const open = rows<{ state: string }>(
-    "select state from deliveries where state not in ('done', 'failed', 'cancelled', 'expired')",
+    // A notice that is delivered gets no further events.
+    `select state from deliveries
+      where state not in ('done', 'failed', 'cancelled', 'expired') and not (channel = 'notice' and state = 'delivered')`,
   )
   return search.behind === 0 && (search.vectors?.behind ?? 0) === 0 && open.length === 0
 }
 const quiet = () => until(isQuiet, "everything is delivered and indexed", 240_000)
+
+/** What waits for a team, as its own agent asks for it. */
+async function pullAt(team: string, nativeId: string): Promise<string[]> {
+  const [cwd, surface] = [q.dirOf(team), "mcp"]
+  const caller = { surface, cwd, projectDir: cwd, nativeSession: { platform: "claude-code", id: nativeId } }
+  const headers = { "throughline-caller": encodeURIComponent(JSON.stringify(caller)) }
+  const body = JSON.stringify({ target: team })
+  const answer = await ask(q.home, { path: "/api/pull_updates", body, socket: true, headers })
+  return answer.json<{ updates: { content: string }[] }>().updates.map(({ content }) => content)
+}
 
 const threadOf = (sessionId: string) =>
   rows<{ thread: number }>(
@@ -173,7 +186,7 @@ const sessionIdOf = async (native: string): Promise<string> => {
 }
 
 test("no planted secret of any kind is left anywhere, and none reaches Telegram, by whatever way it came", async () => {
-  expect(planted.length).toBeGreaterThanOrEqual(240)
+  expect(planted.length).toBeGreaterThanOrEqual(275)
   const redact = makeRedactor()
   expect(planted.filter((secret) => isMissed(secret, redact(secret.text)))).toEqual([])
 
@@ -229,6 +242,17 @@ test("no planted secret of any kind is left anywhere, and none reaches Telegram,
     const { status } = await q.call<AskAnswer>("teams_ask", { team: "api", question: `<<SAY ${text}>>` })
     expect(status).toBe("done")
   }
+  await quiet()
+
+  // Notices: the team's next session is told of the first, and its agent asks for the others.
+  for (const text of ["The schema changes on Monday.", ...texts()])
+    await q.call("teams_notify", { toTeam: "desk", message: text })
+  const reader = await q.start("desk")
+  await q.sessionOf(reader)
+  const pulled = await pullAt("desk", String(reader.registry()!.sessionId))
+  expect(pulled.length).toBe(texts().length)
+  const read = pulled.map((content) => content.replaceAll(/^> ?/gm, "")).join("\n")
+  expect(planted.filter(({ secret, text }) => text.includes(secret) && !read.includes(secret))).toEqual([])
   await quiet()
 
   const codex = await q.call<{ path?: string }>("handoff", { sessionId: hookedId, to: "codex" })

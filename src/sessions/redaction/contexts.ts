@@ -33,6 +33,7 @@ const COMMANDS: readonly (readonly [programs: readonly string[], flag: string])[
   [["clickhouse-client", "influx"], "\\s--?p(?:assword)?[\\s=]"],
   [["lftp"], "\\s-u\\s?[^\\s,]{1,60},"],
   [["xfreerdp", "rdesktop"], "\\s(?:/p:|-p\\s)"],
+  [["nmcli"], "\\s(?:password|\\S{0,40}psk)\\s"],
   [["add-authtoken", "authtoken"], "\\s"],
   [["vault login", "heroku auth:token", "gh auth"], "\\s(?=[\\w.-]{20})"],
 ]
@@ -50,6 +51,13 @@ const commandRules = COMMANDS.flatMap(([programs, flag]) =>
   ),
 )
 
+const QUOTE = "\\\\{0,3}[\"']?"
+/** The line or the bracket with which a block begins. */
+const BLOCK = "\\s{0,12}\\{?(?:\\\\n)?\\s{0,12}"
+/** Names with values in base64, one after another. */
+const ENTRY = `${QUOTE}(?!kind\\b)[\\w.-]{1,60}${QUOTE}:[ \\t]?${QUOTE}[A-Za-z0-9+/]{4,8000}={0,2}${QUOTE}`
+/** Taken whole or not at all, so that what follows is looked for once. */
+const ENTRIES = `(?=(${ENTRY}(?:,?(?:\\s|\\\\n){1,20}${ENTRY}|,${ENTRY}){0,30}))\\1`
 const BLANK = "(?:\\s|\\\\[nrt]){1,12}"
 
 /** Found by the file, the header or the sentence around them. */
@@ -135,9 +143,18 @@ const PLACED: readonly Rule[] = [
   {
     kind: "kubernetes-secret",
     anchors: ["kind: secret", 'kind":"secret', 'kind": "secret'],
-    pattern:
-      /kind\\{0,3}["']?:\s?\\{0,3}["']?secret\b[\s\S]{0,400}?\bdata\\{0,3}["']?:\s{0,12}\{?(?:\\n)?\s{0,12}\\{0,3}["']?[\w.-]{1,60}\\{0,3}["']?:\s?\\{0,3}["']?([A-Za-z0-9+/]{8,4000}={0,2})/iy,
-    looks: "encoded",
+    pattern: new RegExp(`kind${QUOTE}:\\s?${QUOTE}secret\\b[\\s\\S]{0,400}?\\bdata${QUOTE}:${BLOCK}${ENTRIES}`, "iy"),
+    looks: "encodedEntries",
+  },
+  {
+    // As kubectl prints it, by the alphabet: what it is comes behind what is in it.
+    kind: "kubernetes-secret",
+    anchors: ["data:", 'data":', 'data\\":'],
+    pattern: new RegExp(
+      `\\bdata${QUOTE}:${BLOCK}${ENTRIES}(?=[\\s\\S]{0,200}?\\bkind${QUOTE}:\\s?${QUOTE}secret\\b)`,
+      "iy",
+    ),
+    looks: "encodedEntries",
   },
   {
     kind: "password",
@@ -150,6 +167,95 @@ const PLACED: readonly Rule[] = [
     anchors: ["<password>", "<passphrase>", "<secret>", "<apikey>", "<token>"],
     pattern: /<(?:password|passphrase|secret|apikey|token)>([^<>\s]{4,400})(?=<\/)/iy,
     looks: "anyPassword",
+  },
+  {
+    kind: "password",
+    anchors: ["pass"],
+    // In quotation marks; without them only in settings, where nothing else stands on the line.
+    pattern:
+      /(?:(?<![A-Za-z])pass|PASS|(?<=[a-z])Pass)["'\]]{0,2}\s{0,4}(?:=>|[:=])[ \t]{0,8}\\{0,3}(["'`])([!#-&(-[\]-_a-~]{8,200})(?=\\{0,3}\1)/y,
+    looks: "strong",
+  },
+  {
+    kind: "password",
+    anchors: ["pass=", "pass:", "pass ="],
+    pattern: /(?:(?<![A-Za-z])pass|PASS)\s?[:=][ \t]{0,8}([\w~!@#%^*+=/.?$-]{8,200})(?=[ \t]*(?:$|[\r\n#"'`]|\\[nr]))/y,
+    looks: "strong",
+  },
+  {
+    kind: "password",
+    anchors: ["requirepass", "masterauth", "bindpw", "rootpw"],
+    pattern: /(?<![\w-])(?:requirepass|masterauth|(?:olc)?(?:bindpw|rootpw))\s{1,8}\\{0,3}["']?([^\s"'\\]{6,200})/iy,
+    looks: "anyPassword",
+  },
+  {
+    kind: "password",
+    anchors: ["> auth "],
+    pattern: /(?<=:\d{4,5})> auth (?:\S{1,60} )?([^\s"'\\]{6,200})/iy,
+    looks: "anyPassword",
+  },
+  {
+    kind: "sql-password",
+    anchors: ["password '", 'password \\"', 'password "'],
+    pattern: /(?<=(?:user|role)\s[^;\n]{0,200}?)password\s\\{0,3}["']([^"'\n\\]{4,200})(?=\\{0,3}["'])/iy,
+    looks: "password",
+  },
+  {
+    kind: "sql-password",
+    anchors: ["identified "],
+    pattern:
+      /(?<=\b(?:user|grant)\s[^;\n]{0,200}?)identified\s(?:with\s[\w'"`]{1,60}\s)?(?:by|as)\s(?:password\s)?\\{0,3}["']([^"'\n\\]{4,200})(?=\\{0,3}["'])/iy,
+    looks: "password",
+  },
+  {
+    kind: "password",
+    anchors: ["password", "passphrase"],
+    pattern:
+      /pass(?:word|phrase)[^\n]{0,20}(?:\n|\\n)\s{0,12}(?:[\w.]{0,30}send(?:line)?)[\s(]{1,3}(?:--\s)?\\{0,3}["']([^"'\\\n]{4,200})/iy,
+    looks: "password",
+  },
+  {
+    kind: "password",
+    anchors: ["convertto-securestring"],
+    pattern: /convertto-securestring\s(?:-string\s)?\\{0,3}["']([^"'\\\n]{4,200})/iy,
+    looks: "password",
+  },
+  {
+    kind: "wifi-password",
+    anchors: ["psk=", "psk ="],
+    pattern: /(?<![A-Za-z])psk\s?=\s?\\{0,3}["']?([^\s"'\\]{8,64})/iy,
+    looks: "anyPassword",
+  },
+  {
+    kind: "basic-auth",
+    anchors: ["auth=(", "auth = (", "basicauth(", "basic_auth("],
+    pattern:
+      /auth(?:\s?=\s?)?\(\s?(?:\w{1,20}\s?=\s?)?\\{0,3}["'][^"'\n]{1,60}["'],\s?(?:\w{1,20}\s?=\s?)?\\{0,3}["']([^"'\s\\]{4,200})/iy,
+    looks: "anyPassword",
+  },
+  {
+    kind: "basic-auth",
+    anchors: ["auth plain "],
+    pattern: /auth plain ([A-Za-z0-9+/]{8,400}={0,2})/iy,
+    looks: "plainLogin",
+  },
+  {
+    kind: "wordpress-salt",
+    anchors: ["_key'", "_salt'", '_key"', '_salt"'],
+    pattern: /_(?:key|salt)["'],[ \t]{0,12}(["'])((?:(?!\1)[^\n]){60,80})(?=\1\s?\))/iy,
+    looks: "strange",
+  },
+  {
+    kind: "database-url",
+    anchors: ["sqlplus", "sqlldr", "expdp", "impdp", "rman "],
+    pattern: /(?:sqlplus|sqlldr|expdp|impdp|rman)\s[^\n;|&]{0,100}?(?<=[\s"'=])\w{1,60}\/([^\s@"'\\/]{4,200})(?=@)/iy,
+    looks: "password",
+  },
+  {
+    kind: "pgpass",
+    anchors: [":*:"],
+    pattern: /(?<=[\w*.-]:\d{4,5}):\*:[\w*$.@-]{1,63}:((?:[^\s:\\"']|\\[:\\]){4,200})(?=$|\s|\\[nr]|["'])/y,
+    looks: "password",
   },
   {
     kind: "piped-password",

@@ -22,7 +22,15 @@ export const LOOKS = {
   passphrase: isPassphrase,
   cookie: (value: string) =>
     entropyOf(value) >= 2.8 && isMixed(value) && !WORDS_FOR_NOTHING.test(value) && value.length >= 12,
-  encoded: (value: string) => /^[\s\x20-\x7e]{3,}$/.test(fromBase64(value)),
+  /** Names and values of a Secret: one of them is text, or a key that no text is in. */
+  encodedEntries: (value: string) =>
+    [...value.matchAll(/:\s?\\{0,3}["']?([A-Za-z0-9+/]{4,}={0,2})/g)].some(
+      ([, encoded]) => /^[\s\x20-\x7e]{3,}$/.test(fromBase64(encoded!)) || encoded!.length >= 32,
+    ),
+  /** SASL: an identity, a user and a password, with a zero before each of the last two. */
+  plainLogin: (value: string) => /^[^\0]*\0[^\0]+\0[^\0]+$/.test(fromBase64(value)),
+  /** Letters, digits and signs in a mixture that no sentence has. */
+  strange: (value: string) => !WORDS_FOR_NOTHING.test(value) && entropyOf(value) >= 4.5 && /\d/.test(value),
   card: isCardNumber,
   seed: (value: string) => {
     const words = value.toLowerCase().split(/[^a-z]+/)

@@ -4,7 +4,7 @@ import type { Look } from "./looks.ts"
 export const PREFIXED: readonly (readonly [kind: string, prefixes: string, rest: string, looks?: Look])[] = [
   ["aws-access-key", "AKIA ASIA ABIA ACCA", "[A-Z0-9]{16}(?![A-Za-z0-9])"],
   ["aws-bedrock-key", "ABSK", "[A-Za-z0-9+/]{100,}={0,2}"],
-  ["github-token", "ghp_ gho_ ghu_ ghs_ ghr_", "[A-Za-z0-9_]{36,}"],
+  ["github-token", "ghp_ gho_ ghu_ ghs_ ghr_", "[A-Za-z0-9_]{36,}(?:\\.eyJ[\\w-]*(?:\\.[\\w-]*)?)?"],
   ["github-fine-grained-token", "github_pat_", "[A-Za-z0-9_]{22,}"],
   [
     "gitlab-token",
@@ -52,7 +52,7 @@ export const PREFIXED: readonly (readonly [kind: string, prefixes: string, rest:
   ["shopify-token", "shpat_ shpca_ shppa_ shpss_", "[0-9a-fA-F]{32,}"],
   ["square-token", "sq0atp- sq0csp- sq0idp- EAAAE EAAAF EAAAl", "[\\w-]{22,}"],
   ["paypal-token", "access_token$production$ access_token$sandbox$", "[0-9a-z]{16}\\$[0-9a-f]{32}"],
-  ["age-key", "AGE-SECRET-KEY-1", "[A-Z0-9]{58}"],
+  ["age-key", "AGE-SECRET-KEY-1 AGE-SECRET-KEY-PQ-1", "[A-Z0-9]{58,}"],
   ["vault-token", "hvs. hvb. hvr.", "[\\w-]{24,}"],
   ["linear-key", "lin_api_ lin_oauth_ lin_wh_", "[A-Za-z0-9]{32,}"],
   ["notion-token", "ntn_ secret_", "[A-Za-z0-9]{43,}"],

@@ -57,6 +57,10 @@ export const TOKEN_RULES: readonly Rule[] = [
   ...[8, 9, 10].map((back): Rule => {
     return { kind: "telegram-bot-token", anchors: [":AA"], back, pattern: /\d{8,10}:AA[\w-]{32,}/y }
   }),
+  // In the address of a call the word stands before it: /bot<token>/getMe.
+  ...[11, 12, 13].map((back): Rule => {
+    return { kind: "telegram-bot-token", anchors: [":AA"], back, pattern: /bot(\d{8,10}:AA[\w-]{32,})/y }
+  }),
   { kind: "twilio-key", anchors: hexStarts("SK"), pattern: /SK[0-9a-f]{32}(?![0-9A-Za-z])/y },
   { kind: "azure-client-secret", anchors: ["7Q~", "8Q~"], back: 3, pattern: /[\w~.]{3}[78]Q~[\w~.-]{31,34}/y },
   { kind: "azure-devops-token", anchors: ["AZDO"], back: 76, pattern: /[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}/y },
@@ -124,8 +128,10 @@ export const TOKEN_RULES: readonly Rule[] = [
 
 const QUOTE = "[\"'`\\\\\\]]{0,4}"
 const TYPE = String.raw`[?!]?(?::\s?(?:string|str|String|&str))?`
-/** What may stand between a name and its value; a new line only where a quotation mark says that it goes on. */
-const LINK = String.raw`(?:${QUOTE}${TYPE}\s{0,8}(?:(?:=>|:=|={1,3}|:|\sis\s)(?:[ \t]{0,8}|\s{0,20}(?=[\\"'${"`"}]))|,\s?(?=\\*["'])|>)|${QUOTE},?(?:\s|\\[nrt]){1,40}["'\\]{0,3}value["'\\]{0,3}\s?[:=]\s{0,4})`
+/** YAML: an anchor or a tag, and a block that begins on the next line. */
+const YAML = String.raw`(?<=:)[ \t]{1,4}(?:[&!][\w!-]{1,30}[ \t]{1,4})?(?:[|>][+-]?(?:\r?\n|\\n)\s{1,20})?`
+/** What may stand between a name and its value; a new line only where a quotation mark or a block of YAML says that it goes on. */
+const LINK = String.raw`(?:${QUOTE}${TYPE}\s{0,8}(?:(?:=>|:=|={1,3}|:|\sis\s)(?:${YAML}|[ \t]{0,8}|\s{0,20}(?=[\\"'${"`"}]))|,[ \t]{0,12}(?=\\*["'])|\(\s{0,2}(?=\\*["'${"`"}])|>)|${QUOTE},?(?:\s|\\[nrt]){1,40}["'\\]{0,3}value["'\\]{0,3}\s?[:=]\s{0,4})`
 function near(kind: string, anchors: string, value: string): Rule {
   const names = anchors.replaceAll(" ", "|")
   const pattern = new RegExp(`(?:${names})(?=([\\w .-]{0,40}))\\1${LINK}${QUOTE}(${value})`, "iy")
@@ -137,11 +143,13 @@ const HEX = (length: string) => `[0-9a-f]{${length}}(?![0-9a-z])`
 /** What separates a name from its value is rare in a value: with few of them, no value is read more than a few times. */
 const PLAIN = "[\\w~!@#%^*+/.?|$-]"
 const VALUE = `(?:(["'\`])([^"'\`\\s\\\\]{8,})(?=\\\\*\\1)|((?!\\$)${PLAIN}+(?:(?:[=:]|&(?!\\w{1,30}=))${PLAIN}+){0,4}={0,2}))`
+/** What reads a value that is written there: `key = Buffer.from("…", "hex")`. */
+const CALL = "(?:[\\w.]{1,40}\\((?=\\\\*[\"'`]))?"
 const assigned = (kind: string, words: string, looks: Look): Rule => ({
   kind,
   anchors: words.split(" "),
   pattern: new RegExp(
-    `(?:${words.replaceAll(" ", "|")})(?:[_-]?(?:key|value|base|salt|string|prod|dev|test|live|staging|\\d{1,2})){0,3}(?:${LINK}|(?<=--[\\w-]{1,40})\\s{1,4})\\\\{0,3}${VALUE}`,
+    `(?:${words.replaceAll(" ", "|")})(?:[_-]?(?:key|value|base|salt|string|prod|dev|test|live|staging|\\d{1,2})){0,3}(?:${LINK}|(?<=--[\\w-]{1,40})\\s{1,4})${CALL}\\\\{0,3}${VALUE}`,
     "iy",
   ),
   looks,
@@ -175,7 +183,8 @@ export const CONTEXT_RULES: readonly Rule[] = [
   {
     kind: "bearer-token",
     anchors: ["bearer"],
-    pattern: /bearer["'`\\]{0,3}(?:\s|%20|:|=|,){1,3}["'`\\]{0,3}([\w.~+/-]{16,}={0,2})/iy,
+    pattern:
+      /bearer["'`\\]{0,3}(?:\s["'`\\]{1,2}\s?[+.]\s?(?=\\?["'`])|(?:\s|%20|:|=|,){1,3})["'`\\]{0,3}([\w.~+/-]{16,}={0,2})/iy,
     looks: "random",
   },
   {
@@ -213,7 +222,9 @@ export const CONTEXT_RULES: readonly Rule[] = [
   assigned("password", "password passwd passphrase pwd passwort", "strong"),
   assigned(
     "api-key",
-    "api_key apikey api-key access_key accesskey access-key private_key privatekey encryption_key signing_key auth_key authkey master_key account_key",
+    ["api", "access", "private", "encryption", "signing", "auth", "master", "account", "subscription", "shared"]
+      .flatMap((word) => [`${word}_key`, `${word}key`, `${word}-key`])
+      .join(" "),
     "random",
   ),
   assigned("secret", "secret credential", "random"),
