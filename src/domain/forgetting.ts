@@ -18,6 +18,8 @@ export interface Forgetting {
   mentions(text: string, projectId?: ProjectId): Promise<number>
   /** Takes a text out of the names of sources whose files are gone. One that comes back is read as a new one. */
   names(text: string, sources: readonly SourceName[]): Promise<void>
+  /** Takes a text out of the ids under which agents logged, except of these: files that are still there have their names. */
+  loggedIds(text: string, platform: string, except: readonly string[]): Promise<void>
   /** What names and quotes these sessions in rows that outlive them. Before the sessions go. */
   traces(sessionIds: readonly SessionId[]): Promise<void>
   /** Those of them in which nothing is left. */

@@ -189,6 +189,17 @@ describe("what is forgotten is gone", () => {
     expect(await store.sources.byKey("conversation-log", gone.key), "gone a second time").toBeUndefined()
   })
 
+  test("so does the id that an agent logged under, when other turns of that session are left", async () => {
+    const path = join(dir, "shop", ".throughline", "conversations", "session-my-zebrasecret.jsonl")
+    const log = { ...source, platform: "conversation-log", key: path, path }
+    const captures = [turn("my-zebrasecret", "a", "zebrasecret", 1), turn("my-zebrasecret", "b", "hello", 2)]
+    await archive().keep({ captures, source: log })
+    expect(await room.forget.forget({ containing: "zebrasecret" })).toMatchObject({ sessions: 0, turns: 1, left: [] })
+    expect(bytes().includes("zebrasecret")).toBe(false)
+    const left = (await store.sessions.list({})).find(({ platform }) => platform === "conversation-log")
+    expect(left).toMatchObject({ turnCount: 1, nativeId: `forgotten:${left!.id}` })
+  })
+
   test("a log that a repository made a link is left alone", async () => {
     const victim = join(dir, "victim.txt")
     writeFileSync(victim, "zebrasecret of somebody else\n")

@@ -1,3 +1,4 @@
+import { basename } from "node:path"
 import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { ForgetWish } from "../domain/forgetting.ts"
@@ -92,10 +93,14 @@ export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
 
   /** After the files: one of them may have gone with its last line. */
   const forgetNames = async (word: string) => {
-    const gone = (await store.sources.looks()).filter(
-      ({ key, path }) => (key.includes(word) || path.includes(word)) && lookAt(path) === undefined,
-    )
-    if (gone.length > 0) await store.transaction((tx) => tx.forgetting.names(word, gone))
+    const named = (await store.sources.looks()).filter(({ key, path }) => key.includes(word) || path.includes(word))
+    const gone = named.filter(({ path }) => lookAt(path) === undefined)
+    const logs = named.filter((source) => source.platform === CONVERSATION_LOG && !gone.includes(source))
+    const idsInUse = logs.map(({ path }) => basename(path).replace(/^session-|\.jsonl$/g, ""))
+    await store.transaction(async (tx) => {
+      if (gone.length > 0) await tx.forgetting.names(word, gone)
+      await tx.forgetting.loggedIds(word, CONVERSATION_LOG, idsInUse)
+    })
   }
 
   return {

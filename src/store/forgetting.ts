@@ -4,7 +4,7 @@ import type { Forgetting } from "../domain/forgetting.ts"
 import type { SessionId } from "../domain/ids.ts"
 import { inJson } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
-import { countMentions, forgetNames, forgetTraces, forgetWord } from "./word-forgetting.ts"
+import { countMentions, forgetLoggedIds, forgetNames, forgetTraces, forgetWord } from "./word-forgetting.ts"
 
 const WHOLE_SESSION = ""
 const IDS_AT_ONCE = 500
@@ -127,6 +127,7 @@ export function makeForgetting(db: Db, dialect: StoreDialect): Forgetting {
     word: (text, projectId) => forgetWord(db, dialect, text, projectId),
     mentions: (text, projectId) => countMentions(db, dialect, text, projectId),
     names: (text, sources) => forgetNames(db, text, sources),
+    loggedIds: (text, platform, except) => forgetLoggedIds(db, dialect, { text, platform, except }),
     traces: (sessionIds) => forgetTraces(db, sessionIds),
     async emptied(sessionIds) {
       const left: SessionId[] = []

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { type SqlBool, sql } from "kysely"
 import type { SourceName } from "../domain/forgetting.ts"
-import type { ProjectId, SessionId } from "../domain/ids.ts"
+import { type ProjectId, type SessionId, withoutScope } from "../domain/ids.ts"
 import { inJson } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { WORD_COLUMNS } from "./word-columns.ts"
@@ -96,6 +96,27 @@ export async function forgetNames(db: Db, word: string, sources: readonly Source
       .where("platform", "=", platform)
       .where("key", "=", key)
       .execute()
+}
+
+/** Ids of our own log, which the agent chose. A session that is left keeps its turns, and what is logged under that id begins another. */
+export async function forgetLoggedIds(
+  db: Db,
+  dialect: StoreDialect,
+  { text, platform, except }: { text: string; platform: string; except: readonly string[] },
+): Promise<void> {
+  const holding = await db
+    .selectFrom("sessions")
+    .select(["id", "native_id"])
+    .where("platform", "=", platform)
+    .where(dialect.contains("native_id", text))
+    .execute()
+  for (const { id, native_id } of holding)
+    if (!except.includes(withoutScope(native_id)))
+      await db
+        .updateTable("sessions")
+        .set({ native_id: `forgotten:${id}` })
+        .where("id", "=", id)
+        .execute()
 }
 
 /** A session that goes leaves its name and its words in rows that outlive it: topics, and what readers remember. */

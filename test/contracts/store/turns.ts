@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { SessionId } from "../../../src/domain/ids.ts"
+import { newSessionId, type SessionId } from "../../../src/domain/ids.ts"
 import type { NewSource } from "../../../src/domain/source.ts"
 import type { NewTurn, Store, TurnWish } from "../../../src/domain/store.ts"
 import { addSession, NOW, range } from "./examples.ts"
@@ -304,6 +304,19 @@ export function sourcesContract(store: () => Store): void {
     const again = `forgotten:${await save("/a/lake.jsonl", "/a/lake.jsonl")}`
     await store().forgetting.names("lake", [name("/a/lake.jsonl")])
     expect(await looks()).toEqual(["/c /c", `${one} ${one}`, `${two} /b`, `${again} ${again}`].sort())
+  })
+
+  test("an id that an agent chose is taken out, except while a file has that name, and two stay two", async () => {
+    const log = async (platform: string, nativeId: string) => {
+      const created = { id: newSessionId(), platform, nativeId, projectId: null, title: "t" }
+      return (await store().sessions.create({ ...created, tags: [], key: null, createdAtMs: NOW })).session.id
+    }
+    const natives = ["lake@0123456789ab", "lake@ba9876543210", "the-lake", "sea"]
+    const ids = [...(await Promise.all(natives.map((id) => log("conversation-log", id)))), await log("codex", "lake")]
+    await store().forgetting.loggedIds("lake", "conversation-log", ["the-lake"])
+    const left = await store().sessions.byIds(ids)
+    const nativeOf = (id: string) => left.find((session) => session.id === id)!.nativeId
+    expect(ids.map(nativeOf)).toEqual([`forgotten:${ids[0]}`, `forgotten:${ids[1]}`, "the-lake", "sea", "lake"])
   })
 
   test("summaries add up what was found, kept and left out, agent by agent", async () => {
