@@ -244,15 +244,23 @@ test("no planted secret of any kind is left anywhere, and none reaches Telegram,
   }
   await quiet()
 
-  // Notices: the team's next session is told of the first, and its agent asks for the others.
-  for (const text of ["The schema changes on Monday.", ...texts()])
-    await q.call("teams_notify", { toTeam: "desk", message: text })
+  // Notices: the team's next session is told as many as fit, and its agent asks for the others.
+  for (const text of texts()) await q.call("teams_notify", { toTeam: "desk", message: text })
   const reader = await q.start("desk")
   await q.sessionOf(reader)
   const pulled = await pullAt("desk", String(reader.registry()!.sessionId))
-  expect(pulled.length).toBe(texts().length)
+  const notices = rows<{ state: string }>("select state from deliveries where channel = 'notice' order by seq")
+  expect(notices.map(({ state }) => state)).toEqual([
+    "delivered",
+    ...texts()
+      .slice(1)
+      .map(() => "done"),
+  ])
   const read = pulled.map((content) => content.replaceAll(/^> ?/gm, "")).join("\n")
-  expect(planted.filter(({ secret, text }) => text.includes(secret) && !read.includes(secret))).toEqual([])
+  const later = texts().slice(1).join("\n")
+  expect(
+    planted.filter(({ secret, text }) => later.includes(text) && text.includes(secret) && !read.includes(secret)),
+  ).toEqual([])
   await quiet()
 
   const codex = await q.call<{ path?: string }>("handoff", { sessionId: hookedId, to: "codex" })
