@@ -50,6 +50,27 @@ describe("secrets", () => {
     const scripts = commands.map((one) => ({ ...one, text: JSON.stringify({ command: `cd app\n${one.text}\n\tls` }) }))
     expect(scripts.filter((secret) => isMissed(secret, redact(secret.text)))).toEqual([])
   })
+  test.each([
+    ["JSON", (text: string) => JSON.stringify({ stdout: text })],
+    ["a mail", (text: string) => eachLine(text, (line) => `> ${line}`)],
+    ["a mail in a mail", (text: string) => eachLine(text, (line) => `> > ${line}`)],
+    ["a diff", (text: string) => eachLine(text, (line) => `+${line}`)],
+    ["a listing with arrows", (text: string) => eachLine(text, (line, n) => `     ${n}→${line}`)],
+    ["a listing with tabs", (text: string) => eachLine(text, (line, n) => `     ${n}\t${line}`)],
+    ["what grep prints", (text: string) => eachLine(text, (line, n) => `a/b.txt:${n}:${line}`)],
+  ])("what %s puts before each line does not hide a secret", (where, within) => {
+    const whole = planted.filter(({ kind, text, secret }) => text.includes(secret) && kind !== "pemCut")
+    const shown = whole.map((one) => ({ ...one, secret: one.secret.split("\n")[0]!, text: within(one.text) }))
+    expect(
+      shown.filter((secret) => isMissed(secret, redact(secret.text))),
+      where,
+    ).toEqual([])
+  })
+  test("a text that is cut before the quotation mark at its end still has its secret found", () => {
+    expect(redact("kubectl create secret generic db --from-literal=password='NABfNwVGLj1g0p")).toBe(
+      "kubectl create secret generic db --from-literal=password='[redacted:password]",
+    )
+  })
   test("a colour before a secret does not hide it, even if its escape character was taken out", () => {
     const coloured = planted.filter(({ text }) => text.startsWith("\u001b["))
     expect(coloured.length).toBeGreaterThan(100)
@@ -255,6 +276,14 @@ describe("hostile text takes time in proportion to its length", () => {
     "token=a(",
     ":*:a:",
     "requirepass ",
+    "token\n",
+    "login\n",
+    "login\n> ",
+    "password\n1→",
+    "Private-Lines: 1\n> ",
+    "-----BEGIN OpenVPN Static key V1-----\n0123456789abcdef\n",
+    "\n> > ",
+    "password\n  > value",
   ]
   test.each(pieces)("%j", (piece) => {
     const text = piece.repeat(1_000_000 / piece.length)
@@ -295,6 +324,12 @@ describe("settings", () => {
     expect(REDACTION_KINDS.length).toBeGreaterThanOrEqual(40)
   })
 })
+
+const eachLine = (text: string, to: (line: string, n: number) => string) =>
+  text
+    .split("\n")
+    .map((line, i) => to(line, i + 1))
+    .join("\n")
 
 /** Secrets run together, cut and doubled, as no one would write them. */
 function mangled(planted: { text: string }[]): string[] {

@@ -68,9 +68,11 @@ function bareKey(text: string, from: number, end: number): Found | undefined {
   // An escape such as \n or %3D before it, or a colour, or the sign of a diff, is no part of it.
   const before = text[start - 1]
   if (before === "\\" && /[nrt]/.test(text[start]!)) start++
-  else if (text[start] === "+" && end - start > SHORTEST_KEY && (before === undefined || before === "\n")) start++
   else if (before === "[" || before === ";") start += /^\d{0,3}m/.exec(text.slice(start, start + 4))?.[0].length ?? 0
   else if (before === "%" && /^[0-9A-F]{2}/i.test(text.slice(start, start + 2))) start += 2
+  // A diff, and one of a diff; before it there may be what a listing or a quotation puts there.
+  const isOpen = start > from || before === undefined || /[\s→|:>]/.test(before)
+  for (let i = 0; i < 2 && isOpen && text[start] === "+" && end - start > SHORTEST_KEY; i++) start++
   const value = text.slice(start, end)
   const kind = /^[A-Za-z0-9+/]{40}$/.test(value)
     ? "bare-key"

@@ -51,14 +51,21 @@ const commandRules = COMMANDS.flatMap(([programs, flag]) =>
   ),
 )
 
-const QUOTE = "\\\\{0,3}[\"']?"
+/** Between two lines, also in JSON, and what a quotation, a diff or a listing puts before each. */
+export const NEXT_LINE =
+  "(?:\\r?\\n|\\\\{1,3}[nr])(?:[ \\t]{0,8}(?:(?:[\\w./-]{1,100}[:-])?\\d{1,6}(?:[\\t→|:-]|\\\\{1,3}t)|\\+|(?:[>|] ?){0,2}[>|]))?"
+/** A word begins, also behind a line break as JSON writes it. */
+const START = "(?:\\b|(?<=\\\\[nrt]))"
+/** What is between two words, lines included; each character can be read in one way only, so that the time is linear. */
+export const GAP = `(?:${NEXT_LINE}|[^\\S\\r\\n]|\\\\{1,3}t)`
+const QUOTE = "(?:\\\\{0,3}[\"'])?"
 /** The line or the bracket with which a block begins. */
-const BLOCK = "\\s{0,12}\\{?(?:\\\\n)?\\s{0,12}"
+const BLOCK = `[ \\t]{0,4}\\{?${GAP}{0,16}`
 /** Names with values in base64, one after another. */
 const ENTRY = `${QUOTE}(?!kind\\b)[\\w.-]{1,60}${QUOTE}:[ \\t]?${QUOTE}[A-Za-z0-9+/]{4,8000}={0,2}${QUOTE}`
 /** Taken whole or not at all, so that what follows is looked for once. */
-const ENTRIES = `(?=(${ENTRY}(?:,?(?:\\s|\\\\n){1,20}${ENTRY}|,${ENTRY}){0,30}))\\1`
-const BLANK = "(?:\\s|\\\\[nrt]){1,12}"
+const ENTRIES = `(?=(${ENTRY}(?:,?${GAP}{1,20}${ENTRY}|,${ENTRY}){0,30}))\\1`
+const BLANK = `${GAP}{1,12}`
 
 /** Found by the file, the header or the sentence around them. */
 const PLACED: readonly Rule[] = [
@@ -80,7 +87,7 @@ const PLACED: readonly Rule[] = [
   {
     kind: "pgpass",
     anchors: [":5432:", ":5433:", ":5434:", ":6432:", ":26257:", ":*:"],
-    pattern: /:(?:\d{4,5}|\*):[\w*$.-]{1,63}:[\w*$.@-]{1,63}:((?:[^\s:\\"']|\\[:\\]){4,200})(?=$|\s|\\[nr]|["'])/y,
+    pattern: /:(?:\d{4,5}|\*):[\w*$.-]{1,63}:[\w*$.@-]{1,63}:((?:[^\s:\\"']|\\[:\\]){4,200})(?=$|\s|\\{1,3}[nr]|["'])/y,
     looks: "password",
   },
   {
@@ -143,7 +150,10 @@ const PLACED: readonly Rule[] = [
   {
     kind: "kubernetes-secret",
     anchors: ["kind: secret", 'kind":"secret', 'kind": "secret'],
-    pattern: new RegExp(`kind${QUOTE}:\\s?${QUOTE}secret\\b[\\s\\S]{0,400}?\\bdata${QUOTE}:${BLOCK}${ENTRIES}`, "iy"),
+    pattern: new RegExp(
+      `kind${QUOTE}:\\s?${QUOTE}secret\\b[\\s\\S]{0,400}?${START}data${QUOTE}:${BLOCK}${ENTRIES}`,
+      "iy",
+    ),
     looks: "encodedEntries",
   },
   {
@@ -151,7 +161,7 @@ const PLACED: readonly Rule[] = [
     kind: "kubernetes-secret",
     anchors: ["data:", 'data":', 'data\\":'],
     pattern: new RegExp(
-      `\\bdata${QUOTE}:${BLOCK}${ENTRIES}(?=[\\s\\S]{0,200}?\\bkind${QUOTE}:\\s?${QUOTE}secret\\b)`,
+      `${START}data${QUOTE}:${BLOCK}${ENTRIES}(?=[\\s\\S]{0,200}?${START}kind${QUOTE}:\\s?${QUOTE}secret\\b)`,
       "iy",
     ),
     looks: "encodedEntries",
@@ -173,19 +183,21 @@ const PLACED: readonly Rule[] = [
     anchors: ["pass"],
     // In quotation marks; without them only in settings, where nothing else stands on the line.
     pattern:
-      /(?:(?<![A-Za-z])pass|PASS|(?<=[a-z])Pass)["'\]]{0,2}\s{0,4}(?:=>|[:=])[ \t]{0,8}\\{0,3}(["'`])([!#-&(-[\]-_a-~]{8,200})(?=\\{0,3}\1)/y,
+      /(?:(?<![A-Za-z])pass|PASS|(?<=[a-z])Pass)[\\"'\]]{0,4}\s{0,4}(?:=>|[:=])[ \t]{0,8}\\{0,3}(["'`])([!#-&(-[\]-_a-~]{8,200})(?=\\{0,3}\1)/y,
     looks: "strong",
   },
   {
     kind: "password",
     anchors: ["pass=", "pass:", "pass ="],
-    pattern: /(?:(?<![A-Za-z])pass|PASS)\s?[:=][ \t]{0,8}([\w~!@#%^*+=/.?$-]{8,200})(?=[ \t]*(?:$|[\r\n#"'`]|\\[nr]))/y,
+    pattern:
+      /(?:(?<![A-Za-z])pass|PASS)\s?[:=][ \t]{0,8}([\w~!@#%^*+=/.?$-]{8,200})(?=[ \t]*(?:$|[\r\n#"'`]|\\{1,3}[nr]))/y,
     looks: "strong",
   },
   {
     kind: "password",
     anchors: ["requirepass", "masterauth", "bindpw", "rootpw"],
-    pattern: /(?<![\w-])(?:requirepass|masterauth|(?:olc)?(?:bindpw|rootpw))\s{1,8}\\{0,3}["']?([^\s"'\\]{6,200})/iy,
+    pattern:
+      /(?:(?<![\w-])|(?<=\\[nr]))(?:requirepass|masterauth|(?:olc)?(?:bindpw|rootpw))\s{1,8}\\{0,3}["']?([^\s"'\\]{6,200})/iy,
     looks: "anyPassword",
   },
   {
@@ -210,8 +222,10 @@ const PLACED: readonly Rule[] = [
   {
     kind: "password",
     anchors: ["password", "passphrase"],
-    pattern:
-      /pass(?:word|phrase)[^\n]{0,20}(?:\n|\\n)\s{0,12}(?:[\w.]{0,30}send(?:line)?)[\s(]{1,3}(?:--\s)?\\{0,3}["']([^"'\\\n]{4,200})/iy,
+    pattern: new RegExp(
+      `pass(?:word|phrase)[^\\n\\\\]{0,10}\\\\{0,3}[^\\n\\\\]{0,10}${NEXT_LINE}[ \\t]{0,12}(?:[\\w.]{0,30}send(?:line)?)[\\s(]{1,3}(?:--\\s)?\\\\{0,3}["']([^"'\\\\\\n]{4,200})`,
+      "iy",
+    ),
     looks: "password",
   },
   {
@@ -254,7 +268,7 @@ const PLACED: readonly Rule[] = [
   {
     kind: "pgpass",
     anchors: [":*:"],
-    pattern: /(?<=[\w*.-]:\d{4,5}):\*:[\w*$.@-]{1,63}:((?:[^\s:\\"']|\\[:\\]){4,200})(?=$|\s|\\[nr]|["'])/y,
+    pattern: /(?<=[\w*.-]:\d{4,5}):\*:[\w*$.@-]{1,63}:((?:[^\s:\\"']|\\[:\\]){4,200})(?=$|\s|\\{1,3}[nr]|["'])/y,
     looks: "password",
   },
   {

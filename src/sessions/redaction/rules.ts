@@ -1,4 +1,4 @@
-import { PLACED_RULES } from "./contexts.ts"
+import { GAP, NEXT_LINE, PLACED_RULES } from "./contexts.ts"
 import { GITLEAKS_RULES } from "./gitleaks.ts"
 import type { Look } from "./looks.ts"
 import { PREFIXED } from "./prefixes.ts"
@@ -115,13 +115,18 @@ export const TOKEN_RULES: readonly Rule[] = [
   {
     kind: "ssh-private-key",
     anchors: ["Private-Lines: "],
-    pattern: /Private-Lines: \d{1,3}(?:\s|\\[nr])+((?:[A-Za-z0-9+/=]{20,}(?:\s|\\[nr])*)+)/y,
+    pattern: new RegExp(
+      `Private-Lines: \\d{1,3}${GAP}{1,16}((?:[A-Za-z0-9+/=]{20,}(?:${GAP}{1,16}|(?![A-Za-z0-9+/=])))+)`,
+      "y",
+    ),
   },
   {
     kind: "openvpn-key",
     anchors: ["-----BEGIN OpenVPN"],
-    pattern:
-      /-----BEGIN OpenVPN Static key V1-----(?:\s|\\[nr]|[0-9a-f]){100,2000}(?:-----END OpenVPN Static key V1-----)?/y,
+    pattern: new RegExp(
+      `-----BEGIN OpenVPN Static key V1-----(?:${GAP}{1,16}[0-9a-f]{16,64}){6,40}${GAP}{0,16}(?:-----END OpenVPN Static key V1-----)?`,
+      "y",
+    ),
   },
   ...generated("token"),
 ]
@@ -129,9 +134,9 @@ export const TOKEN_RULES: readonly Rule[] = [
 const QUOTE = "[\"'`\\\\\\]]{0,4}"
 const TYPE = String.raw`[?!]?(?::\s?(?:string|str|String|&str))?`
 /** YAML: an anchor or a tag, and a block that begins on the next line. */
-const YAML = String.raw`(?<=:)[ \t]{1,4}(?:[&!][\w!-]{1,30}[ \t]{1,4})?(?:[|>][+-]?(?:\r?\n|\\n)\s{1,20})?`
+const YAML = String.raw`(?<=:)[ \t]{1,4}(?:[&!][\w!-]{1,30}[ \t]{1,4})?(?:[|>][+-]?${NEXT_LINE}[ \t]{1,20})?`
 /** What may stand between a name and its value; a new line only where a quotation mark or a block of YAML says that it goes on. */
-const LINK = String.raw`(?:${QUOTE}${TYPE}\s{0,8}(?:(?:=>|:=|={1,3}|:|\sis\s)(?:${YAML}|[ \t]{0,8}|\s{0,20}(?=[\\"'${"`"}]))|,[ \t]{0,12}(?=\\*["'])|\(\s{0,2}(?=\\*["'${"`"}])|>)|${QUOTE},?(?:\s|\\[nrt]){1,40}["'\\]{0,3}value["'\\]{0,3}\s?[:=]\s{0,4})`
+const LINK = String.raw`(?:${QUOTE}${TYPE}\s{0,8}(?:(?:=>|:=|={1,3}|:|\sis\s)(?:${YAML}|[ \t]{0,8}|\s{0,20}(?=[\\"'${"`"}]))|,[ \t]{0,12}(?=\\*["'])|\(\s{0,2}(?=\\*["'${"`"}])|>)|${QUOTE},?${GAP}{1,40}["'\\]{0,3}value["'\\]{0,3}\s?[:=]\s{0,4})`
 function near(kind: string, anchors: string, value: string): Rule {
   const names = anchors.replaceAll(" ", "|")
   const pattern = new RegExp(`(?:${names})(?=([\\w .-]{0,40}))\\1${LINK}${QUOTE}(${value})`, "iy")
@@ -140,9 +145,9 @@ function near(kind: string, anchors: string, value: string): Rule {
 const UUID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 const HEX = (length: string) => `[0-9a-f]{${length}}(?![0-9a-z])`
 
-/** What separates a name from its value is rare in a value: with few of them, no value is read more than a few times. */
+/** A text may be cut before the quotation mark that ends the value. What separates a name from its value is rare in a value: with few of them, no value is read more than a few times. */
 const PLAIN = "[\\w~!@#%^*+/.?|$-]"
-const VALUE = `(?:(["'\`])([^"'\`\\s\\\\]{8,})(?=\\\\*\\1)|((?!\\$)${PLAIN}+(?:(?:[=:]|&(?!\\w{1,30}=))${PLAIN}+){0,4}={0,2}))`
+const VALUE = `(?:(["'\`])([^"'\`\\s\\\\]{8,})(?=\\\\*\\1|$)|((?!\\$)${PLAIN}+(?:(?:[=:]|&(?!\\w{1,30}=))${PLAIN}+){0,4}={0,2}))`
 /** What reads a value that is written there: `key = Buffer.from("…", "hex")`. */
 const CALL = "(?:[\\w.]{1,40}\\((?=\\\\*[\"'`]))?"
 const assigned = (kind: string, words: string, looks: Look): Rule => ({
@@ -184,7 +189,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
     kind: "bearer-token",
     anchors: ["bearer"],
     pattern:
-      /bearer["'`\\]{0,3}(?:\s["'`\\]{1,2}\s?[+.]\s?(?=\\?["'`])|(?:\s|%20|:|=|,){1,3})["'`\\]{0,3}([\w.~+/-]{16,}={0,2})/iy,
+      /bearer["'`\\]{0,3}(?:\s["'`\\]{1,4}\s?[+.]\s?(?=\\{0,3}["'`])|(?:\s|%20|:|=|,){1,3})["'`\\]{0,3}([\w.~+/-]{16,}={0,2})/iy,
     looks: "random",
   },
   {
