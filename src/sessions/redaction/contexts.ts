@@ -1,63 +1,9 @@
+import { COMMAND_RULES } from "./commands.ts"
+import { GAP, NEXT_LINE } from "./lines.ts"
 import type { Rule } from "./rules.ts"
 
-/** A word on a command line, quoted or not; the quotation marks stay. */
-const WORD = `\\\\{0,3}["']?([^\\s"'\\\\;|&<>]{4,200})`
-const ARGUMENTS = "[^\\n;|&]{0,200}?"
-const LOGIN = "\\slogin\\s[^\\n;|&]{0,150}?(?<=\\s)(?:-p|--password)[\\s=]"
-
-/** Passwords that programs take on their command line: the programs, then the flag before the password. */
-const COMMANDS: readonly (readonly [programs: readonly string[], flag: string])[] = [
-  [["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlsh", "mariadb", "mariadb-dump"], "\\s-p"],
-  [["sshpass"], "\\s-p\\s?"],
-  [["docker", "podman", "nerdctl", "buildah", "skopeo", "oras", "helm", "regctl", "crane", "az "], LOGIN],
-  [["skopeo"], "creds[\\s=][^\\s:]{1,60}:"],
-  [["redis-cli", "valkey-cli", "keydb-cli"], "\\s(?:-a|--pass)[\\s=]"],
-  [["mongo", "mongosh", "mongodump", "mongorestore", "mongoimport", "mongoexport", "cqlsh", "snowsql"], "\\s-p\\s?"],
-  [["sqlcmd", "bcp ", "tsql", "zip ", "unzip "], "\\s-P\\s?"],
-  [["ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldapdelete"], "\\s-w\\s?"],
-  [["smbclient", "rpcclient", "smbmap"], "\\s-U\\s?[^\\s%]{1,60}%"],
-  [["openssl"], "\\s-(?:pass|passin|passout)\\s[\"']?pass:"],
-  [["openssl"], "\\s-k\\s"],
-  [["gpg ", "gpg2 "], "--passphrase[\\s=]"],
-  [["7z ", "7za ", "rar ", "unrar "], "\\s-h?p"],
-  [["htpasswd"], "\\s-[a-zA-Z]{0,5}b[a-zA-Z]{0,5}\\s+\\S{1,100}\\s+\\S{1,60}\\s+"],
-  [["http ", "https ", "xh "].filter((name) => name.length > 3), "\\s(?:-a|--auth)[\\s=][^\\s:]{1,60}:"],
-  [["wget"], "--(?:http-|ftp-|proxy-)?password[\\s=]"],
-  [["rabbitmqctl"], "(?:add_user|change_password)\\s+\\S{1,60}\\s+"],
-  [["mc alias set"], "\\s\\S{1,60}\\s+https?://\\S{1,120}\\s+\\S{3,60}\\s+"],
-  [["aws configure set"], "aws_(?:secret_access_key|session_token)\\s+"],
-  [["net use"], "/user:\\S{1,60}\\s+"],
-  [["cmdkey"], "/pass:"],
-  [["evil-winrm", "crackmapexec", "netexec"], "\\s-p\\s"],
-  [["keytool", "jarsigner"], "-(?:storepass|keypass|srcstorepass|deststorepass)\\s"],
-  [["clickhouse-client", "influx"], "\\s--?p(?:assword)?[\\s=]"],
-  [["lftp"], "\\s-u\\s?[^\\s,]{1,60},"],
-  [["xfreerdp", "rdesktop"], "\\s(?:/p:|-p\\s)"],
-  [["nmcli"], "\\s(?:password|\\S{0,40}psk)\\s"],
-  [["add-authtoken", "authtoken"], "\\s"],
-  [["vault login", "heroku auth:token", "gh auth"], "\\s(?=[\\w.-]{20})"],
-]
-
-const commandRules = COMMANDS.flatMap(([programs, flag]) =>
-  programs.map(
-    (name): Rule => ({
-      kind: "command-password",
-      anchors: [name],
-      // The blank after a short name only keeps it from being part of a longer one.
-      // As JSON writes it, a line of a script begins after \\n.
-      pattern: new RegExp(`(?:(?<![\\w-])|(?<=\\\\[nrt]))${name.trimEnd()}(?=[\\s.])${ARGUMENTS}${flag}${WORD}`, "y"),
-      looks: "password",
-    }),
-  ),
-)
-
-/** Between two lines, also in JSON, and what a quotation, a diff or a listing puts before each. */
-export const NEXT_LINE =
-  "(?:\\r?\\n|\\\\{1,3}[nr])(?:[ \\t]{0,8}(?:(?:[\\w./-]{1,100}[:-])?\\d{1,6}(?:[\\t→|:-]|\\\\{1,3}t)|\\+|(?:[>|] ?){0,2}[>|]))?"
 /** A word begins, also behind a line break as JSON writes it. */
 const START = "(?:\\b|(?<=\\\\[nrt]))"
-/** What is between two words, lines included; each character can be read in one way only, so that the time is linear. */
-export const GAP = `(?:${NEXT_LINE}|[^\\S\\r\\n]|\\\\{1,3}t)`
 const QUOTE = "(?:\\\\{0,3}[\"'])?"
 /** The line or the bracket with which a block begins. */
 const BLOCK = `[ \\t]{0,4}\\{?${GAP}{0,16}`
@@ -339,4 +285,4 @@ const PLACED: readonly Rule[] = [
   },
 ]
 
-export const PLACED_RULES: readonly Rule[] = [...commandRules, ...PLACED]
+export const PLACED_RULES: readonly Rule[] = [...COMMAND_RULES, ...PLACED]

@@ -1,5 +1,6 @@
-import { GAP, NEXT_LINE, PLACED_RULES } from "./contexts.ts"
+import { PLACED_RULES } from "./contexts.ts"
 import { GITLEAKS_RULES } from "./gitleaks.ts"
+import { GAP, NEXT_LINE } from "./lines.ts"
 import type { Look } from "./looks.ts"
 import { PREFIXED } from "./prefixes.ts"
 
