@@ -71,20 +71,20 @@ const PLACED: readonly Rule[] = [
     kind: "passphrase",
     anchors: ["passphrase", "password", "pass_phrase", "pass-phrase"],
     pattern:
-      /pass(?:[_-]?phrase|word)["'\]]{0,2}\s{0,4}[:=]\s{0,4}\\{0,3}(["'])([A-Za-z]{3,12}(?:[ ._-][A-Za-z0-9]{3,15}){3,11})(?=\\{0,3}\1)/iy,
+      /pass(?:[_-]?phrase|word)[\\"'\]]{0,8}\s{0,4}[:=]\s{0,4}\\{0,7}(["'])([A-Za-z]{3,12}(?:[ ._-][A-Za-z0-9]{3,15}){3,11})(?=\\{0,7}\1|$)/iy,
     looks: "passphrase",
   },
   {
     kind: "passphrase",
     anchors: ["passphrase", "pass_phrase", "pass-phrase"],
     pattern:
-      /pass[_-]?phrase["'\]]{0,2}\s{0,4}(?:[:=]|\sis\s)\s{0,4}([A-Za-z]{3,12}(?:[ ._-][A-Za-z0-9]{3,15}){3,11})(?=$|["'\\]|\s{0,4}(?:[\n\r#,;}]|\\[nr]|$))/iy,
+      /pass[_-]?phrase[\\"'\]]{0,8}\s{0,4}(?:[:=]|\sis\s)\s{0,4}([A-Za-z]{3,12}(?:[ ._-][A-Za-z0-9]{3,15}){3,11})(?=$|["'\\]|\s{0,4}(?:[\n\r#,;}]|\\[nr]|$))/iy,
     looks: "passphrase",
   },
   {
     kind: "passphrase",
     anchors: ["passphrase", "pass_phrase", "pass-phrase"],
-    pattern: /pass[_-]?phrase["'\]]{0,2}\s{0,4}[:=]\s{0,4}\\{0,3}["']?([\w!@#%^*+~.?$&-]{8,200})/iy,
+    pattern: /pass[_-]?phrase[\\"'\]]{0,8}\s{0,4}[:=]\s{0,4}\\{0,7}["']?([\w!@#%^*+~.?$&-]{8,200})/iy,
     looks: "anyPassword",
   },
   {
