@@ -189,6 +189,8 @@ const passphrase = (r: Random) => {
   const words = Array.from({ length: 5 }, () => oneOf(r, PASSPHRASE_WORDS.split(" ")))
   return words.join(oneOf(r, ["-", " "]))
 }
+/** With a digit: behind a name that means other things, too, one of letters only may be a word. */
+const drawn = (r: Random) => `${pick(r, WORD, 6)}${oneOf(r, ["#", "!", "_"])}${pick(r, DIGITS, 1)}${pick(r, WORD, 6)}`
 const password = (r: Random) => pick(r, WORD, 6) + oneOf(r, ["#", "!", "_", "9"]) + pick(r, WORD, 6)
 
 export const MORE_PLACED: Record<string, [make: (random: Random) => string, text: (secret: string) => string]> = {
@@ -262,13 +264,13 @@ export const MORE_PLACED: Record<string, [make: (random: Random) => string, text
     (r) => `${pick(r, "123456789", 10)}:AA${pick(r, URLSAFE, 33)}`,
     (s) => `curl https://api.telegram.org/bot${s}/getMe`,
   ],
-  yamlBlock: [password, (s) => `stringData:\n  password: |\n    ${s}\n  user: app\n`],
+  yamlBlock: [drawn, (s) => `stringData:\n  password: |\n    ${s}\n  user: app\n`],
   yamlBlockJson: [(r) => pick(r, WORD, 40), (s) => JSON.stringify({ stdout: `ci:\n  deploy_token: >-\n    ${s}\n` })],
-  yamlAnchor: [password, (s) => `defaults: &db\n  password: &pw ${s}\n`],
-  envPass: [password, (s) => `cat > .env <<'EOF'\nAPP_ENV=prod\nSMTP_PASS=${s}\nEOF`],
-  ansiblePass: [password, (s) => `10.0.0.3 ansible_user=root ansible_ssh_pass=${s}\n`],
-  jsonPass: [password, (s) => JSON.stringify({ user: "app", pass: s })],
-  camelPass: [password, (s) => `connect({ dbUser: "app", dbPass: '${s}' })`],
+  yamlAnchor: [drawn, (s) => `defaults: &db\n  password: &pw ${s}\n`],
+  envPass: [drawn, (s) => `cat > .env <<'EOF'\nAPP_ENV=prod\nSMTP_PASS=${s}\nEOF`],
+  ansiblePass: [drawn, (s) => `10.0.0.3 ansible_user=root ansible_ssh_pass=${s}\n`],
+  jsonPass: [drawn, (s) => JSON.stringify({ user: "app", pass: s })],
+  camelPass: [drawn, (s) => `connect({ dbUser: "app", dbPass: '${s}' })`],
   kubernetesMore: [
     (r) => btoa(pick(r, WORD, 24)),
     (s) => `kind: Secret\napiVersion: v1\ntype: Opaque\ndata:\n  username: YWRtaW4=\n  pass: ${s}\n`,
@@ -298,7 +300,7 @@ export const MORE_PLACED: Record<string, [make: (random: Random) => string, text
     (r) => pick(r, `${WORD}!@#$^&*()[]{}<>~+=,.;:/?| `, 64),
     (s) => `define('AUTH_KEY',         '${s}');\ndefine('DB_HOST', 'db');`,
   ],
-  setPassword: [password, (s) => `ds.setPassword("${s}");`],
+  setPassword: [drawn, (s) => `ds.setPassword("${s}");`],
   authTuple: [password, (s) => `requests.get(url, auth=("svc", "${s}"))`],
   bearerJoined: [(r) => pick(r, URLSAFE, 44), (s) => `headers: { "Authorization": "Bearer " + "${s}" }`],
   keyOfBytes: [(r) => pick(r, HEX, 64), (s) => `const encryptionKey = Buffer.from("${s}", "hex")`],

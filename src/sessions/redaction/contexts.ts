@@ -105,7 +105,7 @@ const PLACED: readonly Rule[] = [
   {
     // As kubectl prints it, by the alphabet: what it is comes behind what is in it.
     kind: "kubernetes-secret",
-    anchors: ["data:", 'data":', 'data\\":'],
+    anchors: ["data:\n", "data:\r\n", "data:\\n", "data:\\\\n", 'data":{', 'data": {', 'data\\":{', 'data\\": {'],
     pattern: new RegExp(
       `${START}data${QUOTE}:${BLOCK}${ENTRIES}(?=[\\s\\S]{0,200}?${START}kind${QUOTE}:\\s?${QUOTE}secret\\b)`,
       "iy",
@@ -126,7 +126,7 @@ const PLACED: readonly Rule[] = [
   },
   {
     kind: "password",
-    anchors: ["pass"],
+    anchors: ["pass=", "pass:", "pass =", 'pass"', "pass'", "pass\\"],
     // In quotation marks; without them only in settings, where nothing else stands on the line.
     pattern:
       /(?:(?<![A-Za-z])pass|PASS|(?<=[a-z])Pass)[\\"'\]]{0,4}\s{0,4}(?:=>|[:=])[ \t]{0,8}\\{0,3}(["'`])([!#-&(-[\]-_a-~]{8,200})(?=\\{0,3}\1)/y,
