@@ -64,7 +64,8 @@ function texts(): string[] {
     if (last !== undefined && last.length + text.length < 3_500) all[all.length - 1] = `${last}\n\n${text}`
     else all.push(text)
   }
-  return all
+  // The fake agent's reply repeats the last line, and without the line before it a value is nobody's.
+  return all.map((text) => `${text}\n\nThat is all.`)
 }
 
 const rows = <Row>(query: string) => {
