@@ -6,7 +6,7 @@ import { type AskPayload, askOf, NOTICE_CHANNEL, PAIR_CHANNEL, type Pair, pairLa
 import { because, type Reason } from "../domain/reason.ts"
 import type { Roster } from "../domain/team.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
-import { conclude, isFinal, stateEntry, WITH_AGENT } from "./entries.ts"
+import { conclude, expire, isFinal, isWithAgent, move, WITH_AGENT } from "../lib/transitions.ts"
 import { type Handing, isHanded } from "./handing.ts"
 import type { Pool } from "./pool.ts"
 import type { Recovery } from "./recovery.ts"
@@ -135,7 +135,7 @@ export function makeAsking(deps: AskingDeps): Asking {
   /** Those that a daemon before this one had handed over: what became of them stands in the agent's records. */
   const handedOver = async (): Promise<Delivery[]> => {
     const counts = await store.deliveries.counts(PAIR_CHANNEL)
-    const lanes = counts.filter(({ state }) => WITH_AGENT.includes(state as never)).map(({ lane }) => lane)
+    const lanes = counts.filter(({ state }) => isWithAgent(state)).map(({ lane }) => lane)
     const found = await store.deliveries.ofLanes([...new Set(lanes)], { states: WITH_AGENT })
     return found.filter((delivery) => delivery.host === null || delivery.host === host)
   }
@@ -145,10 +145,7 @@ export function makeAsking(deps: AskingDeps): Asking {
     store.transaction(
       async (tx) => {
         const nowMs = clock.nowMs()
-        for (const channel of [PAIR_CHANNEL, NOTICE_CHANNEL]) {
-          const expired = await tx.deliveries.expire(channel, nowMs)
-          await tx.journal.append(expired.map((one) => stateEntry(one, "expired", nowMs, because("expired"))))
-        }
+        for (const channel of [PAIR_CHANNEL, NOTICE_CHANNEL]) await expire(tx, channel, nowMs)
         return tx.deliveries.lease({ ...request(room), exceptLanes: except }, nowMs)
       },
       { readAgain: true },
@@ -232,12 +229,9 @@ export function makeAsking(deps: AskingDeps): Asking {
         if (isForOpen()) await mine.done
         return true
       }
-      const isTaken = await store.transaction(async (tx) => {
-        if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", CANCELLED.words, clock.nowMs())))
-          return false
-        await tx.journal.append([stateEntry(delivery, "cancelled", clock.nowMs(), CANCELLED)])
-        return true
-      })
+      const isTaken = await store.transaction((tx) =>
+        move(tx, delivery, ["queued"], "cancelled", clock.nowMs(), CANCELLED),
+      )
       onChanged(id)
       return isTaken
     },

@@ -6,7 +6,7 @@ import { type AskPayload, askerOf, askOf, type IfOpen, NOTICE_CHANNEL, PAIR_CHAN
 import { because, shownReason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
-import { isFinal, stateEntry } from "./entries.ts"
+import { checkText, enqueue, isFinal, MAX_ATTEMPTS } from "../lib/transitions.ts"
 import type { News } from "./news.ts"
 import type { Pairing } from "./pairs.ts"
 import type { Words } from "./words.ts"
@@ -67,8 +67,6 @@ export interface AsksDeps {
 const HANDED = because("handed").words
 /** Who asked has long gone on without it. */
 const EXPIRES_MS = 24 * 60 * 60 * 1000
-/** Only what is tried counts as an attempt, and what is not to be repeated is never tried twice. */
-const MAX_ATTEMPTS = 1_000_000
 const LOOK_MS = 2_000
 const TELL_MS = 1_000
 
@@ -149,10 +147,7 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
         maxAttempts: MAX_ATTEMPTS,
         expiresAtMs: nowMs + EXPIRES_MS,
       }
-      await store.transaction(async (tx) => {
-        if (await tx.deliveries.enqueue(delivery, nowMs))
-          await tx.journal.append([stateEntry(delivery, "queued", nowMs)])
-      })
+      await store.transaction((tx) => enqueue(tx, delivery, nowMs))
       onQueued()
       return id
     },
@@ -176,15 +171,4 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
       return until(id, ms, look, ({ status, said }) => said.text !== "" || status !== first.state)
     },
   }
-}
-
-export function checkText(text: string, parameter: string, maxBytes: number): void {
-  if (text.trim() === "") throw new Failure("bad_input", `${parameter} is empty`, { parameter })
-  const bytes = Buffer.byteLength(text)
-  if (bytes > maxBytes)
-    throw new Failure(
-      "too_large",
-      `${parameter} has ${bytes.toLocaleString("en")} bytes; queue.maxMessageBytes allows ${maxBytes.toLocaleString("en")}`,
-      { parameter },
-    )
 }

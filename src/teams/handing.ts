@@ -7,7 +7,7 @@ import { type AskPayload, askOf, type Pair } from "../domain/pair.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
-import { conclude, isFinal, stateEntry, WITH_AGENT } from "./entries.ts"
+import { conclude, isFinal, isWithAgent, move } from "../lib/transitions.ts"
 import { headingOf } from "./heading.ts"
 
 /** Questions for a session that a person has open: said there as a message, and answered by what is replied there. */
@@ -92,7 +92,7 @@ export function makeHanding(deps: HandingDeps): Handing {
   /** As far as the message is, the question is too; also when it was done between two looks. */
   const keepUp = async (delivery: Delivery, message: Delivery): Promise<void> => {
     const isDone = message.state === "done"
-    if (!isDone && !WITH_AGENT.includes(message.state as never)) return
+    if (!isDone && !isWithAgent(message.state)) return
     const { seq, leaseOwner, key } = delivery
     await store.transaction(async (tx) => {
       const nowMs = clock.nowMs()
@@ -103,8 +103,7 @@ export function makeHanding(deps: HandingDeps): Handing {
         await conclude(tx, delivery, "delivered", nowMs, IN_SESSION)
       }
       const isRunning = isDone || message.state === "running"
-      if (isRunning && (await tx.deliveries.move(seq, ["delivered"], "running", IN_SESSION.words, nowMs)))
-        await tx.journal.append([stateEntry(delivery, "running", nowMs)])
+      if (isRunning) await move(tx, delivery, ["delivered"], "running", nowMs, null, IN_SESSION.words)
     })
     onChanged(key)
   }

@@ -6,7 +6,7 @@ import type { NewJournalEntry } from "../domain/journal.ts"
 import { PAIR_CHANNEL, type Pair, type PairStatus } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
-import { WITH_AGENT } from "./entries.ts"
+import { WITH_AGENT } from "../lib/transitions.ts"
 
 /**
  * Keeps pairs usable for as long as they live: shortens long ones, goes on anew near the limit, archives unused ones.

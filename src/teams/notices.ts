@@ -6,8 +6,7 @@ import { newMessageId } from "../domain/ids.ts"
 import { NOTICE_CHANNEL, type NoticePayload, noticeLane, noticeOf } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
-import { checkText } from "./asks.ts"
-import { type Settled, stateEntry } from "./entries.ts"
+import { checkText, enqueue, move, type Settled } from "../lib/transitions.ts"
 
 /** What teams are told without being asked: it waits for their next session. */
 export interface Notices {
@@ -63,12 +62,7 @@ export function makeNotices({
     },
     async dismiss(id) {
       const delivery = await byId(id)
-      return store.transaction(async (tx) => {
-        const nowMs = clock.nowMs()
-        if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", "dismissed", nowMs))) return false
-        await tx.journal.append([stateEntry(delivery, "cancelled", nowMs)])
-        return true
-      })
+      return store.transaction((tx) => move(tx, delivery, ["queued"], "cancelled", clock.nowMs(), null, "dismissed"))
     },
     async put({ fromTeam, sender, team, text, ttlMs, key }) {
       checkText(text, "message", settings.maxMessageBytes)
@@ -80,10 +74,7 @@ export function makeNotices({
         repeatable: true,
         expiresAtMs: nowMs + ttlMs,
       }
-      await store.transaction(async (tx) => {
-        if (await tx.deliveries.enqueue(delivery, nowMs))
-          await tx.journal.append([stateEntry(delivery, "queued", nowMs)])
-      })
+      await store.transaction((tx) => enqueue(tx, delivery, nowMs))
       const kept = await store.deliveries.byKey(messageId)
       return { messageId, expiresAtMs: kept?.expiresAtMs ?? delivery.expiresAtMs }
     },
@@ -99,8 +90,7 @@ export function makeNotices({
           const said = `[Notice ${delivery.key} from ${nameOnOneLine(sender)}, via Throughline]\n${quoteLines(text)}`
           left -= said.length
           if (left < 0) break
-          if (!(await tx.deliveries.move(delivery.seq, ["queued"], as, null, nowMs))) continue
-          await tx.journal.append([stateEntry(delivery, as, nowMs)])
+          if (!(await move(tx, delivery, ["queued"], as, nowMs))) continue
           taken.push({ id: delivery.key, text: said, atMs: delivery.createdAtMs })
         }
         return taken

@@ -7,7 +7,7 @@ import { askOf, type Pair } from "../domain/pair.ts"
 import { because, workedOnBy, workerIn } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
-import { conclude, stateEntry } from "./entries.ts"
+import { conclude, move } from "../lib/transitions.ts"
 import { headingOf } from "./heading.ts"
 import type { Use } from "./pool.ts"
 import type { Words } from "./words.ts"
@@ -62,7 +62,8 @@ export async function runTurn(
       .then(() => onChanged(id))
       .catch((error: unknown) => onTrouble(error, id))
   }
-  const run = (tx: Store) => moveToRunning(tx, delivery, clock.nowMs(), workedOn(session.pid, processStart))
+  const run = (tx: Store) =>
+    move(tx, delivery, ["delivered"], "running", clock.nowMs(), null, workedOn(session.pid, processStart))
   let isHeard = false
   words.begin(id)
   const onEvent = (event: DriverEvent) => {
@@ -123,11 +124,6 @@ const usageOf = ({ usage }: TurnEnd) => ({
   outputTokens: usage?.outputTokens ?? 0,
   costUsd: usage?.costUsd ?? null,
 })
-
-async function moveToRunning(tx: Store, delivery: Delivery, nowMs: number, by: string): Promise<void> {
-  if (await tx.deliveries.move(delivery.seq, ["delivered"], "running", by, nowMs))
-    await tx.journal.append([stateEntry(delivery, "running", nowMs)])
-}
 
 const AGAIN_MS = 1_000
 

@@ -3,7 +3,8 @@ import { newMessageId, newSessionId } from "../../domain/ids.ts"
 import { AGENT_CHANNEL, laneOf, type MessagePayload } from "../../domain/message.ts"
 import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
-import { endedOver, moveOn, settleLeased, stateEntry } from "../../reach/messages/entries.ts"
+import { enqueue, moveOn, settleLeased } from "../../lib/transitions.ts"
+import { endedOver } from "../../reach/messages/entries.ts"
 import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/sqlite.ts"
 import type { Home } from "../home.ts"
@@ -61,8 +62,7 @@ async function leave(tx: Store, { story: name, text, agoMs, how }: Left, nowMs: 
   const lane = laneOf({ team }, "normal")
   const atMs = nowMs - agoMs
   const sent = { key: newMessageId(team), lane, channel: AGENT_CHANNEL, payload, repeatable: false }
-  await tx.deliveries.enqueue({ ...sent, expiresAtMs: nowMs + 30 * DAY_MS }, atMs)
-  await tx.journal.append([stateEntry({ ...sent, sessionId: null, rung: null }, "queued", atMs)])
+  await enqueue(tx, { ...sent, expiresAtMs: nowMs + 30 * DAY_MS }, atMs)
   const wish = {
     owner: COURIER,
     host: hostname(),

@@ -3,7 +3,8 @@ import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
 import { AGENT_CHANNEL, messageOf, type Rung } from "../../domain/message.ts"
 import { because, type Reason, wordsOf } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
-import { settleLeased, stateEntry, waitingEntry } from "../messages/entries.ts"
+import { expire, settleLeased } from "../../lib/transitions.ts"
+import { waitingEntry } from "../messages/entries.ts"
 import type { LiveAgent } from "../watching/live.ts"
 
 /** What the courier has in hand: leased to it, renewed while it is at it, and given back or settled. */
@@ -59,8 +60,7 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
       return held(
         await store.transaction(
           async (tx) => {
-            const expired = await tx.deliveries.expire(AGENT_CHANNEL, nowMs)
-            await tx.journal.append(expired.map((one) => stateEntry(one, "expired", nowMs, because("expired"))))
+            await expire(tx, AGENT_CHANNEL, nowMs)
             const lanes = { ...(only ? { lanes: only } : {}), ...(except ? { exceptLanes: except } : {}) }
             return tx.deliveries.lease({ ...request(limit), ...lanes }, nowMs)
           },

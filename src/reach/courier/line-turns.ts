@@ -6,7 +6,7 @@ import { type Address, addressOf } from "../../domain/message.ts"
 import type { Machine } from "../../domain/platform.ts"
 import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
-import { moveOn, upTo } from "../messages/entries.ts"
+import { isWithAgent, moveOn, upTo } from "../../lib/transitions.ts"
 import type { LiveSessions } from "../watching/live.ts"
 
 /** What comes of messages that went by a line: the platform itself says when their turn runs, and when it is over. */
@@ -61,7 +61,7 @@ export function makeLineTurns(deps: LineTurnsDeps): LineTurns {
     const isFailed = isDead || kind === "failed" || kind === "none"
     await store.transaction(async (tx) => {
       const now = await tx.deliveries.byKey(key)
-      if (!now || !UNDER_WAY.has(now.state)) return
+      if (!now || !isWithAgent(now.state)) return
       if (isFailed)
         await moveOn(tx, now, ["failed"], clock.nowMs(), isDead ? DIED : why ? because("agent_said", why) : LOST)
       else if (kind === "running") await moveOn(tx, now, upTo("running", now.state), clock.nowMs())
@@ -106,6 +106,5 @@ export function makeLineTurns(deps: LineTurnsDeps): LineTurns {
   }
 }
 
-const UNDER_WAY = new Set(["delivered", "seen", "running"])
 const LOST = because("lost_by_agent")
 const CUT = because("turn_interrupted")

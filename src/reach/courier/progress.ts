@@ -2,7 +2,8 @@ import type { Clock } from "../../domain/clock.ts"
 import { AGENT_CHANNEL } from "../../domain/message.ts"
 import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
-import { endedOver, moveOn } from "../messages/entries.ts"
+import { moveOn, WITH_AGENT } from "../../lib/transitions.ts"
+import { endedOver } from "../messages/entries.ts"
 import type { LiveSessions } from "../watching/live.ts"
 import type { LineTurns } from "./line-turns.ts"
 
@@ -15,7 +16,7 @@ export function makeProgress(deps: {
 }) {
   const { store, clock, live, lineTurns } = deps
   return async (): Promise<void> => {
-    const given = await store.deliveries.ofChannel(AGENT_CHANNEL, ["delivered", "seen", "running"])
+    const given = await store.deliveries.ofChannel(AGENT_CHANNEL, WITH_AGENT)
     for (const delivery of given) {
       const { sessionId, settledAtMs, rung } = delivery
       if (rung === "line" && sessionId !== null) {

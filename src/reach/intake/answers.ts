@@ -2,13 +2,12 @@ import type { IncomingMessage, IncomingTap } from "../../domain/channel.ts"
 import type { NewDelivery } from "../../domain/delivery.ts"
 import { chatLane, type Outgoing, type OutgoingButton } from "../../domain/outgoing.ts"
 import { plain, type RichText } from "../../domain/rich-text.ts"
+import { MAX_ATTEMPTS } from "../../lib/transitions.ts"
 import type { Write } from "./handling.ts"
-
-/** Only a message that is sent can be there twice; whoever sends it decides how often it is tried. */
-const MAX_ATTEMPTS = 1_000_000
 
 /** Something to be shown in a chat, under a key of what it tells. */
 export function toShow(channel: string, key: string, lane: string, payload: Outgoing): NewDelivery {
+  // Only a message that is sent can be there twice.
   const repeatable = payload.kind === "waited" || (payload.kind === "receipt" && payload.why === null)
   return { key: `${channel}:${key}`, lane, channel, payload: { ...payload }, repeatable, maxAttempts: MAX_ATTEMPTS }
 }

@@ -7,7 +7,7 @@ import type { Room } from "../../../test/fixtures/telegram/world.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import type { TapHandler } from "../../domain/outgoing.ts"
 import { because, type Reason } from "../../domain/reason.ts"
-import { moveOn } from "../messages/entries.ts"
+import { moveOn } from "../../lib/transitions.ts"
 import { inChannel } from "./admit.ts"
 
 let telegram: Telegram

@@ -17,9 +17,9 @@ import type { MessageOrigin } from "../../domain/outgoing.ts"
 import { because, type ReasonWords } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
+import { checkText, enqueue, MAX_ATTEMPTS, move } from "../../lib/transitions.ts"
 import type { Hookless } from "../watching/hookless.ts"
 import { findSession, findTarget } from "./addressing.ts"
-import { stateEntry } from "./entries.ts"
 import { isTooLongToWake } from "./mail.ts"
 import { makeStatus, type TargetStatus, whyWaiting } from "./status.ts"
 
@@ -90,8 +90,6 @@ export interface MessageDeps {
 /** The courier looks for a moment whether it can go now. */
 const LOOKED_AT_MS = 2_000
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Only what is tried counts as an attempt, and what is not to be repeated is never tried twice. */
-const MAX_ATTEMPTS = 1_000_000
 
 export function makeMessages(deps: MessageDeps): Messages {
   const { store, clock, roster, settings, interrupt, onQueued } = deps
@@ -102,7 +100,7 @@ export function makeMessages(deps: MessageDeps): Messages {
         ? findTarget(wish.target, { store, roster, logPlatforms: deps.logPlatforms })
         : findSession(wish.sessionId, store))
       if ("refused" in to) return { queued: false, reason: to.refused.words }
-      checkText(text, settings.maxMessageBytes)
+      checkText(text, "message", settings.maxMessageBytes)
       if (isCommand && sender.kind !== "owner")
         throw new Failure("bad_input", "only the owner's own words can be a command", { parameter: "isCommand" })
       const target = targetOf(to)
@@ -128,8 +126,7 @@ export function makeMessages(deps: MessageDeps): Messages {
           expiresAtMs: nowMs + settings.expireDays * DAY_MS,
           fingerprint,
         }
-        await tx.deliveries.enqueue(delivery, nowMs)
-        await tx.journal.append([stateEntry({ ...delivery, sessionId: null, rung: null }, "queued", nowMs)])
+        await enqueue(tx, delivery, nowMs)
         return undefined
       })
       if (twin) return { queued: false, reason: because("duplicate").words, id: twin.key }
@@ -163,25 +160,12 @@ async function takeBack(tx: Store, id: string, nowMs: number): Promise<CancelAns
   if (delivery.state !== "queued")
     return { cancelled: false, reason: because("state_is_already", delivery.state).words }
   if (delivery.attemptStartedAtMs !== null) return { cancelled: false, reason: DELIVERING }
-  if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", TAKEN_BACK.words, nowMs))) return "looked at"
-  await tx.journal.append([stateEntry(delivery, "cancelled", nowMs, TAKEN_BACK)])
-  return { cancelled: true }
+  return (await move(tx, delivery, ["queued"], "cancelled", nowMs, TAKEN_BACK)) ? { cancelled: true } : "looked at"
 }
 
 async function ofAgents(store: Store, id: string): Promise<Delivery | undefined> {
   const delivery = await store.deliveries.byKey(id)
   return delivery?.channel === AGENT_CHANNEL ? delivery : undefined
-}
-
-function checkText(text: string, maxBytes: number): void {
-  if (text.trim() === "") throw new Failure("bad_input", "message is empty", { parameter: "message" })
-  const bytes = Buffer.byteLength(text)
-  if (bytes > maxBytes)
-    throw new Failure(
-      "too_large",
-      `message has ${bytes.toLocaleString("en")} bytes; queue.maxMessageBytes allows ${maxBytes.toLocaleString("en")}`,
-      { parameter: "message" },
-    )
 }
 
 /** In capitals, as the first word: what people write when it must not wait. */

@@ -7,11 +7,11 @@ import { comesBefore, isTyped, lanesOf } from "../../domain/message.ts"
 import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
+import { moveOn, settleLeased } from "../../lib/transitions.ts"
 import type { Desk } from "../courier/desk.ts"
 import type { Hookless } from "../watching/hookless.ts"
 import type { LiveAgent, LiveSessions } from "../watching/live.ts"
 import type { Watch } from "../watching/watch.ts"
-import { moveOn, settleLeased } from "./entries.ts"
 import { mailText } from "./mail.ts"
 
 export interface PulledMail {

@@ -12,6 +12,7 @@ import { shownReason } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { folderUri } from "../../lib/folder-uri.ts"
+import { isFinal, WITH_AGENT } from "../../lib/transitions.ts"
 import type { Hookless } from "../watching/hookless.ts"
 
 export interface TargetStatus {
@@ -36,7 +37,6 @@ export interface TargetStatus {
   from: string[]
 }
 
-const WITH_AGENT: readonly DeliveryState[] = ["delivered", "seen", "running"]
 const MAX_TASK_CHARS = 200
 /** Of a long queue, so many are looked at. */
 const MOST_SENDERS_OF = 50
@@ -53,8 +53,7 @@ export function makeStatus({
 }): () => Promise<TargetStatus[]> {
   return async () => {
     const counts = await store.deliveries.counts(AGENT_CHANNEL)
-    const isOpen = (state: DeliveryState) => state === "queued" || WITH_AGENT.includes(state)
-    const sessions = counts.flatMap(({ lane, state }) => (isOpen(state) ? (addressOfLane(lane)?.sessionId ?? []) : []))
+    const sessions = counts.flatMap(({ lane, state }) => (isFinal(state) ? [] : (addressOfLane(lane)?.sessionId ?? [])))
     const targets: Address[] = [
       ...roster.list().map(({ name }) => ({ team: name })),
       ...[...new Set(sessions)].map((sessionId) => ({ sessionId })),

@@ -4,7 +4,7 @@ import { Failure } from "../../domain/failure.ts"
 import { AGENT_CHANNEL, addressOf, messageOf, targetOf } from "../../domain/message.ts"
 import { because, type ReasonWords } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
-import { stateEntry } from "./entries.ts"
+import { move } from "../../lib/transitions.ts"
 import type { Messages } from "./messages.ts"
 
 /** Messages that nothing more comes of by itself: a person says what is to become of them. */
@@ -53,12 +53,7 @@ export function makeStuck({
         newId = sent.id
       }
       const outcome = newId === undefined ? because("left") : because("said_again", newId)
-      const settled = await store.transaction(async (tx) => {
-        const nowMs = clock.nowMs()
-        if (!(await tx.deliveries.move(delivery.seq, STATES, "cancelled", outcome.words, nowMs))) return false
-        await tx.journal.append([stateEntry(delivery, "cancelled", nowMs, outcome)])
-        return true
-      })
+      const settled = await store.transaction((tx) => move(tx, delivery, STATES, "cancelled", clock.nowMs(), outcome))
       return { settled, ...(newId !== undefined && { newId }) }
     },
   }

@@ -5,6 +5,7 @@ import type { RichText } from "../../domain/rich-text.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { isCurrent, type Topic, type Verbosity } from "../../domain/topic.ts"
+import { MAX_ATTEMPTS } from "../../lib/transitions.ts"
 import { continuesNote } from "../render/notes.ts"
 import { hostWord, type MirrorPlace, topicName, topicUrl } from "./topics.ts"
 
@@ -29,8 +30,6 @@ export interface TellingDeps {
   place(tx: Store, session?: Session): Promise<MirrorPlace | undefined>
 }
 
-/** The couriers say when it has been tried too often. */
-const MAX_ATTEMPTS = 1_000_000
 /** People look for a topic by its name. */
 const RENAME_EVERY_MS = 3 * 60 * 1000
 

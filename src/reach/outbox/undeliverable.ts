@@ -4,6 +4,7 @@ import { cardCopyKey, chatLane, type Outgoing, topicLane } from "../../domain/ou
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
+import { MAX_ATTEMPTS } from "../../lib/transitions.ts"
 import type { Job, OutboxDesk } from "./desk.ts"
 
 /** What the messenger says it will never take: whoever it was for is told another way. */
@@ -82,7 +83,6 @@ export function makeUndeliverable({ store, clock, channelId, desk }: Undeliverab
 
 type Answer = Extract<Outgoing, { kind: "answer" }>
 
-const MAX_ATTEMPTS = 1_000_000
 const answer = (body: Answer["body"]): Omit<Answer, "chatId"> => ({ kind: "answer", threadId: null, body })
 const wordsOf = (why: string) =>
   `⚠️ A message could not be shown here: Telegram refused it in every form (${why}). Read it in the dashboard: throughline dashboard`
