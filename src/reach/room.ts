@@ -11,15 +11,15 @@ import type { Panes } from "../domain/panes.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
+import { makeBackoff } from "../lib/backoff.ts"
 import { makeCourier } from "./courier/courier.ts"
 import { makeDesk } from "./courier/desk.ts"
 import { makeEvidence } from "./courier/evidence.ts"
 import { makeHandOver } from "./courier/hand-over.ts"
 import { makeInterrupt } from "./courier/interrupt.ts"
-import { makeLadder } from "./courier/ladder.ts"
+import { makeLadder, PAUSES } from "./courier/ladder.ts"
 import { makeLineTurns } from "./courier/line-turns.ts"
 import { makeOpenTurns } from "./courier/open-turns.ts"
-import { makeParking } from "./courier/parking.ts"
 import { makePaster } from "./courier/paste.ts"
 import { makePrecedence } from "./courier/precedence.ts"
 import { makeProgress } from "./courier/progress.ts"
@@ -94,7 +94,7 @@ export function makeReach(deps: ReachDeps): ReachRoom {
   const isAgentUnder = (pid: number, panePid: number) => isUnder(pid, panePid, parentOf)
   const ownerPrefix = `courier ${host} ${home} `
   const desk = makeDesk({ ...deps, ownerPrefix, owner: ownerPrefix + newKey() })
-  const parking = makeParking()
+  const parking = makeBackoff(PAUSES)
   const turns = makeOpenTurns()
   // A team and its session, or two teams of one project, lead to the same pane.
   const inTurn = makeTurns()

@@ -1,14 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises"
-import { makeBell } from "../../domain/bell.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { type Address, addressOf, lanesOf, messageOf } from "../../domain/message.ts"
 import { because } from "../../domain/reason.ts"
+import { makeLaneRunner } from "../../lib/lane-runner.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
-import { type Desk, LEASE_MS } from "./desk.ts"
+import type { Desk } from "./desk.ts"
 import type { HandedOver } from "./hand-over.ts"
-import type { Closed, Ladder, Way } from "./ladder.ts"
-import type { Parking } from "./parking.ts"
+import type { Closed, Ladder, Parking, Way } from "./ladder.ts"
 import type { Precedence } from "./precedence.ts"
 import type { Recovery } from "./recovery.ts"
 import { isNobody, placeOf, type Whom } from "./whom.ts"
@@ -40,20 +38,14 @@ export interface CourierDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-const MOST_IN_HAND = 64
-const POLL_MS = 2_000
-/** Many have something at the same moment, and one look serves them all. */
-const GATHER_MS = 10
-const CUT_OFF_MS = 5_000
+const PROGRESS_MS = 2_000
+/** A busy agent's end of turn is told; this is for the end that is not. */
+const REST_MS = 250
 
 export function makeCourier(deps: CourierDeps): Courier {
   const { clock, desk, whom, ladder, precedence, parking, recovery, handOver, inTurn, onTrouble } = deps
-  const working = new Set<Promise<void>>()
-  const bell = makeBell()
   /** Lanes that let another message go first, by place: tried again as soon as that one is handed over. */
   const givingWay = new Map<string, Set<string>>()
-  let lastCutOffMs = 0
-  let ending: AbortSignal = AbortSignal.abort()
 
   const putOff = async (delivery: Delivery, { reason, until }: Pick<Closed, "reason" | "until">) => {
     parking.park(delivery.lane, until, clock.nowMs())
@@ -97,7 +89,7 @@ export function makeCourier(deps: CourierDeps): Courier {
       const result = await handOver(way, delivery, signal)
       if (result.kind === "closed") return putOff(delivery, result)
       // The agent is at this one now, and says when it has done.
-      if (way.rung === "pane" && isNormal(delivery)) parking.rest(delivery.lane, clock.nowMs())
+      if (way.rung === "pane" && isNormal(delivery)) parking.rest(delivery.lane, REST_MS, clock.nowMs(), "idle")
       else parking.clear(delivery.lane)
       resumeAfter(delivery, place)
       return result.kind === "unconfirmed"
@@ -105,67 +97,36 @@ export function makeCourier(deps: CourierDeps): Courier {
     if (isOpen) await recovery.settle(delivery, signal)
   }
 
-  const start = (delivery: Delivery, work: Promise<void>) => {
-    const done = work
-      .catch((error: unknown) => {
-        // What was begun stays leased until it is known what became of it.
-        desk.drop(delivery)
-        parking.park(delivery.lane, "somebody", clock.nowMs())
-        onTrouble(error, delivery.key)
-      })
-      .finally(() => {
-        working.delete(done)
-        bell.ring()
-      })
-    working.add(done)
-  }
-
-  const round = async (signal: AbortSignal) => {
-    const nowMs = clock.nowMs()
-    if (nowMs - lastCutOffMs >= CUT_OFF_MS) {
-      lastCutOffMs = nowMs
-      for (const delivery of await desk.takeCutOff(MOST_IN_HAND)) start(delivery, recovery.settle(delivery, signal))
-    }
-    const room = MOST_IN_HAND - desk.size
-    if (room <= 0) return
-    for (const delivery of await desk.take({ except: parking.parked(nowMs) }, room))
-      start(delivery, deliver(delivery, signal))
-  }
+  const settle = (delivery: Delivery) => runner.start(delivery, (signal) => recovery.settle(delivery, signal))
+  const runner = makeLaneRunner({
+    name: "message queue",
+    clock,
+    leases: desk,
+    backoff: parking,
+    most: 64,
+    gatherMs: 10,
+    onTrouble,
+    handler: {
+      take: (delivery) => runner.start(delivery, (signal) => deliver(delivery, signal)),
+      recover: settle,
+      failed({ lane, key }, error) {
+        parking.park(lane, "somebody", clock.nowMs())
+        onTrouble(error, key)
+      },
+    },
+  })
 
   return {
     async run(signal) {
-      ending = signal
-      const every = (everyMs: number, name: string, round: () => Promise<void>) =>
-        superviseLoop({ name, signal, everyMs, round, onTrouble })
-      const beside = [
-        every(LEASE_MS / 3, "message leases", desk.renew),
-        every(POLL_MS, "message progress", deps.progress),
-      ]
-      let isOpen = false
-      const stop = () => bell.ring()
-      signal.addEventListener("abort", stop)
-      await superviseLoop({
-        name: "message queue",
-        signal,
-        onTrouble,
-        async round(_, alive) {
-          if (!isOpen) await desk.open()
-          isOpen = true
-          await round(signal)
-          alive()
-          await bell.wait(Math.min(POLL_MS, parking.nextMs(clock.nowMs()) ?? POLL_MS))
-          await sleep(GATHER_MS)
-        },
-      })
-      await Promise.all(beside)
-      signal.removeEventListener("abort", stop)
-      await Promise.all(working)
+      const round = deps.progress
+      const progress = superviseLoop({ name: "message progress", signal, everyMs: PROGRESS_MS, round, onTrouble })
+      await Promise.all([runner.run(signal), progress])
     },
     nudge(to) {
       parking.release(lanesOf(to))
-      bell.ring()
+      runner.ring()
     },
-    watch: (delivery) => start(delivery, recovery.settle(delivery, ending)),
+    watch: settle,
   }
 }
 

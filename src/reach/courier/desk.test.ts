@@ -8,10 +8,11 @@ import { newSessionId, type SessionId } from "../../domain/ids.ts"
 import { AGENT_CHANNEL, laneOf } from "../../domain/message.ts"
 import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
+import { LEASE_MS } from "../../lib/leases.ts"
 import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/sqlite.ts"
 import type { LiveAgent } from "../watching/live.ts"
-import { type Desk, LEASE_MS, makeDesk } from "./desk.ts"
+import { type Desk, makeDesk } from "./desk.ts"
 
 const NOW = 1_800_000_000_000
 const NEVER = new AbortController().signal
@@ -62,7 +63,7 @@ describe("what is taken", () => {
     await enqueue("e1", { host: "there" })
     const desk = deskOf("1")
     expect(keys(await desk.take({}, 2))).toEqual(["a1", "b1"])
-    expect(desk.size).toBe(2)
+    expect(desk.held.size).toBe(2)
     expect(await kept("a1")).toMatchObject({ leaseOwner: "courier 1", leaseUntilMs: NOW + LEASE_MS, attempts: 1 })
     expect(keys(await desk.take({}, 9))).toEqual(["c1"])
     expect(keys(await deskOf("2").take({}, 9))).toEqual([])
@@ -117,7 +118,7 @@ describe("an attempt", () => {
     nowMs += LEASE_MS
     expect(keys(await next.take({}, 9))).toEqual(["b1"])
     expect(keys(await next.takeCutOff(9))).toEqual(["a1"])
-    expect(next.size).toBe(2)
+    expect(next.held.size).toBe(2)
     expect(await kept("a1")).toMatchObject({ leaseOwner: "courier 2", leaseUntilMs: nowMs + LEASE_MS, attempts: 1 })
   })
 
@@ -139,7 +140,7 @@ describe("what is given up", () => {
     const desk = deskOf("1")
     const delivery = await taken(desk)
     await desk.giveBack(delivery, because("agent_busy"))
-    expect(desk.size).toBe(0)
+    expect(desk.held.size).toBe(0)
     expect(await kept("a1")).toMatchObject({
       ...{ state: "queued", attempts: 0, outcome: "the agent is busy", leaseOwner: null, dueAtMs: NOW },
     })
@@ -154,7 +155,7 @@ describe("what is given up", () => {
     const delivery = await taken(desk)
     await desk.begin(delivery, agent(), "pane")
     await desk.again(delivery, because("not_arrived"))
-    expect(desk.size).toBe(0)
+    expect(desk.held.size).toBe(0)
     expect(await kept("a1")).toMatchObject({ attempts: 1, outcome: "it had not arrived", attemptStartedAtMs: null })
     expect(keys(await desk.take({}, 1))).toEqual(["a1"])
   })
@@ -163,7 +164,7 @@ describe("what is given up", () => {
     const desk = deskOf("1")
     const delivery = await taken(desk)
     await desk.settle(delivery, "uncertain", because("nothing_tells"))
-    expect(desk.size).toBe(0)
+    expect(desk.held.size).toBe(0)
     expect(await kept("a1")).toMatchObject({
       state: "uncertain",
       outcome: "nothing tells whether it arrived",
@@ -177,7 +178,7 @@ describe("what is given up", () => {
     const desk = deskOf("1")
     const [dropped, held] = [await taken(desk, "a1"), await taken(desk, "b1")]
     desk.drop(dropped)
-    expect(desk.size).toBe(1)
+    expect(desk.held.size).toBe(1)
     nowMs += 1_000
     await desk.renew()
     expect(await kept(dropped.key)).toMatchObject({ leaseUntilMs: NOW + LEASE_MS })
@@ -195,14 +196,14 @@ describe("whether it has arrived", () => {
     const delivery = await taken(desk)
     await arrives(delivery)
     expect(await desk.isConfirmed(delivery, FOREVER_MS, NEVER)).toBe(true)
-    expect(desk.size).toBe(0)
+    expect(desk.held.size).toBe(0)
   })
 
   test("is not known after the time that is given, and it stays in hand", async () => {
     const desk = deskOf("1")
     const delivery = await taken(desk)
     expect(await desk.isConfirmed(delivery, 30, NEVER)).toBe(false)
-    expect(desk.size).toBe(1)
+    expect(desk.held.size).toBe(1)
   })
 
   test("is not waited for when the program is to end, nor when it was to end before", async () => {
@@ -213,7 +214,7 @@ describe("whether it has arrived", () => {
     ending.abort()
     expect(await waiting).toBe(false)
     expect(await desk.isConfirmed(delivery, FOREVER_MS, ending.signal)).toBe(false)
-    expect(desk.size).toBe(1)
+    expect(desk.held.size).toBe(1)
   })
 
   test("is looked up from time to time, also after a look that failed", async () => {

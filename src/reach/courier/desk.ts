@@ -1,105 +1,54 @@
-import type { Clock } from "../../domain/clock.ts"
-import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
+import type { Delivery } from "../../domain/delivery.ts"
 import { AGENT_CHANNEL, messageOf, type Rung } from "../../domain/message.ts"
 import { because, type Reason, wordsOf } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
-import { expire, settleLeased } from "../../lib/transitions.ts"
+import { type Leases, type LeasesDeps, makeLeases } from "../../lib/leases.ts"
+import { type Settled, stateEntry } from "../../lib/transitions.ts"
 import { waitingEntry } from "../messages/entries.ts"
 import type { LiveAgent } from "../watching/live.ts"
 
-/** What the courier has in hand: leased to it, renewed while it is at it, and given back or settled. */
-export interface Desk {
-  /** Heads of lanes, of these or of all but those. */
-  take(lanes: { only?: readonly string[]; except?: readonly string[] }, limit: number): Promise<Delivery[]>
-  /** Those that were in the middle when a courier ended. */
-  takeCutOff(limit: number): Promise<Delivery[]>
+/** The leases of messages, in the terms of the agents that they go to. */
+export interface Desk extends Omit<Leases, "begin" | "giveBack" | "retry" | "settle"> {
   /** Written before anything is done. False when somebody else has it now. */
   begin(delivery: Delivery, agent: LiveAgent, rung: Rung): Promise<boolean>
   /** Nothing was done with it. Without a reason, what it waited for before holds still. */
   giveBack(delivery: Delivery, reason?: Reason): Promise<void>
   /** It is known not to have arrived: another try. */
   again(delivery: Delivery, reason: Reason): Promise<void>
-  settle(delivery: Delivery, state: Exclude<DeliveryState, "queued">, reason?: Reason): Promise<void>
+  settle(delivery: Delivery, state: Settled, reason?: Reason): Promise<void>
   /** Whether it has left the queue within this time: the evidence is found by whoever follows the journal. */
   isConfirmed(delivery: Delivery, withinMs: number, signal: AbortSignal): Promise<boolean>
   /** Evidence of it is being written: worth a look when it is. */
   noticed(key: string): void
-  /** No longer in hand, whatever became of it. */
-  drop(delivery: Delivery): void
-  readonly size: number
-  /** Former ones of this name hold nothing any more. */
-  open(): Promise<void>
-  renew(): Promise<void>
 }
 
-export interface DeskDeps {
+export interface DeskDeps extends Pick<LeasesDeps, "clock" | "host" | "ownerPrefix" | "owner"> {
   store: Store
-  clock: Clock
-  host: string
-  /** The same for every courier of this home; those before this one are dead. */
-  ownerPrefix: string
-  owner: string
 }
 
-export const LEASE_MS = 30_000
 const CONFIRM_POLL_MS = 250
 
-export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): Desk {
-  const inHand = new Map<number, Delivery>()
+export function makeDesk({ store, ...deps }: DeskDeps): Desk {
+  const leases = makeLeases({ ...deps, store, channel: AGENT_CHANNEL, expires: [AGENT_CHANNEL] })
   const noticed = new Set<string>()
-  const request = (limit: number) => ({ owner, host, leaseMs: LEASE_MS, limit, channels: [AGENT_CHANNEL] })
-  const held = (found: Delivery[]) => {
-    for (const delivery of found) inHand.set(delivery.seq, delivery)
-    return found
-  }
 
   return {
-    async take({ only, except }, limit) {
-      const nowMs = clock.nowMs()
-      // A lease that a power cut undoes is taken again: no disk is waited for.
-      return held(
-        await store.transaction(
-          async (tx) => {
-            await expire(tx, AGENT_CHANNEL, nowMs)
-            const lanes = { ...(only ? { lanes: only } : {}), ...(except ? { exceptLanes: except } : {}) }
-            return tx.deliveries.lease({ ...request(limit), ...lanes }, nowMs)
-          },
-          { readAgain: true },
-        ),
-      )
-    },
-    async takeCutOff(limit) {
-      return held(await store.deliveries.cutOff(request(limit), clock.nowMs()))
-    },
-    async begin(delivery, { session }, rung) {
-      const nowMs = clock.nowMs()
-      const way = { sessionId: session.id, rung }
-      if (!(await store.deliveries.startAttempt(delivery.seq, owner, nowMs, way))) return false
-      Object.assign(delivery, { ...way, attemptStartedAtMs: nowMs })
-      return true
-    },
-    async giveBack(delivery, reason) {
-      inHand.delete(delivery.seq)
-      const spared = { isSpared: true }
+    ...leases,
+    begin: (delivery, { session }, rung) => leases.begin(delivery, { way: { sessionId: session.id, rung } }),
+    giveBack(delivery, reason) {
       const words = wordsOf(reason) ?? delivery.outcome ?? because("agent_busy").words
-      // Due since it was: a lease that is being asked for right now may have looked at the clock before.
-      await store.transaction(
-        async (tx) => {
-          const isBack = await tx.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, words, spared)
-          if (isBack && words !== delivery.outcome && (await isPersons(tx, delivery)))
-            await tx.journal.append([waitingEntry(delivery, clock.nowMs())])
+      return leases.giveBack(delivery, words, {
+        async also(tx, nowMs) {
+          if (words !== delivery.outcome && (await isPersons(tx, delivery)))
+            await tx.journal.append([waitingEntry(delivery, nowMs)])
         },
-        { readAgain: true },
-      )
+      })
     },
-    async again(delivery, reason) {
-      inHand.delete(delivery.seq)
-      await store.deliveries.retry(delivery.seq, owner, delivery.dueAtMs, reason.words)
-    },
-    async settle(delivery, state, reason) {
-      inHand.delete(delivery.seq)
-      await store.transaction((tx) => settleLeased(tx, delivery, state, clock.nowMs(), reason))
-    },
+    again: (delivery, reason) => leases.retry(delivery, reason.words),
+    settle: (delivery, state, reason) =>
+      leases.settle(delivery, state, wordsOf(reason), (tx, nowMs) =>
+        tx.journal.append([stateEntry(delivery, state, nowMs, reason)]),
+      ),
     isConfirmed: (delivery, withinMs, signal) =>
       new Promise((resolve) => {
         let isOver = false
@@ -111,7 +60,7 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
           clearInterval(poll)
           clearTimeout(patience)
           signal.removeEventListener("abort", onAbort)
-          if (confirmed) inHand.delete(delivery.seq)
+          if (confirmed) leases.drop(delivery)
           resolve(confirmed)
         }
         let isLooking = false
@@ -131,15 +80,7 @@ export function makeDesk({ store, clock, host, ownerPrefix, owner }: DeskDeps): 
         if (signal.aborted) finish(false)
         else void look()
       }),
-    noticed: (key) => void ([...inHand.values()].some((one) => one.key === key) && noticed.add(key)),
-    drop: (delivery) => void inHand.delete(delivery.seq),
-    get size() {
-      return inHand.size
-    },
-    open: () => store.deliveries.endLeases(ownerPrefix, owner, clock.nowMs()),
-    async renew() {
-      for (const { seq } of inHand.values()) await store.deliveries.renew(seq, owner, LEASE_MS, clock.nowMs())
-    },
+    noticed: (key) => void ([...leases.held.values()].some((one) => one.key === key) && noticed.add(key)),
   }
 }
 

@@ -93,10 +93,7 @@ export function makeHandOver(deps: HandOverDeps) {
   }
 
   return async (way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
-    if (!(await desk.begin(delivery, way.agent, way.rung))) {
-      desk.drop(delivery)
-      return SETTLED
-    }
+    if (!(await desk.begin(delivery, way.agent, way.rung))) return SETTLED
     if (way.rung === "pane") return byPane(way, delivery, signal)
     if (way.rung === "line") return byLine(way, delivery, signal)
     if (waiters.wake(way.agent.session, mailText(delivery))) return { kind: "unconfirmed" }

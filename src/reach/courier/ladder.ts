@@ -6,6 +6,7 @@ import { messageOf } from "../../domain/message.ts"
 import type { PaneAddress } from "../../domain/panes.ts"
 import type { Machine } from "../../domain/platform.ts"
 import { because, type Reason } from "../../domain/reason.ts"
+import type { Backoff, Pauses } from "../../lib/backoff.ts"
 import { isMail, isTooLongToWake } from "../messages/mail.ts"
 import type { LiveAgent } from "../watching/live.ts"
 import type { OpenTurns } from "./open-turns.ts"
@@ -29,6 +30,15 @@ export interface Closed {
   reason: Reason
   /** What may open it: the end of a turn, or that somebody comes at all. */
   until: "turn" | "idle" | "somebody"
+}
+
+/** Lanes whose next message cannot go now. */
+export type Parking = Backoff<Closed["until"]>
+
+export const PAUSES: Pauses<Closed["until"]> = {
+  turn: { firstMs: 50, mostMs: 1_000 },
+  idle: { firstMs: 50, mostMs: 1_000 },
+  somebody: { firstMs: 200, mostMs: 3_000 },
 }
 
 export interface LadderDeps {

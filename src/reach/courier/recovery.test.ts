@@ -170,7 +170,7 @@ describe("nothing is decided", () => {
     const delivery = await begun()
     await store.deliveries.settle(delivery.seq, "c 1", "done", "by a hook", nowMs)
     expect(await settled(delivery)).toEqual(["done", "by a hook"])
-    expect(desk.size).toBe(0)
+    expect(desk.held.size).toBe(0)
   })
 
   test("of what is settled while the last hooks are read", async () => {
@@ -180,7 +180,7 @@ describe("nothing is decided", () => {
       return false
     }
     expect(await settled(delivery)).toEqual(["done", "by a hook"])
-    expect(desk.size).toBe(0)
+    expect(desk.held.size).toBe(0)
   })
 
   test.each<[Rung, number]>([
@@ -261,7 +261,7 @@ describe("nothing is decided", () => {
 
   test("when the program is to end", async () => {
     expect(await settled(await begun(), AbortSignal.abort())).toEqual(["queued", null])
-    expect(desk.size).toBe(1)
+    expect(desk.held.size).toBe(1)
   })
 
   test("while the agent is at work", async () => {
@@ -283,7 +283,7 @@ describe("it has arrived", () => {
     await said("prompt", "something else", NOW + 1)
     await said("prompt", TEXT, NOW)
     expect(await settled(delivery)).toEqual(FOUND)
-    expect(desk.size).toBe(0)
+    expect(desk.held.size).toBe(0)
   })
 
   test("where a prompt since then has its id", async () => {
@@ -425,7 +425,7 @@ describe("in a pane", () => {
     expect(await settled(delivery)).toEqual(["delivered", "by its hook"])
     expect(await one.all()).toBe("\r")
     expect(places).toEqual([`${one.pane.socket}\0${one.pane.pane}`])
-    expect(desk.size).toBe(0)
+    expect(desk.held.size).toBe(0)
   })
 
   test.each([

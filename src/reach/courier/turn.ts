@@ -10,7 +10,7 @@ import { isMail, mailText } from "../messages/mail.ts"
 import { teamsOf } from "../watching/belonging.ts"
 import type { Courier } from "./courier.ts"
 import type { Desk } from "./desk.ts"
-import type { Parking } from "./parking.ts"
+import type { Parking } from "./ladder.ts"
 import { lanesTo } from "./precedence.ts"
 import { isNobody, type Whom } from "./whom.ts"
 
@@ -40,7 +40,7 @@ export function makeTurnContext(deps: TurnDeps) {
 
   /** The courier may be looking at it this very moment, and will give it back: the agent is busy still. */
   const headOf = async (lane: string): Promise<Delivery | undefined> => {
-    for (const untilMs = clock.nowMs() + LOOKING_MS; parking.waitsForTurn(lane); await sleep(10)) {
+    for (const untilMs = clock.nowMs() + LOOKING_MS; parking.causeOf(lane) === "turn"; await sleep(10)) {
       const [delivery] = await desk.take({ only: [lane] }, 1)
       if (delivery || clock.nowMs() > untilMs) return delivery
     }
