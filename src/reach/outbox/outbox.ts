@@ -1,13 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises"
-import { makeBell } from "../../domain/bell.ts"
 import type { Channel } from "../../domain/channel.ts"
 import type { Clock } from "../../domain/clock.ts"
-import { newKey } from "../../domain/ids.ts"
 import type { Outgoing } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
-import { superviseLoop } from "../../lib/supervised-loop.ts"
+import { makeBackoff } from "../../lib/backoff.ts"
+import { makeLaneRunner } from "../../lib/lane-runner.ts"
 import { makeChats } from "./chats.ts"
-import { type Job, LEASE_MS, makeOutboxDesk } from "./desk.ts"
+import { type Job, makeOutboxDesk } from "./desk.ts"
 import { makeFlatChats } from "./flat.ts"
 import { makeFolding } from "./fold.ts"
 import { makeHolds } from "./holds.ts"
@@ -43,13 +41,8 @@ export interface OutboxDeps {
 }
 
 const SETTINGS: OutboxSettings = { keptForCards: 3, trailMs: 4_000 }
-const POLL_MS = 2_000
-/** Many things are enqueued at the same moment, and one look serves them all. */
-const GATHER_MS = 50
 /** What comes behind the heads of lanes may hurry them, and is looked at so often. */
 const REST_MS = 300
-const CUT_OFF_MS = 10_000
-const STOP_MS = 5_000
 /** So long a reply to a message finds its session. */
 const REMEMBERED_MS = 90 * 24 * 3_600_000
 
@@ -61,7 +54,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     parts: async (outgoing) => ("body" in outgoing || !hasWords(outgoing) ? deps.rendering.parts(outgoing) : undefined),
   }
   const ownerPrefix = `outbox ${host} ${home} `
-  const desk = makeOutboxDesk({ ...deps, channelId: channel.id, ownerPrefix, owner: ownerPrefix + newKey() })
+  const desk = makeOutboxDesk({ ...deps, channelId: channel.id, ownerPrefix })
   const holds = makeHolds({ ...deps, channelId: channel.id })
   const chats = makeChats({ ...deps, can: channel.can, holds })
   const flat = makeFlatChats({ ...deps, channelId: channel.id, holds })
@@ -77,38 +70,24 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     undeliverable,
     settings: { ...SETTINGS, ...deps.settings },
     activeTrails: (chatId) =>
-      [...desk.jobs.values()].filter((job) => job.outgoing.kind === "line" && locating.chatOf(job) === chatId).length,
+      desk.jobs().filter((job) => job.outgoing.kind === "line" && locating.chatOf(job) === chatId).length,
   })
-  const bell = makeBell()
   /** Chats to which a call is under way. */
-  const busy = new Map<string, Promise<void>>()
+  const busy = new Set<string>()
   const servedAtMs = new Map<string, number>()
   const foreign = new Set<string>()
   /** Approval requests that people got in private, because their chat cannot be written to. */
   const askedElsewhere = new Set<string>()
   /** Chats in which nothing could be done a moment ago, and until when that is taken for granted. */
   const resting = new Map<string, number>()
-  let [lastCutOffMs, lastRenewMs] = [0, 0]
-
-  const start = (chatId: string, work: () => Promise<void>) => {
-    const done = work()
-      .catch((error: unknown) => onTrouble(error, `${channel.id} ${chatId}`))
-      .finally(() => {
-        busy.delete(chatId)
-        resting.delete(chatId)
-        bell.ring()
-      })
-    busy.set(chatId, done)
-  }
 
   const act = async (chatId: string, job: Job, step: Step) => {
     servedAtMs.set(job.delivery.lane, clock.nowMs())
     try {
       await chats.heed(chatId, step.call, await step.run())
-    } catch (error) {
-      // What was begun comes back as something that may have happened when its lease is over.
-      desk.drop(job)
-      throw error
+    } finally {
+      busy.delete(chatId)
+      resting.delete(chatId)
     }
   }
 
@@ -125,7 +104,8 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
       const step = await steps.next(job, at)
       const atMs = await chats.stepAtMs(chatId, step)
       if (atMs <= nowMs) {
-        start(chatId, () => act(chatId, job, step))
+        busy.add(chatId)
+        runner.start(job.delivery, () => act(chatId, job, step))
         return nowMs
       }
       nextMs = Math.min(nextMs, atMs)
@@ -146,42 +126,23 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     })
   }
 
-  const admit = async (jobs: Job[]) => {
-    for (const job of jobs) {
-      // Its courier ended in the middle of a call.
-      if (job.progress.isUnderWay && job.outgoing.kind === "waiting") {
-        await leave(job, job.outgoing.noticeId)
-        continue
-      }
-      if (job.progress.isUnderWay) await desk.note(job, doubted(job.progress))
-      const whose = await locating.whose(job)
-      resting.delete(locating.chatOf(job))
-      if (whose === "ours") continue
-      if (whose === "nobody's") await desk.settle(job, "failed", "there is no such topic")
-      else {
-        foreign.add(job.delivery.lane)
-        await desk.giveBack(job, "it is another home's")
-      }
-    }
+  const admit = async (job: Job) => {
+    // Its courier ended in the middle of a call.
+    if (job.progress.isUnderWay && job.outgoing.kind === "waiting") return leave(job, job.outgoing.noticeId)
+    if (job.progress.isUnderWay) await desk.note(job, doubted(job.progress))
+    const whose = await locating.whose(job)
+    resting.delete(locating.chatOf(job))
+    if (whose === "nobody's") await desk.settle(job, "failed", "there is no such topic")
+    if (whose !== "another's") return
+    foreign.add(job.delivery.lane)
+    await desk.leases.giveBack(job.delivery, "it is another home's")
   }
 
   /** Answers with when to look again. */
-  const round = async (): Promise<number> => {
+  const plan = async (): Promise<number> => {
     const nowMs = clock.nowMs()
-    if (nowMs - lastRenewMs >= LEASE_MS / 3) {
-      lastRenewMs = nowMs
-      await desk.renew()
-    }
-    if (nowMs - lastCutOffMs >= CUT_OFF_MS) {
-      lastCutOffMs = nowMs
-      foreign.clear()
-      await admit(await desk.takeCutOff())
-      await endIdleTrails(store, channel.id, home, nowMs)
-    }
-    await admit(await desk.take([...foreign]))
-    const byChat = Map.groupBy(desk.jobs.values(), locating.chatOf)
-    let nextMs = nowMs + POLL_MS
-    for (const [chatId, jobs] of byChat) {
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const [chatId, jobs] of Map.groupBy(desk.jobs(), locating.chatOf)) {
       if (busy.has(chatId)) continue
       let atMs = resting.get(chatId) ?? 0
       if (atMs <= nowMs) {
@@ -194,42 +155,49 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     return nextMs
   }
 
+  const runner = makeLaneRunner({
+    name: `${channel.id} outbox`,
+    clock,
+    leases: desk.leases,
+    // Not lanes pause here, but chats.
+    backoff: makeBackoff({}),
+    most: 1_000,
+    sweepMs: 10_000,
+    gatherMs: 50,
+    // Who is not answered by then may have been heard: that is found out when it goes on.
+    endMs: 5_000,
+    onWake: store.onWake,
+    onTrouble,
+    handler: {
+      async open() {
+        await holds.open()
+        await store.topics.forgetMessages(clock.nowMs() - REMEMBERED_MS)
+        await store.waitNotices.drop(clock.nowMs() - REMEMBERED_MS)
+      },
+      async sweep() {
+        foreign.clear()
+        await endIdleTrails(store, channel.id, home, clock.nowMs())
+      },
+      recover: (delivery) => admit(desk.jobOf(delivery)),
+      except: () => foreign,
+      take: (delivery) => admit(desk.jobOf(delivery)),
+      plan,
+      // What was begun comes back as something that may have happened when its lease is over.
+      failed: (delivery, error) => onTrouble(error, `${channel.id} ${locating.chatOf(desk.jobOf(delivery))}`),
+    },
+  })
+
   return {
     async run(signal) {
-      const ring = () => bell.ring()
-      const off = store.onWake(ring)
-      signal.addEventListener("abort", ring)
-      let isOpen = false
-      await superviseLoop({
-        name: `${channel.id} outbox`,
-        signal,
-        onTrouble,
-        async round(_, alive) {
-          if (!isOpen) {
-            await desk.open()
-            await holds.open()
-            await store.topics.forgetMessages(clock.nowMs() - REMEMBERED_MS)
-            await store.waitNotices.drop(clock.nowMs() - REMEMBERED_MS)
-            isOpen = true
-          }
-          const nextMs = await round()
-          alive()
-          await bell.wait(Math.max(0, Math.min(POLL_MS, nextMs - clock.nowMs())))
-          await sleep(GATHER_MS)
-        },
-      })
-      off()
-      signal.removeEventListener("abort", ring)
-      // Who is not answered by then may have been heard: that is found out when it goes on.
-      await Promise.race([Promise.all(busy.values()), sleep(STOP_MS, undefined, { ref: false })])
+      await runner.run(signal)
       try {
-        for (const job of [...desk.jobs.values()])
-          if (!job.progress.isUnderWay) await desk.giveBack(job, "the outbox was stopped")
+        for (const { delivery, progress } of desk.jobs())
+          if (!progress.isUnderWay) await desk.leases.giveBack(delivery, "the outbox was stopped")
       } catch (error) {
         onTrouble(error, "what was not said is taken up again by its lease")
       }
     },
-    nudge: () => bell.ring(),
+    nudge: runner.ring,
     status: () => statusOf({ store, channelId: channel.id, botId, home }),
   }
 }
