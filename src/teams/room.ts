@@ -2,7 +2,6 @@ import type { Caller } from "../domain/caller.ts"
 import type { Clients } from "../domain/clients.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { Driver, DriveWish, PermissionAnswer, PermissionRequest } from "../domain/driver.ts"
-import { newKey } from "../domain/ids.ts"
 import { type IfOpen, MAIN_THREAD, type Pair } from "../domain/pair.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
@@ -133,7 +132,7 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
   const handing = makeHanding({ ...deps, onChanged: news.tell })
   const recovery = makeRecovery({ ...deps, handing, endProcess })
   const asking = makeAsking({
-    ...{ ...deps, pool, recovery, handing, words, ownerPrefix, owner: ownerPrefix + newKey() },
+    ...{ ...deps, pool, recovery, handing, words, ownerPrefix },
     onChanged: news.tell,
   })
   const hasOwnServer = (platform: string) => can(platform)?.ownServer ?? true
