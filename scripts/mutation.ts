@@ -20,7 +20,14 @@ const MODULES: Record<string, { mutate: string[]; tests: string[] }> = {
   },
   presence: { mutate: ["src/reach/watching/posts.ts"], tests: ["src/reach/watching/posts*.test.ts"] },
   leases: { mutate: ["src/store/leasing.ts"], tests: ["test/contracts/leases.mutation.ts"] },
-  "leases-desk": { mutate: ["src/reach/courier/desk.ts"], tests: ["src/reach/courier/desk.test.ts"] },
+  "leases-desk": {
+    mutate: ["src/reach/courier/desk.ts", "src/lib/leases.ts"],
+    tests: ["src/reach/courier/desk.test.ts", "src/lib/lane-runner.test.ts"],
+  },
+  lanes: {
+    mutate: ["src/lib/lane-runner.ts", "src/lib/backoff.ts", "src/lib/transitions.ts"],
+    tests: ["src/lib/lane-runner.test.ts", "src/lib/backoff.test.ts", "src/lib/transitions.test.ts"],
+  },
   recovery: { mutate: ["src/reach/courier/recovery.ts"], tests: ["src/reach/courier/recovery.test.ts"] },
   "recovery-teams": { mutate: ["src/teams/recovery.ts"], tests: ["src/teams/recovery.test.ts"] },
   evidence: {
