@@ -12,6 +12,7 @@ import type { Machine } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
 import { makeBackoff } from "../lib/backoff.ts"
+import { makeKeyedMutex } from "../lib/mutex.ts"
 import { makeCourier } from "./courier/courier.ts"
 import { makeDesk } from "./courier/desk.ts"
 import { makeEvidence } from "./courier/evidence.ts"
@@ -97,7 +98,7 @@ export function makeReach(deps: ReachDeps): ReachRoom {
   const parking = makeBackoff(PAUSES)
   const turns = makeOpenTurns()
   // A team and its session, or two teams of one project, lead to the same pane.
-  const inTurn = makeTurns()
+  const inTurn = makeKeyedMutex()
   const whom = makeWhom(deps)
   const isStillThere = async (agent: LiveAgent) => {
     const now = await deps.live.ofSession(agent.session.id, { isFresh: true })
@@ -168,16 +169,5 @@ export function makeReach(deps: ReachDeps): ReachRoom {
       await courier.run(signal)
       await lineTurns.end()
     },
-  }
-}
-
-/** One after another for each key, side by side for different ones. */
-function makeTurns() {
-  const last = new Map<string, Promise<unknown>>()
-  return <T>(key: string, act: () => Promise<T>): Promise<T> => {
-    const done = (last.get(key) ?? Promise.resolve()).then(act)
-    const kept: Promise<unknown> = done.catch(() => {}).finally(() => last.get(key) === kept && last.delete(key))
-    last.set(key, kept)
-    return done
   }
 }

@@ -8,6 +8,7 @@ import type { Machine } from "../../domain/platform.ts"
 import type { Post } from "../../domain/post.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
+import { makeMutex } from "../../lib/mutex.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { afterDeath, type Lives, newLives, startedNow } from "./lives.ts"
 
@@ -185,13 +186,8 @@ export function makeKeeping(deps: Deps): Keeping {
     if (clock.nowMs() - session.statusAtMs > team.idleTimeoutMs) await panes.end(pane)
   }
 
-  let busy: Promise<unknown> = Promise.resolve()
   /** One after the other: a person's `up` and the tick must not both start the same one. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = busy.then(work)
-    busy = done.catch(() => {})
-    return done
-  }
+  const inTurn = makeMutex()
 
   const tick = async () => {
     const kept = (await store.posts.list()).filter((post) => post.isKept && post.host === host)

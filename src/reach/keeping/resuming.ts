@@ -9,6 +9,7 @@ import type { PaneAddress, Panes } from "../../domain/panes.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { plainTeam, type Roster, type Team } from "../../domain/team.ts"
+import { makeMutex } from "../../lib/mutex.ts"
 import { kindOf } from "../../lib/untrusted-file.ts"
 import type { LiveSessions } from "../watching/live.ts"
 
@@ -97,13 +98,8 @@ export function makeResuming({
     }
   }
 
-  let busy: Promise<unknown> = Promise.resolve()
   /** One after the other: two taps on one button must not start two. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = busy.then(work)
-    busy = done.catch(() => {})
-    return done
-  }
+  const inTurn = makeMutex()
 
   /** As the team's own are started, where the folder is a team's. */
   const teamAt = (dir: string, platform: string | undefined): Team =>

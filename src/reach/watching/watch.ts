@@ -7,6 +7,7 @@ import type { PaneAddress } from "../../domain/panes.ts"
 import type { Post } from "../../domain/post.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
+import { makeMutex } from "../../lib/mutex.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { makeAlongside } from "./alongside.ts"
 import { teamsOf } from "./belonging.ts"
@@ -75,13 +76,8 @@ export function makeWatch(deps: WatchDeps): Watch {
   let saved = 0
 
   const alongside = makeAlongside()
-  let busy: Promise<unknown> = Promise.resolve()
   /** One after the other: evidence that was gathered before another step has decided would undo that decision. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = busy.then(work)
-    busy = done.catch(() => {})
-    return done
-  }
+  const inTurn = makeMutex()
 
   const begin = async () => {
     const was = await store.journal.position(FOLLOWER)

@@ -1,4 +1,5 @@
 import { IndexUnusable } from "../../domain/index-tables.ts"
+import { makeMutex } from "../../lib/mutex.ts"
 import { Delta } from "./delta.ts"
 import { flush } from "./flush.ts"
 import { drop, merge, plannedMerge } from "./merge.ts"
@@ -20,7 +21,7 @@ export class Work {
   #durable: number
   #writing: Job | undefined
   #tidying: Job | undefined
-  #tail: Promise<unknown> = Promise.resolve()
+  readonly #inTurn = makeMutex()
   #isUncertain = false
   #isClosed = false
 
@@ -47,24 +48,20 @@ export class Work {
 
   /** One after the other: what changes the tables or the shelf never meets another change half done. */
   alone<T>(change: () => Promise<T>): Promise<T> {
-    const done = this.#tail.then(() => {
+    return this.#inTurn(async () => {
       // The tables may be another engine's by now.
       if (this.#isClosed) throw new IndexUnusable("gone", "the index was closed")
       return change()
     })
-    this.#tail = done.catch(() => {})
-    return done
   }
 
   /** Closed once; whatever comes after it is refused. */
   close(): Promise<void> {
-    const done = this.#tail.then(async () => {
+    return this.#inTurn(async () => {
       if (this.#isClosed) return
       this.#isClosed = true
       await this.#shelf.tables.close()
     })
-    this.#tail = done.catch(() => {})
-    return done
   }
 
   reached(position: number): void {

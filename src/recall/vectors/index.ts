@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import type { Embedder } from "../../domain/embedder.ts"
 import type { SpaceTables, VectorHit, VectorTables } from "../../domain/vector-tables.ts"
+import { makeMutex } from "../../lib/mutex.ts"
 import { type Codes, makeCodes } from "./codes.ts"
 import { cosine, isZero, quantise } from "./quantised.ts"
 import { rotationOf } from "./rotation.ts"
@@ -36,7 +37,8 @@ export async function openVectorIndex(
   const space = await tables.space({ id: `${id}/${FORMAT}`, dimension })
   const memory = space.nearest ? undefined : await load(space, dimension)
   const rotate = rotationOf(dimension)
-  const inOrder = queue()
+  /** Writes one at a time: a vector removed while it is being put must not come back. */
+  const inOrder = makeMutex()
 
   const scores = async (query: Float32Array, exchanges: readonly number[]) =>
     (await space.byExchange(exchanges))
@@ -119,15 +121,5 @@ async function load(space: SpaceTables, dimension: number): Promise<Memory> {
     for (const row of rows) memory.put(row)
     if (rows.length < LOAD_AT_ONCE) return memory
     after = rows.at(-1)!.exchange
-  }
-}
-
-/** Writes one after the other: a vector that is removed while it is put must not come back. */
-function queue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const next = last.then(work)
-    last = next.catch(() => {})
-    return next
   }
 }

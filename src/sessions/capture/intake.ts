@@ -6,6 +6,7 @@ import type { Project } from "../../domain/project.ts"
 import type { Session } from "../../domain/session.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
 import type { Store } from "../../domain/store.ts"
+import { makeMutex } from "../../lib/mutex.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import type { ArchiveRules } from "./archive.ts"
 import type { Capturing } from "./capturing.ts"
@@ -60,13 +61,8 @@ const CLEARED_MS = 60_000
 export function makeIntake(deps: Deps): Intake {
   const { store, clock, rules, capturing, agents, spoolDir, onTrouble } = deps
   const spool = makeSpool(spoolDir)
-  let last: Promise<unknown> = Promise.resolve()
   /** One after the other: the order in which agents spoke is the order in which they are kept. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work)
-    last = done.catch(() => {})
-    return done
-  }
+  const inTurn = makeMutex()
 
   const mayKeep = async (platform: string, nativeId: string | undefined, cwd: string | undefined) => {
     if (cwd !== undefined && rules.excluded(cwd)) return false

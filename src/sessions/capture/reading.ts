@@ -4,6 +4,7 @@ import type { Clock } from "../../domain/clock.ts"
 import type { DatabaseReader, LineState, LinesReader, SourceReader, WholeReader } from "../../domain/platform.ts"
 import { type NewSource, OVER_LIMIT, type Source, UNKNOWN_KIND } from "../../domain/source.ts"
 import { plainText } from "../../domain/text.ts"
+import { makeMutex } from "../../lib/mutex.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import { checkLinks } from "../../lib/untrusted-file.ts"
 import type { Archive } from "./archive.ts"
@@ -182,16 +183,8 @@ async function readLines(
   }
 }
 
-let lastLongLine: Promise<void> = Promise.resolve()
-
 /** One at a time, whatever file they are in: each takes many times its length of memory until it is kept. */
-async function oneLongLine(work: () => Promise<void>): Promise<void> {
-  const before = lastLongLine
-  const { promise, resolve } = Promise.withResolvers<void>()
-  lastLongLine = promise
-  await before
-  await work().finally(resolve)
-}
+const oneLongLine = makeMutex()
 
 /**
  * Also when nothing shows at its ends: a file that is another one, or has another time and still the same size, was not
