@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { agents } from "../adapters/setup/list.ts"
 import { hookPayload, type SentHook } from "../domain/hook.ts"
-import type { Asking } from "../reach/approvals/asking.ts"
+import type { HookApprovals } from "../reach/approvals/asking.ts"
 import { agentHooks } from "./agent-hooks.ts"
 import { makeMissedStarts } from "./missed-starts.ts"
 
@@ -29,7 +29,7 @@ function made() {
     greet: async ({ event }) => (event.start === undefined ? undefined : "The rope is blue."),
     missed,
     reach: { turnContext: async () => undefined, wait: async () => ({ kind: "over" }) },
-    asking: { heard: () => {} } as unknown as Asking,
+    asking: { heard: () => {} } as unknown as HookApprovals,
   })
   return { missed, onHook: hooks.onHook }
 }

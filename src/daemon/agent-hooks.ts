@@ -1,8 +1,8 @@
 import { hookPayload, type SentHook } from "../domain/hook.ts"
 import type { AgentSetup } from "../domain/setup.ts"
-import type { Asking } from "../reach/approvals/asking.ts"
+import type { HookApprovals } from "../reach/approvals/asking.ts"
 import type { ReachRoom } from "../reach/room.ts"
-import type { Heard, Intake } from "../sessions/capture/intake.ts"
+import type { HookIntake, KeptHook } from "../sessions/capture/intake.ts"
 import type { MissedStarts } from "./missed-starts.ts"
 
 /** What agents' hooks are answered with. */
@@ -12,16 +12,16 @@ export interface AgentHooks {
   /** A hook waits: a text to wake its agent with, null when nothing is to come, undefined when it is to ask again. */
   onWait(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
   /** A hook asks for a person's word: it, null when none is to come, undefined when it is to come and wait. */
-  onAsk: Asking["ask"]
+  onAsk: HookApprovals["ask"]
 }
 
 interface Deps {
   agents: readonly AgentSetup[]
-  intake: Intake
-  greet(begun: Heard & { platform: string }): Promise<string | undefined>
+  intake: HookIntake
+  greet(begun: KeptHook & { platform: string }): Promise<string | undefined>
   missed: MissedStarts
   reach: Pick<ReachRoom, "turnContext" | "wait">
-  asking: Asking
+  asking: HookApprovals
 }
 
 /** As Claude Code and Codex call it, Gemini CLI, and opencode. */

@@ -3,10 +3,10 @@ import { agents } from "../adapters/setup/list.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster } from "../domain/team.ts"
-import { type Asking, makeAsking } from "../reach/approvals/asking.ts"
+import { type HookApprovals, makeAsking } from "../reach/approvals/asking.ts"
 import { makeLinesAsking } from "../reach/approvals/line-asking.ts"
 import type { LiveSessions } from "../reach/watching/live.ts"
-import type { Intake } from "../sessions/capture/intake.ts"
+import type { HookIntake } from "../sessions/capture/intake.ts"
 import type { Permits } from "../teams/permits.ts"
 import type { Log } from "./log.ts"
 import { processStart } from "./process-identity.ts"
@@ -16,7 +16,7 @@ interface Parts {
   store: Store
   permits: Permits
   live: LiveSessions
-  intake: Intake
+  intake: HookIntake
   roster: Roster
   config: Config
   machine: Machine
@@ -24,7 +24,7 @@ interface Parts {
 }
 
 /** What agents ask of people who are elsewhere, by their hooks and by lines of their platforms. */
-export function openAsking(parts: Parts): Asking & { run(signal: AbortSignal): Promise<void> } {
+export function openAsking(parts: Parts): HookApprovals & { run(signal: AbortSignal): Promise<void> } {
   const { store, permits, live, intake, roster, config, machine, log } = parts
   const shared = {
     store,

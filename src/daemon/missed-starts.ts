@@ -1,11 +1,11 @@
 import type { Clock } from "../domain/clock.ts"
-import type { Heard } from "../sessions/capture/intake.ts"
+import type { KeptHook } from "../sessions/capture/intake.ts"
 
 /** Sessions that began while no daemon could answer: they are told at their first prompt, once. */
 export interface MissedStarts {
-  add(spooled: Heard): void
+  add(spooled: KeptHook): void
   /** The start of the session that this event is of, if it was missed. */
-  take(heard: Heard): Heard | undefined
+  take(heard: KeptHook): KeptHook | undefined
 }
 
 /** Whoever works for longer without an answer has found out by themselves. */
@@ -13,8 +13,8 @@ const RECENT_MS = 30 * 60 * 1000
 const MOST = 500
 
 export function makeMissedStarts(clock: Clock): MissedStarts {
-  const starts = new Map<string, Heard>()
-  const keyOf = ({ sent, event }: Heard) => `${sent.platform} ${event.sessionId}`
+  const starts = new Map<string, KeptHook>()
+  const keyOf = ({ sent, event }: KeptHook) => `${sent.platform} ${event.sessionId}`
   return {
     add(spooled) {
       const { sent, event } = spooled

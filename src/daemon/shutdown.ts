@@ -1,6 +1,6 @@
 import type { Log } from "./log.ts"
 
-export interface Step {
+export interface ShutdownStep {
   name: string
   run(): Promise<void> | void
 }
@@ -8,7 +8,7 @@ export interface Step {
 const STEP_MS = 5_000
 
 /** Runs every step, in order, whatever the ones before it did; a step that hangs is left behind. */
-export async function shutdown(steps: Step[], log: Log): Promise<void> {
+export async function shutdown(steps: ShutdownStep[], log: Log): Promise<void> {
   for (const { name, run } of steps) {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {

@@ -3,7 +3,7 @@ import type { Clock } from "../domain/clock.ts"
 import { askerOf, askOf } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster } from "../domain/team.ts"
-import type { Intake } from "../sessions/capture/intake.ts"
+import type { HookIntake } from "../sessions/capture/intake.ts"
 import { redactorOf } from "../sessions/capture/rules.ts"
 import { makePermits, type Permits } from "../teams/permits.ts"
 import type { TeamsDeps } from "../teams/room.ts"
@@ -36,7 +36,7 @@ interface PermitsParts {
 /** How agents that work for a pair ask. A session that capture has not seen yet is met, so that it has a place in messengers. */
 export function permitFor(
   permits: Permits,
-  { store, roster, meet }: { store: Store; roster: Pick<Roster, "byName">; meet: Intake["meet"] },
+  { store, roster, meet }: { store: Store; roster: Pick<Roster, "byName">; meet: HookIntake["meet"] },
 ): TeamsDeps["permit"] {
   const sessionOf = async (platform: string, nativeId: string, team: string) => {
     const known = await store.sessions.byNative(platform, nativeId)

@@ -1,11 +1,11 @@
 import { unwatchFile, watch, watchFile } from "node:fs"
 import { basename, join } from "node:path"
 import type { AsyncSubscription } from "@parcel/watcher"
-import type { Place } from "../domain/platform.ts"
+import type { SourcePlace } from "../domain/platform.ts"
 
 /** Tells of changes in a place through the system's own means. The path of the place itself means that it is gone. */
 export async function watchPlace(
-  { dir, depth }: Place,
+  { dir, depth }: SourcePlace,
   onPaths: (paths: string[]) => void,
 ): Promise<() => Promise<void>> {
   // Of a folder alone the recursive watcher would watch everything below it: a project's root is such a place.

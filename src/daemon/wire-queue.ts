@@ -8,10 +8,10 @@ import type { Machine, Platform } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
 import type { TaskFile } from "../domain/task-file.ts"
 import type { Roster } from "../domain/team.ts"
-import { type Keeping, makeKeeping } from "../reach/keeping/keeping.ts"
+import { makeKeeping, type Supervisor } from "../reach/keeping/keeping.ts"
 import { makeReach } from "../reach/room.ts"
 import { makeWatching } from "../reach/watching/room.ts"
-import type { Intake } from "../sessions/capture/intake.ts"
+import type { HookIntake } from "../sessions/capture/intake.ts"
 import { redactorOf } from "../sessions/capture/rules.ts"
 import { makeSpool } from "../sessions/capture/spool.ts"
 import { terminalEnvironment } from "./environment.ts"
@@ -30,7 +30,7 @@ export function wireQueue(parts: {
   roster: Roster
   clients: Clients
   machine: Machine
-  meet: Intake["meet"]
+  meet: HookIntake["meet"]
   taskFile(projectDir: string): TaskFile | undefined
   labelOf(platform: string): string
   platforms: readonly Platform[]
@@ -53,7 +53,7 @@ export function wireQueue(parts: {
     paneOf: (team) => keeping.paneOf(team),
     onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
   })
-  const keeping: Keeping = makeKeeping({
+  const keeping: Supervisor = makeKeeping({
     store,
     clock,
     roster,

@@ -17,7 +17,7 @@ import { updatesFollower } from "../reach/updates/follower.ts"
 import { makeUpdates } from "../reach/updates/pull.ts"
 import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall } from "../recall/room.ts"
-import type { Progress } from "../sessions/capture/capturing.ts"
+import type { CaptureProgress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
 import { makeRules, redactorOf } from "../sessions/capture/rules.ts"
 import { makeSessions } from "../sessions/room.ts"
@@ -53,7 +53,7 @@ import { isRunning, processStart } from "./process-identity.ts"
 import type { Registration } from "./registration.ts"
 import { reporting } from "./reporting.ts"
 import type { Config } from "./settings.ts"
-import type { Step } from "./shutdown.ts"
+import type { ShutdownStep } from "./shutdown.ts"
 import { startIndexer } from "./start-indexer.ts"
 import { statusOf } from "./status.ts"
 import { teamsFile } from "./teams-file.ts"
@@ -64,7 +64,7 @@ import { VERSION } from "./version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 import { wireQueue } from "./wire-queue.ts"
 
-export interface Program extends AgentHooks {
+export interface RunningProgram extends AgentHooks {
   call: Call
   /** Sends those that wait away, so that the socket can be closed. */
   endWaiting(): void
@@ -72,7 +72,7 @@ export interface Program extends AgentHooks {
   feed: Feed
   streams: ReturnType<typeof mcpStreams>
   /** In the order in which they must run: nothing new, then what runs, then the store. */
-  stops: Step[]
+  stops: ShutdownStep[]
 }
 
 /** The only place that builds things, with wire-queue.ts for those that reach agents; read it from top to bottom. */
@@ -100,7 +100,7 @@ export async function wire({
   httpTrouble: () => string | undefined
   bugs: Bugs
   sessionKey: string
-}): Promise<Program> {
+}): Promise<RunningProgram> {
   const clock = systemClock
   const store = await openStore(
     config.database.url === undefined
@@ -297,4 +297,4 @@ export async function wire({
 }
 
 /** Sources that come one by one are no import. */
-const isImporting = ({ importing, sourcesLeft }: Progress) => importing || sourcesLeft > 20
+const isImporting = ({ importing, sourcesLeft }: CaptureProgress) => importing || sourcesLeft > 20

@@ -4,7 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import type { ProjectId } from "../domain/ids.ts"
 import { metadataWords } from "../domain/metadata.ts"
 import { isUntrusted, UNTRUSTED_NOTE } from "../domain/origin.ts"
-import type { Found, SearchWish } from "../recall/search/wish.ts"
+import type { SearchResult, SearchWish } from "../recall/search/wish.ts"
 import { fitted } from "./columns.ts"
 import { operation } from "./operation.ts"
 import { searchStyled, searchText } from "./search-text.ts"
@@ -194,7 +194,7 @@ const MANY = 5
 const GO_ON = "`throughline resume <session_id>` goes on with a session."
 
 /** What to do next. That all was searched is said only where it was. */
-async function whyNothing(recall: Services["recall"], found: Found, wish: Wish): Promise<string[]> {
+async function whyNothing(recall: Services["recall"], found: SearchResult, wish: Wish): Promise<string[]> {
   // Then its own note says it.
   if (!found.isComplete) return []
   const { documents } = await recall.facts()

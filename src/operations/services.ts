@@ -1,6 +1,6 @@
 import type { BotState } from "../domain/channel-store.ts"
 import type { BotRoom } from "../reach/bot-room.ts"
-import type { Keeping } from "../reach/keeping/keeping.ts"
+import type { Supervisor } from "../reach/keeping/keeping.ts"
 import type { ReachRoom } from "../reach/room.ts"
 import type { UpdatesRoom } from "../reach/updates/pull.ts"
 import type { LiveSessions } from "../reach/watching/live.ts"
@@ -9,7 +9,7 @@ import type { RecallRoom } from "../recall/room.ts"
 import type { CaptureRoom } from "../sessions/capture/room.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
 import type { Tasks } from "../sessions/task-state.ts"
-import type { Analytics } from "../teams/analytics.ts"
+import type { AnalyticsReports } from "../teams/analytics.ts"
 import type { Permits } from "../teams/permits.ts"
 import type { TeamsRoom } from "../teams/room.ts"
 
@@ -24,9 +24,9 @@ export interface Services {
   tasks: Tasks
   updates: UpdatesRoom
   teams: TeamsRoom
-  keeping: Keeping
+  keeping: Supervisor
   permits: Permits
-  analytics: Analytics
+  analytics: AnalyticsReports
   telegram: BotRoom
   system: SystemService
   /** Keeps who used the owner's rights, and for what. */

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import type { Step, TaskState } from "../domain/task-state.ts"
+import type { TaskState, TaskStep } from "../domain/task-state.ts"
 import { operation } from "./operation.ts"
 
 export const taskState = operation({
@@ -63,7 +63,7 @@ function given(value: string | undefined): string | null | undefined {
   return value === undefined ? undefined : value.trim() || null
 }
 
-const givenStep = (value: Step | undefined) => (typeof value === "number" ? value : given(value))
+const givenStep = (value: TaskStep | undefined) => (typeof value === "number" ? value : given(value))
 
 function view(state: TaskState) {
   return {

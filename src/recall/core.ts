@@ -8,14 +8,14 @@ import { type Indexer, makeIndexer } from "./indexer.ts"
 import { reconcile } from "./reconcile.ts"
 import { makeScopes } from "./search/scope.ts"
 import { search } from "./search/search.ts"
-import type { Found, SearchWish } from "./search/wish.ts"
+import type { SearchResult, SearchWish } from "./search/wish.ts"
 import type { EmbeddingState, ExchangeSource } from "./vectors/embedding.ts"
 import { exchangeSource } from "./vectors/source.ts"
 import type { Vectors } from "./vectors/vectors.ts"
 
 /** Everything that works on the index, in the one thread that owns it. */
 export interface RecallCore {
-  search(wish: SearchWish): Promise<Found>
+  search(wish: SearchWish): Promise<SearchResult>
   facts(): Promise<IndexFacts>
   /** Resolves when the index has taken the journal up to here, and written it down where something was forgotten. */
   reached(position: number): Promise<void>

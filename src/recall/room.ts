@@ -7,12 +7,12 @@ import { type Briefs, makeBriefs } from "./brief/brief.ts"
 import { makeCatchUp } from "./catch-up.ts"
 import type { IndexFacts } from "./core.ts"
 import { type GreetingSettings, makeGreeting } from "./greeting.ts"
-import type { Found, SearchWish } from "./search/wish.ts"
+import type { SearchResult, SearchWish } from "./search/wish.ts"
 import { makeRecallThread, type ThreadOptions } from "./thread.ts"
 
 /** The room's door: where was that said, and how does one go on from there? */
 export interface RecallRoom {
-  search(wish: SearchWish): Promise<Found>
+  search(wish: SearchWish): Promise<SearchResult>
   briefs: Briefs
   /** How many tokens a text is. */
   tokens(text: string): number

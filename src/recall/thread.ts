@@ -2,11 +2,11 @@ import type { MessagePort, Worker } from "node:worker_threads"
 import { Failure, type FailureBody } from "../domain/failure.ts"
 import { type LoopState, loopStates, onLoopChange, reportElsewhere } from "../lib/supervised-loop.ts"
 import type { CoreOptions, IndexFacts, RecallCore } from "./core.ts"
-import type { Found, SearchWish } from "./search/wish.ts"
+import type { SearchResult, SearchWish } from "./search/wish.ts"
 
 /** The index, asked from another thread. It is started when there is something to do, and ends when there is not. */
 export interface RecallThread {
-  search(wish: SearchWish): Promise<Found>
+  search(wish: SearchWish): Promise<SearchResult>
   facts(): Promise<IndexFacts>
   reached(position: number): Promise<void>
   rebuild(): Promise<void>

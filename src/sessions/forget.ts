@@ -9,7 +9,7 @@ import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { lookAt } from "../lib/untrusted-file.ts"
 import { forgetInFiles, forgetInLogs, type OwnFiles } from "./forget-files.ts"
-import type { Recovery } from "./recovery.ts"
+import type { SessionRecovery } from "./recovery.ts"
 
 export interface ForgetPlan {
   /** Whole sessions, also those of which nothing is left. */
@@ -46,7 +46,7 @@ const CONVERSATION_LOG = "conversation-log"
 interface Deps {
   store: Store
   clock: Clock
-  recovery: Recovery
+  recovery: SessionRecovery
   ownFiles?: OwnFiles | undefined
 }
 

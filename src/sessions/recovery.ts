@@ -29,7 +29,7 @@ export interface Recovered {
   page: ThoughtsPage
 }
 
-export interface Recovery {
+export interface SessionRecovery {
   callerRoot(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
   /** `without`: the caller's own session, if that belongs to no project. */
   bindRoot(caller: Caller, root: string): Promise<{ uri: string; kept: boolean; without: Session | undefined }>
@@ -69,7 +69,7 @@ interface Deps {
   isAlive?: ((pid: number) => boolean) | undefined
 }
 
-export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps): Recovery {
+export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps): SessionRecovery {
   const bind = async (caller: Caller, sessionId: SessionId, { isOwn } = { isOwn: false }) => {
     if (caller.key === undefined) return
     const before = isOwn ? undefined : await store.bindings.get(caller.key)

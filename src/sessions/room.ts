@@ -9,17 +9,17 @@ import type { Turn } from "../domain/turn.ts"
 import { type ExportedSession, toMarkdown } from "./export.ts"
 import { type Forget, makeForget } from "./forget.ts"
 import type { OwnFiles } from "./forget-files.ts"
-import { type Keeping, makeKeeping } from "./keeping.ts"
+import { makeKeeping, type SessionEdits } from "./keeping.ts"
 import { makeProjectFinder, type ProjectFinder } from "./projects.ts"
-import { makeRecovery, type Recovery } from "./recovery.ts"
+import { makeRecovery, type SessionRecovery } from "./recovery.ts"
 import { makeThinking, type Thinking } from "./thinking.ts"
 
 /** The room's door: everything that others may ask of it. */
 export interface SessionsRoom {
   projects: ProjectFinder
-  recovery: Recovery
+  recovery: SessionRecovery
   thinking: Thinking
-  keeping: Keeping
+  keeping: SessionEdits
   forget: Forget
   /** Of any platform, newest first. */
   list(filter: SessionFilter): Promise<Session[]>

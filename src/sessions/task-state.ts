@@ -5,7 +5,7 @@ import { Failure } from "../domain/failure.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
 import { TASK_STATE_FILE } from "../domain/task-file.ts"
-import type { Step, TaskState } from "../domain/task-state.ts"
+import type { TaskState, TaskStep } from "../domain/task-state.ts"
 import { plainText } from "../domain/text.ts"
 import { removeFile, replaceFile } from "../lib/untrusted-write.ts"
 import type { ArchiveRules } from "./capture/archive.ts"
@@ -15,7 +15,7 @@ import { parseRoot } from "./roots.ts"
 export interface TaskWish {
   currentTask?: string | null | undefined
   currentTaskId?: string | null | undefined
-  lastCompletedStep?: Step | null | undefined
+  lastCompletedStep?: TaskStep | null | undefined
   pendingMessages?: string[] | undefined
 }
 
@@ -134,7 +134,7 @@ function changed<T>(wish: T | null | undefined, before: T | null, clean: (value:
 }
 
 /** A number stays one, unless it is a secret. */
-function cleanStep(step: Step, clean: (text: string) => string): Step {
+function cleanStep(step: TaskStep, clean: (text: string) => string): TaskStep {
   const text = clean(String(step))
   return text === String(step) ? step : text
 }

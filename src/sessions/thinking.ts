@@ -6,7 +6,7 @@ import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
 import type { Thought } from "../domain/thought.ts"
-import type { Recovery } from "./recovery.ts"
+import type { SessionRecovery } from "./recovery.ts"
 
 export interface ThoughtWish {
   thought: string
@@ -35,7 +35,7 @@ export interface Thinking {
 interface Deps {
   store: Store
   clock: Clock
-  recovery: Recovery
+  recovery: SessionRecovery
   redact(text: string): string
 }
 

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely"
 import type { ProjectId } from "../domain/ids.ts"
 import type { TaskStates } from "../domain/queue-store.ts"
-import type { Step } from "../domain/task-state.ts"
+import type { TaskStep } from "../domain/task-state.ts"
 import type { Db } from "./dialect.ts"
 import type { Tables } from "./tables.ts"
 
@@ -63,7 +63,7 @@ export function makeTaskStates(db: Db): TaskStates {
   }
 }
 
-function stepOf({ last_completed_step: step, is_step_number }: Selectable<Tables["task_states"]>): Step | null {
+function stepOf({ last_completed_step: step, is_step_number }: Selectable<Tables["task_states"]>): TaskStep | null {
   // Forgetting may have put other words in its place.
   const isNumber = is_step_number === 1 && step !== null && Number.isFinite(Number(step))
   return isNumber ? Number(step) : step

@@ -4,7 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import { local } from "../operations/invoke.ts"
 import { type Operation, operation } from "../operations/operation.ts"
 import type { Services } from "../operations/services.ts"
-import { type Heard, mcpTools } from "./mcp.ts"
+import { type ClientState, mcpTools } from "./mcp.ts"
 import { quickCalls } from "./mcp-quick.ts"
 
 test("a call is the SDK's until it has let one through, and then whenever it is more than name and arguments", async () => {
@@ -79,7 +79,7 @@ function start(run: () => Promise<{ said: string }>) {
     text: ({ said }) => said,
     run,
   }) as unknown as Operation
-  const heard: Heard = { envelope: "" }
+  const heard: ClientState = { envelope: "" }
   const sent: string[] = []
   const givenBack: unknown[] = []
   const quick = quickCalls({

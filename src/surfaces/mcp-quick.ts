@@ -2,9 +2,9 @@ import { type CallToolResult, RELATED_TASK_META_KEY, SERVER_INFO_META_KEY } from
 import type { Caller } from "../domain/caller.ts"
 import {
   answerTool,
+  type ClientState,
   callerOf,
   envelopeText,
-  type Heard,
   type McpOptions,
   type McpTools,
   progressOf,
@@ -16,7 +16,7 @@ export interface QuickOptions {
   options: McpOptions
   tools: McpTools
   caller: Caller
-  heard: Heard
+  heard: ClientState
   /** Takes an answer as it goes over the wire. */
   send(line: string): void
   /** Takes a call that turned out to need more of the protocol. Nothing was done for it. */
@@ -71,7 +71,7 @@ interface PlainCall {
 }
 
 /** A tool's name, its arguments, a key or two, and an envelope that the SDK has let through before. */
-function isPlain(message: unknown, { envelope }: Heard): message is PlainCall {
+function isPlain(message: unknown, { envelope }: ClientState): message is PlainCall {
   if (envelope === undefined || !isObject(message) || message.method !== "tools/call") return false
   const { jsonrpc, id, params } = message
   if (jsonrpc !== "2.0" || !isId(id) || !isObject(params) || !hasOnly(message, REQUEST)) return false

@@ -8,7 +8,7 @@ import { callerFrom } from "./caller-header.ts"
 import { CALLER_HEADER, TOOLS_HEADER } from "./client.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
 import { lines } from "./lines.ts"
-import { type Heard, type McpOptions, type McpTools, mcpServer, mcpTools } from "./mcp.ts"
+import { type ClientState, type McpOptions, type McpTools, mcpServer, mcpTools } from "./mcp.ts"
 import { malformedHello } from "./mcp-hello.ts"
 import { blamingParams } from "./mcp-params.ts"
 import { quickCalls } from "./mcp-quick.ts"
@@ -36,7 +36,7 @@ export function mcpStreams(options: McpOptions & { onOpen?(caller: Caller): void
       const tools = toolsOf(header(request, TOOLS_HEADER) ?? "")
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: mcp\r\n\r\n")
       open.add(socket)
-      const heard: Heard = {}
+      const heard: ClientState = {}
       const { transport, send, receive } = transportOf(socket)
       const served = serveStdio(() => mcpServer(options, tools, caller, heard), { transport })
       const quick = quickCalls({ options, tools, caller, heard, send, giveBack: receive })

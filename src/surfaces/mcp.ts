@@ -47,7 +47,7 @@ export function mcpTools({ operations, toolSets }: Pick<McpOptions, "operations"
 }
 
 /** What a connection has said so far, to whichever way its calls are answered. */
-export interface Heard {
+export interface ClientState {
   /** What the client answered to roots/list, until it says that they changed. */
   roots?: NamedRoot[] | undefined
   /** What the last call that the SDK let through said of the protocol, as text; absent until there was one. */
@@ -57,7 +57,7 @@ export interface Heard {
 }
 
 /** One server for one connection (or one request of a 2026-era client), whichever era it speaks. */
-export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Caller, heard: Heard = {}): Server {
+export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Caller, heard: ClientState = {}): Server {
   const server = new Server(serverInfo(options), { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
   server.setRequestHandler("tools/list", () => ({ tools: tools.list }))
   server.setNotificationHandler("notifications/roots/list_changed", () => {
@@ -85,7 +85,7 @@ export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Call
 /** For a call that wants to hear how it goes. */
 export function progressOf(
   meta: object | undefined,
-  notify: (notification: Progress) => void,
+  notify: (notification: ProgressNotification) => void,
 ): Pick<Caller, "onProgress"> {
   const progressToken = (meta as { progressToken?: string | number } | undefined)?.progressToken
   if (progressToken === undefined) return {}
@@ -98,7 +98,7 @@ export function progressOf(
   }
 }
 
-export interface Progress {
+export interface ProgressNotification {
   method: "notifications/progress"
   params: { progressToken: string | number; progress: number; message: string }
 }
@@ -206,7 +206,7 @@ const toldClient = (ctx: ServerContext) =>
 export function callerOf(
   base: Caller,
   request: { id: string | number; _meta?: object | undefined },
-  { client }: Pick<Heard, "client">,
+  { client }: Pick<ClientState, "client">,
 ): Caller {
   const meta = (request._meta ?? {}) as Record<string, unknown>
   const text = (key: string) => (typeof meta[key] === "string" && meta[key] !== "" ? (meta[key] as string) : undefined)

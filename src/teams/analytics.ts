@@ -6,7 +6,7 @@ import type { Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 
 /** What was said, asked and used, and how long it took. */
-export interface Analytics {
+export interface AnalyticsReports {
   report(wish: CountedWish): Promise<Report>
 }
 
@@ -71,7 +71,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const LASTING_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, 24 * HOUR_MS, null]
 
-export function makeAnalytics({ store }: { store: Store }): Analytics {
+export function makeAnalytics({ store }: { store: Store }): AnalyticsReports {
   const spentIn = async (sessions: CountedSession[], wish: CountedWish): Promise<Row[]> => {
     const rows: Row[] = []
     for (let at = 0; at < sessions.length; at += SESSIONS_AT_ONCE) {

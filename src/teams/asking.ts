@@ -10,8 +10,8 @@ import { makeLeases } from "../lib/leases.ts"
 import { conclude, isFinal, isWithAgent, move, WITH_AGENT } from "../lib/transitions.ts"
 import { type Handing, isHanded } from "./handing.ts"
 import type { Pool } from "./pool.ts"
-import type { Recovery } from "./recovery.ts"
-import { runTurn, type TurnDeps } from "./turn.ts"
+import type { AskRecovery } from "./recovery.ts"
+import { type AskTurnDeps, runTurn } from "./turn.ts"
 
 /** The courier of questions: one at a time for each pair, pairs side by side, until the signal. */
 export interface Asking {
@@ -30,10 +30,10 @@ export interface Asking {
   atWork(pairId: string): string | undefined
 }
 
-export interface AskingDeps extends TurnDeps {
+export interface AskingDeps extends AskTurnDeps {
   roster: Roster
   pool: Pool
-  recovery: Recovery
+  recovery: AskRecovery
   handing: Handing
   host: string
   ownerPrefix: string

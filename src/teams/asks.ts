@@ -8,13 +8,13 @@ import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 import { checkText, enqueue, isFinal, MAX_ATTEMPTS } from "../lib/transitions.ts"
 import type { News } from "./news.ts"
-import type { Pairing } from "./pairs.ts"
+import type { PairSessions } from "./pairs.ts"
 import type { Words } from "./words.ts"
 
 /** Questions of teams to teams: taken in once, and told of until they are settled. */
 export interface Asks {
   /** Kept for good when it answers with the message's id. A second one under the same key is the first. */
-  put(wish: AskWish): Promise<string>
+  put(wish: AskRequest): Promise<string>
   state(id: string): Promise<AskState>
   /** Its state when it is settled, or when the time is over. */
   wait(id: string, ms: number, onProgress?: (message: string) => void): Promise<AskState>
@@ -22,7 +22,7 @@ export interface Asks {
   follow(id: string, wish: { from: number; ms: number }): Promise<AskState & { said: ReturnType<Words["since"]> }>
 }
 
-export interface AskWish {
+export interface AskRequest {
   fromTeam: string | null
   sender: string
   chain: string[]
@@ -56,7 +56,7 @@ export interface AskState {
 export interface AsksDeps {
   store: Store
   clock: Clock
-  pairing: Pairing
+  pairing: PairSessions
   news: News
   words: Words
   settings: { maxMessageBytes: number }

@@ -4,7 +4,7 @@ import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
 import type { Asking } from "./asking.ts"
 import type { Asker } from "./callers.ts"
-import type { Pairing } from "./pairs.ts"
+import type { PairSessions } from "./pairs.ts"
 import type { Pool } from "./pool.ts"
 
 export interface ControlWish {
@@ -29,7 +29,7 @@ export interface Controlled {
 export interface ControlDeps {
   store: Store
   roster: Roster
-  pairing: Pairing
+  pairing: PairSessions
   pool: Pool
   asking: Asking
 }

@@ -7,7 +7,7 @@ import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
 import type { Asking } from "./asking.ts"
 import { type Heading, headingIn } from "./heading.ts"
-import type { Pairing } from "./pairs.ts"
+import type { PairSessions } from "./pairs.ts"
 
 /** Sessions that were begun for a pair and that no pair has: the store was lost, or set back. They can be adopted. */
 export interface Foundlings {
@@ -36,7 +36,7 @@ export interface FoundlingsDeps {
   store: Store
   clock: Clock
   roster: Roster
-  pairing: Pairing
+  pairing: PairSessions
   asking: Pick<Asking, "alone">
   /** What is kept of the platform's conversations in this very folder, the newest first. */
   sessionsIn(platform: string, projectDir: string): Promise<Session[]>

@@ -12,7 +12,7 @@ import { checkText, enqueue, move, type Settled } from "../lib/transitions.ts"
 export interface Notices {
   put(wish: NoticeWish): Promise<{ messageId: string; expiresAtMs: number }>
   /** Hands over what waits, in order, as much as fits; what is handed over is not handed over again. */
-  take(team: string, wish: { maxChars: number; as: Settled }): Promise<Notice[]>
+  take(team: string, wish: { maxChars: number; as: Settled }): Promise<TeamNotice[]>
   /** Those that nobody has read yet, oldest first. */
   unread(): Promise<Delivery[]>
   byId(id: string): Promise<Delivery>
@@ -29,7 +29,7 @@ export interface NoticeWish {
   key: string | undefined
 }
 
-export interface Notice {
+export interface TeamNotice {
   id: string
   /** With who says it. */
   text: string
@@ -82,7 +82,7 @@ export function makeNotices({
       store.transaction(async (tx) => {
         const nowMs = clock.nowMs()
         const waiting = await tx.deliveries.ofLanes([noticeLane(team)], { states: ["queued"], first: MOST_AT_ONCE })
-        const taken: Notice[] = []
+        const taken: TeamNotice[] = []
         let left = maxChars
         for (const delivery of waiting) {
           if ((delivery.expiresAtMs ?? nowMs + 1) <= nowMs) continue

@@ -9,7 +9,7 @@ import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 
 /** Which session two teams have, and how it is opened: the one that is there, or another that knows of it. */
-export interface Pairing {
+export interface PairSessions {
   /** However many ask for it at once, there is one. No session is made by it. */
   ensure(fromTeam: string | null, team: Team, threadId: string): Promise<Pair>
   find(fromTeam: string | null, toTeam: string, threadId: string): Promise<Pair | undefined>
@@ -32,7 +32,7 @@ export interface Opened {
   preface: string | null
 }
 
-export interface PairingDeps {
+export interface PairSessionsDeps {
   store: Store
   clock: Clock
   drivers: readonly Driver[]
@@ -61,7 +61,16 @@ export const pairId = (fromTeam: string | null, toTeam: string, threadId: string
     .digest("hex")
     .slice(0, 16)}`
 
-export function makePairing({ store, clock, drivers, start, briefOf, teamOf, redact, whereIs }: PairingDeps): Pairing {
+export function makePairing({
+  store,
+  clock,
+  drivers,
+  start,
+  briefOf,
+  teamOf,
+  redact,
+  whereIs,
+}: PairSessionsDeps): PairSessions {
   const driverOf = (team: Team): Driver => {
     const driver = drivers.find(({ platform }) => platform === team.platform)
     if (driver) return driver

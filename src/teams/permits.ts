@@ -14,7 +14,7 @@ export interface Permits {
   /** Waits for a person, however long the settings allow. Whatever goes wrong, the answer is no. */
   permit(request: PermissionRequest, context: AskContext, signal: AbortSignal): Promise<PermissionAnswer>
   /** Kept for a hook, which then comes to wait; under the same key it is the same. It expires as told, or as the settings allow. */
-  ask(request: PermissionRequest, context: AskContext, wish: AskWish): Promise<Permission>
+  ask(request: PermissionRequest, context: AskContext, wish: ApprovalOptions): Promise<Permission>
   /** Under which what was asked with this key is kept. */
   idOf(key: string): string
   hold(id: string, signal: AbortSignal): Promise<HoldAnswer>
@@ -50,7 +50,7 @@ export interface AskContext {
   canUpdateInput?: boolean
 }
 
-export interface AskWish {
+export interface ApprovalOptions {
   key: string
   mostMs: number
   /** Looked at before an answer counts: false when the agent has just gone on without one. */
@@ -80,7 +80,7 @@ const WATCHED_MS = 15_000
 
 export function makePermits({ store, clock, settings, home, redact, onTrouble }: PermitsDeps): Permits {
   /** Those that wait here, and what was meant by their answers: it may hold secrets, and is not kept. */
-  const here = new Map<string, { canUpdateInput: boolean; meant: Meant; isAsked?: AskWish["isAsked"] }>()
+  const here = new Map<string, { canUpdateInput: boolean; meant: Meant; isAsked?: ApprovalOptions["isAsked"] }>()
   let lookedAtMs = 0
 
   /** Writes the decision with its traces, if it is the first. */

@@ -11,11 +11,11 @@ import { isNewContext } from "./pairs.ts"
 import { workerOf } from "./turn.ts"
 
 /** Finds out what became of a question that a daemon before this one had begun with: by what the agent has kept of it. */
-export interface Recovery {
+export interface AskRecovery {
   settle(delivery: Delivery, isCancelled: () => boolean, signal: AbortSignal): Promise<void>
 }
 
-export interface RecoveryDeps {
+export interface AskRecoveryDeps {
   store: Store
   clock: Clock
   processStart(pid: number): string | undefined
@@ -33,7 +33,14 @@ const GRACE_MS = 3_000
 /** As many as a long turn may have. */
 const LAST_TURNS = 2_000
 
-export function makeRecovery({ store, clock, processStart, endProcess, readRecords, handing }: RecoveryDeps): Recovery {
+export function makeRecovery({
+  store,
+  clock,
+  processStart,
+  endProcess,
+  readRecords,
+  handing,
+}: AskRecoveryDeps): AskRecovery {
   const evidenceOf = async (delivery: Delivery, pair: Pair): Promise<Evidence> => {
     const session = pair.nativeId === null ? undefined : await store.sessions.byNative(pair.platform, pair.nativeId)
     const turns = session ? await store.turns.ofSession(session.id, { limit: LAST_TURNS }) : []

@@ -13,8 +13,8 @@ import { type Controlled, type ControlWish, makeControl } from "./control.ts"
 import { type Foundlings, type FoundlingsDeps, makeFoundlings } from "./foundlings.ts"
 import { type HandingDeps, makeHanding } from "./handing.ts"
 import { makeNews } from "./news.ts"
-import { makeNotices, type Notice, type Notices } from "./notices.ts"
-import { makePairing, type PairingDeps } from "./pairs.ts"
+import { makeNotices, type Notices, type TeamNotice } from "./notices.ts"
+import { makePairing, type PairSessionsDeps } from "./pairs.ts"
 import { makePool } from "./pool.ts"
 import { prestart } from "./prestart.ts"
 import { makeRecovery } from "./recovery.ts"
@@ -45,9 +45,9 @@ export interface TeamsRoom extends RosterRoom {
   foundlings: Foundlings
   control(caller: Caller, wish: Omit<ControlWish, "fromTeam"> & { fromTeam?: string | undefined }): Promise<Controlled>
   /** What waits for the team, for a session that begins, and not one that was begun for a pair. */
-  greeting(team: string, nativeSession: string | undefined): Promise<Notice[]>
+  greeting(team: string, nativeSession: string | undefined): Promise<TeamNotice[]>
   /** The same for its agent that asks. */
-  pull(team: string): Promise<Notice[]>
+  pull(team: string): Promise<TeamNotice[]>
   /** Those who wait are told how it stands, so that the socket can be closed. */
   endWaiting(): void
   run(signal: AbortSignal): Promise<void>
@@ -73,7 +73,7 @@ export interface TeamsSettings {
 }
 
 export interface TeamsDeps
-  extends Pick<PairingDeps, "briefOf" | "whereIs">,
+  extends Pick<PairSessionsDeps, "briefOf" | "whereIs">,
     Pick<FoundlingsDeps, "sessionsIn" | "isInUse">,
     Pick<HandingDeps, "sendTo" | "takeBack" | "isIdle"> {
   store: Store
@@ -218,7 +218,7 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
 function starterOf(
   { machine, mcp, permit }: TeamsDeps,
   atWork: (pairId: string) => string | undefined,
-): PairingDeps["start"] {
+): PairSessionsDeps["start"] {
   return async (driver, pair, team, session) => {
     let nativeId = session.kind === "fork" ? session.as : session.id
     const driven = await driver.start({

@@ -12,7 +12,7 @@ import { headingOf } from "./heading.ts"
 import type { Use } from "./pool.ts"
 import type { Words } from "./words.ts"
 
-export interface TurnDeps {
+export interface AskTurnDeps {
   store: Store
   clock: Clock
   words: Words
@@ -24,7 +24,7 @@ export interface TurnDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-export interface Turn {
+export interface AskTurn {
   delivery: Delivery
   pair: Pair
   team: Team
@@ -34,8 +34,8 @@ export interface Turn {
 
 /** One question, from the process that takes it to its answer. Whatever becomes of it is written down. */
 export async function runTurn(
-  deps: TurnDeps,
-  { delivery, pair, team, use, isCancelled }: Turn,
+  deps: AskTurnDeps,
+  { delivery, pair, team, use, isCancelled }: AskTurn,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, words, redact, processStart, onChanged, onTrouble } = deps
@@ -130,7 +130,7 @@ const AGAIN_MS = 1_000
 /** A disk that is full for a while costs no answer. */
 async function persist(
   signal: AbortSignal,
-  onTrouble: TurnDeps["onTrouble"],
+  onTrouble: AskTurnDeps["onTrouble"],
   id: string,
   work: () => Promise<void>,
 ): Promise<void> {

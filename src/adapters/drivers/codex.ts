@@ -6,7 +6,7 @@ import { readNamed } from "../../lib/untrusted-file.ts"
 import { codexAnswer, codexQuestion } from "./parts/codex-approval.ts"
 import { codexTurnReader } from "./parts/codex-turn.ts"
 import { childEnv } from "./shared/environment.ts"
-import { type Hosts, hosts, type Taken } from "./shared/hosts.ts"
+import { type HeldPeer, type Hosts, hosts } from "./shared/hosts.ts"
 import { memoryOf } from "./shared/processes.ts"
 import { RpcError, type RpcPeer, startRpc } from "./shared/rpc.ts"
 import { checked, inTime, modeOf, SERVER_MS } from "./shared/start.ts"
@@ -125,7 +125,7 @@ function startedServers(peer: RpcPeer): { ready(threadId: string): Promise<void>
   }
 }
 
-function drive(wish: DriveWish, peer: RpcPeer, threadId: string, release: Taken["release"]): DrivenSession {
+function drive(wish: DriveWish, peer: RpcPeer, threadId: string, release: HeldPeer["release"]): DrivenSession {
   const running = turns()
   const reader = codexTurnReader(running)
   const { promise: closed, resolve: setClosed } = Promise.withResolvers<string>()

@@ -11,7 +11,7 @@ export interface TmuxTool {
   maxMs?: number
 }
 
-export interface Ran {
+export interface TmuxResult {
   code: number
   stdout: string
   stderr: string
@@ -21,7 +21,9 @@ export interface Ran {
  * Runs tmux, one command after another for each of its servers, out of a shell that stays for a while: to start a program,
  * a process is copied first, and the daemon's copy takes ten times as long as a shell's.
  */
-export function makeTmuxRunner(tool: TmuxTool): (socket: string, args: string[], stdin?: string) => Promise<Ran> {
+export function makeTmuxRunner(
+  tool: TmuxTool,
+): (socket: string, args: string[], stdin?: string) => Promise<TmuxResult> {
   const shells = new Map<string, Shell>()
   return (socket, args, stdin = "") => {
     let shell = shells.get(socket)
@@ -33,12 +35,12 @@ export function makeTmuxRunner(tool: TmuxTool): (socket: string, args: string[],
   }
 }
 
-type Shell = (args: string[], stdin: string) => Promise<Ran>
+type Shell = (args: string[], stdin: string) => Promise<TmuxResult>
 
 interface Job {
   script: string
   command: string
-  resolve(ran: Ran): void
+  resolve(ran: TmuxResult): void
   reject(failure: Failure): void
 }
 

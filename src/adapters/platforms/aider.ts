@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { dirname, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
-import type { Place, Platform, WholeReader } from "../../domain/platform.ts"
+import type { Platform, SourcePlace, WholeReader } from "../../domain/platform.ts"
 import type { TurnKind } from "../../domain/turn.ts"
 import { withoutInjected } from "./shared/injected.ts"
 import { skipped } from "./shared/jsonl.ts"
@@ -19,7 +19,7 @@ export const aider: Platform = {
     const { isAbsolute, dirname, basename } = os === "win32" ? win32 : posix
     const named = env.AIDER_CHAT_HISTORY_FILE
     const place = named && isAbsolute(named) && { dir: dirname(named), depth: 0, history: basename(named) }
-    return [{ dir: homeDir, depth: 0 }, ...(place ? [place as Place] : [])]
+    return [{ dir: homeDir, depth: 0 }, ...(place ? [place as SourcePlace] : [])]
   },
   projectPlaces: (projectDir) => [{ dir: projectDir, depth: 0 }],
   claim({ path, relative, place }) {

@@ -3,7 +3,7 @@ import type { Capture, LineageKind, SessionCapture, SkippedCapture, TurnCapture 
 import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
 import { lookAtFile } from "../../lib/untrusted-file.ts"
 import { follow, type Line } from "./parts/claude-line.ts"
-import { answered, type Draft, queuedPrompt, said } from "./parts/claude-messages.ts"
+import { answered, type MessageDraft, queuedPrompt, said } from "./parts/claude-messages.ts"
 import { typedPrompts } from "./parts/claude-typed.ts"
 import { asArray, asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "./shared/jsonl.ts"
 import { digest, timeOf, titleOf, wellFormed } from "./shared/text.ts"
@@ -143,7 +143,7 @@ function onLine(record: Json, captures: Capture[], origin: Origin, state: State)
 
 function withSession(
   record: Json,
-  drafts: (Draft | SkippedCapture)[],
+  drafts: (MessageDraft | SkippedCapture)[],
   origin: Origin,
   state: State,
   message: Json = {},

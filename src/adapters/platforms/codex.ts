@@ -2,7 +2,7 @@ import { posix, win32 } from "node:path"
 import type { Capture, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
 import { bareSummary } from "../../lib/compaction.ts"
-import { type Draft, draftOf } from "./parts/codex-items.ts"
+import { draftOf, type ItemDraft } from "./parts/codex-items.ts"
 import { asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "./shared/jsonl.ts"
 import { digest, textOf, timeOf, titleOf, wellFormed } from "./shared/text.ts"
 
@@ -230,7 +230,7 @@ function countedOf(value: unknown): Counted | undefined {
   return usage && { inputTokens: input - cachedTokens, outputTokens, cachedTokens }
 }
 
-function turn(draft: Draft | SkippedCapture, record: Json, payload: Json, state: State): Capture[] {
+function turn(draft: ItemDraft | SkippedCapture, record: Json, payload: Json, state: State): Capture[] {
   if (draft.type) return [draft]
   const [sessionId, atMs, text] = [sessionIdOf(state), timeOf(record.timestamp), wellFormed(draft.text)]
   const isModels = draft.kind === "reply" || draft.kind === "reasoning" || draft.kind === "tool_call"
@@ -265,7 +265,7 @@ function sessionIdOf({ id }: State): string {
  * Times and contents stay when a file is migrated to pages, archived or compressed; ordinals and offsets do not. An id
  * alone is not enough: some providers count theirs from one again in each answer.
  */
-function nativeIdOf({ kind, text }: Draft, { timestamp }: Json, payload: Json, state: State): string {
+function nativeIdOf({ kind, text }: ItemDraft, { timestamp }: Json, payload: Json, state: State): string {
   if (typeof timestamp !== "string") return `item:${state.bareItems}`
   const id = `${timestamp}:${kind}:${asString(payload.id) || asString(payload.call_id) || digest(text)}`
   if (timestamp !== state.moment) state.idsOfMoment = []

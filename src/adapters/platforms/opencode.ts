@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises"
 import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture } from "../../domain/capture.ts"
-import type { Machine, Place, Platform, WholeReader } from "../../domain/platform.ts"
+import type { Machine, Platform, SourcePlace, WholeReader } from "../../domain/platform.ts"
 import { opencodeDatabase } from "./parts/opencode-database.ts"
 import { described, revertOf, SessionReading } from "./parts/opencode-session.ts"
 import { asNumber, asObject, asString, type Json } from "./shared/jsonl.ts"
@@ -52,11 +52,11 @@ export function opencodeLike(program: {
   }
 }
 
-function namedPlace(machine: Machine, dataDir: string, named: string | undefined): Place[] {
+function namedPlace(machine: Machine, dataDir: string, named: string | undefined): SourcePlace[] {
   if (!named || named === ":memory:") return []
   const { isAbsolute, join, dirname, basename } = machine.os === "win32" ? win32 : posix
   const path = isAbsolute(named) ? named : join(dataDir, named)
-  return [{ dir: dirname(path), depth: 0, database: basename(path) } as Place]
+  return [{ dir: dirname(path), depth: 0, database: basename(path) } as SourcePlace]
 }
 
 /** Before February 2026 each row was a file. The ids are the same, so that a tree which was taken over adds nothing. */

@@ -8,7 +8,7 @@ export interface Story {
   project: string
   title: string
   startMs: number
-  steps: Step[]
+  steps: StoryStep[]
   /** The story it is a copy of, up to so many steps. */
   fork?: { of: string; steps: number }
   /** The story that was cleared away for it. */
@@ -19,7 +19,7 @@ export interface Story {
 
 export type StepKind = "prompt" | "thinking" | "reply" | "call" | "result" | "error" | "summary"
 
-export interface Step {
+export interface StoryStep {
   kind: StepKind
   text: string
   /** Of calls: run, read, edit or task. */
@@ -77,8 +77,8 @@ function startOf(when: string, nowMs: number): number {
   return day.setHours(Number(hour), Number(minute), 0, 0)
 }
 
-function blocksOf(lines: string[]): Omit<Step, "atMs">[] {
-  const blocks: Omit<Step, "atMs">[] = []
+function blocksOf(lines: string[]): Omit<StoryStep, "atMs">[] {
+  const blocks: Omit<StoryStep, "atMs">[] = []
   let open = ""
   for (const line of lines) {
     const mark = line[0] ?? ""
@@ -101,7 +101,7 @@ function blocksOf(lines: string[]): Omit<Step, "atMs">[] {
 }
 
 /** People take minutes, agents seconds; the same each time. */
-function timed(name: string, blocks: Omit<Step, "atMs">[], startMs: number): Step[] {
+function timed(name: string, blocks: Omit<StoryStep, "atMs">[], startMs: number): StoryStep[] {
   const dice = createHash("sha256").update(name).digest()
   let atMs = startMs
   return blocks.map((block, index) => {

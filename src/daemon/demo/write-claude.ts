@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { type Files, iso, textTokens } from "./files.ts"
-import { hexOf, idOf, type Step, type Story } from "./story.ts"
+import { hexOf, idOf, type Story, type StoryStep } from "./story.ts"
 
 const VERSION = "2.1.325"
 const MODEL = "claude-opus-4-5"
@@ -78,7 +78,7 @@ function recordsOf({ name, steps }: Story, { dir, sessionId, agentId, forkedFrom
   })
 }
 
-function blockOf({ kind, text, tool }: Step, callId: string): unknown {
+function blockOf({ kind, text, tool }: StoryStep, callId: string): unknown {
   if (kind === "thinking") return { type: "thinking", thinking: text, signature: "demo" }
   if (kind === "reply") return { type: "text", text }
   if (kind === "call") return { type: "tool_use", id: callId, ...claudeCall(tool ?? "run", text) }
@@ -101,7 +101,12 @@ export function edited(text: string): { file: string; before: string; after: str
   return { file, before, after }
 }
 
-function compacted(common: { uuid: string; parentUuid: string | null }, name: string, index: number, { text }: Step) {
+function compacted(
+  common: { uuid: string; parentUuid: string | null },
+  name: string,
+  index: number,
+  { text }: StoryStep,
+) {
   const { parentUuid: logicalParentUuid, ...rest } = common
   const boundary = {
     ...rest,

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { type Files, iso, textTokens } from "./files.ts"
-import { hexOf, idOf, type Step, type Story } from "./story.ts"
+import { hexOf, idOf, type Story, type StoryStep } from "./story.ts"
 import { edited } from "./write-claude.ts"
 
 /** Writes what Codex would have written, and says under which id. */
@@ -31,7 +31,7 @@ export function writeCodex(story: Story, dir: string, files: Files): string {
   return id
 }
 
-function itemOf({ kind, text, tool }: Step, callId: string, id: string): object {
+function itemOf({ kind, text, tool }: StoryStep, callId: string, id: string): object {
   if (kind === "prompt") return { type: "message", role: "user", content: [{ type: "input_text", text }] }
   if (kind === "thinking") return { type: "reasoning", id, summary: [{ type: "summary_text", text }] }
   if (kind === "reply") return { type: "message", role: "assistant", id, content: [{ type: "output_text", text }] }

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { type Files, iso, textTokens } from "./files.ts"
-import { hexOf, idOf, type Step, type Story } from "./story.ts"
+import { hexOf, idOf, type Story, type StoryStep } from "./story.ts"
 import { edited } from "./write-claude.ts"
 
 /** Gemini CLI's log of operations. */
@@ -25,9 +25,9 @@ export function writeGemini(story: Story, dir: string, files: Files): string {
   return sessionId
 }
 
-function geminiAnswer(said: Step[], name: string, at: number): object {
+function geminiAnswer(said: StoryStep[], name: string, at: number): object {
   const timestamp = iso(said[0]!.atMs)
-  const texts = (kind: Step["kind"]) => said.filter((step) => step.kind === kind).map(({ text }) => text)
+  const texts = (kind: StoryStep["kind"]) => said.filter((step) => step.kind === kind).map(({ text }) => text)
   const calls = said.flatMap((step, index) => {
     if (step.kind !== "call") return []
     const { tool, input } = callOf(step, { run: "run_shell_command", read: "read_file", edit: "replace" })
@@ -79,7 +79,7 @@ export function writeOpencode(story: Story, dir: string, files: Files): string {
   return id
 }
 
-function partsOf(said: Step[], name: string): object[] {
+function partsOf(said: StoryStep[], name: string): object[] {
   return said.flatMap((step, index): object[] => {
     const { kind, text, atMs } = step
     const time = { start: atMs, end: said[index + 1]?.atMs ?? atMs }
@@ -108,7 +108,7 @@ export function writeAider(stories: readonly Story[], dir: string, files: Files)
   files.text(join(dir, ".aider.chat.history.md"), `${text.join("\n")}\n`, endMs)
 }
 
-function aiderText({ kind, text, tool }: Step): string {
+function aiderText({ kind, text, tool }: StoryStep): string {
   const each = (before: string) => text.replaceAll(/^/gm, before).replaceAll(/$/gm, "  ")
   if (kind === "prompt") return each("#### ")
   if (kind !== "call") return kind === "reply" || kind === "thinking" ? text : each("> ")
@@ -118,8 +118,8 @@ function aiderText({ kind, text, tool }: Step): string {
 }
 
 /** What is said in one go: a prompt, or everything up to the next one. */
-function answersOf(steps: readonly Step[]): { said: Step[]; at: number }[] {
-  const groups: { said: Step[]; at: number }[] = []
+function answersOf(steps: readonly StoryStep[]): { said: StoryStep[]; at: number }[] {
+  const groups: { said: StoryStep[]; at: number }[] = []
   for (const [at, step] of steps.entries()) {
     const last = groups.at(-1)
     if (!last || step.kind === "prompt" || last.said[0]!.kind === "prompt") groups.push({ said: [step], at })
@@ -128,7 +128,7 @@ function answersOf(steps: readonly Step[]): { said: Step[]; at: number }[] {
   return groups
 }
 
-function callOf({ tool = "run", text }: Step, names: Record<string, string>): { tool: string; input: object } {
+function callOf({ tool = "run", text }: StoryStep, names: Record<string, string>): { tool: string; input: object } {
   if (tool === "read") return { tool: names.read!, input: { filePath: text } }
   if (tool !== "edit") return { tool: names.run!, input: { command: text } }
   const { file, before, after } = edited(text)

@@ -5,20 +5,20 @@ import type { SessionId } from "../../domain/ids.ts"
 import type { Permission } from "../../domain/permission.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
 import type { Store } from "../../domain/store.ts"
-import { type Dialog, makeDialogs, type WatchDeps } from "./dialogs.ts"
+import { type Dialog, type DialogDeps, makeDialogs } from "./dialogs.ts"
 
 /** Hooks that ask for a person's word while their agent's own dialog is open: the first answer wins. */
-export interface Asking {
+export interface HookApprovals {
   /** What the hook prints, null when none is to come from here, undefined when it is to come and wait. */
   ask(sent: SentHook, step: AskStep, signal: AbortSignal): Promise<string | null | undefined>
   /** What any hook of an agent said, in which it may show that it went on. */
   heard(sent: SentHook, event: HookEvent): void
 }
 
-export interface AskingDeps extends WatchDeps {
+export interface HookApprovalsDeps extends DialogDeps {
   store: Pick<Store, "sessions" | "pairs">
   agents: readonly AgentSetup[]
-  permits: WatchDeps["permits"] & {
+  permits: DialogDeps["permits"] & {
     ask(request: PermissionRequest, context: AskContext, wish: AskWish): Promise<Permission>
     hold(
       id: string,
@@ -56,7 +56,7 @@ const COMES_MS = 3_000
 /** Where nothing is shown while the hook waits, whoever sits there must not wait for long. */
 const HIDDEN_MS = 60_000
 
-export function makeAsking(deps: AskingDeps): Asking {
+export function makeAsking(deps: HookApprovalsDeps): HookApprovals {
   const { store, agents, permits, receive, isAnyoneThere, teamAt } = deps
   const dialogs = makeDialogs(deps)
 

@@ -21,7 +21,7 @@ export interface Dialog {
   agentId: string | undefined
 }
 
-export interface WatchDeps {
+export interface DialogDeps {
   permits: { release(id: string, why: { by: string; reason: string }): Promise<void> }
   live: { ofSession(sessionId: SessionId): Promise<Pick<LiveAgent, "status" | "statusAtMs"> | undefined> }
   processStart(pid: number): string | undefined
@@ -52,7 +52,7 @@ interface Open extends Dialog {
 }
 
 /** Whether agents still show what their hooks ask. An agent does not end a hook that is answered at the terminal. */
-export function makeDialogs({ permits, live, processStart, onTrouble }: WatchDeps): Dialogs {
+export function makeDialogs({ permits, live, processStart, onTrouble }: DialogDeps): Dialogs {
   const all = new Map<string, Open>()
   const release = (id: string, why: { by: string; reason: string }) => {
     all.delete(id)

@@ -1,12 +1,12 @@
 import { ANSWERED, type LineAnswer, type LineAsking, type LineQuestion } from "../../domain/agent-line.ts"
 import type { Machine } from "../../domain/platform.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
-import type { AskingDeps } from "./asking.ts"
+import type { HookApprovalsDeps } from "./asking.ts"
 import { askerOf } from "./asking.ts"
 import { AT_TERMINAL } from "./dialogs.ts"
 
 export interface LineAskingDeps
-  extends Pick<AskingDeps, "store" | "permits" | "isAnyoneThere" | "teamAt" | "agents" | "onTrouble"> {
+  extends Pick<HookApprovalsDeps, "store" | "permits" | "isAnyoneThere" | "teamAt" | "agents" | "onTrouble"> {
   linesAsking: readonly LineAsking[]
   machine: Machine
   /** Keeps a session that has said nothing yet; false when it may not be kept. */

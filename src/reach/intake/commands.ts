@@ -4,7 +4,7 @@ import type { Topic, Verbosity } from "../../domain/topic.ts"
 import type { Resuming } from "../keeping/resuming.ts"
 import type { Messages } from "../messages/messages.ts"
 import type { Answers, AnswerWish } from "./answers.ts"
-import type { Facts } from "./facts.ts"
+import type { CommandFacts } from "./facts.ts"
 import type { Handled, Write } from "./handling.ts"
 import { startedWords } from "./resume-tap.ts"
 import type { Recipient, ToSession } from "./to-session.ts"
@@ -15,7 +15,7 @@ export interface CommandDeps {
   messages: Pick<Messages, "interrupt">
   resuming: Resuming
   toSession: ToSession
-  facts: Facts
+  facts: CommandFacts
   answer: Answers
   homeDir: string
 }

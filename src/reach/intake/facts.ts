@@ -27,7 +27,7 @@ export interface FactsDeps {
 }
 
 /** What commands are answered with. */
-export interface Facts {
+export interface CommandFacts {
   status(topic: Topic | undefined, scope: Scope): Promise<string>
   sessions(scope: Scope): Promise<string>
   queue(topic: Topic | undefined, scope: Scope): Promise<string>
@@ -42,7 +42,7 @@ const MOST_BUTTONS = 8
 const HEAD_CHARS = 80
 const TITLE_CHARS = 48
 
-export function makeFacts({ store, live, roster, chats, resuming, host, bot }: FactsDeps): Facts {
+export function makeFacts({ store, live, roster, chats, resuming, host, bot }: FactsDeps): CommandFacts {
   const isIn = async (scope: Scope, session: Session | undefined) => {
     if (scope === "all") return true
     const team = session && (await chats.teamOf(store, session))

@@ -6,7 +6,7 @@ import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
 
 /** Who may talk to sessions beside those of the configuration: by a code that is shown in the terminal and sent to the bot. */
-export interface Pairing {
+export interface UserPairing {
   /** Whoever sends it may act everywhere, or in the chats of that team only. */
   issue(team?: string): Promise<{ code: string; expiresAtMs: number }>
   /** Whether somebody becomes known by it. Each code counts once, and nobody may guess for long. */
@@ -21,7 +21,7 @@ export interface Pairing {
 export type PairingPlace = Place & { chatKind: "group" | "private" }
 export type Redeemed = "paired" | "wrong" | "too often"
 
-export interface PairingDeps {
+export interface UserPairingDeps {
   store: Store
   clock: Clock
   /** The messenger's id. */
@@ -37,7 +37,7 @@ const MOST_PENDING = 3
 const MOST_TRIES = 5
 const TRIES_MS = 60 * 60_000
 
-export function makePairing({ store, clock, channel }: PairingDeps): Pairing {
+export function makePairing({ store, clock, channel }: UserPairingDeps): UserPairing {
   // A code waits in the store to be redeemed: the daemon that is asked for it may not be the one that hears it.
   const lane = `pairing:${channel}`
   const keyOf = (code: string) =>

@@ -17,7 +17,7 @@ import { makeFacts } from "./facts.ts"
 import { makeFragments } from "./fragments.ts"
 import { makeHandling } from "./handling.ts"
 import { makeIncoming } from "./incoming.ts"
-import { makePairing, type Pairing } from "./pairing.ts"
+import { makePairing, type UserPairing } from "./pairing.ts"
 import { makePoller, type PollPace } from "./poll.ts"
 import { makeReceipts } from "./receipts.ts"
 import { makeResumeTap } from "./resume-tap.ts"
@@ -25,8 +25,8 @@ import { makeToSession } from "./to-session.ts"
 import { makeWho } from "./who.ts"
 
 /** What people do in a messenger: taken in, and brought to where it belongs. */
-export interface Intake {
-  pairing: Pairing
+export interface ChatIntake {
+  pairing: UserPairing
   followers: Follower[]
   run(signal: AbortSignal): Promise<void>
 }
@@ -57,7 +57,7 @@ export interface IntakeDeps {
   retryMs?: number
 }
 
-export function makeIntake(deps: IntakeDeps): Intake {
+export function makeIntake(deps: IntakeDeps): ChatIntake {
   const { store, clock, channel, botId, settings, host, home, onTrouble } = deps
   const bot = `${channel.id}:${botId}`
   const self = remembered(async () => {

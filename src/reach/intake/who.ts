@@ -6,7 +6,7 @@ import type { Team } from "../../domain/team.ts"
 import type { TeamChats } from "../team-chats.ts"
 import type { Answers } from "./answers.ts"
 import type { Handled, Write } from "./handling.ts"
-import { CODE, type Pairing, type Redeemed } from "./pairing.ts"
+import { CODE, type Redeemed, type UserPairing } from "./pairing.ts"
 
 export interface WhoDeps {
   store: Store
@@ -15,7 +15,7 @@ export interface WhoDeps {
   /** Those of the configuration. */
   users: readonly string[]
   chats: TeamChats
-  pairing: Pairing
+  pairing: UserPairing
   answer: Answers
 }
 

@@ -20,7 +20,7 @@ import type { Store } from "../../domain/store.ts"
 import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/sqlite.ts"
 import { makeRoster, type TeamSetting } from "../../teams/roster.ts"
-import { type Keeping, makeKeeping } from "./keeping.ts"
+import { makeKeeping, type Supervisor } from "./keeping.ts"
 
 const SOON = { timeout: 60_000, interval: 50 }
 let dir: string
@@ -90,7 +90,7 @@ const tmux = (...args: string[]) =>
 const agentPid = () => Number(tmux("list-panes", "-a", "-F", "#{pane_pid}").trim().split("\n")[0])
 
 /** As one daemon has it; another one is the next daemon. */
-function keeping(known = consoles): Keeping {
+function keeping(known = consoles): Supervisor {
   const made = makeKeeping({
     store,
     clock: {
@@ -117,7 +117,7 @@ const tended = () => {
   running.push(made.run(stopping.signal))
   return made
 }
-const stateOf = async (made: Keeping, name = "web") => (await made.states()).find(({ team }) => team === name)!
+const stateOf = async (made: Supervisor, name = "web") => (await made.states()).find(({ team }) => team === name)!
 
 /** A session that was at the team's post, with something said in it. */
 async function lastSession(

@@ -13,7 +13,7 @@ import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { afterDeath, type Lives, newLives, startedNow } from "./lives.ts"
 
 /** Sessions that Throughline itself starts, each in a session of tmux, and those of them that it keeps up. */
-export interface Keeping {
+export interface Supervisor {
   /** Starts the team's session if none is there, and starts it again whenever it ends, until `down`. */
   up(name: string): Promise<UpAnswer>
   /** Ends it, and keeps it no longer. */
@@ -68,7 +68,7 @@ const LOOK_MS = 100
 /** An agent that is told to end takes up to five seconds. */
 const END_MS = 10_000
 
-export function makeKeeping(deps: Deps): Keeping {
+export function makeKeeping(deps: Deps): Supervisor {
   const { store, clock, roster, panes, consoles, machine, host, socket, onTrouble } = deps
   const lives = new Map<string, Lives>()
   const livesOf = (name: string) => {

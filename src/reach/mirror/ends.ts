@@ -5,11 +5,11 @@ import type { Topic } from "../../domain/topic.ts"
 import { doneNote, endedNote, failedNote } from "../render/notes.ts"
 import type { Afterword, Afterwords } from "./afterwards.ts"
 import type { Telling } from "./telling.ts"
-import type { Who } from "./who.ts"
+import type { MirrorAudience } from "./who.ts"
 
 export interface EndDeps {
   telling: Telling
-  who: Who
+  who: MirrorAudience
   afterwords: Afterwords
   atEnd: "archive" | "keep" | "delete"
 }

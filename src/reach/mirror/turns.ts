@@ -7,11 +7,11 @@ import { compactedNote } from "../render/notes.ts"
 import { type Afterword, type Afterwords, isBefore, isLastWord, mayBeLast } from "./afterwards.ts"
 import { type EchoDeps, isEcho } from "./echo.ts"
 import type { Telling } from "./telling.ts"
-import type { Who } from "./who.ts"
+import type { MirrorAudience } from "./who.ts"
 
-export interface TurnDeps extends EchoDeps {
+export interface MirrorTurnDeps extends EchoDeps {
   telling: Telling
-  who: Who
+  who: MirrorAudience
   verbosity: Verbosity
   afterwords: Afterwords
   /** Tells that a turn, or a session, is over. */
@@ -26,7 +26,7 @@ const NEWS_MS = 30 * 60 * 1000
 const NEWS_IN_TOPIC_MS = 24 * 60 * 60 * 1000
 
 /** Tells what was said and done, in order, with what ended in between. */
-export function makeTurnTelling(deps: TurnDeps) {
+export function makeTurnTelling(deps: MirrorTurnDeps) {
   const { telling, who, afterwords, tellEnd } = deps
 
   const fresh = async (tx: Store, entry: JournalEntry, session: Session, withinMs: number): Promise<Turn[]> => {

@@ -5,12 +5,16 @@ import { teamsOf } from "../watching/belonging.ts"
 import type { Attendance } from "./attendance.ts"
 
 /** Which sessions are told: those at which somebody sits, as far as the settings want them. */
-export interface Who {
+export interface MirrorAudience {
   isTold(tx: Store, session: Session): Promise<boolean>
   teamsOf(session: Session): string[]
 }
 
-export function makeWho(mirror: "all" | "teams" | "off", roster: Pick<Roster, "at">, attendance: Attendance): Who {
+export function makeWho(
+  mirror: "all" | "teams" | "off",
+  roster: Pick<Roster, "at">,
+  attendance: Attendance,
+): MirrorAudience {
   const names = (session: Session) => teamsOf(roster, session).map(({ name }) => name)
   return {
     teamsOf: names,

@@ -25,12 +25,12 @@ export interface OutboxDesk {
   settle(job: Job, state: Settled, outcome: string | null, also?: (tx: Store) => Promise<unknown>): Promise<void>
 }
 
-export interface DeskDeps extends Pick<LeasesDeps, "clock" | "host" | "ownerPrefix"> {
+export interface OutboxDeskDeps extends Pick<LeasesDeps, "clock" | "host" | "ownerPrefix"> {
   store: Store
   channelId: string
 }
 
-export function makeOutboxDesk({ store, channelId, ...deps }: DeskDeps): OutboxDesk {
+export function makeOutboxDesk({ store, channelId, ...deps }: OutboxDeskDeps): OutboxDesk {
   const leases = makeLeases({ ...deps, store, channel: channelId })
   const known = new WeakMap<Delivery, Job>()
   const jobOf = (delivery: Delivery): Job => {

@@ -5,13 +5,13 @@ import { plain, type RichText } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import { type Job, MOST_TOGETHER } from "./desk.ts"
 import { isFresh, outgoingOf, type Progress } from "./progress.ts"
-import type { Part, Rendering } from "./rendering.ts"
+import type { RenderedPart, Rendering } from "./rendering.ts"
 import { cutText, HEAD_UNITS, joined } from "./words.ts"
 
 /** What a job is sent as: by itself, or with those that wait behind it, so that nothing is dropped when little may be sent. */
 export interface Folded extends Pick<Progress, "fold" | "with"> {
   /** Undefined where nothing is left to say. A trail has none: it is made of `lines`. */
-  parts: Part[] | undefined
+  parts: RenderedPart[] | undefined
   /** The turns that a trail begins with. */
   lines: number[]
 }
@@ -35,7 +35,7 @@ export function makeFolding({ store, can, rendering }: FoldDeps) {
     )
 
   /** What is said of one: the words of a line, or the parts of anything else. */
-  const pieceOf = async (outgoing: Outgoing): Promise<Part[]> => {
+  const pieceOf = async (outgoing: Outgoing): Promise<RenderedPart[]> => {
     if (outgoing.kind !== "line") return (await rendering.parts(outgoing)) ?? []
     const line = await rendering.line(outgoing.seq)
     return line === undefined ? [] : [{ body: plain(line), isSilent: true }]
@@ -128,7 +128,7 @@ export function makeFolding({ store, can, rendering }: FoldDeps) {
 interface Piece {
   seq: number
   outgoing: Outgoing
-  parts: Part[]
+  parts: RenderedPart[]
 }
 
 const isFoldable = (outgoing: Outgoing) =>
@@ -165,7 +165,7 @@ function packed(pieces: Piece[], maxUnits: number): { count: number; first: Piec
   return { count, first }
 }
 
-function merged(pieces: Piece[]): Part | undefined {
+function merged(pieces: Piece[]): RenderedPart | undefined {
   const said = pieces.filter(({ parts }) => parts.length > 0)
   if (said.length === 0) return undefined
   let body: RichText | undefined
@@ -178,7 +178,7 @@ function merged(pieces: Piece[]): Part | undefined {
 }
 
 /** All of it in order in a file, and the last that was said under it. */
-function asFile(pieces: Piece[]): Part | undefined {
+function asFile(pieces: Piece[]): RenderedPart | undefined {
   const all = merged(pieces)
   if (!all) return undefined
   const tools = pieces.filter(({ outgoing }) => outgoing.kind === "line").length

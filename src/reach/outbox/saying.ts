@@ -9,7 +9,7 @@ import type { Job, OutboxDesk } from "./desk.ts"
 import type { FlatChats } from "./flat.ts"
 import type { Folded, makeFolding } from "./fold.ts"
 import { doubted, type Progress } from "./progress.ts"
-import type { Part, Rendering } from "./rendering.ts"
+import type { RenderedPart, Rendering } from "./rendering.ts"
 import type { TopicLife } from "./topics.ts"
 import { trailBody, trailFile } from "./trail.ts"
 import type { Undeliverable } from "./undeliverable.ts"
@@ -45,7 +45,7 @@ export function makeSaying(deps: SayingDeps) {
   const send = async (
     job: Job,
     at: JobPlace,
-    part: Part,
+    part: RenderedPart,
     about: Partial<Progress>,
     onSent: (messageId: number) => Promise<void>,
   ): Promise<ChannelTrouble | undefined> => {
@@ -242,7 +242,7 @@ export const NO_NEWS: ChannelTrouble = { kind: "unchanged" }
 /** A topic that is made anew and is not there again is nothing that making another one would mend. */
 const MOST_GONE = 2
 const NOTHING_LEFT = "nothing is left to say"
-const EMPTY: Part = { body: { text: "", marks: [] }, isSilent: true }
+const EMPTY: RenderedPart = { body: { text: "", marks: [] }, isSilent: true }
 
 const replyOf = ({ outgoing, progress }: Job) => {
   if (outgoing.kind === "receipt") return { replyTo: outgoing.messageId }

@@ -1,6 +1,6 @@
 import { plain, type RichText } from "../../domain/rich-text.ts"
 import type { Trail } from "../../domain/topic.ts"
-import type { Part, Rendering } from "./rendering.ts"
+import type { RenderedPart, Rendering } from "./rendering.ts"
 import { cutText, REPEAT_MARK } from "./words.ts"
 
 /** A line that is longer says enough by its beginning; in the file it is whole. */
@@ -30,7 +30,7 @@ export async function trailBody(
 }
 
 /** All of its lines, as the file that comes when it ends. */
-export async function trailFile({ seqs, cut }: Trail, line: Rendering["line"]): Promise<Part | undefined> {
+export async function trailFile({ seqs, cut }: Trail, line: Rendering["line"]): Promise<RenderedPart | undefined> {
   const lines: string[] = []
   for (const seq of seqs) {
     const text = await line(seq)

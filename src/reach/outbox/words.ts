@@ -1,6 +1,6 @@
 import type { ChannelCan, ChannelPost } from "../../domain/channel.ts"
 import { plain, type RichText } from "../../domain/rich-text.ts"
-import type { Part } from "./rendering.ts"
+import type { RenderedPart } from "./rendering.ts"
 
 export const REPEAT_MARK = "↻ may be a repeat"
 
@@ -21,7 +21,7 @@ export interface PostWish {
 }
 
 /** The part as it is sent: in the form that is still to be tried, saying whose it is and that it may be a repeat. */
-export function postOf(part: Part, can: ChannelCan, how: PostWish): ChannelPost {
+export function postOf(part: RenderedPart, can: ChannelCan, how: PostWish): ChannelPost {
   const { buttons, isSilent } = part
   const around = { isSilent, ...(buttons ? { buttons } : {}) }
   const head = [...(how.label ? [how.label] : []), ...(how.isRepeat ? [plain(REPEAT_MARK)] : [])]

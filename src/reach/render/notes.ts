@@ -69,7 +69,7 @@ const CONTINUES: Record<string, string> = {
   handover: "🔗 Taken over from",
 }
 
-export interface Restart {
+export interface RestartNote {
   team: string
   /** Their own ids; null where nobody is there now. */
   old: string | null
@@ -79,7 +79,7 @@ export interface Restart {
   pending: number
 }
 
-export function restartNote({ team, old, new: next, cause, task, pending }: Restart): RichText {
+export function restartNote({ team, old, new: next, cause, task, pending }: RestartNote): RichText {
   const head = next === null ? `❌ ${firstLine(team, 60)} is gone` : `🔄 ${firstLine(team, 60)} was restarted`
   const lines = [
     ...(old === null ? [] : [`${short(old)} → ${next === null ? "nobody" : short(next)} (${firstLine(cause, 40)})`]),

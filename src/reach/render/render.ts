@@ -5,7 +5,7 @@ import type { Permission } from "../../domain/permission.ts"
 import type { RichText } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Turn } from "../../domain/turn.ts"
-import type { Part, Rendering } from "../outbox/rendering.ts"
+import type { RenderedPart, Rendering } from "../outbox/rendering.ts"
 import { HEAD_UNITS } from "../outbox/words.ts"
 import { cardText, decidedText } from "./card.ts"
 import { clean } from "./clean.ts"
@@ -33,7 +33,7 @@ const SPARE_UNITS = 100
 const LAST_CALLS = 50
 
 export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rendering {
-  const pieces = (body: RichText, name: string, whole: string, isSilent: boolean): Part[] => {
+  const pieces = (body: RichText, name: string, whole: string, isSilent: boolean): RenderedPart[] => {
     const parts = split(body, can.maxTextUnits - HEAD_UNITS).filter((part) => !isBlank(part))
     if (parts.length <= MOST_PARTS) return parts.map((part) => ({ body: part, isSilent }))
     const [head] = split(body, can.maxTextUnits - HEAD_UNITS - SPARE_UNITS)
@@ -119,7 +119,7 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
 const WARNING = marked("bold", `⚠️ ${UNTRUSTED_LABEL}\n`)
 
 /** They stand under the last one. */
-function withButtons(parts: Part[], buttons: OutgoingButton[][] | undefined): Part[] {
+function withButtons(parts: RenderedPart[], buttons: OutgoingButton[][] | undefined): RenderedPart[] {
   return buttons ? parts.map((part, index) => (index === parts.length - 1 ? { ...part, buttons } : part)) : parts
 }
 

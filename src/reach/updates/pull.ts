@@ -4,7 +4,7 @@ import { type SessionId, withoutScope } from "../../domain/ids.ts"
 import { isUntrusted } from "../../domain/origin.ts"
 import type { Store } from "../../domain/store.ts"
 import type { TaskFile } from "../../domain/task-file.ts"
-import type { Step } from "../../domain/task-state.ts"
+import type { TaskStep } from "../../domain/task-state.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import type { Turn } from "../../domain/turn.ts"
 import type { Update } from "../../domain/update.ts"
@@ -26,19 +26,19 @@ export interface PulledUpdate {
 }
 
 /** What a session that is gone was at. */
-export interface Restart {
+export interface RestartUpdate {
   old_session_id: string | null
   new_session_id: string | null
   cause: string
   working_on: string | null
-  last_completed_step: Step | null
+  last_completed_step: TaskStep | null
   pending_messages: string[]
   /** What the file in the project says, where the agent said nothing by our tool. */
   task_file?: Omit<TaskFile, "session_id"> & { untrusted: true }
   at: string
 }
 
-export interface TeamRestart extends Restart {
+export interface TeamRestart extends RestartUpdate {
   team: string
   /** The one that went on; where that is not kept yet, the one that is gone. */
   sessionId: SessionId | null
@@ -47,7 +47,7 @@ export interface TeamRestart extends Restart {
 export interface UpdatePage {
   updates: PulledUpdate[]
   /** The newest one of this page. */
-  session_restart: Restart | null
+  session_restart: RestartUpdate | null
   next_since: string
   has_more: boolean
 }
@@ -117,7 +117,7 @@ export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): Upda
       const page = rows.slice(0, limit)
       const turns = await turnsOf(store, page)
       const updates: PulledUpdate[] = []
-      let restart: Restart | null = null
+      let restart: RestartUpdate | null = null
       let chars = 0
       let read = 0
       for (const row of page) {
@@ -202,7 +202,7 @@ function contentOf({ type, turnSeq, messageId, data }: Update, turns: Map<number
   }
 }
 
-function restartOf({ data, turnSeq, atMs }: Update, turns: Map<number, Turn>): Restart {
+function restartOf({ data, turnSeq, atMs }: Update, turns: Map<number, Turn>): RestartUpdate {
   const {
     old,
     new: next,
@@ -214,7 +214,7 @@ function restartOf({ data, turnSeq, atMs }: Update, turns: Map<number, Turn>): R
     old: string | null
     new: string | null
     cause: string
-    task: { current_task: string | null; last_completed_step: Step | null } | null
+    task: { current_task: string | null; last_completed_step: TaskStep | null } | null
     pending: string[]
     task_file?: TaskFile
   }

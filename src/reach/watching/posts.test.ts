@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { Post } from "../../domain/post.ts"
-import { decide, type Evidence, GRACE_MS, type Notice, type Seat } from "./posts.ts"
+import { decide, type Evidence, GRACE_MS, type PresenceNotice, type Seat } from "./posts.ts"
 
 const NOW = 1_800_000_000_000
 
@@ -68,7 +68,7 @@ class World {
 }
 
 const WORDS = { session_restart: "restart", session_started: "started", session_ended: "ended" }
-const shown = ({ type, old, new: next, cause }: Notice) =>
+const shown = ({ type, old, new: next, cause }: PresenceNotice) =>
   `${WORDS[type]} ${old?.nativeId ?? "-"}→${next?.nativeId ?? "-"} ${cause}`
 
 const STARTED = "started -→A startup"

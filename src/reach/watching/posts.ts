@@ -24,7 +24,7 @@ export type Evidence =
   /** The file of an agent without hooks. */
   | { kind: "named"; id: string; sessionId: SessionId | null; writtenAtMs: number; atMs: number }
 
-export interface Notice {
+export interface PresenceNotice {
   type: "session_restart" | "session_started" | "session_ended"
   /** The same however often the same thing is noticed. */
   key: string
@@ -37,11 +37,11 @@ export interface Notice {
 export interface Verdict {
   /** Absent when it stays as it is. */
   post?: Post
-  notice?: Notice
+  notice?: PresenceNotice
 }
 
 /** What is known of the machine beside the evidence. */
-export interface Facts {
+export interface PresenceFacts {
   host: string
   isAlive(seat: Seat): boolean
   /** Whether the other one came beside this one in the same process, and not in its place. */
@@ -57,7 +57,7 @@ const REGISTRY_LAG_MS = 3_000
 export function decide(
   before: Post | undefined,
   evidence: Evidence,
-  { team, host, isAlive, isBeside }: Facts & { team: string },
+  { team, host, isAlive, isBeside }: PresenceFacts & { team: string },
 ): Verdict {
   const post = before?.nativeId == null ? undefined : { ...before, nativeId: before.nativeId }
   const { atMs } = evidence
@@ -91,7 +91,7 @@ export function decide(
   const isHere = (seat: Seat) => isSameProcess(seat, post) && post.host === host
   /** Processes of another host cannot be looked at: they are believed. */
   const isRunning = () => post.host !== host || post.pid === 0 || isAlive(post)
-  const leaves = (cause: string, next: Seat | null): Notice => ({
+  const leaves = (cause: string, next: Seat | null): PresenceNotice => ({
     type: "session_restart",
     key: keyOf("restart", post),
     old: seatOf(post),

@@ -2,10 +2,10 @@ import { lanesOf } from "../../domain/message.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { TaskFile } from "../../domain/task-file.ts"
-import type { Step } from "../../domain/task-state.ts"
+import type { TaskStep } from "../../domain/task-state.ts"
 import type { Team } from "../../domain/team.ts"
 import { folderUri } from "../../lib/folder-uri.ts"
-import { decide, type Evidence, type Facts, type Notice } from "./posts.ts"
+import { decide, type Evidence, type PresenceFacts, type PresenceNotice } from "./posts.ts"
 
 export interface TaskFiles {
   /** What the file in a project's folder says of a task. */
@@ -24,8 +24,8 @@ export async function weigh(
   tx: Store,
   team: Team,
   evidence: Evidence,
-  facts: Facts & TaskFiles,
-): Promise<Notice | undefined> {
+  facts: PresenceFacts & TaskFiles,
+): Promise<PresenceNotice | undefined> {
   const before = await tx.posts.byTeam(team.name)
   const { post, notice } = decide(before, evidence, { team: team.name, ...facts })
   if (post) await tx.posts.put(post)
@@ -33,7 +33,12 @@ export async function weigh(
   return notice
 }
 
-async function tell(tx: Store, team: Team, notice: Notice, { host, taskFile }: Facts & TaskFiles): Promise<void> {
+async function tell(
+  tx: Store,
+  team: Team,
+  notice: PresenceNotice,
+  { host, taskFile }: PresenceFacts & TaskFiles,
+): Promise<void> {
   const { type, key, old, new: next, cause, atMs } = notice
   const names = { old: old?.nativeId ?? null, new: next?.nativeId ?? null, cause }
   const session = old?.sessionId ? await tx.sessions.byId(old.sessionId) : undefined
@@ -83,7 +88,7 @@ async function taskOf(
   tx: Store,
   team: Team,
   session: Session | undefined,
-): Promise<Record<string, Step | null> | null> {
+): Promise<Record<string, TaskStep | null> | null> {
   const projectId = session ? session.projectId : (await tx.projects.byRoot(folderUri(team.projectDir)))?.id
   if (!projectId) return null
   const own = session && (await tx.taskStates.get(projectId, session.nativeId))

@@ -7,7 +7,7 @@ export interface Statement {
   by: "person" | "agent" | "thought"
 }
 
-export interface Decision {
+export interface StatedDecision {
   text: string
   atMs: number
 }
@@ -34,7 +34,7 @@ const STRONG = new RegExp(
 const WEAK = /\bbecause\b|\bso that\b|\bprefer(?:red|able)?\b|\bmust(?: not|n't)?\b|因为|ため/i
 
 /** Sentences that settle something, the weightiest and newest first. Of two about the same thing the newer one stands. */
-export function decisionsIn(statements: readonly Statement[]): Decision[] {
+export function decisionsIn(statements: readonly Statement[]): StatedDecision[] {
   const candidates = statements
     .flatMap(({ text, atMs, by }, index) =>
       sentencesOf(text.slice(0, MOST_OF_STATEMENT)).map((sentence, place) => ({

@@ -19,12 +19,12 @@ import { messagesOf, newestFitting } from "./messages.ts"
 
 export interface HandoffRoom {
   /** Makes a session of another agent that goes on with this one. Nothing that is there is changed. */
-  handOver(wish: { session: Session; to: string; maxTokens?: number | undefined }): Promise<HandedOver>
+  handOver(wish: { session: Session; to: string; maxTokens?: number | undefined }): Promise<HandoffResult>
   /** Something was forgotten: it may stand in a first prompt, and those are made anew in a moment. */
   forgotten(): void
 }
 
-export interface HandedOver {
+export interface HandoffResult {
   platform: string
   /** Of the new session, and its file; absent where the agent is told by a prompt. */
   nativeId?: string
@@ -134,7 +134,7 @@ export function makeHandoff(deps: HandoffDeps): HandoffRoom {
     begin: readonly string[] | undefined,
     cwd: string | null,
     maxTokens = PROMPT_TOKENS,
-  ): Promise<HandedOver> {
+  ): Promise<HandoffResult> {
     const made = await briefs.make({ session, maxTokens: Math.max(0, maxTokens - PREFACE_TOKENS) })
     const text = `${preface(session)}\n\n${made?.brief ?? ""}\n\nGo on from there.\n`
     const promptFile = join(deps.promptDir, `${newTimedId(clock.nowMs())}.md`)

@@ -1,5 +1,5 @@
 import { BLOCK_DOCS, BLOCK_SHIFT, blocksOf, impactIn, type List } from "./list.ts"
-import type { Accept, Part } from "./rank.ts"
+import type { Accept, WeightedList } from "./rank.ts"
 import type { Top } from "./top.ts"
 
 /** Blocks are looked at in the order of what they can reach, in so many steps: near enough, and sorted in no time. */
@@ -14,7 +14,7 @@ const own = new Int32Array(BLOCK_DOCS)
 const touched = new Uint8Array(BLOCK_DOCS)
 
 /** Where a list is in the block that is looked at. */
-interface Here extends Part {
+interface Here extends WeightedList {
   from: number
   to: number
   /** The most that it adds in it. */
@@ -40,7 +40,7 @@ export class Blocks {
   #count = 0
 
   /** Documents without one of the required lists, which are among those of the parts, are not looked at. */
-  add(view: number, size: number, parts: readonly Part[], accept: Accept, required: readonly List[]): void {
+  add(view: number, size: number, parts: readonly WeightedList[], accept: Accept, required: readonly List[]): void {
     const first = this.#count
     this.#count += blocksOf(size)
     if (this.#count > scratch.bounds.length) scratch = enlarged(this.#count)
@@ -49,7 +49,7 @@ export class Blocks {
     for (const list of required) clearWithout(bounds, list)
     scratch.owners.fill(this.#runs.length, first, this.#count)
     const heres = parts.map((part) => ({ ...part, from: 0, to: 0, most: 0 }))
-    const isRequired = ({ list }: Part) => required.includes(list)
+    const isRequired = ({ list }: WeightedList) => required.includes(list)
     this.#runs.push({
       ...{ view, accept, first },
       parts: heres.filter((part) => !isRequired(part)),

@@ -1,11 +1,9 @@
 import { crc32 } from "node:zlib"
 import { IndexUnusable } from "../../domain/index-tables.ts"
-import { TURN_KINDS, type TurnKind } from "../../domain/turn.ts"
+import { TURN_KINDS } from "../../domain/turn.ts"
 
 /** A turn's kind, or a thought. Written as its place in this list, which is therefore part of the format. */
 export const DOC_KINDS = [...TURN_KINDS, "thought"] as const
-export type DocKind = TurnKind | "thought"
-
 export interface DocFacts {
   ref: number
   session: number

@@ -1,6 +1,7 @@
 import { type IndexTables, IndexUnusable } from "../../domain/index-tables.ts"
+import type { DocKind } from "../words/document.ts"
 import { Delta } from "./delta.ts"
-import { DOC_KINDS, type DocKind, Docs } from "./docs.ts"
+import { DOC_KINDS, Docs } from "./docs.ts"
 import { AVERAGE_LENGTH, countOf, MAX_LENGTH } from "./impact.ts"
 import { impactIn } from "./list.ts"
 import { countPrompts, type DocLook, look, prompts, refsBySession, said } from "./look.ts"

@@ -1,4 +1,5 @@
-import { DOC_KINDS, type DocKind, type Docs, isSet } from "./docs.ts"
+import type { DocKind } from "../words/document.ts"
+import { DOC_KINDS, type Docs, isSet } from "./docs.ts"
 import type { Shelf, View } from "./shelf.ts"
 
 /** What is known of a document without its words. */

@@ -1,7 +1,7 @@
 import { Blocks } from "./blocks.ts"
 import type { Docs } from "./docs.ts"
 import { impactIn, type List, lookUpSteps, someDoc } from "./list.ts"
-import { type Found, Top } from "./top.ts"
+import { type ScoredDoc, Top } from "./top.ts"
 
 export interface RankWish {
   views: readonly { docs: Docs }[]
@@ -17,7 +17,7 @@ export interface RankWish {
 
 export type Accept = (doc: number) => boolean
 
-export interface Part {
+export interface WeightedList {
   list: List
   weight: number
   /** The most that this list and all before it can add. */
@@ -28,7 +28,7 @@ export interface Part {
 const FEW_TOGETHER = 2_048
 
 /** Exact: nothing that could win, be it by a tie, is left out. */
-export function rank(wish: RankWish): Found[] {
+export function rank(wish: RankWish): ScoredDoc[] {
   const { views } = wish
   const top = new Top(
     wish.limit,
@@ -50,8 +50,8 @@ export function rank(wish: RankWish): Found[] {
   return top.found()
 }
 
-function partsOf({ terms }: RankWish, view: number): Part[] {
-  const parts: Part[] = []
+function partsOf({ terms }: RankWish, view: number): WeightedList[] {
+  const parts: WeightedList[] = []
   for (const { weight, lists } of terms) {
     const list = lists[view]
     if (list) parts.push({ list, weight, sum: 0 })
@@ -66,7 +66,7 @@ function partsOf({ terms }: RankWish, view: number): Part[] {
 }
 
 /** The exact score, or -1 as soon as it is certain to stay below the floor. */
-function scoreIn(parts: Part[], doc: number, floor: number): number {
+function scoreIn(parts: WeightedList[], doc: number, floor: number): number {
   let score = 0
   for (let at = parts.length - 1; at >= 0; at--) {
     const part = parts[at]!
@@ -76,7 +76,7 @@ function scoreIn(parts: Part[], doc: number, floor: number): number {
   return score
 }
 
-function isCheaper(docs: number, parts: Part[]): boolean {
+function isCheaper(docs: number, parts: WeightedList[]): boolean {
   let byLookUp = 0
   let byList = 0
   for (const { list } of parts) {
@@ -86,7 +86,7 @@ function isCheaper(docs: number, parts: Part[]): boolean {
   return byLookUp < byList
 }
 
-function oneByOne(top: Top, view: number, parts: Part[], docs: ArrayLike<number>, accept: Accept): void {
+function oneByOne(top: Top, view: number, parts: WeightedList[], docs: ArrayLike<number>, accept: Accept): void {
   for (let at = 0; at < docs.length; at++) {
     const doc = docs[at]!
     const score = scoreIn(parts, doc, top.floor)
@@ -95,7 +95,7 @@ function oneByOne(top: Top, view: number, parts: Part[], docs: ArrayLike<number>
 }
 
 /** Those of the first list, which is the shortest, that have the others too. */
-function together(top: Top, view: number, parts: Part[], [rarest, ...others]: List[], accept: Accept): void {
+function together(top: Top, view: number, parts: WeightedList[], [rarest, ...others]: List[], accept: Accept): void {
   someDoc(rarest!, (doc) => {
     for (const list of others) if (impactIn(list, doc) === 0) return false
     const score = scoreIn(parts, doc, top.floor)

@@ -1,4 +1,5 @@
-import { DOC_KINDS, type DocKind, type Docs, isSet } from "./docs.ts"
+import type { DocKind } from "../words/document.ts"
+import { DOC_KINDS, type Docs, isSet } from "./docs.ts"
 import { FULL_SCORE, idfOf } from "./impact.ts"
 import { impactIn, type List } from "./list.ts"
 import { type DocLook, lookAt } from "./look.ts"

@@ -1,6 +1,6 @@
 import type { Docs } from "./docs.ts"
 
-export interface Found {
+export interface ScoredDoc {
   view: number
   doc: number
   score: number
@@ -12,7 +12,7 @@ export class Top {
   floor = 1
   readonly #limit: number
   readonly #docs: readonly Docs[]
-  readonly #heap: Found[] = []
+  readonly #heap: ScoredDoc[] = []
 
   constructor(limit: number, docs: readonly Docs[]) {
     this.#limit = limit
@@ -33,11 +33,11 @@ export class Top {
   }
 
   /** The best first. */
-  found(): Found[] {
+  found(): ScoredDoc[] {
     return this.#heap.toSorted((a, b) => (this.#isWorse(a, b) ? 1 : -1))
   }
 
-  #isWorse(a: Found, b: Found): boolean {
+  #isWorse(a: ScoredDoc, b: ScoredDoc): boolean {
     if (a.score !== b.score) return a.score < b.score
     const [docsOfA, docsOfB] = [this.#docs[a.view]!, this.#docs[b.view]!]
     const [atA, atB] = [docsOfA.atMs[a.doc]!, docsOfB.atMs[b.doc]!]

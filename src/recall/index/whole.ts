@@ -13,7 +13,7 @@ export interface Wholes {
   }[]
 }
 
-export interface Place {
+export interface DocPlace {
   view: number
   doc: number
   ref: number
@@ -48,15 +48,15 @@ export async function wholesOf(
   return { inverse, wholes }
 }
 
-function placeOf(views: readonly View[], ref: number): Place[] {
+function placeOf(views: readonly View[], ref: number): DocPlace[] {
   const view = views.findIndex((each) => each.find(ref) >= 0)
   return view < 0 ? [] : [{ view, doc: views[view]!.find(ref), ref }]
 }
 
 /** By ref, so that sums of fractions are the same however the documents are spread over segments. */
-export function placesOf(shelf: Shelf, views: readonly View[], sessionId: string, exchange: number): Place[] {
+export function placesOf(shelf: Shelf, views: readonly View[], sessionId: string, exchange: number): DocPlace[] {
   const session = shelf.sessions.numberOf(sessionId)
-  const places: Place[] = []
+  const places: DocPlace[] = []
   if (session === undefined) return places
   let isAscending = true
   for (let view = 0; view < views.length; view++) {

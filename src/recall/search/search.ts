@@ -11,7 +11,7 @@ import { withMeaning } from "./meaning.ts"
 import { pageOf, textsOf } from "./page.ts"
 import type { Scopes } from "./scope.ts"
 import { smoothTurns } from "./turns.ts"
-import type { Found, SearchWish } from "./wish.ts"
+import type { SearchResult, SearchWish } from "./wish.ts"
 
 export interface SearchParts {
   store: Store
@@ -33,7 +33,7 @@ const MORE_TEXTS = 512
 const FIRST_PROJECT_FLOOR = 0.4
 
 /** From a line of words to what was said: parsed, found, ranked, and cut to what fits an answer. */
-export async function search(parts: SearchParts, wish: SearchWish): Promise<Omit<Found, "isComplete">> {
+export async function search(parts: SearchParts, wish: SearchWish): Promise<Omit<SearchResult, "isComplete">> {
   const query = parseQuery(wish.query, parts.clock.nowMs())
   if (query.isEmpty) return { hits: [], notes: [...query.notes, "The query has no word to search for."] }
   const notes = [...query.notes]

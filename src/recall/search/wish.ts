@@ -2,6 +2,7 @@ import type { ProjectId, SessionId } from "../../domain/ids.ts"
 import type { Metadata } from "../../domain/metadata.ts"
 import type { Session } from "../../domain/session.ts"
 import type { DocKind } from "../words/document.ts"
+import type { Snippet } from "../words/snippet.ts"
 
 /** What is searched for, and where. */
 export interface SearchWish {
@@ -27,7 +28,7 @@ export interface SearchWish {
   chars?: { user: number; ai: number; snippet: number }
 }
 
-export interface Found {
+export interface SearchResult {
   hits: SearchHit[]
   /** What a person should know of the answer: cuts, a wider scope, an index that is not complete. */
   notes: string[]
@@ -52,9 +53,4 @@ export interface SearchHit {
   /** What was asked in the exchange, and the answer that fits best, cut to a line or two. Empty for thoughts. */
   user: string
   ai: string
-}
-
-export interface Snippet {
-  text: string
-  marks: [start: number, end: number][]
 }

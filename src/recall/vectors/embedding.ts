@@ -4,7 +4,7 @@ import type { Embedder } from "../../domain/embedder.ts"
 import { Failure } from "../../domain/failure.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import type { VectorIndex } from "./index.ts"
-import { makePauses, type Pauses } from "./pauses.ts"
+import { type EmbeddingPauses, makePauses } from "./pauses.ts"
 
 /** Where the exchanges are, as far as making vectors of them goes. */
 export interface ExchangeSource {
@@ -37,7 +37,7 @@ export interface EmbeddingOptions {
   source: ExchangeSource
   clock: Clock
   signal: AbortSignal
-  pauses?: Partial<Pauses>
+  pauses?: Partial<EmbeddingPauses>
   onTrouble?(failure: Failure): void
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Failure } from "../../domain/failure.ts"
 
-export interface Pauses {
+export interface EmbeddingPauses {
   /** How long an exchange must have been left alone. */
   settleMs: number
   /** Between looks for what nobody told us of. */
@@ -11,10 +11,10 @@ export interface Pauses {
   longestTroubleMs: number
 }
 
-const usual: Pauses = { settleMs: 15_000, restMs: 600_000, firstTroubleMs: 1_000, longestTroubleMs: 300_000 }
+const usual: EmbeddingPauses = { settleMs: 15_000, restMs: 600_000, firstTroubleMs: 1_000, longestTroubleMs: 300_000 }
 
 /** When the making of vectors waits, and for what. All of it ends with the signal. */
-export function makePauses(signal: AbortSignal, given: Partial<Pauses> = {}) {
+export function makePauses(signal: AbortSignal, given: Partial<EmbeddingPauses> = {}) {
   const { settleMs, restMs, firstTroubleMs, longestTroubleMs } = { ...usual, ...given }
   let wake = () => {}
   const wait = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => {})

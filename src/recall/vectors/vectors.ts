@@ -11,7 +11,7 @@ import {
   startEmbedding,
 } from "./embedding.ts"
 import { openVectorIndex, type VectorIndex } from "./index.ts"
-import { makePauses, type Pauses } from "./pauses.ts"
+import { type EmbeddingPauses, makePauses } from "./pauses.ts"
 
 export interface VectorsOptions {
   /** Called until it succeeds: the model may be started after us. */
@@ -21,7 +21,7 @@ export interface VectorsOptions {
   clock: Clock
   signal: AbortSignal
   onTrouble?(failure: Failure): void
-  pauses?: Partial<Pauses>
+  pauses?: Partial<EmbeddingPauses>
 }
 
 /** Search by meaning: an embedder, its vectors, and the making of those that are missing. */

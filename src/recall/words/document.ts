@@ -1,6 +1,6 @@
 import { withoutAnsi } from "../../domain/text.ts"
 import type { TurnKind } from "../../domain/turn.ts"
-import { type Part, partsOf } from "./parts.ts"
+import { partsOf, type TextPart } from "./parts.ts"
 import { eachWordBetween } from "./tokens.ts"
 
 export type DocKind = TurnKind | "thought"
@@ -51,7 +51,7 @@ function add(weighed: Weighed, text: string, start: number, end: number, weight:
   weighed.length += count * weight
 }
 
-function headAndTail(text: string): Part[] {
+function headAndTail(text: string): TextPart[] {
   if (text.length <= TOOL_HEAD_CHARS + TOOL_TAIL_CHARS) return [{ start: 0, end: text.length, isCode: false }]
   return [
     { start: 0, end: cutBefore(text, TOOL_HEAD_CHARS), isCode: false },

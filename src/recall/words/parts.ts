@@ -1,13 +1,13 @@
-export interface Part {
+export interface TextPart {
   start: number
   end: number
   isCode: boolean
 }
 
 /** Prose and code of a text, up to `end`: fences, blocks indented by four after a blank line, diffs. */
-export function partsOf(text: string, end: number): Part[] {
+export function partsOf(text: string, end: number): TextPart[] {
   if (!MAY_HAVE_CODE.test(text)) return [{ start: 0, end, isCode: false }]
-  const parts: Part[] = []
+  const parts: TextPart[] = []
   const state: State = { fence: "", isDiff: false, isIndented: false, afterBlank: true }
   let at = 0
   while (at < end) {

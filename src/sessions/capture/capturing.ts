@@ -2,7 +2,7 @@ import { dirname } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { Machine, Place, Platform } from "../../domain/platform.ts"
+import type { Machine, Platform, SourcePlace } from "../../domain/platform.ts"
 import type { SourceLook } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
@@ -11,9 +11,9 @@ import type { Archive } from "./archive.ts"
 import type { Folders } from "./folders.ts"
 import { noteTrouble } from "./known-sources.ts"
 import { makeLooking } from "./looking.ts"
-import { makeQueue, type Taken } from "./queue.ts"
+import { type ClaimedSource, makeQueue } from "./queue.ts"
 import { type Reading, ReadingStopped } from "./reader-thread.ts"
-import { type Look, readSource } from "./reading.ts"
+import { readSource, type SourceStat } from "./reading.ts"
 import { claimOf, type FoundSource, lookAtSource, withinOf } from "./scan.ts"
 
 export interface Capturing {
@@ -25,12 +25,12 @@ export interface Capturing {
   nudge(path: string): Promise<void>
   /** Reads one file now, beside whatever else is being read; `within` names the project that it is in. */
   readNow(platformId: string, path: string, within?: string): Promise<void>
-  progress(): Progress
+  progress(): CaptureProgress
   /** Resolves once everything that was found at the start is read. */
   imported: Promise<void>
 }
 
-export interface Progress {
+export interface CaptureProgress {
   /** False once everything that was found at the start is read. */
   importing: boolean
   sourcesDone: number
@@ -55,7 +55,7 @@ export interface CapturingDeps {
   machine: Machine
   folders: Pick<Folders, "round" | "all" | "near">
   /** Calls back with paths that changed in the place, with its own when it is gone; absent where the system has no such thing. */
-  watch?(place: Place, onPaths: (paths: string[]) => void): Promise<() => Promise<void>>
+  watch?(place: SourcePlace, onPaths: (paths: string[]) => void): Promise<() => Promise<void>>
   onTrouble(source: { platform: string; path: string }, error: unknown): void
 }
 
@@ -78,7 +78,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   const looks = new Map<string, string>()
   const troubled = new Map<string, { look: string; tries: number }>()
   const queue = makeQueue()
-  const progress: Progress = {
+  const progress: CaptureProgress = {
     importing: true,
     sourcesDone: 0,
     sourcesLeft: 0,
@@ -153,7 +153,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
 
   /** What is being written may be readable in a moment, and a full disk is no fault of the file. */
-  const isWorthAnotherTry = (found: FoundSource, look: Look, error: unknown): boolean => {
+  const isWorthAnotherTry = (found: FoundSource, look: SourceStat, error: unknown): boolean => {
     const before = troubled.get(keyOf(found))
     const tries = before?.look === lookText({ ...found, look }) ? before.tries + 1 : 1
     troubled.set(keyOf(found), { look: lookText({ ...found, look }), tries })
@@ -161,7 +161,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
 
   const readNext = async (signal: AbortSignal, wish: { liveOnly: boolean }, alive: () => void) => {
-    let next: Taken | undefined
+    let next: ClaimedSource | undefined
     try {
       // Asked before it waits, maybe for hours, for something to read.
       if (isStoreAway) await store.sources.byKey("-", "-")
@@ -180,7 +180,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   }
 
   /** What is read anew at every change rests after each reading: an agent that streams changes it all the time. */
-  const rested = async ({ found, done }: Taken) => {
+  const rested = async ({ found, done }: ClaimedSource) => {
     if (found.claim.reader.mode !== "lines") await sleep(REST_MS, undefined, { ref: false })
     done()
   }
@@ -190,7 +190,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     imported: imported.promise,
     async readNow(platformId, path, within) {
       const platform = platforms.find(({ id }) => id === platformId)
-      const place: Place = { dir: dirname(path), depth: 0, ...(within === undefined ? {} : { within }) }
+      const place: SourcePlace = { dir: dirname(path), depth: 0, ...(within === undefined ? {} : { within }) }
       const claim = platform && claimOf(platform, place, path)
       const found = claim && lookAtSource({ platform, place, claim, path })
       if (!found) return

@@ -13,9 +13,9 @@ import type { Capturing } from "./capturing.ts"
 import { makeSpool, sweepSpool } from "./spool.ts"
 
 /** Where agents' hooks come in: admitted under the sender's key, then acted upon. */
-export interface Intake {
+export interface HookIntake {
   /** Resolves when the event is kept, and everything that was spooled before it, with what was understood of it. */
-  receive(sent: SentHook): Promise<Heard | undefined>
+  receive(sent: SentHook): Promise<KeptHook | undefined>
   /** A session that runs and has said nothing yet; false when it may not be kept. */
   meet(found: MetSession): Promise<boolean>
   /** Takes what hooks left in the spool, now and as it comes, until the signal. */
@@ -35,7 +35,7 @@ export interface HookSettings {
   host: string
   onTrouble(error: unknown, what: string): void
   /** Told of what hooks left in the spool: nobody could answer them. */
-  onSpooled?(heard: Heard): void
+  onSpooled?(heard: KeptHook): void
 }
 
 interface Deps extends HookSettings {
@@ -45,7 +45,7 @@ interface Deps extends HookSettings {
   capturing: Pick<Capturing, "nudge">
 }
 
-export interface Heard {
+export interface KeptHook {
   sent: SentHook
   event: HookEvent
   project: Project | undefined
@@ -58,7 +58,7 @@ const BATCH = 50
 /** What ended so long ago is not what was cleared now: numbers of processes and panes are given again. */
 const CLEARED_MS = 60_000
 
-export function makeIntake(deps: Deps): Intake {
+export function makeIntake(deps: Deps): HookIntake {
   const { store, clock, rules, capturing, agents, spoolDir, onTrouble } = deps
   const spool = makeSpool(spoolDir)
   /** One after the other: the order in which agents spoke is the order in which they are kept. */
@@ -69,7 +69,7 @@ export function makeIntake(deps: Deps): Intake {
     return nativeId === undefined || !(await store.forgetting.of(platform, nativeId)).whole
   }
 
-  const hear = async (given: SentHook): Promise<Heard | undefined> => {
+  const hear = async (given: SentHook): Promise<KeptHook | undefined> => {
     // The sender states the time; a later one than now would stay the newest.
     const sent = { ...given, atMs: Math.min(given.atMs, clock.nowMs()) }
     const agent = agents.find(({ platform }) => platform === sent.platform)
@@ -84,9 +84,9 @@ export function makeIntake(deps: Deps): Intake {
     return { sent, event, project: event.cwd === undefined ? undefined : await rules.projectOf(event.cwd) }
   }
 
-  const admit = async (all: SentHook[]): Promise<Heard[]> => {
+  const admit = async (all: SentHook[]): Promise<KeptHook[]> => {
     // Looked up before the transaction: it looks at folders, and the embedded database has one connection.
-    const heard: Heard[] = []
+    const heard: KeptHook[] = []
     for (const sent of all) {
       const one = await hear(sent)
       if (one) heard.push(one)
@@ -145,7 +145,7 @@ export function makeIntake(deps: Deps): Intake {
   }
 }
 
-async function keep(tx: Store, { sent, event, project }: Heard, host: string, clock: Clock): Promise<void> {
+async function keep(tx: Store, { sent, event, project }: KeptHook, host: string, clock: Clock): Promise<void> {
   const session = event.sessionId === undefined ? undefined : await ensure(tx, sent, event.sessionId, clock)
   const { name, transcripts, details, sessionId, parent: _, ...words } = event
   const written = await tx.journal.append([

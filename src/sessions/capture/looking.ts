@@ -1,6 +1,6 @@
 import { resolve, sep } from "node:path"
 import type { Clock } from "../../domain/clock.ts"
-import type { Machine, Place, Platform } from "../../domain/platform.ts"
+import type { Machine, Platform, SourcePlace } from "../../domain/platform.ts"
 import type { CapturingDeps } from "./capturing.ts"
 import type { Folders } from "./folders.ts"
 import {
@@ -26,7 +26,7 @@ export interface Looking {
   /** Says that a file has changed: a hook or a watcher knows it before the next sweep does. */
   nudge(path: string): Promise<void>
   /** Follows a place that was not there at the last sweep. */
-  take(platform: Platform, place: Place): Promise<void>
+  take(platform: Platform, place: SourcePlace): Promise<void>
   stop(): Promise<unknown>
 }
 
@@ -49,9 +49,9 @@ export function makeLooking(deps: Deps): Looking {
   /** How each folder looked when it was looked into last. */
   const lastLooks = new Map<string, string>()
   const watched = makeWatched(deps, deps.onChanged, (dir) => lastLooks.delete(dir))
-  let places: { platform: Platform; place: Place }[] = []
+  let places: { platform: Platform; place: SourcePlace }[] = []
 
-  const lookInto = async (platform: Platform, place: Place) => {
+  const lookInto = async (platform: Platform, place: SourcePlace) => {
     await watched.forgetReplaced(place.dir)
     if (!isTrusted(platform, place)) return
     const isNew = !watched.has(place.dir)
@@ -64,7 +64,7 @@ export function makeLooking(deps: Deps): Looking {
     if (watched.has(place.dir)) await scan()
   }
 
-  const add = (platform: Platform, place: Place) => {
+  const add = (platform: Platform, place: SourcePlace) => {
     const isKnown = places.some((one) => one.platform === platform && one.place.dir === place.dir)
     if (!isKnown) places.push({ platform, place })
   }

@@ -4,7 +4,7 @@ import type { Capture } from "../../domain/capture.ts"
 import { Failure } from "../../domain/failure.ts"
 import { scopedId, withoutScope } from "../../domain/ids.ts"
 import type { Placement } from "../../domain/origin.ts"
-import type { Machine, Place, Platform } from "../../domain/platform.ts"
+import type { Machine, Platform, SourcePlace } from "../../domain/platform.ts"
 import type { Store } from "../../domain/store.ts"
 import { ancestorsOf, canonicalRoot, isSameOrAbove, rootUri } from "../roots.ts"
 import type { Batch } from "./archive.ts"
@@ -77,7 +77,7 @@ function rootOf(dir: string, homeDir: string) {
   }
 }
 
-function isIn({ dir, depth }: Place, path: string): boolean {
+function isIn({ dir, depth }: SourcePlace, path: string): boolean {
   return path.startsWith(dir + sep) && path.slice(dir.length + 1).split(sep).length - 1 <= depth
 }
 

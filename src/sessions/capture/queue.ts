@@ -4,14 +4,14 @@ import type { FoundSource } from "./scan.ts"
 export interface SourceQueue {
   put(key: string, found: FoundSource, live: boolean): void
   /** The next one that nobody reads, when there is one; undefined when the signal ends the waiting. */
-  take(signal: AbortSignal, wish?: { liveOnly: boolean }): Promise<Taken | undefined>
+  take(signal: AbortSignal, wish?: { liveOnly: boolean }): Promise<ClaimedSource | undefined>
   whenEmpty(): Promise<void>
   left(): { sourcesLeft: number; bytesLeft: number }
   /** How many of each platform are still to be read, or being read. */
   waiting(): Record<string, number>
 }
 
-export interface Taken {
+export interface ClaimedSource {
   found: FoundSource
   done(): void
 }

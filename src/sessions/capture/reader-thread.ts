@@ -2,22 +2,22 @@ import type { MessagePort, Worker } from "node:worker_threads"
 import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { Place, Platform } from "../../domain/platform.ts"
+import type { Platform, SourcePlace } from "../../domain/platform.ts"
 import { redactInside } from "../../domain/redact.ts"
 import type { Source } from "../../domain/source.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import type { Archive, Batch } from "./archive.ts"
 import { cutText } from "./cut.ts"
 import type { Kept } from "./known.ts"
-import { type Look, readSource } from "./reading.ts"
+import { readSource, type SourceStat } from "./reading.ts"
 import { claimOf, withinOf } from "./scan.ts"
 
 /** A source to be read, in words that can be said to another thread. */
 export interface ReadWish {
   platform: string
-  place: Place
+  place: SourcePlace
   path: string
-  look: Look
+  look: SourceStat
   before: Source | undefined
 }
 

@@ -12,7 +12,7 @@ import { type Bytes, NOT_PROVED, type OnSkipped, openBytes } from "./bytes.ts"
 import { MAX_TURN_CHARS } from "./cut.ts"
 import { EXCLUDED, seenKey } from "./known.ts"
 
-export interface Look {
+export interface SourceStat {
   inode: string
   sizeBytes: number
   mtimeMs: number
@@ -23,7 +23,7 @@ export interface ReadRequest {
   key: string
   path: string
   reader: SourceReader
-  look: Look
+  look: SourceStat
   /** Nothing below this folder may be a link. */
   within?: string | undefined
   /** How it was read before. */
@@ -262,7 +262,7 @@ function counter(start: Source | undefined) {
 type Position = Pick<NewSource, "memory" | "lines" | "skipped" | "unknown" | "unreadable"> &
   Partial<Pick<NewSource, "offset" | "headHash" | "tailHash">>
 
-function sourceOf(request: ReadRequest, look: Look, clock: Clock, position: Position): NewSource {
+function sourceOf(request: ReadRequest, look: SourceStat, clock: Clock, position: Position): NewSource {
   const { platform, key, path, reader } = request
   return {
     platform,

@@ -12,7 +12,7 @@ import type { ProjectFinder } from "../projects.ts"
 import { type ArchiveRules, makeArchive } from "./archive.ts"
 import { type Capturing, type CapturingDeps, makeCapturing } from "./capturing.ts"
 import { type Folders, type FoldersDeps, makeFolders } from "./folders.ts"
-import { type HookSettings, type Intake, makeIntake } from "./intake.ts"
+import { type HookIntake, type HookSettings, makeIntake } from "./intake.ts"
 import { makeOrigins, type OriginKeeping } from "./origins.ts"
 import { makeOwnRecords, type OwnRecords } from "./own-records.ts"
 import { makePlacing } from "./placement.ts"
@@ -27,7 +27,7 @@ export interface CaptureRoom {
   platforms: readonly Platform[]
   capturing: Capturing
   push: Push
-  intake: Intake
+  intake: HookIntake
   ownRecords: OwnRecords
   origins: OriginKeeping
   /** Hears of callers, so that a log in their folder is found although nothing was said there yet. */

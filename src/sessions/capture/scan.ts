@@ -1,9 +1,9 @@
 import { type Dirent, readdirSync, type Stats } from "node:fs"
 import { join, sep } from "node:path"
 import { setImmediate } from "node:timers/promises"
-import type { Claim, FoundFile, Machine, Place, Platform } from "../../domain/platform.ts"
+import type { Claim, FoundFile, Machine, Platform, SourcePlace } from "../../domain/platform.ts"
 import { checkLinks, lookAt as lookAtPath, lookBehind } from "../../lib/untrusted-file.ts"
-import type { Look } from "./reading.ts"
+import type { SourceStat } from "./reading.ts"
 
 /** Asking for each file by itself costs ten times as much; so it is done at once, for as long as nobody notices. */
 const SLICE_MS = 4
@@ -11,29 +11,29 @@ const SLICE_MS = 4
 /** A source as it lies on the disk now. */
 export interface FoundSource {
   platform: Platform
-  place: Place
+  place: SourcePlace
   claim: Claim
   /** The file that the reader is given. */
   path: string
-  look: Look
+  look: SourceStat
 }
 
 /** Where a platform looks on this machine, the folders of known projects included. */
-export function placesOf(platform: Platform, machine: Machine, projectDirs: readonly string[]): Place[] {
+export function placesOf(platform: Platform, machine: Machine, projectDirs: readonly string[]): SourcePlace[] {
   return [...platform.places(machine), ...projectPlacesOf(platform, projectDirs)]
 }
 
-export function projectPlacesOf(platform: Platform, projectDirs: readonly string[]): Place[] {
+export function projectPlacesOf(platform: Platform, projectDirs: readonly string[]): SourcePlace[] {
   return projectDirs.flatMap((dir) => (platform.projectPlaces?.(dir) ?? []).map((place) => ({ ...place, within: dir })))
 }
 
 /** Where no link is followed: in the whole of a project, or below an agent's own folder, which may be one itself. */
-export const withinOf = ({ within, dir }: Place) => within ?? dir
+export const withinOf = ({ within, dir }: SourcePlace) => within ?? dir
 
 type OnTrouble = (source: { platform: string; path: string }, error: unknown) => void
 
 /** Whether nobody else has linked a place to elsewhere; what is wrong is told once. A place that is not there is trusted. */
-export function placeChecker(onTrouble: OnTrouble): (platform: Platform, place: Place) => boolean {
+export function placeChecker(onTrouble: OnTrouble): (platform: Platform, place: SourcePlace) => boolean {
   const refused = new Set<string>()
   return (platform, { dir, within }) => {
     try {
@@ -51,7 +51,7 @@ export function placeChecker(onTrouble: OnTrouble): (platform: Platform, place: 
 /** Everything that the platform keeps in a place, or in one folder of it. Resolves with how many there are. */
 export async function scanPlace(
   platform: Platform,
-  place: Place,
+  place: SourcePlace,
   onFound: (source: FoundSource) => void,
   folder = place.dir,
 ): Promise<number> {
@@ -73,7 +73,7 @@ export async function scanPlace(
   return count
 }
 
-export function claimOf(platform: Platform, place: Place, path: string): Claim | undefined {
+export function claimOf(platform: Platform, place: SourcePlace, path: string): Claim | undefined {
   const file: FoundFile = { path, place, relative: path.slice(place.dir.length + 1).replaceAll("\\", "/") }
   return platform.claim(file)
 }
@@ -94,18 +94,18 @@ export function lookAtSource(source: Omit<FoundSource, "look">): FoundSource | u
 }
 
 /** At the path itself: a link is not followed. */
-function lookAt(path: string): Look | undefined {
+function lookAt(path: string): SourceStat | undefined {
   const found = lookAtPath(path)
   return found && asLook(found)
 }
 
 /** Behind its links: people keep agents' folders elsewhere. */
-export function lookAtFolder(path: string): Look | undefined {
+export function lookAtFolder(path: string): SourceStat | undefined {
   const found = lookBehind(path)
   return found && asLook(found)
 }
 
-const asLook = ({ dev, ino, size, mtimeMs }: Stats): Look => ({
+const asLook = ({ dev, ino, size, mtimeMs }: Stats): SourceStat => ({
   inode: `${dev}:${ino}`,
   sizeBytes: size,
   mtimeMs: Math.trunc(mtimeMs),

@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises"
-import type { Place } from "../../domain/platform.ts"
+import type { SourcePlace } from "../../domain/platform.ts"
 import type { CapturingDeps } from "./capturing.ts"
 import { lookAtFolder } from "./scan.ts"
 
@@ -19,7 +19,7 @@ export function makeWatched(
   return {
     has: (dir: string) => watched.has(dir),
     inode: (dir: string) => watched.get(dir)?.inode,
-    async listen({ dir, depth }: Place) {
+    async listen({ dir, depth }: SourcePlace) {
       if (watched.has(dir) || !watch) return
       const inode = lookAtFolder(dir)?.inode
       watched.set(dir, { inode, stop: async () => {} })

@@ -1,7 +1,7 @@
 import { SEED_WORDS } from "./seed-words.ts"
 
 /** What a secret must look like, beside the pattern that found it. */
-export type Look = keyof typeof LOOKS
+export type LookName = keyof typeof LOOKS
 
 type Check = (value: string, quoted: boolean, entropy: number) => boolean
 

@@ -1,7 +1,7 @@
-import type { Look } from "./looks.ts"
+import type { LookName } from "./looks.ts"
 
 /** Tokens that are known by a prefix: kind, prefixes, and what follows; a short prefix also needs a look. */
-export const PREFIXED: readonly (readonly [kind: string, prefixes: string, rest: string, looks?: Look])[] = [
+export const PREFIXED: readonly (readonly [kind: string, prefixes: string, rest: string, looks?: LookName])[] = [
   ["aws-access-key", "AKIA ASIA ABIA ACCA", "[A-Z0-9]{16}(?![A-Za-z0-9])"],
   ["aws-bedrock-key", "ABSK", "[A-Za-z0-9+/]{100,}={0,2}"],
   ["github-token", "ghp_ gho_ ghu_ ghs_ ghr_", "[A-Za-z0-9_]{36,}(?:\\.eyJ[\\w-]*(?:\\.[\\w-]*)?)?"],

@@ -1,7 +1,7 @@
 import { PLACED_RULES } from "./contexts.ts"
 import { GITLEAKS_RULES } from "./gitleaks.ts"
 import { GAP, NEXT_LINE } from "./lines.ts"
-import type { Look } from "./looks.ts"
+import type { LookName } from "./looks.ts"
 import { PREFIXED } from "./prefixes.ts"
 
 /** A kind of secret: the literals by which it is found, and what must follow them. */
@@ -14,7 +14,7 @@ export interface Rule {
   /** How many characters of the secret lie before the anchor. */
   back?: number
   /** What the secret itself must look like; without one it must only not be a placeholder. */
-  looks?: Look
+  looks?: LookName
   /** At least so many bits for each character. */
   entropy?: number
 }
@@ -151,7 +151,7 @@ const PLAIN = "[\\w~!@#%^*+/.?|$-]"
 const VALUE = `(?:(["'\`])([^"'\`\\s\\\\]{8,})(?=\\\\*\\1|$)|((?!\\$)${PLAIN}+(?:(?:[=:]|&(?!\\w{1,30}=))${PLAIN}+){0,4}={0,2}))`
 /** What reads a value that is written there: `key = Buffer.from("…", "hex")`. */
 const CALL = "(?:[\\w.]{1,40}\\((?=\\\\*[\"'`]))?"
-const assigned = (kind: string, words: string, looks: Look): Rule => ({
+const assigned = (kind: string, words: string, looks: LookName): Rule => ({
   kind,
   anchors: words.split(" "),
   pattern: new RegExp(

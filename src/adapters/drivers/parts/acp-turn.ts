@@ -1,11 +1,11 @@
 import type { DriverCan, PermissionAnswer, PermissionRequest, TurnEnd } from "../../../domain/driver.ts"
-import { inOneLine, type Turn, type Turns } from "../shared/turn.ts"
+import { type DriverTurn, type DriverTurns, inOneLine } from "../shared/turn.ts"
 
 /** Makes of a session's updates what the running turn is told. */
 export interface AcpTurnReader {
   update(update: AcpUpdate): void
   question(params: AcpQuestion): { question: PermissionRequest; choose(answer: PermissionAnswer): object }
-  ended(turn: Turn, result: AcpResult): void
+  ended(turn: DriverTurn, result: AcpResult): void
 }
 
 export interface ToolCall {
@@ -34,7 +34,7 @@ export interface AcpResult {
   _meta?: { quota?: { token_count?: { input_tokens?: number; output_tokens?: number } } }
 }
 
-export function acpTurnReader(running: Turns, can: DriverCan): AcpTurnReader {
+export function acpTurnReader(running: DriverTurns, can: DriverCan): AcpTurnReader {
   const tools = new Map<string, ToolCall>()
   /** Where the agent does not say which message a piece is of, a tool ends one. */
   let message = 0

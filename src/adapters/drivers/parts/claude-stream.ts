@@ -1,4 +1,4 @@
-import { inOneLine, type Turn, type Turns } from "../shared/turn.ts"
+import { type DriverTurn, type DriverTurns, inOneLine } from "../shared/turn.ts"
 
 /** A line that Claude Code prints, as far as anything of it matters here. The type need not be its first key. */
 export interface StreamLine {
@@ -40,7 +40,7 @@ export interface ClaudeTurnReader {
 }
 
 /** Makes of the lines what the running turn is told. */
-export function claudeTurnReader(running: Turns): ClaudeTurnReader {
+export function claudeTurnReader(running: DriverTurns): ClaudeTurnReader {
   const toolNames = new Map<string, string>()
   let streamed = ""
   let costSoFar = 0
@@ -48,7 +48,7 @@ export function claudeTurnReader(running: Turns): ClaudeTurnReader {
   let waitsFor: string | null = null
   let held: NodeJS.Timeout | undefined
 
-  const assistant = ({ message }: StreamLine, turn: Turn) => {
+  const assistant = ({ message }: StreamLine, turn: DriverTurn) => {
     const id = message?.id ?? ""
     for (const part of partsOf(message?.content)) {
       if (part.type === "text" && streamed !== id) turn.say(part.text ?? "", id)
@@ -58,7 +58,7 @@ export function claudeTurnReader(running: Turns): ClaudeTurnReader {
     }
   }
 
-  const toolResults = ({ message }: StreamLine, turn: Turn) => {
+  const toolResults = ({ message }: StreamLine, turn: DriverTurn) => {
     for (const part of partsOf(message?.content)) {
       const name = part.type === "tool_result" ? toolNames.get(part.tool_use_id ?? "") : undefined
       if (name === undefined) continue
@@ -67,7 +67,7 @@ export function claudeTurnReader(running: Turns): ClaudeTurnReader {
     }
   }
 
-  const ended = (line: StreamLine, turn: Turn) => {
+  const ended = (line: StreamLine, turn: DriverTurn) => {
     const { usage = {}, total_cost_usd = costSoFar } = line
     const cached = usage.cache_read_input_tokens ?? 0
     turn.usage = {
@@ -86,7 +86,7 @@ export function claudeTurnReader(running: Turns): ClaudeTurnReader {
   }
 
   /** The end of a turn although ours was not said back: of another, or of ours that was turned away. Then nothing follows. */
-  const hold = (line: StreamLine, turn: Turn) => {
+  const hold = (line: StreamLine, turn: DriverTurn) => {
     clearTimeout(held)
     held = setTimeout(ended, FOLLOWS_MS, line, turn)
   }

@@ -1,4 +1,4 @@
-import { inOneLine, type Turns } from "../shared/turn.ts"
+import { type DriverTurns, inOneLine } from "../shared/turn.ts"
 
 /** Makes of a thread's notifications what the running turn is told. */
 export interface CodexTurnReader {
@@ -42,7 +42,7 @@ interface Tokens {
   outputTokens: number
 }
 
-export function codexTurnReader(running: Turns): CodexTurnReader {
+export function codexTurnReader(running: DriverTurns): CodexTurnReader {
   const items = new Map<string, Item>()
   const streamed = new Set<string>()
   let turnId: string | undefined

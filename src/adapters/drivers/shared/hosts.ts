@@ -3,11 +3,11 @@ import type { RpcPeer } from "./rpc.ts"
 /** Processes that sessions share. One is started for the first session that needs it and closed with the last. */
 export interface Hosts {
   /** Under the same key the same process, unless it is gone: then another is started. */
-  take(key: string, start: () => Promise<RpcPeer>): Promise<Taken>
+  take(key: string, start: () => Promise<RpcPeer>): Promise<HeldPeer>
   close(): Promise<void>
 }
 
-export interface Taken {
+export interface HeldPeer {
   peer: RpcPeer
   release(wish?: { isHanging?: boolean }): Promise<void>
 }

@@ -4,7 +4,7 @@ import { Failure } from "../../../domain/failure.ts"
 type Usage = NonNullable<TurnEnd["usage"]>
 
 /** One running turn: what is heard of it is passed on, and gathered for its end. */
-export interface Turn {
+export interface DriverTurn {
   /** A piece of the answer. Pieces of one message have one key; another message begins a new paragraph. */
   say(piece: string, message: string): void
   event(event: DriverEvent): void
@@ -22,16 +22,16 @@ export interface Turn {
 }
 
 /** One turn at a time. */
-export interface Turns {
-  readonly running: Turn | undefined
+export interface DriverTurns {
+  readonly running: DriverTurn | undefined
   /** Throws when one is running: agents would merge the two. */
-  begin(wish: PromptWish): { turn: Turn; end: Promise<TurnEnd> }
+  begin(wish: PromptWish): { turn: DriverTurn; end: Promise<TurnEnd> }
   /** The process is gone, and with it what ran. */
   lost(reason: string): void
 }
 
-export function turns(): Turns {
-  let running: Turn | undefined
+export function turns(): DriverTurns {
+  let running: DriverTurn | undefined
   let lostBy: string | undefined
 
   const begin = (wish: PromptWish) => {
@@ -41,7 +41,7 @@ export function turns(): Turns {
     const { promise, resolve } = Promise.withResolvers<TurnEnd>()
     let message: string | undefined
     let isCancelled = false
-    const turn: Turn = {
+    const turn: DriverTurn = {
       text: "",
       usage: null,
       error: null,

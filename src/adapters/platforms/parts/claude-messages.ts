@@ -5,9 +5,9 @@ import { asArray, asObject, asString, type Json, skipped } from "../shared/jsonl
 import { textOf } from "../shared/text.ts"
 
 /** A turn as one message of Claude Code tells it, before it is known whose it is and when. */
-export type Draft = Omit<TurnCapture, "type" | "sessionId" | "nativeId"> & { nativeId?: string; type?: never }
+export type MessageDraft = Omit<TurnCapture, "type" | "sessionId" | "nativeId"> & { nativeId?: string; type?: never }
 
-export function said(record: Json, message: Json): (Draft | SkippedCapture)[] {
+export function said(record: Json, message: Json): (MessageDraft | SkippedCapture)[] {
   if (record.isCompactSummary === true) return [summaryOf(bareSummary(withoutInjected(textOf(message.content))))]
   if (isUnsaid(record.origin)) return [skipped("unsaid")]
   return blocksOf(message).map((block) => {
@@ -16,10 +16,11 @@ export function said(record: Json, message: Json): (Draft | SkippedCapture)[] {
   })
 }
 
-const summaryOf = (text: string): Draft | SkippedCapture => (text === "" ? skipped("empty") : { kind: "summary", text })
+const summaryOf = (text: string): MessageDraft | SkippedCapture =>
+  text === "" ? skipped("empty") : { kind: "summary", text }
 
 /** A prompt that was handed over in the middle of a turn has no record of its own but this. */
-export function queuedPrompt(attachment: Json | undefined): Draft | undefined {
+export function queuedPrompt(attachment: Json | undefined): MessageDraft | undefined {
   if (attachment?.type !== "queued_command" || attachment.isMeta === true || isUnsaid(attachment.origin))
     return undefined
   if (attachment.carriedByCompaction === true || (attachment.commandMode ?? "prompt") !== "prompt") return undefined
@@ -33,7 +34,7 @@ function isUnsaid(origin: unknown): boolean {
 }
 
 /** What a person typed, freed from the marks that the client puts around commands. */
-function typed(whole: string): Draft | SkippedCapture {
+function typed(whole: string): MessageDraft | SkippedCapture {
   const text = withoutInjected(whole)
   if (text === "" && whole !== "") return skipped("context")
   // Older versions do not say that it is one.
@@ -51,14 +52,14 @@ function typed(whole: string): Draft | SkippedCapture {
 }
 
 /** A person's words may follow in the same text; what Claude Code adds to a notification is none of them. */
-function besides(text: string, mark: string): Draft | SkippedCapture {
+function besides(text: string, mark: string): MessageDraft | SkippedCapture {
   const said = text.slice(text.lastIndexOf(`</${mark}>`) + mark.length + 3)
   const isClosed = text.includes(`</${mark}>`)
   if (!isClosed || mark === "task-notification" || said.trim() === "") return skipped(`mark:${mark}`)
   return { kind: "prompt", text: withoutInjected(text, (name) => name === mark) }
 }
 
-export function answered(message: Json): (Draft | SkippedCapture)[] {
+export function answered(message: Json): (MessageDraft | SkippedCapture)[] {
   const model = typeof message.model === "string" ? { model: message.model } : {}
   return blocksOf(message).map((block) => {
     const type = asString(block.type) ?? ""
@@ -73,7 +74,7 @@ export function answered(message: Json): (Draft | SkippedCapture)[] {
   })
 }
 
-function toolResult({ tool_use_id: id, content, is_error: isError }: Json): Draft {
+function toolResult({ tool_use_id: id, content, is_error: isError }: Json): MessageDraft {
   const toolCallId = asString(id)
   return {
     kind: "tool_result",

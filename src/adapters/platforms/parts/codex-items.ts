@@ -5,13 +5,13 @@ import { asArray, asNumber, asObject, asString, type Json, skipped } from "../sh
 import { textOf } from "../shared/text.ts"
 
 /** A turn as one item of Codex's transcript tells it, before it is known whose it is and when. */
-export type Draft = Pick<TurnCapture, "kind" | "text" | "toolName" | "toolCallId" | "isError"> & { type?: never }
+export type ItemDraft = Pick<TurnCapture, "kind" | "text" | "toolName" | "toolCallId" | "isError"> & { type?: never }
 
-export function draftOf(item: Json): Draft | SkippedCapture {
+export function draftOf(item: Json): ItemDraft | SkippedCapture {
   const type = asString(item.type) ?? ""
   const call = typeof item.call_id === "string" ? { toolCallId: item.call_id } : {}
   // A migrated file has nulls where the old one had nothing.
-  const calls = (toolName: string, text: unknown): Draft => ({
+  const calls = (toolName: string, text: unknown): ItemDraft => ({
     kind: "tool_call",
     text: typeof text === "string" ? text : JSON.stringify(text ?? {}, (_, value) => value ?? undefined),
     toolName,
@@ -46,7 +46,7 @@ export function draftOf(item: Json): Draft | SkippedCapture {
   }
 }
 
-function message({ role, content }: Json): Draft | SkippedCapture {
+function message({ role, content }: Json): ItemDraft | SkippedCapture {
   if (role !== "user" && role !== "assistant") return skipped(`role:${role}`)
   const parts = typeof content === "string" ? [{ text: content }] : asArray(content)
   const text = role === "user" ? saidIn(parts) : textOf(parts)
@@ -75,7 +75,7 @@ const CONTEXT = new Set(
   subagent_notification recommended_plugins goal_context codex_internal_context`.split(/\s+/),
 )
 
-function outputOf(output: unknown): Pick<Draft, "text" | "isError"> {
+function outputOf(output: unknown): Pick<ItemDraft, "text" | "isError"> {
   const text = textOf(asObject(output)?.content ?? output)
   const told = /^(?:Exit code: |[\s\S]{0,200}?\nProcess exited with code )(\d+)/.exec(text)?.[1]
   const wrapped = unwrapped(text)
