@@ -3,6 +3,7 @@ import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
+import { DAY_MS, MINUTE_MS } from "../lib/time.ts"
 import type { ControlWish } from "../teams/control.ts"
 import { type Maintenance, makeMaintenance, type PairKeeper } from "../teams/maintenance.ts"
 import type { TeamsDeps, TeamsRoom } from "../teams/room.ts"
@@ -33,7 +34,6 @@ export function maintenanceOf({ store, clock, config, teams, records, log }: Par
   })
 }
 
-const DAY_MS = 24 * 60 * 60_000
 /** A messenger hands out again what it was not told to be taken, for a day. */
 const HANDED_OUT_MS = 2 * DAY_MS
 
@@ -42,7 +42,7 @@ export function keepDeliveriesMs({ queue, permissions }: Pick<Config, "queue" | 
   if (queue.keepDays === 0) return 0
   return Math.max(
     ...[queue.keepDays * DAY_MS, queue.expireDays * DAY_MS, queue.duplicateWindowSeconds * 1000],
-    ...[permissions.timeoutMinutes * 60_000, HANDED_OUT_MS],
+    ...[permissions.timeoutMinutes * MINUTE_MS, HANDED_OUT_MS],
   )
 }
 

@@ -1,6 +1,7 @@
 import { isAbsolute } from "node:path"
 import * as z from "zod"
 import { EmbedderSetting } from "../adapters/embedders/list.ts"
+import { DAY_MS, HOUR_MS } from "../lib/time.ts"
 import { TeamSettings } from "./team-settings.ts"
 import { TelegramSettings } from "./telegram-settings.ts"
 
@@ -154,12 +155,12 @@ export const ConfigSchema = z.strictObject({
         .int()
         .min(1_000)
         .max(2_147_483_647)
-        .default(3_600_000)
+        .default(HOUR_MS)
         .describe("Milliseconds after which such an agent is ended when nobody asks it; teams may have their own"),
       healthCheckInterval: z
         .int()
         .min(1_000)
-        .max(86_400_000)
+        .max(DAY_MS)
         .default(30_000)
         .describe("Milliseconds between two looks at their processes and memory"),
       prestart: z

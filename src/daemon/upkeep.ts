@@ -1,4 +1,5 @@
 import { superviseLoop } from "../lib/supervised-loop.ts"
+import { DAY_MS, HOUR_MS } from "../lib/time.ts"
 import type { SessionsRoom } from "../sessions/room.ts"
 import type { Log } from "./log.ts"
 import type { Config } from "./settings.ts"
@@ -11,8 +12,7 @@ interface Parts {
   log: Log
 }
 
-const SWEEP_MS = 60 * 60 * 1000
-const DAY_MS = 24 * 60 * 60 * 1000
+const SWEEP_MS = HOUR_MS
 
 /** The store's housekeeping: what nobody asks for, and nobody waits for. */
 export function upkeep({ store, sessions, config, log }: Parts, signal: AbortSignal): Promise<void>[] {

@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { newSessionId } from "../domain/ids.ts"
 import type { Store } from "../domain/store.ts"
+import { DAY_MS } from "../lib/time.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/sqlite.ts"
@@ -14,7 +15,6 @@ import { type Call, local } from "./invoke.ts"
 import { operations } from "./list.ts"
 import type { Services } from "./services.ts"
 
-const DAY_MS = 24 * 60 * 60 * 1000
 let dir: string
 let store: Store
 let call: Call

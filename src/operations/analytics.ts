@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { DAY_MS } from "../lib/time.ts"
 import type { DayFigures, Figures, PairFigures, Report, SessionFigures, Spread } from "../teams/analytics.ts"
 import { operation } from "./operation.ts"
 import { projectOf } from "./search.ts"
@@ -6,7 +7,6 @@ import { platformNamed } from "./sources.ts"
 import { average, clip, counted, minute, projectName, table } from "./text.ts"
 
 const DEFAULT_DAYS = 30
-const DAY_MS = 24 * 60 * 60 * 1000
 const SHOWN_DAYS = 31
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()])

@@ -2,10 +2,11 @@ import * as z from "zod"
 import type { Delivery } from "../domain/delivery.ts"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { noticeOf } from "../domain/pair.ts"
+import { DAY_MS } from "../lib/time.ts"
 import { operation } from "./operation.ts"
 import { clip, minute, table } from "./text.ts"
 
-const WEEK_MS = 7 * 24 * 60 * 60 * 1000
+const WEEK_MS = 7 * DAY_MS
 const MOST_RESTARTS = 20
 
 const NoticeView = z.object({

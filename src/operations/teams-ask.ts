@@ -2,12 +2,11 @@ import * as z from "zod"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { IF_OPEN } from "../domain/pair.ts"
 import { because } from "../domain/reason.ts"
+import { DAY_MS, HOUR_MS } from "../lib/time.ts"
 import type { AskState } from "../teams/asks.ts"
 import type { Permits } from "../teams/permits.ts"
 import { operation } from "./operation.ts"
 
-const HOUR_MS = 60 * 60 * 1000
-const DAY_MS = 24 * HOUR_MS
 const DEFAULT_TIMEOUT_MS = 30_000
 
 const fromTeam = z.string().min(1).optional()

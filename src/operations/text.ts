@@ -1,5 +1,6 @@
 import { FETCHES } from "../domain/message.ts"
 import { UNTRUSTED_LABEL } from "../domain/origin.ts"
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/time.ts"
 import type { Style } from "./operation.ts"
 import type { ConversationView, RunView, SessionView, ThoughtView, TurnView } from "./views.ts"
 
@@ -130,9 +131,9 @@ export function ago(ms: number): string {
 }
 
 const UNITS = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
+  ["day", DAY_MS],
+  ["hour", HOUR_MS],
+  ["minute", MINUTE_MS],
 ] as const
 
 /** With one digit, which is what an average is good for. */

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { taskFileText } from "../domain/task-file.ts"
+import { DAY_MS } from "../lib/time.ts"
 import { operation } from "./operation.ts"
 import { clip, mark, minute, table } from "./text.ts"
 
@@ -119,8 +120,6 @@ export const teamsRestarts = operation({
     }
   },
 })
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** One update as a person reads it. */
 export function updateLine({ created_at, type, message_id, content, untrusted }: z.output<typeof UpdateView>): string {

@@ -2,6 +2,7 @@ import type { Selectable } from "kysely"
 import type { Origin } from "../domain/origin.ts"
 import type { NewSource, Source, SourceSummary } from "../domain/source.ts"
 import type { Sources } from "../domain/store.ts"
+import { DAY_MS } from "../lib/time.ts"
 import type { Db, StoreDialect } from "./dialect.ts"
 import { prepared } from "./prepared.ts"
 import type { Tables } from "./tables.ts"
@@ -69,7 +70,7 @@ export function makeSources(db: Db, dialect: StoreDialect): Sources {
 }
 
 /** A long history must not hide that an agent writes another form since its last update. */
-const RECENT_MS = 7 * 24 * 60 * 60 * 1000
+const RECENT_MS = 7 * DAY_MS
 
 type SummaryRow = Pick<
   Selectable<Tables["sources"]>,

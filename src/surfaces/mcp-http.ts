@@ -5,12 +5,13 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server"
 import { newKey } from "../domain/ids.ts"
+import { HOUR_MS } from "../lib/time.ts"
 import { MAX_BODY_BYTES } from "./limits.ts"
 import { type McpOptions, mcpServer, mcpTools } from "./mcp.ts"
 import { malformedHello } from "./mcp-hello.ts"
 import { blamingParams } from "./mcp-params.ts"
 
-const IDLE_MS = 60 * 60 * 1000
+const IDLE_MS = HOUR_MS
 const MAX_SESSIONS = 1000
 
 export interface McpHttp {

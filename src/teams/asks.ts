@@ -6,6 +6,7 @@ import { type AskPayload, askerOf, askOf, type IfOpen, NOTICE_CHANNEL, PAIR_CHAN
 import { because, shownReason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
+import { DAY_MS } from "../lib/time.ts"
 import { checkText, enqueue, isFinal, MAX_ATTEMPTS } from "../lib/transitions.ts"
 import type { News } from "./news.ts"
 import type { PairSessions } from "./pairs.ts"
@@ -66,7 +67,7 @@ export interface AsksDeps {
 
 const HANDED = because("handed").words
 /** Who asked has long gone on without it. */
-const EXPIRES_MS = 24 * 60 * 60 * 1000
+const EXPIRES_MS = DAY_MS
 const LOOK_MS = 2_000
 const TELL_MS = 1_000
 

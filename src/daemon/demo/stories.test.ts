@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
+import { DAY_MS } from "../../lib/time.ts"
 import { allStories, answerOf } from "./stories.ts"
 import { readStories } from "./story.ts"
 
 const NOW_MS = Date.UTC(2026, 5, 17, 0, 5)
-const DAY_MS = 24 * 60 * 60 * 1000
 const stories = allStories(NOW_MS)
 
 test("five agents have worked in four projects for two weeks, and nothing lies in the future", () => {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { DAY_MS, MINUTE_MS } from "../../lib/time.ts"
 
 /** One conversation of the sample history, agent aside. */
 export interface Story {
@@ -36,8 +37,6 @@ const MARKS: Record<string, StepKind> = {
   "!": "error",
   "^": "summary",
 }
-const DAY_MS = 24 * 60 * 60 * 1000
-const MINUTE_MS = 60_000
 
 /**
  * Reads `## name | agent | project | 13d 09:12 | title | fork=other:4`, then lines that each begin with the mark of what

@@ -3,6 +3,7 @@ import { newMessageId, newSessionId } from "../../domain/ids.ts"
 import { AGENT_CHANNEL, laneOf, type MessagePayload } from "../../domain/message.ts"
 import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
+import { DAY_MS, MINUTE_MS } from "../../lib/time.ts"
 import { enqueue, moveOn, settleLeased } from "../../lib/transitions.ts"
 import { endedOver } from "../../reach/messages/entries.ts"
 import { openStore } from "../../store/open.ts"
@@ -20,8 +21,6 @@ interface Left {
   how: "failed" | "uncertain"
 }
 
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 const LEFT: readonly Left[] = [
   {
     story: "partial-refunds",

@@ -13,6 +13,7 @@ import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
 import type { Topic, TopicState } from "../../domain/topic.ts"
+import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts"
 import type { CardReply } from "../approvals/replies.ts"
 import type { TeamChats } from "../team-chats.ts"
 import { type Answers, toShow } from "./answers.ts"
@@ -46,9 +47,8 @@ export interface IncomingDeps {
 const LOOK_AGAIN_MS = 5_000
 /** A long text comes in several messages. */
 const LOOK_FOR_MORE_MS = 300
-const HOUR_MS = 60 * 60_000
 /** People may also talk with each other there. */
-const FLAT_HINT_MS = 5 * 60_000
+const FLAT_HINT_MS = 5 * MINUTE_MS
 
 /** What an update leads to. Everything that is written for it has a key of its own, so that twice is as good as once. */
 export function makeIncoming(deps: IncomingDeps) {

@@ -4,6 +4,7 @@ import type { Person, TeamPerson } from "../../domain/channel-store.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
+import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts"
 
 /** Who may talk to sessions beside those of the configuration: by a code that is shown in the terminal and sent to the bot. */
 export interface UserPairing {
@@ -32,10 +33,10 @@ export interface UserPairingDeps {
 const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 const CODE_CHARS = 8
 export const CODE = new RegExp(`^\\s*([${LETTERS}]{${CODE_CHARS}})\\s*$`, "i")
-const VALID_MS = 10 * 60_000
+const VALID_MS = 10 * MINUTE_MS
 const MOST_PENDING = 3
 const MOST_TRIES = 5
-const TRIES_MS = 60 * 60_000
+const TRIES_MS = HOUR_MS
 
 export function makePairing({ store, clock, channel }: UserPairingDeps): UserPairing {
   // A code waits in the store to be redeemed: the daemon that is asked for it may not be the one that hears it.
@@ -53,7 +54,7 @@ export function makePairing({ store, clock, channel }: UserPairingDeps): UserPai
         if ((await tx.deliveries.pending(lane)).length >= MOST_PENDING)
           throw new Failure(
             "bad_input",
-            `${MOST_PENDING} codes wait already; each is good for ${VALID_MS / 60_000} minutes`,
+            `${MOST_PENDING} codes wait already; each is good for ${VALID_MS / MINUTE_MS} minutes`,
           )
         await tx.deliveries.enqueue(
           {

@@ -3,6 +3,7 @@ import type { Clock } from "../../domain/clock.ts"
 import type { Subject } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
+import { HOUR_MS } from "../../lib/time.ts"
 import type { TeamChats } from "../team-chats.ts"
 import type { Answers } from "./answers.ts"
 import type { Handled, Write } from "./handling.ts"
@@ -22,7 +23,6 @@ export interface WhoDeps {
 export type Known = ChannelUser & { userId: string }
 
 const NOTHING: Scope = new Set()
-const HOUR_MS = 60 * 60_000
 /** Anybody can write to a bot: what strangers send is counted, and does not fill the audit. */
 const FLOOD = { windowMs: HOUR_MS, most: 50 }
 

@@ -17,6 +17,7 @@ import type { MessageOrigin } from "../../domain/outgoing.ts"
 import { because, type ReasonWords } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
+import { DAY_MS } from "../../lib/time.ts"
 import { checkText, enqueue, MAX_ATTEMPTS, move } from "../../lib/transitions.ts"
 import type { Hookless } from "../watching/hookless.ts"
 import { findSession, findTarget } from "./addressing.ts"
@@ -89,7 +90,6 @@ export interface MessageDeps {
 
 /** The courier looks for a moment whether it can go now. */
 const LOOKED_AT_MS = 2_000
-const DAY_MS = 24 * 60 * 60 * 1000
 
 export function makeMessages(deps: MessageDeps): Messages {
   const { store, clock, roster, settings, interrupt, onQueued } = deps

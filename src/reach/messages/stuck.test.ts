@@ -6,6 +6,7 @@ import type { DeliveryState } from "../../domain/delivery.ts"
 import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
+import { DAY_MS } from "../../lib/time.ts"
 import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/sqlite.ts"
 import { type Messages, makeMessages } from "./messages.ts"
@@ -14,7 +15,6 @@ import { makeStuck, type Stuck } from "./stuck.ts"
 const api = { name: "api", projectDir: "/w/api", platform: "claude-code" } as Team
 const roster = { list: () => [api], byName: () => api, at: () => [], onChange: () => () => {} } as Roster
 const sender = { kind: "agent", name: "web" } as const
-const DAY_MS = 86_400_000
 
 let dir: string
 let store: Store

@@ -4,6 +4,7 @@ import { Failure } from "../../domain/failure.ts"
 import { AGENT_CHANNEL, addressOf, messageOf, targetOf } from "../../domain/message.ts"
 import { because, type ReasonWords } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
+import { DAY_MS } from "../../lib/time.ts"
 import { move } from "../../lib/transitions.ts"
 import type { Messages } from "./messages.ts"
 
@@ -17,7 +18,7 @@ export interface Stuck {
 
 const STATES: readonly DeliveryState[] = ["uncertain", "failed", "expired"]
 /** What nobody cared about for so long is no longer worth a place on the page. */
-const SHOWN_MS = 7 * 24 * 60 * 60 * 1000
+const SHOWN_MS = 7 * DAY_MS
 const MOST = 50
 
 export function makeStuck({

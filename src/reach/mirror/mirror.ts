@@ -7,6 +7,7 @@ import type { Roster } from "../../domain/team.ts"
 import type { Verbosity } from "../../domain/topic.ts"
 import type { Turn } from "../../domain/turn.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
+import { DAY_MS } from "../../lib/time.ts"
 import { needsNote } from "../render/notes.ts"
 import { type Afterword, afterwordOf, isLastWord, makeAfterwords, mayBeLast } from "./afterwards.ts"
 import { makeAttendance } from "./attendance.ts"
@@ -57,7 +58,7 @@ const LOOK_BACK = 1_000
 /** What happened earlier is told in a topic that is there, but is no reason for one. */
 const NEWS_MS = 30 * 60 * 1000
 /** Nobody waits for what is older. */
-const OLD_MS = 24 * 60 * 60 * 1000
+const OLD_MS = DAY_MS
 
 export function makeMirror(deps: MirrorDeps): Mirror {
   const { store, clock, settings, roster } = deps

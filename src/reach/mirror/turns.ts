@@ -3,6 +3,7 @@ import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic, Verbosity } from "../../domain/topic.ts"
 import type { Turn } from "../../domain/turn.ts"
+import { DAY_MS } from "../../lib/time.ts"
 import { compactedNote } from "../render/notes.ts"
 import { type Afterword, type Afterwords, isBefore, isLastWord, mayBeLast } from "./afterwards.ts"
 import { type EchoDeps, isEcho } from "./echo.ts"
@@ -23,7 +24,7 @@ export interface MirrorTurnDeps extends EchoDeps {
  * daemon was away.
  */
 const NEWS_MS = 30 * 60 * 1000
-const NEWS_IN_TOPIC_MS = 24 * 60 * 60 * 1000
+const NEWS_IN_TOPIC_MS = DAY_MS
 
 /** Tells what was said and done, in order, with what ended in between. */
 export function makeTurnTelling(deps: MirrorTurnDeps) {

@@ -5,11 +5,12 @@ import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import type { Turn } from "../../domain/turn.ts"
 import type { NewUpdate } from "../../domain/update.ts"
+import { DAY_MS } from "../../lib/time.ts"
 import { teamsOf } from "../watching/belonging.ts"
 import type { Activity, Watch } from "../watching/watch.ts"
 
 /** What was said so long before it was kept comes from an import, and is no news. */
-const NEWS_MS = 24 * 60 * 60 * 1000
+const NEWS_MS = DAY_MS
 /** How agents that know of the queue say what they are at. */
 const ANNOUNCEMENT = /^\[(?:New message received|Responding to|Session restarted)/
 /** Replies are kept a moment after the turn has ended. */

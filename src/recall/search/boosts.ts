@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../lib/time.ts"
 import type { ParsedQuery } from "../words/query.ts"
 import type { Candidate } from "./candidate.ts"
 import { shortness } from "./turns.ts"
@@ -6,7 +7,7 @@ import { shortness } from "./turns.ts"
 const SESSION_SHARE = 0.2
 const TIME_SHARE = 0.25
 const RECENT_SHARE = 0.5
-const RECENT_HALF_LIFE_MS = 14 * 24 * 60 * 60 * 1000
+const RECENT_HALF_LIFE_MS = 14 * DAY_MS
 
 /** Moves scores by what the words alone do not tell: the rest of the session, a time that was named, age on request. */
 export function boost(

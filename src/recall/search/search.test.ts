@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { makeTestRecall, NOW_MS, type TestRecall } from "../../../test/fixtures/recall.ts"
 import { proves } from "../../../test/promises.ts"
 import type { SessionId } from "../../domain/ids.ts"
+import { DAY_MS } from "../../lib/time.ts"
 import type { SearchHit } from "./wish.ts"
 
 let recall: TestRecall
 const sessions: Record<string, SessionId> = {}
-const DAY_MS = 24 * 60 * 60 * 1000
 
 beforeAll(async () => {
   recall = await makeTestRecall()

@@ -3,6 +3,7 @@ import type { Clock } from "../../domain/clock.ts"
 import type { Embedder } from "../../domain/embedder.ts"
 import { Failure } from "../../domain/failure.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
+import { HOUR_MS } from "../../lib/time.ts"
 import type { VectorIndex } from "./index.ts"
 import { type EmbeddingPauses, makePauses } from "./pauses.ts"
 
@@ -52,7 +53,7 @@ export interface Embedding {
 }
 
 /** Longer than it rests between two looks. */
-const STALLS_AFTER_MS = 60 * 60_000
+const STALLS_AFTER_MS = HOUR_MS
 const LIST_AT_ONCE = 500
 const EMBED_AT_ONCE = 64
 /** Texts that are read in a row: a search that waits for the thread gets its turn between. */

@@ -1,3 +1,5 @@
+import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts"
+
 export interface TimeRange {
   fromMs: number
   /** Not included. */
@@ -139,7 +141,7 @@ function calendar(unit: string, now: Date, offset: number): Range {
 
 function back(count: number, unit: string, now: Date): Date {
   if (unit === "minute" || unit === "hour")
-    return new Date(now.getTime() - count * (unit === "hour" ? 3_600_000 : 60_000))
+    return new Date(now.getTime() - count * (unit === "hour" ? HOUR_MS : MINUTE_MS))
   const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()]
   if (unit === "year") return new Date(year - count, month, day)
   return unit === "month"
@@ -153,6 +155,6 @@ function ago(count: number, unit: string, now: Date): Range {
   if (unit === "week") return days(now, -7 * count - 3, 4 - 7 * count)
   if (unit === "month" || unit === "year") return calendar(unit, now, -count)
   const around = back(count, unit, now).getTime()
-  const slackMs = unit === "hour" ? 3_600_000 : 600_000
+  const slackMs = unit === "hour" ? HOUR_MS : 600_000
   return [new Date(around - slackMs), new Date(around + slackMs)]
 }

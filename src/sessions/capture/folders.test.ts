@@ -5,13 +5,13 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { Caller } from "../../domain/caller.ts"
 import type { Store } from "../../domain/store.ts"
+import { DAY_MS } from "../../lib/time.ts"
 import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/sqlite.ts"
 import { makeProjectFinder } from "../projects.ts"
 import { type Folders, makeFolders } from "./folders.ts"
 
 const START = 1_800_000_000_000
-const DAY_MS = 86_400_000
 
 let top: string
 let store: Store

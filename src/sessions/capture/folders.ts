@@ -5,6 +5,7 @@ import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Project } from "../../domain/project.ts"
 import type { Store } from "../../domain/store.ts"
+import { DAY_MS, HOUR_MS } from "../../lib/time.ts"
 import type { ProjectFinder } from "../projects.ts"
 import { canonicalRoot, isSameOrAbove, parseRoot } from "../roots.ts"
 import { knownProjects } from "./known-sources.ts"
@@ -43,11 +44,10 @@ const MAX_CALLERS = 256
 const MAX_CLAIMED = 32
 const MAX_RECENT = 256
 const MAX_PENDING = 100
-const DAY_MS = 24 * 60 * 60_000
 /** A folder from which nobody called for so long is dropped. */
 const KEEP_MS = 30 * DAY_MS
 /** How old the stored time may get before it is written again. */
-const WRITE_MS = 60 * 60_000
+const WRITE_MS = HOUR_MS
 
 export function makeFolders(deps: FoldersDeps): Folders {
   const { store, clock, projects, homeDir, host, excluded, configured = () => [], teamDirs = () => [] } = deps

@@ -3,6 +3,7 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type SentHook, sentHook } from "../../domain/hook.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
+import { HOUR_MS } from "../../lib/time.ts"
 import { bytesOrNull, lookAt } from "../../lib/untrusted-file.ts"
 
 /** Where hooks leave what they could not hand to the daemon: one file each, whose names sort by time. */
@@ -19,7 +20,7 @@ const FIRST_LINE = "throughline-hook 1"
 /** More than a hook hands over; the daemon takes no more over its socket either. */
 const MAX_SPOOLED_BYTES = 64 * 1024 * 1024
 /** A file that is still being written has a hidden name; one so old belongs to a hook that was killed. */
-const LEFT_BEHIND_MS = 60 * 60 * 1000
+const LEFT_BEHIND_MS = HOUR_MS
 
 export function makeSpool(dir: string): Spool {
   return {

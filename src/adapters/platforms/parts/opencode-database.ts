@@ -1,6 +1,7 @@
 import type { Capture } from "../../../domain/capture.ts"
 import type { DatabaseReader } from "../../../domain/platform.ts"
 import { OVER_LIMIT } from "../../../domain/source.ts"
+import { DAY_MS } from "../../../lib/time.ts"
 import { type ForeignDb, withForeignDb } from "../shared/foreign-sqlite.ts"
 import { asNumber, asObject, type Json } from "../shared/jsonl.ts"
 import { described, type FoundSession, type Message, revertOf, SessionReading } from "./opencode-session.ts"
@@ -22,7 +23,7 @@ interface Found extends FoundSession {
 /** A change gets its time before it is committed, so that one can come to light behind the cursor. */
 const OVERLAP_MS = 5_000
 /** A prompt touches its session's row, and what follows need not. No index leads to changed parts but through sessions. */
-const LONGEST_RUN_MS = 24 * 60 * 60 * 1000
+const LONGEST_RUN_MS = DAY_MS
 const MESSAGES_AT_ONCE = 50
 
 /**
