@@ -1,3 +1,4 @@
+import { errorText } from "../domain/failure.ts"
 import type { Log } from "./log.ts"
 
 /** Errors that nobody caught. They are bugs of ours, so `doctor` shows them. */
@@ -21,7 +22,7 @@ export function watchBugs(log: Log, onFatal: () => void): Bugs {
   let last: { atMs: number; message: string } | undefined
   const note = (error: unknown) => {
     count++
-    last = { atMs: Date.now(), message: error instanceof Error ? error.message : String(error) }
+    last = { atMs: Date.now(), message: errorText(error) }
   }
   const onRejection = (err: unknown) => {
     note(err)

@@ -277,7 +277,8 @@ export class Failure extends Error {
   /** Anything that is not a Failure is a bug: it keeps its cause and is shown as `internal`. */
   static from(error: unknown): Failure {
     if (error instanceof Failure) return error
-    const message = error instanceof Error ? error.message : String(error)
-    return new Failure("internal", message, {}, { cause: error })
+    return new Failure("internal", errorText(error), {}, { cause: error })
   }
 }
+
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
+import { errorText } from "../domain/failure.ts"
 
 /** Everything that runs for as long as the daemon does: it is called round by round, and a round that fails is retried. */
 export interface LoopOptions {
@@ -90,7 +91,7 @@ export async function superviseLoop(options: LoopOptions): Promise<void> {
 }
 
 function report(loop: Loop, error: unknown, onTrouble: LoopOptions["onTrouble"]): void {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = errorText(error)
   const isNew = loop.failing?.error !== text
   loop.restarts++
   loop.failing = { sinceMs: loop.failing?.sinceMs ?? Date.now(), error: text }

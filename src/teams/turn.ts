@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { DriverEvent, TurnEnd } from "../domain/driver.ts"
+import { errorText } from "../domain/failure.ts"
 import { ASK_NOTE, quoteLines } from "../domain/framing.ts"
 import { askOf, type Pair } from "../domain/pair.ts"
 import { because, workedOnBy, workerIn } from "../domain/reason.ts"
@@ -114,7 +115,7 @@ const madeAtMs = (pair: Pair, { isStarted }: Use, nowMs: number) =>
 const refused = (error: unknown): TurnEnd => ({
   status: "failed",
   text: "",
-  error: error instanceof Error ? error.message : String(error),
+  error: errorText(error),
   durationMs: 0,
   usage: null,
 })

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import type { EmbedderAdapter } from "../../domain/embedder.ts"
-import { Failure } from "../../domain/failure.ts"
+import { errorText, Failure } from "../../domain/failure.ts"
 import { embedderOf } from "./shared/model.ts"
 
 const PACKAGE = "@huggingface/transformers"
@@ -28,7 +28,7 @@ export const transformers: EmbedderAdapter<typeof settings> = {
     env.allowRemoteModels = !offline
     const extract = await pipeline("feature-extraction", model, { dtype: precision }).catch((error: unknown) => {
       const where = offline ? "on this machine" : "on the hub"
-      const why = error instanceof Error ? error.message : String(error)
+      const why = errorText(error)
       throw new Failure(
         "embedder_refused",
         `the model ${model} cannot be loaded from where it is ${where}: ${why}`,

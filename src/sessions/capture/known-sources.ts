@@ -1,5 +1,6 @@
 import { dirname } from "node:path"
 import type { Clock } from "../../domain/clock.ts"
+import { errorText } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
 import type { readSource } from "./reading.ts"
 
@@ -35,6 +36,6 @@ export async function noteTrouble(
     unknown: 0,
     unreadable: 0,
   }
-  const trouble = error instanceof Error ? error.message : String(error)
+  const trouble = errorText(error)
   await store.sources.save({ ...empty, ...before, platform, key, path, readAtMs: clock.nowMs(), trouble })
 }

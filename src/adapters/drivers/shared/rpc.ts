@@ -1,4 +1,4 @@
-import { Failure } from "../../../domain/failure.ts"
+import { errorText, Failure } from "../../../domain/failure.ts"
 import { type Launch, type LineProcess, startLines } from "./lines.ts"
 
 /** A program that answers requests and makes some of its own, for many sessions over one pair of pipes. */
@@ -58,7 +58,7 @@ export async function startRpc({ envelope, sessionKey, ...launch }: RpcLaunch): 
       send({ id: id!, result: await session.asked(method, params) })
     } catch (error) {
       const code = error instanceof RpcError ? error.code : -32603
-      send({ id: id!, error: { code, message: error instanceof Error ? error.message : String(error) } })
+      send({ id: id!, error: { code, message: errorText(error) } })
     }
   }
   const onLine = (message: Message) => {

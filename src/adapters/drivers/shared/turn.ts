@@ -1,5 +1,5 @@
 import type { DriverEvent, PermissionAnswer, PermissionRequest, PromptWish, TurnEnd } from "../../../domain/driver.ts"
-import { Failure } from "../../../domain/failure.ts"
+import { errorText, Failure } from "../../../domain/failure.ts"
 
 type Usage = NonNullable<TurnEnd["usage"]>
 
@@ -105,7 +105,7 @@ export async function permission(
   try {
     return await Promise.race([onPermission(request, signal), cancelled])
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorText(error)
     return { behavior: "deny", message: `Nobody could be asked: ${why}` }
   }
 }
