@@ -56,17 +56,16 @@ async function archiveOf(prompts: number): Promise<() => Worker> {
 /** A thread that answers, but for the words that are its own: what the other side must stand. */
 const SCRIPTED = `
   const { parentPort } = require("node:worker_threads")
-  parentPort.on("message", (message) => {
-    if (message.type === "end") return parentPort.close()
-    if (message.type !== "ask") return
-    const { id, what } = message
-    const query = message.with?.query
+  parentPort.on("message", ({ id, what, given }) => {
+    if (what === "end") return parentPort.close()
+    if (id === undefined) return
+    const query = given[0]?.query
     if (query === "throw") throw new Error("out of memory")
     if (query === "exit") process.exit(3)
     if (query === "hang") return
-    if (query === "tired") parentPort.postMessage({ type: "rest", facts: { documents: 7 } })
-    parentPort.postMessage({ type: "answer", id, value: { hits: [], what } })
-    if (query === "tired") parentPort.postMessage({ type: "idle" })
+    if (query === "tired") parentPort.postMessage({ what: "rest", given: [{ documents: 7 }] })
+    parentPort.postMessage({ id, value: { hits: [], what } })
+    if (query === "tired") parentPort.postMessage({ what: "idle", given: [] })
   })
 `
 const scripted = () => threadOf(() => new Worker(SCRIPTED, { eval: true }))
@@ -127,7 +126,7 @@ describe("a thread that has nothing to do", () => {
       isGone = true
     })
     const idle = new Promise<void>((resolve) =>
-      workers[0]!.on("message", ({ type }: { type: string }) => type === "idle" && resolve()),
+      workers[0]!.on("message", ({ what }: { what?: string }) => what === "idle" && resolve()),
     )
     await thread.search(asking("tired"))
     await idle

@@ -1,11 +1,12 @@
 import type { MessagePort, Worker } from "node:worker_threads"
 import type { Capture } from "../../domain/capture.ts"
 import type { Clock } from "../../domain/clock.ts"
-import { Failure } from "../../domain/failure.ts"
+import { errorText } from "../../domain/failure.ts"
 import type { Platform, SourcePlace } from "../../domain/platform.ts"
 import { redactInside } from "../../domain/redact.ts"
 import type { Source } from "../../domain/source.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
+import { makeThreadPeer, type ThreadPeer } from "../../lib/thread-rpc.ts"
 import type { Archive, Batch } from "./archive.ts"
 import { cutText } from "./cut.ts"
 import type { Kept } from "./known.ts"
@@ -31,19 +32,22 @@ export interface Reading {
 /** The thread has ended before the source was read. Nothing is known of the source. */
 export class ReadingStopped extends Error {}
 
-type ToThread = { type: "read"; id: number; wish: ReadWish } | { type: "kept"; id: number; kept?: Kept; error?: string }
+/** What the thread serves. */
+interface Reader {
+  read(id: number, wish: ReadWish): Promise<{ turns: number }>
+}
+
+/** What it asks of whoever started it. */
+interface Keeper {
+  keep(id: number, batch: Batch): Promise<Kept>
+  bytes(id: number, bytes: number): void
+}
+
 interface Ongoing {
   onBytes(bytes: number): void
-  resolve(kept: { turns: number }): void
-  reject(error: unknown): void
   /** Why it could not be kept: no fault of the source. */
   failure?: unknown
 }
-
-type FromThread =
-  | { type: "keep"; id: number; batch: Batch }
-  | { type: "bytes"; id: number; bytes: number }
-  | { type: "done"; id: number; turns?: number; error?: string; isRefused?: boolean }
 
 /** An idle thread gives its memory back. */
 const IDLE_MS = 10_000
@@ -66,74 +70,71 @@ export function makeReaderThread({
   onTrouble(error: unknown): void
 }): Reading {
   const ongoing = new Map<number, Ongoing>()
-  const keeping = new Set<Promise<void>>()
-  let thread: Worker | undefined
+  const keeping = new Set<Promise<Kept>>()
+  let thread: { worker: Worker; peer: ThreadPeer<Reader> } | undefined
   let idle: NodeJS.Timeout | undefined
   let lastId = 0
 
-  const begin = (): Worker => {
-    const started = start()
-    started.on("message", (message: FromThread) => hear(message, started))
-    started.on("error", (error) => lose(started, error))
-    started.on("exit", () => lose(started))
-    started.unref()
-    return started
+  const begin = () => {
+    const worker = start()
+    const peer = makeThreadPeer<Reader>(worker, {
+      keep,
+      bytes: (id, bytes) => ongoing.get(id)?.onBytes(bytes),
+    } satisfies Keeper)
+    worker.on("error", (error) => lose(worker, error))
+    worker.on("exit", () => lose(worker))
+    worker.unref()
+    return { worker, peer }
   }
   const lose = (lost: Worker, cause?: unknown) => {
-    if (lost !== thread) return
+    if (lost !== thread?.worker) return
+    const { peer } = thread
     thread = undefined
     if (cause !== undefined) onTrouble(cause)
-    for (const { reject } of ongoing.values()) reject(new ReadingStopped())
-    ongoing.clear()
+    peer.close(new ReadingStopped())
   }
-  const hear = (message: FromThread, from: Worker) => {
-    const reading = ongoing.get(message.id)
-    if (!reading || from !== thread) return
-    if (message.type === "bytes") reading.onBytes(message.bytes)
-    else if (message.type === "keep") keep(message.id, message.batch, reading, from)
-    else {
-      ongoing.delete(message.id)
-      if (message.error === undefined) reading.resolve({ turns: message.turns ?? 0 })
-      else
-        reading.reject(
-          reading.failure ??
-            (message.isRefused ? new Failure("file_refused", message.error) : new Error(message.error)),
-        )
-      if (ongoing.size === 0) idle = setTimeout(() => void end().then(onRest), IDLE_MS).unref()
+  const keep = async (id: number, batch: Batch): Promise<Kept> => {
+    const kept = archive.keep(batch)
+    keeping.add(kept)
+    try {
+      return await kept
+    } catch (error) {
+      const reading = ongoing.get(id)
+      if (reading) reading.failure = error
+      throw error
+    } finally {
+      keeping.delete(kept)
     }
   }
-  const keep = (id: number, batch: Batch, reading: Ongoing, from: Worker) => {
-    const kept = archive.keep(batch).then(
-      (kept) => from.postMessage({ type: "kept", id, kept } satisfies ToThread),
-      (error: unknown) => {
-        reading.failure = error
-        from.postMessage({ type: "kept", id, error: messageOf(error) } satisfies ToThread)
-      },
-    )
-    keeping.add(kept)
-    void kept.finally(() => keeping.delete(kept))
-  }
   const end = async () => {
-    const ended = thread
+    const ended = thread?.worker
     if (!ended) return
     lose(ended)
     await ended.terminate()
   }
 
   return {
-    read(wish, onBytes) {
+    async read(wish, onBytes) {
       clearTimeout(idle)
       thread ??= begin()
       const id = ++lastId
-      return new Promise((resolve, reject) => {
-        ongoing.set(id, { onBytes, resolve, reject })
-        thread?.postMessage({ type: "read", id, wish } satisfies ToThread)
-      })
+      const reading: Ongoing = { onBytes }
+      ongoing.set(id, reading)
+      try {
+        return await thread.peer.call("read", id, wish)
+      } catch (error) {
+        if (error instanceof ReadingStopped) throw error
+        // A source that cannot be read is worth few tries, and no Failure.
+        throw reading.failure ?? (isRefusal(error) ? error : new Error(errorText(error)))
+      } finally {
+        ongoing.delete(id)
+        if (thread && ongoing.size === 0) idle = setTimeout(() => void end().then(onRest), IDLE_MS).unref()
+      }
     },
     async stop() {
       clearTimeout(idle)
       await end()
-      await Promise.all(keeping)
+      await Promise.allSettled(keeping)
     },
   }
 }
@@ -151,37 +152,20 @@ export function serveReading({
   /** Absent where what is redacted depends on the project. */
   redact?: ((text: string) => string) | undefined
 }): void {
-  const waiting = new Map<number, { resolve(kept: Kept): void; reject(error: Error): void }>()
-  const say = (message: FromThread) => port.postMessage(message)
   const archiveOf = (id: number): Pick<Archive, "keep"> => ({
-    keep: (batch) =>
-      new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject })
-        say({ type: "keep", id, batch: redact ? redacted(batch, redact) : batch })
-      }),
+    keep: (batch) => keeper.call("keep", id, redact ? redacted(batch, redact) : batch),
   })
-  const read = async (id: number, { platform: platformId, place, path, look, before }: ReadWish) => {
-    const platform = platforms.find((candidate) => candidate.id === platformId)
-    const claim = platform && claimOf(platform, place, path)
-    if (!claim) throw new Error(`${path} belongs to no platform`)
-    const within = withinOf(place)
-    const request = { platform: platformId, key: claim.key, path, reader: claim.reader, look, before, within }
-    return readSource(request, archiveOf(id), clock, (bytes) => say({ type: "bytes", id, bytes }))
-  }
-  port.on("message", (message: ToThread) => {
-    const { id } = message
-    if (message.type === "read") {
-      read(id, message.wish).then(
-        ({ turns }) => say({ type: "done", id, turns }),
-        (error: unknown) => say({ type: "done", id, error: messageOf(error), isRefused: isRefusal(error) }),
-      )
-      return
-    }
-    const { resolve, reject } = waiting.get(id)!
-    waiting.delete(id)
-    if (message.kept) resolve(message.kept)
-    else reject(new Error(message.error))
-  })
+  const keeper = makeThreadPeer<Keeper>(port, {
+    async read(id, { platform: platformId, place, path, look, before }) {
+      const platform = platforms.find((candidate) => candidate.id === platformId)
+      const claim = platform && claimOf(platform, place, path)
+      if (!claim) throw new Error(`${path} belongs to no platform`)
+      const within = withinOf(place)
+      const request = { platform: platformId, key: claim.key, path, reader: claim.reader, look, before, within }
+      const { turns } = await readSource(request, archiveOf(id), clock, (bytes) => keeper.tell("bytes", id, bytes))
+      return { turns }
+    },
+  } satisfies Reader)
 }
 
 function redacted(batch: Batch, redact: (text: string) => string): Batch {
@@ -195,5 +179,3 @@ function redacted(batch: Batch, redact: (text: string) => string): Batch {
   })
   return { ...batch, captures, isRedacted: true }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
