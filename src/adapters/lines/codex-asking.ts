@@ -3,9 +3,10 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { ANSWERED, type LineAsking } from "../../domain/agent-line.ts"
 import { Failure } from "../../domain/failure.ts"
+import type { RequestId } from "../../lib/json-rpc.ts"
 import { codexAnswer, codexQuestion } from "../drivers/parts/codex-approval.ts"
 import type { Item } from "../drivers/parts/codex-turn.ts"
-import { type CodexServer, codexHome, joinDaemon, type RequestId } from "./parts/codex-server.ts"
+import { type CodexServer, codexHome, joinDaemon } from "./parts/codex-server.ts"
 import type { Thread, ThreadStatus } from "./parts/codex-thread.ts"
 
 /**

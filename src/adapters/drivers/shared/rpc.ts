@@ -1,4 +1,5 @@
-import { errorText, Failure } from "../../../domain/failure.ts"
+import { Failure } from "../../../domain/failure.ts"
+import { makeJsonRpc, type Params, type RequestId, RpcError } from "../../../lib/json-rpc.ts"
 import { type Launch, type LineProcess, startLines } from "./lines.ts"
 
 /** A program that answers requests and makes some of its own, for many sessions over one pair of pipes. */
@@ -20,24 +21,6 @@ export interface RpcSession {
   asked(method: string, params: Params): Promise<object>
 }
 
-export type Params = Record<string, unknown>
-
-export class RpcError extends Error {
-  readonly code: number
-  constructor(code: number, message: string) {
-    super(message)
-    this.code = code
-  }
-}
-
-interface Message {
-  id?: number | string
-  method?: string
-  params?: Params
-  result?: unknown
-  error?: { code: number; message: string; data?: unknown }
-}
-
 export interface RpcLaunch extends Omit<Launch, "onLine"> {
   /** Stands in every line, where the protocol wants that. */
   envelope: object
@@ -46,59 +29,43 @@ export interface RpcLaunch extends Omit<Launch, "onLine"> {
 }
 
 export async function startRpc({ envelope, sessionKey, ...launch }: RpcLaunch): Promise<RpcPeer> {
-  const calls = new Map<number | string, PromiseWithResolvers<unknown>>()
   const sessions = new Map<string, RpcSession>()
   const listeners = new Set<RpcSession["notified"]>()
-  let lastId = 0
+  const sessionOf = (params: Params) => sessions.get(String(params[sessionKey]))
 
-  const answer = async ({ id, method = "", params = {} }: Message) => {
-    const session = sessions.get(String(params[sessionKey]))
+  const onRequest = async (id: RequestId, method: string, params: Params) => {
     try {
+      const session = sessionOf(params)
       if (!session) throw new RpcError(-32601, `${method} is not served here`)
-      send({ id: id!, result: await session.asked(method, params) })
+      rpc.answer(id, await session.asked(method, params))
     } catch (error) {
-      const code = error instanceof RpcError ? error.code : -32603
-      send({ id: id!, error: { code, message: errorText(error) } })
+      rpc.refuse(id, error)
     }
   }
-  const onLine = (message: Message) => {
-    const { id, method, params = {}, result, error } = message
-    if (method !== undefined && id !== undefined) void answer(message)
-    else if (method !== undefined) {
-      for (const listener of listeners) listener(method, params)
-      sessions.get(String(params[sessionKey]))?.notified(method, params)
-    } else if (error) calls.get(id!)?.reject(new RpcError(error.code, wordsOf(error)))
-    else calls.get(id!)?.resolve(result)
+  const onNotification = (method: string, params: Params) => {
+    for (const listener of listeners) listener(method, params)
+    sessionOf(params)?.notified(method, params)
   }
-
-  const call = async <T>(method: string, params: object): Promise<T> => {
-    if (lines.isGone) throw new Failure("agent_failed", await lines.gone)
-    lastId += 1
-    const id = lastId
-    const call = Promise.withResolvers<unknown>()
-    calls.set(id, call)
-    send({ id, method, params: params as Params })
-    return (await call.promise.finally(() => calls.delete(id))) as T
-  }
-
-  const lines = await startLines({ ...launch, onLine })
-  const send = (message: Message) => lines.send({ ...envelope, ...message })
-  void lines.gone.then((reason) => {
-    for (const call of calls.values()) call.reject(new Failure("agent_failed", reason))
+  const rpc = makeJsonRpc({
+    send: (message) => lines.send({ ...envelope, ...message }),
+    onRequest: (...request) => void onRequest(...request),
+    onNotification,
   })
+  const lines = await startLines({ ...launch, onLine: rpc.receive })
+  void lines.gone.then((reason) => rpc.end(new Failure("agent_failed", reason)))
   return {
     pid: lines.pid,
     gone: lines.gone,
     get isGone() {
       return lines.isGone
     },
-    call,
+    call: rpc.call,
     async ping() {
-      await call(PING, {}).catch((error: unknown) => {
+      await rpc.call(PING, {}).catch((error: unknown) => {
         if (!(error instanceof RpcError)) throw error
       })
     },
-    notify: (method, params) => send({ method, ...(params ? { params: params as Params } : {}) }),
+    notify: rpc.notify,
     listen(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -115,8 +82,3 @@ export async function startRpc({ envelope, sessionKey, ...launch }: RpcLaunch): 
 
 /** With the underscore that the Agent Client Protocol keeps for others. */
 const PING = "_throughline/ping"
-
-function wordsOf({ message, data }: { message: string; data?: unknown }): string {
-  if (data === undefined || data === null) return message
-  return `${message}: ${typeof data === "string" ? data : JSON.stringify(data)}`
-}

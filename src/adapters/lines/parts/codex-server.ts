@@ -4,6 +4,14 @@ import { delimiter, isAbsolute, join } from "node:path"
 import { createInterface } from "node:readline"
 import { Failure } from "../../../domain/failure.ts"
 import type { Machine } from "../../../domain/platform.ts"
+import {
+  makeJsonRpc,
+  type Params,
+  type RequestId,
+  RpcError,
+  type RpcMessage,
+  RpcTimeout,
+} from "../../../lib/json-rpc.ts"
 import { kindOf } from "../../../lib/untrusted-file.ts"
 import { openWebSocket } from "../shared/websocket.ts"
 
@@ -16,15 +24,14 @@ export interface CodexServer {
   close(): void
 }
 
-export type RequestId = number | string
 /** What else is heard of a server, beside answers to what it is asked. */
 export interface Ears {
   onEvent?: OnEvent
   /** It asks for a person's word; who does not answer leaves it to the terminal. */
-  onRequest?(id: RequestId, method: string, params: Record<string, unknown>): void
+  onRequest?(id: RequestId, method: string, params: Params): void
   onEnd?(): void
 }
-export type OnEvent = (method: string, params: Record<string, unknown>) => void
+export type OnEvent = (method: string, params: Params) => void
 
 const CONNECT_MS = 2_000
 const ANSWER_MS = 15_000
@@ -85,71 +92,49 @@ async function greeted(server: CodexServer & { tell(method: string): void }, tim
   }
 }
 
-interface Answer {
-  id?: RequestId
-  method?: string
-  params?: Record<string, unknown>
-  result?: unknown
-  error?: { code: number; message: string }
-}
-
-/** Questions and their answers by number. */
 function conversation(who: string, { onEvent, onRequest, onEnd }: Ears) {
-  const waiting = new Map<number, { resolve(value: unknown): void; reject(failure: Failure): void }>()
-  let lastId = 0
-  let end: { cause: Error | undefined } | undefined
+  let line: { send(text: string): void; close(): void }
+  let isOver = false
   const lost = (why: string, cause?: unknown) =>
     new Failure("agent_unreachable", `${who} ${why}`, {}, cause === undefined ? undefined : { cause })
+  const rpc = makeJsonRpc({
+    send: (message) => line.send(JSON.stringify(message)),
+    onNotification: (method, params) => onEvent?.(method, params),
+    onRequest: (id, method, params) => onRequest?.(id, method, params),
+  })
+  const failure = (error: unknown) => {
+    if (error instanceof RpcTimeout) return lost(error.message)
+    return error instanceof RpcError
+      ? new Failure("agent_refused", `${who}: ${error.message}`, {}, { cause: error })
+      : error
+  }
 
   return {
-    heard(text: string) {
-      const { id, method, params, result, error } = parsed(text)
-      if (method !== undefined) {
-        if (id === undefined) onEvent?.(method, params ?? {})
-        else onRequest?.(id, method, params ?? {})
-        return
-      }
-      const asked = waiting.get(Number(id))
-      waiting.delete(Number(id))
-      if (error) asked?.reject(new Failure("agent_refused", `${who}: ${error.message}`, {}, { cause: error }))
-      else asked?.resolve(result)
-    },
+    heard: (text: string) => rpc.receive(parsed(text)),
     ended(cause: Error | undefined) {
-      if (!end) onEnd?.()
-      end ??= { cause }
-      for (const { reject } of waiting.values()) reject(lost("was gone before it answered", end.cause))
-      waiting.clear()
+      if (!isOver) onEnd?.()
+      isOver = true
+      rpc.end(lost("is gone", cause))
     },
-    begin: (line: { send(text: string): void; close(): void }) => ({
-      answer: (id: RequestId, result: object) => line.send(JSON.stringify({ id, result })),
-      tell: (method: string) => line.send(JSON.stringify({ method })),
-      close: line.close,
-      ask<T>(method: string, params: object = {}, timeoutMs = ANSWER_MS) {
-        if (end) return Promise.reject(lost("is gone", end.cause))
-        const id = ++lastId
-        return new Promise<T>((resolve, reject) => {
-          const late = setTimeout(() => {
-            waiting.delete(id)
-            reject(lost(`did not answer ${method} within ${timeoutMs} ms`))
-          }, timeoutMs)
-          const settle =
-            <V>(act: (value: V) => void) =>
-            (value: V) => {
-              clearTimeout(late)
-              act(value)
-            }
-          waiting.set(id, { resolve: settle((value) => resolve(value as T)), reject: settle(reject) })
-          line.send(JSON.stringify({ id, method, params }))
-        })
-      },
-    }),
+    begin(opened: typeof line) {
+      line = opened
+      return {
+        answer: rpc.answer,
+        tell: (method: string) => rpc.notify(method),
+        close: line.close,
+        ask: <T>(method: string, params: object = {}, timeoutMs = ANSWER_MS) =>
+          rpc.call<T>(method, params, timeoutMs).catch((error: unknown): never => {
+            throw failure(error)
+          }),
+      }
+    },
   }
 }
 
 /** What is no JSON answers nothing: whoever waits is told so in time. */
-function parsed(text: string): Answer {
+function parsed(text: string): RpcMessage {
   try {
-    return JSON.parse(text) as Answer
+    return JSON.parse(text) as RpcMessage
   } catch {
     return {}
   }
