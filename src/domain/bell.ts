@@ -3,7 +3,7 @@ import type { Store } from "./store.ts"
 export interface Bell {
   ring(): void
   /** Until it rings, or that much time is over; true when it rang. A ring between two waits is not lost. */
-  wait(ms: number): Promise<boolean>
+  wait(ms?: number): Promise<boolean>
   /** That much time, also when it rings; it counts for the next wait. */
   pause(ms: number): Promise<void>
   close(): void
@@ -18,7 +18,7 @@ export function makeBell({ store, signal }: { store?: Pick<Store, "onWake">; sig
     wake()
   }
   const close = store?.onWake(ring) ?? (() => {})
-  const rest = (ms: number, onArmed: (finish: () => void) => void) =>
+  const rest = (ms: number | undefined, onArmed: (finish: () => void) => void) =>
     new Promise<void>((resolve) => {
       const finish = () => {
         clearTimeout(timer)
@@ -26,7 +26,7 @@ export function makeBell({ store, signal }: { store?: Pick<Store, "onWake">; sig
         wake = () => {}
         resolve()
       }
-      const timer = setTimeout(finish, Math.max(0, ms))
+      const timer = ms === undefined ? undefined : setTimeout(finish, Math.max(0, ms))
       signal?.addEventListener("abort", finish)
       onArmed(finish)
       if (signal?.aborted) finish()

@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout } from "node:timers/promises"
+import { makeBell } from "../domain/bell.ts"
 import type { Clock } from "../domain/clock.ts"
 import { type IndexTables, IndexUnusable } from "../domain/index-tables.ts"
 import type { Store } from "../domain/store.ts"
@@ -73,13 +74,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
   let opening: Promise<{ engine: Engine; indexer: Indexer }> | undefined
   let rebuilding: { reason: string; until: number } | undefined
   let waiting: { position: number; resolve(): void }[] = []
-  /** A ring between two rests is not lost. */
-  let isRung = false
-  let ring = () => {}
-  const wake = () => {
-    isRung = true
-    ring()
-  }
+  const bell = makeBell()
   let tookAtMs = 0
   let paceShare = 1
   let hasWork = false
@@ -168,7 +163,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     const { indexer } = await ready()
     if (indexer.position() >= position) return
     const passed = new Promise<void>((resolve) => waiting.push({ position, resolve }))
-    wake()
+    bell.ring()
     await passed
   }
 
@@ -181,7 +176,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     pace(share) {
       paceShare = share
     },
-    wake,
+    wake: bell.ring,
     async search(wish) {
       const used = opened
       try {
@@ -208,6 +203,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     },
     reached,
     async run(signal) {
+      signal.addEventListener("abort", bell.ring, { once: true })
       vectors = options.startVectors?.(
         exchangeSource(store, async () => (await ready()).engine),
         signal,
@@ -227,7 +223,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
             if (more) await pause(performance.now() - startedMs, signal)
             else {
               if (opened) onRest?.(await factsOf(opened.engine))
-              await rest(signal)
+              await bell.wait(POLL_MS)
               if (waiting.length === 0) await setTimeout(GATHER_MS, undefined, { signal }).catch(() => {})
             }
           } catch (error) {
@@ -239,23 +235,6 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
       await vectors?.stopped
       if (opened) await putAway(opened.engine)
     },
-  }
-
-  async function rest(signal: AbortSignal): Promise<void> {
-    if (!isRung)
-      await new Promise<void>((resolve) => {
-        const done = () => {
-          clearTimeout(timer)
-          signal.removeEventListener("abort", done)
-          ring = () => {}
-          resolve()
-        }
-        const timer = globalThis.setTimeout(done, POLL_MS)
-        signal.addEventListener("abort", done)
-        ring = done
-        if (signal.aborted) done()
-      })
-    isRung = false
   }
 }
 

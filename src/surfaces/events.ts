@@ -1,5 +1,6 @@
 import type { Context } from "hono"
 import { streamSSE } from "hono/streaming"
+import { makeBell } from "../domain/bell.ts"
 import { Failure } from "../domain/failure.ts"
 import type { JournalEntry } from "../domain/journal.ts"
 
@@ -29,36 +30,26 @@ export function eventStream(feed: Feed, ending: AbortSignal) {
       })
     if (seq > last || last - seq > MOST_MISSED) seq = last
     return streamSSE(c, async (stream) => {
-      let wake = () => {}
-      let isOver = false
-      const end = () => {
-        isOver = true
-        wake()
-      }
-      const forget = feed.onWake(() => wake())
-      stream.onAbort(end)
-      ending.addEventListener("abort", end)
+      const over = new AbortController()
+      stream.onAbort(() => over.abort())
+      const signal = AbortSignal.any([over.signal, ending])
+      const bell = makeBell({ store: feed, signal })
       try {
         // Says from where on it tells, so that a line which is cut at once can be taken up again.
         await stream.writeSSE({ id: String(seq), data: "" })
-        while (!isOver && !ending.aborted) {
-          const woken = new Promise<void>((resolve) => {
-            wake = resolve
-            setTimeout(resolve, BEAT_MS).unref()
-          })
+        while (!signal.aborted) {
           const entries = await feed.after(seq, AT_ONCE)
           for (const entry of entries) {
             await stream.writeSSE({ id: String(entry.seq), data: JSON.stringify(viewOf(entry)) })
             seq = entry.seq
           }
           if (entries.length < AT_ONCE) {
-            await woken
+            await bell.wait(BEAT_MS)
             if (entries.length === 0) await stream.write(":\n\n")
           }
         }
       } finally {
-        forget()
-        ending.removeEventListener("abort", end)
+        bell.close()
       }
     })
   }

@@ -107,15 +107,15 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
     isSo: (now: T) => boolean,
   ) => {
     const endMs = clock.nowMs() + ms
-    for (;;) {
-      const { heard, stop } = news.listen(id, Math.min(LOOK_MS, Math.max(0, endMs - clock.nowMs())))
-      try {
+    const { wait, stop } = news.listen(id)
+    try {
+      for (;;) {
         const now = await look()
         if (isFinal(now.status) || isSo(now) || news.isEnding || clock.nowMs() >= endMs) return now
-        await heard
-      } finally {
-        stop()
+        await wait(Math.min(LOOK_MS, endMs - clock.nowMs()))
       }
+    } finally {
+      stop()
     }
   }
 

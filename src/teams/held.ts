@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { makeBell } from "../domain/bell.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { PermissionAnswer } from "../domain/driver.ts"
 import type { Permission } from "../domain/permission.ts"
 import type { Store } from "../domain/store.ts"
-import { nextWake } from "./next-wake.ts"
 import { answerOf, lateText, type Meant } from "./permit-words.ts"
 
 /** Questions of hooks: each comes to wait, goes, and comes again under the same id. Without an answer its agent's own dialog stays. */
@@ -116,18 +116,15 @@ export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDe
       const over = AbortSignal.any([signal, closing.signal])
       const untilMs = performance.now() + HOLD_MS
       present.set(id, (present.get(id) ?? 0) + 1)
+      const bell = makeBell({ store, signal: over })
       try {
         for (;;) {
-          const woken = nextWake(store, over, LOOK_MS)
-          try {
-            const answer = await look(id, over, untilMs)
-            if (answer) return answer
-            await woken.promise
-          } finally {
-            woken.drop()
-          }
+          const answer = await look(id, over, untilMs)
+          if (answer) return answer
+          await bell.wait(LOOK_MS)
         }
       } finally {
+        bell.close()
         const left = present.get(id)! - 1
         if (left > 0) present.set(id, left)
         else present.delete(id)

@@ -1,3 +1,4 @@
+import { makeBell } from "../domain/bell.ts"
 import type { Clock } from "../domain/clock.ts"
 import type { PermissionAnswer, PermissionRequest } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
@@ -6,7 +7,6 @@ import type { AuditEntry, Decision, Permission } from "../domain/permission.ts"
 import { redactInside } from "../domain/redact.ts"
 import type { Store } from "../domain/store.ts"
 import { type HoldAnswer, makeHeld, NOBODY_WAITS } from "./held.ts"
-import { nextWake } from "./next-wake.ts"
 import { answerOf, checkedAnswers, keptOf, lateText, type Meant, ruleOf } from "./permit-words.ts"
 
 /** What agents may do only when a person says so: asked, waited for, decided once, and written down. */
@@ -136,22 +136,27 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
     })
 
   const wait = async (id: string, expiresAtMs: number, signal: AbortSignal): Promise<Permission> => {
-    for (;;) {
-      const woken = nextWake(store, signal, LOOK_MS)
-      try {
-        const permission = await store.permissions.byId(id)
-        if (!permission) throw new Failure("permission_not_found", `${id} is kept no longer`, { id })
-        if (permission.state !== "waiting") return permission
-        if (signal.aborted) await end(id, "stale", "the agent asks no longer")
-        else if (clock.nowMs() >= expiresAtMs) await end(id, "timed_out", lateText(settings.timeoutMinutes * 60_000))
-        else await woken.promise
-      } catch (error) {
-        // A store that is away for a moment is no reason to refuse what a person may be looking at.
-        if (signal.aborted || !Failure.from(error).kind.retry) throw error
-        await woken.promise
-      } finally {
-        woken.drop()
+    const bell = makeBell({ store, signal })
+    const look = async () => {
+      const permission = await store.permissions.byId(id)
+      if (!permission) throw new Failure("permission_not_found", `${id} is kept no longer`, { id })
+      if (permission.state !== "waiting") return permission
+      if (signal.aborted) await end(id, "stale", "the agent asks no longer")
+      else if (clock.nowMs() >= expiresAtMs) await end(id, "timed_out", lateText(settings.timeoutMinutes * 60_000))
+      else await bell.wait(LOOK_MS)
+      return undefined
+    }
+    try {
+      for (;;) {
+        const permission = await look().catch((error: unknown) => {
+          // A store that is away for a moment is no reason to refuse what a person may be looking at.
+          if (signal.aborted || !Failure.from(error).kind.retry) throw error
+          return bell.wait(LOOK_MS).then(() => undefined)
+        })
+        if (permission) return permission
       }
+    } finally {
+      bell.close()
     }
   }
 

@@ -1,3 +1,4 @@
+import { type Bell, makeBell } from "../../domain/bell.ts"
 import type { FoundSource } from "./scan.ts"
 
 /** Sources to be read: what lives now before what is old, and of the old the newest first. */
@@ -35,13 +36,10 @@ export function makeQueue(): SourceQueue {
   let order: string[] = []
   let isSorted = true
   let bytesLeft = 0
-  let wakes: (() => void)[] = []
-  let empties: (() => void)[] = []
+  const takers = new Set<Bell>()
+  const empties: (() => void)[] = []
 
   const isEmpty = () => entries.size === 0 && busy.size === 0
-  const ring = (bells: (() => void)[]) => {
-    for (const bell of bells) bell()
-  }
   const put = (key: string, entry: Entry) => {
     if (busy.has(key)) {
       again.set(key, entry)
@@ -59,9 +57,7 @@ export function makeQueue(): SourceQueue {
     wake()
   }
   const wake = () => {
-    const bells = wakes
-    wakes = []
-    ring(bells)
+    for (const bell of takers) bell.ring()
   }
   const remove = (key: string): Entry | undefined => {
     const entry = entries.get(key)
@@ -90,9 +86,7 @@ export function makeQueue(): SourceQueue {
     if (entry) put(key, entry)
     wake()
     if (!isEmpty()) return
-    const bells = empties
-    empties = []
-    ring(bells)
+    for (const resolve of empties.splice(0)) resolve()
   }
 
   return {
@@ -106,21 +100,20 @@ export function makeQueue(): SourceQueue {
     },
     put: (key, found, live) => put(key, { found, live }),
     async take(signal, { liveOnly } = { liveOnly: false }) {
-      while (!signal.aborted) {
-        const key = next(liveOnly)
-        const entry = key === undefined ? undefined : remove(key)
-        if (key !== undefined && entry) {
+      const bell = makeBell({ signal })
+      takers.add(bell)
+      try {
+        for (; !signal.aborted; await bell.wait()) {
+          const key = next(liveOnly)
+          const entry = key === undefined ? undefined : remove(key)
+          if (key === undefined || !entry) continue
           busy.set(key, Math.min(entry.found.look.sizeBytes, MOST_BYTES))
           return { found: entry.found, done: () => done(key) }
         }
-        const { promise, resolve } = Promise.withResolvers<void>()
-        wakes.push(resolve)
-        const onAbort = () => resolve()
-        signal.addEventListener("abort", onAbort)
-        await promise
-        signal.removeEventListener("abort", onAbort)
+        return undefined
+      } finally {
+        takers.delete(bell)
       }
-      return undefined
     },
     whenEmpty: () => (isEmpty() ? Promise.resolve() : new Promise((resolve) => empties.push(resolve))),
     left: () => ({ sourcesLeft: entries.size + busy.size, bytesLeft }),
