@@ -9,33 +9,34 @@ const text = z.string().max(4_096)
 /** What a caller may say of itself. Whether it is the owner, or remote, is not for it to say. */
 const Claims = z.object({
   surface: z.enum(["mcp", "http", "cli"]).default("http"),
-  key: text.optional(),
-  nativeSession: z.object({ platform: text, id: text }).optional(),
-  agentPid: z.int().positive().optional(),
-  pair: text.optional(),
-  client: z
-    .object({ name: text, version: text.default("") })
-    .transform(clientFrom)
-    .optional(),
-  agentShell: text.min(1).optional(),
-  projectDir: text.optional(),
+  agentPid: z.int().positive().exactOptional(),
+  key: text.exactOptional(),
+  nativeSession: z.object({ platform: text, id: text }).exactOptional(),
+  pair: text.exactOptional(),
+  client: z.object({ name: text, version: text.default("") }).exactOptional(),
+  agentShell: text.min(1).exactOptional(),
+  projectDir: text.exactOptional(),
   roots: z
-    .array(z.object({ uri: text, name: text.optional() }))
+    .array(z.object({ uri: text, name: text.exactOptional() }))
     .max(1_000)
-    .optional(),
-  canAskRoots: z.boolean().optional(),
-  cwd: text.optional(),
-  connection: text.optional(),
-  idempotencyKey: text.optional(),
+    .exactOptional(),
+  canAskRoots: z.boolean().exactOptional(),
+  cwd: text.exactOptional(),
+  connection: text.exactOptional(),
+  idempotencyKey: text.exactOptional(),
 })
 
 export function callerFrom(header: string | undefined): Caller {
   if (header === undefined) return { surface: "http" }
   const parsed = Claims.safeParse(decoded(header))
-  if (parsed.success) return defined(parsed.data)
-  const where = parsed.error.issues[0]?.path.join(".")
-  const what = where ? `is wrong at ${where}` : "is not an object in JSON"
-  throw new Failure("bad_input", `the header ${CALLER_HEADER} ${what}`, { parameter: CALLER_HEADER })
+  if (!parsed.success) {
+    const where = parsed.error.issues[0]?.path.join(".")
+    const what = where ? `is wrong at ${where}` : "is not an object in JSON"
+    throw new Failure("bad_input", `the header ${CALLER_HEADER} ${what}`, { parameter: CALLER_HEADER })
+  }
+  const { client: said, ...claims } = parsed.data
+  const client = clientFrom(said)
+  return { ...claims, ...(client && { client }) }
 }
 
 function decoded(header: string): unknown {
@@ -44,9 +45,4 @@ function decoded(header: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Absent and undefined are the same to us, and not to the types. */
-function defined(claims: z.output<typeof Claims>): Caller {
-  return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined)) as unknown as Caller
 }
