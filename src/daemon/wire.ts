@@ -19,7 +19,7 @@ import { makeHandoff } from "../recall/handoff/room.ts"
 import { makeRecall } from "../recall/room.ts"
 import type { CaptureProgress } from "../sessions/capture/capturing.ts"
 import { makeCapture } from "../sessions/capture/room.ts"
-import { makeRules, redactorOf } from "../sessions/capture/rules.ts"
+import { redactorOf } from "../sessions/capture/rules.ts"
 import { makeSessions } from "../sessions/room.ts"
 import { readTaskFile } from "../sessions/task-file.ts"
 import { makeTasks } from "../sessions/task-state.ts"
@@ -161,13 +161,7 @@ export async function wire({
   const [{ briefs }, { machine }, promptDir] = [recall, environment, home.handoffs]
   const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, successors, machine, promptDir })
 
-  const rules = makeRules({
-    store,
-    clock,
-    projects: sessions.projects,
-    homeDir: machine.homeDir,
-    capture: config.capture,
-  })
+  const { rules } = capture
   const taskFile = (projectDir: string) => readTaskFile(projectDir, rules)
   const tasks = makeTasks({
     store,

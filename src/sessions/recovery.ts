@@ -5,6 +5,7 @@ import { newSessionId, type ProjectId, type SessionId } from "../domain/ids.ts"
 import { REASONING_PLATFORM, type Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
+import { sessionsByPrefix } from "../lib/session-prefix.ts"
 import type { CallerRoot, ProjectFinder } from "./projects.ts"
 import { cursorThought, notOurCursor, pageOf, type ThoughtsPage } from "./thoughts-page.ts"
 
@@ -88,9 +89,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
   }
 
   const get = async (idOrPrefix: string, on = store) => {
-    const exact = await on.sessions.byId(idOrPrefix as SessionId)
-    if (exact) return exact
-    const found = idOrPrefix.length >= 4 ? await on.sessions.byPrefix(idOrPrefix) : []
+    const found = await sessionsByPrefix(on, idOrPrefix)
     if (found.length > 1)
       throw new Failure("session_ambiguous", `more than one session begins with ${idOrPrefix}`, {
         sessionId: idOrPrefix,

@@ -8,6 +8,7 @@ import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import type { Topic } from "../../domain/topic.ts"
+import { sessionsByPrefix } from "../../lib/session-prefix.ts"
 import type { Resuming } from "../keeping/resuming.ts"
 import type { TeamChats } from "../team-chats.ts"
 import type { LiveAgent, LiveSessions } from "../watching/live.ts"
@@ -140,7 +141,7 @@ export function makeFacts({ store, live, roster, chats, resuming, host, bot }: F
     },
 
     async byPrefix(prefix, scope) {
-      const found = /^[0-9a-f-]{4,}$/i.test(prefix) ? await store.sessions.byPrefix(prefix.toLowerCase()) : []
+      const found = /^[0-9a-f-]{4,}$/i.test(prefix) ? await sessionsByPrefix(store, prefix.toLowerCase()) : []
       const wanted: Session[] = []
       for (const session of found) if (await isIn(scope, session)) wanted.push(session)
       return wanted

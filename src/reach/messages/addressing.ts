@@ -4,8 +4,7 @@ import { because, type Reason } from "../../domain/reason.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
-
-const SHORTEST_PREFIX = 4
+import { sessionsByPrefix } from "../../lib/session-prefix.ts"
 
 /** Whom a target means: a team by its name, or a session by its id or the beginning of it. A team's name goes first. */
 export async function findTarget(
@@ -15,7 +14,7 @@ export async function findTarget(
   const team = roster.byName(target)
   if (team) return { team: team.name }
   const id = target.startsWith(SESSION_TARGET) ? target.slice(SESSION_TARGET.length) : target
-  const found = await sessionsOf(store, id)
+  const found = await sessionsByPrefix(store, id)
   const isLog = ({ platform }: Session) => logPlatforms.includes(platform)
   const isLogged = found.length === 0 && (await anyLogged(store, logPlatforms, id))
   if (isLogged || (found.length > 0 && found.every(isLog))) return { refused: because("target_log", id) }
@@ -27,12 +26,6 @@ export async function findTarget(
 export async function findSession(sessionId: SessionId, store: Store): Promise<Address | { refused: Reason }> {
   const session = await store.sessions.byId(sessionId)
   return session ? addressable(session) : { refused: because("target_unknown", `${SESSION_TARGET}${sessionId}`) }
-}
-
-async function sessionsOf(store: Store, id: string): Promise<Session[]> {
-  const exact = await store.sessions.byId(id as SessionId)
-  if (exact) return [exact]
-  return id.length < SHORTEST_PREFIX ? [] : store.sessions.byPrefix(id)
 }
 
 async function anyLogged(store: Store, platforms: readonly string[], id: string): Promise<boolean> {

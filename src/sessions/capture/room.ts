@@ -30,6 +30,8 @@ export interface CaptureRoom {
   intake: HookIntake
   ownRecords: OwnRecords
   origins: OriginKeeping
+  /** What may be kept, and in which form. */
+  rules: ArchiveRules
   /** Hears of callers, so that a log in their folder is found although nothing was said there yet. */
   folders: Pick<Folders, "met" | "follow">
   sources(): Promise<SourceSummary[]>
@@ -125,6 +127,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
     platforms: deps.platforms,
     platformOf,
     capturing,
+    rules: basic,
     push: makePush({ ...deps, rules, capturing, archive, platformOf }),
     origins,
     folders,
