@@ -1,17 +1,9 @@
 import { createHash } from "node:crypto"
-import type { Channel, RawUpdate } from "../../domain/channel.ts"
+import type { AdmittedUpdate, Channel, RawUpdate } from "../../domain/channel.ts"
 import type { Store } from "../../domain/store.ts"
 
 /** What people did in a chat and nobody has looked at yet: deliveries on this channel. */
 export const inChannel = (channel: string) => `${channel}-in`
-
-/** Until it is handled; then only ids are left of it. */
-export interface Admitted extends Record<string, unknown> {
-  bot: string
-  updateId: number
-  raw: unknown
-  digest: string
-}
 
 /** An update that ends the process is looked at so often. What fails in another way is given up earlier. */
 const MAX_ATTEMPTS = 30
@@ -36,7 +28,7 @@ async function put(
   const { bot, update, lane, channel, nowMs } = wish
   const { updateId, raw } = update
   const digest = createHash("sha256").update(JSON.stringify(raw)).digest("hex").slice(0, 16)
-  const payload: Admitted = { bot, updateId, raw, digest }
+  const payload: AdmittedUpdate = { bot, updateId, raw, digest }
   const delivery = { key: `${bot}:${updateId}`, lane, channel, payload, repeatable: true, maxAttempts: MAX_ATTEMPTS }
   if (await tx.deliveries.enqueue(delivery, nowMs)) return
   // Numbers begin anew after a quiet week: one that was given before may be another update.

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto"
-import type { Channel, IncomingMessage } from "../../domain/channel.ts"
+import { admittedOf, type Channel, type IncomingMessage } from "../../domain/channel.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { messageOf } from "../../domain/message.ts"
 import type { MessagePart } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Admitted } from "./admit.ts"
 import type { Write } from "./handling.ts"
 
 /**
@@ -78,7 +77,7 @@ export function makeFragments({ store, clock, channel, listeningSinceMs }: Fragm
     (await store.deliveries.pending(delivery.lane))
       .filter(({ seq }) => seq > delivery.seq)
       .flatMap((other) => {
-        const read = channel.read((other.payload as Admitted).raw)
+        const read = channel.read(admittedOf(other).raw)
         const isTheirs = read?.kind === "message" && read.from.userId === from.from.userId
         // An edit says nothing of what comes next.
         return isTheirs && !read.isEdit ? [{ delivery: other, message: read }] : []

@@ -1,11 +1,11 @@
-import type { Channel, Incoming } from "../../domain/channel.ts"
+import { admittedOf, type Channel, type Incoming } from "../../domain/channel.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import type { Store } from "../../domain/store.ts"
 import { makeBackoff } from "../../lib/backoff.ts"
 import { makeLaneRunner } from "../../lib/lane-runner.ts"
 import { makeLeases } from "../../lib/leases.ts"
-import { type Admitted, inChannel } from "./admit.ts"
+import { inChannel } from "./admit.ts"
 
 /** What came of an update. What is written for it commits with the word that it is done. */
 export type Handled =
@@ -54,7 +54,7 @@ export function makeHandling({ store, clock, channel, host, home, handle, onTrou
     })
 
   const look = async (delivery: Delivery, signal: AbortSignal) => {
-    const incoming = channel.read((delivery.payload as Admitted).raw)
+    const incoming = channel.read(admittedOf(delivery).raw)
     if (!incoming) return settle(delivery, "done", "nothing for us")
     const handled = await handle(incoming, delivery, signal)
     if (handled.kind === "later") return leases.giveBack(delivery, handled.why, dueIn(handled.inMs, delivery))
@@ -94,7 +94,7 @@ export function makeHandling({ store, clock, channel, host, home, handle, onTrou
 }
 
 /** The number alone stays: it is known by it that it was there. */
-function withoutWords({ payload }: Delivery): Record<string, unknown> {
-  const { bot, updateId, digest } = payload as Admitted
+function withoutWords(delivery: Delivery): Record<string, unknown> {
+  const { bot, updateId, digest } = admittedOf(delivery)
   return { bot, updateId, digest }
 }

@@ -1,5 +1,5 @@
 import { createHash, randomInt } from "node:crypto"
-import type { ChannelUser, Place } from "../../domain/channel.ts"
+import { type ChannelUser, codeOf, type Place } from "../../domain/channel.ts"
 import type { Person, TeamPerson } from "../../domain/channel-store.ts"
 import type { Clock } from "../../domain/clock.ts"
 import { Failure } from "../../domain/failure.ts"
@@ -90,7 +90,7 @@ export function makePairing({ store, clock, channel }: UserPairingDeps): UserPai
           await tx.budgets.put(tries, { sentAtMs: [...recent, nowMs], blockedUntilMs: 0 })
           return "wrong"
         }
-        const { team } = waiting.payload as { team?: string }
+        const { team } = codeOf(waiting)
         const privateChat = chatKind === "private" ? chatId : null
         if (team !== undefined) await tx.teamPeople.put({ channel, userId, team, name, pairedAtMs: nowMs })
         else await tx.people.put({ channel, userId, name, chatId: privateChat, pairedAtMs: nowMs })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Channel, IncomingMessage } from "../../domain/channel.ts"
+import { admittedOf, type Channel, type IncomingMessage } from "../../domain/channel.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
@@ -11,7 +11,6 @@ import type { Team } from "../../domain/team.ts"
 import type { Topic } from "../../domain/topic.ts"
 import type { Messages } from "../messages/messages.ts"
 import type { LiveSessions } from "../watching/live.ts"
-import type { Admitted } from "./admit.ts"
 import type { Answers } from "./answers.ts"
 import { type Attachments, type Brought, filesIn, folderOf } from "./attachments.ts"
 import { digestOf, type Gathered, partOf, settledWith } from "./fragments.ts"
@@ -189,7 +188,7 @@ export function makeToSession({
     if (clock.nowMs() - delivery.createdAtMs < ALBUM_MS) return undefined
     const behind = (await store.deliveries.pending(delivery.lane)).filter(({ seq }) => seq > delivery.seq)
     const rest = behind.flatMap((other) => {
-      const read = channel.read((other.payload as Admitted).raw)
+      const read = channel.read(admittedOf(other).raw)
       const isPart = read?.kind === "message" && !read.isEdit && read.albumId === message.albumId
       return isPart ? [{ delivery: other, message: read }] : []
     })
