@@ -118,10 +118,8 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
     wordsWithPrefix: (prefix, terms) =>
       all<Term>(
         `select word, term from terms
-          where word >= ? and word < ? and term in (select value from json_each(?))`,
-        prefix,
-        `${prefix}\u{10FFFF}`,
-        JSON.stringify(terms),
+          where word >= @first and word < @last and term in (select value from json_each(@terms))`,
+        { first: prefix, last: `${prefix}\u{10FFFF}`, terms: JSON.stringify(terms) },
       ),
     termsAfter: (word, limit) =>
       all<Term>("select word, term from terms where word > ? order by word limit ?", word, limit),
@@ -141,19 +139,15 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
       }),
     async listsAfter(segment, row, limit) {
       const rows = await all<{ key: number; bytes: Uint8Array }>(
-        "select key, bytes from lists where key > ? and key < ? order by key limit ?",
-        segment * SEGMENT + row,
-        (segment + 1) * SEGMENT,
-        limit,
+        "select key, bytes from lists where key > @after and key < @end order by key limit @limit",
+        { after: segment * SEGMENT + row, end: (segment + 1) * SEGMENT, limit },
       )
       return rows.map(({ key, bytes }) => ({ row: key - segment * SEGMENT, bytes }))
     },
     async rowsAfter(segment, row, limit) {
       const rows = await all<{ key: number }>(
-        "select key from lists where key > ? and key < ? order by key limit ?",
-        segment * SEGMENT + row,
-        (segment + 1) * SEGMENT,
-        limit,
+        "select key from lists where key > @after and key < @end order by key limit @limit",
+        { after: segment * SEGMENT + row, end: (segment + 1) * SEGMENT, limit },
       )
       return rows.map(({ key }) => key - segment * SEGMENT)
     },
@@ -254,8 +248,8 @@ function apply({ prepare }: OpenFile, change: IndexChange): void {
   run("insert or replace into sessions values (?, ?)", change.sessions, ({ number, id }) => [number, id])
   run("insert into terms values (?, ?)", change.terms, ({ word, term }) => [word, term])
   run("insert into lists values (?, ?)", change.lists, ({ segment, row, bytes }) => [segment * SEGMENT + row, bytes])
-  run("insert into segments values (?, ?, ?)", change.segments, ({ segment, size, docs }) => [segment, size, docs])
-  run("insert or replace into marks values (?, ?, ?)", change.marks, (row) => [row.segment, row.removed, row.hidden])
+  run("insert into segments values (@segment, @size, @docs)", change.segments, (row) => [row])
+  run("insert or replace into marks values (@segment, @removed, @hidden)", change.marks, (row) => [row])
   run("delete from segments where segment = ?", change.retired, (segment) => [segment])
   run("delete from marks where segment = ?", change.retired, (segment) => [segment])
   if (change.droppedLists) {

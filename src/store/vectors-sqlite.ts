@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from "node:fs"
 import Sqlite, { type Database } from "better-sqlite3"
 import type { Failure } from "../domain/failure.ts"
-import type { Space, SpaceTables, StoredVector, VectorTables } from "../domain/vector-tables.ts"
+import type { NewVector, Space, SpaceTables, StoredVector, VectorTables } from "../domain/vector-tables.ts"
 import { translateSqlite } from "./sqlite.ts"
 import { fromBlob, toBlob } from "./vector-blob.ts"
 
@@ -64,34 +64,44 @@ export function vectorsSqlite(db: Database): VectorTables {
 }
 
 function tablesOf(db: Database, { id, dimension }: Space): SpaceTables {
+  const space = { id, dimension }
   // No index on the embedder: there is one but for the time of a change, and the primary key's order is wanted anyway.
-  const mine = "from vectors where embedder = ? and dimension = ?"
-  const put = db.prepare(`insert or replace into vectors values (?, ?, ?, ?, ?, ?)`)
-  const madeAt = db.prepare(`select exchange, made_at_ms ${mine} and exchange in (select value from json_each(?))`)
+  const mine = "from vectors where embedder = @id and dimension = @dimension"
+  const put = db.prepare(
+    `insert or replace into vectors values (@exchange, @sessionId, @id, @dimension, @madeAtMs, @vector)`,
+  )
+  const madeAt = db.prepare(
+    `select exchange, made_at_ms ${mine} and exchange in (select value from json_each(@exchanges))`,
+  )
   const count = db.prepare(`select count(*) ${mine}`).pluck()
-  const page = db.prepare(`select exchange, vector ${mine} and exchange > ? order by exchange limit ?`)
-  const byExchange = db.prepare(`select exchange, vector ${mine} and exchange in (select value from json_each(?))`)
+  const page = db.prepare(`select exchange, vector ${mine} and exchange > @after order by exchange limit @limit`)
+  const byExchange = db.prepare(
+    `select exchange, vector ${mine} and exchange in (select value from json_each(@exchanges))`,
+  )
   const removeForeign = db.prepare(`delete from vectors where exchange in
-    (select exchange from vectors where embedder <> ? or dimension <> ? order by exchange limit ?)`)
-  const putAll = db.transaction((rows: unknown[][]) => {
-    for (const row of rows) put.run(row)
+    (select exchange from vectors where embedder <> @id or dimension <> @dimension order by exchange limit @limit)`)
+  const putAll = db.transaction((rows: readonly NewVector[], madeAtMs: number) => {
+    for (const row of rows) {
+      const { exchange, sessionId } = row
+      put.run({ exchange, sessionId, ...space, madeAtMs, vector: toBlob(row) })
+    }
   })
   return {
     async put(rows, madeAtMs) {
-      guarded(() => putAll(rows.map((row) => [row.exchange, row.sessionId, id, dimension, madeAtMs, toBlob(row)])))
+      guarded(() => putAll(rows, madeAtMs))
     },
     async madeAt(exchanges) {
-      const rows = guarded(() => madeAt.all(id, dimension, list(exchanges))) as {
+      const rows = guarded(() => madeAt.all({ ...space, exchanges: list(exchanges) })) as {
         exchange: number
         made_at_ms: number
       }[]
       return new Map(rows.map((row) => [row.exchange, row.made_at_ms]))
     },
-    count: async () => guarded(() => count.get(id, dimension)) as number,
-    page: async (after, limit) => guarded(() => page.all(id, dimension, after, limit) as Row[]).map(toStored),
+    count: async () => guarded(() => count.get(space)) as number,
+    page: async (after, limit) => guarded(() => page.all({ ...space, after, limit }) as Row[]).map(toStored),
     byExchange: async (exchanges) =>
-      guarded(() => byExchange.all(id, dimension, list(exchanges)) as Row[]).map(toStored),
-    removeForeign: async (limit) => guarded(() => removeForeign.run(id, dimension, limit)).changes,
+      guarded(() => byExchange.all({ ...space, exchanges: list(exchanges) }) as Row[]).map(toStored),
+    removeForeign: async (limit) => guarded(() => removeForeign.run({ ...space, limit })).changes,
   }
 }
 
