@@ -1,9 +1,10 @@
-import { setImmediate, setTimeout } from "node:timers/promises"
+import { setImmediate } from "node:timers/promises"
 import { makeBell } from "../domain/bell.ts"
 import type { Clock } from "../domain/clock.ts"
 import { type IndexTables, IndexUnusable } from "../domain/index-tables.ts"
 import type { Store } from "../domain/store.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
+import { pause } from "../lib/time.ts"
 import { type Engine, openEngine } from "./index/engine.ts"
 import { type Indexer, makeIndexer } from "./indexer.ts"
 import { reconcile } from "./reconcile.ts"
@@ -167,9 +168,9 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     await passed
   }
 
-  const pause = (workedMs: number, signal: AbortSignal) => {
+  const restAfter = (workedMs: number, signal: AbortSignal) => {
     const restMs = waiting.length > 0 ? 0 : Math.min(MOST_PAUSE_MS, workedMs * (1 / paceShare - 1))
-    return restMs < 1 ? setImmediate() : setTimeout(restMs, undefined, { signal }).catch(() => {})
+    return restMs < 1 ? setImmediate() : pause(restMs, signal)
   }
 
   return {
@@ -220,11 +221,11 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
             const startedMs = performance.now()
             const more = await step()
             alive()
-            if (more) await pause(performance.now() - startedMs, signal)
+            if (more) await restAfter(performance.now() - startedMs, signal)
             else {
               if (opened) onRest?.(await factsOf(opened.engine))
               await bell.wait(POLL_MS)
-              if (waiting.length === 0) await setTimeout(GATHER_MS, undefined, { signal }).catch(() => {})
+              if (waiting.length === 0) await pause(GATHER_MS, signal)
             }
           } catch (error) {
             if (!(error instanceof IndexUnusable)) throw error

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
@@ -7,6 +6,7 @@ import { type AskPayload, askOf, type Pair } from "../domain/pair.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
+import { pause } from "../lib/time.ts"
 import { conclude, isFinal, isWithAgent, move } from "../lib/transitions.ts"
 import { headingOf } from "./heading.ts"
 
@@ -161,7 +161,7 @@ export function makeHanding(deps: HandingDeps): Handing {
         return
       }
       if (!isRead) break
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+      await pause(LOOK_MS, signal)
       if (signal.aborted) return
     }
     await settle(delivery, "failed", because("no_reply"))
@@ -183,7 +183,7 @@ export function makeHanding(deps: HandingDeps): Handing {
       if (id === undefined) return "settled"
       let looksClosed = 0
       let lookedAtMs = clock.nowMs()
-      for (; !signal.aborted; await sleep(LOOK_MS, undefined, { signal }).catch(() => {})) {
+      for (; !signal.aborted; await pause(LOOK_MS, signal)) {
         const message = await store.deliveries.byKey(id)
         if (!message) return "closed"
         if (isFinal(message.state)) {

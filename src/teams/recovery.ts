@@ -5,6 +5,7 @@ import { askOf, type Pair } from "../domain/pair.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
+import { pause } from "../lib/time.ts"
 import { conclude, type Settled } from "../lib/transitions.ts"
 import { type Handing, isHanded } from "./handing.ts"
 import { isNewContext } from "./pairs.ts"
@@ -89,7 +90,7 @@ export function makeRecovery({
       }
       const worker = workerOf(delivery)
       const isAtWork = () => worker !== undefined && processStart(worker.pid) === worker.start
-      if (!worker) await sleep(GRACE_MS, undefined, { signal }).catch(() => {})
+      if (!worker) await pause(GRACE_MS, signal)
       // It goes on by itself: whoever asked is told when it has ended.
       while (isAtWork() && !signal.aborted) {
         if (isCancelled()) endProcess(worker!.pid)
@@ -100,7 +101,7 @@ export function makeRecovery({
       let evidence = await evidenceOf(delivery, pair)
       // Its last words may reach its file, and the file our archive, a moment after it is gone.
       for (let leftMs = GRACE_MS; evidence.kind !== "answered" && isKnown && leftMs > 0; leftMs -= LOOK_MS) {
-        await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+        await pause(LOOK_MS, signal)
         if (signal.aborted) return
         isKnown = await readRecords(pair.platform)
         evidence = await evidenceOf(delivery, pair)

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { DriverEvent, TurnEnd } from "../domain/driver.ts"
@@ -8,6 +7,7 @@ import { askOf, type Pair } from "../domain/pair.ts"
 import { because, workedOnBy, workerIn } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
+import { pause } from "../lib/time.ts"
 import { conclude, move } from "../lib/transitions.ts"
 import { headingOf } from "./heading.ts"
 import type { Use } from "./pool.ts"
@@ -142,7 +142,7 @@ async function persist(
     } catch (error) {
       onTrouble(error, id)
       if (signal.aborted) return
-      await sleep(AGAIN_MS, undefined, { signal }).catch(() => {})
+      await pause(AGAIN_MS, signal)
     }
   }
 }

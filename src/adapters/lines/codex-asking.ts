@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { ANSWERED, type LineAsking } from "../../domain/agent-line.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { RequestId } from "../../lib/json-rpc.ts"
+import { pause } from "../../lib/time.ts"
 import { codexAnswer, codexQuestion } from "../drivers/parts/codex-approval.ts"
 import type { Item } from "../drivers/parts/codex-turn.ts"
 import { type CodexServer, codexHome, joinDaemon } from "./parts/codex-server.ts"
@@ -19,7 +20,7 @@ export const codexAsking: LineAsking = {
     const home = codexHome(machine)
     while (!signal.aborted) {
       if (existsSync(join(home, "app-server-control"))) await listen(home, heard, signal)
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+      await pause(LOOK_MS, signal)
     }
   },
 }
