@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentConsole } from "../../domain/agent-console.ts"
+import { errorText } from "../../domain/failure.ts"
 import type { PaneAddress, PaneLook, Panes } from "../../domain/panes.ts"
 import { because, type Reason } from "../../domain/reason.ts"
+import { makeKeyedMutex } from "../../lib/mutex.ts"
 
 /** Submits texts to agents that run in panes, one at a time per pane. */
 export interface Paster {
@@ -68,7 +70,8 @@ const DRAW_MS = 20
 const TAKEN_MS = 1_000
 
 export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): Paster {
-  const inTurn = makeTurns()
+  const panesInTurn = makeKeyedMutex()
+  const inTurn = <T>({ socket, pane }: PaneAddress, act: () => Promise<T>) => panesInTurn(`${socket}\0${pane}`, act)
 
   const consoleOf = (platform: string) => consoles.find((one) => one.platform === platform)
 
@@ -144,7 +147,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
         if (await panes.paste(wish.pane, text, guardOf(seen.look))) return await enter(wish, agent, text)
       } catch (error) {
         // Whether tmux has done it is not known.
-        return pasted(text, error instanceof Error ? error.message : String(error))
+        return pasted(text, errorText(error))
       }
       if (performance.now() > until) return later("moved", "the screen does not keep still")
     }
@@ -186,16 +189,4 @@ const guardOf = (look: PaneLook) => ({ ...keyGuardOf(look), cursor: look.cursor 
 
 function isHolding(seen: { kind: string; draft?: string }, agent: AgentConsole, text: string): boolean {
   return seen.kind === "input" && seen.draft !== undefined && agent.isDraftOf(seen.draft, text)
-}
-
-/** One after another for each pane. */
-function makeTurns() {
-  const last = new Map<string, Promise<unknown>>()
-  return <T>({ socket, pane }: PaneAddress, act: () => Promise<T>): Promise<T> => {
-    const key = `${socket}\0${pane}`
-    const done = (last.get(key) ?? Promise.resolve()).then(act, act)
-    const kept = done.catch(() => {}).finally(() => last.get(key) === kept && last.delete(key))
-    last.set(key, kept)
-    return done
-  }
 }

@@ -1,6 +1,7 @@
 import { admittedOf, type Channel, type Incoming } from "../../domain/channel.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
+import { errorText } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
 import { makeBackoff } from "../../lib/backoff.ts"
 import { makeLaneRunner } from "../../lib/lane-runner.ts"
@@ -66,7 +67,7 @@ export function makeHandling({ store, clock, channel, host, home, handle, onTrou
     if (signal.aborted) return
     const { key, attempts } = delivery
     onTrouble(error, key)
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorText(error)
     if (attempts < MAX_FAILURES)
       return leases.retry(delivery, why, dueIn((deps.retryMs ?? RETRY_MS) * 2 ** (attempts - 1), delivery))
     const data = { key, attempts, why }

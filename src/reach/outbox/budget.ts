@@ -2,6 +2,7 @@ import type { ChannelCan } from "../../domain/channel.ts"
 import type { Budget } from "../../domain/channel-store.ts"
 import type { Clock } from "../../domain/clock.ts"
 import type { Store } from "../../domain/store.ts"
+import { MINUTE_MS } from "../../lib/time.ts"
 
 /** Calls that are counted apart from each other. */
 export type CallKind = "send" | "edit" | "react" | "topic"
@@ -31,7 +32,6 @@ export interface BudgetDeps {
   isGroup(chatId: string): boolean
 }
 
-const MINUTE_MS = 60_000
 /** The messenger's minute is not quite ours: a call takes a while to get there. */
 const MARGIN_MS = 300
 const KINDS: readonly CallKind[] = ["send", "edit", "react", "topic"]

@@ -4,6 +4,7 @@ import type { Outgoing } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import { makeBackoff } from "../../lib/backoff.ts"
 import { makeLaneRunner } from "../../lib/lane-runner.ts"
+import { DAY_MS } from "../../lib/time.ts"
 import { makeChats } from "./chats.ts"
 import { type Job, makeOutboxDesk } from "./desk.ts"
 import { makeFlatChats } from "./flat.ts"
@@ -44,7 +45,7 @@ const SETTINGS: OutboxSettings = { keptForCards: 3, trailMs: 4_000 }
 /** What comes behind the heads of lanes may hurry them, and is looked at so often. */
 const REST_MS = 300
 /** So long a reply to a message finds its session. */
-const REMEMBERED_MS = 90 * 24 * 3_600_000
+const REMEMBERED_MS = 90 * DAY_MS
 
 export function makeOutbox(deps: OutboxDeps): Outbox {
   const { store, clock, channel, botId, home, host, onTrouble } = deps
