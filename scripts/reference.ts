@@ -139,7 +139,7 @@ function configurationPage(): string {
     "",
     "In `config.json` of Throughline's home (`~/.throughline`, or `THROUGHLINE_HOME`), JSON with comments. Each can also be given in the",
     `environment, \`${environmentName("http.port")}\` for \`http.port\`, and for one run by \`throughline start --set http.port=5000\`. Flags win over the`,
-    "environment, the environment over the file. `throughline config` shows what is in force and where it comes from. Teams count as soon as",
+    "environment, the environment over the file. `throughline config` shows the effective settings and where they come from. Teams count as soon as",
     "the file is saved; everything else counts from the next start.",
     "",
     "**Secrets belong into the file**, which only you can read. A secret in the environment may also be the path of a file that holds it,",
@@ -193,7 +193,7 @@ function kind({ type, enum: values, const: only, anyOf, items, minimum, maximum 
   const to = maximum === undefined || maximum >= UNLIMITED ? "" : maximum.toLocaleString("en")
   const name = type === "integer" ? "whole number" : "number"
   if (from !== "" && to !== "") return `${name}, ${from} to ${to}`
-  return from === "" ? (to === "" ? name : `${name}, ${to} at the most`) : `${name}, ${from} at the least`
+  return from === "" ? (to === "" ? name : `${name}, at most ${to}`) : `${name}, at least ${from}`
 }
 
 function usage(op: Operation, command: string): string {

@@ -46,7 +46,7 @@ export function refuseAgents({ agent }: Pick<Environment, "agent">, command: str
   if (agent.shell === undefined) return
   throw new Failure(
     "person_needed",
-    `\`throughline ${command}\` is for the owner only, and this is the shell of an agent (${agent.shell})`,
+    `\`throughline ${command}\` is for the owner only, and this shell belongs to an agent (${agent.shell})`,
     { command },
   )
 }

@@ -26,7 +26,7 @@ export function watchBugs(log: Log, onFatal: () => void): Bugs {
   }
   const onRejection = (err: unknown) => {
     note(err)
-    log.error({ err }, "unhandled promise rejection; the daemon goes on")
+    log.error({ err }, "unhandled promise rejection; the daemon continues")
   }
   const onException = (err: unknown) => {
     note(err)

@@ -30,11 +30,11 @@ export function addProcessCommands(program: Command, context: Context): void {
   program
     .command("logs")
     .description("Show the daemon's log")
-    .option("-n, --lines <n>", "how many lines", toCount, 50)
-    .option("-f, --follow", "go on as lines are written")
-    .option("--json", "the lines as they are in the file")
+    .option("-n, --lines <n>", "number of lines", toCount, 50)
+    .option("-f, --follow", "keep printing new lines")
+    .option("--json", "print the raw lines")
     .action(async (flags: { lines: number; follow?: boolean; json?: boolean }) => {
-      if (!existsSync(home.log)) return write("No log yet: the daemon was not started.\n")
+      if (!existsSync(home.log)) return write("No log yet: the daemon has not been started.\n")
       const show = (line: string) => (flags.json ? line : readable(line))
       const lines = readFileSync(home.log, "utf8").trimEnd().split("\n")
       write(`${lines.slice(-flags.lines).map(show).join("\n")}\n`)
@@ -43,7 +43,7 @@ export function addProcessCommands(program: Command, context: Context): void {
 
   program
     .command("doctor")
-    .description("Say what is wrong, and how to mend it")
+    .description("Check for problems and suggest fixes")
     .option("--json", "print the findings as JSON")
     .action(async (flags: { json?: boolean }) => {
       const findings = await examine(home, environment, calls)
@@ -57,8 +57,8 @@ export function addProcessCommands(program: Command, context: Context): void {
 
   const config = program
     .command("config")
-    .description("Show the settings in force, and where each comes from")
-    .option("--set <key=value>", "as if it were given to start", collect, [])
+    .description("Show the effective settings and where each comes from")
+    .option("--set <key=value>", "as if passed to start", collect, [])
     .option("--json", "print them as JSON")
     .action((flags: { set: string[]; json?: boolean }) => {
       const { settings } = loadConfig({ path: home.config, environment: environment.settings, flags: flags.set })
@@ -85,22 +85,22 @@ export function addProcessCommands(program: Command, context: Context): void {
   }
   config
     .command("set")
-    .description("Save a setting in the configuration file; it is checked as at a start first")
+    .description("Save a setting in the configuration file, after validating it")
     .argument("<key>", "such as http.port")
-    .argument("<value>", "several values are separated by commas")
+    .argument("<value>", "separate several values by commas")
     .option("--json", "print the answer as JSON")
     .action((key: string, value: string, flags: { json?: boolean }) => change(key, value, flags))
   config
     .command("unset")
-    .description("Take a setting out of the configuration file, so that its default applies")
+    .description("Remove a setting from the configuration file, so that its default applies")
     .argument("<key>", "such as http.port")
     .option("--json", "print the answer as JSON")
     .action((key: string, flags: { json?: boolean }) => change(key, "", flags))
 
   program
     .command("mcp")
-    .description("Speak MCP on stdin and stdout, for an agent's configuration")
-    .option("--tools <sets>", `only these sets of tools: ${TOOL_SETS.join(", ")}`, toToolSets)
+    .description("Serve MCP over stdio, for an agent's configuration")
+    .option("--tools <sets>", `only these tool sets: ${TOOL_SETS.join(", ")}`, toToolSets)
 }
 
 function readable(line: string): string {
@@ -134,7 +134,7 @@ function followFile(path: string, onLine: (line: string) => void): void {
 
 function toCount(text: string): number {
   const count = Number(text)
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError("It must be a whole number above 0.")
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError("It must be a positive whole number.")
   return count
 }
 

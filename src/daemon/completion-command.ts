@@ -5,7 +5,7 @@ import { completionScript, SHELLS, type Shell } from "../surfaces/completion.ts"
 export function addCompletionCommand(program: Command, { write }: { write(text: string): void }): void {
   program
     .command("completion")
-    .description("Print what lets your shell complete commands and options: source <(throughline completion bash)")
+    .description("Print a shell completion script: source <(throughline completion bash)")
     .addArgument(new Argument("<shell>", "your shell").choices(SHELLS))
     .action((shell: Shell) => write(completionScript(program, shell, ["throughline", "tl"])))
 }

@@ -19,7 +19,7 @@ export function ruleProblem({ http, capture }: Config): ConfigProblem | undefine
     return {
       key: "http.host",
       value: http.host,
-      why: "an address that others can reach needs TLS in front; set http.behindTls to true once it is",
+      why: "an address that others can reach needs a TLS proxy in front; then set http.behindTls to true",
     }
   try {
     for (const text of capture.redactionExtra) extraRule(text)

@@ -59,7 +59,7 @@ test("a secret inside of a setting is written as it is, and never replaced by wh
 })
 
 test.each([
-  ["http.host", "banana", /http\.host = "banana" .*needs TLS in front/],
+  ["http.host", "banana", /http\.host = "banana" .*needs a TLS proxy in front/],
   ["http.port", "70000", /http\.port = 70000/],
   ["http.port", "many", /http\.port = "many"/],
   ["log.level", "loud", /log\.level = "loud"/],
@@ -74,7 +74,7 @@ test.each([
     /settings\.allowedDirectories = "\/no\/such\/folder".*there is no such folder/,
   ],
   ["http.prot", "1", /is not a setting/],
-  ["teams.web.project", "/x", /is set in the file only/],
+  ["teams.web.project", "/x", /can only be set in the file/],
 ])("%s = %s, which a start would refuse or could not use, is not written", async (key, value, why) => {
   const before = '{\n  // mine\n  "log": { "level": "info" }\n}\n'
   writeFileSync(path, before, { mode: 0o600 })
@@ -134,7 +134,7 @@ test.each(["http.prot", "http", "__proto__", "constructor.name", "teams.web", "n
     const before = '{ "log": { "level": "info" } }'
     writeFileSync(path, before, { mode: 0o600 })
     await expect(file().set(key, undefined)).rejects.toThrow(
-      new RegExp(`^${key} = .*(?:is not a setting|in the file only)`),
+      new RegExp(`^${key} = .*(?:is not a setting|can only be set in the file)`),
     )
     expect(readFileSync(path, "utf8")).toBe(before)
   },

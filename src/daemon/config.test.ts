@@ -46,7 +46,7 @@ describe("a secret in a file that the environment names", () => {
 
   test("that is not there is told, and what is no secret is no path", () => {
     const named = `@${join(folder, "none")}`
-    expect(refusal({ environment: { THROUGHLINE_TELEGRAM_TOKEN: named } })).toMatch(/names a file that cannot be read/)
+    expect(refusal({ environment: { THROUGHLINE_TELEGRAM_TOKEN: named } })).toMatch(/names an unreadable file/)
     const environment = { THROUGHLINE_HTTP_HOST: named, THROUGHLINE_HTTP_BEHIND_TLS: "true" }
     expect(load({ environment }).config.http.host).toBe(named)
   })
@@ -254,8 +254,8 @@ describe("teams", () => {
       { file: file({ project: "/p", platform: "codex", claude_md: "/p/x.md" }) },
       ['teams.web.claude_md = "/p/x.md"', "codex"],
     ],
-    ["the environment", { environment: { THROUGHLINE_TEAMS: "{}" } }, ["THROUGHLINE_TEAMS", "in the file only"]],
-    ["a flag", { flags: ["teams.web.project=/p"] }, ["teams.web.project", "in the file only"]],
+    ["the environment", { environment: { THROUGHLINE_TEAMS: "{}" } }, ["THROUGHLINE_TEAMS", "only be set in the file"]],
+    ["a flag", { flags: ["teams.web.project=/p"] }, ["teams.web.project", "only be set in the file"]],
   ])("%s is refused", (_, given, parts) => {
     const message = refusal(given)
     for (const part of parts) expect(message).toContain(part)

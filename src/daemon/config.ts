@@ -92,7 +92,7 @@ function textIn(name: string, named: string): string {
   try {
     return readText(named.slice(FILE_SIGN.length), { links: "own" }).trim()
   } catch (error) {
-    throw invalid(name, named, "the environment", `names a file that cannot be read: ${(error as Error).message}`)
+    throw invalid(name, named, "the environment", `names an unreadable file: ${(error as Error).message}`)
   }
 }
 
@@ -105,7 +105,7 @@ export const secretVariables = () =>
 /** What is shown of a secret. */
 export const HIDDEN = "***"
 
-const IN_FILE_ONLY = "is set in the file only"
+const IN_FILE_ONLY = "can only be set in the file"
 
 type Given = Map<string, { value: unknown; source: string }>
 

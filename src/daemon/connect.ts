@@ -99,7 +99,9 @@ export async function stopDaemon(home: Home, force = false): Promise<boolean> {
     process.kill(registration.pid, signal)
     if (await gone(registration, STOP_MS / 2)) return true
   }
-  throw new Failure("daemon_hung", `the daemon (pid ${registration.pid}) could not be ended`, { pid: registration.pid })
+  throw new Failure("daemon_hung", `the daemon (pid ${registration.pid}) could not be killed`, {
+    pid: registration.pid,
+  })
 }
 
 export interface DaemonCalls {
@@ -131,14 +133,19 @@ export function daemonCalls(home: Home): DaemonCalls {
           if (!(error instanceof ConnectionLost)) throw error
           drop()
           if (left === 0)
-            throw new Failure("daemon_unreachable", "the daemon was lost again and again", {}, { cause: error })
+            throw new Failure(
+              "daemon_unreachable",
+              "the connection to the daemon was lost repeatedly",
+              {},
+              { cause: error },
+            )
         }
       }
     },
     async callIfRunning(name, input, caller) {
       const registration = await runningDaemon(home)
       if (!registration)
-        throw new Failure("daemon_unreachable", "Throughline is not running: `throughline start` starts it")
+        throw new Failure("daemon_unreachable", "Throughline isn't running. Start it with `throughline start`")
       const carry = socketCarrier(registration.socket)
       try {
         return await remote(signed(carry, home, caller))(name, input, caller)
@@ -175,7 +182,12 @@ export async function openStream(
       return await upgrade(registration.socket, headers, onBytes)
     } catch (error) {
       if (left === 0) {
-        throw new Failure("daemon_unreachable", "the daemon was lost again and again", {}, { cause: error })
+        throw new Failure(
+          "daemon_unreachable",
+          "the connection to the daemon was lost repeatedly",
+          {},
+          { cause: error },
+        )
       }
     }
   }
@@ -254,7 +266,7 @@ function failureFrom(said: string, exitCode: number | null): Failure {
   } catch {
     return new Failure(
       "daemon_unreachable",
-      `the daemon ended at once (exit ${exitCode}): ${said.slice(-500) || "it said nothing"}`,
+      `the daemon exited immediately (exit code ${exitCode}): ${said.slice(-500) || "no output"}`,
     )
   }
 }

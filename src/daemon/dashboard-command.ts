@@ -15,14 +15,14 @@ export function addDashboardCommand(
   program
     .command("dashboard")
     .description("Open the dashboard in the browser")
-    .option("--no-open", "only print its address")
-    .option("--json", "print the address as JSON, and open nothing")
+    .option("--no-open", "only print the URL")
+    .option("--json", "print the URL as JSON and do not open it")
     .action(async ({ open, json }: { open: boolean; json?: boolean }) => {
       const { url, address } = await client(calls.call, caller)("dashboard.key", {})
       if (json) return write(`${JSON.stringify({ url, address }, null, 2)}\n`)
       const isOpened = open && (await openForPerson(pageTo(home, address)))
       write(
-        `${isOpened ? "Opened" : "Open"} ${address}\n\nThe address holds a key: until the daemon stops, whoever has it can do there what you can.\n`,
+        `${isOpened ? "Opened" : "Open"} ${address}\n\nThis URL contains a key. Until the daemon stops, anyone who has it can do what you can do there.\n`,
       )
     })
 }

@@ -80,8 +80,8 @@ test("how the bot stands is said with since when and what to do: conflict, away,
   await store.bots.setState(BOT(), "conflict", "terminated by other getUpdates request", atMs)
   expect((await findings()).listening).toMatchObject({
     state: "wrong",
-    detail: `another program asks for this bot's updates since ${at} (terminated by other getUpdates request)`,
-    remedy: expect.stringContaining("One token is for one program"),
+    detail: `another program polls this bot's updates since ${at} (terminated by other getUpdates request)`,
+    remedy: expect.stringContaining("A token works for one program only"),
   })
   await store.bots.setState(BOT(), "away", "no connection", atMs)
   expect((await findings()).listening).toMatchObject({ state: "warning", detail: expect.stringContaining(at) })
@@ -110,12 +110,12 @@ test("topics that may be there twice, and what is on hold, are listed with name,
   const { topics, outbox } = await findings()
   expect(topics).toEqual({
     state: "warning",
-    detail: '"laptop • shop" may be there 2 times: one was begun at 2026-01-02T00:00:00.000Z, and no answer came',
+    detail: '"laptop • shop" may exist 2 times: one was requested at 2026-01-02T00:00:00.000Z and got no answer',
     remedy: 'In Telegram, look for a second topic "laptop • shop" without messages in it, and delete that one.',
   })
   expect(outbox).toMatchObject({
     state: "warning",
-    detail: "on hold since 1970-01-01T00:00:00.000Z: not enough rights",
+    detail: "paused since 1970-01-01T00:00:00.000Z: not enough rights",
   })
 })
 
@@ -169,7 +169,7 @@ test("who may: those of the configuration and those who were paired; only these 
   ])
   await expect(room.remove(String(ada.id))).rejects.toThrow("telegram.users of the configuration")
   await room.remove("7")
-  await expect(room.remove("7")).rejects.toThrow("userId 7 is nobody's who was paired")
+  await expect(room.remove("7")).rejects.toThrow("no paired person has userId 7")
   expect(await room.people()).toHaveLength(1)
 })
 

@@ -63,7 +63,7 @@ function tmux({ machine }: Environment): Finding {
   return {
     check: "tmux",
     state: "warning",
-    detail: "tmux is not on the PATH: what you write waits until an agent asks for it",
+    detail: "tmux is not on the PATH: your messages wait until an agent fetches them",
     remedy: "Install tmux and run agents in it: sudo apt install tmux (macOS: brew install tmux)",
   }
 }
@@ -82,26 +82,26 @@ function keptFindings({ bot, moved, people, holds, doubts }: TelegramView): Find
     ...(moved ? [movedGroup(moved)] : []),
     ...(bot ? [listening(bot)] : []),
     people > 0
-      ? { check: "people", state: "good", detail: `${people} may talk to sessions` }
+      ? { check: "people", state: "good", detail: `${people} can message sessions` }
       : {
           check: "people",
           state: "warning",
-          detail: "nobody may talk to sessions yet",
-          remedy: "throughline telegram pair shows a code; send it to the bot",
+          detail: "nobody can message sessions yet",
+          remedy: "throughline telegram pair creates a code; send it to the bot",
         },
     ...holds.map(
       ({ why, since, nextAt }): Finding => ({
         check: "outbox",
         state: "warning",
-        detail: `on hold since ${since}: ${why}`,
-        remedy: `Mend what it says; it is tried again at ${nextAt}, and nothing is lost meanwhile.`,
+        detail: `paused since ${since}: ${why}`,
+        remedy: `Fix the cause; it is retried at ${nextAt}, and nothing is lost meanwhile.`,
       }),
     ),
     ...doubts.map(
       ({ name, count, at }): Finding => ({
         check: "topics",
         state: "warning",
-        detail: `"${name}" may be there ${count + 1} times: one was begun at ${at}, and no answer came`,
+        detail: `"${name}" may exist ${count + 1} times: one was requested at ${at} and got no answer`,
         remedy: `In Telegram, look for a second topic "${name}" without messages in it, and delete that one.`,
       }),
     ),
@@ -112,8 +112,8 @@ function movedGroup({ from, to }: NonNullable<TelegramView["moved"]>): Finding {
   return {
     check: "chat",
     state: "warning",
-    detail: `telegram.chat is ${from}, and that group became ${to}, which is used`,
-    remedy: `Nothing is missing. To have it in the configuration too: throughline telegram setup --chat ${to}`,
+    detail: `telegram.chat is ${from}; that group was migrated to ${to}, which is used`,
+    remedy: `Nothing is lost. To update the configuration: throughline telegram setup --chat ${to}`,
   }
 }
 
@@ -123,22 +123,26 @@ function listening({ state, why, since }: NonNullable<TelegramView["bot"]>): Fin
   const said = why === undefined ? "" : ` (${why})`
   if (state === "ok") return { check, state: "good", detail: `yes,${when}` }
   if (state === "new")
-    return { check, state: "warning", detail: "not yet", remedy: "Nothing: it begins a moment after the daemon." }
+    return { check, state: "warning", detail: "not yet", remedy: "Nothing: it starts a moment after the daemon." }
   if (state === "conflict")
     return {
       check,
       state: "wrong",
-      detail: `another program asks for this bot's updates${when}${said}`,
+      detail: `another program polls this bot's updates${when}${said}`,
       remedy:
-        "One token is for one program: end the other one, or give this machine a bot of its own with throughline telegram setup. If nobody knows the other one: @BotFather, /revoke. It goes on by itself when the other has gone.",
+        "A token works for one program only: stop the other one, or give this machine its own bot with throughline telegram setup. If you cannot find it: @BotFather, /revoke. Polling resumes automatically when the other one is gone.",
     }
   if (state === "unauthorised")
-    return { check, state: "wrong", detail: `the token is refused${when}${said}`, remedy: "throughline telegram setup" }
+    return {
+      check,
+      state: "wrong",
+      detail: `the token is rejected${when}${said}`,
+      remedy: "throughline telegram setup",
+    }
   return {
     check,
     state: "warning",
-    detail: `Telegram is not reached${when}${said}`,
-    remedy:
-      "Check this machine's network. What is to be sent is kept, and what was written to the bot waits for a day.",
+    detail: `Telegram is unreachable${when}${said}`,
+    remedy: "Check this machine's network. Outgoing messages stay queued, and Telegram keeps incoming ones for a day.",
   }
 }

@@ -83,26 +83,26 @@ async function setup(home: Home, environment: Environment): Promise<Finding[]> {
   const missing = await agentsNotSetUp({ home, environment })
   if (missing.length === 0) return []
   const names = missing.map(({ label, state }) => (state === "not set up" ? label : `${label} (${state})`)).join(", ")
-  const detail = `not set up: ${names}; they get no context at their start, no messages and no tools`
+  const detail = `not set up: ${names}; they get no session-start context, messages or tools`
   return [{ check: "setup", state: "warning", detail, remedy: "throughline setup" }]
 }
 
 function homeFolder({ dir }: Home): Finding {
   const check = "home"
-  if (!existsSync(dir)) return { check, state: "good", detail: `${dir} (made at the first start)` }
+  if (!existsSync(dir)) return { check, state: "good", detail: `${dir} (created at the first start)` }
   try {
     accessSync(dir, constants.W_OK)
   } catch {
     return {
       check,
       state: "wrong",
-      detail: `${dir} cannot be written`,
+      detail: `${dir} is not writable`,
       remedy: `Make ${dir} writable: chmod u+rwx ${dir}`,
     }
   }
   const mode = statSync(dir).mode & 0o777
   if ((mode & 0o077) !== 0)
-    return { check, state: "warning", detail: `${dir} can be read by others`, remedy: `chmod 700 ${dir}` }
+    return { check, state: "warning", detail: `${dir} is readable by others`, remedy: `chmod 700 ${dir}` }
   return { check, state: "good", detail: dir }
 }
 
@@ -116,7 +116,7 @@ function disk({ dir }: Home): Finding {
         check: "disk",
         state: "warning",
         detail,
-        remedy: "Free some disk space: new messages cannot be kept when it is full.",
+        remedy: "Free some disk space: new messages cannot be stored when the disk is full.",
       }
     : { check: "disk", state: "good", detail }
 }
@@ -135,7 +135,7 @@ function absentDaemon(home: Home): Finding {
     check: "daemon",
     state: "warning",
     detail: "not running",
-    remedy: "throughline start (agents also start it by themselves)",
+    remedy: "throughline start (agents also start it automatically)",
   }
 }
 
@@ -168,7 +168,7 @@ function store({ store: { kind, version, sizeBytes, place, sessions, trouble } }
       check: "store",
       state: "wrong",
       detail: `${kind}, ${place}: ${trouble}`,
-      remedy: "Nothing new can be kept until the database answers again; then everything continues by itself.",
+      remedy: "Nothing new can be stored until the database answers again; then everything resumes automatically.",
     }
   return {
     check: "store",
@@ -182,12 +182,12 @@ const FAR_BEHIND = 10_000
 function search({ search: state, store: { kind } }: SystemStatus): Finding {
   const { place, behind = 0, rebuilding, trouble } = state
   const found = { check: "search", detail: searchState(state) }
-  const fileGone = `mv ${place} ${place}.old: the index is made anew from the archive, and nothing is lost by it.`
+  const fileGone = `mv ${place} ${place}.old: the index is rebuilt from the archive and nothing is lost.`
   if (trouble !== undefined)
     return { ...found, state: "wrong", remedy: kind === "sqlite" ? fileGone : "See throughline logs for why." }
   if (rebuilding === undefined && behind <= FAR_BEHIND) return { ...found, state: "good" }
   const remedy =
-    "Nothing: it is catching up, and searches say what may be missing. If it stands still, see throughline logs."
+    "Nothing: it is catching up, and search results say what may be missing. If it makes no progress, see throughline logs."
   return { ...found, state: "warning", remedy }
 }
 
@@ -197,8 +197,8 @@ type SourcesAnswer = { sources: z.output<typeof SourceView>[] }
 function agents(sources: SourcesAnswer["sources"]): Finding[] {
   const found = sources.filter((source) => source.found || source.warning !== undefined)
   if (found.length === 0) {
-    const detail = "no agent's conversations were found on this machine"
-    return [{ check: "agents", state: "good", detail: `${detail} (looked for ${sources.length})` }]
+    const detail = "no agent conversations found on this machine"
+    return [{ check: "agents", state: "good", detail: `${detail} (checked for ${sources.length})` }]
   }
   return found.map(({ label, sessions, turns, lastReadAt, unreadable, unknown, troubles, warning }) => {
     const detail = `${counted(sessions, "session")}, ${counted(turns, "turn")}, last read ${lastReadAt ?? "never"}`
@@ -210,7 +210,7 @@ function agents(sources: SourcesAnswer["sources"]): Finding[] {
     if (warning !== undefined)
       return { check: label, state: "warning", detail: [detail, warning, ...odd].join("; "), remedy: UNFAMILIAR_REMEDY }
     if (troubles.length === 0) return { check: label, state: "good", detail: [detail, ...odd].join("; ") }
-    const remedy = "See throughline logs; what can be read is kept, and the file is tried again when it changes."
+    const remedy = "See throughline logs; whatever can be read is stored, and the file is retried when it changes."
     return { check: label, state: "warning", detail: [detail, ...odd].join("; "), remedy }
   })
 }
@@ -224,9 +224,9 @@ function kept(teams: TeamsAnswer["teams"]): Finding[] {
     .map(({ name, state, note, attach }) => {
       const found = { check: `team ${name}`, detail: note === undefined ? state : `${state}: ${note}` }
       if (state === "given up")
-        return { ...found, state: "wrong", remedy: `Mend what it says, then throughline up ${name}` }
+        return { ...found, state: "wrong", remedy: `Fix the cause, then run throughline up ${name}` }
       if (note !== undefined || state !== "up")
-        return { ...found, state: "warning", remedy: attach ?? `throughline down ${name}, if it is not wanted` }
+        return { ...found, state: "warning", remedy: attach ?? `throughline down ${name}, if you do not need it` }
       return { ...found, state: "good" }
     })
 }
@@ -240,8 +240,7 @@ function waiting(home: Home, few: number): Finding[] {
       check: "hooks",
       state: "warning",
       detail: `${counted(names.length, "agent event")} waiting in ${home.spool}`,
-      remedy:
-        few === 0 ? "throughline start: it takes them" : "See throughline logs for what keeps them from being taken.",
+      remedy: few === 0 ? "throughline start processes them" : "See throughline logs for what blocks them.",
     },
   ]
 }
@@ -251,7 +250,7 @@ function damaged(home: Home): Finding[] {
   return damagedFiles(home).map((path) => ({
     check: "damage",
     state: "warning",
-    detail: `a damaged database was kept aside: ${path}`,
+    detail: `a damaged database was moved to ${path}`,
     remedy: `A new database is in use. Restore what you need from ${path} (sqlite3 ${path} .recover), then delete it.`,
   }))
 }

@@ -91,13 +91,13 @@ async function showPending(
   for (const view of permissions.filter(({ id }) => ids.includes(id))) {
     // A command that an agent runs is not the person's own word, whatever it runs in.
     if (isAtTerminal() && caller.agentShell === undefined) await askPerson(view, { call, caller, onInterrupt })
-    else note(`The agent waits for a person:\n${permissionText(view)}`)
+    else note(`The agent needs a person:\n${permissionText(view)}`)
   }
 }
 
 const goesOn = (messageId: string) =>
   [
-    `The question goes on as ${messageId}.`,
+    `The question continues as ${messageId}.`,
     `  Read the answer: throughline teams status --message-id ${messageId}`,
     `  Cancel it: throughline teams control cancel --message-id ${messageId}`,
   ].join("\n")

@@ -108,7 +108,7 @@ describe("a session that begins", () => {
     await tell("x".repeat(1_000))
     expect(await greet("resume")).toBeUndefined()
     const text = await greet("startup")
-    expect(text).toMatch(/^# Notices for team web\n.*no order from the owner/)
+    expect(text).toMatch(/^# Notices for team web\n.*not instructions from the owner/)
     expect(text).toMatch(/\[Notice m-\w+ from api, via Throughline\]\n> The schema changes on Monday\./)
     expect(text, "what does not fit waits for pull_updates").not.toContain("xxx")
     expect(await greet("startup")).not.toContain("Monday")
@@ -225,10 +225,10 @@ describe("mail that waits", () => {
     await message(1, `Please look at the build.\n\n${"And more. ".repeat(50)}`)
     await message(2, "STOP now", { priority: "stop", sender: { kind: "owner", name: "owner" } })
     const text = (await greet("startup"))!
-    expect(text).toContain("# Mail for team web: 2 waiting")
+    expect(text).toContain("# Messages for team web: 2 pending")
     expect(text).toMatch(/- m-0000000000000001, from api: "Please look at the build\. And more\..*…"/)
     expect(text).toContain('- m-0000000000000002 STOP, from owner: "STOP now"')
-    expect(text).toContain("no order from the owner")
+    expect(text).toContain("not an instruction from the owner")
     expect(text).not.toContain("Session restarted")
   })
 
@@ -257,13 +257,13 @@ describe("mail that waits", () => {
   test("and the brief come together, and one that fails does not take the other with it", async () => {
     brief = "Where it stood."
     await message(1, "hello")
-    expect(await greet("startup")).toMatch(/^# Mail [\s\S]*\n\nWhere it stood\.$/)
+    expect(await greet("startup")).toMatch(/^# Messages [\s\S]*\n\nWhere it stood\.$/)
     await store.close()
     expect(await greet("startup")).toBe("Where it stood.")
     expect(troubles).toEqual([
-      expect.stringContaining("was told"),
-      expect.stringContaining("was doing"),
-      expect.stringContaining("waits for it"),
+      expect.stringContaining("notices"),
+      expect.stringContaining("last task"),
+      expect.stringContaining("pending messages"),
     ])
     store = await openStore(sqlite({ path: join(dir, "t.db") }))
   })

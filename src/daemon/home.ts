@@ -79,7 +79,7 @@ export function prepareHome(home: Home): void {
     if (error instanceof Failure) throw error
     throw new Failure(
       "store_readonly",
-      `Throughline's home ${home.dir} cannot be written: ${(error as Error).message}`,
+      `Throughline's data directory ${home.dir} is not writable: ${(error as Error).message}`,
       { home: home.dir },
       { cause: error },
     )
@@ -122,7 +122,7 @@ export function homeFailure(home: Home, error: unknown): Failure | undefined {
     new Failure(name, `${why}: ${home.dir} (${code})`, { home: home.dir }, { cause: error })
   if (is("ENOSPC", "EDQUOT", "SQLITE_FULL", "SQLITE_IOERR")) return failure("store_full", "the disk is full")
   if (is("EROFS", "EACCES", "EPERM", "SQLITE_READONLY", "SQLITE_CANTOPEN"))
-    return failure("store_readonly", "Throughline's home cannot be written")
+    return failure("store_readonly", "Throughline's data directory is not writable")
   return undefined
 }
 

@@ -18,10 +18,10 @@ export async function main(words: string[]): Promise<void> {
   }
   const environment: Environment = { ...readEnvironment(), ...(demo && { demo }) }
   if (process.platform === "win32")
-    return fail(new Failure("unsupported_system", "Throughline does not run on Windows itself"), false)
+    return fail(new Failure("unsupported_system", "Throughline does not run natively on Windows"), false)
   if (demo && !/^(start|stop|--help|-h)$/.test(argv[0] ?? "--help") && madeBy(demo) === undefined)
     return fail(
-      new Failure("bad_input", "there is no demo: `throughline start --demo` makes it", { parameter: "demo" }),
+      new Failure("bad_input", "there is no demo; create it with `throughline start --demo`", { parameter: "demo" }),
       false,
     )
   if (argv[0] === "daemon") return daemon(environment, argv.slice(1))

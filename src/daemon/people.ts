@@ -37,21 +37,26 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
   const goOn = async (output: Given) => {
     const { argv, cwd, command } = output as { argv: string[]; cwd?: string; command: string }
     if (cwd !== undefined && !existsSync(cwd))
-      throw new Failure("root_not_found", `the folder of this session is not there any more: ${cwd}`, { cwd })
+      throw new Failure("root_not_found", `the folder of this session no longer exists: ${cwd}`, { cwd })
     process.stderr.write(`${command}\n`)
     process.exitCode = await runInTerminal(argv, cwd).catch((error: unknown) => {
-      throw new Failure("dependency_missing", `${argv[0]} could not be started`, { argv }, { cause: error })
+      throw new Failure(
+        "dependency_missing",
+        `could not start \`${argv[0]}\`: not found on PATH`,
+        { argv },
+        { cause: error },
+      )
     })
     return true
   }
   return {
     search: {
-      options: [["--open [n]", "show the n-th hit in its conversation (the first if no number is given)"]],
+      options: [["--open [n]", "show the n-th result in its conversation (default: the first)"]],
       async fill(given) {
         const { query, open, ...filters } = given
         if (query !== undefined) return given
         if (!isAtTerminal() || open !== undefined)
-          throw new Failure("bad_input", "say what to search for: throughline search <words>", { parameter: "query" })
+          throw new Failure("bad_input", "missing query: throughline search <words>", { parameter: "query" })
         const picked = await pick(filters)
         if (picked !== undefined) await goOn(await call("resume", { which: picked }, caller))
         return undefined
@@ -63,25 +68,25 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
         const hit = hits[number - 1]
         if (!hit) {
           if (hits.length === 0) return false
-          throw new Failure("bad_input", `--open ${open}: there are ${hits.length} hits`, { parameter: "open" })
+          throw new Failure("bad_input", `--open ${open}: there are only ${hits.length} results`, { parameter: "open" })
         }
         await page(await conversation(hit, superseded === true), pager)
         return true
       },
     },
     pull_updates: {
-      options: [["--follow", "print what is new as it comes, until Ctrl-C"]],
+      options: [["--follow", "keep printing new updates until Ctrl-C"]],
       async fill(given, { json }) {
         const { target, follow } = given
         if (target === undefined)
-          throw new Failure("bad_input", "say whose: throughline updates <team>", { parameter: "target" })
+          throw new Failure("bad_input", "missing team: throughline updates <team>", { parameter: "target" })
         if (follow !== true) return given
         await followUpdates({ call, caller, input: given, json })
         return undefined
       },
     },
     "permissions.list": {
-      options: [["--watch", "show each question as it comes, and ask for the answer"]],
+      options: [["--watch", "prompt for an answer to each request as it arrives"]],
       fill: async (given) => (given.watch === true ? watchPermissions({ call, caller }) : given),
     },
     teams_ask: {
@@ -89,7 +94,7 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
       async fill(given, { json }) {
         const { team, question, timeout } = given
         if (team === undefined || question === undefined)
-          throw new Failure("bad_input", "say whom and what: throughline ask <team> <question>", {
+          throw new Failure("bad_input", "missing team or question: throughline ask <team> <question>", {
             parameter: team === undefined ? "team" : "question",
           })
         // A program reads the answer when it is whole, and who does not wait is asked nothing.
@@ -99,7 +104,7 @@ export function peopleExtras({ call, caller, pager }: People): Record<string, Co
       },
     },
     resume: {
-      options: [["--run", "start the agent right away"]],
+      options: [["--run", "start the agent"]],
       async fill(given) {
         // Without a terminal the newest session of this project is meant.
         if (given.which !== undefined || !isAtTerminal()) return given
@@ -134,13 +139,13 @@ function offerOf(call: Call, caller: Caller, filters: Given): Offer {
         notes: string[]
       }
       const first = hits.filter((hit, at) => hits.findIndex(({ sessionId }) => sessionId === hit.sessionId) === at)
-      const none = hits.length === 0 ? ["Nothing found."] : []
+      const none = hits.length === 0 ? ["No results."] : []
       return {
         choices: first.map((hit) => choiceOf({ ...hit, id: hit.sessionId, preview: hit.snippet })),
         note: [...none, ...notes].join(" ") || undefined,
       }
     }
-    if (isNarrowed) return { choices: [], note: "Type what to look for." }
+    if (isNarrowed) return { choices: [], note: "Type to search." }
     const { sessions } = (await call("sessions.list", { limit: OFFERED }, caller)) as { sessions: Listed[] }
     const resumable = sessions.filter(({ resumeCommand }) => resumeCommand !== undefined)
     return {
@@ -153,7 +158,7 @@ function offerOf(call: Call, caller: Caller, filters: Given): Offer {
 }
 
 const NOTHING_YET =
-  "No agent's session is kept yet. Conversations of the agents on this machine appear by themselves; `throughline sources` shows where they are looked for."
+  "No sessions yet. Conversations are imported automatically; `throughline sources` lists the agents being watched."
 
 interface Hit {
   sessionId: string

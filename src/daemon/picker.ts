@@ -95,7 +95,7 @@ const picker = createPrompt<string | undefined, { offer: Offer }>(({ offer }, do
   const body = [
     ...(shown.choices.length > 0 ? [list, "", ...previewLines(preview, columns)] : []),
     ...(shown.note === undefined ? [] : [styleText("yellow", fitted(shown.note, columns * 2))]),
-    styleText("dim", fitted("type to search · ↑↓ choose · enter resumes · esc leaves", columns - 1)),
+    styleText("dim", fitted("type to search · ↑↓ select · enter resume · esc quit", columns - 1)),
   ]
   return [`${styleText("bold", "Session:")} ${typed}`, body.join("\n")]
 })

@@ -71,6 +71,6 @@ async function leaving<T>(prompt: Promise<T>): Promise<T> {
     return await prompt
   } catch (error) {
     if (!(error instanceof Error) || error.name !== "ExitPromptError") throw error
-    throw new Failure("bad_input", "you left: nothing was changed from there on")
+    throw new Failure("bad_input", "cancelled; later steps were not applied")
   }
 }

@@ -133,11 +133,11 @@ export async function serve(environment: Environment, flags: string[]): Promise<
     mostRetryMs: LOOK_MS,
     round() {
       if (!lock.isInPlace()) {
-        log.warn("the home was deleted")
+        log.warn("the data directory was deleted")
         stop()
       } else if (readRegistration(home)?.id !== registration.id) writeRegistration(home, registration)
     },
-    onTrouble: (err) => log.warn({ err }, "the home could not be looked at"),
+    onTrouble: (err) => log.warn({ err }, "the data directory could not be checked"),
   })
   await stopped
   log.info("stopping")

@@ -20,15 +20,15 @@ interface Flags {
 /** Commands, not operations: they are about the daemon's own life, and need none that runs. */
 export function addServiceCommands(program: Command, context: Context): void {
   const { write, confirm } = context
-  const service = program.command("service").description("Keep the daemon running, also after a reboot")
+  const service = program.command("service").description("Keep the daemon running across reboots")
   const answer = (json: unknown, text: string, flags: Flags) =>
     write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
 
   service
     .command("install")
-    .description("Start the daemon whenever you log in, and again when it fails (systemd, launchd)")
-    .option("--yes", "do not ask")
-    .option("--json", "print what was done as JSON; changes nothing without --yes")
+    .description("Start the daemon when you log in and restart it when it fails (systemd, launchd)")
+    .option("--yes", "skip the confirmation")
+    .option("--json", "print the result as JSON; changes nothing without --yes")
     .action(async (flags: Flags) => {
       refuseAgents(context.environment, "service install")
       const made = await load(context)
@@ -43,9 +43,9 @@ export function addServiceCommands(program: Command, context: Context): void {
 
   service
     .command("uninstall")
-    .description("Take back what service install did")
-    .option("--yes", "do not ask")
-    .option("--json", "print what was done as JSON")
+    .description("Undo service install")
+    .option("--yes", "skip the confirmation")
+    .option("--json", "print the result as JSON")
     .action(async (flags: Flags) => {
       refuseAgents(context.environment, "service uninstall")
       const made = await load(context)
@@ -59,7 +59,7 @@ export function addServiceCommands(program: Command, context: Context): void {
 
   service
     .command("status")
-    .description("Show whether the daemon is kept running")
+    .description("Show whether the service is installed and running")
     .option("--json", "print it as JSON")
     .action(async (flags: Flags) => {
       const state = await (await load(context)).state()
@@ -72,25 +72,23 @@ function view({ isChanged, isReachable, isRunning, ...rest }: ServiceChange) {
 }
 
 function installed({ path, isChanged, isReachable, isRunning, commands, notes }: ServiceChange): string {
-  const file = isChanged ? `${path} is written.` : `${path} is as it should be.`
+  const file = isChanged ? `Wrote ${path}.` : `${path} is up to date.`
   if (!isReachable)
-    return [file, "The manager of services does not answer here. Where it does, run:", ...commands.map(indented)].join(
-      "\n",
-    )
-  const runs = isRunning ? ["The daemon runs, and starts again whenever you log in."] : []
+    return [file, "The service manager does not answer here. Where it does, run:", ...commands.map(indented)].join("\n")
+  const runs = isRunning ? ["The daemon is running and starts whenever you log in."] : []
   return [file, ...runs, ...notes, "Undo: throughline service uninstall"].join("\n")
 }
 
 function uninstalled({ path, isChanged, isReachable, commands }: ServiceChange): string {
   if (!isChanged) return `Nothing to remove: there is no ${path}`
-  const byHand = ["The manager of services does not answer here. Where it does, run:", ...commands.map(indented)]
-  return [`${path} is removed.`, ...(isReachable ? [] : byHand)].join("\n")
+  const byHand = ["The service manager does not answer here. Where it does, run:", ...commands.map(indented)]
+  return [`Removed ${path}.`, ...(isReachable ? [] : byHand)].join("\n")
 }
 
 function stateText({ manager, path, file, isReachable, isActive }: ServiceState): string {
   const words = {
     there: path,
-    other: `${path}, which is not as this version would write it: throughline service install`,
+    other: `${path} is outdated: throughline service install`,
     none: "not installed: throughline service install",
   }
   const state = isReachable ? (isActive ? "running" : "not running") : `${manager} does not answer here`

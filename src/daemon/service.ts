@@ -43,7 +43,7 @@ export function makeService(home: Home, environment: Environment) {
   const ours = (): string | undefined => {
     const before = there()
     if (before === undefined || before.includes(SERVICE_MARK)) return before
-    throw new Failure("bad_input", `${manager.path} is there and was not written by Throughline: it is left as it is`, {
+    throw new Failure("bad_input", `${manager.path} exists and was not written by Throughline, so it was not changed`, {
       path: manager.path,
     })
   }
@@ -85,7 +85,7 @@ export function makeService(home: Home, environment: Environment) {
       }
       const isRunning = await answers(home)
       const hint = await manager.hint()
-      const silent = `It has not answered yet. See: ${manager.logs}`
+      const silent = `No answer yet. See: ${manager.logs}`
       return { ...change, isRunning, notes: [...(isRunning ? [] : [silent]), ...(hint === undefined ? [] : [hint])] }
     },
     /** So that it reads its settings anew; false where it is not kept running by this. */

@@ -39,13 +39,13 @@ export function addSetupCommands(program: Command, context: Context): void {
     program
       .command(`${name} [agent]`)
       .description(description)
-      .option("--all", "every agent that is found here")
-      .option("--yes", "do not ask")
-      .option("--diff", "show every line that changes")
-      .option("--json", "print what changes as JSON; with --yes, what was changed")
+      .option("--all", "every installed agent")
+      .option("--yes", "skip the confirmation")
+      .option("--diff", "show every changed line")
+      .option("--json", "print the changes as JSON; with --yes, apply them")
 
-  command("setup", "Let an agent run Throughline's hooks and offer its tools")
-    .option("--allow-tools", "let it use Throughline's own tools without asking each time")
+  command("setup", "Connect agents: install Throughline's hooks and tools")
+    .option("--allow-tools", "allow Throughline's own tools without asking each time")
     .action(async (agent: string | undefined, flags: Flags) => {
       let [setup, allowsTools] = [await load(context, flags), flags.allowTools === true]
       const states = setup.agents()
@@ -63,8 +63,7 @@ export function addSetupCommands(program: Command, context: Context): void {
       const mayAsk = !flags.allowTools && works.some((work) => work.agent.canAllowTools && work.changes.length > 0)
       const agreed = async () => {
         // Each use of them would be asked for otherwise. The rule is for our own server alone.
-        if (!mayAsk || !(await context.confirm("Let them use Throughline's own tools without asking each time?")))
-          return
+        if (!mayAsk || !(await context.confirm("Allow Throughline's own tools without asking each time?"))) return
         setup = await load(context, { allowTools: true })
         allowsTools = true
       }
@@ -72,7 +71,7 @@ export function addSetupCommands(program: Command, context: Context): void {
       await carryOut(works, flags, context, { question, apply, plan, done: setUpText, agreed, recorded })
     })
 
-  command("unsetup", "Take back what setup changed").action(async (agent: string | undefined, flags: Flags) => {
+  command("unsetup", "Undo setup").action(async (agent: string | undefined, flags: Flags) => {
     const setup = await load(context)
     const states = setup.agents()
     const chosen = choose(states, agent, flags, ({ state }) => state === "ready" || state === "partly")
@@ -187,9 +186,9 @@ function overview(states: AgentState[], { json }: Flags, now: { isGuided: boolea
   const waiting = states.filter(({ awaits, afterwards }) => awaits !== undefined && afterwards !== undefined)
   const found = states.some((one) => one.found && !one.onlyNamed)
   const next = now.isGuided
-    ? "This lets them run Throughline's hooks and offer its tools. Each file is kept as it was, and this can be undone."
+    ? "This installs Throughline's hooks and tools. Each original file is backed up, and this can be undone."
     : now.isReady && found
-      ? "All agents that are here are set up. To take it back: throughline unsetup claude-code"
+      ? "All installed agents are set up. To undo it: throughline unsetup claude-code"
       : "Name one, or --all: throughline setup claude-code"
   const todo = waiting.map(({ label, afterwards }) => `${label}: ${afterwards}\n\n`).join("")
   return `${table(["NAME", "AGENT", "FOUND HERE", "STATE"], rows)}\n\n${todo}${next}\n${now.isGuided ? "\n" : ""}`

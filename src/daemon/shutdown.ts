@@ -17,7 +17,7 @@ export async function shutdown(steps: ShutdownStep[], log: Log): Promise<void> {
     try {
       await Promise.race([Promise.resolve().then(run), late])
     } catch (error) {
-      log.error({ step: name, err: error }, "a step of the shutdown failed; going on")
+      log.error({ step: name, err: error }, "a step of the shutdown failed; continuing")
     } finally {
       clearTimeout(timer)
     }

@@ -44,8 +44,8 @@ export function addStartCommands(program: Command, context: Context): void {
 
   program
     .command("start")
-    .description("Start the daemon, or say that it runs; import what the agents on this machine have said")
-    .option("--demo", "with a sample history, in a home of its own that can be thrown away")
+    .description("Start the daemon (no-op if running) and import agents' conversations")
+    .option("--demo", "use sample data in a temporary directory")
     .option("--set <key=value>", "a setting for this run, over file and environment", collect, [])
     .option("--json", "print the answer as JSON")
     .action(async (flags: StartFlags) => {
@@ -64,18 +64,20 @@ export function addStartCommands(program: Command, context: Context): void {
       }
       const { registration, started } = await ensureDaemon(home, flags.set)
       if (!started && flags.set.length > 0)
-        throw new Failure("bad_input", "it runs already: `throughline stop` first, then start it with --set", {
+        throw new Failure("bad_input", "already running: run `throughline stop` first, then start it with --set", {
           parameter: "set",
         })
       if (flags.json) return answer({ started, ...registration }, "", flags)
       const lines = [
-        `Throughline ${registration.version} ${started ? "started" : "runs already"} (pid ${registration.pid})`,
+        `Throughline ${registration.version} ${started ? "started" : "is already running"} (pid ${registration.pid})`,
         `  socket  ${registration.socket}`,
         `  http    ${registration.url ?? "off (see throughline doctor)"}`,
         ...(isCapturing(flags.set)
           ? nextSteps(await imported(context, flags), (await agentsNotSetUp({ home, environment })).length === 0)
           : [CAPTURE_OFF]),
-        ...(commandName(environment) === "throughline" ? [] : [`To run it here, type: ${commandName(environment)}`]),
+        ...(commandName(environment) === "throughline"
+          ? []
+          : [`In this clone, run it as: ${commandName(environment)}`]),
       ]
       answer({}, lines.join("\n"), flags)
     })
@@ -83,14 +85,14 @@ export function addStartCommands(program: Command, context: Context): void {
   program
     .command("stop")
     .description("Stop the daemon")
-    .option("--demo", "stop the demo's, and throw the demo away")
-    .option("--force", "end it also if it does not answer, once it is proved to be ours")
+    .option("--demo", "stop the demo and delete it")
+    .option("--force", "kill it even if unresponsive, after verifying that it is Throughline's")
     .option("--json", "print the answer as JSON")
     .action(async (flags: { force?: boolean; json?: boolean }) => {
       if (environment.demo) {
         const { stopDemo } = await import("./demo/start.ts")
         const stopped = await stopDemo(environment.demo, home, environment.machine.env, flags.force)
-        return answer({ stopped }, stopped ? `The demo is gone: ${environment.demo.dir}` : "There is no demo.", flags)
+        return answer({ stopped }, stopped ? `Demo removed: ${environment.demo.dir}` : "There is no demo.", flags)
       }
       const stopped = await stopDaemon(home, flags.force)
       answer({ stopped }, stopped ? "Throughline stopped." : "Throughline was not running.", flags)
@@ -117,27 +119,23 @@ async function imported({ calls, draw }: Context, { json }: { json?: boolean }):
   }
 }
 
-const CAPTURE_OFF = "  kept    nothing of the agents on this machine: capture.enabled is false"
+const CAPTURE_OFF = "  capture off (capture.enabled is false)"
 
 function nextSteps({ agents, known, isWhole }: Imported, isSetUp: boolean): string[] {
   if (agents.length === 0 && isWhole)
     return [
       "",
-      `No agent's conversations were found on this machine (looked for ${counted(known, "agent")}).`,
-      "Next: `throughline start --demo` shows what there is to see, with a sample history in a home of its own;",
-      "once an agent is installed, `throughline setup` lets it use Throughline.",
+      `No agent conversations found on this machine (checked for ${counted(known, "agent")}).`,
+      "Next: try `throughline start --demo`, which uses sample data in a temporary directory;",
+      "once an agent is installed, connect it with `throughline setup`.",
     ]
-  const kept = agents.map(({ label, sessions }) => `${label} ${sessions}`).join(", ")
-  const going = isWhole ? "" : " so far; the import goes on, `throughline sources` shows how far it is"
+  const stored = agents.map(({ label, sessions }) => counted(sessions, `${label} session`)).join(", ")
+  const going = isWhole ? "" : " so far; still importing (`throughline sources` shows progress)"
   return [
-    `  kept    sessions of ${kept || "no agent"}${going}`,
+    `  imported  ${stored || "no sessions"}${going}`,
     "",
-    ...(isSetUp
-      ? []
-      : [
-          "Next: `throughline setup` lets the agents on this machine use it (it shows every change and can be undone);",
-        ]),
-    "`throughline dashboard`, `throughline search` and `throughline doctor` show what is there.",
+    ...(isSetUp ? [] : ["Next: connect your agents with `throughline setup` (shows every change, can be undone),"]),
+    `${isSetUp ? "Next:" : "then"} try \`throughline dashboard\`, \`throughline search\` or \`throughline doctor\`.`,
   ]
 }
 

@@ -41,7 +41,7 @@ export async function statusOf({
     () => undefined,
   )
   const bug = bugs.last()
-  const damage = damagedFiles(home).map((path) => `A damaged database was kept aside at ${path}; a new one is in use.`)
+  const damage = damagedFiles(home).map((path) => `A damaged database was moved to ${path}; a new one is in use.`)
   return {
     id,
     version,

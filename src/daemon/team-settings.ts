@@ -28,7 +28,7 @@ export const WHEN_AWAY = ["keep", "resume", "start"] as const
 export const TEAM_NAME = /^[\p{L}\p{N}][\p{L}\p{N}_-]{0,63}$/u
 
 const path = z.string().refine(isAbsolute, "must be an absolute path")
-const name = z.string().regex(TEAM_NAME, "a team's name is of letters, digits, - and _, 64 at the most")
+const name = z.string().regex(TEAM_NAME, "a team name consists of at most 64 letters, digits, - and _")
 
 const NOT_A_CHAT = "must be the number of a Telegram chat, such as -1001234567890"
 const number = z.union([z.string(), z.int()]).transform(String)
@@ -37,7 +37,7 @@ const chatId = number.refine((id) => CHAT.test(id), NOT_A_CHAT)
 const nexusChatId = number.refine((id) => id === "" || CHAT.test(id), NOT_A_CHAT)
 
 const Keys = z.strictObject({
-  project: path.optional().describe("The folder in which its agent works"),
+  project: path.optional().describe("The folder its agent works in"),
   path: path.optional().describe("Iris's name for project"),
   workdir: path.optional().describe("Nexus's name for project"),
   description: z.string().max(1_000).default("").describe("What the team does"),
@@ -50,19 +50,22 @@ const Keys = z.strictObject({
     .overwrite((name) => agentNamed(platforms, name) ?? name)
     .default("claude-code")
     .describe("Its agent"),
-  program: path.optional().describe("Where the agent's program is, if it is not on the daemon's path"),
-  skipPermissions: z.boolean().default(false).describe("The agent asks nobody before it acts"),
-  permissionMode: z.string().min(1).optional().describe("The mode in which its own sessions are started"),
+  program: path.optional().describe("Path to the agent's program, if not on the daemon's PATH"),
+  skipPermissions: z.boolean().default(false).describe("Let the agent act without asking for permission"),
+  permissionMode: z.string().min(1).optional().describe("Permission mode of the sessions Throughline starts"),
   whenAway: z
     .enum(WHEN_AWAY)
     .default("keep")
-    .describe("When a message waits and no session is there: keep it, resume the last session, or start one"),
+    .describe("For messages while no session runs: keep them, resume the last session, or start a new one"),
   color: z
     .string()
-    .refine((text) => hexColour(text) !== undefined, "must be like #E91E63, or a colour's name in CSS such as crimson")
+    .refine(
+      (text) => hexColour(text) !== undefined,
+      "must be a hex colour such as #E91E63, or a CSS colour name such as crimson",
+    )
     .overwrite((text) => hexColour(text) ?? text)
     .optional()
-    .describe("Beside its name, on the dashboard and in a terminal"),
+    .describe("Colour beside its name, in the dashboard and in a terminal"),
   chat: z
     .strictObject({
       id: chatId,
@@ -70,15 +73,13 @@ const Keys = z.strictObject({
       users: z.array(z.string().regex(USER, "must be the number of a Telegram user")).default([]),
     })
     .optional()
-    .describe(
-      "The Telegram group of its own: id, a thread if its sessions share one, and users who may act there and nowhere else",
-    ),
+    .describe("Its own Telegram group: id, a thread shared by its sessions, and users who may act only there"),
   chat_id: nexusChatId.optional().describe("Nexus's name for chat.id"),
-  claude_md: path.optional().describe("A file with instructions that its own sessions are started with"),
-  settings: path.optional().describe("A file with the agent's settings that its own sessions are started with"),
-  session_file: path.optional().describe("For agents without hooks: where they say which session they are"),
+  claude_md: path.optional().describe("File with instructions for the sessions Throughline starts"),
+  settings: path.optional().describe("File with agent settings for the sessions Throughline starts"),
+  session_file: path.optional().describe("For agents without hooks: the file in which the agent reports its session"),
   taskStateFile: z.boolean().default(false).describe("Also write .claude-session-state.json in the project"),
-  idleTimeout: z.int().min(1_000).optional().describe("Milliseconds after which a session that idles may be ended"),
+  idleTimeout: z.int().min(1_000).optional().describe("Idle milliseconds after which a session may be ended"),
 })
 export const TEAM_KEYS = Object.keys(Keys.shape)
 
@@ -95,10 +96,10 @@ export const TeamSettingSchema = Keys.transform((keys, context): TeamSetting => 
   const mode = permissionMode ?? modes.at(rest.skipPermissions ? -1 : 0)!
   if (!modes.includes(mode)) return wrong("permissionMode", `must be one of ${modes.join(", ")} for ${rest.platform}`)
   if (rest.skipPermissions && mode !== modes.at(-1))
-    return wrong("permissionMode", "contradicts skipPermissions, which asks nobody; leave one of them out")
+    return wrong("permissionMode", "contradicts skipPermissions; remove one of them")
   for (const key of ["claude_md", "settings"] as const)
     if (rest[key] !== undefined && !takesFiles)
-      return wrong(key, `cannot be given to ${rest.platform}, which reads the project's own files only`)
+      return wrong(key, `is not supported for ${rest.platform}, which reads only the project's own files`)
   const id = chat?.id ?? (chat_id === "" ? undefined : chat_id)
   return {
     ...rest,

@@ -70,7 +70,7 @@ describe("a team that is added", () => {
 
   test.each<[string, string, Record<string, unknown>, RegExp]>([
     ["a folder that is not there", "web", { project: "/nowhere" }, /project = "\/nowhere": there is no such folder/],
-    ["a wrong name", "a b", { project: "web" }, /"a b" is no name/],
+    ["a wrong name", "a b", { project: "web" }, /"a b" is not a valid name/],
     ["an unknown agent", "web", { project: "web", platform: "emacs" }, /platform = "emacs": must be one of/],
   ])("is refused with %s, and nothing is written", (_, name, keys, message) => {
     expect(() => room().add(caller(), name, keys as { project: string }, { replace: false })).toThrow(message)

@@ -14,7 +14,7 @@ export function teamsFile(path: string, read: TeamsFile["read"]): TeamsFile {
     read,
     check(name, keys) {
       if (!TEAM_NAME.test(name))
-        return { wrong: `${JSON.stringify(name)} is no name: letters, digits, - and _, 64 at the most` }
+        return { wrong: `${JSON.stringify(name)} is not a valid name: use at most 64 letters, digits, - and _` }
       const parsed = TeamSettingSchema.safeParse(keys)
       if (parsed.success) return parsed.data
       const issue = parsed.error.issues[0]!

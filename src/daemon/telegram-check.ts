@@ -74,7 +74,7 @@ function elected(adminBots: readonly string[], { botId, username }: ChannelSelf)
     {
       check: "other bots",
       state: "warning",
-      detail: `bot ${first} is an administrator too, and has a lower number: what is written outside of topics is left to it`,
+      detail: `bot ${first} is an administrator too, and has a lower number: messages outside of topics are left to it`,
       remedy: `If it is not a Throughline's, take its administrator rights away; or reply to a message of @${username}.`,
     },
   ]
@@ -142,7 +142,7 @@ function chatTrouble(trouble: ChannelTrouble, chatId: string, { username }: Chan
     return {
       check: "group",
       state: "warning",
-      detail: `${chatId} cannot be looked at: ${whyOf(trouble)}`,
+      detail: `${chatId} cannot be checked: ${whyOf(trouble)}`,
       remedy: "Try again in a minute.",
     }
   const moved = trouble.movedTo

@@ -38,20 +38,20 @@ const collect = (value: string, before: string[]) => [...before, value]
 /** A command, not an operation: it changes a file, asks a person, and begins the daemon anew. */
 export function addTelegramCommands(program: Command, context: Context): void {
   const telegram = program.commands.find((command) => command.name() === "telegram")!
-  telegram.description("Reach sessions by Telegram: set it up, try it, say who may")
+  telegram.description("Reach sessions through Telegram: set up, test, and manage who has access")
   telegram
     .command("setup")
     .description("Set up the bot: token, group, rights, who may, and a test message")
-    .option("--token <token>", "the bot's token, as @BotFather tells it; - reads it from stdin")
+    .option("--token <token>", "the bot's token, as given by @BotFather; - reads it from stdin")
     .option("--chat <id>", "the number of the group, such as -1001234567890")
     .option("--private", "topics in the private chat with the bot instead of a group")
-    .option("--user <id>", "the number of somebody who may talk to sessions; can be given more than once", collect, [])
+    .option("--user <id>", "Telegram user id of a person who can message sessions; repeatable", collect, [])
     .option("--yes", "ask nothing: everything is given, or set already")
     .option("--json", "print the answer as JSON, and ask nothing")
     .action(async (flags: Flags) => {
       refuseAgents(context.environment, "telegram setup")
       if (flags.chat !== undefined && flags.private)
-        throw new Failure("bad_input", "chat and private exclude each other", { parameter: "private" })
+        throw new Failure("bad_input", "chat and private are mutually exclusive", { parameter: "private" })
       const outcome = await setUp(context, flags)
       if (flags.json) context.write(`${JSON.stringify(view(outcome), null, 2)}\n`)
       else context.write(`${summary(outcome)}\n`)
@@ -62,7 +62,7 @@ export function addTelegramCommands(program: Command, context: Context): void {
 async function setUp({ home, environment, calls, caller, write }: Context, flags: Flags): Promise<Outcome> {
   const isAsking = !flags.yes && !flags.json
   if (isAsking && !isAtTerminal())
-    throw new Failure("bad_input", "there is no terminal to ask on: pass --yes, with --token and --chat", {
+    throw new Failure("bad_input", "no terminal to ask on: pass --yes, with --token and --chat", {
       parameter: "yes",
     })
   const say = isAsking ? (text: string) => write(`${text}\n`) : () => {}
@@ -81,9 +81,11 @@ async function setUp({ home, environment, calls, caller, write }: Context, flags
   const count = async () => (await ask<{ users: unknown[] }>("telegram.users")).users.length
   const code = (await count()) === 0 ? await ask<NonNullable<Outcome["code"]>>("telegram.pair") : undefined
   if (code && isAsking) {
-    say(`\nWho may talk to sessions? Send this to @${done.self.username} in Telegram:\n\n    ${code.code}\n`)
+    say(`\nWho can message sessions? Send this to @${done.self.username} in Telegram:\n\n    ${code.code}\n`)
     while ((await count()) === 0 && Date.now() < Date.parse(code.expiresAt)) await sleep(1_000)
-    say((await count()) > 0 ? "Paired." : "Nobody sent it in time: throughline telegram pair gives another one.")
+    say(
+      (await count()) > 0 ? "Paired." : "Nobody sent it in time. Create another code with `throughline telegram pair`.",
+    )
   }
   const isPaired = (await count()) > 0
   const hasPlace = done.chat !== undefined || isPaired
@@ -112,7 +114,7 @@ function summary({ self, chat, findings, test, code }: Outcome): string {
     ...findingLines([...findings, ...tried]),
     "",
     `@${self.username} is set up${chat ? ` in ${chat.title}` : " for private chats"}: new sessions get a topic there.`,
-    ...(code ? [`Whoever sends it ${code.code} may talk to sessions.`] : []),
-    "Next: throughline service install keeps it running after a reboot; throughline telegram status shows how it is.",
+    ...(code ? [`Whoever sends it ${code.code} can message sessions.`] : []),
+    "Next: keep it running after a reboot with `throughline service install`; check it with `throughline telegram status`.",
   ].join("\n")
 }

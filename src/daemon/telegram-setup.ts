@@ -40,7 +40,7 @@ export interface SetupParts {
 
 const TOKEN_STEPS = `A bot of your own, in a minute: in Telegram, write to @BotFather
   /newbot            and answer with a name and a username that ends in "bot"
-It answers with a token, such as 123456789:AAE…  It is kept in config.json, readable by you only.`
+It answers with a token, such as 123456789:AAE…  It is stored in config.json, readable by you only.`
 
 /** Asks for, checks and writes down what the bot needs. Nothing is written before Telegram has agreed. */
 export async function setUpTelegram(parts: SetupParts, wishes: Wishes): Promise<SetUp> {
@@ -76,12 +76,12 @@ async function chooseToken({ prompts, say }: SetupParts, given: string | undefin
   if (given !== undefined) return valid("token", given)
   if (known !== undefined) {
     const keep = [
-      { id: "keep", label: `keep the bot that is set (${known.split(":")[0]})` },
-      { id: "new", label: "another one" },
+      { id: "keep", label: `keep the configured bot (${known.split(":")[0]})` },
+      { id: "new", label: "use another one" },
     ] as const
     if (!prompts || (await prompts.choose("Which bot?", keep)) === "keep") return known
   }
-  if (!prompts) throw missing("token", "pass --token (or --token - and write it to stdin), as @BotFather tells it")
+  if (!prompts) throw missing("token", "pass --token (or --token - and write it to stdin), as given by @BotFather")
   say(TOKEN_STEPS)
   const wrong = (text: string) => (isValid("token", text) ? undefined : "It must look like 123456789:AAE…")
   return prompts.ask("Token:", { isSecret: true, check: wrong })
@@ -94,7 +94,7 @@ async function selfOf(channel: Channel): Promise<ChannelSelf> {
     throw new Failure("bad_input", "Telegram does not know this token: copy it once more from @BotFather (/mybots)", {
       parameter: "token",
     })
-  throw failed("Telegram was asked who the bot is", "why" in told.trouble ? told.trouble.why : told.trouble.kind)
+  throw failed("Telegram could not identify the bot", "why" in told.trouble ? told.trouble.why : told.trouble.kind)
 }
 
 interface Choosing {
@@ -116,7 +116,7 @@ async function chooseChat(parts: SetupParts, choosing: Choosing): Promise<string
     throw missing("chat", "pass --chat with the number of the group, or --private for topics in your chat with the bot")
   }
   const mode = await prompts.choose("Where should sessions appear?", [
-    ...(known === undefined ? [] : [{ id: "keep" as const, label: `in the group that is set (${known})` }]),
+    ...(known === undefined ? [] : [{ id: "keep" as const, label: `in the configured group (${known})` }]),
     { id: "group" as const, label: "in a group with topics (several people, several machines)" },
     { id: "private" as const, label: "in my private chat with the bot" },
   ])
@@ -124,7 +124,7 @@ async function chooseChat(parts: SetupParts, choosing: Choosing): Promise<string
   if (mode === "private") return undefined
   if (!isListening) return findGroup(parts, prompts, choosing)
   const wrong = (text: string) => (isValid("chat", text) ? undefined : "It must be a number such as -1001234567890.")
-  return prompts.ask("The daemon listens with this bot already, so give the group's number:", { check: wrong })
+  return prompts.ask("The daemon already polls this bot, so enter the group's number:", { check: wrong })
 }
 
 const LOOK_MS = 1_000
@@ -137,7 +137,7 @@ with Manage Topics and Delete Messages, and write /start@${self.username} in it.
   for (;;) {
     const told = await channel.poll({ offset: null, seconds: 0, signal: AbortSignal.timeout(30_000) })
     if (!told.ok && told.trouble.kind === "conflict")
-      throw failed("another program uses this bot's token; end it, or make another bot", told.trouble.why)
+      throw failed("another program uses this bot's token; stop it, or create another bot", told.trouble.why)
     const chats = told.ok ? told.value.map(({ raw }) => chatOfUpdate(raw)) : []
     const found = chats.findLast((chat) => chat?.kind === "group" && !refused.has(chat.chatId))
     if (!found) {
@@ -166,9 +166,9 @@ async function checked({ prompts, say }: SetupParts, channel: Channel, chatId: s
     for (const { detail, remedy } of wrong) say(`✗ ${detail}\n  → ${remedy}`)
     const answers = [
       { id: "again", label: "check again" },
-      { id: "go", label: "go on anyway" },
+      { id: "go", label: "continue anyway" },
     ] as const
-    if ((await prompts.choose("Mend it, then:", hopeless ? answers.slice(0, 1) : answers)) === "go") return result
+    if ((await prompts.choose("Fix it, then:", hopeless ? answers.slice(0, 1) : answers)) === "go") return result
   }
 }
 

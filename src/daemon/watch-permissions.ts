@@ -11,12 +11,11 @@ const ASK_MS = 500
 
 /** Shows each question as it comes and asks for the answer, until Ctrl-C. One that is answered elsewhere goes away. */
 export async function watchPermissions({ call, caller }: { call: Call; caller: Caller }): Promise<never> {
-  if (!isAtTerminal())
-    throw new Failure("bad_input", "--watch asks at a terminal, and there is none", { parameter: "watch" })
+  if (!isAtTerminal()) throw new Failure("bad_input", "--watch needs a terminal", { parameter: "watch" })
   const left = new Set<string>()
   const waiting = async () =>
     ((await call("permissions.list", {}, caller)) as { permissions: PermissionView[] }).permissions
-  write("Waiting for agents to ask. Ctrl-C ends this; what waits then goes on waiting.\n")
+  write("Waiting for permission requests. Ctrl-C to quit; pending requests stay pending.\n")
   for (;;) {
     const next = (await waiting()).find(({ id }) => !left.has(id))
     if (!next) {
@@ -40,8 +39,8 @@ export async function askPerson(
   }
   write(`\n${visible(permissionText(view))}\n`)
   const said = await question(view, isGone, onInterrupt)
-  if (said === undefined) return write("It was answered elsewhere, or is asked no longer.\n")
-  if (said === "later") return write("It goes on waiting.\n")
+  if (said === undefined) return write("Already answered elsewhere, or withdrawn.\n")
+  if (said === "later") return write("Left pending.\n")
   const output = await call("permissions.answer", { id, ...said }, caller)
   write(`${visible(permissionsAnswer.text(output as never, { id, stop: false, ...said }))}\n`)
 }
@@ -67,7 +66,7 @@ async function question(
     process.exit(130)
   })
   reader.once("close", () => gone.abort())
-  const always = suggestions.map((_, place) => `, ${place + 1} always by that rule`).join("")
+  const always = suggestions.map((_, place) => `, ${place + 1} always by this rule`).join("")
   const choice =
     questions.length > 0
       ? `[d]eny (d why), [l]ater, or ${questions.length === 1 ? "the answer" : "the answers, with ; between them"}: `

@@ -106,7 +106,7 @@ export async function wire({
     config.database.url === undefined
       ? sqlite({
           path: home.database,
-          onKeptAside: (path) => log.error({ path }, "the database was damaged; it is kept aside and a new one begins"),
+          onKeptAside: (path) => log.error({ path }, "the database was damaged and moved aside; a new one is in use"),
         })
       : postgres({ url: config.database.url, onError: (err) => log.warn({ err }, "a database connection failed") }),
   )
@@ -156,7 +156,7 @@ export async function wire({
     imported: config.capture.enabled ? capture.capturing.imported : Promise.resolve(),
     isBusy: () => config.capture.enabled && isImporting(capture.capturing.progress()),
     onTrouble: (err, what) => log.error({ err }, what),
-    onRebuild: (reason) => log.warn({ reason }, "the search index is built anew"),
+    onRebuild: (reason) => log.warn({ reason }, "the search index is being rebuilt"),
   })
   const [{ briefs }, { machine }, promptDir] = [recall, environment, home.handoffs]
   const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, successors, machine, promptDir })
@@ -279,7 +279,7 @@ export async function wire({
       { name: "mcp connections", run: () => mcp.close() },
       { name: "configuration", run: unwatch },
       {
-        name: "followers and capture",
+        name: "consumers and capture",
         run: async () => {
           stopping.abort()
           await Promise.all(running)

@@ -13,9 +13,9 @@ export interface Team {
   permissionMode: string
   /** What may be done when something waits for it and no session of it is live. */
   whenAway: "keep" | "resume" | "start"
-  /** A file with instructions that its own sessions are started with. */
+  /** File with instructions for the sessions Throughline starts. */
   instructionsFile: string | null
-  /** A file with the agent's settings that its own sessions are started with. */
+  /** File with agent settings for the sessions Throughline starts. */
   settingsFile: string | null
   /** For agents without hooks: the file in which they say which session they are. */
   sessionFile: string | null

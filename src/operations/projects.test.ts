@@ -66,5 +66,5 @@ test("projects are listed newest first, each with its agents and branches, and w
 })
 
 test("where nothing is kept that is said", async () => {
-  expect(projectsList.text((await ask()) as never, {})).toMatch(/^Nothing is kept yet/)
+  expect(projectsList.text((await ask()) as never, {})).toMatch(/^No sessions yet/)
 })

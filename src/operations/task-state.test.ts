@@ -37,7 +37,7 @@ const ask = (id: string, input: Record<string, unknown>) =>
   })
 
 test("a step may be a number, an empty text takes out, and what is loaded says whose it is", async () => {
-  expect(await ask("a", { operation: "load" })).toEqual({ message: "No task is saved for this project." })
+  expect(await ask("a", { operation: "load" })).toEqual({ message: "No saved task for this project." })
   await ask("a", { operation: "save", current_task: "mend", current_task_id: "m-1", last_completed_step: 0 })
   const saved = await ask("a", { operation: "save", current_task_id: " ", pending_messages: ["m-2"] })
   expect(saved).toEqual({

@@ -202,7 +202,7 @@ export function makeBotRoom({
       const chatId = await chatOf()
       const teamChats = (await chats.list(store)).filter((one) => one.chatId !== chatId)
       if (chatId === undefined && teamChats.length === 0)
-        throw new Failure("channel_off", "there is nowhere to send to: no group is set, and nobody is paired")
+        throw new Failure("channel_off", "nowhere to send to: no group is configured and nobody is paired")
       const text = `Throughline on ${host} can write here (${new Date(clock.nowMs()).toISOString()}).`
       const steps = chatId === undefined ? [] : await tried(at, chatId, text)
       for (const one of teamChats) steps.push(...(await triedTeam(at, one, text)))
@@ -232,7 +232,7 @@ export function makeBotRoom({
           parameter: "userId",
         })
       if (!(await pairing.remove(userId)))
-        throw new Failure("bad_input", `userId ${userId} is nobody's who was paired`, { parameter: "userId" })
+        throw new Failure("bad_input", `no paired person has userId ${userId}`, { parameter: "userId" })
     },
     removeTeam: pairing.removeTeam,
   }

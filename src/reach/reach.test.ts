@@ -126,7 +126,7 @@ describe("a turn is interrupted", () => {
     await expect.poll(() => box.registry()?.status, SOON).toBe("waiting")
     expect(await reach.messages.interrupt(id)).toEqual({
       interrupted: false,
-      reason: "the agent waits for its user (permission prompt)",
+      reason: "the agent is waiting for its user (permission prompt)",
     })
     expect(box.registry()?.status).toBe("waiting")
   })
@@ -254,7 +254,7 @@ describe("by a line of the platform", () => {
     const route = { sessionId: mover, host: "here", pid: process.pid, processStart: processStart(process.pid)! }
     await store.routes.put({ ...route, pane: paneAt("%2"), seenAtMs: 2 })
     through.add("first")
-    await expect.poll(outcome(second), SOON).toBe("the agent is in another place now")
+    await expect.poll(outcome(second), SOON).toBe("the agent has moved")
     expect(begun).not.toContain("second")
     for (const text of ["there", "second"]) through.add(text)
     for (const id of [first, there, second]) await expect.poll(state(id), SOON).not.toBe("queued")
@@ -300,7 +300,7 @@ describe("where a session is reached", () => {
 test("an agent that nothing can be typed into keeps its messages waiting, and says so", async () => {
   const session = await known({ pid: process.pid, nativeId: "g1", pane: null }, "gemini-cli")
   const id = await send(session, "are you there")
-  await expect.poll(outcome(id), SOON).toBe("nothing can be typed into Gemini CLI from here")
+  await expect.poll(outcome(id), SOON).toBe("Gemini CLI does not accept typed messages")
   expect(await state(id)()).toBe("queued")
 })
 

@@ -16,7 +16,7 @@ export interface ForgetPlan {
   sessions: number
   turns: number
   thoughts: number
-  /** Titles, branches, messages, tasks, topics and the like that hold the text. */
+  /** Titles, branches, messages, tasks, topics and the like that contain the text. */
   mentions: number
 }
 

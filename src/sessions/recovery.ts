@@ -91,7 +91,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
   const get = async (idOrPrefix: string, on = store) => {
     const found = await sessionsByPrefix(on, idOrPrefix)
     if (found.length > 1)
-      throw new Failure("session_ambiguous", `more than one session begins with ${idOrPrefix}`, {
+      throw new Failure("session_ambiguous", `more than one session id starts with ${idOrPrefix}`, {
         sessionId: idOrPrefix,
       })
     if (!found[0]) throw new Failure("session_not_found", `Session ${idOrPrefix} not found`, { sessionId: idOrPrefix })
@@ -137,8 +137,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
   /** Without a root each client has what it wrote itself, and nothing of the others. */
   const ownWithoutRoot = async (caller: Caller, limit: number | undefined) => {
     const session = openOnly(await ownOf(caller))
-    if (!session)
-      throw new Failure("root_unknown", "no project root is known for this client, so a sessionId is needed")
+    if (!session) throw new Failure("root_unknown", "this client's project root is unknown, so a sessionId is needed")
     const page = await pageOf(store, session, undefined, limit)
     const untouchedMs = untouched(session)
     return { session, by: "ownWithoutRoot" as const, isOthers: false, untouchedMs, otherRoot: false, rivals: [], page }

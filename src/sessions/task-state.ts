@@ -43,9 +43,9 @@ interface Deps {
 export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, onTrouble }: Deps): Tasks {
   const place = async (caller: Caller) => {
     const root = await projects.ofCaller(caller)
-    if (!root) throw new Failure("root_unknown", "no project root is known for this client, so there is no task of it")
+    if (!root) throw new Failure("root_unknown", "this client's project root is unknown, so it has no task")
     const dir = parseRoot(root.given, homeDir)
-    if (rules.excluded(dir)) throw new Failure("project_excluded", `nothing is kept of ${dir}`, { path: dir })
+    if (rules.excluded(dir)) throw new Failure("project_excluded", `${dir} is excluded`, { path: dir })
     return { dir, project: root.project ?? (await projects.ensure(root.given)) }
   }
 

@@ -47,7 +47,7 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
     if (caller.key === undefined) {
       throw new Failure(
         "session_needed",
-        "this client cannot be told apart from others, so sessionId is needed with every thought",
+        "this client cannot be distinguished from others, so every thought needs a sessionId",
       )
     }
     // Refused before a session is made: an empty one would be the newest, and hide the one that was meant.

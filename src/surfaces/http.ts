@@ -69,7 +69,7 @@ export function httpApp(options: HttpOptions): Hono {
   const limit = bodyLimit({
     maxSize: MAX_BODY_BYTES,
     onError: () => {
-      throw new Failure("too_large", `a request may hold ${MAX_BODY_BYTES / 1024 / 1024} MB at the most`)
+      throw new Failure("too_large", `a request may contain at most ${MAX_BODY_BYTES / 1024 / 1024} MB`)
     },
   })
   if (guard) {

@@ -303,7 +303,7 @@ describe("a message that the daemon would hang up on", () => {
     expect(answers).toHaveLength(1)
     expect(JSON.parse(answers[0]!)).toMatchObject({
       id: 2,
-      error: { message: expect.stringContaining("a message may hold 32 MB at the most") },
+      error: { message: expect.stringContaining("a message may contain at most 32 MB") },
     })
   })
 

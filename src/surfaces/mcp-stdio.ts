@@ -86,7 +86,7 @@ export function relay({ listen, output, connect }: RelayOptions): void {
       // The daemon would hang up on it, and on each repetition.
       const { id } = peek(line)
       if (id !== undefined)
-        refuse(id, new Failure("too_large", `a message may hold ${MAX_BODY_BYTES / 1024 / 1024} MB at the most`))
+        refuse(id, new Failure("too_large", `a message may contain at most ${MAX_BODY_BYTES / 1024 / 1024} MB`))
       return
     }
     const isSent = link !== undefined

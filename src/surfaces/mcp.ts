@@ -23,7 +23,7 @@ const ROOTS_TIMEOUT_MS = 2_000
 const MAX_RESULT_CHARS = 500_000
 
 const INSTRUCTIONS =
-  'Throughline keeps this project\'s reasoning across restarts. After a restart or compaction call init {operation:"load_context"}: no id is needed. Record steps worth keeping with thought.'
+  'Throughline stores this project\'s reasoning across restarts. After a restart or compaction call init {operation:"load_context"}: no id is needed. Record steps worth keeping with thought.'
 
 export interface McpOptions {
   operations: readonly Operation[]

@@ -75,7 +75,7 @@ export function newRenewal({ ownerKey }: Pick<SignInKeys, "ownerKey">): { renewa
 function parse<T>(schema: z.ZodType<T>, body: unknown): T {
   const parsed = schema.safeParse(body)
   if (parsed.success) return parsed.data
-  throw new Failure("bad_input", "this is no greeting of the dashboard", { parameter: "body" })
+  throw new Failure("bad_input", "this is no sign-in of the dashboard", { parameter: "body" })
 }
 
 function checkOrigin(isOwnOrigin: SignInKeys["isOwnOrigin"], origin: string): void {

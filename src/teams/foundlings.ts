@@ -124,7 +124,7 @@ export function makeFoundlings(deps: FoundlingsDeps): Foundlings {
       const to = toTeam ?? offered?.toTeam
       const thread = threadId ?? offered?.threadId
       if (to === undefined || thread === undefined)
-        throw refuse("does not say for whom it was begun: name the team by to, and the thread")
+        throw refuse("does not record its pair: pass to (the team) and thread")
       const pair = await pairing.ensure(fromTeam ?? offered?.fromTeam ?? null, teamNamed(to, "to"), thread)
       return asking.alone(pair, async () => {
         const now = (await store.pairs.byId(pair.id)) ?? pair

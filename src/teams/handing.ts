@@ -85,7 +85,7 @@ export function makeHanding(deps: HandingDeps): Handing {
   const withdraw = (delivery: Delivery, sessionId: SessionId, messageId: string): Promise<string> => {
     const ask = askOf(delivery)
     const named = ask.isOwners ? delivery.key : messageId
-    const text = `The question ${named} is withdrawn: nobody waits for an answer to it any more. If you are at it, leave it.`
+    const text = `The question ${named} is withdrawn: nobody is waiting for an answer any longer. If you are working on it, stop.`
     return sendTo(sessionId, { text, sender: senderOf(ask), key: `${delivery.key} withdrawn`, priority: "urgent" })
   }
 

@@ -85,7 +85,7 @@ describe("once the daemon runs again for fifteen seconds", () => {
     await expect.poll(state(left.id), SOON).toBe("stale")
     expect(await store.permissions.byId(left.id)).toMatchObject({
       answeredBy: "throughline",
-      reason: "nobody asked again after the daemon was restarted",
+      reason: "the request was not renewed after the daemon restarted",
     })
     expect(await state(waitedFor.id)()).toBe("waiting")
     permits.close()
@@ -194,7 +194,7 @@ describe("a hook", () => {
       permission: {
         state: "stale",
         answeredBy: "throughline",
-        reason: "nobody waits for this any more: answer at the terminal",
+        reason: "nobody is waiting for this any longer: answer at the terminal",
       },
     })
   })

@@ -102,7 +102,7 @@ describe("a hook that asks", () => {
     expect(isFirst).toBe(false)
     expect(permission).toMatchObject({
       state: "stale",
-      reason: expect.stringMatching(/nobody waits for this any more/),
+      reason: expect.stringMatching(/nobody is waiting for this any longer/),
     })
     expect(await come(id).answer).toEqual({ kind: "over" })
     expect(await told()).toEqual(["stale"])

@@ -47,7 +47,7 @@ const COMES_MS = 3_000
 const TAKES_MS = 5_000
 const STEP_MS = 50
 const RESTART_MS = 15_000
-export const NOBODY_WAITS = "nobody waits for this any more: answer at the terminal"
+export const NOBODY_WAITS = "nobody is waiting for this any longer: answer at the terminal"
 /** None of them begins with the decision: who sees the first word only must not take it for done. */
 const GONE_ON = (state: string) => `too late to be ${state}, the agent had already gone on: look at its terminal`
 const NOT_CONFIRMED = (state: string) =>
@@ -157,7 +157,7 @@ export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDe
         const ids = await before
         const isLeft = ({ id }: Permission) => ids.has(id) && !present.has(id)
         for (const { id } of (await waiting()).filter(isLeft))
-          await end(id, "stale", "nobody asked again after the daemon was restarted")
+          await end(id, "stale", "the request was not renewed after the daemon restarted")
         for (const permission of (await store.permissions.untaken(home)).filter(isLeft))
           if (!handed.has(permission.id)) await withdraw(permission, NOT_CONFIRMED)
       }

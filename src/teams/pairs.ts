@@ -241,6 +241,6 @@ function beginning({ nativeId, isMade }: Pair, lineage: PairSession[]): Beginnin
 }
 
 const PREFACES: Partial<Record<Why, string>> = {
-  lost: "[This session is new: the one before it could not be gone on with. What is known of it follows.]",
-  continued: "[This session goes on with an earlier one, which became too long. What is known of it follows.]",
+  lost: "[This session is new: the previous one could not be resumed. What is known of it follows.]",
+  continued: "[This session continues an earlier one, which became too long. What is known of it follows.]",
 }

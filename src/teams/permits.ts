@@ -139,7 +139,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
     const bell = makeBell({ store, signal })
     const look = async () => {
       const permission = await store.permissions.byId(id)
-      if (!permission) throw new Failure("permission_not_found", `${id} is kept no longer`, { id })
+      if (!permission) throw new Failure("permission_not_found", `${id} is no longer stored`, { id })
       if (permission.state !== "waiting") return permission
       if (signal.aborted) await end(id, "stale", "the agent asks no longer")
       else if (clock.nowMs() >= expiresAtMs) await end(id, "timed_out", lateText(settings.timeoutMinutes * 60_000))

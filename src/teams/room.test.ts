@@ -197,7 +197,7 @@ describe("a person has the session open", () => {
   test("it is waited for, and not resumed a second time", async () => {
     const { first, close } = await opened()
     const waits = await ask("<<RECALL y>>", 300)
-    expect(waits).toMatchObject({ status: "queued", reason: "somebody has this pair's session open" })
+    expect(waits).toMatchObject({ status: "queued", reason: "a person has this pair's session open" })
     expect((await teams.status()).processes).toEqual([])
     close()
     expect((await ask("<<RECALL z>>")).answer).toBe("heard: x y z")
@@ -240,7 +240,7 @@ describe("an agent that wants to act", () => {
     })
     const { messageId } = await ask("<<RUN echo x>>", 0)
     await expect.poll(() => seen, { timeout: 60_000 }).toEqual(["asked"])
-    expect((await teams.message(messageId)).reason, "no word of the process").toBe("its agent is at work on it")
+    expect((await teams.message(messageId)).reason, "no word of the process").toBe("the agent is working on it")
     const startMs = Date.now()
     await teams.control(OWNER, { operation: "cancel", team: undefined, threadId: undefined, messageId, force: false })
     expect(Date.now() - startMs).toBeLessThan(20_000)

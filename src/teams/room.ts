@@ -202,7 +202,7 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
         const what = where === "gone" ? "no longer has the session" : "has in another folder the session"
         onTrouble(
           undefined,
-          `${pair.id}: ${pair.platform} ${what} ${pair.nativeId}; the next question begins a new one`,
+          `${pair.id}: ${pair.platform} ${what} ${pair.nativeId}; the next question starts a new one`,
         )
       }
       const waking = prestart({ ...deps, pool, asking }, signal).catch((error: unknown) => onTrouble(error, "prestart"))

@@ -80,7 +80,7 @@ describe(`the mail of the real Claude Code ${version}`, () => {
       await q.send("web", "fourth pebble", { priority: "stop" }),
       await q.send("web", "fifth pebble", { priority: "urgent" }),
     ].map(({ id }) => id!)
-    for (const id of sent) await expect.poll(reason(id), SOON).toMatch(/waits for its user/)
+    for (const id of sent) await expect.poll(reason(id), SOON).toMatch(/waiting for its user/)
     claude.key("Escape")
     await isDone(asking.id!, ...sent)
     const order = wordsOf(model.requests.at(-1)!.body.messages).match(/\w+(?= pebble)/g)
@@ -105,7 +105,10 @@ describe(`the mail of the real Claude Code ${version}`, () => {
     expect(own.note).toMatch(/runs outside tmux.*Messages from others go past them/)
     const { id } = await q.mail("web", "mail from behind")
     await isDone(id!)
-    expect(await q.show(own.id!)).toMatchObject({ state: "queued", reason: expect.stringMatching(/need a terminal/) })
+    expect(await q.show(own.id!)).toMatchObject({
+      state: "queued",
+      reason: expect.stringMatching(/can only be typed into a tmux pane/),
+    })
     expect(JSON.stringify(model.requests)).not.toContain("my own words")
     await q.call("queue.cancel", { id: own.id! })
   }, 240_000)

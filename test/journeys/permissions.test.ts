@@ -95,9 +95,9 @@ describe("an agent that asks before it acts", () => {
     const terminal = openTerminal(b.home, { cwd: b.home.env.HOME! })
     try {
       terminal.run("throughline permissions --watch")
-      await terminal.shows("Waiting for agents to ask")
+      await terminal.shows("Waiting for permission requests")
       const { permission, ...ask } = await asked("echo watched")
-      await terminal.shows(`${permission.id}  the owner → api asks for Bash`)
+      await terminal.shows(`${permission.id}  the owner → api wants Bash`)
       await terminal.shows("[a]llow")
       terminal.type("yes")
       terminal.key("Enter")
@@ -120,7 +120,7 @@ describe("an agent that asks before it acts", () => {
     const terminal = openTerminal(b.home, { cwd: b.home.env.HOME! })
     try {
       terminal.run(`throughline ask api '<<RUN echo mine » mine.txt>>'`)
-      await terminal.shows(/ {2}the owner → api asks for Bash/)
+      await terminal.shows(/ {2}the owner → api wants Bash/)
       await terminal.shows("command: echo mine > mine.txt")
       await terminal.shows("[a]llow")
       expect(existsSync(join(b.dirOf("api"), "mine.txt"))).toBe(false)
@@ -133,7 +133,7 @@ describe("an agent that asks before it acts", () => {
       terminal.run(`throughline ask api '<<RUN echo never>>'`)
       await terminal.shows("[a]llow")
       terminal.key("C-c")
-      await terminal.shows(/The question goes on as m-[0-9a-f]{16}\./)
+      await terminal.shows(/The question continues as m-[0-9a-f]{16}\./)
       const messageId = /goes on as (m-[0-9a-f]{16})/.exec(terminal.lines().join("\n"))![1]!
       expect(await terminal.exitCode()).toBe(130)
       const commands = terminal
@@ -171,7 +171,7 @@ describe("an agent that asks before it acts", () => {
     await expect.poll(() => told, SOON).toContain("throughline permissions answer")
     left.kill("SIGINT")
     expect(await leftClosed).toEqual([130, null])
-    const messageId = /The question goes on as (m-[0-9a-f]{16})/.exec(told)?.[1]
+    const messageId = /The question continues as (m-[0-9a-f]{16})/.exec(told)?.[1]
     expect(messageId).toBeDefined()
     await b.home.run("teams", "control", "cancel", "--message-id", messageId!)
     await b.until(messageId!, isSettled)

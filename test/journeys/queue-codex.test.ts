@@ -113,7 +113,7 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
       await send("fourth pebble", { priority: "stop" }),
       await send("fifth pebble", { priority: "urgent" }),
     ]
-    for (const id of sent) await expect.poll(async () => (await show(id)).reason, SOON).toMatch(/waits for its user/)
+    for (const id of sent) await expect.poll(async () => (await show(id)).reason, SOON).toMatch(/waiting for its user/)
     at.terminal.key("Escape")
     for (const id of [asking, ...sent]) await isDone(id)
     const pebbles = at.prompts(nativeId).filter((said) => said.endsWith("pebble"))

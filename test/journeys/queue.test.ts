@@ -182,7 +182,7 @@ describe("an agent outside of tmux", () => {
     const answer = await q.send("lab", "my own words")
     expect(answer).toMatchObject({ queued: true, note: expect.stringContaining("runs outside tmux") })
     const id = answer.id!
-    await expect.poll(reason(id), SOON).toMatch(/owner's own words need a terminal/)
+    await expect.poll(reason(id), SOON).toMatch(/owner's own words can only be typed/)
     const mail = await queued(q.mail("lab", "mail from behind"))
     await expect.poll(state(mail), SOON).toBe("done")
     expect(await q.show(id)).toMatchObject({ state: "queued" })
@@ -216,7 +216,7 @@ describe("a team with nobody there", () => {
   test("keeps its messages in order until somebody comes", async () => {
     const ids: string[] = []
     for (const text of ["one", "two", "three"]) ids.push(await queued(q.send("far", text)))
-    await expect.poll(reason(ids[0]!), SOON).toBe("no session of far is live")
+    await expect.poll(reason(ids[0]!), SOON).toBe("no running session of far")
     const far = await q.start("far")
     for (const id of ids) await expect.poll(state(id), SOON).toBe("done")
     expect(far.prompts()).toEqual(["one", "two", "three"])
@@ -227,7 +227,7 @@ describe("a team with nobody there", () => {
     const id = await queued(q.send("old", "die\nCRASH"))
     await expect.poll(old.isThere, SOON).toBe(false)
     await expect.poll(state(id), SOON).toBe("failed")
-    expect(await reason(id)()).toBe("the session ended before its turn was over")
+    expect(await reason(id)()).toBe("the session ended mid-turn")
   }, 240_000)
 })
 

@@ -50,7 +50,7 @@ describe("with systemd", () => {
     const { code, stdout } = await home.run("service", "install", "--yes")
     expect(code).toBe(0)
     expect(stdout).toContain(`    ExecStart=${process.execPath} `)
-    expect(stdout).toContain("The daemon runs, and starts again whenever you log in.")
+    expect(stdout).toContain("The daemon is running and starts whenever you log in.")
     const text = readFileSync(plan.path, "utf8")
     expect(text).toBe(plan.text)
     expect(plan.path).toMatch(/\.config\/systemd\/user\/throughline-[0-9a-f]{8}\.service$/)

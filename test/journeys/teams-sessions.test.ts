@@ -90,7 +90,7 @@ describe("a session that no pair has any more", () => {
     expect(stdout).toContain(`throughline teams adopt ${sessionId}`)
 
     const { stdout: adopted } = await b.home.run("teams", "adopt", sessionId!.slice(0, 8))
-    expect(adopted).toContain(`web → api (plan "b") goes on with ${sessionId}`)
+    expect(adopted).toContain(`web → api (plan "b") continues with ${sessionId}`)
     const calls = b.modelCalls()
     const next = await fromWeb("<<RECALL pit>>")
     expect(next).toMatchObject({ answer: "heard: plum pit", sessionId })

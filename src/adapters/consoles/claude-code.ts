@@ -52,7 +52,7 @@ const STASHED = /› stashed$/
 const DIALOG = /^\s*❯ \d+\. |\b(?:Esc to (?:cancel|exit|go back)|Enter to (?:confirm|select))\b/
 
 function asCommand(text: string): ReturnType<AgentConsole["prepare"]> {
-  if (!/^\/[a-z]/i.test(text) || text.includes("\n")) return { refused: "a command is one line that begins with /" }
+  if (!/^\/[a-z]/i.test(text) || text.includes("\n")) return { refused: "a command is one line that starts with /" }
   if (/^\/(?:exit|quit)\b/i.test(text)) return { refused: "it would end the session: `throughline down` does that" }
   return { text }
 }

@@ -66,6 +66,6 @@ function modeOf({ name, skipPermissions, permissionMode }: Team): string[] {
 }
 
 function asCommand(text: string): ReturnType<AgentConsole["prepare"]> {
-  if (!/^\/[a-z]/i.test(text) || text.includes("\n")) return { refused: "a command is one line that begins with /" }
+  if (!/^\/[a-z]/i.test(text) || text.includes("\n")) return { refused: "a command is one line that starts with /" }
   return /^\/(?:exit|quit|logout)\b/i.test(text) ? { refused: "it would end the session" } : { text }
 }

@@ -15,7 +15,7 @@ const settings = z.strictObject({
   precision: z.enum(["fp32", "fp16", "q8", "q4"]).default("q8").describe("Which of the model's weights are loaded"),
   pooling: z.enum(["mean", "cls"]).default("mean").describe("How the vectors of a text's tokens become one"),
   offline: z.boolean().default(false).describe("Use only weights that are on this machine already"),
-  cacheDir: z.string().min(1).optional().describe("Where weights are kept; else the package's own folder"),
+  cacheDir: z.string().min(1).optional().describe("Folder for model weights (default: the package's own)"),
 })
 
 /** A model in this process. The package is several hundred megabytes, and so it is installed by whoever wants it. */

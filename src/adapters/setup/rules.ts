@@ -20,7 +20,7 @@ interface Rules {
 
 /** For agents that run no hooks. Their files are read; where they are not on this machine, the agent brings what was said. */
 const KEEPING: Rules = {
-  summary: "tell the agent how its conversations are kept, and where to find earlier ones",
+  summary: "tell the agent how its conversations are stored, and where to find earlier ones",
   text: `When a conversation begins in a project that has a history, call init with {"operation":"load_context"} first. Throughline
 reads your conversations from your own files, so do not log them. Only if sync_conversation_history answers push_required, keep
 each exchange with log_conversation_exchange after your answer: user_message is what the user asked, ai_response what you

@@ -40,7 +40,7 @@ export async function startDemo(
   }
   clearPlace(place)
   prepareHome(home)
-  say("Writing two weeks of five agents' sessions …")
+  say("Writing two weeks of sessions of five agents …")
   const nowMs = Date.now()
   compose(place, nowMs)
   await leaveStuck(home, nowMs)
@@ -48,7 +48,7 @@ export async function startDemo(
   await importing()
   // Now the projects are known, in which Aider keeps its history.
   await client(calls.call, { surface: "cli" })("import", {})
-  say("Four teams ask each other …")
+  say("Letting four teams ask each other …")
   const { noTerminal } = await seed(calls.call, place, nowMs)
   await indexed(calls)
   say("")
@@ -86,25 +86,22 @@ async function indexed({ call }: DaemonCalls): Promise<void> {
 export function demoText({ dir }: DemoPlace, throughline: string, made: DemoStart): string {
   const { isNew, checkout, noTerminal } = made
   const tries: [command: string, what: string][] = [
-    [`${throughline} dashboard --demo`, "the page: live sessions, search, teams, analytics"],
-    [`${throughline} search "why did we drop redis" --limit 3 --demo`, "what was said anywhere, by any agent"],
-    [`${throughline} resume ${CHECKOUT} --demo`, "how to go on with the session that this is found in"],
-    [
-      `${throughline} handoff ${checkout.slice(0, 8)} --to codex --demo`,
-      "the same session, for another agent to go on with",
-    ],
-    [`${throughline} sessions live --demo`, "agents that run: one waits for you, one sits in a terminal"],
-    [`${throughline} permissions --demo`, "what it asks; it shows how to answer"],
+    [`${throughline} dashboard --demo`, "live sessions, search, teams and analytics in the browser"],
+    [`${throughline} search "why did we drop redis" --limit 3 --demo`, "search every agent's conversations"],
+    [`${throughline} resume ${CHECKOUT} --demo`, "find a session and print the command that resumes it"],
+    [`${throughline} handoff ${checkout.slice(0, 8)} --to codex --demo`, "continue that session in another agent"],
+    [`${throughline} sessions live --demo`, "running agents: one needs you, one is in a terminal"],
+    [`${throughline} permissions --demo`, "pending requests, and how to answer them"],
     [`${throughline} ask payments "where does a refund of a gift card go?" --demo`, "ask a team's agent"],
   ]
   return [
-    isNew ? `The demo is there: a made-up shop, in ${dir}.` : `The demo runs already, in ${dir}.`,
-    "Nothing of yours is read or changed. Its agents are stand-ins: no model is asked, nothing they want to run is run.",
-    ...(noTerminal === undefined ? [] : [`No agent of it sits in a terminal: ${noTerminal}.`]),
+    isNew ? `Demo ready: a fictional shop, in ${dir}.` : `The demo is already running, in ${dir}.`,
+    "Your own data is not read or changed. The agents are mocks: no model is called and no command is executed.",
+    ...(noTerminal === undefined ? [] : [`No agent runs in a terminal: ${noTerminal}.`]),
     "",
     "Try:",
     ...tries.flatMap(([command, what]) => [`  ${command}`, `      ${what}`]),
     "",
-    `Every command takes --demo. To end it and throw it away: ${throughline} stop --demo`,
+    `Every command takes --demo. To stop and delete the demo: ${throughline} stop --demo`,
   ].join("\n")
 }

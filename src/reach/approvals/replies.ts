@@ -24,7 +24,7 @@ export function makeCardReply(deps: CardDeps): CardReply {
       const permission = await permissionOf(message)
       if (!permission) return undefined
       const words = message.text.trim()
-      if (words === "") return "A card is answered in words, or by its buttons."
+      if (words === "") return "Answer this request in words, or with its buttons."
       const open = openQuestion(permission)
       const told = open
         ? await answering.answer(permission, open.question.key, [words], by, message.place)

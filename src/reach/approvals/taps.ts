@@ -41,7 +41,7 @@ export function makePermissionTap(deps: CardDeps): TapHandler {
     async tap(rest, by, at) {
       const [id = "", verb = ""] = rest.split(":")
       const permission = await store.permissions.byId(id)
-      if (!permission) return { text: "This is kept no longer.", isAlert: true }
+      if (!permission) return { text: "This request is no longer stored.", isAlert: true }
       if (verb === "full") return showAll(deps, permission, at)
       const [kind, ...places] = verb.split("-")
       const [first = -1, second = -1] = places.map(Number)
@@ -130,7 +130,7 @@ const MOST_TOLD_UNITS = 190
 function lateWords({ state, answeredBy, reason }: Permission): string {
   if (state === "allowed" || state === "denied")
     return `It was ${state} already, by ${answeredBy}.`.slice(0, MOST_TOLD_UNITS)
-  const why = reason ?? "nobody waits for this any more"
+  const why = reason ?? "nobody is waiting for this any longer"
   return `${why.slice(0, 1).toUpperCase()}${why.slice(1, MOST_TOLD_UNITS)}.`
 }
 

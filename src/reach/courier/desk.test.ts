@@ -82,7 +82,7 @@ describe("what is taken", () => {
     await enqueue("a2")
     nowMs = NOW + 5
     expect(keys(await deskOf("1").take({}, 9))).toEqual(["a2"])
-    const reason = "its time ran out before it could be delivered"
+    const reason = "it expired before it could be delivered"
     expect(await kept("a1")).toMatchObject({ state: "expired", outcome: reason, settledAtMs: nowMs })
     expect(await told()).toEqual([["message.expired", { id: "a1", team: "a", state: "expired", reason }]])
   })
@@ -167,10 +167,10 @@ describe("what is given up", () => {
     expect(desk.held.size).toBe(0)
     expect(await kept("a1")).toMatchObject({
       state: "uncertain",
-      outcome: "nothing tells whether it arrived",
+      outcome: "there is no evidence of delivery",
       leaseOwner: null,
     })
-    const reason = "nothing tells whether it arrived"
+    const reason = "there is no evidence of delivery"
     expect(await told()).toEqual([["message.uncertain", { id: "a1", team: "a", state: "uncertain", reason }]])
   })
 

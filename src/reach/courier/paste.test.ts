@@ -90,7 +90,7 @@ describe("a message", () => {
 
   test("that cannot be typed is refused, and no key is pressed", async () => {
     const one = await drawn(claude(""))
-    const command = { kind: "refused", reason: "a command is one line that begins with /" }
+    const command = { kind: "refused", reason: "a command is one line that starts with /" }
     expect(await paster().submit(wishFor(one, { isCommand: true }))).toEqual(command)
     expect(await paster().finish(wishFor(one, { isCommand: true }))).toEqual(command)
     const nowhere = { kind: "refused", reason: "aider cannot be written to in a terminal" }
@@ -152,7 +152,7 @@ describe("nothing is typed", () => {
     const one = await drawn(claude(""))
     const below = { ...claude(""), cursor: { column: 5, row: 1 } }
     expect(await impatient(movingBehind(one, [claude(""), below])).submit(wishFor(one))).toEqual({
-      ...{ kind: "later", reason: "moved", what: "the screen does not keep still" },
+      ...{ kind: "later", reason: "moved", what: "the screen keeps changing" },
     })
     expect(await one.all()).toBe("")
   })
@@ -160,7 +160,7 @@ describe("nothing is typed", () => {
   test("into a draft that somebody began after the look", async () => {
     const one = await drawn(claude(""))
     expect(await impatient(movingBehind(one, [claude(DRAFT)])).submit(wishFor(one))).toEqual({
-      ...{ kind: "later", reason: "draft", what: "the draft in the input line could not be put aside" },
+      ...{ kind: "later", reason: "draft", what: "the draft in the input line could not be set aside" },
     })
     expect(await one.all()).toBe("")
   })
@@ -231,7 +231,7 @@ describe("an agent that takes its time", () => {
 })
 
 describe("a draft", () => {
-  const WRITING = { kind: "later", reason: "draft", what: "somebody is writing in the input line" }
+  const WRITING = { kind: "later", reason: "draft", what: "somebody is typing in the input line" }
 
   test("is put aside before the message is typed", async () => {
     const one = await drawn(claude(DRAFT))
@@ -243,7 +243,7 @@ describe("a draft", () => {
   test("that the agent does not put aside is not pasted over", async () => {
     const one = await drawn(claude(DRAFT))
     expect(await impatient().submit(wishFor(one))).toEqual({
-      ...{ kind: "later", reason: "draft", what: "the draft in the input line could not be put aside" },
+      ...{ kind: "later", reason: "draft", what: "the draft in the input line could not be set aside" },
     })
     // The key that puts it aside, and nothing after it.
     expect(await one.all()).toBe("\x13")
@@ -295,7 +295,7 @@ describe("Enter", () => {
     const one = await drawn(claude(TEXT))
     const moved = { ...claude(TEXT), cursor: { column: 3, row: 1 } }
     expect(await impatient(movingBehind(one, [claude(TEXT), moved])).finish(wishFor(one))).toEqual(
-      pasted("the screen does not keep still"),
+      pasted("the screen keeps changing"),
     )
     expect(await one.all()).toBe("")
   })
@@ -343,7 +343,7 @@ describe("what a crash has left in the input line", () => {
     const empty = { kind: "later", reason: "empty", what: "the input line is empty" }
     expect(await paster().finish(wishFor(one))).toEqual(empty)
     await one.draw(claude(DRAFT))
-    const other = { kind: "later", reason: "draft", what: "the input line does not hold it" }
+    const other = { kind: "later", reason: "draft", what: "the input line contains something else" }
     expect(await paster().finish(wishFor(one))).toEqual(other)
     expect(await one.all()).toBe("")
   })

@@ -119,7 +119,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
         // Enter may have taken something that was offered; it is not sent again without a new look at everything.
         return isHolding(after, agent, text) ? pasted(text, "Enter was not taken") : { kind: "submitted", text }
       }
-      if (performance.now() > until) return pasted(text, "the screen does not keep still")
+      if (performance.now() > until) return pasted(text, "the screen keeps changing")
     }
   }
 
@@ -135,21 +135,21 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
       seen = await lookUntil(wish, agent, ({ kind }) => kind === "input")
     }
     if (seen.kind === "input" && seen.draft !== "") {
-      if (!agent.can.stash || seen.isStashed) return later("draft", "somebody is writing in the input line")
+      if (!agent.can.stash || seen.isStashed) return later("draft", "somebody is typing in the input line")
       await panes.key(wish.pane, "C-s", keyGuardOf(seen.look))
       seen = await lookUntil(wish, agent, (now) => now.kind === "input" && now.draft === "")
     }
     // Nothing was written where the screen has moved in between: an agent at work is looked at again.
     for (const until = performance.now() + settleMs; ; seen = await lookAt(wish, agent)) {
       if (seen.kind !== "input") return seen
-      if (seen.draft !== "") return later("draft", "the draft in the input line could not be put aside")
+      if (seen.draft !== "") return later("draft", "the draft in the input line could not be set aside")
       try {
         if (await panes.paste(wish.pane, text, guardOf(seen.look))) return await enter(wish, agent, text)
       } catch (error) {
         // Whether tmux has done it is not known.
         return pasted(text, errorText(error))
       }
-      if (performance.now() > until) return later("moved", "the screen does not keep still")
+      if (performance.now() > until) return later("moved", "the screen keeps changing")
     }
   }
 
@@ -159,7 +159,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
     const seen = await lookAt(wish, ready.agent)
     if (seen.kind !== "input") return seen
     if (seen.draft === "") return later("empty", "the input line is empty")
-    if (!isHolding(seen, ready.agent, ready.text)) return later("draft", "the input line does not hold it")
+    if (!isHolding(seen, ready.agent, ready.text)) return later("draft", "the input line contains something else")
     return enter(wish, ready.agent, ready.text)
   }
 

@@ -153,7 +153,7 @@ async function settled(delivery: Delivery, signal = NEVER): Promise<[string, str
   const { state, outcome } = (await store.deliveries.byKey(KEY))!
   return [state, outcome]
 }
-const WAITED: [string, string] = ["uncertain", "nothing tells whether it arrived"]
+const WAITED: [string, string] = ["uncertain", "there is no evidence of delivery"]
 /** Looks once, and then a person's patience is at its end: what is not decided by then was waited for. */
 async function afterOneLook(delivery: Delivery): Promise<[string, string | null]> {
   const before = spooled
@@ -242,7 +242,7 @@ describe("nothing is decided", () => {
     await expect.poll(async () => (await store.deliveries.byKey(KEY))!.outcome).toBeNull()
     await heardAll()
     await settling
-    expect((await store.deliveries.byKey(KEY))!.outcome).toBe("the agent ended before it took it")
+    expect((await store.deliveries.byKey(KEY))!.outcome).toBe("the agent ended before accepting it")
   })
 
   test("for ever: whoever reads the journal may be stuck", async () => {
@@ -256,7 +256,7 @@ describe("nothing is decided", () => {
     }, 50)
     onTestFinished(() => clearInterval(ticking))
     await made.settle(delivery, NEVER)
-    expect((await store.deliveries.byKey(KEY))!.outcome).toBe("nothing tells whether it arrived")
+    expect((await store.deliveries.byKey(KEY))!.outcome).toBe("there is no evidence of delivery")
   })
 
   test("when the program is to end", async () => {
@@ -299,21 +299,21 @@ describe("it has arrived", () => {
   ] as const)("but not where it is %s", async (_, kind, text, atMs) => {
     const delivery = await begun()
     await said(kind, text, atMs)
-    expect(await settled(delivery)).toEqual(["queued", "the agent ended before it took it"])
+    expect(await settled(delivery)).toEqual(["queued", "the agent ended before accepting it"])
   })
 
   test("but not where its session is not kept any more", async () => {
     const delivery = await begun()
     expect(await settled({ ...delivery, sessionId: newSessionId() })).toEqual([
       "queued",
-      "the agent ended before it took it",
+      "the agent ended before accepting it",
     ])
   })
 })
 
 describe("an agent that is not there any more", () => {
   test("has not taken it, where it says so of what it takes: it is tried again", async () => {
-    expect(await settled(await begun())).toEqual(["queued", "the agent ended before it took it"])
+    expect(await settled(await begun())).toEqual(["queued", "the agent ended before accepting it"])
     expect(await store.deliveries.byKey(KEY)).toMatchObject({ attempts: 1, leaseOwner: null })
   })
 
@@ -327,20 +327,20 @@ describe("an agent that is not there any more", () => {
     nowMs += GRACE_MS
     await made.settle(delivery, NEVER)
     expect(await store.deliveries.byKey(KEY)).toMatchObject({
-      ...{ state: "uncertain", outcome: "the agent ended before it could be told" },
+      ...{ state: "uncertain", outcome: "the agent ended before it was delivered" },
     })
   })
 })
 
-test("it is not known to whom it went", async () => {
-  expect(await settled(await begun({ to: null }))).toEqual(["uncertain", "it is not known to whom it went"])
+test("the receiving session is unknown", async () => {
+  expect(await settled(await begun({ to: null }))).toEqual(["uncertain", "the receiving session is unknown"])
 })
 
 test.each<Rung>(["wake", "turn", "pull"])(
   "an idle agent that did not take it by way of %s gets it again",
   async (rung) => {
     agent = live()
-    expect(await settled(await begun({ rung }))).toEqual(["queued", "the agent did not take it"])
+    expect(await settled(await begun({ rung }))).toEqual(["queued", "the agent did not accept it"])
   },
 )
 
@@ -399,7 +399,7 @@ describe("by a line of the platform", () => {
 
   test("an agent that is gone has not taken it", async () => {
     agent = undefined
-    expect(await settled(await begun({ rung: "line" }))).toEqual(["queued", "the agent ended before it took it"])
+    expect(await settled(await begun({ rung: "line" }))).toEqual(["queued", "the agent ended before accepting it"])
   })
 })
 
@@ -450,7 +450,7 @@ describe("in a pane", () => {
       if (looks > 2) nowMs = enteredMs + (looks === 3 ? 29_999 : 30_000)
       return false
     }
-    expect(await settled(delivery)).toEqual(["uncertain", "it was submitted, and the agent never acknowledged it"])
+    expect(await settled(delivery)).toEqual(["uncertain", "it was submitted but the agent never acknowledged it"])
     expect(looks).toBe(4)
     expect(await one.all()).toBe("\r")
     expect(waits[0]).toBe(shown === "" ? 5_000 : 300)
@@ -465,13 +465,13 @@ describe("in a pane", () => {
 
   test("an empty input line of an agent that did nothing since has not got it: it is tried again", async () => {
     const one = await pane(claude(""), { statusAtMs: NOW })
-    expect(await settled(await begun())).toEqual(["queued", "it had not reached the input line"])
+    expect(await settled(await begun())).toEqual(["queued", "it never reached the input line"])
     expect(await one.all()).toBe("")
   })
 
   test("so has one of which nothing was heard", async () => {
     const one = await pane(claude(""), { statusAtMs: null })
-    expect(await settled(await begun())).toEqual(["queued", "it had not reached the input line"])
+    expect(await settled(await begun())).toEqual(["queued", "it never reached the input line"])
     expect(await one.all()).toBe("")
   })
 
@@ -483,7 +483,10 @@ describe("in a pane", () => {
       if (++looks === 2) nowMs = NOW + 30_000
       return false
     }
-    expect(await settled(delivery)).toEqual(["uncertain", "the agent has worked since, and did not say on what"])
+    expect(await settled(delivery)).toEqual([
+      "uncertain",
+      "the agent has been active since but never acknowledged this message",
+    ])
     expect(looks).toBe(2)
     expect(await one.all()).toBe("")
   })
@@ -491,7 +494,7 @@ describe("in a pane", () => {
   test("an empty input line tells nothing of a command, which is never typed twice", async () => {
     const one = await pane(claude(""))
     expect(await settled(await begun({ text: "/compact", isCommand: true }))).toEqual([
-      ...["uncertain", "the agent does not say by itself that it has run a command"],
+      ...["uncertain", "the agent does not acknowledge commands"],
     ])
     expect(await one.all()).toBe("")
   })
@@ -499,7 +502,7 @@ describe("in a pane", () => {
   test("a text that cannot be typed is not known to have arrived", async () => {
     await pane(claude(""))
     expect(await settled(await begun({ isCommand: true }))).toEqual([
-      ...["uncertain", "a command is one line that begins with /"],
+      ...["uncertain", "a command is one line that starts with /"],
     ])
   })
 
@@ -515,6 +518,6 @@ describe("in a pane", () => {
 
   test("a terminal that is not known any more tells nothing", async () => {
     agent = live({ route: undefined })
-    expect(await settled(await begun())).toEqual(["uncertain", "the agent's terminal is not known any more"])
+    expect(await settled(await begun())).toEqual(["uncertain", "the agent's terminal is no longer known"])
   })
 })

@@ -33,7 +33,7 @@ export interface Attachments {
 export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps): Attachments {
   const fetched = async ({ fileId, bytes, name }: IncomingFile) => {
     const most = channel.can.maxFetchBytes
-    if (bytes !== null && bytes > most) return no(`${name ?? "The file"} is too big: ${megabytes(most)} at the most.`)
+    if (bytes !== null && bytes > most) return no(`${name ?? "The file"} is too big: at most ${megabytes(most)}.`)
     const told = await channel.fetchFile(fileId)
     if (told.ok) return { kind: "file" as const, file: told.value }
     const { trouble } = told
@@ -46,7 +46,7 @@ export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps
   return {
     async keep(messages, dir) {
       if (dir === undefined || kindOf(dir) !== "folder")
-        return no("The session's folder is not on this machine any more; the file was not kept.")
+        return no("The session's folder is no longer on this machine; the file was not stored.")
       const paths: string[] = []
       for (const { files, atMs } of messages)
         for (const file of files) {
@@ -56,7 +56,7 @@ export function makeAttachments({ channel, tempDir, transcribe }: AttachmentDeps
           try {
             paths.push(await saveToInbox(dir, { name, bytes: found.file.bytes, atMs }))
           } catch (error) {
-            return no(`The file could not be kept: ${Failure.from(error).message}.`)
+            return no(`The file could not be stored: ${Failure.from(error).message}.`)
           }
         }
       return { kind: "words", text: withPaths(messages, paths) }

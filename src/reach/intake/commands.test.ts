@@ -39,7 +39,7 @@ test("a topic is quieter, louder and muted by command, and says how it stands", 
     return (await intake.answers()).at(-1)
   }
   const now = async () => (await intake.store.topics.byId(topic.id))!
-  expect(await say("/mute")).toContain("/unmute ends it")
+  expect(await say("/mute")).toContain("/unmute turns sound back on")
   expect((await now()).isMuted).toBe(true)
   await say("/unmute")
   expect((await now()).isMuted).toBe(false)

@@ -38,7 +38,7 @@ export const COMMANDS = [
   { name: "sessions", summary: "Which sessions are live" },
   { name: "queue", summary: "What waits for the agent" },
   { name: "new", summary: "Start a session: /new <team or folder>" },
-  { name: "resume", summary: "Let a session that ended go on" },
+  { name: "resume", summary: "Resume an ended session" },
   { name: "stop", summary: "Press Esc: end the turn that runs" },
   { name: "mute", summary: "Nothing of this topic makes a sound" },
   { name: "unmute", summary: "What needs you makes a sound again" },
@@ -82,11 +82,11 @@ export function makeCommands(deps: CommandDeps): Commands {
     help: async ({ to }) => tell(help(to)),
     start: async ({ to }) => tell(help(to)),
     pair: async () => tell("You are paired already."),
-    mute: change({ isMuted: true }, "Nothing of this topic makes a sound any more. /unmute ends it."),
+    mute: change({ isMuted: true }, "This topic is now muted. /unmute turns sound back on."),
     unmute: change({ isMuted: false }, "What needs you makes a sound again."),
-    verbose: change({ verbosity: "verbose" }, "Everything is told here now, every tool too."),
-    normal: change({ verbosity: "normal" }, "What is said is told here now, and a line for each tool."),
-    quiet: change({ verbosity: "quiet" }, "Only what needs you is told here now."),
+    verbose: change({ verbosity: "verbose" }, "Everything is shown here now, including every tool call."),
+    normal: change({ verbosity: "normal" }, "The conversation is shown here now, with a line per tool call."),
+    quiet: change({ verbosity: "quiet" }, "Only what needs you is shown here now."),
 
     async stop({ message, to, by, rest }) {
       // With words, they are said as soon as the turn has ended.

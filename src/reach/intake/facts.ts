@@ -135,9 +135,9 @@ export function makeFacts({ store, live, roster, chats, resuming, host, bot }: F
 
     async ended(scope) {
       const found = await resuming.ended(MOST_BUTTONS, (session) => isIn(scope, session))
-      if (found.length === 0) return { words: `No session that ended can go on here, on ${host}.` }
+      if (found.length === 0) return { words: `No ended session can be resumed here, on ${host}.` }
       const buttons = found.map((session) => [{ label: nameOf(session), data: `${TAP.resume}:${session.id}` }])
-      return { words: `Ended on ${host}. Which one goes on?`, buttons }
+      return { words: `Ended on ${host}. Which one should be resumed?`, buttons }
     },
 
     async byPrefix(prefix, scope) {

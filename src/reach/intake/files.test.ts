@@ -59,7 +59,7 @@ test("what is too big is not fetched, and that is said; so is what cannot be han
   ada.sendSticker(group, "🎉", { thread })
   await intake.settled()
   expect(await intake.answers()).toEqual([
-    "film.mkv is too big: 20 MB at the most.",
+    "film.mkv is too big: at most 20 MB.",
     "A sticker cannot be handed on; text, pictures, files and voice can.",
   ])
   expect(telegram.accepted("getFile")).toEqual([])

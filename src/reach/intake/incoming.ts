@@ -99,7 +99,7 @@ export function makeIncoming(deps: IncomingDeps) {
     if (!(await isOurs(place.chatId))) return done("a group of somebody else")
     const nowMs = clock.nowMs()
     const data = { channel: channel.id, from: place.chatId, to: toChatId }
-    const body = plain(`This group has a new number, ${toChatId}. Everything goes on here; nothing needs to be done.`)
+    const body = plain(`This group has a new number, ${toChatId}. Everything continues here; you need not do anything.`)
     const note = { kind: "answer" as const, chatId: toChatId, threadId: null, body }
     return {
       kind: "done",

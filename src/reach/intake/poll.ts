@@ -98,7 +98,7 @@ export function makePoller({ store, clock, channel, bot, owner, onAdmitted, onTr
     const isEarly = batch.length > 0
     const isLeft = batch.some(({ updateId }) => updateId === untaken)
     if (!isEarly || isLeft) return undefined
-    if (untaken !== undefined) return giveWay("another program asks for this bot's updates, and takes them")
+    if (untaken !== undefined) return giveWay("another program polls this bot's updates, and takes them")
     untaken = batch[0]!.updateId
     return pace.untakenMs
   }

@@ -17,6 +17,7 @@ export function makeResumeTap({ resume }: Pick<Resuming, "resume">): TapHandler 
 export function startedWords(started: Started): string {
   if (!started.isUp) return `Not started: ${started.why}.`
   if (started.how === "running") return "It runs already."
-  const begun = started.how === "resumed" ? "The session goes on." : "A new session has begun; its topic comes with it."
+  const begun =
+    started.how === "resumed" ? "The session continues." : "A new session has started, with a topic of its own."
   return started.asks === undefined ? begun : `${begun} It asks at its terminal: ${started.asks}`
 }

@@ -278,6 +278,6 @@ const done = (outcome: string, ...writes: Write[]): Handled => ({ kind: "done", 
 const cannot = (kind: string) =>
   `A ${kind.replaceAll("_", " ")} cannot be handed on; text, pictures, files and voice can.`
 const nobodyThere = (team: string) =>
-  `No session of ${team} is running. What you write is kept until one is: /new ${team} starts one.`
+  `No session of ${team} is running. Your messages stay queued until one is: start one with /new ${team}.`
 const FORGOTTEN = "This topic's session was forgotten. /new starts another."
 const TOO_LATE = "The agent has that message already, as it was. Write what should be different."

@@ -16,8 +16,8 @@ import { waitNotice } from "../render/waiting.ts"
 import { makeReceipts } from "./receipts.ts"
 
 const NOW = 1_700_000_000_000
-const DRAFT = "⏳ Somebody is writing at the terminal: the agent gets what you write when its input line is free."
-const IN_NO_TMUX = "Not in tmux, so nothing can be typed: end the agent at its terminal, then /resume it here."
+const DRAFT = "⏳ Somebody is typing at the terminal; your message is delivered when the input line is free."
+const IN_NO_TMUX = "Not in tmux, so nothing can be typed; exit the agent at its terminal, then /resume it here."
 
 let dir: string
 let store: Store
@@ -150,7 +150,7 @@ test("several are one notice; a later one has its own, which would not be seen s
   await settled(2, "failed", because("refused", "it would end the session"))
   expect(await said(1)).toMatch(/^⏳ Of 3 messages: 1 delivered, 1 not delivered, 1 waits for this session\. /)
   await settled(3, "cancelled", because("taken_back"))
-  expect(await said(1)).toBe("Of 3 messages: 1 delivered, 1 not delivered, 1 taken back.")
+  expect(await said(1)).toBe("Of 3 messages: 1 delivered, 1 not delivered, 1 cancelled.")
   nowMs += 60_000
   await settled(4, "delivered")
   expect(await said(4)).toBe("Delivered after 1 min.")

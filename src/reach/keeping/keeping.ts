@@ -260,7 +260,7 @@ export function makeKeeping(deps: Deps): Supervisor {
           const asks = pane && terminal ? await question(terminal, pane).catch(() => undefined) : undefined
           const isUp = pane !== undefined || (await isElsewhere(posts.get(name)))
           const state = isUp ? "up" : life?.givenUp ? "given up" : isKept && team ? "starting again" : "down"
-          const why = team ? (life?.givenUp ?? life?.note) : "it is kept, but no longer in the configuration"
+          const why = team ? (life?.givenUp ?? life?.note) : "it is supervised but no longer in the configuration"
           const note = asks ? `asks: ${asks}` : isUp && team ? undefined : why
           return {
             team: name,

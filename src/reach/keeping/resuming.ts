@@ -109,12 +109,12 @@ export function makeResuming({
   return {
     async resume(sessionId) {
       const session = await store.sessions.byId(sessionId)
-      if (!session) return { isUp: false, why: "the session is not kept any more" }
+      if (!session) return { isUp: false, why: "the session is no longer stored" }
       return inTurn(async () => {
         const agent = await live.ofSession(sessionId)
         if (agent && agent.status !== "gone") return { isUp: true, how: "running" }
         const dir = folderOf(session)
-        if (dir === undefined) return { isUp: false, why: "its folder is not on this machine any more" }
+        if (dir === undefined) return { isUp: false, why: "its folder is no longer on this machine" }
         const team = { ...teamAt(dir, session.platform), projectDir: dir }
         return launch(`throughline-${session.id.slice(0, 8)}`, team, session.nativeId)
       })

@@ -135,7 +135,7 @@ describe("send", () => {
       await session("beef-2")
       const reason = async (target: string) =>
         ((await make().send({ target, text: "x", sender: owner })) as { reason: string }).reason
-      expect(await reason("beef")).toBe("ambiguous target: more than one session begins with beef")
+      expect(await reason("beef")).toBe("ambiguous target: more than one session id starts with beef")
       expect(await reason("bee")).toBe("unknown target: bee")
       expect(await reason("session:beef-3")).toBe("unknown target: session:beef-3")
       expect(await make().send({ target: "api", text: "x", sender: owner })).toMatchObject({ target: "api" })

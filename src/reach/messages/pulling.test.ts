@@ -108,7 +108,7 @@ describe("a team whose agent has no hooks", () => {
     await pull("k1")
     nowMs += 1_000
     await pull("k2")
-    expect(await shown(first)).toMatchObject({ state: "done", outcome: "its agent has asked for more since" })
+    expect(await shown(first)).toMatchObject({ state: "done", outcome: "the agent has fetched again since" })
     const second = await send("two")
     await pull("k3")
     nowMs += 1_000

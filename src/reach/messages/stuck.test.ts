@@ -64,7 +64,7 @@ test("said again it is a new message of the same sender, once however often it i
     state: "queued",
     payload: { team: "api", text: "URGENT mend it", priority: "urgent", sender },
   })
-  expect(await messages.byId(id)).toMatchObject({ state: "cancelled", outcome: `said again as ${newId}` })
+  expect(await messages.byId(id)).toMatchObject({ state: "cancelled", outcome: `resent as ${newId}` })
   expect(await stuck.settle(id, { again: true })).toEqual({ settled: false, reason: "it is cancelled" })
   expect(await listed()).toEqual([])
   const journal = await store.journal.after(0, 100)
@@ -75,7 +75,7 @@ test("said again it is a new message of the same sender, once however often it i
 test("left as it is, nothing is said, and what still goes its way is left alone", async () => {
   const id = await inState("failed")
   expect(await stuck.settle(id, { again: false })).toEqual({ settled: true })
-  expect(await messages.byId(id)).toMatchObject({ state: "cancelled", outcome: "left as it is" })
+  expect(await messages.byId(id)).toMatchObject({ state: "cancelled", outcome: "dismissed" })
   const { id: queued } = (await messages.send({ target: "api", text: "new", sender })) as { id: string }
   expect(await stuck.settle(queued, { again: false })).toEqual({ settled: false, reason: "it is queued" })
   await expect(stuck.settle("m-0000000000000000", { again: true })).rejects.toMatchObject({ code: "message_not_found" })

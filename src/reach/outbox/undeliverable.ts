@@ -87,4 +87,4 @@ const answer = (body: Answer["body"]): Omit<Answer, "chatId"> => ({ kind: "answe
 const wordsOf = (why: string) =>
   `⚠️ A message could not be shown here: Telegram refused it in every form (${why}). Read it in the dashboard: throughline dashboard`
 const cardWords = (why: string) =>
-  `✋ An approval request waits for you, and Telegram does not take it (${why}). Answer it at the agent's terminal or in the dashboard; throughline waiting lists it.`
+  `✋ An approval request is pending, but Telegram rejects it (${why}). Answer it at the agent's terminal or in the dashboard; throughline waiting lists it.`

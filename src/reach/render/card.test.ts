@@ -82,7 +82,7 @@ describe("what an agent asks to be allowed", () => {
       { command: "ls" },
       { state: "stale", answeredBy: "throughline", reason: "answered at the desk" },
     )
-    expect(decidedText(stale, { redact }).text).toBe("↩️ Not asked any more\nanswered at the desk\nBash: ls")
+    expect(decidedText(stale, { redact }).text).toBe("↩️ Withdrawn\nanswered at the desk\nBash: ls")
   })
 
   test("no secret leaves the machine with it, whatever its kind and wherever it stands", () => {

@@ -125,7 +125,7 @@ const DECIDED: Record<Permission["state"], string> = {
   allowed: "✅ Allowed",
   denied: "⛔ Denied",
   timed_out: "⌛ Nobody answered",
-  stale: "↩️ Not asked any more",
+  stale: "↩️ Withdrawn",
 }
 
 function headOf(tool: string): string {

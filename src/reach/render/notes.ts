@@ -18,13 +18,13 @@ export function failedNote(error: string | undefined): RichText {
 }
 
 const ERRORS: Record<string, [string, string]> = {
-  rate_limit: ["🪫 Usage limit reached", "The agent has to wait. What you send is kept until it goes on."],
+  rate_limit: ["🪫 Usage limit reached", "The agent has to wait. Your messages stay queued until it continues."],
   overloaded: ["❌ The model is overloaded", "The turn broke off. Send “continue” to try again."],
   server_error: ["❌ The model's server failed", "The turn broke off. Send “continue” to try again."],
-  authentication_failed: ["❌ Not logged in any more", "The agent must be logged in again at the desk."],
+  authentication_failed: ["❌ Logged out", "Log the agent in again on the computer."],
   billing_error: ["❌ The account cannot pay", "The agent must be looked after at the desk."],
   invalid_request: ["❌ The model refused the request", "The turn broke off."],
-  max_output_tokens: ["❌ The answer became too long", "The turn broke off. Send “continue” to go on."],
+  max_output_tokens: ["❌ The answer became too long", "The turn was cut off. Send “continue” to go on."],
 }
 
 /** It waits for somebody at the desk, by the kind that its hook says. */

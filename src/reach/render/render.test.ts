@@ -40,7 +40,7 @@ describe("what is to be shown", () => {
     )
     const [head, file, ...rest] = (await render().parts(turn(many!, true)))!
     expect(rest).toEqual([])
-    expect(head!.body.text).toMatch(/^A paragraph[\s\S]*… it goes on in the file$/)
+    expect(head!.body.text).toMatch(/^A paragraph[\s\S]*… continued in the file$/)
     expect([head!.isSilent, file!.isSilent]).toEqual([false, true])
     expect(file!.file!.name).toBe(`reply-${many}.md`)
     expect(Buffer.from(file!.file!.bytes).toString()).toBe(long)

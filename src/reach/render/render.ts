@@ -40,7 +40,7 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
     const bytes = Buffer.from(whole.toWellFormed()).subarray(0, can.maxFileBytes)
     const note = `All of it: ${whole.length.toLocaleString("en")} characters`
     return [
-      { body: concat(head!, marked("italic", "\n… it goes on in the file")), isSilent },
+      { body: concat(head!, marked("italic", "\n… continued in the file")), isSilent },
       { body: { text: note, marks: [] }, file: { name, bytes }, isSilent: true },
     ]
   }

@@ -42,7 +42,7 @@ function ofOne({ state, outcome, createdAtMs }: Delivery, { words, endedAtMs }: 
     case "queued":
       return `⏳ ${words}`
     case "cancelled":
-      return "Taken back."
+      return "Cancelled."
     case "failed":
     case "expired":
       return `⚠️ Not delivered${why === null ? "." : `: ${why}.`}`
@@ -64,7 +64,7 @@ function ofSome(covered: readonly Delivery[], waiting: number, { words }: WaitNo
     ...(delivered > 0 ? [`${delivered} delivered`] : []),
     ...(failed > 0 ? [`${failed} not delivered`] : []),
     ...(unsure > 0 ? [`${unsure} may have been delivered`] : []),
-    ...(takenBack > 0 ? [`${takenBack} taken back`] : []),
+    ...(takenBack > 0 ? [`${takenBack} cancelled`] : []),
     ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? "waits" : "wait"} for this session`] : []),
   ]
   return `${waiting > 0 ? "⏳ " : ""}Of ${all} messages: ${parts.join(", ")}.${waiting > 0 ? ` ${words}` : ""}`

@@ -196,7 +196,7 @@ function contentOf({ type, turnSeq, messageId, data }: Update, turns: Map<number
     case "session_restart":
       return `⚠️ Agent session restarted (${cause}). Previous context lost. Session: ${old} → ${next ?? "none yet"}`
     case "session_started":
-      return `Session ${next} is there (${cause}).`
+      return `Session ${next} started (${cause}).`
     case "session_ended":
       return `Session ${old} has ended (${cause}).`
   }

@@ -12,7 +12,7 @@ export function cutText(text: string): string {
   if (text.length <= MAX_TURN_CHARS) return text
   const [head, tail] = [firstPart(text), lastPart(text)]
   const leftOut = (text.length - head.length - tail.length).toLocaleString("en")
-  const mark = `[Throughline left out ${leftOut} characters here: a turn is kept up to 16 MB. The agent's own file has all of it.]`
+  const mark = `[Throughline left out ${leftOut} characters here: a turn is stored up to 16 MB. The agent's own file has all of it.]`
   return `${head}\n\n${mark}\n\n${tail}`
 }
 

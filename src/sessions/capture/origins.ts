@@ -103,7 +103,7 @@ export function makeOrigins({ store, clock, place, machine, onTrouble }: Deps): 
     async trust(given, cwd) {
       const path = pathOf(given, cwd)
       if (isSameOrAbove(path, pathOf(machine.homeDir)))
-        throw new Failure("bad_input", `${path} holds your whole home folder: name the project's folder`, {
+        throw new Failure("bad_input", `${path} contains your whole home folder: use the project's folder`, {
           parameter: "path",
         })
       if (!lookAt(path))

@@ -63,7 +63,7 @@ export function makePush(deps: Deps): Push {
     const project = root && (await projects.ensure(root.uri))
     const dir = project ? fileURLToPath(project.rootUri) : undefined
     if (dir !== undefined && rules.excluded(dir)) {
-      throw new Failure("project_excluded", `nothing is kept of ${dir}`, { path: dir })
+      throw new Failure("project_excluded", `${dir} is excluded`, { path: dir })
     }
     return dir !== undefined && existsSync(dir)
       ? { folder: join(dir, ".throughline", "conversations"), projectPath: dir, rootUri: project!.rootUri }

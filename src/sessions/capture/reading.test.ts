@@ -594,7 +594,7 @@ describe("what no agent should write", () => {
     expect([before, after]).toEqual(["before", "after"])
     expect(cut!.length).toBeLessThanOrEqual(MAX_TURN_CHARS)
     expect([cut!.startsWith("begin 0123"), cut!.endsWith("789 end")]).toEqual([true, true])
-    const leftOut = /\[Throughline left out ([\d,]+) characters here: a turn is kept up to 16 MB\./.exec(cut!)
+    const leftOut = /\[Throughline left out ([\d,]+) characters here: a turn is stored up to 16 MB\./.exec(cut!)
     const count = Number(leftOut?.[1]?.replaceAll(",", ""))
     const around = cut!.length - cut!.split("\n\n")[1]!.length - 4
     expect(around + count).toBe(text.length)

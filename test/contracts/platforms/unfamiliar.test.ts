@@ -100,7 +100,7 @@ test("an agent whose files are all under other names is reported, not passed ove
   const view = await shown(claude, kept)
   expect([view.found, view.warning]).toEqual([
     false,
-    expect.stringMatching(/^files are there, and none looks like .*0001\.jsonl\).*verified with 2\.1\.325/),
+    expect.stringMatching(/^files exist, but none looks like .*0001\.jsonl\).*verified with 2\.1\.325/),
   ])
 })
 

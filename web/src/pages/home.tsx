@@ -9,10 +9,10 @@ import { Loading, Trouble } from "../ui/trouble.tsx"
 import { Waiting } from "../ui/waiting.tsx"
 import { waits } from "../ui/waits.ts"
 
-/** Of these, those that run now are shown above. */
+/** Fetched; those that run now are shown above and left out of the list. */
 const RECENT = 16
 
-/** What runs on this machine now, and what waits for a person. */
+/** Running sessions, and everything that needs a person. */
 export function Home() {
   const live = useAsk(() => ask("sessions.live", {}), { on: isAboutSessions, everyMs: 5_000 }).value
   const recent = useAsk(() => ask("sessions.list", { limit: RECENT }), {
@@ -20,11 +20,11 @@ export function Home() {
     everyMs: 30_000,
   }).value
   const restarts = useRestarts()
-  // Shown together: what comes a moment later would push away what somebody reads already.
+  // Rendered together: a late section would shift the text that somebody is already reading.
   const isReady = [live, recent, waits.value, restarts].every(({ value, trouble }) => value ?? trouble)
   return (
     <>
-      <h1>Now</h1>
+      <h1>Home</h1>
       {isReady ? (
         <div class="home">
           <div class="home-side">
@@ -50,7 +50,7 @@ type LiveSession = Awaited<ReturnType<typeof ask<"sessions.live">>>["sessions"][
 
 function Live({ value, trouble }: Asked<{ sessions: readonly LiveSession[] }>) {
   return (
-    <section class="section" aria-label="Sessions that run now">
+    <section class="section" aria-label="Running sessions">
       <h2>Running</h2>
       <Trouble text={trouble} />
       {value?.sessions.length === 0 ? (
@@ -58,7 +58,7 @@ function Live({ value, trouble }: Asked<{ sessions: readonly LiveSession[] }>) {
           title="No agent is running"
           hint={
             <>
-              Start one in any folder and it appears here. <code>throughline setup</code> lets agents say when they
+              Start one in any folder and it appears here. Run <code>throughline setup</code> so agents report when they
               start.
             </>
           }
@@ -83,7 +83,7 @@ function LiveCard({
   const ways = [
     pane && `tmux ${pane}`,
     direct && "direct",
-    wakes && "wakes for mail",
+    wakes && "wakes on message",
     topic && `Telegram: ${topic}`,
     unattended && teams[0] && `ask ${teams[0]}`,
   ].filter(Boolean)
@@ -93,7 +93,7 @@ function LiveCard({
         <Agent platform={session.platform} />
         <Untrusted of={session} />
         <span class={`state state-${status}`}>
-          {status === "waiting" ? `waits for you${waitingFor ? `: ${waitingFor}` : ""}` : status}
+          {status === "waiting" ? `needs you${waitingFor ? `: ${waitingFor}` : ""}` : status}
           {since && (
             <>
               {" · "}
@@ -107,7 +107,7 @@ function LiveCard({
       </a>
       {last && (
         <p class="words">
-          <span class="sr-only">Last words: </span>
+          <span class="sr-only">Last message: </span>
           {last.role === "user" && <strong>{mail?.from ?? "You"}: </strong>}
           {mail?.words ?? last.text}
         </p>
@@ -118,17 +118,17 @@ function LiveCard({
           {projectName(session.mcpRootUri ?? session.projectPath)}
         </span>
         <span>
-          <span class="sr-only">Reached by: </span>
-          {ways.length > 0 ? ways.join(" · ") : "cannot be reached"}
+          <span class="sr-only">Reachable through: </span>
+          {ways.length > 0 ? ways.join(" · ") : "not reachable"}
         </span>
       </p>
     </li>
   )
 }
 
-type Kept = Awaited<ReturnType<typeof ask<"sessions.list">>>
+type SessionList = Awaited<ReturnType<typeof ask<"sessions.list">>>
 
-function Recent({ value, trouble, running }: Asked<Kept> & { running: readonly string[] }) {
+function Recent({ value, trouble, running }: Asked<SessionList> & { running: readonly string[] }) {
   const others = value?.sessions.filter(({ id }) => !running.includes(id))
   return (
     <section class="section" aria-label="Recent sessions">
@@ -136,8 +136,8 @@ function Recent({ value, trouble, running }: Asked<Kept> & { running: readonly s
       <Trouble text={trouble} />
       {value?.sessions.length === 0 ? (
         <Empty
-          title="Nothing is kept yet"
-          hint="Conversations of the agents on this machine appear by themselves. Health shows what is looked at."
+          title="No sessions yet"
+          hint="Conversations are imported automatically; see Health for the agents being watched."
         />
       ) : (
         <ul class="rows">

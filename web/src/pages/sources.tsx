@@ -4,17 +4,17 @@ import { Empty } from "../ui/empty.tsx"
 import { Scroll } from "../ui/scroll.tsx"
 import { Settings } from "../ui/settings.tsx"
 import { TableHead } from "../ui/table-head.tsx"
-import { Time } from "../ui/time.tsx"
+import { counted, Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
 
 const EVERY_MS = 5_000
 
-/** Every agent that is looked at, and how the program itself is. */
+/** Monitored agents, the daemon's state, and the settings. */
 export function Sources() {
   const doctor = useAsk(() => ask("doctor", {}), { everyMs: 30_000 }).value
   const sources = useAsk(() => ask("sources", {}), { everyMs: EVERY_MS }).value
   const status = useAsk(() => ask("status", {}), { everyMs: EVERY_MS }).value
-  // Shown together, so that nothing is pushed away by what comes a moment later.
+  // Rendered together: a late section would shift the rest.
   const isReady = [doctor, sources, status].every(({ value, trouble }) => value ?? trouble)
   return (
     <>
@@ -23,7 +23,7 @@ export function Sources() {
         <>
           <Findings {...doctor} />
           <Agents {...sources} />
-          <Inside {...status} />
+          <Daemon {...status} />
           <Settings />
         </>
       ) : (
@@ -40,8 +40,8 @@ type Answer<Name extends "doctor" | "sources" | "status"> = Asked<Awaited<Return
 
 function Findings({ value, trouble }: Answer<"doctor">) {
   return (
-    <section class="section" aria-label="Findings">
-      <h2>Findings</h2>
+    <section class="section" aria-label="Checks">
+      <h2>Checks</h2>
       <Trouble text={trouble} />
       {!value ? (
         <Loading />
@@ -70,7 +70,7 @@ function Findings({ value, trouble }: Answer<"doctor">) {
   )
 }
 
-/** Moments as this place writes them. */
+/** Timestamps in the local format. */
 const withTimes = (text: string) =>
   text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (moment) => new Date(moment).toLocaleString())
 
@@ -87,7 +87,7 @@ function Agents({ value, trouble }: Answer<"sources">) {
       <Trouble text={trouble} />
       {progress?.importing && (
         <p>
-          Reading what is there: {progress.sourcesDone} of {progress.sourcesDone + progress.sourcesLeft} files.{" "}
+          Importing: {progress.sourcesDone} of {progress.sourcesDone + progress.sourcesLeft} files.{" "}
           <progress
             aria-label="Import"
             value={progress.bytesDone}
@@ -100,12 +100,12 @@ function Agents({ value, trouble }: Answer<"sources">) {
       ) : there.length === 0 ? (
         <Empty
           title="No agent was found on this machine"
-          hint="Start one in any folder: what it keeps is found by itself, within seconds."
+          hint="Start one in any folder; it is detected within seconds."
         />
       ) : (
-        <Scroll label="Table of agents">
+        <Scroll label="Agents">
           <table class="wide">
-            <TableHead columns={["Agent", "Sessions", "Turns", "Files", "Size", "Last read", "Waiting", "Skipped"]} />
+            <TableHead columns={["Agent", "Sessions", "Turns", "Files", "Size", "Last read", "Pending", "Skipped"]} />
             <tbody>
               {there.map((source) => (
                 <tr key={source.platform}>
@@ -134,13 +134,11 @@ function Agents({ value, trouble }: Answer<"sources">) {
       )}
       {value && value.repositoryFiles.length > 0 && (
         <p>
-          {value.repositoryFiles.length.toLocaleString()} of the files are inside of project folders. What an untrusted
-          one says is marked, and left out of briefs: <code>throughline sources</code> lists them.
+          {counted(value.repositoryFiles.length, "file")} inside project folders. Untrusted ones are marked in search
+          and left out of briefs; list them with <code>throughline sources</code>.
         </p>
       )}
-      {absent.length > 0 && (
-        <p class="muted">Looked for and not found: {absent.map(({ label }) => label).join(", ")}.</p>
-      )}
+      {absent.length > 0 && <p class="muted">Not installed: {absent.map(({ label }) => label).join(", ")}.</p>}
     </section>
   )
 }
@@ -148,23 +146,25 @@ function Agents({ value, trouble }: Answer<"sources">) {
 const sized = (bytes: number) =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1e3).toLocaleString()} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 
-function Inside({ value }: Answer<"status">) {
+const freshness = (behind = 0) => (behind === 0 ? "up to date" : `${behind.toLocaleString()} behind`)
+
+function Daemon({ value }: Answer<"status">) {
   if (!value) return <Loading />
   const { store, search } = value
   const facts: [string, string][] = [
     ["Version", `${value.version}, pid ${value.pid}, ${value.memoryMb} MB`],
-    ["Home", value.home],
-    ["Store", `${store.kind} ${store.version}, ${sized(store.sizeBytes)}`],
-    ["Kept", `${store.sessions.toLocaleString()} sessions, ${store.thoughts.toLocaleString()} thoughts`],
+    ["Data directory", value.home],
+    ["Database", `${store.kind} ${store.version}, ${sized(store.sizeBytes)}`],
+    ["Stored", `${counted(store.sessions, "session")}, ${counted(store.thoughts, "thought")}`],
     [
-      "Search",
-      search.trouble ?? `${(search.documents ?? 0).toLocaleString()} turns and thoughts, ${search.behind ?? 0} behind`,
+      "Search index",
+      search.trouble ?? `${(search.documents ?? 0).toLocaleString()} turns and thoughts, ${freshness(search.behind)}`,
     ],
-    ...value.followers.map(({ name, lag }): [string, string] => [name, lag === 0 ? "up to date" : `${lag} behind`]),
+    ...value.followers.map(({ name, lag }): [string, string] => [name, freshness(lag)]),
   ]
   return (
-    <section class="section" aria-label="Inside">
-      <h2>Inside</h2>
+    <section class="section" aria-label="Daemon">
+      <h2>Daemon</h2>
       <dl class="facts">
         {facts.map(([name, text]) => (
           <div key={name}>

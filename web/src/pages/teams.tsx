@@ -18,11 +18,11 @@ type Pair = State["pairs"][number]
 const NOBODY = "you"
 const isAboutTeams = ({ kind }: { kind: string }) => /^(team|teams|ask|pair|message|permission)\./.test(kind)
 
-/** Who asks whom: the matrix, the processes behind it, the queues, and a question of one's own. */
+/** The matrix of pairs, their processes, the queues, and a form to ask a team. */
 export function Teams() {
   const { value, trouble } = useAsk(() => ask("teams_status", {}), { on: isAboutTeams, everyMs: 2_000 }).value
   const queue = useAsk(() => ask("queue_status", {}), { on: ({ kind }) => kind.startsWith("message.") }).value
-  // Shown together, so that nothing is pushed away by what comes a moment later.
+  // Rendered together: a late section would shift the rest.
   const isReady = [waits.value, queue].every((asked) => asked.value ?? asked.trouble)
   if (!value || !isReady) return trouble === undefined ? <Loading lines={6} /> : <Trouble text={trouble} />
   if (value.teams.length === 0)
@@ -46,8 +46,8 @@ export function Teams() {
       <h1>Teams</h1>
       <Trouble text={trouble} />
       {waiting.length > 0 && (
-        <section class="section" aria-label="Permissions">
-          <h2>Asks to be allowed</h2>
+        <section class="section" aria-label="Permission requests">
+          <h2>Permission requests</h2>
           <Permissions permissions={waiting} />
         </section>
       )}
@@ -70,7 +70,7 @@ function Matrix({ state: { teams, pairs } }: { state: State }) {
         <table class="matrix">
           <TableHead
             columns={[
-              "asks ↓ is asked →",
+              "From ↓ / To →",
               ...teams.map(({ name, platform, color }) => (
                 <>
                   <Team name={name} color={color} /> <Agent platform={platform} />
@@ -126,9 +126,9 @@ function Cell({ pairs, name, onOpen }: { pairs: readonly Pair[]; name: string; o
     <button type="button" class={`cell cell-${state}`} onClick={() => onOpen(name)}>
       <span class="sr-only">{name}: </span>
       <strong>{messages}</strong>
-      <span class="sr-only"> messages </span>
+      <span class="sr-only"> {messages === 1 ? "message" : "messages"} </span>
       {running > 0 && <span class="state state-running">asking</span>}
-      {waiting > 0 && <span class="state state-queued">{waiting} waiting</span>}
+      {waiting > 0 && <span class="state state-queued">{waiting} queued</span>}
     </button>
   )
 }
@@ -213,17 +213,17 @@ function Queue({ queue, color }: { queue: Target; color: string | undefined }) {
         {current_task && <span class="muted">{current_task}</span>}
       </span>
       <span class="row-facts">
-        <span>{pending + in_progress === 0 ? "nothing waits" : `${pending} waiting`}</span>
+        <span>{pending + in_progress === 0 ? "empty" : `${pending} queued`}</span>
         {from && <span>from {from.join(", ")}</span>}
-        {in_progress > 0 && <span>{in_progress} under way</span>}
+        {in_progress > 0 && <span>{in_progress} in progress</span>}
         {fetches ? (
-          <span>fetches its mail with pull_updates</span>
+          <span>fetches messages itself</span>
         ) : (
           waits_for && <span class="state state-queued">{waits_for}</span>
         )}
         {fetches && session_id && session_file_at && (
           <span>
-            session {session_id}, in its file <Time at={session_file_at} />
+            session {session_id}, reported <Time at={session_file_at} />
           </span>
         )}
       </span>

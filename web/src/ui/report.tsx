@@ -10,10 +10,10 @@ import { counted, lasting } from "./time.tsx"
 type Report = Awaited<ReturnType<typeof ask<"analytics">>>
 type Day = Report["agents"][number]["days"][number]
 
-/** More than these in one plot nobody can tell apart. */
+/** Lines in one plot that can still be told apart. */
 const MOST = 5
 
-/** The plots, and the figures behind them. */
+/** Totals, plots and tables. */
 export function Report({ report }: { report: Report }) {
   const { total: all } = report
   return (
@@ -21,11 +21,11 @@ export function Report({ report }: { report: Report }) {
       <dl class="figures">
         <Figure name="Sessions" value={all.sessions.toLocaleString()} />
         <Figure name="Prompts" value={all.prompts.toLocaleString()} />
-        <Figure name="Per session" value={all.promptsPerSession.toLocaleString()} />
+        <Figure name="Prompts per session" value={all.promptsPerSession.toLocaleString()} />
         <Figure name="Asks" value={all.asks.toLocaleString()} />
-        <Figure name="Tokens read" value={short(all.inputTokens)} />
-        <Figure name="Tokens written" value={short(all.outputTokens)} />
-        <Figure name="Cost, as told" value={money(all.costUsd)} />
+        <Figure name="Input tokens" value={short(all.inputTokens)} />
+        <Figure name="Output tokens" value={short(all.outputTokens)} />
+        <Figure name="Reported cost" value={money(all.costUsd)} />
       </dl>
       <div class="plots">
         <DayPlots report={report} />
@@ -54,14 +54,14 @@ function DayPlots({ report }: { report: Report }) {
         head: ["Day", ...series.map(({ label }) => label)],
         rows: [
           ...dates.map((day, at) => [day, ...series.map(({ values }) => format(values[at]!))]).toReversed(),
-          ["All", ...series.map(({ values }) => format(total(values)))],
+          ["Total", ...series.map(({ values }) => format(total(values)))],
         ],
       }}
     >
       {series.length > 0 ? (
         <Plot days={dates} series={series} label={title} format={format} />
       ) : (
-        <p class="plot-none">No agent told it in this time.</p>
+        <p class="plot-none">No agent reported this in the selected period.</p>
       )}
     </Panel>
   ))
@@ -81,14 +81,18 @@ function plotsOf({ days, agents, projects }: Report): { dates: string[]; plots: 
   const of = (things: typeof byAgent, value: (day: Day) => number | undefined) =>
     seriesOf(things, dates, { of: value, most: MOST, rest: whole })
   const used = [
-    { label: "written", days: days.map(({ day, outputTokens }) => ({ day, tokens: outputTokens })) },
-    { label: "read", days: days.map(({ day, inputTokens }) => ({ day, tokens: inputTokens })) },
+    { label: "output", days: days.map(({ day, outputTokens }) => ({ day, tokens: outputTokens })) },
+    { label: "input", days: days.map(({ day, inputTokens }) => ({ day, tokens: inputTokens })) },
   ]
   return {
     dates,
     plots: [
-      { title: "Prompts a day, by agent", series: of(byAgent, ({ prompts }) => prompts), format: inFull },
-      { title: "Tokens a day", series: seriesOf(used, dates, { of: ({ tokens }) => tokens, most: 2 }), format: short },
+      { title: "Prompts per day, by agent", series: of(byAgent, ({ prompts }) => prompts), format: inFull },
+      {
+        title: "Tokens per day",
+        series: seriesOf(used, dates, { of: ({ tokens }) => tokens, most: 2 }),
+        format: short,
+      },
       { title: "Tokens by agent", series: of(byAgent, ({ tokens }) => tokens), format: short },
       { title: "Tokens by project", series: of(byProject, ({ tokens }) => tokens), format: short },
       { title: "Cost by agent", series: of(byAgent, ({ costUsd }) => costUsd), format: money },
@@ -106,21 +110,21 @@ function Lifetimes({ report: { lasted, lifetimeMs } }: { report: Report }) {
   })
   return (
     <Panel
-      title="How long sessions last"
+      title="Session length"
       numbers={{
         head: ["", "Time"],
         rows: [
-          ["Half within", lasting(lifetimeMs.medianMs)],
-          ["95 % within", lasting(lifetimeMs.p95Ms)],
+          ["Median", lasting(lifetimeMs.medianMs)],
+          ["p95", lasting(lifetimeMs.p95Ms)],
           ["Longest", lasting(lifetimeMs.longestMs)],
         ],
       }}
     >
       <p class="muted">
-        Half of them within {lasting(lifetimeMs.medianMs)}, 95 % within {lasting(lifetimeMs.p95Ms)}.
+        Median {lasting(lifetimeMs.medianMs)}, p95 {lasting(lifetimeMs.p95Ms)}
       </p>
       <Bars
-        label="Sessions by how long they lasted"
+        label="Sessions by length"
         bars={lasted.map(({ sessions }, at) => ({
           name: names[at]!,
           value: sessions,
@@ -140,7 +144,7 @@ function Pairs({ report: { pairs } }: { report: Report }) {
       <Panel
         title="Busiest pairs"
         numbers={{
-          head: ["Pair", "Asks", "Failed", "Read", "Written", "Cost"],
+          head: ["Pair", "Asks", "Failed", "Input", "Output", "Cost"],
           rows: pairs.map((pair) => [
             nameOf(pair),
             pair.asks,
@@ -158,9 +162,9 @@ function Pairs({ report: { pairs } }: { report: Report }) {
       </Panel>
       {answered.length > 0 && (
         <Panel
-          title="How long answers take"
+          title="Response time"
           numbers={{
-            head: ["Pair", "Answers", "Half within", "95 % within", "Longest", "At work, half within"],
+            head: ["Pair", "Answers", "Median", "p95", "Longest", "Median working time"],
             rows: answered.map((pair) => [
               nameOf(pair),
               pair.responseMs!.count,
@@ -172,12 +176,12 @@ function Pairs({ report: { pairs } }: { report: Report }) {
           }}
         >
           <Bars
-            label="How soon each pair is answered"
+            label="Response time by pair"
             bars={answered.map((pair) => ({
               name: nameOf(pair),
               value: pair.responseMs!.p95Ms,
               inner: pair.responseMs!.medianMs,
-              words: `half within ${lasting(pair.responseMs!.medianMs)}, 95 % within ${lasting(pair.responseMs!.p95Ms)}`,
+              words: `median ${lasting(pair.responseMs!.medianMs)}, p95 ${lasting(pair.responseMs!.p95Ms)}`,
             }))}
           />
         </Panel>
@@ -187,10 +191,10 @@ function Pairs({ report: { pairs } }: { report: Report }) {
 }
 
 function Tables({ report: { days, agents, projects, sessions } }: { report: Report }) {
-  const head = ["Sessions", "Prompts", "Asks", "Read", "Written", "Cost"]
+  const head = ["Sessions", "Prompts", "Asks", "Input", "Output", "Cost"]
   return (
     <div class="panel tables">
-      <h2>All figures</h2>
+      <h2>All data</h2>
       <Numbers
         title="Agents"
         head={["Agent", ...head]}
@@ -203,8 +207,8 @@ function Tables({ report: { days, agents, projects, sessions } }: { report: Repo
       />
       <Numbers title="Days" head={["Day", ...head]} rows={days.toReversed().map((day) => [day.day, ...cells(day)])} />
       <Numbers
-        title="Sessions that used most"
-        head={["Session", "Agent", "Prompts", "Read", "Written", "Lasted", "Cost"]}
+        title="Top sessions by tokens"
+        head={["Session", "Agent", "Prompts", "Input", "Output", "Length", "Cost"]}
         rows={sessions.map((session) => [
           session.id === undefined ? (
             session.title

@@ -54,7 +54,7 @@ function rulesIn(params: Params): PermissionRequest["suggestions"] {
     if (decision === "acceptForSession") return [{ label: "the same for the whole session", value: decision }]
     const prefix = typeof decision === "object" ? decision.acceptWithExecpolicyAmendment : undefined
     if (!prefix) return []
-    return [{ label: `commands that begin with ${prefix.execpolicy_amendment.join(" ")}`, value: decision }]
+    return [{ label: `commands that start with ${prefix.execpolicy_amendment.join(" ")}`, value: decision }]
   })
 }
 

@@ -97,7 +97,7 @@ async function within(gone: Promise<string>, ms: number): Promise<boolean> {
 }
 
 function notStarted(error: NodeJS.ErrnoException, command: string, cwd: string): Failure {
-  if (!existsSync(cwd)) return new Failure("root_not_found", `the folder ${cwd} is not there`, {}, { cause: error })
+  if (!existsSync(cwd)) return new Failure("root_not_found", `the folder ${cwd} does not exist`, {}, { cause: error })
   if (error.code === "ENOENT")
     return new Failure("agent_missing", `the program ${command} was not found`, { program: command }, { cause: error })
   return new Failure("agent_failed", `${command} could not be started: ${error.message}`, {}, { cause: error })

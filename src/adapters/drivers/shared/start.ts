@@ -26,7 +26,7 @@ const late = Symbol("late")
 
 /** What a process that sessions share would not notice by itself, or would pass over. */
 export function checked({ projectDir, settingsFile }: DriveWish, can: { settings: boolean }): void {
-  if (!existsSync(projectDir)) throw new Failure("root_not_found", `the folder ${projectDir} is not there`)
+  if (!existsSync(projectDir)) throw new Failure("root_not_found", `the folder ${projectDir} does not exist`)
   if (settingsFile !== null && !can.settings)
     throw new Failure("bad_input", `settingsFile ${settingsFile}: this agent takes no file with settings`)
 }

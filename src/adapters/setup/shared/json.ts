@@ -94,7 +94,7 @@ export function editJson(path: string, summary: string, change: (file: JsonFile)
   check(path, after)
   // Done again it must change nothing; a key that is there twice is read from one place and written at the other.
   change(file)
-  if (file.text !== after) throw malformed(path, start, 0, "a key stands in it more than once")
+  if (file.text !== after) throw malformed(path, start, 0, "a key occurs more than once")
   return [{ path, before, after: mark + after, summary }]
 }
 
