@@ -3,7 +3,7 @@ import { CommanderError } from "commander"
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { operations } from "../operations/list.ts"
-import { cli } from "../surfaces/cli.ts"
+import { cli, grouped } from "../surfaces/cli.ts"
 import { agentAbove } from "./agent-shell.ts"
 import { addProcessCommands } from "./commands.ts"
 import { addCompletionCommand } from "./completion-command.ts"
@@ -42,13 +42,14 @@ export async function commandLine(given: Environment, argv: string[]): Promise<v
     write: (text) => page(environment.demo ? remindOfDemo(text) : text, environment.pager),
     style: terminalStyle(),
     extras: peopleExtras({ call: calls.call, caller, pager: environment.pager }),
+    hint: (text) => void process.stderr.write(`${text}\n`),
     ...(process.stderr.isTTY ? { draw } : {}),
     confirm,
     refused() {
       process.exitCode = REFUSED
     },
   })
-  program.option("--demo", "work on the sample history that `start --demo` makes")
+  program.option("--demo", "use the sample data of `start --demo`")
   const drawing = process.stderr.isTTY ? draw : undefined
   addStartCommands(program, { home, environment, calls, write, draw: drawing })
   addProcessCommands(program, { home, environment, calls, caller, write })
@@ -57,6 +58,7 @@ export async function commandLine(given: Environment, argv: string[]): Promise<v
   addServiceCommands(program, { home, environment, write, confirm })
   addSetupCommands(program, { home, environment, write, confirm })
   addCompletionCommand(program, { write })
+  grouped(program)
   // A pager that is closed early is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
   try {
@@ -74,7 +76,7 @@ const REFUSED = 3
 
 /** What an answer proposes to type next is meant for the demo, and would go to the user's own daemon. */
 function remindOfDemo(text: string): string {
-  return !/^[[{]/.test(text) && /\bthroughline [a-z]/.test(text) ? `${text}(In the demo, add --demo to it.)\n` : text
+  return !/^[[{]/.test(text) && /\bthroughline [a-z]/.test(text) ? `${text}(Add --demo to these commands.)\n` : text
 }
 
 /** On stderr, so that what is printed can still be piped. */
@@ -84,7 +86,7 @@ function draw(line: string): void {
 
 async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY)
-    throw new Failure("bad_input", `${question} Add --yes: there is no terminal to ask on`, { parameter: "yes" })
+    throw new Failure("bad_input", `${question} Add --yes: there is no terminal to confirm on`, { parameter: "yes" })
   const reader = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await reader.question(`${question} [y/N] `)
   reader.close()

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest"
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import { type Operation, operation } from "../operations/operation.ts"
-import { cli } from "./cli.ts"
+import { type CliOptions, cli, grouped } from "./cli.ts"
 import { failureText } from "./failure-text.ts"
 
 const garden = operation({
@@ -83,42 +83,66 @@ const rain = operation({
   input: z.strictObject({ litres: z.number().describe("How much") }),
 })
 
+const field = operation({
+  name: "field",
+  summary: "Look at a field",
+  effect: "read",
+  access: "anyone",
+  on: ["cli"],
+  input: z.strictObject({
+    root: z.string().optional().describe("Where"),
+    platform: z.string().optional().describe("Whose"),
+    seed_key: z.string().optional().describe("Which seed"),
+  }),
+  output: z.object({}),
+  text: () => "brown",
+  run: async () => ({}),
+})
+
 const hidden = operation({ ...fell, name: "garden.hidden", on: ["http"] })
 
 let written: string
 let asked: { name: string; input: unknown; how: string }[]
 let answers: boolean[]
 let refusals: number
+let hints: string[]
+let refusal: Failure | undefined
 beforeEach(() => {
+  hints = []
+  refusal = undefined
   refusals = 0
   written = ""
   asked = []
   answers = []
 })
 
+const asking = (how: string) => async (name: string, input: unknown) => {
+  // As it goes over the wire: what is undefined is not sent.
+  asked.push({ name, input: JSON.parse(JSON.stringify(input)), how })
+  if (refusal) throw refusal
+  return { planted: (input as { plant?: string }).plant === "stone" ? "nothing" : "oak" }
+}
+const options: CliOptions = {
+  version: "1.2.3",
+  operations: [garden, fell, mow, look, rain, field, hidden] as unknown as Operation[],
+  call: asking("starting"),
+  callIfRunning: asking("if running"),
+  caller: { surface: "cli" },
+  write: (text) => {
+    written += text
+  },
+  hint: (text) => void hints.push(text),
+  refused() {
+    refusals++
+  },
+  confirm: async (question) => {
+    written += `${question}\n`
+    return answers.shift() ?? false
+  },
+}
+
 async function run(...argv: string[]): Promise<void> {
-  const asking = (how: string) => async (name: string, input: unknown) => {
-    // As it goes over the wire: what is undefined is not sent.
-    asked.push({ name, input: JSON.parse(JSON.stringify(input)), how })
-    return { planted: (input as { plant?: string }).plant === "stone" ? "nothing" : "oak" }
-  }
-  const program = cli({
-    version: "1.2.3",
-    operations: [garden, fell, mow, look, rain, hidden] as unknown as Operation[],
-    call: asking("starting"),
-    callIfRunning: asking("if running"),
-    caller: { surface: "cli" },
-    write: (text) => {
-      written += text
-    },
-    refused() {
-      refusals++
-    },
-    confirm: async (question) => {
-      written += `${question}\n`
-      return answers.shift() ?? false
-    },
-  })
+  const program = cli(options)
   quiet(program)
   await program.parseAsync(argv, { from: "user" })
 }
@@ -194,6 +218,54 @@ describe("an operation becomes a command", () => {
     await expect(run("garden", "--help")).rejects.toMatchObject({ exitCode: 0 })
     expect(written).not.toContain("hidden")
   })
+})
+
+describe("flags have one spelling", () => {
+  test.each([
+    [["--project", "x", "--agent", "codex", "--seed-key", "k"], []],
+    [
+      ["--root", "x", "--platform", "codex", "--seed_key", "k"],
+      ["--root is now --project", "--platform is now --agent", "--seed_key is now --seed-key"],
+    ],
+  ])("%j", async (argv, expected) => {
+    await run("field", ...argv)
+    expect(asked[0]!.input).toEqual({ root: "x", platform: "codex", seed_key: "k" })
+    expect(hints).toEqual(expected)
+  })
+
+  test("help shows only the current one", async () => {
+    await expect(run("field", "--help")).rejects.toMatchObject({ exitCode: 0 })
+    expect(written.match(/--[a-z][\w-]*/g)).toEqual(["--project", "--agent", "--seed-key", "--json", "--help"])
+  })
+
+  test("a refusal names the flag, not the parameter", async () => {
+    refusal = new Failure("bad_input", 'root must be a folder, got "x"', { parameter: "root" })
+    await expect(run("field", "--project", "x")).rejects.toThrow('--project: must be a folder, got "x"')
+    refusal = new Failure("bad_input", 'root: unknown folder "x"', { parameter: "root" })
+    await expect(run("field", "--project", "x")).rejects.toThrow('--project: unknown folder "x"')
+    refusal = new Failure("bad_input", 'root = "x": must be a folder', { parameter: "root" })
+    await expect(run("field", "--project", "x")).rejects.toThrow('root = "x": must be a folder')
+  })
+})
+
+test("a required input may be at a position or behind a flag of the same name", async () => {
+  const input = z.strictObject({ season: z.string() })
+  const fence = { ...look, command: "fence", input, positional: ["season"], flags: { season: "season" } }
+  for (const argv of [["--season", "spring"], ["autumn"]]) {
+    const program = cli({ ...options, operations: [fence] as never })
+    quiet(program)
+    await program.parseAsync(["fence", ...argv], { from: "user" })
+  }
+  expect(asked.map((one) => one.input)).toEqual([{ season: "spring" }, { season: "autumn" }])
+})
+
+test("the commands of the program are in groups", () => {
+  const program = cli({ ...options, operations: [look, { ...look, name: "search", command: "search" }] as never })
+  grouped(program)
+  expect(program.helpInformation().match(/^(Find|Administer):\n {2}\w+/gm)).toEqual([
+    "Find:\n  search",
+    "Administer:\n  garden",
+  ])
 })
 
 describe("what is wrong is refused before anything is asked", () => {

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander"
 import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
+import { Failure } from "../domain/failure.ts"
 import { visible } from "../operations/columns.ts"
 import type { Call } from "../operations/invoke.ts"
 import { commandsOf, type Operation, type Style } from "../operations/operation.ts"
@@ -17,6 +18,8 @@ export interface CliOptions {
   draw?(line: string): void
   /** Told when the answer says no, so that the program ends with a code that says so. */
   refused?(): void
+  /** Shown beside the answer, which stays as it is for scripts. */
+  hint?(text: string): void
   /** Asks a person yes or no before something is destroyed. */
   confirm(question: string): Promise<boolean>
   /** Absent where there are no colours. */
@@ -36,12 +39,13 @@ export interface CommandExtra {
 /** The commands that operations describe. Those about the process itself are added by the daemon room. */
 export function cli(options: CliOptions): Command {
   const program = new Command("throughline")
-    .description("Sessions of coding agents that outlive the process, the context window, the agent and the machine.")
+    .description("Coding-agent sessions that outlive the process, the context window, the agent and the machine.")
     .version(options.version)
     // Before the commands are added, which inherit it: a wrong option must not end the process with a code of its own.
     .exitOverride()
-    .showHelpAfterError("(add --help for what is possible)")
+    .showHelpAfterError("(run with --help for usage)")
     .enablePositionalOptions()
+    .commandsGroup(OTHERS)
   for (const op of options.operations) {
     if (op.on.includes("cli")) for (const words of commandsOf(op)) addCommand(program, words, op, options)
   }
@@ -60,21 +64,34 @@ function addCommand(program: Command, words: string, op: Operation, options: Cli
     command.argument(isNeeded ? `<${argument}>` : `[${argument}]`, properties[name]?.description ?? "")
   }
   for (const [flags, description] of extra?.options ?? []) command.option(flags, description)
-  for (const [name, schema] of Object.entries(properties)) {
-    if (!positional.includes(name)) command.addOption(optionOf(name, schema, required.includes(name)))
-  }
-  for (const [name, flag] of Object.entries(op.flags ?? {}))
-    if (flag !== undefined) command.addOption(optionOf(flag, properties[name] ?? {}, false))
+  const flagged = Object.keys(properties).filter((name) => !positional.includes(name))
+  const spelled = [
+    ...flagged.map((name) => ({ name, flag: flagOf(name) })),
+    ...Object.entries(op.flags ?? {}).flatMap(([name, flag]) => (flag === undefined ? [] : [{ name, flag }])),
+  ]
+  for (const { name, flag } of spelled)
+    command.addOption(
+      optionOf(flag, properties[name] ?? {}, required.includes(name) && flag === name && !positional.includes(name)),
+    )
+  const retired = flagged.flatMap((name) =>
+    flagOf(name) === name ? [] : [{ name, option: retiredOption(name, properties[name]!) }],
+  )
+  for (const { option } of retired) command.addOption(option)
   command.option("--json", "print the answer as JSON")
   command.action(async (...args: unknown[]) => {
     const flags = command.opts<Record<string, unknown>>()
     const given = Object.fromEntries(positional.map((name, index) => [name, joined(args[index])]))
-    const renamed = Object.fromEntries(
-      Object.entries(op.flags ?? {}).flatMap(([name, flag]) => {
-        const value = flag === undefined ? undefined : flags[flag]
+    const renamed = Object.fromEntries([
+      ...retired.flatMap(({ name, option }) => {
+        const value = flags[option.attributeName()]
+        if (value !== undefined) options.hint?.(`${option.long} is now --${kebab(flagOf(name))}`)
         return value === undefined ? [] : [[name, value]]
       }),
-    )
+      ...spelled.flatMap(({ name, flag }) => {
+        const value = flags[camelCase(flag)]
+        return value === undefined ? [] : [[name, value]]
+      }),
+    ])
     const { json, yes, ...asked } = { ...flags, ...given, ...renamed }
     // Known by the name that the operation has for it; whoever fills in the rest may call it.
     for (const flag of Object.values(op.flags ?? {}))
@@ -91,14 +108,18 @@ function addCommand(program: Command, words: string, op: Operation, options: Cli
       if (!(await options.confirm(planned ? visible(op.question!(planned, input)) : `${op.summary}?`))) return
     }
     const stop = json || !op.progress ? () => {} : showProgress(op.progress, options)
-    const output = await call(op.name, input, options.caller).finally(stop)
+    const output = await call(op.name, input, options.caller)
+      .catch((error) => {
+        throw inFlags(error, spelled)
+      })
+      .finally(stop)
     if (op.isRefusal?.(output)) options.refused?.()
     if (json) return options.write(`${JSON.stringify(output, null, 2)}\n`)
     if (await extra?.after?.(output, rest)) return
     const styled = options.style && op.styled?.(output, options.style)
     await options.write(`${styled ?? visible((op.forPeople ?? op.text)(output, op.input.parse(input)))}\n`)
   })
-  if (op.effect === "destroy") command.option("--yes", "do not ask")
+  if (op.effect === "destroy") command.option("--yes", "skip the confirmation")
 }
 
 function joined(argument: unknown): unknown {
@@ -135,6 +156,47 @@ function place(program: Command, words: string[]): Command {
   return at.enablePositionalOptions()
 }
 
+/** Names an input as it was typed: `--project` for `root`. */
+function inFlags(error: unknown, spelled: readonly { name: string; flag: string }[]): unknown {
+  if (!(error instanceof Failure) || error.code !== "bad_input") return error
+  const found = spelled.find(({ name }) => name === error.data.parameter)
+  const rest = found && new RegExp(`^${found.name}(?::| (?!=))\\s*(.*)$`, "s").exec(error.message)?.[1]
+  return rest === undefined
+    ? error
+    : new Failure("bad_input", `--${kebab(found!.flag)}: ${rest}`, error.data, { cause: error })
+}
+
+/** What people type for an input whose name belongs to the tools' contract. */
+const FLAGS: Record<string, string> = { platform: "agent", root: "project" }
+const flagOf = (name: string) => FLAGS[name] ?? camelCase(name)
+const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+const camelCase = (name: string) => name.replaceAll(/[-_]([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** The spelling of earlier versions: still accepted, no longer shown. */
+function retiredOption(name: string, schema: JsonSchema): Option {
+  return optionOf(name, { ...schema, default: undefined }, false).hideHelp()
+}
+
+/** The groups of `throughline --help`, in this order. */
+const GROUPS: Record<string, readonly string[]> = {
+  "Find:": ["search", "sessions", "projects", "analytics"],
+  "Continue:": ["resume", "handoff"],
+  "Message:": ["send", "ask", "queue", "updates", "notices", "waiting", "permissions"],
+  "Teams:": ["teams", "up", "down"],
+  "Reach:": ["dashboard", "telegram"],
+}
+const OTHERS = "Administer:"
+
+/** Groups the commands of `--help`; to be called once every command is there. */
+export function grouped(program: Command): void {
+  const order = Object.values(GROUPS).flat()
+  const place = (command: Command) => (order.includes(command.name()) ? order.indexOf(command.name()) : order.length)
+  const commands = program.commands as Command[]
+  commands.sort((a, b) => place(a) - place(b))
+  for (const [group, names] of Object.entries(GROUPS))
+    for (const command of commands) if (names.includes(command.name())) command.helpGroup(group)
+}
+
 interface ObjectSchema {
   properties?: Record<string, JsonSchema>
   required?: string[]
@@ -148,7 +210,7 @@ interface JsonSchema {
 }
 
 function optionOf(name: string, schema: JsonSchema, required: boolean): Option {
-  const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  const flag = `--${kebab(name)}`
   const described = `${schema.description ?? ""}${schema.default === undefined || schema.type === "boolean" ? "" : ` (default ${schema.default})`}`
   if (schema.type === "boolean") return new Option(flag, described)
   if (schema.type === "array") return new Option(`${flag} <values...>`, described)
