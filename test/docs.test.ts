@@ -46,43 +46,6 @@ describe("docs/failures.md", () => {
   })
 })
 
-describe("docs/glossary.md", () => {
-  const entries = rows(read("docs/glossary.md"))
-
-  test("gives each word one meaning, and the words to avoid", () => {
-    for (const [word, meaning, avoid] of entries) {
-      expect(meaning, word).toMatch(/^.+\.$/)
-      expect(avoid, word).not.toBe("")
-    }
-    const words = entries.map(([word]) => word)
-    expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([])
-  })
-
-  test("advises against no word that it defines", () => {
-    const words = new Set(entries.map(([word]) => word!.toLowerCase()))
-    const avoided = entries.flatMap(([word, , avoid]) =>
-      avoid!.split(", ").map((name) => ({ word, name: name.replace(/ \(.*/, "") })),
-    )
-    expect(avoided.filter(({ name }) => words.has(name.toLowerCase()))).toEqual([])
-  })
-
-  test.each([
-    "project",
-    "session",
-    "thought",
-    "journal",
-    "delivery",
-    "caller",
-    "platform",
-    "capture",
-    "source",
-    "turn",
-  ])("has the domain's %s", (noun) => {
-    expect(existsSync(join(project, `src/domain/${noun}.ts`))).toBe(true)
-    expect(entries.map(([word]) => word!.toLowerCase())).toContain(noun)
-  })
-})
-
 describe("docs/adr", () => {
   const files = readdirSync(join(project, "docs/adr")).sort()
 
