@@ -2,7 +2,7 @@ import { ask } from "../api.ts"
 import { Agent, projectName, Untrusted } from "../ui/agent.tsx"
 import { type Asked, useAsk } from "../ui/ask.ts"
 import { Empty } from "../ui/empty.tsx"
-import { mailOf } from "../ui/mail.ts"
+import { Live } from "../ui/live.tsx"
 import { Restarts, useRestarts } from "../ui/restarts.tsx"
 import { amount, Time } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
@@ -45,86 +45,6 @@ export function Home() {
 
 const isAboutSessions = ({ kind }: { kind: string }) =>
   kind === "hook.received" || kind === "turns.kept" || kind.startsWith("session.") || kind.startsWith("team.")
-
-type LiveSession = Awaited<ReturnType<typeof ask<"sessions.live">>>["sessions"][number]
-
-function Live({ value, trouble }: Asked<{ sessions: readonly LiveSession[] }>) {
-  return (
-    <section class="section" aria-label="Running sessions">
-      <h2>Running</h2>
-      <Trouble text={trouble} />
-      {value?.sessions.length === 0 ? (
-        <Empty
-          title="No agent is running"
-          hint={
-            <>
-              Start one in any folder and it appears here. Run <code>throughline setup</code> so agents report when they
-              start.
-            </>
-          }
-        />
-      ) : (
-        <ul class="cards">
-          {value?.sessions.map((one) => (
-            <LiveCard key={one.session.id} one={one} />
-          ))}
-        </ul>
-      )}
-    </section>
-  )
-}
-
-function LiveCard({
-  one: { session, status, waitingFor, pane, direct, wakes, topic, unattended, teams, last, since },
-}: {
-  one: LiveSession
-}) {
-  const mail = last?.role === "user" ? mailOf(last.text) : undefined
-  const ways = [
-    pane && `tmux ${pane}`,
-    direct && "direct",
-    wakes && "wakes on message",
-    topic && `Telegram: ${topic}`,
-    unattended && teams[0] && `ask ${teams[0]}`,
-  ].filter(Boolean)
-  return (
-    <li class="card" data-item data-status={status}>
-      <div class="card-top">
-        <Agent platform={session.platform} />
-        <Untrusted of={session} />
-        <span class={`state state-${status}`}>
-          {status === "waiting" ? `needs you${waitingFor ? `: ${waitingFor}` : ""}` : status}
-          {since && (
-            <>
-              {" · "}
-              <Time at={since} />
-            </>
-          )}
-        </span>
-      </div>
-      <a class="card-title" href={`/sessions/${session.id}`}>
-        {session.title || "Untitled"}
-      </a>
-      {last && (
-        <p class="words">
-          <span class="sr-only">Last message: </span>
-          {last.role === "user" && <strong>{mail?.from ?? "You"}: </strong>}
-          {mail?.words ?? last.text}
-        </p>
-      )}
-      <p class="card-end">
-        <span>
-          <span class="sr-only">Project: </span>
-          {projectName(session.mcpRootUri ?? session.projectPath)}
-        </span>
-        <span>
-          <span class="sr-only">Reachable through: </span>
-          {ways.length > 0 ? ways.join(" · ") : "not reachable"}
-        </span>
-      </p>
-    </li>
-  )
-}
 
 type SessionList = Awaited<ReturnType<typeof ask<"sessions.list">>>
 

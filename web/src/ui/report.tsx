@@ -1,11 +1,12 @@
 import { useMemo } from "preact/hooks"
 import type { ask } from "../api.ts"
 import { agentLabel, projectName } from "./agent.tsx"
-import { Bars } from "./bars.tsx"
-import { Numbers, Panel } from "./numbers.tsx"
+import { money, short } from "./figures.ts"
+import { Panel } from "./numbers.tsx"
 import { Plot } from "./plot.tsx"
+import { Tables } from "./report-tables.tsx"
+import { Lifetimes, Pairs } from "./report-times.tsx"
 import { everyDay, type Series, seriesOf, total } from "./series.ts"
-import { counted, lasting } from "./time.tsx"
 
 type Report = Awaited<ReturnType<typeof ask<"analytics">>>
 type Day = Report["agents"][number]["days"][number]
@@ -101,149 +102,4 @@ function plotsOf({ days, agents, projects }: Report): { dates: string[]; plots: 
   }
 }
 
-function Lifetimes({ report: { lasted, lifetimeMs } }: { report: Report }) {
-  if (!lifetimeMs) return null
-  const names = lasted.map(({ upToMs }, at) => {
-    const from = lasted[at - 1]?.upToMs
-    if (from === undefined) return `under ${lasting(upToMs!)}`
-    return upToMs === undefined ? `over ${lasting(from)}` : `${lasting(from)} to ${lasting(upToMs)}`
-  })
-  return (
-    <Panel
-      title="Session length"
-      numbers={{
-        head: ["", "Time"],
-        rows: [
-          ["Median", lasting(lifetimeMs.medianMs)],
-          ["p95", lasting(lifetimeMs.p95Ms)],
-          ["Longest", lasting(lifetimeMs.longestMs)],
-        ],
-      }}
-    >
-      <p class="muted">
-        Median {lasting(lifetimeMs.medianMs)}, p95 {lasting(lifetimeMs.p95Ms)}
-      </p>
-      <Bars
-        label="Sessions by length"
-        bars={lasted.map(({ sessions }, at) => ({
-          name: names[at]!,
-          value: sessions,
-          words: counted(sessions, "session"),
-        }))}
-      />
-    </Panel>
-  )
-}
-
-function Pairs({ report: { pairs } }: { report: Report }) {
-  const nameOf = ({ from, to, thread }: Report["pairs"][number]) =>
-    `${from ?? "you"} → ${to}${thread === "main" ? "" : ` (${thread})`}`
-  const answered = pairs.filter(({ responseMs }) => responseMs !== undefined)
-  return (
-    <>
-      <Panel
-        title="Busiest pairs"
-        numbers={{
-          head: ["Pair", "Asks", "Failed", "Input", "Output", "Cost"],
-          rows: pairs.map((pair) => [
-            nameOf(pair),
-            pair.asks,
-            pair.states.failed ?? 0,
-            short(pair.inputTokens),
-            short(pair.outputTokens),
-            money(pair.costUsd),
-          ]),
-        }}
-      >
-        <Bars
-          label="Asks of each pair"
-          bars={pairs.map((pair) => ({ name: nameOf(pair), value: pair.asks, words: counted(pair.asks, "ask") }))}
-        />
-      </Panel>
-      {answered.length > 0 && (
-        <Panel
-          title="Response time"
-          numbers={{
-            head: ["Pair", "Answers", "Median", "p95", "Longest", "Median working time"],
-            rows: answered.map((pair) => [
-              nameOf(pair),
-              pair.responseMs!.count,
-              lasting(pair.responseMs!.medianMs),
-              lasting(pair.responseMs!.p95Ms),
-              lasting(pair.responseMs!.longestMs),
-              pair.workMs ? lasting(pair.workMs.medianMs) : "–",
-            ]),
-          }}
-        >
-          <Bars
-            label="Response time by pair"
-            bars={answered.map((pair) => ({
-              name: nameOf(pair),
-              value: pair.responseMs!.p95Ms,
-              inner: pair.responseMs!.medianMs,
-              words: `median ${lasting(pair.responseMs!.medianMs)}, p95 ${lasting(pair.responseMs!.p95Ms)}`,
-            }))}
-          />
-        </Panel>
-      )}
-    </>
-  )
-}
-
-function Tables({ report: { days, agents, projects, sessions } }: { report: Report }) {
-  const head = ["Sessions", "Prompts", "Asks", "Input", "Output", "Cost"]
-  return (
-    <div class="panel tables">
-      <h2>All data</h2>
-      <Numbers
-        title="Agents"
-        head={["Agent", ...head]}
-        rows={agents.map((one) => [agentLabel(one.platform), ...cells(one)])}
-      />
-      <Numbers
-        title="Projects"
-        head={["Project", ...head]}
-        rows={projects.map((one) => [projectName(one.project) || "no project", ...cells(one)])}
-      />
-      <Numbers title="Days" head={["Day", ...head]} rows={days.toReversed().map((day) => [day.day, ...cells(day)])} />
-      <Numbers
-        title="Top sessions by tokens"
-        head={["Session", "Agent", "Prompts", "Input", "Output", "Length", "Cost"]}
-        rows={sessions.map((session) => [
-          session.id === undefined ? (
-            session.title
-          ) : (
-            <a href={`/sessions/${session.id}`}>{session.title || "Untitled"}</a>
-          ),
-          agentLabel(session.platform),
-          session.prompts,
-          short(session.inputTokens),
-          short(session.outputTokens),
-          lasting(session.lifetimeMs),
-          money(session.costUsd),
-        ])}
-      />
-    </div>
-  )
-}
-
-const cells = ({
-  sessions,
-  prompts,
-  asks,
-  inputTokens,
-  outputTokens,
-  costUsd,
-}: Omit<Report["total"], "promptsPerSession">) => [
-  sessions,
-  prompts,
-  asks,
-  short(inputTokens),
-  short(outputTokens),
-  money(costUsd),
-]
-
 const inFull = (value: number) => (Number.isInteger(value) ? value.toLocaleString() : "")
-const short = (value: number) =>
-  Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }).format(value)
-const money = (value: number | undefined) => (value === undefined ? "–" : `$${value.toFixed(2)}`)

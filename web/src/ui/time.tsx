@@ -53,3 +53,6 @@ export const counted = (count: number, what: string) => `${count.toLocaleString(
 /** A session's size in prompts, or in thoughts where it has no prompts. */
 export const amount = ({ promptCount, thoughtCount }: { promptCount: number; thoughtCount: number }) =>
   promptCount === 0 && thoughtCount > 0 ? counted(thoughtCount, "thought") : counted(promptCount, "prompt")
+
+export const sized = (bytes: number) =>
+  bytes < 1e6 ? `${Math.ceil(bytes / 1e3).toLocaleString()} kB` : `${(bytes / 1e6).toFixed(1)} MB`
