@@ -52,7 +52,7 @@ export function inline(text: string): RichText {
       const close = ticks.after(run.length, at)
       if (close === undefined) say(run)
       else {
-        const code = text.slice(at, close).replaceAll("\n", " ")
+        const code = text.slice(at, close).replace(/\n[ \t]*/g, " ")
         const bare = /^ .*\S.* $/s.test(code) ? code.slice(1, -1) : code
         out.marks.push({ mark: { kind: "code" }, from: out.pieces.length, to: out.pieces.length + 1 })
         say(bare)

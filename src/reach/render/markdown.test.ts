@@ -58,6 +58,7 @@ describe("what agents write", () => {
     ["`a_b` and ``c`d``", "<code>a_b</code> and <code>c`d</code>"],
     ["snake_case_name 2*3*4 a * b", "snake_case_name 2*3*4 a * b"],
     ["- one\n  - two\n* three\n1. four\n- [x] five\n- [ ] six", "• one\n  • two\n• three\n1. four\n☑ five\n☐ six"],
+    ["- `a\n  b` and **c\n  d**\n- **e", "• <code>a b</code> and <bold>c\n  d</bold>\n• **e"],
     ["[docs](https://a.b/c_d_e) ok", "<link https://a.b/c_d_e>docs</link> ok"],
     ["[`f()`](https://a.b)", "<link https://a.b>f()</link>"],
     ["[src/a.ts:12](src/a.ts#L12) and [here](src/b.ts)", "src/a.ts:12 and here (src/b.ts)"],

@@ -1,7 +1,7 @@
 import type { RichText, TextMark } from "../../domain/rich-text.ts"
 import { clean } from "./clean.ts"
 import { inline } from "./inline.ts"
-import { concat, legal, marked } from "./marks.ts"
+import { legal, marked } from "./marks.ts"
 import { isTableRule, tableText } from "./table.ts"
 
 const FENCE = /^( *)(`{3,}|~{3,})[ \t]*([^`\n]*)$/
@@ -56,7 +56,8 @@ function read(lines: readonly string[], blocks: Blocks, mayQuote: boolean): void
       blocks.add(quote(lines.slice(at, end)))
       at = end - 1
     } else if (heading) blocks.add(bold(inline(heading[1]!)))
-    else if (item) blocks.add(itemText(item))
+    // The lines below it may go on with it, and with what is open in it.
+    else if (item) paragraph = [itemText(item)]
     else if (line.trim() === "") blocks.gap()
     else blocks.add({ text: "———", marks: [] })
   }
@@ -96,10 +97,10 @@ function bold({ text, marks }: RichText): RichText {
   return { text, marks: [...marked("bold", text).marks, ...marks] }
 }
 
-function itemText([, indent, sign, box, words]: RegExpExecArray): RichText {
+function itemText([, indent, sign, box, words]: RegExpExecArray): string {
   const blanks = " ".repeat(Math.min(indent!.replaceAll("\t", "    ").length, MOST_INDENT))
   const bullet = box === undefined ? (/\d/.test(sign!) ? sign! : "•") : box === " " ? "☐" : "☑"
-  return concat({ text: `${blanks}${bullet} `, marks: [] }, inline(words!.trimEnd()))
+  return `${blanks}${bullet} ${words!.trimEnd()}`
 }
 
 interface Blocks {
