@@ -22,7 +22,7 @@ const middleRoom: Room = { imports: ["domain", "lib"], packages: [], builtins: "
 const rooms: Record<string, Room> = {
   domain: { imports: [], packages: ["zod"], builtins: { "ids.ts": ["node:crypto"] } },
   // Mechanisms that every module may use and that know no noun of ours.
-  lib: { imports: ["domain"], packages: [], builtins: "any" },
+  lib: { imports: ["domain"], packages: ["diff"], builtins: "any" },
   store: { imports: ["domain", "lib"], packages: ["kysely", "better-sqlite3", "pg"], builtins: "any" },
   sessions: middleRoom,
   recall: middleRoom,

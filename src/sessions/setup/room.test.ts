@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { agents } from "../../adapters/setup/list.ts"
 import { projectRules } from "../../adapters/setup/rules.ts"
 import type { FileSetup } from "../../domain/setup.ts"
-import { diffText } from "./diff.ts"
+import { diffText } from "../../lib/diff-text.ts"
 import { makeSetup } from "./room.ts"
 
 let dir: string
