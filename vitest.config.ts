@@ -16,7 +16,7 @@ const LONG = [
   "test/journeys/service",
   "test/contracts/lines/codex-away",
   "test/contracts/drivers/",
-  "src/reach/intake/poll",
+  "src/messenger/inbound/poll",
 ]
 
 class LongFirst extends BaseSequencer {

@@ -9,7 +9,7 @@ const project = fileURLToPath(new URL("..", import.meta.url))
 const MAX_LINES = 150
 const MAX_BUNDLE_BYTES = 250_000
 /** What of the program is in the page; anything else of it may be named as a type only. */
-const SHARED = ["src/surfaces/client.ts", "src/domain/failure.ts", "src/domain/tool-call.ts"]
+const SHARED = ["src/surfaces/http/client.ts", "src/domain/failure.ts", "src/domain/tool-call.ts"]
 const PACKAGES = ["preact", "@preact/signals", "marked", "uplot", "@tanstack/virtual-core"]
 const IMPORT = /^\s*(?:import|export)\s+(type\s)?(?:[^"'`;]*?\sfrom\s*)?["']([^"']+)["']/gm
 

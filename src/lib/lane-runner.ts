@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { makeBell } from "../domain/bell.ts"
-import type { Clock } from "../domain/clock.ts"
+import { makeBell } from "./bell.ts"
+import type { Clock } from "./clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { Backoff } from "./backoff.ts"
 import type { Leases } from "./leases.ts"

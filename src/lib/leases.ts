@@ -1,4 +1,4 @@
-import type { Clock } from "../domain/clock.ts"
+import type { Clock } from "./clock.ts"
 import type { Delivery, DeliveryWay } from "../domain/delivery.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Store } from "../domain/store.ts"

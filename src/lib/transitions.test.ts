@@ -9,7 +9,7 @@ import { PAIR_CHANNEL } from "../domain/pair.ts"
 import { because } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { checkText, conclude, enqueue, expire, move, moveOn, settleLeased, stateEntry, upTo } from "./transitions.ts"
 
 const NOW = 1_800_000_000_000

@@ -4,7 +4,7 @@ import { IF_OPEN } from "../domain/pair.ts"
 import { because } from "../domain/reason.ts"
 import { DAY_MS, HOUR_MS } from "../lib/time.ts"
 import type { AskState } from "../teams/asks.ts"
-import type { Permits } from "../teams/permits.ts"
+import type { Permits } from "../permissions/permits.ts"
 import { operation } from "./operation.ts"
 
 const DEFAULT_TIMEOUT_MS = 30_000

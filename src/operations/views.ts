@@ -5,7 +5,7 @@ import type { Run } from "../domain/run.ts"
 import type { Session } from "../domain/session.ts"
 import type { Thought } from "../domain/thought.ts"
 import { TURN_KINDS, type Turn } from "../domain/turn.ts"
-import type { TargetStatus } from "../reach/messages/status.ts"
+import type { TargetStatus } from "../queue/messages/status.ts"
 
 /** How sessions and thoughts look from outside. Absent means no or none, which keeps answers short. */
 export const SessionView = z.object({

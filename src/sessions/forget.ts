@@ -1,5 +1,5 @@
 import { basename } from "node:path"
-import type { Clock } from "../domain/clock.ts"
+import type { Clock } from "../lib/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { ForgetWish } from "../domain/forgetting.ts"
 import { type ProjectId, type SessionId, withoutScope } from "../domain/ids.ts"

@@ -8,9 +8,9 @@ import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { DAY_MS } from "../lib/time.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
-import { makeSessions, type SessionsRoom } from "./room.ts"
-import { rootUri } from "./roots.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
+import { makeSessions, type SessionsRoom } from "./module.ts"
+import { rootUri } from "../lib/roots.ts"
 
 let top: string
 let store: Store

@@ -1,4 +1,4 @@
-import type { Clock } from "../domain/clock.ts"
+import type { Clock } from "../lib/clock.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { Caller } from "../domain/caller.ts"
 import type { Store } from "../domain/store.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { makeProjectFinder, type ProjectFinder } from "./projects.ts"
-import { rootUri } from "./roots.ts"
+import { rootUri } from "../lib/roots.ts"
 
 let top: string
 let store: Store

@@ -1,11 +1,11 @@
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Caller } from "../domain/caller.ts"
-import type { Clock } from "../domain/clock.ts"
+import type { Clock } from "../lib/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
-import { ancestorsOf, canonicalRoot, isNobodysProject, parseRoot, rootUri } from "./roots.ts"
+import { ancestorsOf, canonicalRoot, isNobodysProject, parseRoot, rootUri } from "../lib/roots.ts"
 
 /** Shorter than it takes an agent to change a folder and call again. */
 const ROOT_KNOWN_MS = 100

@@ -10,10 +10,10 @@ import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { MINUTE_MS } from "../lib/time.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import type { Recovered } from "./recovery.ts"
-import { makeSessions, type SessionsRoom } from "./room.ts"
-import { rootUri } from "./roots.ts"
+import { makeSessions, type SessionsRoom } from "./module.ts"
+import { rootUri } from "../lib/roots.ts"
 
 let top: string
 let store: Store

@@ -5,7 +5,7 @@ import Database from "better-sqlite3"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { Store } from "../domain/store.ts"
 import { openStore } from "./open.ts"
-import { sqlite } from "./sqlite.ts"
+import { sqlite } from "./dialects/sqlite.ts"
 
 const SECRET = "correct-horse-battery-staple"
 let dir: string

@@ -1,4 +1,4 @@
-import type { Clock } from "../domain/clock.ts"
+import type { Clock } from "../lib/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Priority, Sender } from "../domain/message.ts"

@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from "node:timers/promises"
 import type { Load } from "../domain/analytics.ts"
-import type { Clock } from "../domain/clock.ts"
+import type { Clock } from "../lib/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { NewJournalEntry } from "../domain/journal.ts"
 import { PAIR_CHANNEL, type Pair, type PairStatus } from "../domain/pair.ts"

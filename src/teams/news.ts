@@ -1,4 +1,4 @@
-import { type Bell, makeBell } from "../domain/bell.ts"
+import { type Bell, makeBell } from "../lib/bell.ts"
 
 /** Tells those who wait for a message that something happened to it. A hint: whoever waits looks again now and then. */
 export interface News {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { Clock } from "../domain/clock.ts"
+import type { Clock } from "../lib/clock.ts"
 import type { DrivenSession, Driver, DriveWish } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { newKey } from "../domain/ids.ts"

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Clock } from "../domain/clock.ts"
+import type { Clock } from "../lib/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Pair } from "../domain/pair.ts"
 import { because, type Reason } from "../domain/reason.ts"

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import type { Registration } from "../../src/daemon/registration.ts"
+import type { Registration } from "../../src/daemon/wiring/registration.ts"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { connect } from "../fixtures/mcp.ts"
 

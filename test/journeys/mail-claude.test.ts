@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { processStart } from "../../src/daemon/process-identity.ts"
+import { processStart } from "../../src/daemon/process/process-identity.ts"
 import { CLAUDES } from "../fixtures/agents.ts"
 import { type ClaudeTerminal, startClaude } from "../fixtures/claude-terminal.ts"
 import {

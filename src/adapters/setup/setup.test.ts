@@ -8,7 +8,7 @@ import type { Failure } from "../../domain/failure.ts"
 import { promptHash } from "../../domain/ids.ts"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, FileEdit, Program } from "../../domain/setup.ts"
-import { agents } from "./list.ts"
+import { agents } from "../../agents/lists/setup.ts"
 
 interface Example {
   /** The file with the hooks or the server, as somebody has it who uses more than us. */

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { platforms } from "../../../src/adapters/platforms/list.ts"
+import { platforms } from "../../../src/agents/lists/records.ts"
 import { samples } from "../../fixtures/platform-samples.ts"
 import { readAll } from "../platform.ts"
 

@@ -1,4 +1,4 @@
-import { kiloLegacy, roo } from "../../../src/adapters/platforms/roo.ts"
+import { kiloLegacy, roo } from "../../../src/agents/roo/records.ts"
 import { platformContract } from "../platform.ts"
 
 const T = 1_785_571_200_000
