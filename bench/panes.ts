@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util"
 import { claudeCode } from "../src/agents/claude-code/console.ts"
-import { consoles } from "../src/agents/lists/consoles.ts"
+import { consoles } from "../src/agents/list.ts"
 import { promptHash } from "../src/domain/ids.ts"
 import { makePaster } from "../src/queue/paste.ts"
 import { type FakeAgent, makeFakeAgents } from "../test/fixtures/fake-agents.ts"

@@ -1,6 +1,6 @@
 import { join } from "node:path"
-import { hookHeaders } from "../src/domain/hook.ts"
 import { writeSpool } from "../src/capture/read/spool.ts"
+import { hookHeaders } from "../src/domain/hook.ts"
 import type { DemoPlace } from "./place.ts"
 import { allStories } from "./stories.ts"
 import { idOf } from "./story.ts"

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { readStories, type Story } from "./story.ts"
 
 /** Beside the source, and beside the built program: both are one folder below where `demo` lies. */
-const FOLDER = new URL("./stories/", import.meta.url)
+const FOLDER = new URL("../demo/stories/", import.meta.url)
 const ANSWERS = "answers.txt"
 
 export function allStories(nowMs: number): Story[] {

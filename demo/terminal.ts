@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { makeTmuxRunner } from "../src/adapters/tmux/tmux-shell.ts"
+import type { Home } from "../src/daemon/process/home.ts"
+import { processStart } from "../src/daemon/process/process-identity.ts"
 import { Failure } from "../src/domain/failure.ts"
 import type { Call } from "../src/operations/invoke.ts"
 import { client } from "../src/surfaces/http/client.ts"
-import type { Home } from "../src/daemon/process/home.ts"
-import { processStart } from "../src/daemon/process/process-identity.ts"
 
 const TEAM = "warehouse"
 const SENT = "Count the lamps again before the shop opens: the last count differs by 14."

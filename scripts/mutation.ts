@@ -44,12 +44,7 @@ const MODULES: Record<string, { mutate: string[]; tests: string[] }> = {
     ],
   },
   paths: {
-    mutate: [
-      "src/lib/untrusted-file.ts",
-      "src/lib/untrusted-write.ts",
-      "src/lib/path-rules.ts",
-      "src/lib/roots.ts",
-    ],
+    mutate: ["src/lib/untrusted-file.ts", "src/lib/untrusted-write.ts", "src/lib/path-rules.ts", "src/lib/roots.ts"],
     tests: ["src/lib/untrusted-*.test.ts", "src/lib/path-rules.test.ts", "src/lib/roots.test.ts"],
   },
   // held.test.ts waits for real seconds, and is left out: what it alone sees counts as survived.

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { pages } from "../scripts/reference.ts"
-import { platforms } from "../src/agents/lists/records.ts"
+import { platforms } from "../src/agents/list.ts"
 import { type FailureCode, failures } from "../src/domain/failure.ts"
 
 const project = fileURLToPath(new URL("..", import.meta.url))

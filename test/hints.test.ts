@@ -58,9 +58,9 @@ function wrongIn(hint: string): string | undefined {
 }
 
 const project = fileURLToPath(new URL("..", import.meta.url))
-const files = (await Array.fromAsync(glob(["src/**/*.ts", "web/src/**/*.tsx"], { cwd: project }))).filter(
-  (file) => !file.endsWith(".test.ts"),
-)
+const files = (
+  await Array.fromAsync(glob(["src/**/*.ts", "demo/**/*.ts", "web/src/**/*.tsx"], { cwd: project }))
+).filter((file) => !file.endsWith(".test.ts"))
 
 test("every command that a message, an error or a page proposes can be typed", () => {
   const hints = files.flatMap((file) =>

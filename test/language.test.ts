@@ -42,17 +42,23 @@ const RETIRED: readonly [pattern: RegExp, instead: string][] = [
 
 /** Names and comments are still on their way: how many retired words each module has. Lower these, never raise them. */
 const CEILINGS: Record<string, number> = {
-  adapters: 132,
+  adapters: 12,
+  agents: 135,
+  capture: 45,
   daemon: 111,
-  domain: 77,
-  lib: 3,
+  domain: 81,
+  lib: 20,
+  live: 27,
+  messenger: 132,
   operations: 54,
-  reach: 458,
-  recall: 436,
-  sessions: 135,
+  permissions: 14,
+  queue: 229,
+  search: 430,
+  sessions: 86,
+  setup: 3,
   store: 55,
   surfaces: 6,
-  teams: 105,
+  teams: 91,
 }
 
 /** Of names: whole words, or parts of a name in camelCase. */
@@ -104,8 +110,9 @@ const filesOf = async (patterns: string[]) =>
 describe("no text that people read has a retired word", () => {
   test("the README and the manual", async () => {
     const pages = await filesOf(["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/reference/*.md"])
-    // Its rows quote other programs.
-    expect(pages.filter((page) => page !== "docs/compatibility.md").flatMap(inMarkdown)).toEqual([])
+    // Their rows quote other programs, and names that files had.
+    const quoting = ["docs/compatibility.md", "docs/moved-files.md"]
+    expect(pages.filter((page) => !quoting.includes(page)).flatMap(inMarkdown)).toEqual([])
   })
 
   test("the dashboard", async () => {
@@ -114,7 +121,7 @@ describe("no text that people read has a retired word", () => {
   })
 
   test("commands, tools, settings and errors", async () => {
-    const files = await filesOf(["src/operations/*.ts", "src/surfaces/*.ts", "src/daemon/*.ts", "src/lib/*.ts"])
+    const files = await filesOf(["src/operations/*.ts", "src/surfaces/**/*.ts", "src/daemon/**/*.ts", "src/lib/*.ts"])
     expect(files.flatMap((file) => retiredIn(file, textsOf(read(file))))).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { makeTestArchive, type TestArchive } from "../../test/fixtures/archive.ts"
-import { platforms } from "../agents/lists/records.ts"
+import { platforms } from "../agents/list.ts"
 import type { Capture } from "../domain/capture.ts"
 import type { Platform } from "../domain/platform.ts"
 

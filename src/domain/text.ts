@@ -6,5 +6,22 @@ export function plainText(text: string): string {
 
 /** For what is said in one line with other facts: a name of a branch or a folder must not begin another one. */
 export function oneLine(text: string): string {
-  return text.replaceAll(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ").trim()
+  return withoutAnsi(text)
+    .replaceAll(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ")
+    .trim()
 }
+
+/** Without the colours and cursor movements of a terminal, which would otherwise become parts of words. */
+export function withoutAnsi(text: string): string {
+  return text.includes("\u001b") || text.includes("\u009b") ? text.replace(ANSI, "") : text
+}
+
+// A title that is never ended must not swallow the rest, nor be looked for again and again.
+const ANSI = new RegExp(
+  [
+    "\\u001b\\][^\\u0007\\u001b\\n]{0,500}(?:\\u0007|\\u001b\\\\)",
+    "(?:\\u001b\\[|\\u009b)[0-?]{0,50}[ -/]{0,10}[@-~]",
+    "\\u001b[ -/]{0,10}[0-Z\\\\^-~]",
+  ].join("|"),
+  "g",
+)

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { makeBell } from "./bell.ts"
-import type { Clock } from "./clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { Backoff } from "./backoff.ts"
+import { makeBell } from "./bell.ts"
+import type { Clock } from "./clock.ts"
 import type { Leases } from "./leases.ts"
 import { superviseLoop } from "./supervised-loop.ts"
 

@@ -1,7 +1,7 @@
-import type { Clock } from "./clock.ts"
 import type { Delivery, DeliveryWay } from "../domain/delivery.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Store } from "../domain/store.ts"
+import type { Clock } from "./clock.ts"
 import { expire, type Settled } from "./transitions.ts"
 
 /** The deliveries of one channel that this process holds: leased, renewed, and given back or settled. */

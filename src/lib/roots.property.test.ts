@@ -48,7 +48,7 @@ test("whatever is given, the answer is an absolute normal path or a failure that
 })
 
 test("every spelling of a folder leads to the same project", () => {
-  const spelling = fc.array(fc.constantFrom("../sessions/", "/", "detour/../"), { maxLength: 4 })
+  const spelling = fc.array(fc.constantFrom("./", "/", "detour/../"), { maxLength: 4 })
   let round = 0
   fc.assert(
     fc.property(names, spelling, fc.boolean(), (parts, detours, throughLink) => {

@@ -3,8 +3,8 @@ import { basename, dirname, isAbsolute, join, normalize, resolve } from "node:pa
 import { fileURLToPath } from "node:url"
 import { Failure } from "../domain/failure.ts"
 import { folderUri } from "./folder-uri.ts"
-import { kindOf, textIfAny } from "./untrusted-file.ts"
 import { trueCase } from "./true-case.ts"
+import { kindOf, textIfAny } from "./untrusted-file.ts"
 
 /** Turns what people and clients write for a folder (path, ~, file:// URI) into an absolute path. */
 export function parseRoot(given: string, homeDir: string): string {

@@ -8,8 +8,8 @@ import { AGENT_CHANNEL } from "../domain/message.ts"
 import { PAIR_CHANNEL } from "../domain/pair.ts"
 import { because } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
-import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
+import { openStore } from "../store/open.ts"
 import { checkText, conclude, enqueue, expire, move, moveOn, settleLeased, stateEntry, upTo } from "./transitions.ts"
 
 const NOW = 1_800_000_000_000
@@ -47,7 +47,7 @@ describe("a journal entry", () => {
     })
     expect(stateEntry(sent, "failed", NOW, because("not_taken"))).toMatchObject({
       sessionId: session,
-      data: { id: "m-1", team: "api", state: "failed", rung: "pane", reason: "the agent did not take it" },
+      data: { id: "m-1", team: "api", state: "failed", rung: "pane", reason: "the agent did not accept it" },
     })
     const direct = { ...delivery, payload: { sessionId: "s-1" as SessionId } }
     expect(stateEntry(direct, "queued", NOW)).toMatchObject({ sessionId: "s-1", data: { sessionId: "s-1" } })

@@ -1,8 +1,8 @@
+import { isUnattended } from "../domain/hook-entry.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { JournalEntry } from "../domain/journal.ts"
 import type { LiveStatus } from "../domain/live.ts"
 import type { Store } from "../domain/store.ts"
-import { isUnattended } from "../domain/hook-entry.ts"
 
 export interface HeardStatus {
   status: LiveStatus

@@ -1,17 +1,10 @@
-import type { Clock } from "../lib/clock.ts"
+import type { LiveSessions } from "../domain/live.ts"
+import type { Hookless } from "../domain/presence.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
-import type { LiveSessions } from "./live.ts"
+import type { Clock } from "../lib/clock.ts"
 import { GRACE_MS } from "./posts.ts"
-import { type NamedSession, readSessionFile } from "./session-file.ts"
-
-/** Agents without hooks: nothing tells of their sessions but the file that their team names. */
-export interface Hookless {
-  /** Whether the team's agent has to fetch its mail: its team names a session file, and no session of it is seen. */
-  fetches(team: Team): Promise<boolean>
-  /** What the file says, while it counts for anything. */
-  named(team: Team): Promise<NamedSession | undefined>
-}
+import { readSessionFile } from "./session-file.ts"
 
 export function makeHookless({
   store,

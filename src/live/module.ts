@@ -1,8 +1,10 @@
 import type { SessionId } from "../domain/ids.ts"
+import type { LiveSessions } from "../domain/live.ts"
+import type { Hookless, Watch } from "../domain/presence.ts"
 import type { Team } from "../domain/team.ts"
-import { type Hookless, makeHookless } from "./hookless.ts"
-import { type LiveDeps, type LiveSessions, makeLive } from "./live.ts"
-import { makeWatch, type Watch, type WatchDeps } from "./watch.ts"
+import { makeHookless } from "./hookless.ts"
+import { type LiveDeps, makeLive } from "./live.ts"
+import { makeWatch, type WatchDeps } from "./watch.ts"
 
 export interface WatchingRoom {
   live: LiveSessions

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import type { HookEntry } from "../domain/hook-entry.ts"
 import type { PaneAddress, Panes } from "../domain/panes.ts"
 import type { Route } from "../domain/route.ts"
 import type { Store } from "../domain/store.ts"
-import type { HookEntry } from "../domain/hook-entry.ts"
+import { isUnder } from "../lib/process-ancestry.ts"
 
 export type FoundRoute = Omit<Route, "platform" | "nativeId">
 
@@ -18,8 +19,6 @@ export interface RouteDeps {
 /** How much younger a route must be to be worth a write: hooks come with every tool that an agent uses. */
 const SEEN_EVERY_MS = 5_000
 const IDENTIFY_MS = 1_000
-/** Deeper than shells and wrappers between a pane and its agent ever are. */
-const MAX_DEPTH = 32
 
 /** Where a session that spoke by a hook is reached. Outside of transactions: tmux is asked. */
 export function makeRouteFinder({ store, panes, processStart, parentOf, host, onTrouble }: RouteDeps) {
@@ -89,14 +88,4 @@ export function makeRouteFinder({ store, panes, processStart, parentOf, host, on
     },
   }
   return finder
-}
-
-/** Whether a process is another one, or was started by it, directly or not. */
-export function isUnder(pid: number, above: number, parentOf: (pid: number) => number | undefined): boolean {
-  let at: number | undefined = pid
-  for (let depth = 0; at !== undefined && at > 1 && depth < MAX_DEPTH; depth++) {
-    if (at === above) return true
-    at = parentOf(at)
-  }
-  return false
 }

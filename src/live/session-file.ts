@@ -1,11 +1,7 @@
+import type { NamedSession } from "../domain/presence.ts"
 import type { Team } from "../domain/team.ts"
 import { rulesFor } from "../lib/path-rules.ts"
 import { lookAtFile, readText } from "../lib/untrusted-file.ts"
-
-export interface NamedSession {
-  id: string
-  writtenAtMs: number
-}
 
 /** What an agent without hooks says of itself: `{"id": …, "started_at": …}`. Undefined while it says nothing readable. */
 export function readSessionFile({

@@ -1,24 +1,23 @@
-import { makeBell } from "../lib/bell.ts"
-import type { Clock } from "../lib/clock.ts"
-import type { SessionId } from "../domain/ids.ts"
+import { type HookEntry, hookEntry } from "../domain/hook-entry.ts"
 import type { JournalEntry } from "../domain/journal.ts"
+import type { LiveAgent, LiveSessions, Stranger } from "../domain/live.ts"
 import { isUntrusted } from "../domain/origin.ts"
 import type { PaneAddress } from "../domain/panes.ts"
 import type { Post } from "../domain/post.ts"
+import type { Activity, Watch } from "../domain/presence.ts"
 import type { Store } from "../domain/store.ts"
-import type { Roster, Team } from "../domain/team.ts"
+import { type Roster, type Team, teamsOf } from "../domain/team.ts"
+import { makeBell } from "../lib/bell.ts"
+import type { Clock } from "../lib/clock.ts"
 import { makeMutex } from "../lib/mutex.ts"
+import { isUnder } from "../lib/process-ancestry.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
 import { makeAlongside } from "./alongside.ts"
-import { teamsOf } from "./belonging.ts"
 import { makeCompany } from "./company.ts"
-import { type HookEntry, hookEntry } from "../domain/hook-entry.ts"
-import type { LiveAgent, LiveSessions, Stranger } from "./live.ts"
 import { decide, type Evidence, type Seat } from "./posts.ts"
-import { isUnder, makeRouteFinder, type RouteDeps } from "./routes.ts"
+import { makeRouteFinder, type RouteDeps } from "./routes.ts"
 import { readSessionFile } from "./session-file.ts"
 import { type TaskFiles, weigh } from "./telling.ts"
-
 export interface WatchDeps extends RouteDeps, TaskFiles {
   store: Store
   clock: Clock
@@ -28,27 +27,6 @@ export interface WatchDeps extends RouteDeps, TaskFiles {
   meet(found: Stranger): Promise<unknown>
   /** Where the team's session runs that was started from here. */
   paneOf(team: string): Promise<PaneAddress | undefined>
-}
-
-/** Who is at the teams' posts. One after the other: hooks as they come, and a look at all that lives every two seconds. */
-export interface Watch {
-  run(signal: AbortSignal): Promise<void>
-  /** Takes the hooks that the journal has and this has not seen. */
-  hear(): Promise<void>
-  look(): Promise<void>
-  /** Reports restarts that these sessions' activity shows, so that they come before the activity itself. */
-  reportTakeovers(active: readonly Activity[]): Promise<void>
-  /** Takes what the team's session file says now. */
-  readName(team: Team): Promise<void>
-  /** The team's session is gone for a moment and may come back; until then nothing goes to one that ran beside it. */
-  mayReturn(team: string, other: Pick<LiveAgent, "session" | "pid">): Promise<boolean>
-}
-
-/** A session was given a message, or replied. */
-export interface Activity {
-  sessionId: SessionId
-  isGiven: boolean
-  atMs: number
 }
 
 const FOLLOWER = "reach.watch"

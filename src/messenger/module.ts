@@ -1,6 +1,5 @@
 import type { Channel, ChannelSelf, ChannelTrouble, ChatLook, Told } from "../domain/channel.ts"
 import type { BotState, Hold, Person, TeamPerson } from "../domain/channel-store.ts"
-import type { Clock } from "../lib/clock.ts"
 import type { DeliveryState } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SessionId } from "../domain/ids.ts"
@@ -8,6 +7,7 @@ import { plain } from "../domain/rich-text.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster } from "../domain/team.ts"
 import { TOPIC_STATES, type TopicState } from "../domain/topic.ts"
+import type { Clock } from "../lib/clock.ts"
 import { makeTeamChats, type TeamChatNow } from "./team-chats.ts"
 
 /** Where the owner asks about the bot, tries it, and says who may talk to sessions. */

@@ -3,9 +3,8 @@ import type { TopicHome } from "../domain/channel-store.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
-import type { Roster, Team } from "../domain/team.ts"
+import { type Roster, type Team, teamsOf } from "../domain/team.ts"
 import { isCurrent } from "../domain/topic.ts"
-import { teamsOf } from "../live/belonging.ts"
 
 /** Which chats are teams' own: where their sessions are told, and whose a place is. */
 export interface TeamChats {

@@ -1,6 +1,6 @@
 import * as z from "zod"
+import type { LiveAgent } from "../domain/live.ts"
 import { shellWord } from "../domain/platform.ts"
-import type { LiveAgent } from "../live/live.ts"
 import type { Services } from "./services.ts"
 import { clip } from "./text.ts"
 

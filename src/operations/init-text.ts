@@ -1,5 +1,5 @@
 import type { Caller } from "../domain/caller.ts"
-import type { ProjectFinder } from "../sessions/projects.ts"
+import type { ProjectFinder } from "../domain/project.ts"
 import type { Recovered } from "../sessions/recovery.ts"
 import { visible } from "./columns.ts"
 import type { Out } from "./init.ts"

@@ -1,5 +1,5 @@
 import * as z from "zod"
-import type { LiveAgent } from "../live/live.ts"
+import type { LiveAgent } from "../domain/live.ts"
 import { operation } from "./operation.ts"
 import { clip, table } from "./text.ts"
 import { ConversationView, viewConversation } from "./views.ts"

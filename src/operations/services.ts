@@ -1,19 +1,18 @@
+/** What operations run on; the daemon builds it once. */
+import type { CaptureRoom } from "../capture/module.ts"
 import type { BotState } from "../domain/channel-store.ts"
-import type { BotRoom } from "../messenger/module.ts"
+import type { LiveSessions } from "../domain/live.ts"
 import type { Supervisor } from "../live/supervisor/keeping.ts"
-import type { ReachRoom } from "../queue/module.ts"
 import type { UpdatesRoom } from "../live/updates/pull.ts"
-import type { LiveSessions } from "../live/live.ts"
+import type { BotRoom } from "../messenger/module.ts"
+import type { Permits } from "../permissions/permits.ts"
+import type { ReachRoom } from "../queue/module.ts"
 import type { HandoffRoom } from "../search/handoff/module.ts"
 import type { RecallRoom } from "../search/module.ts"
-import type { CaptureRoom } from "../capture/module.ts"
 import type { SessionsRoom } from "../sessions/module.ts"
 import type { Tasks } from "../sessions/task-state.ts"
 import type { AnalyticsReports } from "../teams/analytics.ts"
-import type { Permits } from "../permissions/permits.ts"
 import type { TeamsRoom } from "../teams/module.ts"
-
-/** What operations run on; the daemon builds it once. */
 export interface Services {
   sessions: SessionsRoom
   capture: CaptureRoom

@@ -3,8 +3,8 @@ import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { IF_OPEN } from "../domain/pair.ts"
 import { because } from "../domain/reason.ts"
 import { DAY_MS, HOUR_MS } from "../lib/time.ts"
-import type { AskState } from "../teams/asks.ts"
 import type { Permits } from "../permissions/permits.ts"
+import type { AskState } from "../teams/asks.ts"
 import { operation } from "./operation.ts"
 
 const DEFAULT_TIMEOUT_MS = 30_000

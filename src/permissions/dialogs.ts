@@ -1,7 +1,7 @@
 import { type HookEvent, hookPayload, type SentHook } from "../domain/hook.ts"
 import type { SessionId } from "../domain/ids.ts"
+import type { LiveAgent } from "../domain/live.ts"
 import type { HookAsking } from "../domain/setup.ts"
-import type { LiveAgent } from "../live/live.ts"
 
 /** A question that stands on an agent's own screen too, or in a sub-agent of it. */
 export interface Dialog {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { makeBell } from "../lib/bell.ts"
-import type { Clock } from "../lib/clock.ts"
 import type { PermissionAnswer } from "../domain/driver.ts"
 import type { Permission } from "../domain/permission.ts"
 import type { Store } from "../domain/store.ts"
+import { makeBell } from "../lib/bell.ts"
+import type { Clock } from "../lib/clock.ts"
 import { answerOf, lateText, type Meant } from "./permit-words.ts"
 
 /** Questions of hooks: each comes to wait, goes, and comes again under the same id. Without an answer its agent's own dialog stays. */

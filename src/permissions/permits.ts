@@ -1,15 +1,14 @@
-import { makeBell } from "../lib/bell.ts"
-import type { Clock } from "../lib/clock.ts"
 import type { PermissionAnswer, PermissionRequest } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { newPermissionId, permissionIdOf, type SessionId } from "../domain/ids.ts"
 import type { AuditEntry, Decision, Permission } from "../domain/permission.ts"
 import { redactInside } from "../domain/redact.ts"
 import type { Store } from "../domain/store.ts"
+/** What agents may do only when a person says so: asked, waited for, decided once, and written down. */
+import { makeBell } from "../lib/bell.ts"
+import type { Clock } from "../lib/clock.ts"
 import { type HoldAnswer, makeHeld, NOBODY_WAITS } from "./held.ts"
 import { answerOf, checkedAnswers, keptOf, lateText, type Meant, ruleOf } from "./permit-words.ts"
-
-/** What agents may do only when a person says so: asked, waited for, decided once, and written down. */
 export interface Permits {
   /** Waits for a person, however long the settings allow. Whatever goes wrong, the answer is no. */
   permit(request: PermissionRequest, context: AskContext, signal: AbortSignal): Promise<PermissionAnswer>

@@ -1,7 +1,7 @@
-import type { Clock } from "../lib/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { type Address, addressOf, lanesOf, messageOf } from "../domain/message.ts"
 import { because } from "../domain/reason.ts"
+import type { Clock } from "../lib/clock.ts"
 import { makeLaneRunner } from "../lib/lane-runner.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
 import type { Desk } from "./desk.ts"

@@ -1,13 +1,12 @@
+/** The leases of messages, in the terms of the agents that they go to. */
 import type { Delivery } from "../domain/delivery.ts"
+import type { LiveAgent } from "../domain/live.ts"
 import { AGENT_CHANNEL, messageOf, type Rung } from "../domain/message.ts"
 import { because, type Reason, wordsOf } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import { type Leases, type LeasesDeps, makeLeases } from "../lib/leases.ts"
 import { type Settled, stateEntry } from "../lib/transitions.ts"
 import { waitingEntry } from "./messages/entries.ts"
-import type { LiveAgent } from "../live/live.ts"
-
-/** The leases of messages, in the terms of the agents that they go to. */
 export interface Desk extends Omit<Leases, "begin" | "giveBack" | "retry" | "settle"> {
   /** Written before anything is done. False when somebody else has it now. */
   begin(delivery: Delivery, agent: LiveAgent, rung: Rung): Promise<boolean>

@@ -1,15 +1,14 @@
 import type { AgentConsole } from "../domain/agent-console.ts"
-import type { Clock } from "../lib/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
-import { promptHash, type SessionId } from "../domain/ids.ts"
+import type { SessionId } from "../domain/ids.ts"
 import type { Follower, JournalEntry } from "../domain/journal.ts"
-import { AGENT_CHANNEL, MESSAGE_ID, messageOf } from "../domain/message.ts"
+import { pastedHash } from "../domain/mail.ts"
+import { AGENT_CHANNEL, MESSAGE_ID } from "../domain/message.ts"
 import type { Store } from "../domain/store.ts"
+import type { Clock } from "../lib/clock.ts"
 import { moveOn, settleLeased, upTo } from "../lib/transitions.ts"
 import { endedOver } from "./messages/entries.ts"
-import { typedText } from "./messages/mail.ts"
 import type { OpenTurns } from "./open-turns.ts"
-
 export const EVIDENCE = "reach.evidence"
 
 export interface EvidenceDeps {
@@ -162,16 +161,4 @@ async function candidates(tx: Store, hook: Heard, host: string): Promise<Deliver
 function isPromptOf(delivery: Delivery, hook: Heard, consoles: readonly AgentConsole[]): boolean {
   if (hook.promptHash === undefined) return false
   return hook.promptHash === pastedHash(delivery, hook.platform, consoles)
-}
-
-/** The hash that the prompt hook tells of this message, if it is pasted. */
-export function pastedHash(
-  delivery: Delivery,
-  platform: string,
-  consoles: readonly AgentConsole[],
-): string | undefined {
-  const text = typedText(delivery)
-  const isCommand = messageOf(delivery).isCommand === true
-  const prepared = consoles.find((one) => one.platform === platform)?.prepare(text, { isCommand }) ?? { text }
-  return "text" in prepared ? promptHash(prepared.text) : undefined
 }

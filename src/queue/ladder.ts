@@ -1,18 +1,17 @@
+/** Which one way is open to the agent for a message now. Nothing is done by asking. */
 import type { AgentConsole } from "../domain/agent-console.ts"
 import type { AgentLine, OpenLine } from "../domain/agent-line.ts"
-import type { Clock } from "../lib/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
+import type { LiveAgent } from "../domain/live.ts"
+import { isMail, isTooLongToWake } from "../domain/mail.ts"
 import { messageOf } from "../domain/message.ts"
 import type { PaneAddress } from "../domain/panes.ts"
 import type { Machine } from "../domain/platform.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Backoff, Pauses } from "../lib/backoff.ts"
-import { isMail, isTooLongToWake } from "./messages/mail.ts"
-import type { LiveAgent } from "../live/live.ts"
+import type { Clock } from "../lib/clock.ts"
 import type { OpenTurns } from "./open-turns.ts"
 import type { Waiters } from "./waiters.ts"
-
-/** Which one way is open to the agent for a message now. Nothing is done by asking. */
 export interface Ladder {
   find(agent: LiveAgent, delivery: Delivery): Promise<Way | Closed>
   /** What the sender should know at once: the agent cannot be reached in the way that the message needs. */

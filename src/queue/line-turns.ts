@@ -1,15 +1,14 @@
+/** What comes of messages that went by a line: the platform itself says when their turn runs, and when it is over. */
 import type { AgentLine, OpenLine, TakenState } from "../domain/agent-line.ts"
-import type { Clock } from "../lib/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
+import type { LiveSessions } from "../domain/live.ts"
 import { type Address, addressOf } from "../domain/message.ts"
 import type { Machine } from "../domain/platform.ts"
 import { because } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
+import type { Clock } from "../lib/clock.ts"
 import { isWithAgent, moveOn, upTo } from "../lib/transitions.ts"
-import type { LiveSessions } from "../live/live.ts"
-
-/** What comes of messages that went by a line: the platform itself says when their turn runs, and when it is over. */
 export interface LineTurns {
   /** Follows it to its end, once; the line that is given is closed then. */
   follow(delivery: Delivery, line?: OpenLine): void

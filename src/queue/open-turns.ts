@@ -1,5 +1,5 @@
 import type { SessionId } from "../domain/ids.ts"
-import type { LiveAgent } from "../live/live.ts"
+import type { LiveAgent } from "../domain/live.ts"
 
 /** Which sessions are in a turn, as their hooks told it: the agent's own registry is a moment behind. */
 export interface OpenTurns {

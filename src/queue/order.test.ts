@@ -13,11 +13,11 @@ import type { LiveStatus } from "../domain/live.ts"
 import { PRIORITIES, type Priority } from "../domain/message.ts"
 import type { Panes } from "../domain/panes.ts"
 import type { Store } from "../domain/store.ts"
-import { openStore } from "../store/open.ts"
+import { makeLive } from "../live/live.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
+import { openStore } from "../store/open.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { makeReach } from "./module.ts"
-import { makeLive } from "../live/live.ts"
 
 const PLATFORM = "line-agent"
 const SENDERS = [

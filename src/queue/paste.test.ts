@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { type DrawnPane, type DrawnScreen, drawnPane } from "../../test/fixtures/drawn-pane.ts"
 import { type FakeAgents, makeFakeAgents } from "../../test/fixtures/fake-agents.ts"
-import { consoles } from "../agents/lists/consoles.ts"
+import { consoles } from "../agents/list.ts"
 import type { Panes } from "../domain/panes.ts"
 import { makePaster, type PasteWish } from "./paste.ts"
 

@@ -1,7 +1,7 @@
 import type { Delivery } from "../domain/delivery.ts"
+import type { LiveAgent } from "../domain/live.ts"
 import { type Address, addressOf, comesBefore, lanesOf } from "../domain/message.ts"
 import type { Store } from "../domain/store.ts"
-import type { LiveAgent } from "../live/live.ts"
 import type { Ladder } from "./ladder.ts"
 import { isNobody, type Whom } from "./whom.ts"
 

@@ -1,13 +1,12 @@
-import type { Clock } from "../lib/clock.ts"
+/** An interrupt and a death say nothing by a hook: only the agent's registry tells that a turn is over. */
+import type { LiveSessions } from "../domain/live.ts"
 import { AGENT_CHANNEL } from "../domain/message.ts"
 import { because } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
+import type { Clock } from "../lib/clock.ts"
 import { moveOn, WITH_AGENT } from "../lib/transitions.ts"
-import { endedOver } from "./messages/entries.ts"
-import type { LiveSessions } from "../live/live.ts"
 import type { LineTurns } from "./line-turns.ts"
-
-/** An interrupt and a death say nothing by a hook: only the agent's registry tells that a turn is over. */
+import { endedOver } from "./messages/entries.ts"
 export function makeProgress(deps: {
   store: Store
   clock: Clock

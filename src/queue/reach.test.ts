@@ -9,14 +9,15 @@ import { parentOf, processStart } from "../daemon/process/process-identity.ts"
 import type { AgentLine, OpenLine } from "../domain/agent-line.ts"
 import { makeClients } from "../domain/clients.ts"
 import { newMessageId, newSessionId, type SessionId } from "../domain/ids.ts"
+import type { LiveSessions } from "../domain/live.ts"
 import { AGENT_CHANNEL, laneOf, targetOf } from "../domain/message.ts"
 import type { PaneAddress } from "../domain/panes.ts"
 import type { Store } from "../domain/store.ts"
-import { openStore } from "../store/open.ts"
+import { makeLive } from "../live/live.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
+import { openStore } from "../store/open.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { makeReach, type ReachRoom } from "./module.ts"
-import { type LiveSessions, makeLive } from "../live/live.ts"
 
 const SOON = { timeout: 60_000, interval: 50 }
 const owner = { kind: "owner", name: "the owner" } as const

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentLine } from "../domain/agent-line.ts"
+import type { LiveAgent } from "../domain/live.ts"
 import type { Panes } from "../domain/panes.ts"
 import type { Machine } from "../domain/platform.ts"
-import type { LiveAgent } from "../live/live.ts"
 import type { Waiters } from "./waiters.ts"
 
 /** Where an agent can be reached at this moment. */

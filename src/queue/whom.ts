@@ -1,10 +1,9 @@
+import type { LiveAgent, LiveSessions } from "../domain/live.ts"
 import type { Address } from "../domain/message.ts"
+import type { Hookless, Watch } from "../domain/presence.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster } from "../domain/team.ts"
-import type { Hookless } from "../live/hookless.ts"
-import type { LiveAgent, LiveSessions } from "../live/live.ts"
-import type { Watch } from "../live/watch.ts"
 
 /** Who has an address now, or why nobody has. */
 export type Whom = (to: Address) => Promise<LiveAgent | Nobody>

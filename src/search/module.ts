@@ -1,16 +1,15 @@
+/** The room's door: where was that said, and how does one go on from there? */
 import type { HookEvent } from "../domain/hook.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
 import type { TokenCounter } from "../domain/tokens.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
 import { type Briefs, makeBriefs } from "./brief/brief.ts"
+import { type GreetingSettings, makeGreeting } from "./brief/greeting.ts"
 import { makeCatchUp } from "./index/catch-up.ts"
 import type { IndexFacts } from "./index/core.ts"
-import { type GreetingSettings, makeGreeting } from "./brief/greeting.ts"
-import type { SearchResult, SearchWish } from "./query/wish.ts"
 import { makeRecallThread, type ThreadOptions } from "./index/thread.ts"
-
-/** The room's door: where was that said, and how does one go on from there? */
+import type { SearchResult, SearchWish } from "./query/wish.ts"
 export interface RecallRoom {
   search(wish: SearchWish): Promise<SearchResult>
   briefs: Briefs

@@ -1,11 +1,10 @@
-import type { Clock } from "../lib/clock.ts"
+/** What people do to sessions as a whole. Each change is one journal entry; a change to what is already so is none. */
+import type { ProjectFinder } from "../domain/project.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
-import type { ProjectFinder } from "./projects.ts"
+import type { Clock } from "../lib/clock.ts"
 import type { SessionRecovery } from "./recovery.ts"
-
-/** What people do to sessions as a whole. Each change is one journal entry; a change to what is already so is none. */
 export interface SessionEdits {
   rename(
     id: string,

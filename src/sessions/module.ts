@@ -1,20 +1,20 @@
+/** The room's door: everything that others may ask of it. */
 import type { LineageKind } from "../domain/capture.ts"
-import type { Clock } from "../lib/clock.ts"
 import type { SessionId } from "../domain/ids.ts"
+import type { ProjectFinder } from "../domain/project.ts"
 import type { Run } from "../domain/run.ts"
 import type { Session, SessionFilter, SessionTally } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { Turn } from "../domain/turn.ts"
+import type { Clock } from "../lib/clock.ts"
 import { type ExportedSession, toMarkdown } from "./export.ts"
 import { type Forget, makeForget } from "./forget.ts"
 import type { OwnFiles } from "./forget-files.ts"
 import { makeKeeping, type SessionEdits } from "./keeping.ts"
-import { makeProjectFinder, type ProjectFinder } from "./projects.ts"
+import { makeProjectFinder } from "./projects.ts"
 import { makeRecovery, type SessionRecovery } from "./recovery.ts"
 import { makeThinking, type Thinking } from "./thinking.ts"
-
-/** The room's door: everything that others may ask of it. */
 export interface SessionsRoom {
   projects: ProjectFinder
   recovery: SessionRecovery

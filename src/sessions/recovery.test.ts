@@ -8,12 +8,12 @@ import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
-import { MINUTE_MS } from "../lib/time.ts"
-import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/dialects/sqlite.ts"
-import type { Recovered } from "./recovery.ts"
-import { makeSessions, type SessionsRoom } from "./module.ts"
 import { rootUri } from "../lib/roots.ts"
+import { MINUTE_MS } from "../lib/time.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
+import { openStore } from "../store/open.ts"
+import { makeSessions, type SessionsRoom } from "./module.ts"
+import type { Recovered } from "./recovery.ts"
 
 let top: string
 let store: Store

@@ -1,15 +1,15 @@
+/** Sessions this close to the newest one are named beside it: the caller may have meant them. */
 import type { Caller } from "../domain/caller.ts"
-import type { Clock } from "../lib/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import { newSessionId, type ProjectId, type SessionId } from "../domain/ids.ts"
+import type { CallerRoot, ProjectFinder } from "../domain/project.ts"
 import { REASONING_PLATFORM, type Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
+import type { Clock } from "../lib/clock.ts"
 import { sessionsByPrefix } from "../lib/session-prefix.ts"
-import type { CallerRoot, ProjectFinder } from "./projects.ts"
 import { cursorThought, notOurCursor, pageOf, type ThoughtsPage } from "./thoughts-page.ts"
 
-/** Sessions this close to the newest one are named beside it: the caller may have meant them. */
 const RIVAL_MS = 10 * 60 * 1000
 /** So many of the newest are looked at for one that no other agent is at work in. */
 const CHOSEN_FROM = 10

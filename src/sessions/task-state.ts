@@ -1,16 +1,15 @@
 import { join } from "node:path"
 import type { Caller } from "../domain/caller.ts"
-import type { Clock } from "../lib/clock.ts"
+import type { ArchiveRules } from "../domain/capture.ts"
 import { Failure } from "../domain/failure.ts"
-import type { Project } from "../domain/project.ts"
+import type { Project, ProjectFinder } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
 import { TASK_STATE_FILE } from "../domain/task-file.ts"
 import type { TaskState, TaskStep } from "../domain/task-state.ts"
 import { plainText } from "../domain/text.ts"
-import { removeFile, replaceFile } from "../lib/untrusted-write.ts"
-import type { ArchiveRules } from "../capture/store/archive.ts"
-import type { ProjectFinder } from "./projects.ts"
+import type { Clock } from "../lib/clock.ts"
 import { parseRoot } from "../lib/roots.ts"
+import { removeFile, replaceFile } from "../lib/untrusted-write.ts"
 
 export interface TaskWish {
   currentTask?: string | null | undefined

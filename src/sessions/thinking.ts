@@ -1,13 +1,12 @@
 import type { Caller } from "../domain/caller.ts"
-import type { Clock } from "../lib/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
 import type { Thought } from "../domain/thought.ts"
+import type { Clock } from "../lib/clock.ts"
 import type { SessionRecovery } from "./recovery.ts"
-
 export interface ThoughtWish {
   thought: string
   nextThoughtNeeded: boolean

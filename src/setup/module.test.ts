@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { agents } from "../agents/lists/setup.ts"
+import { agentSetups as agents } from "../agents/list.ts"
 import { projectRules } from "../agents/shared/setup/rules.ts"
 import type { FileSetup } from "../domain/setup.ts"
 import { diffText } from "../lib/diff-text.ts"

@@ -1,8 +1,16 @@
-import { makeAnalyticsTable } from "./tables/analytics.ts"
 import { makeBindings } from "./dialects/bindings.ts"
-import { makeBots, makeBudgets, makeCards, makeHolds, makePeople, makeRoles, makeTeamPeople } from "./tables/channels.ts"
-import { makeDeliveries } from "./tables/deliveries.ts"
 import type { Db, StoreDialect } from "./dialects/dialect.ts"
+import { makeAnalyticsTable } from "./tables/analytics.ts"
+import {
+  makeBots,
+  makeBudgets,
+  makeCards,
+  makeHolds,
+  makePeople,
+  makeRoles,
+  makeTeamPeople,
+} from "./tables/channels.ts"
+import { makeDeliveries } from "./tables/deliveries.ts"
 import { makeFollowedFolders } from "./tables/folders.ts"
 import { makeForgetting } from "./tables/forgetting.ts"
 import { makeJournal } from "./tables/journal.ts"

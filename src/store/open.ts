@@ -4,9 +4,9 @@ import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
 import { type AllTables, allTables, tablesWhenAsked } from "./all-tables.ts"
 import type { Db, StoreDialect } from "./dialects/dialect.ts"
+import { makeWakeUps } from "./dialects/wake-ups.ts"
 import { migrations } from "./migrations/list.ts"
 import type { Tables } from "./schema.ts"
-import { makeWakeUps } from "./dialects/wake-ups.ts"
 
 /** Opens the one Store on either database and brings its tables up to date, unless it is only read. */
 export async function openStore(dialect: StoreDialect, { readOnly = false } = {}): Promise<Store> {

@@ -6,8 +6,8 @@ import { newSessionId, type SessionId } from "../domain/ids.ts"
 import { PAIR_CHANNEL, pairLane } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Usage } from "../domain/turn.ts"
-import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
+import { openStore } from "../store/open.ts"
 import { type AnalyticsReports, makeAnalytics } from "./analytics.ts"
 
 /** Noon of a day of this machine's clock: some minutes more are the same day. */

@@ -1,3 +1,4 @@
+/** The courier of questions: one at a time for each pair, pairs side by side, until the signal. */
 import type { Delivery } from "../domain/delivery.ts"
 import type { DrivenSession } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
@@ -12,8 +13,6 @@ import { type Handing, isHanded } from "./handing.ts"
 import type { Pool } from "./pool.ts"
 import type { AskRecovery } from "./recovery.ts"
 import { type AskTurnDeps, runTurn } from "./turn.ts"
-
-/** The courier of questions: one at a time for each pair, pairs side by side, until the signal. */
 export interface Asking {
   run(signal: AbortSignal): Promise<void>
   /** There may be something to do. */

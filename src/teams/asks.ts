@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/clock.ts"
+/** Questions of teams to teams: taken in once, and told of until they are settled. */
 import type { Delivery, DeliveryState } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { newMessageId } from "../domain/ids.ts"
@@ -6,13 +6,12 @@ import { type AskPayload, askerOf, askOf, type IfOpen, NOTICE_CHANNEL, PAIR_CHAN
 import { because, shownReason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
+import type { Clock } from "../lib/clock.ts"
 import { DAY_MS } from "../lib/time.ts"
 import { checkText, enqueue, isFinal, MAX_ATTEMPTS } from "../lib/transitions.ts"
 import type { News } from "./news.ts"
 import type { PairSessions } from "./pairs.ts"
 import type { Words } from "./words.ts"
-
-/** Questions of teams to teams: taken in once, and told of until they are settled. */
 export interface Asks {
   /** Kept for good when it answers with the message's id. A second one under the same key is the first. */
   put(wish: AskRequest): Promise<string>

@@ -11,10 +11,10 @@ import type { Driver, DriveWish, PermissionRequest } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { askOf, CONTROLS, PAIR_CHANNEL } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
-import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
-import type { Whereabouts } from "./pairs.ts"
+import { openStore } from "../store/open.ts"
 import { makeTeams, type PermitContext, type TeamsDeps, type TeamsRoom } from "./module.ts"
+import type { Whereabouts } from "./pairs.ts"
 import { makeRoster } from "./roster.ts"
 
 const OWNER: Caller = { surface: "cli" }

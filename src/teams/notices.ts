@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/clock.ts"
+/** What teams are told without being asked: it waits for their next session. */
 import type { Delivery } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { nameOnOneLine, quoteLines } from "../domain/framing.ts"
@@ -6,9 +6,8 @@ import { newMessageId } from "../domain/ids.ts"
 import { NOTICE_CHANNEL, type NoticePayload, noticeLane, noticeOf } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
+import type { Clock } from "../lib/clock.ts"
 import { checkText, enqueue, move, type Settled } from "../lib/transitions.ts"
-
-/** What teams are told without being asked: it waits for their next session. */
 export interface Notices {
   put(wish: NoticeWish): Promise<{ messageId: string; expiresAtMs: number }>
   /** Hands over what waits, in order, as much as fits; what is handed over is not handed over again. */

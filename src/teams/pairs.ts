@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto"
-import type { Clock } from "../lib/clock.ts"
 import type { DrivenSession, Driver, DriveWish } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { newKey } from "../domain/ids.ts"
@@ -7,6 +6,7 @@ import type { Pair, PairSession } from "../domain/pair.ts"
 import { refuseSecret } from "../domain/redact.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
+import type { Clock } from "../lib/clock.ts"
 
 /** Which session two teams have, and how it is opened: the one that is there, or another that knows of it. */
 export interface PairSessions {

@@ -3,20 +3,25 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { processStart } from "../daemon/process/process-identity.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { newSessionId, type SessionId } from "../domain/ids.ts"
 import { PAIR_CHANNEL, type Pair, pairLane } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
-import { openStore } from "../store/open.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
+import { openStore } from "../store/open.ts"
 import type { Handing } from "./handing.ts"
 import { makeRecovery } from "./recovery.ts"
 
 /** How long was to be waited, one after another; it takes a fiftieth of that. */
-const { waits } = vi.hoisted(() => ({ waits: [] as number[] }))
+const { waits } = vi.hoisted(() => {
+  // Test files share their modules: one that is loaded already would keep the real clock.
+  vi.resetModules()
+  return { waits: [] as number[] }
+})
+afterAll(() => void vi.resetModules())
 vi.mock("node:timers/promises", async (original) => {
   const real = await original<typeof import("node:timers/promises")>()
   const setTimeout: typeof real.setTimeout = (ms = 0, value, options) => {

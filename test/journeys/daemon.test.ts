@@ -371,7 +371,7 @@ describe("a configuration", () => {
     [
       "with a wrong secret",
       '{"database": {"url": "mysql://u:hidden@h/d"}}',
-      'database.url = "***" (FILE:1:15): must begin',
+      'database.url = "***" (FILE:1:15): must start',
     ],
   ])("file %s is refused by name, and nothing is started", async (_, text, said) => {
     writeFileSync(file, text)
@@ -478,7 +478,7 @@ describe("a configuration", () => {
     expect((await set.run("start", "--set", "http.enabled=false")).code).toBe(0)
     expect(set.registration().url).toBeUndefined()
     const again = await set.run("start", "--set", "http.enabled=true")
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("it runs already")])
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("already running")])
   })
 })
 

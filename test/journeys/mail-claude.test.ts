@@ -123,7 +123,7 @@ describe(`the mail of the real Claude Code ${version}`, () => {
     await expect.poll(state(slow.id!), SOON).toBe("running")
     const stop = await q.mail("web", "leave the stones", { priority: "stop" })
     expect(stop.note).toMatch(/cannot be interrupted: it gets the message when the turn ends/)
-    await expect.poll(reason(stop.id!), SOON).toMatch(/told at the end of its turn/)
+    await expect.poll(reason(stop.id!), SOON).toMatch(/delivered at the end of its turn/)
     letGo()
     await isDone(slow.id!, stop.id!)
     expect(await q.show(stop.id!)).toMatchObject({ way: "turn" })

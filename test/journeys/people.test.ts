@@ -192,7 +192,7 @@ describe("the picker", () => {
       await screen.shows("throughline sources")
       expect(await screen.exitCode()).toBe(0)
       screen.run("throughline resume pelican")
-      await screen.shows("no session is found")
+      await screen.shows("no session")
       expect(await screen.exitCode()).toBe(3)
     } finally {
       screen.end()

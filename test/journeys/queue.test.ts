@@ -71,7 +71,7 @@ describe("an agent in tmux", () => {
     const asking = await queued(q.send("box", "ask me\nDIALOG touch x"))
     await expect.poll(() => box.registry()?.status, SOON).toBe("waiting")
     const [normal, urgent] = [await queued(q.send("box", "after")), await queued(q.send("box", "URGENT now"))]
-    await expect.poll(reason(urgent), SOON).toMatch(/waits for its user/)
+    await expect.poll(reason(urgent), SOON).toMatch(/waiting for its user/)
     await sleep(1_500)
     expect(box.log().filter(({ kind }) => /dialog-accepted|paste-thrown-away/.test(kind))).toEqual([])
     q.agents.tmux("a", "send-keys", "-t", box.pane.pane, "Escape")
@@ -94,7 +94,7 @@ describe("an agent in tmux", () => {
       await queued(q.send("run", "F", { priority: "stop" })),
       await queued(q.mail("run", "G", { priority: "stop" })),
     ]
-    for (const id of sent) await expect.poll(reason(id), SOON).toMatch(/waits for its user/)
+    for (const id of sent) await expect.poll(reason(id), SOON).toMatch(/waiting for its user/)
     q.agents.tmux("a", "send-keys", "-t", far.pane.pane, "Escape")
     for (const id of [asking, ...sent]) await expect.poll(state(id), SOON).toBe("done")
     expect(far.prompts().map((text) => /^> (.*)$/m.exec(text)?.[1] ?? text.split("\n").at(-1))).toEqual([
@@ -137,7 +137,7 @@ describe("an agent outside of tmux", () => {
     const stop = await q.mail("lab", "turn zero", { priority: "stop" })
     expect(stop.note).toContain("its turn cannot be interrupted")
     const ids = [stop.id!, await queued(q.mail("lab", "turn one")), await queued(q.mail("lab", "turn two"))]
-    await expect.poll(reason(ids[0]!), SOON).toMatch(/told at the end of its turn/)
+    await expect.poll(reason(ids[0]!), SOON).toMatch(/delivered at the end of its turn/)
     for (const id of ids) {
       await expect.poll(state(id), SOON).toBe("done")
       // A Stop hook that a busy machine runs late leaves the mail to the waiter.

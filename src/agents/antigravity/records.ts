@@ -3,10 +3,10 @@ import { basename, dirname, join, posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
 import type { Usage } from "../../domain/turn.ts"
-import { workspaceOf } from "./workspaces.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
 import { asArray, asNumber, asObject, asString, type Json, parseLine, skipped } from "../shared/records/jsonl.ts"
 import { timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
+import { workspaceOf } from "./workspaces.ts"
 
 /** `agy`, which took Gemini CLI's place for individual accounts in 2026. */
 export const antigravity: Platform = {

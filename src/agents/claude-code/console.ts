@@ -1,8 +1,8 @@
 import { join } from "node:path"
 import type { AgentConsole, ConsoleScreen } from "../../domain/agent-console.ts"
-import { liveSessions } from "./registry.ts"
 import { dialogIn, inputLine } from "../shared/console/input.ts"
 import { introduced, sanitised, showsText, unfit } from "../shared/console/text.ts"
+import { liveSessions } from "./registry.ts"
 
 export const claudeCode: AgentConsole = {
   platform: "claude-code",

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { DrivenSession, Driver, DriveWish, PromptWish, TurnEnd } from "../../domain/driver.ts"
 import { Failure } from "../../domain/failure.ts"
 import { promptUuid } from "../../domain/ids.ts"
-import { allowed, type CanUseTool, type ControlRequest, denied, question } from "./driver-permission.ts"
-import { claudeTurnReader, failureOf, type StreamLine } from "./driver-stream.ts"
 import { childEnv } from "../shared/driver/environment.ts"
 import { type LineProcess, startLines } from "../shared/driver/lines.ts"
 import { memoryOf } from "../shared/driver/processes.ts"
 import { notStartedInTime, SERVER_MS, START_MS, within } from "../shared/driver/start.ts"
 import { permission, turns } from "../shared/driver/turn.ts"
+import { allowed, type CanUseTool, type ControlRequest, denied, question } from "./driver-permission.ts"
+import { claudeTurnReader, failureOf, type StreamLine } from "./driver-stream.ts"
 
 /** Claude Code in print mode, that takes prompts and control requests as lines of JSON. One process per session. */
 export const createClaudeCodeDriver = (): Driver => ({
@@ -55,7 +55,7 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
       else {
         if (line.type === "result" && line.is_error) beforeReady ??= failureOf(line)
         // It lets go of an interrupt that comes before the turn has begun.
-        if (reader.read(line) === "begun" && running.running?.isCancelled) control("interrupt")
+        if (reader.read(line) === "begun" && running.running?.isCancelled) void control("interrupt")
       }
     },
   })

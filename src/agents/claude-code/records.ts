@@ -2,12 +2,21 @@ import { posix, win32 } from "node:path"
 import type { Capture, LineageKind, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform, WholeReader } from "../../domain/platform.ts"
 import { lookAtFile } from "../../lib/untrusted-file.ts"
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asString,
+  type Json,
+  parseLine,
+  peekString,
+  skipped,
+} from "../shared/records/jsonl.ts"
+import { digest, timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
+import { wholeBytes } from "../shared/records/whole.ts"
 import { follow, type Line } from "./records-line.ts"
 import { answered, type MessageDraft, queuedPrompt, said } from "./records-messages.ts"
 import { typedPrompts } from "./records-typed.ts"
-import { asArray, asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "../shared/records/jsonl.ts"
-import { digest, timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
-import { wholeBytes } from "../shared/records/whole.ts"
 
 export const claudeCode: Platform = {
   id: "claude-code",

@@ -1,7 +1,7 @@
 import type { PermissionAnswer, PermissionRequest } from "../../domain/driver.ts"
 import type { HookAsking, HookQuestion } from "../../domain/setup.ts"
-import { answersTo, questionsIn, suggestionLabel } from "./permission.ts"
 import { contentOf, fieldsOf, type Schema } from "../shared/setup/elicitation.ts"
+import { answersTo, questionsIn, suggestionLabel } from "./permission.ts"
 
 type Payload = Record<string, unknown>
 

@@ -1,7 +1,6 @@
 import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
-import { claudeAsking } from "./setup-asking.ts"
 import {
   addGrouped,
   contextAtPrompt,
@@ -13,6 +12,7 @@ import {
 } from "../shared/setup/hooks.ts"
 import { editStrictJson, type JsonFile } from "../shared/setup/json.ts"
 import { addServer, removeServer } from "../shared/setup/mcp.ts"
+import { claudeAsking } from "./setup-asking.ts"
 
 const PLATFORM = "claude-code"
 const EVENTS = [

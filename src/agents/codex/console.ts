@@ -2,10 +2,10 @@ import type { AgentConsole } from "../../domain/agent-console.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Team } from "../../domain/team.ts"
 import { readNamed } from "../../lib/untrusted-file.ts"
-import { closeCodexSession } from "./line-close.ts"
-import { codexLive } from "./line-live.ts"
 import { dialogIn, inputLine } from "../shared/console/input.ts"
 import { introduced, sanitised, showsText, unfit } from "../shared/console/text.ts"
+import { closeCodexSession } from "./line-close.ts"
+import { codexLive } from "./line-live.ts"
 
 /** The way in where Codex offers no line of its own: its registry is its daemon, and it has no place to put a draft aside. */
 export const codex: AgentConsole = {

@@ -4,14 +4,14 @@ import type { DrivenSession, Driver, DriveWish, PromptWish } from "../../domain/
 import { Failure } from "../../domain/failure.ts"
 import { RpcError } from "../../lib/json-rpc.ts"
 import { readNamed } from "../../lib/untrusted-file.ts"
-import { codexAnswer, codexQuestion } from "./driver-approval.ts"
-import { codexTurnReader } from "./driver-turn.ts"
 import { childEnv } from "../shared/driver/environment.ts"
 import { type HeldPeer, type Hosts, hosts } from "../shared/driver/hosts.ts"
 import { memoryOf } from "../shared/driver/processes.ts"
 import { type RpcPeer, startRpc } from "../shared/driver/rpc.ts"
 import { checked, inTime, modeOf, SERVER_MS } from "../shared/driver/start.ts"
 import { permission, turns } from "../shared/driver/turn.ts"
+import { codexAnswer, codexQuestion } from "./driver-approval.ts"
+import { codexTurnReader } from "./driver-turn.ts"
 
 /** Codex by its app-server: one process for a CODEX_HOME, with a thread in it for every session. */
 export function createCodexDriver(): Driver {

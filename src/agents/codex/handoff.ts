@@ -3,7 +3,7 @@ import { parse } from "smol-toml"
 import type { HandoffMessage, SessionWriter } from "../../domain/handoff.ts"
 import { readText } from "../../lib/untrusted-file.ts"
 
-/** What was copied is older than the session says that it is, by which `platforms/codex.ts` knows it. */
+/** What was copied is older than the session says that it is, by which `records.ts` knows it. */
 export const codex: SessionWriter = {
   platform: "codex",
   session(handoff, machine) {

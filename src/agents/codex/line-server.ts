@@ -4,14 +4,7 @@ import { delimiter, isAbsolute, join } from "node:path"
 import { createInterface } from "node:readline"
 import { Failure } from "../../domain/failure.ts"
 import type { Machine } from "../../domain/platform.ts"
-import {
-  makeJsonRpc,
-  type Params,
-  type RequestId,
-  RpcError,
-  type RpcMessage,
-  RpcTimeout,
-} from "../../lib/json-rpc.ts"
+import { makeJsonRpc, type Params, type RequestId, RpcError, type RpcMessage, RpcTimeout } from "../../lib/json-rpc.ts"
 import { kindOf } from "../../lib/untrusted-file.ts"
 import { openWebSocket } from "./websocket.ts"
 

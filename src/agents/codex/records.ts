@@ -2,9 +2,9 @@ import { posix, win32 } from "node:path"
 import type { Capture, SessionCapture, SkippedCapture, TurnCapture } from "../../domain/capture.ts"
 import type { LinesReader, Platform } from "../../domain/platform.ts"
 import { bareSummary } from "../../lib/compaction.ts"
-import { draftOf, type ItemDraft } from "./records-items.ts"
 import { asNumber, asObject, asString, type Json, parseLine, peekString, skipped } from "../shared/records/jsonl.ts"
 import { digest, textOf, timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
+import { draftOf, type ItemDraft } from "./records-items.ts"
 
 export const codex: Platform = {
   id: "codex",

@@ -5,7 +5,14 @@ import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup, Program } from "../../domain/setup.ts"
 import { firstBytes } from "../../lib/untrusted-file.ts"
 import { readText } from "../shared/setup/files.ts"
-import { addGrouped, contextAtPrompt, contextAtStart, hookCommand, readCommon, removeGrouped } from "../shared/setup/hooks.ts"
+import {
+  addGrouped,
+  contextAtPrompt,
+  contextAtStart,
+  hookCommand,
+  readCommon,
+  removeGrouped,
+} from "../shared/setup/hooks.ts"
 import { editStrictJson } from "../shared/setup/json.ts"
 import { SERVER } from "../shared/setup/mcp.ts"
 import { removeTable, setTable, type TomlTable } from "../shared/setup/toml.ts"

@@ -126,7 +126,7 @@ test("what is sent arrives masked and whole, and closing says so", async () => {
       .slice(0, -1)
       .map(({ payload }) => payload.toString()),
   ).toEqual(texts)
-  expect(ends.length).toBe(1)
+  await expect.poll(() => ends.length).toBe(1)
   line.send("after the end")
   expect(ends).toEqual([undefined])
 })

@@ -2,12 +2,12 @@ import { posix, win32 } from "node:path"
 import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
 import type { DatabaseReader, Platform } from "../../domain/platform.ts"
 import { OVER_LIMIT } from "../../domain/source.ts"
-import { makeProjects } from "./records-projects.ts"
 import { CELL_LEFT_OUT, type ForeignDb, MAX_CELL_BYTES, withForeignDb } from "../shared/records/foreign-sqlite.ts"
 import { withoutInjected } from "../shared/records/injected.ts"
 import { asArray, asNumber, asObject, asString, type Json, skipped } from "../shared/records/jsonl.ts"
 import { timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
 import { vscodeUserDirs } from "../shared/records/vscode.ts"
+import { makeProjects } from "./records-projects.ts"
 
 export const cursor: Platform = {
   id: "cursor",

@@ -1,10 +1,17 @@
 import { basename, join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
-import { commandOf, type ProcessCommand } from "../../adapters/process-command.ts"
-import { addGrouped, contextAtPrompt, contextAtStart, hookCommand, readCommon, removeGrouped } from "../shared/setup/hooks.ts"
+import {
+  addGrouped,
+  contextAtPrompt,
+  contextAtStart,
+  hookCommand,
+  readCommon,
+  removeGrouped,
+} from "../shared/setup/hooks.ts"
 import { editJson } from "../shared/setup/json.ts"
 import { addServer, removeServer, SERVER } from "../shared/setup/mcp.ts"
+import { commandOf, type ProcessCommand } from "./process-command.ts"
 
 const PLATFORM = "gemini-cli"
 const EVENTS = ["SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "PreCompress", "SessionEnd", "Notification"]

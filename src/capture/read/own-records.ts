@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises"
 import type { Capture } from "../../domain/capture.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { LineState, LinesReader, Machine, Platform } from "../../domain/platform.ts"
-import { type OnSkipped, openBytes } from "./bytes.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { type FoundSource, placesOf, scanPlace } from "../watch/scan.ts"
+import { type OnSkipped, openBytes } from "./bytes.ts"
 
 /** What a platform's own files say of a session now, whatever is kept of it here, and whatever the files are called. */
 export interface OwnRecords {

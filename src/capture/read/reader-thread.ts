@@ -1,17 +1,17 @@
 import type { MessagePort, Worker } from "node:worker_threads"
 import type { Capture } from "../../domain/capture.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { errorText } from "../../domain/failure.ts"
 import type { Platform, SourcePlace } from "../../domain/platform.ts"
 import { redactInside } from "../../domain/redact.ts"
 import type { Source } from "../../domain/source.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import { makeThreadPeer, type ThreadPeer } from "../../lib/thread-rpc.ts"
 import type { Archive, Batch } from "../store/archive.ts"
-import { cutText } from "./cut.ts"
 import type { Kept } from "../store/known.ts"
-import { readSource, type SourceStat } from "./reading.ts"
 import { claimOf, withinOf } from "../watch/scan.ts"
+import { cutText } from "./cut.ts"
+import { readSource, type SourceStat } from "./reading.ts"
 
 /** A source to be read, in words that can be said to another thread. */
 export interface ReadWish {

@@ -1,16 +1,16 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import type { Capture } from "../../domain/capture.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { DatabaseReader, LineState, LinesReader, SourceReader, WholeReader } from "../../domain/platform.ts"
 import { type NewSource, OVER_LIMIT, type Source, UNKNOWN_KIND } from "../../domain/source.ts"
 import { plainText } from "../../domain/text.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { makeMutex } from "../../lib/mutex.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import { checkLinks } from "../../lib/untrusted-file.ts"
 import type { Archive } from "../store/archive.ts"
+import { EXCLUDED, seenKey } from "../store/known.ts"
 import { type Bytes, NOT_PROVED, type OnSkipped, openBytes } from "./bytes.ts"
 import { MAX_TURN_CHARS } from "./cut.ts"
-import { EXCLUDED, seenKey } from "../store/known.ts"
 
 export interface SourceStat {
   inode: string

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { makeTestArchive, type TestArchive } from "../../../test/fixtures/archive.ts"
-import type { Capture } from "../../domain/capture.ts"
+import type { ArchiveRules, Capture } from "../../domain/capture.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { NewSource } from "../../domain/source.ts"
-import { type ArchiveRules, type Batch, makeArchive } from "./archive.ts"
+import { type Batch, makeArchive } from "./archive.ts"
 
 let kept: TestArchive
 beforeEach(async () => {

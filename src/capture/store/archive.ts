@@ -1,12 +1,12 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
-import type { Capture } from "../../domain/capture.ts"
-import type { Clock } from "../../lib/clock.ts"
+import type { ArchiveRules, Capture } from "../../domain/capture.ts"
 import type { Project } from "../../domain/project.ts"
 import type { NewSource } from "../../domain/source.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { Keeper } from "./keeper.ts"
 import type { Kept, KnownSession } from "./known.ts"
-import { type PlaceSource, placed } from "./placement.ts"
+import { placed } from "./placement.ts"
 
 /** A piece of a source's reading: what it held, and how far the source is read once that is kept. */
 export interface Batch {
@@ -27,17 +27,6 @@ export interface Archive {
   keep(batch: Batch): Promise<Kept>
   /** Drops what is remembered of sessions from batch to batch. */
   reset(): void
-}
-
-export interface ArchiveRules {
-  redact(text: string, projectPath: string | null): string
-  /** True for folders of which nothing may be kept. */
-  excluded(projectPath: string): boolean
-  /** True where there are such folders. */
-  excludesSome?: boolean
-  projectOf(path: string): Promise<Project | undefined>
-  /** Absent: everything is an agent's own. */
-  place?: PlaceSource
 }
 
 interface Waiting {

@@ -6,13 +6,13 @@ import Database from "better-sqlite3"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { makeTestArchive, type TestArchive } from "../../../test/fixtures/archive.ts"
 import { samples } from "../../../test/fixtures/platform-samples.ts"
-import { platforms } from "../../agents/lists/records.ts"
+import { platforms } from "../../agents/list.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
 import { loopStates } from "../../lib/supervised-loop.ts"
+import { makeReaderThread } from "../read/reader-thread.ts"
 import type { Archive } from "./archive.ts"
 import { type Capturing, makeCapturing } from "./capturing.ts"
-import { makeReaderThread } from "../read/reader-thread.ts"
 
 const line = (record: unknown) => `${JSON.stringify(record)}\n`
 const idOf = (n: number) => `5f0c1d9e-5d2c-4a3e-9d60-0a8f6f1b2${String(n).padStart(3, "0")}`

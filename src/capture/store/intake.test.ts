@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { agents } from "../../agents/lists/setup.ts"
+import { agentSetups as agents } from "../../agents/list.ts"
 import type { SentHook } from "../../domain/hook.ts"
 import type { Store } from "../../domain/store.ts"
-import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
-import { makeIntake } from "./intake.ts"
+import { openStore } from "../../store/open.ts"
 import { writeSpool } from "../read/spool.ts"
+import { makeIntake } from "./intake.ts"
 
 const NOW = 1_800_000_000_000
 let dir: string

@@ -1,18 +1,16 @@
-import type { LineageKind } from "../../domain/capture.ts"
-import type { Clock } from "../../lib/clock.ts"
+/** Where agents' hooks come in: admitted under the sender's key, then acted upon. */
+import type { ArchiveRules, LineageKind } from "../../domain/capture.ts"
 import { type HookEvent, hookPayload, isCutHook, type SentHook } from "../../domain/hook.ts"
 import { newSessionId } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
 import type { Session } from "../../domain/session.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { makeMutex } from "../../lib/mutex.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
-import type { ArchiveRules } from "./archive.ts"
-import type { Capturing } from "./capturing.ts"
 import { makeSpool, sweepSpool } from "../read/spool.ts"
-
-/** Where agents' hooks come in: admitted under the sender's key, then acted upon. */
+import type { Capturing } from "./capturing.ts"
 export interface HookIntake {
   /** Resolves when the event is kept, and everything that was spooled before it, with what was understood of it. */
   receive(sent: SentHook): Promise<KeptHook | undefined>

@@ -33,7 +33,7 @@ test("a title, a branch and a model begin no line of their own, wherever they ar
   )
   await kept.read()
   const { title, gitBranch, model } = (await session())!
-  const plain = "main # Decisions [2J- approve all"
+  const plain = "main # Decisions - approve all"
   expect({ title, gitBranch, model }).toEqual({ title: "main", gitBranch: plain, model: plain })
 })
 

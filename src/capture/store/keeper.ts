@@ -1,14 +1,21 @@
-import { type RewindCapture, type SessionCapture, TITLE_SOURCES, type TurnCapture } from "../../domain/capture.ts"
-import type { Clock } from "../../lib/clock.ts"
+import {
+  type ArchiveRules,
+  type RewindCapture,
+  type SessionCapture,
+  TITLE_SOURCES,
+  type TurnCapture,
+} from "../../domain/capture.ts"
 import { newSessionId, type SessionId, withoutScope } from "../../domain/ids.ts"
 import type { Project } from "../../domain/project.ts"
 import { inStrings, redactInside } from "../../domain/redact.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
 import { oneLine } from "../../domain/text.ts"
-import type { ArchiveRules, Batch } from "./archive.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { cutText } from "../read/cut.ts"
-import { EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, seenKey } from "./known.ts"
+import type { Batch } from "./archive.ts"
+import { EXCLUDED, type Kept, type KnownSession, NOTHING_KEPT, nativeIdsOf, seenKey } from "./known.ts"
 import { type Lineage, makeLineage } from "./lineage.ts"
+import { seqsOf, type TurnEntry } from "./noted.ts"
 import { forgottenOf, withoutLogged } from "./placement.ts"
 
 /** One run through a batch, inside its transaction. */
@@ -267,21 +274,14 @@ export class Keeper {
   }
 
   /** Followers know of turns by these entries alone, so nothing may happen to one without its entry. */
-  async #note(
-    kind: "turns.kept" | "turns.superseded" | "turns.dropped",
-    sessionId: SessionId,
-    seqs: number[],
-    more: { changed?: number[] } = {},
-  ): Promise<void> {
+  async #note(kind: TurnEntry, sessionId: SessionId, seqs: number[], more: { changed?: number[] } = {}) {
     if (seqs.length === 0) return
     await this.#tx.journal.append([{ kind, sessionId, atMs: this.#nowMs, data: { seqs, ...more } }])
   }
 
   async #supersedeUnseen(seen: ReadonlySet<string>): Promise<void> {
     const live = await this.#tx.turns.liveOfSource(this.#sourceId)
-    const natives = new Map(
-      [...this.#known].map(([key, session]) => [session.id as string, key.slice(key.indexOf(" ") + 1)]),
-    )
+    const natives = nativeIdsOf(this.#known)
     const gone: typeof live = []
     for (const turn of live) {
       const native = natives.get(turn.sessionId) ?? (await this.#tx.sessions.byId(turn.sessionId))?.nativeId
@@ -296,5 +296,3 @@ export class Keeper {
     for (const [sessionId, turns] of sessions) await this.#note("turns.superseded", sessionId, seqsOf(turns))
   }
 }
-
-const seqsOf = (turns: { seq: number }[]) => turns.map(({ seq }) => seq)

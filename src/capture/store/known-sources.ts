@@ -1,7 +1,7 @@
 import { dirname } from "node:path"
-import type { Clock } from "../../lib/clock.ts"
 import { errorText } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import type { readSource } from "../read/reading.ts"
 
 /** Folders of projects, the newest first: some agents keep their records there. */

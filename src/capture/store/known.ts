@@ -43,3 +43,8 @@ export const NOTHING_KEPT = {
 export function seenKey(nativeSessionId: string, nativeTurnId: string): string {
   return `${nativeSessionId}\n${nativeTurnId}`
 }
+
+/** The agent's own ids of sessions, by ours: the sessions that are known here carry theirs in their keys. */
+export function nativeIdsOf(known: ReadonlyMap<string, KnownSession>): Map<string, string> {
+  return new Map([...known].map(([key, session]) => [session.id, key.slice(key.indexOf(" ") + 1)]))
+}

@@ -3,14 +3,14 @@ import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSy
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { platforms } from "../../agents/lists/records.ts"
+import { platforms } from "../../agents/list.ts"
 import { makeClients } from "../../domain/clients.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
-import { openStore } from "../../store/open.ts"
-import { sqlite } from "../../store/dialects/sqlite.ts"
-import { makeSessions } from "../../sessions/module.ts"
 import { rootUri } from "../../lib/roots.ts"
+import { makeSessions } from "../../sessions/module.ts"
+import { sqlite } from "../../store/dialects/sqlite.ts"
+import { openStore } from "../../store/open.ts"
 import { type CaptureRoom, makeCapture } from "../module.ts"
 
 const NOW = Date.parse("2026-11-18T02:00:00Z")

@@ -1,14 +1,14 @@
 import { realpathSync } from "node:fs"
 import { resolve, sep } from "node:path"
-import type { Clock } from "../../lib/clock.ts"
+import type { PlaceSource } from "../../domain/capture.ts"
 import { Failure } from "../../domain/failure.ts"
 import { scopedId } from "../../domain/ids.ts"
 import type { Origin, Placement } from "../../domain/origin.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { isSameOrAbove, parseRoot } from "../../lib/roots.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { lookAt } from "../../lib/untrusted-file.ts"
-import { isSameOrAbove, parseRoot } from "../../lib/roots.ts"
-import type { PlaceSource } from "./placement.ts"
 
 /** Which files are inside of repositories, and which of them a person vouches for. */
 export interface OriginKeeping {

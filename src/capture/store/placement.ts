@@ -1,6 +1,6 @@
 import { dirname, sep } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { Capture } from "../../domain/capture.ts"
+import type { Capture, PlaceSource } from "../../domain/capture.ts"
 import { Failure } from "../../domain/failure.ts"
 import { scopedId, withoutScope } from "../../domain/ids.ts"
 import type { Placement } from "../../domain/origin.ts"
@@ -8,9 +8,6 @@ import type { Machine, Platform, SourcePlace } from "../../domain/platform.ts"
 import type { Store } from "../../domain/store.ts"
 import { ancestorsOf, canonicalRoot, isSameOrAbove, rootUri } from "../../lib/roots.ts"
 import type { Batch } from "./archive.ts"
-
-/** Says where a source is. By its location alone: what a file holds can be anybody's. */
-export type PlaceSource = (source: { platform: string; path: string }) => Promise<Placement>
 
 export function makePlacing({
   store,

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, expect, test } from "vitest"
 import type { Caller } from "../../domain/caller.ts"
 import type { Store } from "../../domain/store.ts"
 import { DAY_MS } from "../../lib/time.ts"
-import { openStore } from "../../store/open.ts"
-import { sqlite } from "../../store/dialects/sqlite.ts"
 import { makeProjectFinder } from "../../sessions/projects.ts"
+import { sqlite } from "../../store/dialects/sqlite.ts"
+import { openStore } from "../../store/open.ts"
 import { type Folders, makeFolders } from "./folders.ts"
 
 const START = 1_800_000_000_000

@@ -1,13 +1,12 @@
 import { realpathSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Caller } from "../../domain/caller.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { Project } from "../../domain/project.ts"
+import type { Project, ProjectFinder } from "../../domain/project.ts"
 import type { Store } from "../../domain/store.ts"
-import { DAY_MS, HOUR_MS } from "../../lib/time.ts"
-import type { ProjectFinder } from "../../sessions/projects.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { canonicalRoot, isSameOrAbove, parseRoot } from "../../lib/roots.ts"
+import { DAY_MS, HOUR_MS } from "../../lib/time.ts"
 import { knownProjects } from "../store/known-sources.ts"
 
 /** Project folders in which any agent may begin a conversation log, also where nothing was said yet. */

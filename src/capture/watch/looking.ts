@@ -1,6 +1,6 @@
 import { resolve, sep } from "node:path"
-import type { Clock } from "../../lib/clock.ts"
 import type { Machine, Platform, SourcePlace } from "../../domain/platform.ts"
+import type { Clock } from "../../lib/clock.ts"
 import type { CapturingDeps } from "../store/capturing.ts"
 import type { Folders } from "./folders.ts"
 import {

@@ -1,12 +1,11 @@
 import { resolve, sep } from "node:path"
-import type { Clock } from "../../lib/clock.ts"
+import type { ArchiveRules } from "../../domain/capture.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { Project } from "../../domain/project.ts"
+import type { Project, ProjectFinder } from "../../domain/project.ts"
 import type { Store } from "../../domain/store.ts"
-import type { ProjectFinder } from "../../sessions/projects.ts"
-import { makeRedactor } from "../redact/redaction.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { rootUri } from "../../lib/roots.ts"
-import type { ArchiveRules } from "../store/archive.ts"
+import { makeRedactor } from "../redact/redaction.ts"
 import { extraRule } from "./extra-rule.ts"
 
 export interface CaptureSettings {

@@ -5,11 +5,11 @@ import type { Caller } from "../../domain/caller.ts"
 import { TOOL_SETS, type ToolSet } from "../../operations/operation.ts"
 import { table } from "../../operations/text.ts"
 import { loadConfig } from "../config/config.ts"
-import { changeConfig } from "./config-command.ts"
-import type { DaemonCalls } from "./connect.ts"
 import { examine, findingLines, verdict } from "../doctor/doctor.ts"
 import type { Environment } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
+import { changeConfig } from "./config-command.ts"
+import type { DaemonCalls } from "./connect.ts"
 
 interface Context {
   home: Home

@@ -1,13 +1,13 @@
+import { makeRedactor } from "../../capture/redact/redaction.ts"
 import type { Caller } from "../../domain/caller.ts"
 import { authorize } from "../../operations/caller.ts"
 import { configSet } from "../../operations/config.ts"
 import type { Services } from "../../operations/services.ts"
-import { makeRedactor } from "../../capture/redact/redaction.ts"
-import { recordCommand } from "../wiring/command-audit.ts"
 import { configFile } from "../config/config-file.ts"
-import { type DaemonCalls, runningDaemon } from "./connect.ts"
 import type { Environment } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
+import { recordCommand } from "../wiring/command-audit.ts"
+import { type DaemonCalls, runningDaemon } from "./connect.ts"
 
 interface Context {
   home: Home

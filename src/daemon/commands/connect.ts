@@ -3,7 +3,6 @@ import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, rmSync, w
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 import { type Caller, isOwner } from "../../domain/caller.ts"
 import { Failure, type FailureBody } from "../../domain/failure.ts"
 import { newKey } from "../../domain/ids.ts"
@@ -11,11 +10,12 @@ import type { Call } from "../../operations/invoke.ts"
 import { CALLER_HEADER, type Carrier, remote, TOOLS_HEADER } from "../../surfaces/http/client.ts"
 import { OWNER_HEADER, ownerProof } from "../../surfaces/http/proof.ts"
 import { ConnectionLost, socketCarrier, upgrade } from "../../surfaces/http/socket.ts"
+import { ownProgram } from "../own-program.ts"
 import { daemonEnvironment } from "../process/environment.ts"
 import { type Home, homeFailure, ownerKeyOf, prepareHome } from "../process/home.ts"
 import { processStart } from "../process/process-identity.ts"
-import { type Registration, readRegistration } from "../wiring/registration.ts"
 import { compareVersions, VERSION } from "../version.ts"
+import { type Registration, readRegistration } from "../wiring/registration.ts"
 
 /** It runs all day beside everything else: memory that is given back counts for more than the last bit of speed. */
 const SMALL = ["--max-semi-space-size=1", "--optimize-for-size", "--expose-gc"]
@@ -27,7 +27,8 @@ const SPEECH_BYTES = 64 * 1024
 
 /** What a daemon is started as: this Node and this program, by their whole paths. */
 export function daemonArgv(): string[] {
-  return [process.execPath, ...SMALL, fileURLToPath(new URL("../../../bin/throughline.js", import.meta.url)), "daemon"]
+  const { node, entry } = ownProgram()
+  return [node, ...SMALL, entry, "daemon"]
 }
 
 /** The daemon that answers behind the registration, or undefined. Nothing is started or signalled. */

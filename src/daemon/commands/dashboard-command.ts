@@ -3,8 +3,8 @@ import { join } from "node:path"
 import type { Command } from "commander"
 import type { Caller } from "../../domain/caller.ts"
 import { client } from "../../surfaces/http/client.ts"
-import type { DaemonCalls } from "./connect.ts"
 import type { Home } from "../process/home.ts"
+import type { DaemonCalls } from "./connect.ts"
 import { openForPerson } from "./terminal.ts"
 
 /** `throughline dashboard`: opens the page with the key in it. */

@@ -1,6 +1,7 @@
 import { request } from "node:http"
 import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
+import { writeSpool } from "../../capture/read/spool.ts"
 import {
   ASK_PATH,
   HOOK_ENV,
@@ -11,7 +12,6 @@ import {
   mayWait,
   WAIT_PATH,
 } from "../../domain/hook.ts"
-import { writeSpool } from "../../capture/read/spool.ts"
 import type { Environment } from "../process/environment.ts"
 import { homeAt, isSocketOurs } from "../process/home.ts"
 import { processStart } from "../process/process-identity.ts"

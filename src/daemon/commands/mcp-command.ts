@@ -4,12 +4,12 @@ import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
 import { newKey } from "../../domain/ids.ts"
 import { TOOL_SETS } from "../../operations/operation.ts"
-import { relay } from "../../surfaces/mcp/mcp-stdio.ts"
 import { intoOneBuffer } from "../../surfaces/http/socket.ts"
-import { openStream } from "./connect.ts"
+import { relay } from "../../surfaces/mcp/mcp-stdio.ts"
 import type { Environment } from "../process/environment.ts"
+import { fail } from "../process/fail.ts"
 import { homeAt } from "../process/home.ts"
-import { fail } from "../process/main.ts"
+import { openStream } from "./connect.ts"
 
 /** `throughline mcp`: an agent's own child, which carries its MCP lines to the daemon. */
 export function mcp(environment: Environment, argv: string[]): void {

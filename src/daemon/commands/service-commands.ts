@@ -1,9 +1,9 @@
 import type { Command } from "commander"
-import { refuseAgents } from "../wiring/agent-shell.ts"
-import { recordCommand } from "../wiring/command-audit.ts"
 import type { Environment } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
 import type { makeService, ServiceChange, ServiceState } from "../process/service.ts"
+import { refuseAgents } from "../wiring/agent-shell.ts"
+import { recordCommand } from "../wiring/command-audit.ts"
 
 interface Context {
   home: Home

@@ -4,10 +4,10 @@ import { neededAgent } from "../../domain/agent-names.ts"
 import { systemClock } from "../../lib/clock.ts"
 import { counted, table } from "../../operations/text.ts"
 import type { AgentState, Change, Setup } from "../../setup/module.ts"
-import { recordCommand } from "../wiring/command-audit.ts"
+import { ownProgram } from "../own-program.ts"
 import type { Environment } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
-import { ownProgram } from "../own-program.ts"
+import { recordCommand } from "../wiring/command-audit.ts"
 import { isAtTerminal } from "./terminal.ts"
 
 interface Context {
@@ -207,14 +207,14 @@ async function load(
   { home, environment }: Pick<Context, "home" | "environment">,
   { allowTools }: Pick<Flags, "allowTools"> = {},
 ): Promise<Setup> {
-  const [{ agents }, { projectRules }, { makeSetup }] = await Promise.all([
-    import("../../agents/lists/setup.ts"),
+  const [{ agentSetups }, { projectRules }, { makeSetup }] = await Promise.all([
+    import("../../agents/list.ts"),
     import("../../agents/shared/setup/rules.ts"),
     import("../../setup/module.ts"),
   ])
   const usual = join(environment.homeDir, ".throughline")
   return makeSetup({
-    agents: [...agents, ...projectRules(environment.cwd)],
+    agents: [...agentSetups, ...projectRules(environment.cwd)],
     machine: environment.machine,
     clock: systemClock,
     program: {

@@ -1,6 +1,6 @@
 import { createServer } from "node:net"
-import { Failure } from "../../domain/failure.ts"
 import { extraRule } from "../../capture/watch/extra-rule.ts"
+import { Failure } from "../../domain/failure.ts"
 import { makeRoster } from "../../teams/roster.ts"
 import type { Config } from "./settings.ts"
 

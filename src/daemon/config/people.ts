@@ -5,10 +5,10 @@ import { visible } from "../../operations/columns.ts"
 import type { Call } from "../../operations/invoke.ts"
 import { minute, projectName } from "../../operations/text.ts"
 import type { CommandExtra } from "../../surfaces/cli/cli.ts"
-import { followAsk } from "../wiring/follow-ask.ts"
-import { followUpdates } from "../wiring/follow-updates.ts"
 import type { Offer } from "../commands/picker.ts"
 import { isAtTerminal, type Pager, page, runInTerminal } from "../commands/terminal.ts"
+import { followAsk } from "../wiring/follow-ask.ts"
+import { followUpdates } from "../wiring/follow-updates.ts"
 import { watchPermissions } from "../wiring/watch-permissions.ts"
 
 interface People {

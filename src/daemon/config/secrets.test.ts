@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { loadConfig } from "./config.ts"
 import { homeAt } from "../process/home.ts"
+import { loadConfig } from "./config.ts"
 import { putSecretsAside } from "./secrets.ts"
 
 test("secrets of the environment are not handed on to agents, and what these start finds them again", () => {

@@ -1,8 +1,8 @@
 import { join } from "node:path"
 import type { Machine } from "../../domain/platform.ts"
 import { writeWhole } from "../../setup/files.ts"
-import { FILE_SIGN, secretVariables } from "./config.ts"
 import type { Home } from "../process/home.ts"
+import { FILE_SIGN, secretVariables } from "./config.ts"
 
 /**
  * Secrets that the daemon was given by its environment go into files of its home, and the environment names those from then on:

@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path"
 import * as z from "zod"
-import { platforms } from "../../agents/lists/records.ts"
+import { platforms } from "../../agents/list.ts"
 import { agentNamed } from "../../domain/agent-names.ts"
 import { hexColour } from "../../domain/colour.ts"
 import type { TeamSetting } from "../../teams/roster.ts"

@@ -1,12 +1,12 @@
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
 import type { TelegramView } from "../../operations/telegram.ts"
-import { loadConfig } from "../config/config.ts"
 import type { DaemonCalls } from "../commands/connect.ts"
-import type { Finding } from "./doctor.ts"
+import { loadConfig } from "../config/config.ts"
+import type { Config } from "../config/settings.ts"
 import type { Environment } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
-import type { Config } from "../config/settings.ts"
+import type { Finding } from "./doctor.ts"
 import type { TeamGroup } from "./telegram-check.ts"
 
 /** What there is to say about reaching sessions by Telegram; nothing where no bot is set. */

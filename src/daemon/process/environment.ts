@@ -1,9 +1,9 @@
 import { homedir, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import type { DemoPlace } from "../../../demo/place.ts"
 import { DRIVEN } from "../../agents/shared/driver/processes.ts"
 import { AGENT_SHELLS } from "../../domain/agent-shells.ts"
 import type { Machine } from "../../domain/platform.ts"
-import type { DemoPlace } from "../../../demo/place.ts"
 
 /** Given to our own server beside an agent that is started for a pair. */
 export const PAIR = "THROUGHLINE_PAIR"

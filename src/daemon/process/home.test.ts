@@ -21,8 +21,8 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { BIN } from "../../../test/fixtures/daemon.ts"
 import { hookScript } from "../../setup/script.ts"
-import { type Home, homeAt, ownerKeyOf, prepareHome, tokenOf } from "./home.ts"
 import { readRegistration } from "../wiring/registration.ts"
+import { type Home, homeAt, ownerKeyOf, prepareHome, tokenOf } from "./home.ts"
 
 const isRoot = process.getuid?.() === 0
 const NOBODY = 65534

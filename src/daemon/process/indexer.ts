@@ -7,11 +7,11 @@ import { serveRecall } from "../../search/index/thread.ts"
 import { startVectors } from "../../search/vectors/vectors.ts"
 import { postgresIndex } from "../../store/dialects/index-postgres.ts"
 import { sqliteIndex } from "../../store/dialects/index-sqlite.ts"
-import { openStore } from "../../store/open.ts"
 import { postgres } from "../../store/dialects/postgres.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
 import { postgresVectors } from "../../store/dialects/vectors-postgres.ts"
 import { sqliteVectors } from "../../store/dialects/vectors-sqlite.ts"
+import { openStore } from "../../store/open.ts"
 
 export interface IndexerData {
   archive: { path: string } | { url: string }

@@ -1,7 +1,7 @@
-import { Failure } from "../../domain/failure.ts"
-import { failureText } from "../../surfaces/http/failure-text.ts"
 import { demoPlace, isPlaceThere, madeBy } from "../../../demo/place.ts"
+import { Failure } from "../../domain/failure.ts"
 import { type Environment, enterDemo, readEnvironment } from "./environment.ts"
+import { fail } from "./fail.ts"
 import { homeAt, homeFailure } from "./home.ts"
 
 /** What bin/throughline.js runs. Each way in loads only what it needs: an agent starts one of these with every session. */
@@ -39,12 +39,6 @@ export async function main(words: string[]): Promise<void> {
 
 /** May stand anywhere on the command line. */
 const DEMO = "--demo"
-
-export function fail(failure: Failure, json: boolean): void {
-  const stream = json ? process.stdout : process.stderr
-  stream.write(failureText(failure, json))
-  process.exitCode = failure.kind.exit
-}
 
 /** Says on stderr, as one line of JSON, why it could not start: the client that launched it reads that. */
 async function daemon(environment: Environment, argv: string[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads"
-import { platforms } from "../../agents/lists/records.ts"
-import { systemClock } from "../../lib/clock.ts"
+import { platforms } from "../../agents/list.ts"
 import { serveReading } from "../../capture/read/reader-thread.ts"
 import { type CaptureSettings, redactorOf } from "../../capture/watch/rules.ts"
+import { systemClock } from "../../lib/clock.ts"
 
 /** What runs in the thread that reads agents' files. */
 const settings = workerData as CaptureSettings

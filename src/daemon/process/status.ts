@@ -1,14 +1,14 @@
 import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
 import { loopStates } from "../../lib/supervised-loop.ts"
-import type { SystemStatus } from "../../operations/services.ts"
 import type { BotFacts, BotRoom } from "../../messenger/module.ts"
+import type { SystemStatus } from "../../operations/services.ts"
 import type { IndexFacts } from "../../search/index/core.ts"
 import type { RecallRoom } from "../../search/module.ts"
 import type { ReloadingRoster } from "../../teams/roster.ts"
+import type { Registration } from "../wiring/registration.ts"
 import type { Bugs } from "./bugs.ts"
 import { damagedFiles, type Home } from "./home.ts"
-import type { Registration } from "../wiring/registration.ts"
 
 /** What the daemon does and keeps, in figures. */
 export async function statusOf({

@@ -1,8 +1,8 @@
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { DAY_MS, HOUR_MS } from "../../lib/time.ts"
 import type { SessionsRoom } from "../../sessions/module.ts"
-import type { Log } from "./log.ts"
 import type { Config } from "../config/settings.ts"
+import type { Log } from "./log.ts"
 import { emptyLogs } from "./write-ahead-log.ts"
 
 interface Parts {

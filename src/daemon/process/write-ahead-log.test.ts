@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import Database from "better-sqlite3"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { Store } from "../../domain/store.ts"
-import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
+import { openStore } from "../../store/open.ts"
 import { emptyLogs } from "./write-ahead-log.ts"
 
 let dir: string

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { agents } from "../../agents/lists/setup.ts"
+import { agentSetups as agents } from "../../agents/list.ts"
 import { hookPayload, type SentHook } from "../../domain/hook.ts"
 import type { HookApprovals } from "../../permissions/asking.ts"
 import { agentHooks } from "./agent-hooks.ts"

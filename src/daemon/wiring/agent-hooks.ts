@@ -1,11 +1,10 @@
+/** What agents' hooks are answered with. */
+import type { HookIntake, KeptHook } from "../../capture/store/intake.ts"
 import { hookPayload, type SentHook } from "../../domain/hook.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
 import type { HookApprovals } from "../../permissions/asking.ts"
 import type { ReachRoom } from "../../queue/module.ts"
-import type { HookIntake, KeptHook } from "../../capture/store/intake.ts"
 import type { MissedStarts } from "./missed-starts.ts"
-
-/** What agents' hooks are answered with. */
 export interface AgentHooks {
   /** Resolves when what a hook said is kept, with what the hook is to print; the signal says that it no longer listens. */
   onHook(sent: SentHook, signal?: AbortSignal): Promise<string | undefined>

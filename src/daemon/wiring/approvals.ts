@@ -1,16 +1,15 @@
-import { linesAsking } from "../../agents/lists/lines.ts"
-import { agents } from "../../agents/lists/setup.ts"
+import { agentSetups as agents, linesAsking } from "../../agents/list.ts"
+import type { HookIntake } from "../../capture/store/intake.ts"
+import type { LiveSessions } from "../../domain/live.ts"
 import type { Machine } from "../../domain/platform.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { type HookApprovals, makeAsking } from "../../permissions/asking.ts"
 import { makeLinesAsking } from "../../permissions/line-asking.ts"
-import type { LiveSessions } from "../../live/live.ts"
-import type { HookIntake } from "../../capture/store/intake.ts"
 import type { Permits } from "../../permissions/permits.ts"
+import type { Config } from "../config/settings.ts"
 import type { Log } from "../process/log.ts"
 import { processStart } from "../process/process-identity.ts"
-import type { Config } from "../config/settings.ts"
 
 interface Parts {
   store: Store

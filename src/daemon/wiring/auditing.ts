@@ -1,9 +1,9 @@
-import type { Clock } from "../../lib/clock.ts"
 import { redactInside } from "../../domain/redact.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import type { Services } from "../../operations/services.ts"
-import { takeInCommands } from "./command-audit.ts"
 import type { Home } from "../process/home.ts"
+import { takeInCommands } from "./command-audit.ts"
 
 type Permits = Services["permits"]
 

@@ -1,9 +1,9 @@
 import { hostname } from "node:os"
-import type { Clock } from "../../lib/clock.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
-import { type BotRoom, makeBotRoom } from "../../messenger/module.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { makePairing } from "../../messenger/inbound/pairing.ts"
+import { type BotRoom, makeBotRoom } from "../../messenger/module.ts"
 import type { Config } from "../config/settings.ts"
 
 /** What there is to ask of the bot that the configuration names, if it names one. */

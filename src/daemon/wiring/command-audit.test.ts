@@ -3,8 +3,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { AuditEntry } from "../../domain/permission.ts"
-import { recordCommand, takeInCommands } from "./command-audit.ts"
 import { type Home, homeAt } from "../process/home.ts"
+import { recordCommand, takeInCommands } from "./command-audit.ts"
 
 type Entry = Omit<AuditEntry, "seq">
 let dir: string

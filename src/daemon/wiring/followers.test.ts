@@ -5,8 +5,8 @@ import { pino } from "pino"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import type { Follower, JournalEntry } from "../../domain/journal.ts"
 import type { Store } from "../../domain/store.ts"
-import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
+import { openStore } from "../../store/open.ts"
 import { follow } from "./followers.ts"
 
 let folder: string
@@ -59,19 +59,19 @@ const caughtUp = () =>
 test("it goes on from its saved number", async () => {
   await append("a", "b")
   const first = recorder()
-  run(first)
+  void run(first)
   await caughtUp()
   await stop()
   await append("c")
   const second = recorder()
-  run(second)
+  void run(second)
   await caughtUp()
   expect([first.batches.flat(), second.batches.flat()]).toEqual([["a", "b"], ["c"]])
 })
 
 test("what comes while it waits is handed on at once", async () => {
   const follower = recorder()
-  run(follower)
+  void run(follower)
   await append("a")
   await caughtUp()
   await append("b")
@@ -85,7 +85,7 @@ test("more than fit in one batch are handed on in order, each once", async () =>
   const kinds = Array.from({ length: 1001 }, (_, index) => `entry ${index}`)
   await append(...kinds)
   const follower = recorder()
-  run(follower)
+  void run(follower)
   await caughtUp()
   expect(follower.batches.flat()).toEqual(kinds)
   expect(follower.batches.length).toBeGreaterThan(1)
@@ -98,7 +98,7 @@ test("one that fails is handed the same entries again, what it wrote is undone, 
     await tx.bindings.set("written by the follower", { rootUri: `file:///${failures}` }, 1)
     if (failures-- > 0) throw new Error("not yet")
   })
-  run(follower)
+  void run(follower)
   await vi.waitFor(() => expect(logged).toHaveLength(1))
   expect(logged[0]).toContain("not yet")
   expect(await store.journal.position("recorder")).toBe(0)
@@ -114,7 +114,7 @@ test("one that fails is handed the same entries again, what it wrote is undone, 
 test("with every wake-up lost it still catches up", async () => {
   const deaf = { ...store, onWake: () => () => {} }
   const follower = recorder()
-  run(follower, deaf)
+  void run(follower, deaf)
   await vi.waitFor(() => expect(follower.batches).toEqual([]))
   await append("a")
   await caughtUp()
@@ -143,7 +143,7 @@ test("a batch under way is settled before it stops", async () => {
         goOn = resolve
       }),
   )
-  run(follower)
+  void run(follower)
   await vi.waitFor(() => expect(follower.batches).toHaveLength(1))
   const stopped = stop()
   goOn()

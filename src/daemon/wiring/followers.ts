@@ -1,6 +1,6 @@
-import { makeBell } from "../../lib/bell.ts"
 import type { Follower } from "../../domain/journal.ts"
 import type { Store } from "../../domain/store.ts"
+import { makeBell } from "../../lib/bell.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import type { Log } from "../process/log.ts"
 

@@ -1,6 +1,7 @@
 import type { Delivery } from "../../domain/delivery.ts"
 import { nameOnOneLine } from "../../domain/framing.ts"
 import type { HookEvent, SentHook } from "../../domain/hook.ts"
+import { isUnattended } from "../../domain/hook-entry.ts"
 import { AGENT_CHANNEL, lanesOf, messageOf } from "../../domain/message.ts"
 import type { Project } from "../../domain/project.ts"
 import type { Store } from "../../domain/store.ts"
@@ -8,7 +9,6 @@ import { type TaskFile, taskFileText } from "../../domain/task-file.ts"
 import type { TaskState } from "../../domain/task-state.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import { clip } from "../../operations/text.ts"
-import { isUnattended } from "../../domain/hook-entry.ts"
 
 interface Begun {
   platform: string

@@ -1,7 +1,6 @@
-import type { Clock } from "../../lib/clock.ts"
 import type { KeptHook } from "../../capture/store/intake.ts"
-
 /** Sessions that began while no daemon could answer: they are told at their first prompt, once. */
+import type { Clock } from "../../lib/clock.ts"
 export interface MissedStarts {
   add(spooled: KeptHook): void
   /** The start of the session that this event is of, if it was missed. */

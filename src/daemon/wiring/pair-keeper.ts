@@ -1,14 +1,14 @@
 import type { Caller } from "../../domain/caller.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Pair } from "../../domain/pair.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { DAY_MS, MINUTE_MS } from "../../lib/time.ts"
 import type { ControlWish } from "../../teams/control.ts"
 import { type Maintenance, makeMaintenance, type PairKeeper } from "../../teams/maintenance.ts"
 import type { TeamsDeps, TeamsRoom } from "../../teams/module.ts"
-import type { Log } from "../process/log.ts"
 import type { Config } from "../config/settings.ts"
+import type { Log } from "../process/log.ts"
 
 interface Parts {
   store: Store

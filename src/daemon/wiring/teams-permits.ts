@@ -1,15 +1,15 @@
 import { hostname } from "node:os"
-import type { Clock } from "../../lib/clock.ts"
+import type { HookIntake } from "../../capture/store/intake.ts"
+import { redactorOf } from "../../capture/watch/rules.ts"
 import { askerOf, askOf } from "../../domain/pair.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
-import type { HookIntake } from "../../capture/store/intake.ts"
-import { redactorOf } from "../../capture/watch/rules.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { makePermits, type Permits } from "../../permissions/permits.ts"
 import type { TeamsDeps } from "../../teams/module.ts"
+import type { Config } from "../config/settings.ts"
 import type { Home } from "../process/home.ts"
 import type { Log } from "../process/log.ts"
-import type { Config } from "../config/settings.ts"
 
 /** The permission flow of this home, in which nobody waits any more for what was asked before it was started. */
 export async function openPermits({ store, clock, config, home, log }: PermitsParts): Promise<Permits> {

@@ -1,15 +1,15 @@
 import { realpathSync } from "node:fs"
 import { relative } from "node:path"
-import { fileURLToPath } from "node:url"
+import type { CaptureRoom } from "../../capture/module.ts"
 import { Failure } from "../../domain/failure.ts"
+import type { LiveSessions } from "../../domain/live.ts"
+import type { Messages } from "../../domain/messages.ts"
+import type { ProjectFinder } from "../../domain/project.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Messages } from "../../queue/messages/messages.ts"
-import type { LiveSessions } from "../../live/live.ts"
 import type { Briefs } from "../../search/brief/brief.ts"
-import type { CaptureRoom } from "../../capture/module.ts"
-import type { ProjectFinder } from "../../sessions/projects.ts"
 import type { TeamsDeps } from "../../teams/module.ts"
+import { ownProgram } from "../own-program.ts"
 import { PAIR } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
 
@@ -102,9 +102,9 @@ export function teamsRecords({
 
 /** Our own server, as an agent starts it that is started for a team. */
 export function ownServer({ dir }: Home): TeamsDeps["mcp"] {
-  const entry = fileURLToPath(new URL("../../../bin/throughline.js", import.meta.url))
+  const { node, entry } = ownProgram()
   return (pair) => ({
-    command: process.execPath,
+    command: node,
     args: [entry, "mcp"],
     env: { THROUGHLINE_HOME: dir, [PAIR]: pair.id },
   })

@@ -1,66 +1,63 @@
 import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
-import { createDrivers } from "../../agents/lists/drivers.ts"
-import { successors } from "../../agents/lists/handoff.ts"
-import { knownClients } from "../../agents/known-clients.ts"
-import { platforms } from "../../agents/lists/records.ts"
-import { agents } from "../../agents/lists/setup.ts"
 import { o200k } from "../../adapters/tokens/o200k.ts"
+import { knownClients } from "../../agents/known-clients.ts"
+import { agentSetups, createDrivers, platforms, successors } from "../../agents/list.ts"
+import { makeCapture } from "../../capture/module.ts"
+import type { CaptureProgress } from "../../capture/store/capturing.ts"
+import { redactorOf } from "../../capture/watch/rules.ts"
 import { makeClients } from "../../domain/clients.ts"
-import { systemClock } from "../../lib/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Follower } from "../../domain/journal.ts"
+import { systemClock } from "../../lib/clock.ts"
+import { updatesFollower } from "../../live/updates/follower.ts"
+import { makeUpdates } from "../../live/updates/pull.ts"
 import { type Call, local } from "../../operations/invoke.ts"
 import { operations } from "../../operations/list.ts"
 import type { SystemService } from "../../operations/services.ts"
-import { updatesFollower } from "../../live/updates/follower.ts"
-import { makeUpdates } from "../../live/updates/pull.ts"
 import { makeHandoff } from "../../search/handoff/module.ts"
 import { makeRecall } from "../../search/module.ts"
-import type { CaptureProgress } from "../../capture/store/capturing.ts"
-import { makeCapture } from "../../capture/module.ts"
-import { redactorOf } from "../../capture/watch/rules.ts"
 import { makeSessions } from "../../sessions/module.ts"
 import { readTaskFile } from "../../sessions/task-file.ts"
 import { makeTasks } from "../../sessions/task-state.ts"
-import { openStore } from "../../store/open.ts"
 import { postgres } from "../../store/dialects/postgres.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
+import { openStore } from "../../store/open.ts"
 import type { Feed } from "../../surfaces/http/events.ts"
 import { type McpHttp, mcpHttp } from "../../surfaces/mcp/mcp-http.ts"
 import { mcpStreams } from "../../surfaces/mcp/mcp-stream.ts"
 import { makeAnalytics } from "../../teams/analytics.ts"
 import { makeTeams } from "../../teams/module.ts"
 import { makeRoster } from "../../teams/roster.ts"
+import { configFile } from "../config/config-file.ts"
+import type { Config } from "../config/settings.ts"
+import { examine, verdict } from "../doctor/doctor.ts"
+import type { Bugs } from "../process/bugs.ts"
+import type { Environment } from "../process/environment.ts"
+import type { Home } from "../process/home.ts"
+import type { FileLog } from "../process/log.ts"
+import { privacy } from "../process/own-files.ts"
+import { isRunning, processStart } from "../process/process-identity.ts"
+import { reporting } from "../process/reporting.ts"
+import type { ShutdownStep } from "../process/shutdown.ts"
+import { startIndexer } from "../process/start-indexer.ts"
+import { statusOf } from "../process/status.ts"
+import { upkeep } from "../process/upkeep.ts"
+import { VERSION } from "../version.ts"
 import { type AgentHooks, agentHooks } from "./agent-hooks.ts"
 import { openAsking } from "./approvals.ts"
 import { openAuditing } from "./auditing.ts"
 import { openBot } from "./bot.ts"
-import type { Bugs } from "../process/bugs.ts"
 import { openChannel } from "./channel.ts"
-import { configFile } from "../config/config-file.ts"
-import { examine, verdict } from "../doctor/doctor.ts"
-import type { Environment } from "../process/environment.ts"
 import { follow } from "./followers.ts"
 import { makeGreetings } from "./greetings.ts"
-import type { Home } from "../process/home.ts"
 import { knownByProcess } from "./known-by-process.ts"
-import type { FileLog } from "../process/log.ts"
 import { makeMissedStarts } from "./missed-starts.ts"
-import { privacy } from "../process/own-files.ts"
 import { maintenanceOf } from "./pair-keeper.ts"
-import { isRunning, processStart } from "../process/process-identity.ts"
 import type { Registration } from "./registration.ts"
-import { reporting } from "../process/reporting.ts"
-import type { Config } from "../config/settings.ts"
-import type { ShutdownStep } from "../process/shutdown.ts"
-import { startIndexer } from "../process/start-indexer.ts"
-import { statusOf } from "../process/status.ts"
 import { teamsFile } from "./teams-file.ts"
 import { openPermits, permitFor } from "./teams-permits.ts"
 import { ownServer, teamsRecords } from "./teams-records.ts"
-import { upkeep } from "../process/upkeep.ts"
-import { VERSION } from "../version.ts"
 import { watchConfig, watchPlace } from "./watch.ts"
 import { wireQueue } from "./wire-queue.ts"
 
@@ -127,7 +124,7 @@ export async function wire({
     settings: config.capture,
     hooks: {
       // With capture off, what hooks say is taken and not kept.
-      agents: config.capture.enabled ? agents : [],
+      agents: config.capture.enabled ? agentSetups : [],
       spoolDir: home.spool,
       host: hostname(),
       onTrouble: (err, what) => log.warn({ err, what }, "what a hook said could not be taken"),
@@ -194,7 +191,7 @@ export async function wire({
     roster,
     clients,
     file: teamsFile(home.config, readTeams),
-    drivers: createDrivers(),
+    drivers: await createDrivers(),
     machine,
     settings: { ...config.settings, maxMessageBytes: config.queue.maxMessageBytes },
     host: hostname(),
@@ -270,7 +267,7 @@ export async function wire({
   const mcp = mcpHttp({ operations, call, version: VERSION })
   return {
     call,
-    ...agentHooks({ agents, intake: capture.intake, greet, missed, reach, asking }),
+    ...agentHooks({ agents: agentSetups, intake: capture.intake, greet, missed, reach, asking }),
     endWaiting: () => void [reach.endWaiting(), teams.endWaiting(), permits.close()],
     mcp,
     feed: { last: store.journal.last, after: store.journal.after, onWake: store.onWake },

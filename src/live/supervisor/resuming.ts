@@ -2,36 +2,16 @@ import { basename } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { AgentConsole } from "../../domain/agent-console.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { SessionId } from "../../domain/ids.ts"
+import type { LiveSessions } from "../../domain/live.ts"
 import type { PaneAddress, Panes } from "../../domain/panes.ts"
+import type { Resuming, Started } from "../../domain/resuming.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { plainTeam, type Roster, type Team } from "../../domain/team.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { makeMutex } from "../../lib/mutex.ts"
 import { kindOf } from "../../lib/untrusted-file.ts"
-import type { LiveSessions } from "../live.ts"
-
-/** Sessions that a person starts, or lets go on, from somewhere else: each in a session of tmux of its own. */
-export interface Resuming {
-  resume(sessionId: SessionId): Promise<Started>
-  /** A new session of a team, or in a folder. The same name twice is the same session. */
-  start(where: { team: string } | { dir: string }, name: string): Promise<Started>
-  /** Those that could go on and are wanted, newest first. */
-  ended(limit: number, isWanted: (session: Session) => Promise<boolean>): Promise<Session[]>
-}
-
-export type Started =
-  | {
-      isUp: true
-      how: "resumed" | "started" | "running"
-      /** How one sits down at it. */
-      attach?: string
-      /** What is asked on its screen; only a person may answer it. */
-      asks?: string
-    }
-  | { isUp: false; why: string }
 
 export interface ResumingDeps {
   store: Store

@@ -1,15 +1,14 @@
+/** What was said so long before it was kept comes from an import, and is no news. */
 import type { SessionId } from "../../domain/ids.ts"
 import type { Follower, JournalEntry } from "../../domain/journal.ts"
 import { lanesOf, MESSAGE_ID } from "../../domain/message.ts"
+import type { Activity, Watch } from "../../domain/presence.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Roster, Team } from "../../domain/team.ts"
+import { type Roster, type Team, teamsOf } from "../../domain/team.ts"
 import type { Turn } from "../../domain/turn.ts"
 import type { NewUpdate } from "../../domain/update.ts"
 import { DAY_MS } from "../../lib/time.ts"
-import { teamsOf } from "../belonging.ts"
-import type { Activity, Watch } from "../watch.ts"
 
-/** What was said so long before it was kept comes from an import, and is no news. */
 const NEWS_MS = DAY_MS
 /** How agents that know of the queue say what they are at. */
 const ANNOUNCEMENT = /^\[(?:New message received|Responding to|Session restarted)/

@@ -1,3 +1,4 @@
+/** As it is handed out. */
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
 import { type SessionId, withoutScope } from "../../domain/ids.ts"
@@ -5,13 +6,10 @@ import { isUntrusted } from "../../domain/origin.ts"
 import type { Store } from "../../domain/store.ts"
 import type { TaskFile } from "../../domain/task-file.ts"
 import type { TaskStep } from "../../domain/task-state.ts"
-import type { Roster, Team } from "../../domain/team.ts"
+import { type Roster, type Team, teamsOf } from "../../domain/team.ts"
 import type { Turn } from "../../domain/turn.ts"
 import type { Update } from "../../domain/update.ts"
-import { teamsOf } from "../belonging.ts"
 import { cursorOf, parseSince } from "./since.ts"
-
-/** As it is handed out. */
 export interface PulledUpdate {
   message_id: string | null
   type: string

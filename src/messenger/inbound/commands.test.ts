@@ -4,8 +4,8 @@ import type { Person } from "../../../test/fixtures/telegram/person.ts"
 import { startTelegram } from "../../../test/fixtures/telegram/start.ts"
 import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
 import type { Room } from "../../../test/fixtures/telegram/world.ts"
+import type { InterruptAnswer } from "../../domain/messages.ts"
 import { because } from "../../domain/reason.ts"
-import type { InterruptAnswer } from "../../queue/messages/messages.ts"
 
 const BOTS = ["a_bot", "b_bot", "c_bot"]
 let telegram: Telegram

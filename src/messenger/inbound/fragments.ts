@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto"
 import { admittedOf, type Channel, type IncomingMessage } from "../../domain/channel.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { messageOf } from "../../domain/message.ts"
 import type { MessagePart } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import type { Write } from "./handling.ts"
 
 /**

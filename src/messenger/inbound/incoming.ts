@@ -6,13 +6,13 @@ import type {
   IncomingTap,
   IncomingTopic,
 } from "../../domain/channel.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { chatLane, type TapHandler } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
 import type { Topic, TopicState } from "../../domain/topic.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts"
 import type { CardReply } from "../approvals/replies.ts"
 import type { TeamChats } from "../team-chats.ts"
@@ -23,7 +23,6 @@ import { type Fragments, settledWith } from "./fragments.ts"
 import type { Handled, Write } from "./handling.ts"
 import type { Recipient, ToSession } from "./to-session.ts"
 import type { Known, Scope, Who } from "./who.ts"
-
 export interface IncomingDeps {
   store: Store
   clock: Clock

@@ -1,9 +1,9 @@
 import { createHash, randomInt } from "node:crypto"
 import { type ChannelUser, codeOf, type Place } from "../../domain/channel.ts"
 import type { Person, TeamPerson } from "../../domain/channel-store.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts"
 
 /** Who may talk to sessions beside those of the configuration: by a code that is shown in the terminal and sent to the bot. */

@@ -1,8 +1,8 @@
-import { makeBell } from "../../lib/bell.ts"
 import type { Channel, ChannelTrouble, RawUpdate } from "../../domain/channel.ts"
 import type { BotState } from "../../domain/channel-store.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { Store } from "../../domain/store.ts"
+import { makeBell } from "../../lib/bell.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { admit } from "./admit.ts"
 

@@ -1,8 +1,8 @@
-import type { Clock } from "../../lib/clock.ts"
 import type { DeliveryState } from "../../domain/delivery.ts"
 import type { Follower } from "../../domain/journal.ts"
 import { AGENT_CHANNEL, messageOf } from "../../domain/message.ts"
 import { receiptLane } from "../../domain/outgoing.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { toShow } from "./answers.ts"
 import { makeWaitNotices } from "./wait-notices.ts"
 

@@ -1,6 +1,6 @@
 import type { SessionId } from "../../domain/ids.ts"
 import { TAP, type TapHandler } from "../../domain/outgoing.ts"
-import type { Resuming, Started } from "../../live/supervisor/resuming.ts"
+import type { Resuming, Started } from "../../domain/resuming.ts"
 
 /** The button below a session that ended: it goes on, and gets what waits for it. */
 export function makeResumeTap({ resume }: Pick<Resuming, "resume">): TapHandler {

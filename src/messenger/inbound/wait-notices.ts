@@ -1,4 +1,3 @@
-import type { Clock } from "../../lib/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
@@ -6,6 +5,7 @@ import { addressOf, messageOf } from "../../domain/message.ts"
 import { waitingLane } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import { type WaitNotice, waitWordsOf } from "../../domain/wait-notice.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { coveredBy, waitingOf } from "../covered.ts"
 import { toShow } from "./answers.ts"
 

@@ -1,14 +1,13 @@
 import type { ChannelUser, Incoming, IncomingMessage, Place } from "../../domain/channel.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { Subject } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { HOUR_MS } from "../../lib/time.ts"
 import type { TeamChats } from "../team-chats.ts"
 import type { Answers } from "./answers.ts"
 import type { Handled, Write } from "./handling.ts"
 import { CODE, type Redeemed, type UserPairing } from "./pairing.ts"
-
 export interface WhoDeps {
   store: Store
   clock: Clock

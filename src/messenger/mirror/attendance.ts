@@ -1,6 +1,6 @@
+import { isUnattended } from "../../domain/hook-entry.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
 import type { Store } from "../../domain/store.ts"
-import { isUnattended } from "../../domain/hook-entry.ts"
 
 /** At which sessions nobody sits, by what their hooks said. One that says nothing has somebody. */
 export interface Attendance {

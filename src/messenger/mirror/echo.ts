@@ -1,11 +1,11 @@
 import type { AgentConsole } from "../../domain/agent-console.ts"
 import { DELIVERY_STATES } from "../../domain/delivery.ts"
 import { promptHash } from "../../domain/ids.ts"
+import { pastedHash } from "../../domain/mail.ts"
 import { lanesOf, messageOf } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
 import type { Turn } from "../../domain/turn.ts"
-import { pastedHash } from "../../queue/evidence.ts"
 
 /** Messages further back are not what was said just now. */
 const LAST_MESSAGES = 50

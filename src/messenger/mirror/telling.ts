@@ -1,15 +1,14 @@
-import type { Clock } from "../../lib/clock.ts"
+/** Puts what is to be told into the topic's lane, under a key of what it tells: twice is once. */
 import { newTimedId } from "../../domain/ids.ts"
 import { chatLane, type Outgoing, topicLane } from "../../domain/outgoing.ts"
 import type { RichText } from "../../domain/rich-text.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { isCurrent, type Topic, type Verbosity } from "../../domain/topic.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { MAX_ATTEMPTS } from "../../lib/transitions.ts"
 import { continuesNote } from "../render/notes.ts"
 import { hostWord, type MirrorPlace, topicName, topicUrl } from "./topics.ts"
-
-/** Puts what is to be told into the topic's lane, under a key of what it tells: twice is once. */
 export interface Telling {
   /** The session's topic, if it has one and it is ours. If its chat is another one now, it moves there. */
   find(tx: Store, session: Session): Promise<Topic | undefined>

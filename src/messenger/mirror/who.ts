@@ -1,7 +1,6 @@
 import { REASONING_PLATFORM, type Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Roster } from "../../domain/team.ts"
-import { teamsOf } from "../../live/belonging.ts"
+import { type Roster, teamsOf } from "../../domain/team.ts"
 import type { Attendance } from "./attendance.ts"
 
 /** Which sessions are told: those at which somebody sits, as far as the settings want them. */

@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { type OutboxStage, outboxStage, type StageWish } from "../../../test/fixtures/outbox.ts"
 import type { Store } from "../../domain/store.ts"
-import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
+import { openStore } from "../../store/open.ts"
 import { openBudget } from "./budget.ts"
 
 const SOON = { timeout: 60_000, interval: 20 }

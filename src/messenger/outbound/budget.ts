@@ -1,10 +1,9 @@
+/** Calls that are counted apart from each other. */
 import type { ChannelCan } from "../../domain/channel.ts"
 import type { Budget } from "../../domain/channel-store.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { MINUTE_MS } from "../../lib/time.ts"
-
-/** Calls that are counted apart from each other. */
 export type CallKind = "send" | "edit" | "react" | "topic"
 
 /** How much may go to one chat, and when. What was spent is kept, so that a restart sends no burst. */

@@ -1,6 +1,6 @@
 import type { Channel, ChannelTrouble } from "../../domain/channel.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { type BudgetDeps, type ChatBudget, openBudget } from "./budget.ts"
 import type { HoldList, HoldScope, LastingTrouble } from "./holds.ts"
 import type { Step } from "./steps.ts"

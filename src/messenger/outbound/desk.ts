@@ -1,11 +1,10 @@
+/** The head of a lane, in hand. */
 import type { Delivery } from "../../domain/delivery.ts"
 import type { Outgoing } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import { type Leases, type LeasesDeps, makeLeases } from "../../lib/leases.ts"
 import type { Settled } from "../../lib/transitions.ts"
 import { outgoingOf, type Progress, progressOf, withoutWords } from "./progress.ts"
-
-/** The head of a lane, in hand. */
 export interface Job {
   delivery: Delivery
   outgoing: Outgoing

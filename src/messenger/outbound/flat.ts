@@ -1,8 +1,8 @@
 import type { Place, Sent } from "../../domain/channel.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { chatLane, type Outgoing } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import type { HoldList } from "./holds.ts"
 
 /**

@@ -1,7 +1,7 @@
 import type { ChannelTrouble } from "../../domain/channel.ts"
 import type { Hold } from "../../domain/channel-store.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import type { CallKind } from "./budget.ts"
 
 /** Troubles that only a person can end. */

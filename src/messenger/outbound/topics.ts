@@ -1,8 +1,8 @@
 import type { Channel, Told, TopicPlace } from "../../domain/channel.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { newTimedId } from "../../domain/ids.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
+import type { Clock } from "../../lib/clock.ts"
 import type { ChatBudget } from "./budget.ts"
 import { cutText } from "./words.ts"
 

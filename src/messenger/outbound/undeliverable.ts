@@ -1,13 +1,12 @@
+/** What the messenger says it will never take: whoever it was for is told another way. */
 import type { ChannelTrouble } from "../../domain/channel.ts"
-import type { Clock } from "../../lib/clock.ts"
 import { cardCopyKey, chatLane, type Outgoing, topicLane } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { MAX_ATTEMPTS } from "../../lib/transitions.ts"
 import type { Job, OutboxDesk } from "./desk.ts"
-
-/** What the messenger says it will never take: whoever it was for is told another way. */
 export interface Undeliverable {
   /** Refused in every form that there is. Answers with what the whole chat must heed: there not even a few words are taken. */
   giveUp(job: Job, topic: Topic | undefined, why: string): Promise<ChannelTrouble | undefined>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { type Planted, plantedSecrets } from "../../../bench/redaction.ts"
-import type { Permission } from "../../domain/permission.ts"
 import { makeRedactor } from "../../capture/redact/redaction.ts"
+import type { Permission } from "../../domain/permission.ts"
 import { cardText, decidedText, wholeInput } from "./card.ts"
 
 const redact = makeRedactor()

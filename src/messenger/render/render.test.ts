@@ -9,8 +9,8 @@ import { startTelegram } from "../../../test/fixtures/telegram/start.ts"
 import { telegramChannel } from "../../adapters/telegram/telegram.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
-import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
+import { openStore } from "../../store/open.ts"
 import { makeRender } from "./render.ts"
 
 const can = { maxTextUnits: 4096, maxFileBytes: 50_000_000 }

@@ -1,69 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Clock } from "../../lib/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
-import { fingerprintOf, newMessageId, type SessionId } from "../../domain/ids.ts"
+import { fingerprintOf, newMessageId } from "../../domain/ids.ts"
+import { isTooLongToWake } from "../../domain/mail.ts"
 import {
   type Address,
   AGENT_CHANNEL,
   laneOf,
   type MessagePayload,
   type Priority,
-  type Rung,
-  type Sender,
   targetOf,
 } from "../../domain/message.ts"
-import type { MessageOrigin } from "../../domain/outgoing.ts"
-import { because, type ReasonWords } from "../../domain/reason.ts"
+import type { CancelAnswer, Messages } from "../../domain/messages.ts"
+import type { Hookless } from "../../domain/presence.ts"
+import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { DAY_MS } from "../../lib/time.ts"
 import { checkText, enqueue, MAX_ATTEMPTS, move } from "../../lib/transitions.ts"
-import type { Hookless } from "../../live/hookless.ts"
 import { findSession, findTarget } from "./addressing.ts"
-import { isTooLongToWake } from "./mail.ts"
-import { makeStatus, type TargetStatus, whyWaiting } from "./status.ts"
-
-/** What is to be said to agents: taken in once, kept until it is settled. */
-export interface Messages {
-  /** Kept for good when it answers that it is queued. */
-  send(wish: SendWish): Promise<SendAnswer>
-  /** Takes back what no agent has yet. */
-  cancel(id: string): Promise<CancelAnswer>
-  byId(id: string): Promise<Delivery | undefined>
-  /** Why it waits: what holds up the first of its lane holds up those behind it. Null when that is not known yet. */
-  waitsFor(delivery: Delivery): Promise<string | null>
-  /** Of every team, and of every session that something was sent to which is not over. */
-  status(): Promise<TargetStatus[]>
-  /** Ends the turn that the session is in: Escape, or what its platform has for it. */
-  interrupt(sessionId: SessionId): Promise<InterruptAnswer>
-}
-
-/** For a team or a session as somebody has named it, or for a session that is known. */
-export type SendWish = ({ target: string } | { sessionId: SessionId }) & {
-  text: string
-  priority?: Priority | undefined
-  idempotencyKey?: string | undefined
-  sender: Sender
-  /** A command of the agent itself, such as /compact; only the owner's. */
-  isCommand?: boolean | undefined
-  /** The same words may be said twice within a moment, as people do: "yes", "yes". */
-  allowTwin?: boolean | undefined
-  origin?: MessageOrigin | undefined
-}
-
-export type SendAnswer =
-  /** With a note when it will not go the way that the sender may expect. */
-  | { queued: true; id: string; target: string; note?: string }
-  | { queued: false; reason: ReasonWords; id?: string | undefined }
-
-export interface CancelAnswer {
-  cancelled: boolean
-  /** Why it was not: the state that it is in, or that somebody is at it. */
-  reason?: ReasonWords
-}
-
-export type InterruptAnswer = { interrupted: true; way: Rung } | { interrupted: false; reason: ReasonWords }
+import { makeStatus, whyWaiting } from "./status.ts"
 
 export interface MessageSettings {
   /** The same text to the same one within this time is one message; 0 lets it through. */

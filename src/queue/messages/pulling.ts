@@ -1,18 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Caller } from "../../domain/caller.ts"
-import type { Clock } from "../../lib/clock.ts"
 import type { Delivery } from "../../domain/delivery.ts"
 import type { SessionId } from "../../domain/ids.ts"
+import type { LiveAgent, LiveSessions } from "../../domain/live.ts"
+import { mailText } from "../../domain/mail.ts"
 import { comesBefore, isTyped, lanesOf } from "../../domain/message.ts"
+import type { Hookless, Watch } from "../../domain/presence.ts"
 import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { moveOn, settleLeased } from "../../lib/transitions.ts"
 import type { Desk } from "../desk.ts"
-import type { Hookless } from "../../live/hookless.ts"
-import type { LiveAgent, LiveSessions } from "../../live/live.ts"
-import type { Watch } from "../../live/watch.ts"
-import { mailText } from "./mail.ts"
 
 export interface PulledMail {
   mail: { id: string; text: string; atMs: number }[]

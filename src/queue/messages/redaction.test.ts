@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { AGENT_CHANNEL } from "../../domain/message.ts"
 import type { Store } from "../../domain/store.ts"
-import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
+import { openStore } from "../../store/open.ts"
 import { messageRedaction } from "./redaction.ts"
 
 let dir: string

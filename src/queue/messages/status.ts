@@ -8,34 +8,13 @@ import {
   messageOf,
   targetOf,
 } from "../../domain/message.ts"
+import type { TargetStatus } from "../../domain/messages.ts"
+import type { Hookless } from "../../domain/presence.ts"
 import { shownReason } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import { folderUri } from "../../lib/folder-uri.ts"
 import { isFinal, WITH_AGENT } from "../../lib/transitions.ts"
-import type { Hookless } from "../../live/hookless.ts"
-
-export interface TargetStatus {
-  /** A team's name, or `session:` and the id of a session. */
-  target: string
-  /** Queued. */
-  pending: number
-  /** An agent has them, and is not done. */
-  inProgress: number
-  /** What the agent says it is doing, or the message that it is at. */
-  currentTask: string | null
-  /** The agent's own name for the session, or of the one at the team's post. */
-  sessionId: string | null
-  lastSeenMs: number | null
-  /** Its agent has no hooks, and fetches what waits. */
-  isFetched: boolean
-  /** When the file was written that says the session's id; null where the session is one that was seen. */
-  sessionFileAtMs: number | null
-  /** Why the next one waits. */
-  waitsFor: string | null
-  /** Who sent what waits first, each once. */
-  from: string[]
-}
 
 const MAX_TASK_CHARS = 200
 /** Of a long queue, so many are looked at. */

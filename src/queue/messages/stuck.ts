@@ -1,14 +1,13 @@
-import type { Clock } from "../../lib/clock.ts"
+/** Messages that nothing more comes of by itself: a person says what is to become of them. */
 import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
 import { Failure } from "../../domain/failure.ts"
 import { AGENT_CHANNEL, addressOf, messageOf, targetOf } from "../../domain/message.ts"
+import type { Messages } from "../../domain/messages.ts"
 import { because, type ReasonWords } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { DAY_MS } from "../../lib/time.ts"
 import { move } from "../../lib/transitions.ts"
-import type { Messages } from "./messages.ts"
-
-/** Messages that nothing more comes of by itself: a person says what is to become of them. */
 export interface Stuck {
   /** Newest first. */
   list(): Promise<Delivery[]>

@@ -8,8 +8,8 @@ import { realTokens } from "../../../test/fixtures/tokens.ts"
 import type { ProjectId, SessionId } from "../../domain/ids.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
-import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
+import { openStore } from "../../store/open.ts"
 import { type Brief, type Briefs, type Find, makeBriefs } from "./brief.ts"
 
 const START = Date.parse("2026-08-01T10:00:00Z")

@@ -6,10 +6,10 @@ import type { Thought } from "../../domain/thought.ts"
 import type { Turn } from "../../domain/turn.ts"
 import { isEcho } from "../query/echo.ts"
 import { exchangeFinder } from "../query/exchange-finder.ts"
-import type { Engine, NewDoc } from "./engine.ts"
 import { refOfThought, refOfTurn } from "../query/refs.ts"
 import type { ListedExchange } from "../vectors/embedding.ts"
 import { weigh } from "../words/document.ts"
+import type { Engine, NewDoc } from "./engine.ts"
 
 /** Follows the journal from the number that the index itself keeps, so that the two can never disagree. */
 export interface Indexer {

@@ -1,8 +1,8 @@
 import type { SessionId } from "../../domain/ids.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Engine } from "./engine.ts"
 import { isThought, refOfThought, refOfTurn } from "../query/refs.ts"
 import type { Vectors } from "../vectors/vectors.ts"
+import type { Engine } from "./engine.ts"
 
 /** After something was forgotten: what the archive no longer has leaves the index too, and its files. */
 export async function reconcile(store: Store, engine: Engine, vectors: Vectors | undefined): Promise<void> {

@@ -51,7 +51,8 @@ async function archiveOf(prompts: number): Promise<() => Worker> {
   const archive = join(recall.dir, "throughline.db")
   const data = { archive: { path: archive }, indexPath: join(dir, "index.db"), vectorsPath: "", embedder: "none" }
   archives.push(recall)
-  return () => new Worker(new URL("../../daemon/process/indexer.ts", import.meta.url), { workerData: data, execArgv: [] })
+  return () =>
+    new Worker(new URL("../../daemon/process/indexer.ts", import.meta.url), { workerData: data, execArgv: [] })
 }
 /** A thread that answers, but for the words that are its own: what the other side must stand. */
 const SCRIPTED = `

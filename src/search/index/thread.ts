@@ -2,8 +2,8 @@ import type { MessagePort, Worker } from "node:worker_threads"
 import { Failure } from "../../domain/failure.ts"
 import { type LoopState, loopStates, onLoopChange, reportElsewhere } from "../../lib/supervised-loop.ts"
 import { makeThreadPeer, type ThreadPeer } from "../../lib/thread-rpc.ts"
-import type { CoreOptions, IndexFacts, RecallCore } from "./core.ts"
 import type { SearchResult, SearchWish } from "../query/wish.ts"
+import type { CoreOptions, IndexFacts, RecallCore } from "./core.ts"
 
 /** The index, asked from another thread. It is started when there is something to do, and ends when there is not. */
 export interface RecallThread {

@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { newSession } from "../../../test/contracts/store/examples.ts"
 import type { Store } from "../../domain/store.ts"
-import { openStore } from "../../store/open.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
+import { openStore } from "../../store/open.ts"
 import { turnsOf } from "./lineage.ts"
 
 const TURNS = 130_000

@@ -1,8 +1,8 @@
 import type { Engine, EngineFilter } from "../index/engine.ts"
-import { refOfTurn } from "./refs.ts"
 import { fuse } from "../vectors/fuse.ts"
 import type { Vectors } from "../vectors/vectors.ts"
 import type { Candidate } from "./candidate.ts"
+import { refOfTurn } from "./refs.ts"
 
 /** As many as may come in by meaning alone. */
 const NEAREST = 50

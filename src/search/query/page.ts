@@ -5,10 +5,10 @@ import type { Store } from "../../domain/store.ts"
 import type { Thought } from "../../domain/thought.ts"
 import type { Turn } from "../../domain/turn.ts"
 import type { DocLook } from "../index/engine.ts"
-import { isThought, refOfThought, refOfTurn, seqOf } from "./refs.ts"
 import type { ParsedQuery } from "../words/query.ts"
 import { snippetOf } from "../words/snippet.ts"
 import type { Candidate } from "./candidate.ts"
+import { isThought, refOfThought, refOfTurn, seqOf } from "./refs.ts"
 import type { SearchHit, SearchWish } from "./wish.ts"
 
 const USUAL_CHARS = { user: 80, ai: 160, snippet: 160 }

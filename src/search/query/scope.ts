@@ -1,6 +1,6 @@
-import type { Clock } from "../../lib/clock.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import type { SearchWish } from "./wish.ts"
 
 /** Which sessions a search is kept to. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../../lib/clock.ts"
 import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
 import type { DocLook, Engine, EngineFilter, EngineHit } from "../index/engine.ts"
 import type { Vectors } from "../vectors/vectors.ts"
 import { containsPhrase } from "../words/phrase.ts"

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
-import type { Clock } from "../../lib/clock.ts"
 import type { Embedder } from "../../domain/embedder.ts"
 import { Failure } from "../../domain/failure.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { HOUR_MS } from "../../lib/time.ts"
 import type { VectorIndex } from "./index.ts"

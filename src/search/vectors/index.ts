@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
-import type { Clock } from "../../lib/clock.ts"
 import type { Embedder } from "../../domain/embedder.ts"
 import type { SpaceTables, VectorHit, VectorTables } from "../../domain/vector-tables.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { makeMutex } from "../../lib/mutex.ts"
 import { type Codes, makeCodes } from "./codes.ts"
 import { cosine, isZero, quantise } from "./quantised.ts"

@@ -1,7 +1,7 @@
-import type { Clock } from "../../lib/clock.ts"
 import type { Embedder } from "../../domain/embedder.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { VectorHit, VectorTables } from "../../domain/vector-tables.ts"
+import type { Clock } from "../../lib/clock.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import {
   type Embedding,

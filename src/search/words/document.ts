@@ -1,6 +1,6 @@
+import { withoutAnsi } from "../../domain/text.ts"
 import type { TurnKind } from "../../domain/turn.ts"
 import { partsOf, type TextPart } from "./parts.ts"
-import { withoutAnsi } from "./plain.ts"
 import { eachWordBetween } from "./tokens.ts"
 
 export type DocKind = TurnKind | "thought"

@@ -1,7 +1,7 @@
+import { withoutAnsi } from "../../domain/text.ts"
 import { readableCall } from "../../domain/tool-call.ts"
 import { BACKTICK, isBlank, isHigh, isLow } from "./blanks.ts"
 import { allMatches, canSkim, type Match, skim, wantedBy } from "./matches.ts"
-import { withoutAnsi } from "./plain.ts"
 import type { ParsedQuery } from "./query.ts"
 
 export interface Snippet {

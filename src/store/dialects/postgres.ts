@@ -3,8 +3,8 @@ import type { Client, Pool, PoolClient } from "pg"
 import { Failure, type FailureCode } from "../../domain/failure.ts"
 import type { PutTurn } from "../../domain/store.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
-import type { StoreDialect } from "./dialect.ts"
 import { toPutTurn } from "../tables/turns.ts"
+import type { StoreDialect } from "./dialect.ts"
 import { WORD_COLUMNS } from "./word-columns.ts"
 
 export interface PostgresOptions {

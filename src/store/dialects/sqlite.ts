@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import Database from "better-sqlite3"
 import { type SqlBool, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from "kysely"
 import { Failure, type FailureCode } from "../../domain/failure.ts"
-import type { Db, StoreDialect } from "./dialect.ts"
 import { type PutRow, toPutTurn } from "../tables/turns.ts"
+import type { Db, StoreDialect } from "./dialect.ts"
 
 export interface SqliteOptions {
   path: string

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg"
 import type { Space, SpaceTables, StoredVector, VectorHit, VectorTables } from "../../domain/vector-tables.ts"
-import { openPool, type PostgresOptions, translatePostgres } from "./postgres.ts"
 import { fromBlob, toBlob } from "../tables/vector-blob.ts"
+import { openPool, type PostgresOptions, translatePostgres } from "./postgres.ts"
 
 /** Any fixed number: daemons that start together make the table one after the other. */
 const TABLE_LOCK = 7_409_004

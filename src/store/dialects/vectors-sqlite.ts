@@ -2,8 +2,8 @@ import { chmodSync, rmSync } from "node:fs"
 import Sqlite, { type Database } from "better-sqlite3"
 import type { Failure } from "../../domain/failure.ts"
 import type { NewVector, Space, SpaceTables, StoredVector, VectorTables } from "../../domain/vector-tables.ts"
-import { translateSqlite } from "./sqlite.ts"
 import { fromBlob, toBlob } from "../tables/vector-blob.ts"
+import { translateSqlite } from "./sqlite.ts"
 
 const TABLE = `create table if not exists vectors (
   exchange integer primary key, session_id text not null, embedder text not null, dimension integer not null,

@@ -1,5 +1,15 @@
 import type { Selectable } from "kysely"
-import type { Bot, BotState, Bots, Budgets, Cards, Holds, People, Roles, TeamPeople } from "../../domain/channel-store.ts"
+import type {
+  Bot,
+  BotState,
+  Bots,
+  Budgets,
+  Cards,
+  Holds,
+  People,
+  Roles,
+  TeamPeople,
+} from "../../domain/channel-store.ts"
 import type { Db } from "../dialects/dialect.ts"
 import type { Tables } from "../schema.ts"
 

@@ -4,8 +4,8 @@ import type { SessionId } from "../../domain/ids.ts"
 import { AGENT_CHANNEL, type Rung } from "../../domain/message.ts"
 import { NOTICE_CHANNEL, PAIR_CHANNEL } from "../../domain/pair.ts"
 import type { Deliveries } from "../../domain/queue-store.ts"
-import { forgetWords } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { forgetWords } from "./delivery-forgetting.ts"
 import { type DeliveryRow, expireRows, takeCutOff, takeHeads } from "./leasing.ts"
 
 const DEFAULT_MAX_ATTEMPTS = 5

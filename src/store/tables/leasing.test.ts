@@ -3,8 +3,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { Store } from "../../domain/store.ts"
-import { openStore } from "../open.ts"
 import { sqlite } from "../dialects/sqlite.ts"
+import { openStore } from "../open.ts"
 
 let dir: string
 let store: Store

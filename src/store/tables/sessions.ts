@@ -3,11 +3,11 @@ import { type ProjectId, type SessionId, withoutScope } from "../../domain/ids.t
 import { REASONING_PLATFORM, type Session } from "../../domain/session.ts"
 import type { Sessions } from "../../domain/store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
-import { makeLineage } from "./lineage.ts"
 import { prepared, preparedRuns } from "../dialects/prepared.ts"
+import type { Tables } from "../schema.ts"
+import { makeLineage } from "./lineage.ts"
 import { isOfProject, sessionIds } from "./session-ids.ts"
 import { makeLoggers } from "./session-loggers.ts"
-import type { Tables } from "../schema.ts"
 
 const withRoot = (db: Db) =>
   db.selectFrom("sessions as s").leftJoin("projects as p", "p.id", "s.project_id").selectAll("s").select("p.root_uri")

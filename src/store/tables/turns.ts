@@ -4,9 +4,9 @@ import type { Metadata } from "../../domain/metadata.ts"
 import type { NewTurn, PutTurn, Turns } from "../../domain/store.ts"
 import type { Turn, TurnKind, Usage } from "../../domain/turn.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
-import { exchangeFrom } from "./exchange-turns.ts"
 import { preparedRuns } from "../dialects/prepared.ts"
 import type { Tables } from "../schema.ts"
+import { exchangeFrom } from "./exchange-turns.ts"
 
 const turnsBySeq = preparedRuns((db, seqs: number[]) => db.selectFrom("turns").selectAll().where("seq", "in", seqs))
 const textsBySeq = preparedRuns((db, seqs: number[]) =>

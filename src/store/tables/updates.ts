@@ -1,8 +1,8 @@
 import type { SessionId } from "../../domain/ids.ts"
 import type { Updates } from "../../domain/queue-store.ts"
 import type { UpdateType } from "../../domain/update.ts"
-import { inJson } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { inJson } from "./delivery-forgetting.ts"
 
 export function makeUpdates(db: Db, dialect: StoreDialect): Updates {
   return {

@@ -4,9 +4,9 @@ import { join } from "node:path"
 import Database from "better-sqlite3"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { Store } from "../../domain/store.ts"
-import { openStore } from "../open.ts"
 import { sqlite } from "../dialects/sqlite.ts"
 import { type Handling, WORD_COLUMNS } from "../dialects/word-columns.ts"
+import { openStore } from "../open.ts"
 
 const WORD = 'zebra"secret'
 let dir: string

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto"
 import { type SqlBool, sql } from "kysely"
 import type { SourceName } from "../../domain/forgetting.ts"
 import { type ProjectId, type SessionId, withoutScope } from "../../domain/ids.ts"
-import { inJson } from "./delivery-forgetting.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
 import { WORD_COLUMNS } from "../dialects/word-columns.ts"
+import { inJson } from "./delivery-forgetting.ts"
 
 export const FORGOTTEN_MARK = "[forgotten]"
 

@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, test } from "vitest"
 import * as z from "zod"
 import { Failure } from "../../domain/failure.ts"
 import { type Operation, operation } from "../../operations/operation.ts"
-import { type CliOptions, cli, grouped } from "./cli.ts"
 import { failureText } from "../http/failure-text.ts"
+import { type CliOptions, cli, grouped } from "./cli.ts"
 
 const garden = operation({
   name: "garden.plant",

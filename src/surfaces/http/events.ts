@@ -1,8 +1,8 @@
 import type { Context } from "hono"
 import { streamSSE } from "hono/streaming"
-import { makeBell } from "../../lib/bell.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
+import { makeBell } from "../../lib/bell.ts"
 
 /** Where the stream of events reads. */
 export interface Feed {

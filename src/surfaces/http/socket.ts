@@ -1,8 +1,8 @@
 import { Agent, request } from "node:http"
 import { connect, type OnReadOpts } from "node:net"
 import type { Duplex } from "node:stream"
-import type { Carrier } from "./client.ts"
 import { STREAM_PATH } from "../cli/paths.ts"
+import type { Carrier } from "./client.ts"
 
 /** A failure to connect: the request did not reach the daemon, or the daemon died over it. */
 export class ConnectionLost extends Error {

@@ -1,7 +1,7 @@
 import type { Duplex, Writable } from "node:stream"
 import { Failure } from "../../domain/failure.ts"
-import { MAX_BODY_BYTES } from "../http/limits.ts"
 import { lineTaker } from "../cli/lines.ts"
+import { MAX_BODY_BYTES } from "../http/limits.ts"
 import { makeWakefulness } from "../http/wakefulness.ts"
 
 export interface RelayOptions {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import Database from "better-sqlite3"
 import { expect, onTestFinished, test } from "vitest"
 import { opencode } from "../../../src/agents/opencode/records.ts"
-import { opencodeDatabase } from "../../../src/agents/opencode/records-database.ts"
+import { opencodeDatabase } from "../../../src/agents/shared/opencode/database.ts"
 import type { Capture } from "../../../src/domain/capture.ts"
 import { platformContract } from "../platform.ts"
 

@@ -1,10 +1,10 @@
 import { utimesSync } from "node:fs"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { platforms } from "../../../src/agents/lists/records.ts"
+import { platforms } from "../../../src/agents/list.ts"
+import { unrecognisedFiles } from "../../../src/capture/read/unrecognised.ts"
 import type { Platform } from "../../../src/domain/platform.ts"
 import type { Services } from "../../../src/operations/services.ts"
 import { sources, sourceViews } from "../../../src/operations/sources.ts"
-import { unrecognisedFiles } from "../../../src/capture/read/unrecognised.ts"
 import { makeTestArchive, type TestArchive } from "../../fixtures/archive.ts"
 import { type Sample, samples } from "../../fixtures/platform-samples.ts"
 

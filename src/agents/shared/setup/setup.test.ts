@@ -4,11 +4,11 @@ import { dirname, join } from "node:path"
 import { parse } from "jsonc-parser"
 import { parse as parseToml } from "smol-toml"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import type { Failure } from "../../domain/failure.ts"
-import { promptHash } from "../../domain/ids.ts"
-import type { Machine } from "../../domain/platform.ts"
-import type { AgentSetup, FileEdit, Program } from "../../domain/setup.ts"
-import { agents } from "../../agents/lists/setup.ts"
+import type { Failure } from "../../../domain/failure.ts"
+import { promptHash } from "../../../domain/ids.ts"
+import type { Machine } from "../../../domain/platform.ts"
+import type { AgentSetup, FileEdit, Program } from "../../../domain/setup.ts"
+import { agentSetups as agents } from "../../list.ts"
 
 interface Example {
   /** The file with the hooks or the server, as somebody has it who uses more than us. */

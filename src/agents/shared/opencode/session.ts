@@ -1,10 +1,10 @@
-import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
-import { OVER_LIMIT } from "../../domain/source.ts"
-import type { Usage } from "../../domain/turn.ts"
-import { bareSummary } from "../../lib/compaction.ts"
-import { withoutInjected } from "../shared/records/injected.ts"
-import { asNumber, asObject, asString, type Json } from "../shared/records/jsonl.ts"
-import { titleOf, wellFormed } from "../shared/records/text.ts"
+import type { Capture, SessionCapture, TurnCapture } from "../../../domain/capture.ts"
+import { OVER_LIMIT } from "../../../domain/source.ts"
+import type { Usage } from "../../../domain/turn.ts"
+import { bareSummary } from "../../../lib/compaction.ts"
+import { withoutInjected } from "../records/injected.ts"
+import { asNumber, asObject, asString, type Json } from "../records/jsonl.ts"
+import { titleOf, wellFormed } from "../records/text.ts"
 
 /** Turns a session's messages, wherever they were stored, into captures, in order. */
 export class SessionReading {

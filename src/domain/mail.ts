@@ -1,6 +1,8 @@
-import type { Delivery } from "../../domain/delivery.ts"
-import { MAIL_NOTE, nameOnOneLine, OWNER_NOTE, quoteLines } from "../../domain/framing.ts"
-import { messageOf, type Sender } from "../../domain/message.ts"
+import type { AgentConsole } from "./agent-console.ts"
+import type { Delivery } from "./delivery.ts"
+import { MAIL_NOTE, nameOnOneLine, OWNER_NOTE, quoteLines } from "./framing.ts"
+import { promptHash } from "./ids.ts"
+import { messageOf, type Sender } from "./message.ts"
 
 type Framed = Pick<Delivery, "key" | "payload">
 
@@ -28,3 +30,15 @@ const header = (delivery: Framed) =>
   `[Message ${delivery.key} from ${senderName(messageOf(delivery).sender)}, via Throughline]`
 
 const senderName = ({ kind, name }: Sender) => nameOnOneLine(name) || kind
+
+/** The hash that the prompt hook tells of this message, if it is pasted. */
+export function pastedHash(
+  delivery: Delivery,
+  platform: string,
+  consoles: readonly AgentConsole[],
+): string | undefined {
+  const text = typedText(delivery)
+  const isCommand = messageOf(delivery).isCommand === true
+  const prepared = consoles.find((one) => one.platform === platform)?.prepare(text, { isCommand }) ?? { text }
+  return "text" in prepared ? promptHash(prepared.text) : undefined
+}

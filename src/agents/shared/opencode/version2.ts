@@ -1,7 +1,7 @@
-import { OVER_LIMIT } from "../../domain/source.ts"
-import { asArray, asNumber, asObject, asString, type Json } from "../shared/records/jsonl.ts"
-import { textOf } from "../shared/records/text.ts"
-import type { Message } from "./records-session.ts"
+import { OVER_LIMIT } from "../../../domain/source.ts"
+import { asArray, asNumber, asObject, asString, type Json } from "../records/jsonl.ts"
+import { textOf } from "../records/text.ts"
+import type { Message } from "./session.ts"
 
 /** A message of opencode 2, in which all parts are one value, in the form that version 1 had. */
 export function messageOfVersion2(id: string, type: string, data: Json, createdAt: number | undefined): Message {

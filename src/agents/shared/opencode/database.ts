@@ -1,11 +1,11 @@
-import type { Capture } from "../../domain/capture.ts"
-import type { DatabaseReader } from "../../domain/platform.ts"
-import { OVER_LIMIT } from "../../domain/source.ts"
-import { DAY_MS } from "../../lib/time.ts"
-import { type ForeignDb, withForeignDb } from "../shared/records/foreign-sqlite.ts"
-import { asNumber, asObject, type Json } from "../shared/records/jsonl.ts"
-import { described, type FoundSession, type Message, revertOf, SessionReading } from "./records-session.ts"
-import { messageOfVersion2 } from "./records-version2.ts"
+import type { Capture } from "../../../domain/capture.ts"
+import type { DatabaseReader } from "../../../domain/platform.ts"
+import { OVER_LIMIT } from "../../../domain/source.ts"
+import { DAY_MS } from "../../../lib/time.ts"
+import { type ForeignDb, withForeignDb } from "../records/foreign-sqlite.ts"
+import { asNumber, asObject, type Json } from "../records/jsonl.ts"
+import { described, type FoundSession, type Message, revertOf, SessionReading } from "./session.ts"
+import { messageOfVersion2 } from "./version2.ts"
 
 interface Cursor {
   /** The latest change that was seen. */
