@@ -2,7 +2,6 @@ import type { Duplex, Writable } from "node:stream"
 import { Failure } from "../../domain/failure.ts"
 import { lineTaker } from "../cli/lines.ts"
 import { MAX_BODY_BYTES } from "../http/limits.ts"
-import { makeWakefulness } from "../http/wakefulness.ts"
 
 export interface RelayOptions {
   /** Hands on what the agent writes. */
@@ -37,7 +36,6 @@ interface Message {
  * and the requests that are still unanswered. The daemon knows each by (connection, request id) and does none twice.
  */
 export function relay({ listen, output, connect }: RelayOptions): void {
-  const wakefulness = makeWakefulness()
   const unanswered = new Map<RequestId, { line: Buffer; sent: number }>()
   const handshake: Buffer[] = []
   let handshakeId: RequestId | undefined
@@ -92,13 +90,12 @@ export function relay({ listen, output, connect }: RelayOptions): void {
     const isSent = link !== undefined
     link?.write(line)
     lookLater({ line, from: "agent", isSent })
-    if (isSent) return wakefulness.expect()
+    if (isSent) return
     look()
     void open()
   }
 
   const fromDaemon = (line: Buffer) => {
-    wakefulness.came()
     if (repeatedId === undefined) {
       output.write(line)
       lookLater({ line, from: "daemon", isSent: true })

@@ -12,7 +12,6 @@ import { MAX_BODY_BYTES } from "../http/limits.ts"
 import { type ClientState, type McpOptions, type McpTools, mcpServer, mcpTools } from "./mcp.ts"
 import { malformedHello } from "./mcp-hello.ts"
 import { blamingParams } from "./mcp-params.ts"
-import { quickCalls } from "./mcp-quick.ts"
 
 /** The daemon's end of `throughline mcp`: lines of MCP over an upgraded connection of the unix socket. */
 export function mcpStreams(options: McpOptions & { onOpen?(caller: Caller): void }) {
@@ -36,22 +35,14 @@ export function mcpStreams(options: McpOptions & { onOpen?(caller: Caller): void
       const tools = toolsOf(header(request, TOOLS_HEADER) ?? "")
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: mcp\r\n\r\n")
       open.add(socket)
-      const heard: ClientState = {}
       const { transport, send, receive } = transportOf(socket)
+      const heard: ClientState = {}
       const served = serveStdio(() => mcpServer(options, tools, caller, heard), { transport })
-      const quick = quickCalls({ options, tools, caller, heard, send, giveBack: receive })
-      let isBusy = false
       const onLine = (line: Buffer) => {
         const message = attempt<unknown>(() => JSON.parse(line.toString("utf8")))
-        if (!isBusy && quick(message)) return
         const wrong = malformedHello(message)
-        if (wrong) return send(`${JSON.stringify(wrong)}\n`)
-        // What comes right behind this message waits in the SDK's queue with it, so that neither overtakes the other.
-        isBusy = true
-        setImmediate(() => {
-          isBusy = false
-        })
-        receive(message)
+        if (wrong) send(`${JSON.stringify(wrong)}\n`)
+        else receive(message)
       }
       // The relay lets no larger one through.
       lines(socket, onLine, MAX_BODY_BYTES)

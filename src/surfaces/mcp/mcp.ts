@@ -3,8 +3,6 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   inputRequired,
-  LOG_LEVEL_META_KEY,
-  PROTOCOL_VERSION_META_KEY,
   Server,
   type ServerContext,
   type Tool,
@@ -46,14 +44,10 @@ export function mcpTools({ operations, toolSets }: Pick<McpOptions, "operations"
   return { list: offered.map(describeTool), byName: new Map(offered.map((op) => [op.name, op])) }
 }
 
-/** What a connection has said so far, to whichever way its calls are answered. */
+/** What a connection has said so far, to whichever server answers its calls. */
 export interface ClientState {
   /** What the client answered to roots/list, until it says that they changed. */
   roots?: NamedRoot[] | undefined
-  /** What the last call that the SDK let through said of the protocol, as text; absent until there was one. */
-  envelope?: string
-  /** Who the client said it is with that call, or in the handshake. */
-  client?: Client | undefined
 }
 
 /** One server for one connection (or one request of a 2026-era client), whichever era it speaks. */
@@ -64,14 +58,9 @@ export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Call
     heard.roots = undefined
   })
   server.setRequestHandler("tools/call", async ({ params }, ctx) => {
-    heard.envelope = envelopeText(ctx.mcpReq.envelope)
-    heard.client = clientFrom(toldClient(ctx) ?? server.getClientVersion())
     heard.roots ??= answeredRoots(ctx)
-    const onProgress = progressOf(
-      ctx.mcpReq._meta,
-      (notification) => void ctx.mcpReq.notify(notification).catch(() => {}),
-    )
-    const caller = { ...callerOf(baseCaller, ctx.mcpReq, heard), ...onProgress }
+    const client = clientFrom(toldClient(ctx) ?? server.getClientVersion())
+    const caller = { ...callerOf(baseCaller, ctx, client), ...progressOf(ctx) }
     const answered = await answerTool(options, tools, params, caller, { roots: heard.roots, canAskRoots: true })
     if (answered !== ROOT_NEEDED) return answered
     if (asksInResult(ctx)) return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } })
@@ -83,32 +72,25 @@ export function mcpServer(options: McpOptions, tools: McpTools, baseCaller: Call
 }
 
 /** For a call that wants to hear how it goes. */
-export function progressOf(
-  meta: object | undefined,
-  notify: (notification: ProgressNotification) => void,
-): Pick<Caller, "onProgress"> {
-  const progressToken = (meta as { progressToken?: string | number } | undefined)?.progressToken
+function progressOf({ mcpReq }: ServerContext): Pick<Caller, "onProgress"> {
+  const { progressToken } = (mcpReq._meta ?? {}) as { progressToken?: string | number }
   if (progressToken === undefined) return {}
   let progress = 0
   return {
     onProgress(message) {
       progress += 1
-      notify({ method: "notifications/progress", params: { progressToken, progress, message } })
+      const params = { progressToken, progress, message }
+      void mcpReq.notify({ method: "notifications/progress", params }).catch(() => {})
     },
   }
 }
 
-export interface ProgressNotification {
-  method: "notifications/progress"
-  params: { progressToken: string | number; progress: number; message: string }
-}
-
-export const serverInfo = ({ version }: McpOptions) => ({ name: "throughline", title: "Throughline", version })
+const serverInfo = ({ version }: McpOptions) => ({ name: "throughline", title: "Throughline", version })
 
 /** Nothing was done: the client must be asked for its roots first. */
-export const ROOT_NEEDED = Symbol("root needed")
+const ROOT_NEEDED = Symbol("root needed")
 
-export async function answerTool(
+async function answerTool(
   { call }: McpOptions,
   tools: McpTools,
   { name, arguments: input }: { name: string; arguments?: Record<string, unknown> | undefined },
@@ -125,20 +107,6 @@ export async function answerTool(
     return failure.code === "root_needed" && canAskRoots ? ROOT_NEEDED : failed(failure)
   }
 }
-
-/** What a request of the 2026 era says of the protocol and the client, as text; empty in the 2025 era. */
-export function envelopeText(meta: object | undefined): string {
-  if (meta === undefined) return ""
-  const said = ENVELOPE_KEYS.map((key) => (meta as Record<string, unknown>)[key])
-  return said.every((value) => value === undefined) ? "" : JSON.stringify(said)
-}
-
-const ENVELOPE_KEYS = [
-  PROTOCOL_VERSION_META_KEY,
-  CLIENT_INFO_META_KEY,
-  CLIENT_CAPABILITIES_META_KEY,
-  LOG_LEVEL_META_KEY,
-] as const
 
 function describeTool(op: Operation): Tool {
   return {
@@ -203,18 +171,14 @@ const toldClient = (ctx: ServerContext) =>
   (ctx.mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_INFO_META_KEY]
 
 /** What this very request tells about who asks: the agent's key for the call, and Codex's session. */
-export function callerOf(
-  base: Caller,
-  request: { id: string | number; _meta?: object | undefined },
-  { client }: Pick<ClientState, "client">,
-): Caller {
-  const meta = (request._meta ?? {}) as Record<string, unknown>
+function callerOf(base: Caller, { mcpReq }: ServerContext, client: Client | undefined): Caller {
+  const meta = (mcpReq._meta ?? {}) as Record<string, unknown>
   const text = (key: string) => (typeof meta[key] === "string" && meta[key] !== "" ? (meta[key] as string) : undefined)
   const codexSession = text("threadId") ?? text("sessionId")
   const callId = text("callId")
   // Claude Code's are unique in the world; Codex's are whatever the model's provider counts with.
   const toolUseId = text("claudecode/toolUseId") ?? (callId && `${codexSession ?? base.key ?? ""}:${callId}`)
-  const requestKey = base.connection === undefined ? undefined : `${base.connection}:${request.id}`
+  const requestKey = base.connection === undefined ? undefined : `${base.connection}:${mcpReq.id}`
   const key = toolUseId === undefined ? requestKey : `tool:${toolUseId}`
   return {
     ...base,
