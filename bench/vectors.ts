@@ -14,7 +14,7 @@ import { openVectorIndex } from "../src/search/vectors/index.ts"
 import { rotationOf } from "../src/search/vectors/rotation.ts"
 import { vectorsSqlite } from "../src/store/dialects/vectors-sqlite.ts"
 import { type Row, report, round, type Summary, summarize, timed } from "./lib.ts"
-import { sqliteVec } from "./peers/sqlite-vec.ts"
+import { type Kind, sqliteVec } from "./peers/sqlite-vec.ts"
 
 const DIMENSION = 384
 const QUERIES = 40
@@ -22,20 +22,15 @@ const ROUNDS = 6
 /** A slow engine has fewer rounds. */
 const MOST_MS = 20_000
 const EMBEDDER = { id: `drawn:${DIMENSION}`, dimension: DIMENSION }
-const ENGINES = ["own", "int8", "bits"] as const
-type EngineName = (typeof ENGINES)[number]
+/** `bits-400` is sqlite-vec by signs, with so many candidates for the second look. */
+type EngineName = "own" | Kind
 /** Ours has bars of its own; the others are there to be compared. */
-const NAMES: Record<EngineName, string> = { own: "", int8: "sqlite-vec int8, ", bits: "sqlite-vec bits, " }
+const nameOf = (engine: EngineName) => (engine === "own" ? "" : `sqlite-vec ${engine}, `)
 /** The lines that one would be without, or need. */
-const FILES: Record<EngineName, string[]> = {
-  own: [
-    ...["best", "codes", "index", "quantised", "rotation", "scan", "simd"].map(
-      (name) => `src/recall/vectors/${name}.ts`,
-    ),
-  ],
-  int8: ["bench/peers/sqlite-vec.ts"],
-  bits: ["bench/peers/sqlite-vec.ts"],
-}
+const filesOf = (engine: EngineName) =>
+  engine === "own"
+    ? ["best", "codes", "index", "quantised", "rotation", "scan", "simd"].map((name) => `src/search/vectors/${name}.ts`)
+    : ["bench/peers/sqlite-vec.ts"]
 const [mode, folder = "", engine = "own"] = process.argv.slice(2)
 
 interface Item {
@@ -77,18 +72,18 @@ async function main(sizes: number[], engines: EngineName[]): Promise<void> {
         const child = fork(fileURLToPath(import.meta.url), ["search", at, which])
         const [found] = (await once(child, "message")) as [Measured]
         details[`${which} ${size}`] = found
-        rows.push(...rowsOf(which, size, found, putMs[which], statSync(join(at, `${which}.db`)).size))
+        rows.push(...rowsOf(which, size, found, putMs[which]!, statSync(join(at, `${which}.db`)).size))
       }
     } finally {
       rmSync(at, { recursive: true, force: true })
     }
   }
-  for (const which of engines) rows.push({ what: `${NAMES[which]}lines of code`, value: linesOf(FILES[which]) })
+  for (const which of engines) rows.push({ what: `${nameOf(which)}lines of code`, value: linesOf(filesOf(which)) })
   report(["vectors", ...sizes.map(String), ...engines].join("-"), rows, details)
 }
 
 function rowsOf(which: EngineName, size: number, found: Measured, putMs: number, bytes: number): Row[] {
-  const name = `${NAMES[which]}${size / 1_000} k`
+  const name = `${nameOf(which)}${size / 1_000} k`
   const bar = (what: string, value: number): Row =>
     which === "own" && size <= 200_000
       ? { what: `${name}: ${what}`, value, bar: "<= 120", holds: value <= 120 }
@@ -139,7 +134,7 @@ async function openEngine(db: Database.Database, which: EngineName): Promise<Eng
 }
 
 /** Draws and puts the vectors; writes the queries and their exact ten nearest beside them. */
-async function build(at: string, size: number, engines: EngineName[]): Promise<Record<EngineName, number>> {
+async function build(at: string, size: number, engines: EngineName[]): Promise<Record<string, number>> {
   const draw = drawing()
   const open = await Promise.all(
     engines.map(async (which) => {
@@ -149,14 +144,14 @@ async function build(at: string, size: number, engines: EngineName[]): Promise<R
   )
   const queries = Array.from({ length: QUERIES }, () => draw.near(draw.one()))
   const nearest = queries.map(() => [] as { exchange: number; score: number }[])
-  const putMs: Record<EngineName, number> = { own: 0, int8: 0, bits: 0 }
+  const putMs: Record<string, number> = Object.fromEntries(engines.map((which) => [which, 0]))
   for (let from = 0; from < size; from += 2_000) {
     const items = Array.from({ length: Math.min(2_000, size - from) }, (_, offset) => ({
       exchange: from + offset,
       sessionId: `session ${Math.floor((from + offset) / 40)}`,
       vector: draw.finish(draw.one()),
     }))
-    for (const { which, engine } of open) putMs[which] += await timed(() => engine.put(items))
+    for (const { which, engine } of open) putMs[which]! += await timed(() => engine.put(items))
     for (const { exchange, vector } of items)
       for (const [which, query] of queries.entries()) keep(nearest[which]!, exchange, dot(query, vector))
   }

@@ -1,21 +1,19 @@
 // Vectors by sqlite-vec, for bench/vectors.ts: what our own index would be replaced by.
 import type Database from "better-sqlite3"
 import { load } from "sqlite-vec"
-import { quantise } from "../../src/recall/vectors/quantised.ts"
-import { rotationOf } from "../../src/recall/vectors/rotation.ts"
+import { quantise } from "../../src/search/vectors/quantised.ts"
+import { rotationOf } from "../../src/search/vectors/rotation.ts"
 
-/** Eight-bit numbers compared one and all, or signs first and the best of them by their eight-bit numbers. */
-export type Kind = "int8" | "bits"
+/** Eight-bit numbers compared one and all, or signs, and then so many of the best by their eight-bit numbers. */
+export type Kind = "int8" | `bits-${number}`
 export interface Peer {
   put(items: readonly { exchange: number; vector: Float32Array }[]): void
   search(vector: Float32Array, limit: number, accept?: (exchange: number) => boolean): { exchange: number }[]
 }
 
-/** The extension takes no more at once. */
-const MOST_CANDIDATES = 4_096
-
 export function sqliteVec(db: Database.Database, dimension: number, kind: Kind): Peer {
   load(db)
+  const candidates = kind === "int8" ? undefined : Number(kind.slice("bits-".length))
   const column = kind === "int8" ? `vector int8[${dimension}] distance_metric=cosine` : `vector bit[${dimension}]`
   db.exec(`create virtual table if not exists v using vec0(exchange integer primary key, ${column});
     create table if not exists stored (exchange integer primary key, vector blob not null)`)
@@ -36,7 +34,7 @@ export function sqliteVec(db: Database.Database, dimension: number, kind: Kind):
       const turned = rotate(vector)
       const blob = bytes(quantise(turned))
       insert.run(BigInt(exchange), kind === "int8" ? blob : signs(turned))
-      if (kind === "bits") store.run(exchange, blob)
+      if (candidates !== undefined) store.run(exchange, blob)
       exchanges.push(exchange)
     }
   })
@@ -45,8 +43,7 @@ export function sqliteVec(db: Database.Database, dimension: number, kind: Kind):
     search(vector, limit, accept) {
       const turned = rotate(vector)
       const query = bytes(quantise(turned))
-      const count =
-        kind === "int8" ? limit : Math.min(MOST_CANDIDATES, Math.max(400, limit * 4, Math.ceil(exchanges.length / 200)))
+      const count = candidates === undefined ? limit : Math.max(candidates, limit)
       const key = kind === "int8" ? query : signs(turned)
       const found = accept ? among.all(key, count, JSON.stringify(exchanges.filter(accept))) : anywhere.all(key, count)
       if (kind === "int8") return (found as number[]).map((exchange) => ({ exchange }))
