@@ -1,6 +1,4 @@
-import { setImmediate } from "node:timers/promises"
-import { errorText } from "../domain/failure.ts"
-import { pause } from "./time.ts"
+import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 
 /** Everything that runs for as long as the daemon does: it is called round by round, and a round that fails is retried. */
 export interface LoopOptions {
@@ -57,9 +55,9 @@ export async function superviseLoop(options: LoopOptions): Promise<void> {
   const { firstRetryMs = FIRST_RETRY_MS, mostRetryMs = MOST_RETRY_MS, stallsAfterMs = STALLS_AFTER_MS } = options
   if (signal.aborted) return
   const loop: Loop = { name, stallsAfterMs, restarts: 0, roundSinceMs: Date.now() }
-  const rest = (ms: number) => {
+  const pause = (ms: number) => {
     loop.roundSinceMs = undefined
-    return pause(ms, signal)
+    return sleep(ms, undefined, { signal }).catch(() => {})
   }
   const alive = () => {
     loop.roundSinceMs = Date.now()
@@ -77,13 +75,13 @@ export async function superviseLoop(options: LoopOptions): Promise<void> {
         await round(signal, alive)
         alive()
         // A round that never waits must not keep everybody else from running.
-        await (everyMs === undefined ? setImmediate() : rest(everyMs))
+        await (everyMs === undefined ? setImmediate() : pause(everyMs))
       } catch (error) {
         // Whatever is cut off by the end of the program is no failure.
         if (signal.aborted) return
         report(loop, error, onTrouble)
         const backoffMs = jittered(Math.min(mostRetryMs, firstRetryMs * 2 ** failures++))
-        await rest(Math.max(backoffMs, atLeastMs?.(error) ?? 0))
+        await pause(Math.max(backoffMs, atLeastMs?.(error) ?? 0))
       }
     }
   } finally {
@@ -92,7 +90,7 @@ export async function superviseLoop(options: LoopOptions): Promise<void> {
 }
 
 function report(loop: Loop, error: unknown, onTrouble: LoopOptions["onTrouble"]): void {
-  const text = errorText(error)
+  const text = error instanceof Error ? error.message : String(error)
   const isNew = loop.failing?.error !== text
   loop.restarts++
   loop.failing = { sinceMs: loop.failing?.sinceMs ?? Date.now(), error: text }

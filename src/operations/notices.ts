@@ -2,11 +2,10 @@ import * as z from "zod"
 import type { Delivery } from "../domain/delivery.ts"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { noticeOf } from "../domain/pair.ts"
-import { DAY_MS } from "../lib/time.ts"
 import { operation } from "./operation.ts"
 import { clip, minute, table } from "./text.ts"
 
-const WEEK_MS = 7 * DAY_MS
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000
 const MOST_RESTARTS = 20
 
 const NoticeView = z.object({
@@ -24,7 +23,7 @@ const which = { id: z.string().min(1).describe("The notice's id") }
 
 export const noticesList = operation({
   name: "notices.list",
-  summary: "List unread notices to teams, and the restarts of the last week",
+  summary: "Show notices that no session of their team has read yet, and the restarts of the last week",
   effect: "read",
   access: "anyone",
   on,
@@ -69,7 +68,7 @@ export const noticesList = operation({
 
 export const noticesShow = operation({
   name: "notices.show",
-  summary: "Show a notice in full, and whether it was read",
+  summary: "Show one notice, whole, and whether a session has read it",
   effect: "read",
   access: "anyone",
   on,
@@ -83,14 +82,14 @@ export const noticesShow = operation({
 
 export const noticesDismiss = operation({
   name: "notices.dismiss",
-  summary: "Dismiss an unread notice",
+  summary: "Take back a notice that no session has read yet",
   effect: "write",
   access: "owner",
   on,
   positional: ["id"],
   input: z.strictObject(which),
   output: z.object({ id: z.string(), dismissed: z.boolean() }),
-  text: ({ id, dismissed }) => (dismissed ? `Dismissed ${id}.` : `${id} was already read or dismissed.`),
+  text: ({ id, dismissed }) => (dismissed ? `Dismissed ${id}.` : `${id} was read or dismissed before.`),
   run: async ({ teams }, { id }) => ({ id, dismissed: await teams.notices.dismiss(id) }),
 })
 

@@ -4,10 +4,11 @@ import type { SystemStatus } from "./services.ts"
 
 export const reindex = operation({
   name: "reindex",
-  summary: "Rebuild the search index",
+  summary: "Make the search index anew from the archive",
   effect: "write",
   access: "agent",
-  accessReason: "it only costs time: the index is rebuilt from the archive, and nothing is deleted",
+  accessReason:
+    "it costs time and nothing else: what is searched is made anew from the archive, and nothing is deleted",
   on: ["cli", "http"],
   progress: {
     from: "status",

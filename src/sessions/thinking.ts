@@ -1,12 +1,13 @@
 import type { Caller } from "../domain/caller.ts"
+import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
 import type { Thought } from "../domain/thought.ts"
-import type { Clock } from "../lib/clock.ts"
-import type { SessionRecovery } from "./recovery.ts"
+import type { Recovery } from "./recovery.ts"
+
 export interface ThoughtWish {
   thought: string
   nextThoughtNeeded: boolean
@@ -34,7 +35,7 @@ export interface Thinking {
 interface Deps {
   store: Store
   clock: Clock
-  recovery: SessionRecovery
+  recovery: Recovery
   redact(text: string): string
 }
 
@@ -46,7 +47,7 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
     if (caller.key === undefined) {
       throw new Failure(
         "session_needed",
-        "this client cannot be distinguished from others, so every thought needs a sessionId",
+        "this client cannot be told apart from others, so sessionId is needed with every thought",
       )
     }
     // Refused before a session is made: an empty one would be the newest, and hide the one that was meant.

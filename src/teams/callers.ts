@@ -106,3 +106,5 @@ export function makeCallers({ store, roster, clients, asking, hasOwnServer }: Ca
     },
   }
 }
+
+export type Callers = ReturnType<typeof makeCallers>

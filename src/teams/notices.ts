@@ -1,4 +1,4 @@
-/** What teams are told without being asked: it waits for their next session. */
+import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { nameOnOneLine, quoteLines } from "../domain/framing.ts"
@@ -6,12 +6,14 @@ import { newMessageId } from "../domain/ids.ts"
 import { NOTICE_CHANNEL, type NoticePayload, noticeLane, noticeOf } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
-import type { Clock } from "../lib/clock.ts"
-import { checkText, enqueue, move, type Settled } from "../lib/transitions.ts"
+import { checkText } from "./asks.ts"
+import { type Settled, stateEntry } from "./entries.ts"
+
+/** What teams are told without being asked: it waits for their next session. */
 export interface Notices {
   put(wish: NoticeWish): Promise<{ messageId: string; expiresAtMs: number }>
   /** Hands over what waits, in order, as much as fits; what is handed over is not handed over again. */
-  take(team: string, wish: { maxChars: number; as: Settled }): Promise<TeamNotice[]>
+  take(team: string, wish: { maxChars: number; as: Settled }): Promise<Notice[]>
   /** Those that nobody has read yet, oldest first. */
   unread(): Promise<Delivery[]>
   byId(id: string): Promise<Delivery>
@@ -28,7 +30,7 @@ export interface NoticeWish {
   key: string | undefined
 }
 
-export interface TeamNotice {
+export interface Notice {
   id: string
   /** With who says it. */
   text: string
@@ -61,7 +63,12 @@ export function makeNotices({
     },
     async dismiss(id) {
       const delivery = await byId(id)
-      return store.transaction((tx) => move(tx, delivery, ["queued"], "cancelled", clock.nowMs(), null, "dismissed"))
+      return store.transaction(async (tx) => {
+        const nowMs = clock.nowMs()
+        if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", "dismissed", nowMs))) return false
+        await tx.journal.append([stateEntry(delivery, "cancelled", nowMs)])
+        return true
+      })
     },
     async put({ fromTeam, sender, team, text, ttlMs, key }) {
       checkText(text, "message", settings.maxMessageBytes)
@@ -73,7 +80,10 @@ export function makeNotices({
         repeatable: true,
         expiresAtMs: nowMs + ttlMs,
       }
-      await store.transaction((tx) => enqueue(tx, delivery, nowMs))
+      await store.transaction(async (tx) => {
+        if (await tx.deliveries.enqueue(delivery, nowMs))
+          await tx.journal.append([stateEntry(delivery, "queued", nowMs)])
+      })
       const kept = await store.deliveries.byKey(messageId)
       return { messageId, expiresAtMs: kept?.expiresAtMs ?? delivery.expiresAtMs }
     },
@@ -81,7 +91,7 @@ export function makeNotices({
       store.transaction(async (tx) => {
         const nowMs = clock.nowMs()
         const waiting = await tx.deliveries.ofLanes([noticeLane(team)], { states: ["queued"], first: MOST_AT_ONCE })
-        const taken: TeamNotice[] = []
+        const taken: Notice[] = []
         let left = maxChars
         for (const delivery of waiting) {
           if ((delivery.expiresAtMs ?? nowMs + 1) <= nowMs) continue
@@ -89,7 +99,8 @@ export function makeNotices({
           const said = `[Notice ${delivery.key} from ${nameOnOneLine(sender)}, via Throughline]\n${quoteLines(text)}`
           left -= said.length
           if (left < 0) break
-          if (!(await move(tx, delivery, ["queued"], as, nowMs))) continue
+          if (!(await tx.deliveries.move(delivery.seq, ["queued"], as, null, nowMs))) continue
+          await tx.journal.append([stateEntry(delivery, as, nowMs)])
           taken.push({ id: delivery.key, text: said, atMs: delivery.createdAtMs })
         }
         return taken

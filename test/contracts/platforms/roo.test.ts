@@ -1,5 +1,4 @@
-import { kiloLegacy } from "../../../src/agents/kilo/records.ts"
-import { roo } from "../../../src/agents/roo/records.ts"
+import { kiloLegacy, roo } from "../../../src/adapters/platforms/roo.ts"
 import { platformContract } from "../platform.ts"
 
 const T = 1_785_571_200_000

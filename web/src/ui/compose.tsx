@@ -5,18 +5,18 @@ import { troubleOf, useAsk } from "./ask.ts"
 import { Trouble } from "./trouble.tsx"
 
 const WORDS: Record<string, string> = {
-  queued: "queued",
+  queued: "waits",
   delivered: "delivered",
   seen: "seen",
-  running: "in progress",
+  running: "the agent is at it",
   done: "done",
   failed: "failed",
-  cancelled: "cancelled",
+  cancelled: "taken back",
   expired: "expired",
-  uncertain: "delivery unconfirmed",
+  uncertain: "not known whether it arrived",
 }
 
-/** Queues a message for the agent and shows its delivery state. */
+/** Says something to the agent, through the queue: kept before it is answered, and followed on the page. */
 export function Compose({ sessionId }: { sessionId: string }) {
   const text = useSignal("")
   const sent = useSignal<readonly string[]>([])
@@ -25,7 +25,7 @@ export function Compose({ sessionId }: { sessionId: string }) {
   const send = () => {
     const draft = text.peek()
     if (draft.trim() === "") return
-    // Cleared now, not on response: by then the next message may be in the field.
+    // Emptied now, not when the answer comes: by then the next message may be in the box.
     text.value = ""
     sending.current = sending.current.then(() => deliver(draft))
   }
@@ -50,7 +50,7 @@ export function Compose({ sessionId }: { sessionId: string }) {
       }}
     >
       <Trouble text={trouble.value} />
-      <ul class="sent" aria-label="Sent messages">
+      <ul class="sent" aria-label="Messages that you sent">
         {sent.value.map((id) => (
           <Sent key={id} id={id} />
         ))}
@@ -58,7 +58,7 @@ export function Compose({ sessionId }: { sessionId: string }) {
       <div class="compose-line">
         <textarea
           aria-label="Message to the agent"
-          placeholder="Message the agent (Ctrl+Enter to send)"
+          placeholder="Say something to the agent; Ctrl+Enter sends it"
           rows={2}
           value={text.value}
           onInput={(event) => {

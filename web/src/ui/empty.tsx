@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 
-/** Empty state with the next step. */
+/** Nothing is there yet: says what to do next. */
 export function Empty({
   title,
   hint,

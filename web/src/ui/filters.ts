@@ -4,41 +4,34 @@ import { agentLabel, projectName } from "./agent.tsx"
 export type Project = Awaited<ReturnType<typeof ask<"projects.list">>>["projects"][number]
 export type Option = readonly [value: string, words: string]
 
-/** Search filters, by their names in the URL. */
+/** What a search can be kept to, as it stands in the address. */
 export const FILTERS = ["project", "branch", "agent", "role", "days"] as const
 export type Filter = (typeof FILTERS)[number]
 
-/** The option that filters nothing. */
+/** What it is when nothing is chosen. */
 export const ANY: Record<Filter, string> = {
-  project: "Any project",
-  branch: "Any branch",
-  agent: "Any agent",
-  role: "Anyone",
-  days: "Any time",
-}
-export const NAMES: Record<Filter, string> = {
-  project: "project",
-  branch: "branch",
-  agent: "agent",
-  role: "role",
-  days: "time",
+  project: "any project",
+  branch: "any branch",
+  agent: "any agent",
+  role: "anybody",
+  days: "any time",
 }
 export const ROLES: readonly Option[] = [
-  ["user", "You"],
-  ["assistant", "Agent"],
-  ["thought", "Thoughts"],
-  ["tool", "Tools"],
+  ["user", "me"],
+  ["assistant", "the agent"],
+  ["thought", "thoughts"],
+  ["tool", "tools"],
 ]
 export const SPANS: readonly Option[] = [
-  ["1", "Last day"],
-  ["7", "Last week"],
-  ["30", "Last month"],
-  ["365", "Last year"],
+  ["1", "last day"],
+  ["7", "last week"],
+  ["30", "last month"],
+  ["365", "last year"],
 ]
-/** The most recently used; a longer list is no help. */
+/** More than these are no choice any more; those used last are the likely ones. */
 const MOST_BRANCHES = 100
 
-/** Sorted by name; projects that share a name show their parent folder. */
+/** By name; where two have the same, with the folder that each lies in. */
 export function projectOptions(projects: readonly Project[]): Option[] {
   const roots = projects.flatMap(({ project }) => (project === undefined ? [] : [project]))
   const count = Map.groupBy(roots, (root) => projectName(root))
@@ -51,7 +44,7 @@ export function projectOptions(projects: readonly Project[]): Option[] {
     .sort(([, a], [, b]) => a.localeCompare(b))
 }
 
-/** Of one project or of all, most recently used first. */
+/** Of one project, or of all; those used last first. */
 export function branchOptions(projects: readonly Project[], project: string | undefined): Option[] {
   const branches = projects
     .filter((one) => project === undefined || one.project === project)
@@ -65,7 +58,7 @@ export function agentOptions(projects: readonly Project[]): Option[] {
   return [...all].map((platform): Option => [platform, agentLabel(platform)]).sort(([, a], [, b]) => a.localeCompare(b))
 }
 
-/** The URL with these parameters changed; an empty value removes one. */
+/** The address with one thing changed; an empty value takes it out. */
 export function addressWith(query: URLSearchParams, change: Record<string, string>): string {
   const next = new URLSearchParams(query)
   for (const [name, value] of Object.entries(change)) {
@@ -75,7 +68,7 @@ export function addressWith(query: URLSearchParams, change: Record<string, strin
   return `/search${next.size > 0 ? `?${next}` : ""}`
 }
 
-/** The active filters, each worded as part of a sentence. */
+/** Which filters are set, each as a part of a sentence. */
 export function activeFilters(query: URLSearchParams): { filter: Filter; words: string }[] {
   return FILTERS.flatMap((filter) => {
     const value = query.get(filter)
@@ -85,17 +78,10 @@ export function activeFilters(query: URLSearchParams): { filter: Filter; words: 
 
 const wordsIn = (options: readonly Option[], value: string) => options.find(([key]) => key === value)?.[1] ?? value
 
-const ROLE_WORDS: Record<string, string> = {
-  user: "from you",
-  assistant: "from the agent",
-  thought: "in thoughts",
-  tool: "in tool calls",
-}
-
 const WORDS: Record<Filter, (value: string) => string> = {
   project: (value) => `in ${projectName(value)}`,
   branch: (value) => `on branch ${value}`,
   agent: (value) => `with ${agentLabel(value)}`,
-  role: (value) => ROLE_WORDS[value] ?? `from ${value}`,
-  days: (value) => `in the ${wordsIn(SPANS, value).toLowerCase()}`,
+  role: (value) => (value === "thought" ? "in thoughts" : `said by ${wordsIn(ROLES, value)}`),
+  days: (value) => `in the ${wordsIn(SPANS, value)}`,
 }

@@ -8,12 +8,12 @@ import { Trouble } from "./trouble.tsx"
 
 const AGENTS = ["claude-code", "codex"]
 
-/** Continues a session in another agent. */
+/** Lets another agent go on with a session. */
 export function Handoff({ sessionId }: { sessionId: string }) {
   const isOpen = useSignal(false)
   const made = useSignal<{ to: string; command?: string | undefined; file?: string | undefined } | undefined>(undefined)
   const trouble = useSignal<string | undefined>(undefined)
-  const handOff = async (to: string) => {
+  const handOver = async (to: string) => {
     try {
       const { command, path, promptFile } = await ask("handoff", { sessionId, to })
       made.value = { to, command, file: path ?? promptFile }
@@ -25,12 +25,12 @@ export function Handoff({ sessionId }: { sessionId: string }) {
   return (
     <>
       <button type="button" class="button" onClick={() => (isOpen.value = true)}>
-        Continue in…
+        Hand over…
       </button>
-      <Dialog title="Continue in another agent" isOpen={isOpen.value} onClose={() => (isOpen.value = false)}>
+      <Dialog title="Let another agent go on" isOpen={isOpen.value} onClose={() => (isOpen.value = false)}>
         <div class="actions">
           {AGENTS.map((to) => (
-            <button key={to} type="button" class="button" onClick={() => handOff(to)}>
+            <button key={to} type="button" class="button" onClick={() => handOver(to)}>
               {agentLabel(to)}
             </button>
           ))}
@@ -38,9 +38,9 @@ export function Handoff({ sessionId }: { sessionId: string }) {
         <Trouble text={trouble.value} />
         {made.value && (
           <p>
-            Continue in {agentLabel(made.value.to)}:{" "}
+            {agentLabel(made.value.to)} can go on with it:{" "}
             {made.value.command ? (
-              <Copy text={made.value.command} label="Copy command" />
+              <Copy text={made.value.command} label="Copy the command" />
             ) : (
               <code>{made.value.file}</code>
             )}

@@ -2,7 +2,7 @@ import { Agent, projectName, Untrusted } from "./agent.tsx"
 import { NO_FILTERS, setFilters } from "./choices.tsx"
 import { Copy } from "./copy.tsx"
 import { Empty } from "./empty.tsx"
-import { activeFilters, NAMES } from "./filters.ts"
+import { ANY, activeFilters } from "./filters.ts"
 import { type Found, found, hasMore } from "./found.ts"
 import { Handoff } from "./handoff.tsx"
 import { MarkedText } from "./marked-text.tsx"
@@ -10,7 +10,7 @@ import { counted, Time } from "./time.tsx"
 
 type Hit = Found["hits"][number]
 
-/** Search results, best first. */
+/** What was found, the best first. */
 export function Hits({ onMore }: { onMore(): void }) {
   if (!found.value) return null
   const { hits, asked, notes } = found.value
@@ -19,17 +19,13 @@ export function Hits({ onMore }: { onMore(): void }) {
   return (
     <div data-asked={address.get("q")}>
       <p class={hits.length === 0 ? "sr-only" : "muted hits-note"} role="status">
-        {hits.length === 0
-          ? "No results."
-          : isMore
-            ? `Top ${counted(hits.length, "result")}.`
-            : `${counted(hits.length, "result")}.`}{" "}
+        {hits.length === 0 ? "Nothing was found." : isMore ? "The best hits." : `${counted(hits.length, "hit")}.`}{" "}
         {hits.length > 0 && notes.join(" ")}
       </p>
       {hits.length === 0 ? (
         <Nothing address={address} notes={notes} />
       ) : (
-        <ol class="hits" aria-label="Results">
+        <ol class="hits" aria-label="Hits">
           {hits.map((hit) => (
             <HitCard key={`${hit.sessionId} ${hit.exchangeId} ${hit.thoughtNumber ?? ""}`} hit={hit} />
           ))}
@@ -37,29 +33,29 @@ export function Hits({ onMore }: { onMore(): void }) {
       )}
       {isMore && (
         <button type="button" class="button more" onClick={onMore}>
-          More results
+          More hits
         </button>
       )}
     </div>
   )
 }
 
-/** Names the query and its filters, with a button to clear each. */
+/** Says what was looked for and where, and offers to look further. */
 function Nothing({ address, notes }: { address: URLSearchParams; notes: readonly string[] }) {
   const active = activeFilters(address)
-  const said = ["No results for", `“${address.get("q")}”`, ...active.map((one) => one.words)]
+  const said = ["Nothing was found for", `“${address.get("q")}”`, ...active.map((one) => one.words)]
   return (
     <Empty title={`${said.join(" ")}.`} hint={notes.join(" ")}>
       {active.length > 0 && (
         <div class="actions">
           {active.length > 1 && (
             <button type="button" class="button main-action" onClick={() => setFilters(NO_FILTERS)}>
-              Clear all filters
+              Look everywhere
             </button>
           )}
           {active.map(({ filter }) => (
             <button key={filter} type="button" class="button" onClick={() => setFilters({ [filter]: "" })}>
-              Clear {NAMES[filter]} filter
+              {ANY[filter][0]!.toUpperCase() + ANY[filter].slice(1)}
             </button>
           ))}
         </div>
@@ -73,7 +69,7 @@ const KINDS: Record<string, string> = {
   reply: "agent",
   reasoning: "thinking",
   tool_call: "tool",
-  tool_result: "tool result",
+  tool_result: "tool’s result",
   thought: "thought",
   summary: "summary",
 }
@@ -81,7 +77,7 @@ const KINDS: Record<string, string> = {
 function HitCard({ hit }: { hit: Hit }) {
   const { sessionId, platform, title, project, branch, exchangeId, kind, tool, at, snippet, marks } = hit
   const { user, ai, resumeCommand } = hit
-  // The matching question is the title, so its answer goes below instead of the question again.
+  // Where the question itself was found, it is not said twice: its answer stands below it.
   const isQuestion = kind === "prompt"
   return (
     <li class="hit" data-item>

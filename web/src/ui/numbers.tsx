@@ -8,7 +8,7 @@ export interface NumbersTable {
   rows: readonly (readonly ComponentChildren[])[]
 }
 
-/** A table, collapsed by default. */
+/** Figures in a table, one click away. */
 export function Numbers({ title, of, head, rows }: NumbersTable & { of?: string }) {
   return (
     <details class="numbers">
@@ -37,7 +37,7 @@ export function Numbers({ title, of, head, rows }: NumbersTable & { of?: string 
   )
 }
 
-/** A titled plot with its data table. */
+/** A plot under its name, with the figures below it. */
 export function Panel({
   title,
   numbers,
@@ -51,7 +51,7 @@ export function Panel({
     <section class="panel" aria-label={title}>
       <h2>{title}</h2>
       {children}
-      {numbers.rows.length > 0 && <Numbers title={title} of="Show data" {...numbers} />}
+      {numbers.rows.length > 0 && <Numbers title={title} of="Numbers" {...numbers} />}
     </section>
   )
 }

@@ -10,7 +10,7 @@ interface Answer {
 const NOTHING: Answer = { picked: [], own: "" }
 const isGiven = ({ picked, own }: Answer) => picked.length > 0 || own.trim() !== ""
 
-/** An agent's questions, answered together. */
+/** What an agent wants to be told before it goes on; answered together. */
 export function Questions(props: {
   id: string
   questions: readonly Question[]
@@ -35,7 +35,7 @@ export function Questions(props: {
           question={question}
           answer={answers.value[at]!}
           onChange={(change) => {
-            // Read with peek: two clicks may arrive before the next render.
+            // From what is known now, not from what was painted last: two clicks may come before that.
             answers.value = answers.peek().with(at, change(answers.peek()[at]!))
           }}
         />
@@ -62,7 +62,7 @@ function One(props: {
   return (
     <fieldset class="question">
       <legend>
-        {text} {several && <span class="muted">Choose any number.</span>}
+        {text} {several && <span class="muted">Several may be right.</span>}
       </legend>
       {options.map((option, at) => (
         <label key={option} class="option">
@@ -72,7 +72,7 @@ function One(props: {
             checked={picked.includes(option)}
             onChange={({ currentTarget: { checked } }) =>
               onChange((before) => ({
-                // In the offered order.
+                // In the order in which they were offered.
                 picked: options.filter((one) => (one === option ? checked : several && before.picked.includes(one))),
                 own: several ? before.own : "",
               }))
@@ -87,8 +87,8 @@ function One(props: {
       {ownWords && (
         <input
           type="text"
-          aria-label={`Your answer: ${text}`}
-          placeholder={options.length > 0 ? "Or type your own answer" : "Type your answer"}
+          aria-label={`Own words: ${text}`}
+          placeholder={options.length > 0 ? "Or in your own words" : "In your own words"}
           value={own}
           onInput={({ currentTarget: { value } }) =>
             onChange((before) => ({ picked: several ? before.picked : [], own: value }))

@@ -1,0 +1,62 @@
+import { Failure } from "../domain/failure.ts"
+import { failureText } from "../surfaces/failure-text.ts"
+import { demoPlace, isPlaceThere, madeBy } from "./demo/place.ts"
+import { type Environment, enterDemo, readEnvironment } from "./environment.ts"
+import { homeAt, homeFailure } from "./home.ts"
+
+/** What bin/throughline.js runs. Each way in loads only what it needs: an agent starts one of these with every session. */
+export async function main(words: string[]): Promise<void> {
+  const demo = words.includes(DEMO) ? demoPlace() : undefined
+  const argv = words.filter((word) => word !== DEMO)
+  if (demo) {
+    try {
+      isPlaceThere(demo)
+    } catch (error) {
+      return fail(Failure.from(error), words.includes("--json"))
+    }
+    enterDemo(demo)
+  }
+  const environment: Environment = { ...readEnvironment(), ...(demo && { demo }) }
+  if (process.platform === "win32")
+    return fail(new Failure("unsupported_system", "Throughline does not run on Windows itself"), false)
+  if (demo && !/^(start|stop|--help|-h)$/.test(argv[0] ?? "--help") && madeBy(demo) === undefined)
+    return fail(
+      new Failure("bad_input", "there is no demo: `throughline start --demo` makes it", { parameter: "demo" }),
+      false,
+    )
+  if (argv[0] === "daemon") return daemon(environment, argv.slice(1))
+  if (argv[0] === "mcp" && !argv.some((word) => word === "--help" || word === "-h")) {
+    const { mcp } = await import("./mcp-command.ts")
+    return mcp(environment, argv.slice(1))
+  }
+  if (argv[0] === "hook" && argv[1] !== undefined && !argv[1].startsWith("-")) {
+    const { hook } = await import("./hook.ts")
+    return hook(environment, argv[1], argv[2])
+  }
+  const { commandLine } = await import("./command-line.ts")
+  return commandLine(environment, argv)
+}
+
+/** May stand anywhere on the command line. */
+const DEMO = "--demo"
+
+export function fail(failure: Failure, json: boolean): void {
+  const stream = json ? process.stdout : process.stderr
+  stream.write(failureText(failure, json))
+  process.exitCode = failure.kind.exit
+}
+
+/** Says on stderr, as one line of JSON, why it could not start: the client that launched it reads that. */
+async function daemon(environment: Environment, argv: string[]): Promise<void> {
+  const { serve } = await import("./serve.ts")
+  const flags = argv.flatMap((word, index) => (argv[index - 1] === "--set" ? [word] : []))
+  try {
+    await serve(environment, flags)
+    process.exit()
+  } catch (error) {
+    const failure = homeFailure(homeAt(environment.home, environment.tempDir), error) ?? Failure.from(error)
+    const cause = failure.code === "internal" && error instanceof Error ? { stack: error.stack } : {}
+    process.stderr.write(`${JSON.stringify({ ...failure.toJSON(), ...cause })}\n`)
+    process.exit(failure.kind.exit)
+  }
+}

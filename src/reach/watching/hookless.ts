@@ -1,0 +1,45 @@
+import type { Clock } from "../../domain/clock.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Team } from "../../domain/team.ts"
+import type { LiveSessions } from "./live.ts"
+import { GRACE_MS } from "./posts.ts"
+import { type NamedSession, readSessionFile } from "./session-file.ts"
+
+/** Agents without hooks: nothing tells of their sessions but the file that their team names. */
+export interface Hookless {
+  /** Whether the team's agent has to fetch its mail: its team names a session file, and no session of it is seen. */
+  fetches(team: Team): Promise<boolean>
+  /** What the file says, while it counts for anything. */
+  named(team: Team): Promise<NamedSession | undefined>
+}
+
+export function makeHookless({
+  store,
+  clock,
+  live,
+  host,
+}: {
+  store: Pick<Store, "posts">
+  clock: Clock
+  live: Pick<LiveSessions, "ofTeam">
+  host: string
+}): Hookless {
+  // The owner's setting makes it so and never the file: whoever wrote the repository may have written that.
+  const fetches = async (team: Team) => {
+    if (team.sessionFile === null || (await live.ofTeam(team)).length > 0) return false
+    const post = await store.posts.byTeam(team.name)
+    if (!post || post.nativeId === null || post.pid === 0) return true
+    if (post.goneAtMs === null) return false
+    return post.host !== host || clock.nowMs() - post.goneAtMs >= GRACE_MS
+  }
+  return {
+    fetches,
+    async named(team) {
+      const said = (await fetches(team)) ? readSessionFile(team) : undefined
+      const post = await store.posts.byTeam(team.name)
+      // Of a session that was seen since, it is known better.
+      const isOld = said !== undefined && post !== undefined && post.pid > 0 && said.writtenAtMs <= (post.goneAtMs ?? 0)
+      return isOld || !said ? undefined : { ...said, writtenAtMs: Math.min(said.writtenAtMs, clock.nowMs()) }
+    },
+  }
+}
