@@ -214,7 +214,7 @@ describe("somebody who comes from praxis-os", () => {
     expect(await resume({})).toMatchObject({ brief: expect.any(String), tokens_used: expect.any(Number) })
   })
 
-  test("sync_conversation_history: push is ready, Cline is read by itself, and an unknown agent is told to log", async () => {
+  test("sync_conversation_history: push is ready, Cline is read automatically, and an unknown agent is told to log", async () => {
     expect(await sync({ mode: "push" })).toMatchObject({
       status: "ready",
       message: expect.stringContaining("log_conversation_exchange"),

@@ -209,7 +209,7 @@ describe("a conversation log that an agent appends to a file", () => {
     expect(shown.session.id).toBe(other.sessionId)
   })
 
-  test("which two projects have under one id is asked for by project, however long the id is", async () => {
+  test("with the same id in two projects needs its project named, however long the id is", async () => {
     const dirs = [dirOf("caller", 1), dirOf("import", 1)] as const
     for (const dir of dirs) {
       const agent = await connect(home, { cwd: dir })

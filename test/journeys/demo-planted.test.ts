@@ -31,7 +31,7 @@ test.each<[whose: string, makeForeign: () => void]>([
   ...(isRoot ? [["another user's", () => chownSync(place, NOBODY, NOBODY)] as [string, () => void]] : []),
   ["everybody's", () => chmodSync(place, 0o777)],
 ])(
-  "a demo's folder that is %s neither ends the person's daemon nor stands in for it",
+  "a demo's folder that is %s neither stops nor replaces the person's daemon",
   async (_, makeForeign) => {
     const { pid } = home.registration()
     for (const version of ["0.0.1", (await home.run("--version")).stdout.trim()]) {

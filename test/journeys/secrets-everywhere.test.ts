@@ -64,7 +64,7 @@ function texts(): string[] {
     if (last !== undefined && last.length + text.length < 3_500) all[all.length - 1] = `${last}\n\n${text}`
     else all.push(text)
   }
-  // The fake agent's reply repeats the last line, and without the line before it a value is nobody's.
+  // The fake agent's reply repeats the last line, and a value alone looks like no secret: end with a line that has none.
   return all.map((text) => `${text}\n\nThat is all.`)
 }
 
@@ -162,7 +162,7 @@ const isQuiet = async () => {
 }
 const quiet = () => until(isQuiet, "everything is delivered and indexed", 240_000)
 
-/** What waits for a team, as its own agent asks for it. */
+/** A team's pending updates, as its own agent gets them. */
 async function pullAt(team: string, nativeId: string): Promise<string[]> {
   const [cwd, surface] = [q.dirOf(team), "mcp"]
   const caller = { surface, cwd, projectDir: cwd, nativeSession: { platform: "claude-code", id: nativeId } }
