@@ -16,7 +16,7 @@ const LONG = [
   "test/journeys/service",
   "test/contracts/lines/codex-away",
   "test/contracts/drivers/",
-  "src/reach/intake/poll",
+  "src/messenger/inbound/poll",
 ]
 
 class LongFirst extends BaseSequencer {
@@ -29,7 +29,7 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "web/src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "demo/**/*.test.ts", "web/src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["test/agents/**", "**/node_modules/**"],
     // Limits say when to give up, and hold on a machine with load 15; how fast something is belongs in bench/.
     testTimeout: 120_000,

@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Engine, type EngineQuery, type NewDoc, openEngine } from "../src/recall/index/engine.ts"
-import { postgresIndex } from "../src/store/index-postgres.ts"
-import { sqliteIndex } from "../src/store/index-sqlite.ts"
+import { type Engine, type EngineQuery, type NewDoc, openEngine } from "../src/search/index/engine.ts"
+import { postgresIndex } from "../src/store/dialects/index-postgres.ts"
+import { sqliteIndex } from "../src/store/dialects/index-sqlite.ts"
 import { randomOf } from "../test/fixtures/indexed.ts"
 import { report, round, summarize, timed } from "./lib.ts"
 

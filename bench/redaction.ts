@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { makeRedactor } from "../src/sessions/redaction.ts"
+import { makeRedactor } from "../src/capture/redact/redaction.ts"
 import { type Row, report, round } from "./lib.ts"
 import {
   BASE64,

@@ -5,9 +5,9 @@ import { pathToFileURL } from "node:url"
 import type { SessionId } from "../src/domain/ids.ts"
 import { newSessionId } from "../src/domain/ids.ts"
 import type { NewTurn, Store } from "../src/domain/store.ts"
+import { postgres } from "../src/store/dialects/postgres.ts"
+import { sqlite } from "../src/store/dialects/sqlite.ts"
 import { openStore } from "../src/store/open.ts"
-import { postgres } from "../src/store/postgres.ts"
-import { sqlite } from "../src/store/sqlite.ts"
 import { type Message, type Messages, makeMessages, PER_SESSION } from "./corpus/messages.ts"
 
 export type Place = { kind: "sqlite"; path: string } | { kind: "postgres"; url: string }

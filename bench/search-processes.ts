@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-import { daemonEnvironment } from "../src/daemon/environment.ts"
+import { daemonEnvironment } from "../src/daemon/process/environment.ts"
 import type { FillWish } from "./search-fill.ts"
 import type { Host, HostWish } from "./search-host.ts"
 

@@ -1,5 +1,5 @@
 import type { TurnKind } from "../src/domain/turn.ts"
-import { eachWord } from "../src/recall/words/tokens.ts"
+import { eachWord } from "../src/search/words/tokens.ts"
 import { type Message, type Messages, PER_SESSION } from "./corpus/messages.ts"
 import { makeRandom, type Random } from "./corpus/random.ts"
 

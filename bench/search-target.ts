@@ -2,18 +2,18 @@ import { dirname, join } from "node:path"
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { Worker } from "node:worker_threads"
-import type { IndexerData } from "../src/daemon/indexer.ts"
-import { INDEXER_LIMITS } from "../src/daemon/start-indexer.ts"
+import type { IndexerData } from "../src/daemon/process/indexer.ts"
+import { INDEXER_LIMITS } from "../src/daemon/process/start-indexer.ts"
 import type { Store } from "../src/domain/store.ts"
-import { openEngine } from "../src/recall/index/engine.ts"
-import { makeIndexer } from "../src/recall/indexer.ts"
-import { makeScopes } from "../src/recall/search/scope.ts"
-import { filterOf } from "../src/recall/search/search.ts"
-import type { SearchWish } from "../src/recall/search/wish.ts"
-import { makeRecallThread } from "../src/recall/thread.ts"
-import { parseQuery } from "../src/recall/words/query.ts"
-import { postgresIndex } from "../src/store/index-postgres.ts"
-import { sqliteIndex } from "../src/store/index-sqlite.ts"
+import { openEngine } from "../src/search/index/engine.ts"
+import { makeIndexer } from "../src/search/index/indexer.ts"
+import { makeRecallThread } from "../src/search/index/thread.ts"
+import { makeScopes } from "../src/search/query/scope.ts"
+import { filterOf } from "../src/search/query/search.ts"
+import type { SearchWish } from "../src/search/query/wish.ts"
+import { parseQuery } from "../src/search/words/query.ts"
+import { postgresIndex } from "../src/store/dialects/index-postgres.ts"
+import { sqliteIndex } from "../src/store/dialects/index-sqlite.ts"
 import { makeMessages } from "./corpus/messages.ts"
 import type { Place } from "./search-fill.ts"
 import type { QueryFilter, Role } from "./search-queries.ts"
@@ -70,7 +70,7 @@ export async function openTarget({ store, place, vectors = false }: TargetWish):
   }
   const thread = makeRecallThread({
     start: () =>
-      new Worker(new URL("../src/daemon/indexer.ts", import.meta.url), {
+      new Worker(new URL("../src/daemon/process/indexer.ts", import.meta.url), {
         workerData,
         resourceLimits: INDEXER_LIMITS,
       }),

@@ -9,10 +9,10 @@ import { packedVocabulary, VOCABULARY } from "./vocabulary.ts"
 rmSync("dist", { recursive: true, force: true })
 const { metafile } = await build({
   entryPoints: {
-    "daemon/main": "src/daemon/main.ts",
-    "daemon/reader": "src/daemon/reader.ts",
-    "daemon/indexer": "src/daemon/indexer.ts",
-    "demo/agent": "src/daemon/demo/agent.ts",
+    "daemon/main": "src/daemon/process/main.ts",
+    "daemon/reader": "src/daemon/process/reader.ts",
+    "daemon/indexer": "src/daemon/process/indexer.ts",
+    "demo/agent": "demo/agent.ts",
   },
   outdir: "dist",
   chunkNames: "chunks/[name]-[hash]",
@@ -34,7 +34,7 @@ const { metafile } = await build({
   metafile: true,
 })
 writeFileSync("dist/o200k.tokens", packedVocabulary())
-cpSync("src/daemon/demo/stories", "dist/demo/stories", { recursive: true })
+cpSync("demo/stories", "dist/demo/stories", { recursive: true })
 const pages = await buildPages({ configFile: "web/vite.config.ts", logLevel: "warn" })
 
 const inProgram = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs))

@@ -34,7 +34,7 @@ export const SLOW = new Set(["reindex", "import", "doctor", "sync_conversation_h
 export const MOST_MS_EACH = 120_000
 
 /** How an operation as a whole is refused; one that is allowed may still not touch what is somebody else's. */
-const REFUSED_WHOLE = / is for (?:the owner only|agents and the owner), and this call /
+const REFUSED_WHOLE = / is for (?:the owner only|agents and the owner); this call comes from /
 
 /** A daemon with one team, whose program would leave a trace. */
 export async function withTarget(work: (target: { home: TestHome; project: string; key: string }) => Promise<void>) {

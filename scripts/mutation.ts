@@ -11,52 +11,54 @@ const GOAL = 80
 
 /** What each module is made of, and the tests that see its source: those that start the built program do not. */
 const MODULES: Record<string, { mutate: string[]; tests: string[] }> = {
-  pasting: { mutate: ["src/reach/courier/paste.ts"], tests: ["src/reach/courier/paste.test.ts"] },
-  panes: { mutate: ["src/adapters/panes/tmux.ts"], tests: ["src/adapters/panes/tmux.test.ts"] },
-  "panes-shell": { mutate: ["src/adapters/panes/tmux-shell.ts"], tests: ["src/adapters/panes/tmux-shell.test.ts"] },
+  pasting: { mutate: ["src/queue/paste.ts"], tests: ["src/queue/paste.test.ts"] },
+  panes: { mutate: ["src/adapters/tmux/tmux.ts"], tests: ["src/adapters/tmux/tmux.test.ts"] },
+  "panes-shell": { mutate: ["src/adapters/tmux/tmux-shell.ts"], tests: ["src/adapters/tmux/tmux-shell.test.ts"] },
   "panes-screen": {
-    mutate: ["src/adapters/panes/screen.ts", "src/adapters/panes/process-tree.ts"],
-    tests: ["src/adapters/panes/screen.test.ts", "src/adapters/panes/process-tree.test.ts"],
+    mutate: ["src/adapters/tmux/screen.ts", "src/adapters/tmux/process-tree.ts"],
+    tests: ["src/adapters/tmux/screen.test.ts", "src/adapters/tmux/process-tree.test.ts"],
   },
-  presence: { mutate: ["src/reach/watching/posts.ts"], tests: ["src/reach/watching/posts*.test.ts"] },
-  leases: { mutate: ["src/store/leasing.ts"], tests: ["test/contracts/leases.mutation.ts"] },
-  "leases-desk": { mutate: ["src/reach/courier/desk.ts"], tests: ["src/reach/courier/desk.test.ts"] },
-  recovery: { mutate: ["src/reach/courier/recovery.ts"], tests: ["src/reach/courier/recovery.test.ts"] },
+  presence: { mutate: ["src/live/posts.ts"], tests: ["src/live/posts*.test.ts"] },
+  leases: { mutate: ["src/store/tables/leasing.ts"], tests: ["test/contracts/leases.mutation.ts"] },
+  "leases-desk": {
+    mutate: ["src/queue/desk.ts", "src/lib/leases.ts"],
+    tests: ["src/queue/desk.test.ts", "src/lib/lane-runner.test.ts"],
+  },
+  lanes: {
+    mutate: ["src/lib/lane-runner.ts", "src/lib/backoff.ts", "src/lib/transitions.ts"],
+    tests: ["src/lib/lane-runner.test.ts", "src/lib/backoff.test.ts", "src/lib/transitions.test.ts"],
+  },
+  recovery: { mutate: ["src/queue/recovery.ts"], tests: ["src/queue/recovery.test.ts"] },
   "recovery-teams": { mutate: ["src/teams/recovery.ts"], tests: ["src/teams/recovery.test.ts"] },
   evidence: {
-    mutate: ["src/reach/courier/evidence.ts"],
-    tests: ["src/reach/courier/evidence.test.ts"],
+    mutate: ["src/queue/evidence.ts"],
+    tests: ["src/queue/evidence.test.ts"],
   },
-  relay: { mutate: ["src/surfaces/mcp-stdio.ts"], tests: ["src/surfaces/mcp-stdio.lines.test.ts"] },
+  relay: { mutate: ["src/surfaces/mcp/mcp-stdio.ts"], tests: ["src/surfaces/mcp/mcp-stdio.lines.test.ts"] },
   redaction: {
-    mutate: ["src/sessions/redaction.ts", "src/sessions/redaction/scan.ts", "src/sessions/redaction/rarest-part.ts"],
+    mutate: ["src/capture/redact/redaction.ts", "src/capture/redact/scan.ts", "src/capture/redact/rarest-part.ts"],
     tests: [
-      "src/sessions/redaction.edges.test.ts",
-      "src/sessions/redaction/scan.test.ts",
-      "src/sessions/redaction/rarest-part.test.ts",
+      "src/capture/redact/redaction.edges.test.ts",
+      "src/capture/redact/scan.test.ts",
+      "src/capture/redact/rarest-part.test.ts",
     ],
   },
   paths: {
-    mutate: [
-      "src/lib/untrusted-file.ts",
-      "src/lib/untrusted-write.ts",
-      "src/lib/path-rules.ts",
-      "src/sessions/roots.ts",
-    ],
-    tests: ["src/lib/untrusted-*.test.ts", "src/lib/path-rules.test.ts", "src/sessions/roots.test.ts"],
+    mutate: ["src/lib/untrusted-file.ts", "src/lib/untrusted-write.ts", "src/lib/path-rules.ts", "src/lib/roots.ts"],
+    tests: ["src/lib/untrusted-*.test.ts", "src/lib/path-rules.test.ts", "src/lib/roots.test.ts"],
   },
   // held.test.ts waits for real seconds, and is left out: what it alone sees counts as survived.
   permissions: {
     mutate: [
-      "src/teams/held.ts",
-      "src/teams/permits.ts",
+      "src/permissions/held.ts",
+      "src/permissions/permits.ts",
       "src/operations/invoke.ts",
       "src/operations/caller.ts",
       "src/domain/caller.ts",
     ],
     tests: [
-      "src/teams/held.clock.test.ts",
-      "src/teams/permits.test.ts",
+      "src/permissions/held.clock.test.ts",
+      "src/permissions/permits.test.ts",
       "src/operations/invoke.test.ts",
       "src/operations/access.test.ts",
     ],

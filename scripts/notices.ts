@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { GITLEAKS_VERSION } from "../src/sessions/redaction/gitleaks.ts"
+import { GITLEAKS_VERSION } from "../src/capture/redact/gitleaks.ts"
 import { BSD_3, MIT } from "./licence-texts.ts"
 
 /** One that may be bundled into a program under the MIT licence, as long as its text goes with it. */

@@ -4,9 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as z from "zod"
-import { environmentName, loadConfig } from "../src/daemon/config.ts"
-import { ConfigSchema } from "../src/daemon/settings.ts"
-import { TeamSettingSchema } from "../src/daemon/team-settings.ts"
+import { modules } from "../.dependency-cruiser.ts"
+import { environmentName, loadConfig } from "../src/daemon/config/config.ts"
+import { ConfigSchema } from "../src/daemon/config/settings.ts"
+import { TeamSettingSchema } from "../src/daemon/config/team-settings.ts"
 import { type CallerKind, mayCall } from "../src/domain/caller.ts"
 import { operations } from "../src/operations/list.ts"
 import { commandsOf, type Operation, TOOL_SETS } from "../src/operations/operation.ts"
@@ -17,17 +18,37 @@ const MADE = "<!-- Made by scripts/reference.ts; do not edit. -->"
 export const pages: Record<string, () => string> = {
   "docs/reference/operations.md": operationsPage,
   "docs/reference/configuration.md": configurationPage,
-  "docs/security.md": securityPage,
+  "docs/security.md": () => withPart("docs/security.md", "table", callersTable("reference/operations.md")),
+  "docs/architecture.md": () => withPart("docs/architecture.md", "picture", modulesPicture()),
 }
 
-/** Written by hand but for its table. */
-function securityPage(): string {
-  const page = readFileSync(fileURLToPath(new URL("../docs/security.md", import.meta.url)), "utf8")
-  const [begin, end] = ["<!-- The table is made by scripts/reference.ts. -->", "<!-- End of the table. -->"]
+/** A page that is written by hand, but for one part. */
+function withPart(path: string, part: string, lines: string[]): string {
+  const page = readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), "utf8")
+  const [begin, end] = [`<!-- The ${part} is made by scripts/reference.ts. -->`, `<!-- End of the ${part}. -->`]
   const [before] = page.split(begin)
   const [, after] = page.split(end)
-  if (before === page || after === undefined) throw new Error("docs/security.md has lost the marks of its table")
-  return [before, begin, "\n", callersTable("reference/operations.md").join("\n"), "\n", end, after].join("")
+  if (before === page || after === undefined) throw new Error(`${path} has lost the marks of its ${part}`)
+  return [before, begin, "\n", lines.join("\n"), "\n", end, after].join("")
+}
+
+/** Who may import whom, by the table that is checked. What follows from other arrows has none of its own. */
+function modulesPicture(): string[] {
+  const groups = Map.groupBy(Object.keys(modules), (name) => JSON.stringify(modules[name]))
+  const groupOf = (name: string) => [...groups.values()].find((names) => names.includes(name))?.[0] ?? name
+  const next = (name: string, key: "imports" | "types" = "imports") => [
+    ...new Set((modules[name]?.[key] ?? []).map(groupOf)),
+  ]
+  const reached = (name: string): string[] => next(name).flatMap((other) => [other, ...reached(other)])
+  const box = (names: string[]) => `  ${names[0]}["${names.join(" · ")}"]`
+  const arrows = [...groups.values()].flatMap(([first]) => {
+    const direct = next(first!).filter((one) => !next(first!).some((other) => reached(other).includes(one)))
+    return [
+      ...direct.map((other) => `  ${first} --> ${other}`),
+      ...next(first!, "types").map((other) => `  ${first} -. types .-> ${other}`),
+    ]
+  })
+  return ["```mermaid", "flowchart TD", ...[...groups.values()].map(box), ...arrows, "```"]
 }
 
 function operationsPage(): string {
@@ -139,7 +160,7 @@ function configurationPage(): string {
     "",
     "In `config.json` of Throughline's home (`~/.throughline`, or `THROUGHLINE_HOME`), JSON with comments. Each can also be given in the",
     `environment, \`${environmentName("http.port")}\` for \`http.port\`, and for one run by \`throughline start --set http.port=5000\`. Flags win over the`,
-    "environment, the environment over the file. `throughline config` shows what is in force and where it comes from. Teams count as soon as",
+    "environment, the environment over the file. `throughline config` shows the effective settings and where they come from. Teams count as soon as",
     "the file is saved; everything else counts from the next start.",
     "",
     "**Secrets belong into the file**, which only you can read. A secret in the environment may also be the path of a file that holds it,",
@@ -193,7 +214,7 @@ function kind({ type, enum: values, const: only, anyOf, items, minimum, maximum 
   const to = maximum === undefined || maximum >= UNLIMITED ? "" : maximum.toLocaleString("en")
   const name = type === "integer" ? "whole number" : "number"
   if (from !== "" && to !== "") return `${name}, ${from} to ${to}`
-  return from === "" ? (to === "" ? name : `${name}, ${to} at the most`) : `${name}, ${from} at the least`
+  return from === "" ? (to === "" ? name : `${name}, at most ${to}`) : `${name}, at least ${from}`
 }
 
 function usage(op: Operation, command: string): string {

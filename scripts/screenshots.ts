@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { client, remote } from "../src/surfaces/client.ts"
+import { client, remote } from "../src/surfaces/http/client.ts"
 import { openBrowser, PHONE } from "../test/fixtures/browser.ts"
 import { repacked } from "./png.ts"
 

@@ -1,4 +1,4 @@
-// Makes src/sessions/redaction/gitleaks.ts and seed-words.ts from maintained sources.
+// Makes src/capture/redact/gitleaks.ts and seed-words.ts from maintained sources.
 //
 //   node scripts/secret-rules.ts                         # gitleaks.toml of an installed golang-github-gitleaks-gitleaks-dev
 //   node scripts/secret-rules.ts --rules gitleaks.toml --version 8.26.0
@@ -12,8 +12,8 @@ import { alternativesOf, parsePattern, prefixesOf, toSource } from "./secret-rul
 
 /** Where Debian's golang-github-gitleaks-gitleaks-dev puts the rules, and where its changelog tells the version. */
 export const INSTALLED_RULES = "/usr/share/gocode/src/github.com/zricethezav/gitleaks/config/gitleaks.toml"
-export const RULES_FILE = new URL("../src/sessions/redaction/gitleaks.ts", import.meta.url)
-const WORDS_FILE = new URL("../src/sessions/redaction/seed-words.ts", import.meta.url)
+export const RULES_FILE = new URL("../src/capture/redact/gitleaks.ts", import.meta.url)
+const WORDS_FILE = new URL("../src/capture/redact/seed-words.ts", import.meta.url)
 
 /** Rules that are not taken, each with its reason. A rule that cannot be converted and is not listed stops the script. */
 const SKIPPED: Record<string, string> = {

@@ -16,7 +16,7 @@ const AGENTS = join(ROOT, "test", "agents")
 const STAMP = join(AGENTS, "node_modules", ".installed-lock")
 const SYSTEM_CA = "/etc/ssl/certs/ca-certificates.crt"
 const ENOUGH_BYTES = 8e9
-const UNIT_TESTS = ["src", "web/src", "test/rooms.test.ts"]
+const UNIT_TESTS = ["src", "demo", "web/src", "test/modules.test.ts"]
 
 const path = (process.env.PATH ?? "").split(delimiter)
 const ownEnv = { ...process.env, PATH: [BIN, ...path].join(delimiter) }
@@ -37,6 +37,7 @@ if (first === "--unit") {
 await install(missingInstalls(surroundings()))
 step("style", join(BIN, "biome"), ["check", "."])
 step("types", join(BIN, "tsc"), ["-p", "tsconfig.json"])
+step("unused code", join(BIN, "knip"), [])
 say("tests")
 const { status, secondRuns } = runVendorJourneysTwice(vitestInMemory(), process.argv.slice(2), ROOT)
 if (secondRuns.length > 0) say(`second runs, each one to look into:\n${secondRuns.join("\n")}`)

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { pages } from "../scripts/reference.ts"
-import { platforms } from "../src/adapters/platforms/list.ts"
+import { platforms } from "../src/agents/list.ts"
 import { type FailureCode, failures } from "../src/domain/failure.ts"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
@@ -43,43 +43,6 @@ describe("docs/failures.md", () => {
     const [when, todo, ...numbers] = documented.get(code) ?? []
     expect([todo, ...numbers]).toEqual([help, String(http), String(exit), retry ? "yes" : "no"])
     expect(when).toMatch(/^[A-Z].+\.$/)
-  })
-})
-
-describe("docs/glossary.md", () => {
-  const entries = rows(read("docs/glossary.md"))
-
-  test("gives each word one meaning, and the words to avoid", () => {
-    for (const [word, meaning, avoid] of entries) {
-      expect(meaning, word).toMatch(/^.+\.$/)
-      expect(avoid, word).not.toBe("")
-    }
-    const words = entries.map(([word]) => word)
-    expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([])
-  })
-
-  test("advises against no word that it defines", () => {
-    const words = new Set(entries.map(([word]) => word!.toLowerCase()))
-    const avoided = entries.flatMap(([word, , avoid]) =>
-      avoid!.split(", ").map((name) => ({ word, name: name.replace(/ \(.*/, "") })),
-    )
-    expect(avoided.filter(({ name }) => words.has(name.toLowerCase()))).toEqual([])
-  })
-
-  test.each([
-    "project",
-    "session",
-    "thought",
-    "journal",
-    "delivery",
-    "caller",
-    "platform",
-    "capture",
-    "source",
-    "turn",
-  ])("has the domain's %s", (noun) => {
-    expect(existsSync(join(project, `src/domain/${noun}.ts`))).toBe(true)
-    expect(entries.map(([word]) => word!.toLowerCase())).toContain(noun)
   })
 })
 

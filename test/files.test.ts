@@ -15,39 +15,42 @@ const SHIPPED = "a file of the package itself"
 const DEMO = "in the demo's own folder, which is made anew for us alone"
 
 const allowed: Record<string, { uses: string[]; why: string }> = {
-  "src/adapters/drivers/shared/processes.ts": { uses: ["readFileSync"], why: PROC },
-  "src/adapters/lines/parts/codex-terminals.ts": { uses: ["readFileSync"], why: PROC },
-  "src/adapters/panes/process-tree.ts": { uses: ["readFileSync"], why: PROC },
-  "src/adapters/platforms/shared/foreign-sqlite.ts": { uses: ["writeFileSync"], why: "a copy in a new folder of ours" },
-  "src/adapters/shared/process-command.ts": { uses: ["readFile"], why: PROC },
+  "src/agents/shared/driver/processes.ts": { uses: ["readFileSync"], why: PROC },
+  "src/agents/codex/line-terminals.ts": { uses: ["readFileSync"], why: PROC },
+  "src/adapters/tmux/process-tree.ts": { uses: ["readFileSync"], why: PROC },
+  "src/agents/shared/records/foreign-sqlite.ts": { uses: ["writeFileSync"], why: "a copy in a new folder of ours" },
+  "src/agents/gemini-cli/process-command.ts": { uses: ["readFile"], why: PROC },
   "src/adapters/tokens/o200k.ts": { uses: ["readFileSync"], why: SHIPPED },
-  "src/daemon/agent-shell.ts": { uses: ["readFileSync"], why: PROC },
-  "src/daemon/commands.ts": { uses: ["open", "readFileSync", "statSync"], why: `the log: ${OWN_DATA}` },
-  "src/daemon/connect.ts": { uses: ["openSync", "readFileSync"], why: `what a starting daemon says: ${OWN_DATA}` },
-  "src/daemon/dashboard-command.ts": { uses: ["writeFileSync"], why: OWN_DATA },
-  "src/daemon/demo/agent-records.ts": { uses: ["appendFileSync", "readFileSync", "writeFileSync"], why: DEMO },
-  "src/daemon/demo/compose.ts": { uses: ["chmodSync"], why: DEMO },
-  "src/daemon/demo/files.ts": { uses: ["utimesSync", "writeFileSync"], why: DEMO },
-  "src/daemon/demo/place.ts": {
+  "src/daemon/wiring/agent-shell.ts": { uses: ["readFileSync"], why: PROC },
+  "src/daemon/commands/commands.ts": { uses: ["open", "readFileSync", "statSync"], why: `the log: ${OWN_DATA}` },
+  "src/daemon/commands/connect.ts": {
+    uses: ["openSync", "readFileSync"],
+    why: `what a starting daemon says: ${OWN_DATA}`,
+  },
+  "src/daemon/commands/dashboard-command.ts": { uses: ["writeFileSync"], why: OWN_DATA },
+  "demo/agent-records.ts": { uses: ["appendFileSync", "readFileSync", "writeFileSync"], why: DEMO },
+  "demo/compose.ts": { uses: ["chmodSync"], why: DEMO },
+  "demo/files.ts": { uses: ["utimesSync", "writeFileSync"], why: DEMO },
+  "demo/place.ts": {
     uses: ["lstatSync", "readFileSync", "writeFileSync"],
     why: "checks the owner of the demo's folder before it uses it",
   },
-  "src/daemon/demo/stories.ts": { uses: ["readFileSync"], why: SHIPPED },
-  "src/daemon/doctor.ts": { uses: ["statSync"], why: "the mode of the data directory" },
-  "src/daemon/home.ts": { uses: ["chmodSync", "statSync"], why: "checks the data directory itself" },
-  "src/daemon/lock.ts": { uses: ["chmodSync", "openSync", "statSync"], why: OWN_DATA },
-  "src/daemon/log.ts": { uses: ["chmodSync", "statSync"], why: OWN_DATA },
-  "src/daemon/process-identity.ts": { uses: ["readFileSync"], why: PROC },
-  "src/daemon/serve.ts": { uses: ["chmodSync"], why: "the daemon's own socket" },
-  "src/daemon/telegram-setup.ts": { uses: ["chmodSync"], why: OWN_DATA },
+  "demo/stories.ts": { uses: ["readFileSync"], why: SHIPPED },
+  "src/daemon/doctor/doctor.ts": { uses: ["statSync"], why: "the mode of the data directory" },
+  "src/daemon/process/home.ts": { uses: ["chmodSync", "statSync"], why: "checks the data directory itself" },
+  "src/daemon/process/lock.ts": { uses: ["chmodSync", "openSync", "statSync"], why: OWN_DATA },
+  "src/daemon/process/log.ts": { uses: ["chmodSync", "statSync"], why: OWN_DATA },
+  "src/daemon/process/process-identity.ts": { uses: ["readFileSync"], why: PROC },
+  "src/daemon/process/serve.ts": { uses: ["chmodSync"], why: "the daemon's own socket" },
+  "src/daemon/commands/telegram-setup.ts": { uses: ["chmodSync"], why: OWN_DATA },
   "src/daemon/version.ts": { uses: ["readFileSync"], why: SHIPPED },
-  "src/reach/intake/attachments.ts": { uses: ["writeFile"], why: "a voice message in a new folder of ours" },
-  "src/sessions/capture/spool.ts": { uses: ["writeFile"], why: OWN_DATA },
-  "src/sessions/true-case.ts": { uses: ["statSync"], why: "compares inodes, and opens nothing" },
-  "src/store/index-sqlite.ts": { uses: ["chmodSync", "statSync"], why: OWN_DATA },
-  "src/store/sqlite.ts": { uses: ["chmodSync", "statSync"], why: OWN_DATA },
-  "src/store/vectors-sqlite.ts": { uses: ["chmodSync"], why: OWN_DATA },
-  "src/surfaces/web.ts": { uses: ["readFile"], why: `${SHIPPED}, and the name is checked` },
+  "src/messenger/inbound/attachments.ts": { uses: ["writeFile"], why: "a voice message in a new folder of ours" },
+  "src/capture/read/spool.ts": { uses: ["writeFile"], why: OWN_DATA },
+  "src/lib/true-case.ts": { uses: ["statSync"], why: "compares inodes, and opens nothing" },
+  "src/store/dialects/index-sqlite.ts": { uses: ["chmodSync", "statSync"], why: OWN_DATA },
+  "src/store/dialects/sqlite.ts": { uses: ["chmodSync", "statSync"], why: OWN_DATA },
+  "src/store/dialects/vectors-sqlite.ts": { uses: ["chmodSync"], why: OWN_DATA },
+  "src/surfaces/http/web.ts": { uses: ["readFile"], why: `${SHIPPED}, and the name is checked` },
 }
 
 /** They open no file and follow no link to what is written: names, existence, descriptors that are open already. */
@@ -68,7 +71,7 @@ function opens(source: string): string[] {
 }
 
 const project = fileURLToPath(new URL("..", import.meta.url))
-const files = (await Array.fromAsync(glob("src/**/*.ts", { cwd: project }))).filter(
+const files = (await Array.fromAsync(glob(["src/**/*.ts", "demo/**/*.ts"], { cwd: project }))).filter(
   (file) => !file.endsWith(".test.ts") && !MODULE.test(file),
 )
 const found = Object.fromEntries(

@@ -3,15 +3,15 @@ import { glob } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import type { Command } from "commander"
 import { expect, test } from "vitest"
-import { addProcessCommands } from "../src/daemon/commands.ts"
-import { addCompletionCommand } from "../src/daemon/completion-command.ts"
-import { addDashboardCommand } from "../src/daemon/dashboard-command.ts"
-import { addServiceCommands } from "../src/daemon/service-commands.ts"
-import { addSetupCommands } from "../src/daemon/setup-commands.ts"
-import { addStartCommands } from "../src/daemon/start-commands.ts"
-import { addTelegramCommands } from "../src/daemon/telegram-commands.ts"
+import { addProcessCommands } from "../src/daemon/commands/commands.ts"
+import { addCompletionCommand } from "../src/daemon/commands/completion-command.ts"
+import { addDashboardCommand } from "../src/daemon/commands/dashboard-command.ts"
+import { addServiceCommands } from "../src/daemon/commands/service-commands.ts"
+import { addSetupCommands } from "../src/daemon/commands/setup-commands.ts"
+import { addStartCommands } from "../src/daemon/commands/start-commands.ts"
+import { addTelegramCommands } from "../src/daemon/commands/telegram-commands.ts"
 import { operations } from "../src/operations/list.ts"
-import { cli } from "../src/surfaces/cli.ts"
+import { cli } from "../src/surfaces/cli/cli.ts"
 
 const unused = async () => ({})
 const program = cli({
@@ -58,9 +58,9 @@ function wrongIn(hint: string): string | undefined {
 }
 
 const project = fileURLToPath(new URL("..", import.meta.url))
-const files = (await Array.fromAsync(glob(["src/**/*.ts", "web/src/**/*.tsx"], { cwd: project }))).filter(
-  (file) => !file.endsWith(".test.ts"),
-)
+const files = (
+  await Array.fromAsync(glob(["src/**/*.ts", "demo/**/*.ts", "web/src/**/*.tsx"], { cwd: project }))
+).filter((file) => !file.endsWith(".test.ts"))
 
 test("every command that a message, an error or a page proposes can be typed", () => {
   const hints = files.flatMap((file) =>

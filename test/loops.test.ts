@@ -9,41 +9,41 @@ import { expect, test } from "vitest"
  */
 const allowed: Record<string, { loops: number; why: string }> = {
   "src/lib/supervised-loop.ts": { loops: 1, why: "the supervisor itself" },
-  "src/sessions/capture/queue.ts": { loops: 1, why: "waits inside a reader's round" },
-  "src/adapters/lines/codex-asking.ts": { loops: 1, why: "is a round of the supervised approvals loop" },
-  "src/reach/approvals/line-asking.ts": { loops: 2, why: "both end with the question, inside a supervised round" },
-  "src/reach/approvals/dialogs.ts": { loops: 1, why: "ends with the one dialog that it watches" },
-  "src/reach/courier/desk.ts": { loops: 1, why: "waits a few seconds for one message's confirmation" },
-  "src/reach/courier/waiters.ts": { loops: 1, why: "ends with the hook's request" },
-  "src/reach/courier/recovery.ts": { loops: 1, why: "settles one message; a failure leaves it to the next round" },
-  "src/reach/courier/line-turns.ts": { loops: 1, why: "follows one message; it is begun again while it is under way" },
-  "src/reach/courier/paste.ts": { loops: 1, why: "types one message" },
-  "src/reach/watching/hook-status.ts": { loops: 1, why: "reads pages until the last" },
-  "src/reach/watching/watch.ts": { loops: 1, why: "reads pages until the last" },
+  "src/capture/watch/queue.ts": { loops: 1, why: "waits inside a reader's round" },
+  "src/agents/codex/line-asking.ts": { loops: 1, why: "is a round of the supervised approvals loop" },
+  "src/permissions/line-asking.ts": { loops: 2, why: "both end with the question, inside a supervised round" },
+  "src/permissions/dialogs.ts": { loops: 1, why: "ends with the one dialog that it watches" },
+  "src/queue/desk.ts": { loops: 1, why: "waits a few seconds for one message's confirmation" },
+  "src/queue/waiters.ts": { loops: 1, why: "ends with the hook's request" },
+  "src/queue/recovery.ts": { loops: 1, why: "settles one message; a failure leaves it to the next round" },
+  "src/queue/line-turns.ts": { loops: 1, why: "follows one message; it is begun again while it is under way" },
+  "src/queue/paste.ts": { loops: 1, why: "types one message" },
+  "src/live/hook-status.ts": { loops: 1, why: "reads pages until the last" },
+  "src/live/watch.ts": { loops: 1, why: "reads pages until the last" },
   "src/teams/asks.ts": { loops: 2, why: "both end with the caller's request" },
   "src/teams/handing.ts": { loops: 1, why: "ends with one question" },
-  "src/teams/held.ts": { loops: 2, why: "both end with the hook's request" },
-  "src/teams/permits.ts": { loops: 1, why: "ends with one permission" },
+  "src/permissions/held.ts": { loops: 2, why: "both end with the hook's request" },
+  "src/permissions/permits.ts": { loops: 1, why: "ends with one permission" },
   "src/teams/recovery.ts": { loops: 1, why: "settles one question" },
   "src/teams/turn.ts": { loops: 1, why: "ends with one turn" },
   "src/teams/maintenance.ts": { loops: 1, why: "a bounded number of slices inside a supervised round" },
-  "src/surfaces/events.ts": { loops: 1, why: "ends with the browser's request, which is made again" },
-  "src/surfaces/cli.ts": { loops: 1, why: "a spinner of the command line" },
-  "src/store/topics.ts": { loops: 1, why: "follows a chain of chats to its end" },
-  "src/store/leasing.ts": { loops: 1, why: "a statement inside a transaction" },
-  "src/daemon/watch-permissions.ts": { loops: 3, why: "the command line's own, until Ctrl-C" },
-  "src/daemon/telegram-setup.ts": { loops: 2, why: "questions of the command line" },
-  "src/daemon/demo/agent-terminal.ts": { loops: 1, why: "another process, which is the demo's" },
+  "src/surfaces/http/events.ts": { loops: 1, why: "ends with the browser's request, which is made again" },
+  "src/surfaces/cli/cli.ts": { loops: 1, why: "a spinner of the command line" },
+  "src/store/tables/topics.ts": { loops: 1, why: "follows a chain of chats to its end" },
+  "src/store/tables/leasing.ts": { loops: 1, why: "a statement inside a transaction" },
+  "src/daemon/wiring/watch-permissions.ts": { loops: 3, why: "the command line's own, until Ctrl-C" },
+  "src/daemon/commands/telegram-setup.ts": { loops: 2, why: "questions of the command line" },
+  "demo/agent-terminal.ts": { loops: 1, why: "another process, which is the demo's" },
 }
 /** Works on the index's own tables, batch by batch, inside the supervised index loop. */
-const COMPUTING = /^src\/recall\/(?:index|words|brief)\//
+const COMPUTING = /^src\/search\/(?:words\/|index\/(?!catch-up|core|indexer|reconcile|thread)|brief\/(?!greeting))/
 
 const UNTIL_ABORTED = /\bsetInterval\s*\(|\bwhile\s*\([^\n]*aborted|\bfor\s*\([^;\n]*;[^;\n]*aborted/g
 /** Endless, and it waits for something: what only computes has an end. */
 const ENDLESS = /(?:\bwhile\s*\(\s*(?:true|1)\s*\)|\bfor\s*\(\s*;\s*;)[\s\S]{0,400}?\bawait\b/g
 
 const project = fileURLToPath(new URL("..", import.meta.url))
-const files = (await Array.fromAsync(glob("src/**/*.ts", { cwd: project }))).filter(
+const files = (await Array.fromAsync(glob(["src/**/*.ts", "demo/**/*.ts"], { cwd: project }))).filter(
   (file) => !file.endsWith(".test.ts") && !COMPUTING.test(file),
 )
 const counted = (source: string) => [UNTIL_ABORTED, ENDLESS].flatMap((loop) => source.match(loop) ?? []).length

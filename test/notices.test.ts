@@ -21,7 +21,7 @@ function installed(name: string, { license = "MIT", text = "The licence of it", 
 test("every package of which a file is bundled is named once, with its text, also one inside of another", () => {
   const outer = installed("outer")
   const inner = installed("@scope/inner", { under: join(dir, "node_modules/outer"), text: "Inner words" })
-  const packages = bundledPackages([outer, outer, inner, join(dir, "src/own.ts"), "src/daemon/main.ts"])
+  const packages = bundledPackages([outer, outer, inner, join(dir, "src/own.ts"), "src/daemon/process/main.ts"])
   expect(packages.map(({ name, version }) => `${name} ${version}`)).toEqual(["@scope/inner 1.2.3", "outer 1.2.3"])
   const text = noticesText(packages)
   expect(text).toContain("@scope/inner 1.2.3 (MIT)")

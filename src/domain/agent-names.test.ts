@@ -24,5 +24,5 @@ test.each([
 })
 
 test("a name that fits none, or two, is refused with those that there are", () => {
-  expect(() => neededAgent(agents, "roo", "to")).toThrow(/^to must be one of claude-code, .*, got "roo"$/)
+  expect(() => neededAgent(agents, "roo", "to")).toThrow(/^to: unknown agent "roo". Choose from claude-code, /)
 })

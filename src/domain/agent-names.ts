@@ -19,5 +19,7 @@ export function neededAgent(agents: readonly NamedAgent[], name: string, paramet
   const found = agentNamed(agents, name)
   if (found !== undefined) return found
   const known = agents.map(({ id }) => id).join(", ")
-  throw new Failure("bad_input", `${parameter} must be one of ${known}, got ${JSON.stringify(name)}`, { parameter })
+  throw new Failure("bad_input", `${parameter}: unknown agent ${JSON.stringify(name)}. Choose from ${known}`, {
+    parameter,
+  })
 }

@@ -1,4 +1,6 @@
 import type { Metadata } from "./metadata.ts"
+import type { Placement } from "./origin.ts"
+import type { Project } from "./project.ts"
 import type { TurnKind, Usage } from "./turn.ts"
 
 /** What a platform's adapter makes of the platform's own records. Ids are the platform's; nothing here is ours yet. */
@@ -65,4 +67,18 @@ export interface SkippedCapture {
   kind: string
   /** True where the adapter does not know the kind at all. */
   unknown?: boolean
+}
+
+/** Says where a source is. By its location alone: what a file holds can be anybody's. */
+export type PlaceSource = (source: { platform: string; path: string }) => Promise<Placement>
+
+export interface ArchiveRules {
+  redact(text: string, projectPath: string | null): string
+  /** True for folders of which nothing may be kept. */
+  excluded(projectPath: string): boolean
+  /** True where there are such folders. */
+  excludesSome?: boolean
+  projectOf(path: string): Promise<Project | undefined>
+  /** Absent: everything is an agent's own. */
+  place?: PlaceSource
 }

@@ -1,3 +1,5 @@
+import * as z from "zod"
+import { payloadReader } from "./payload.ts"
 import type { RichText } from "./rich-text.ts"
 
 /** A messenger in which people talk with sessions: one bot of it, and the chats that it is in. */
@@ -201,3 +203,16 @@ export interface IncomingMove extends IncomingBase {
   kind: "move"
   toChatId: string
 }
+
+/** An update of a messenger as a delivery carries it: raw until it is handled. */
+const admitted = z.looseObject({
+  bot: z.string(),
+  updateId: z.number(),
+  raw: z.unknown().optional(),
+  digest: z.string(),
+})
+export type AdmittedUpdate = z.infer<typeof admitted>
+export const admittedOf = payloadReader(admitted)
+
+/** A code that pairs a person: for everything, or for one team. */
+export const codeOf = payloadReader(z.looseObject({ team: z.string().exactOptional() }))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { knownClients } from "../adapters/known-clients.ts"
-import { platforms } from "../adapters/platforms/list.ts"
+import { knownClients } from "../agents/known-clients.ts"
+import { platforms } from "../agents/list.ts"
 import { clientFrom, makeClients } from "./clients.ts"
 
 const redact = (text: string) => text.replaceAll(/ghp_\w+/g, "[redacted]")

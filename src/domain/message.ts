@@ -38,7 +38,7 @@ export const RUNGS = ["pane", "line", "turn", "wake", "pull"] as const
 export type Rung = (typeof RUNGS)[number]
 
 /** Said of a team whose agent has no hooks, wherever its mail is spoken of. */
-export const FETCHES = "fetches its mail with pull_updates"
+export const FETCHES = "fetches its messages with pull_updates"
 
 /** As people and programs name it: a team by its name, a session with this in front of its id. */
 export const SESSION_TARGET = "session:"

@@ -1,4 +1,6 @@
+import * as z from "zod"
 import type { SessionId } from "./ids.ts"
+import { payloadReader } from "./payload.ts"
 
 /** (from, to, thread) → one session of the team that is asked: the one conversation that two teams have. */
 export interface Pair {
@@ -84,14 +86,14 @@ export function askerOf({
 export const NOTICE_CHANNEL = "notice"
 export const noticeLane = (team: string) => `notice:${team}`
 
-export interface NoticePayload extends Record<string, unknown> {
-  text: string
-  sender: string
-  fromTeam: string | null
-  toTeam: string
-}
-
-export const noticeOf = ({ payload }: { payload: Record<string, unknown> }) => payload as NoticePayload
+const noticePayload = z.looseObject({
+  text: z.string(),
+  sender: z.string(),
+  fromTeam: z.string().nullable(),
+  toTeam: z.string(),
+})
+export type NoticePayload = z.infer<typeof noticePayload>
+export const noticeOf = payloadReader(noticePayload)
 
 /** How it was answered. The words stand in the archive too; here they wait for who asked. */
 export interface Answer {

@@ -11,9 +11,9 @@ export interface Platform {
   /** What it calls itself as an MCP client, where that was seen; written as in `KnownClient`. */
   clientNames?: readonly string[]
   /** The folders in which it may keep conversations on this machine. They need not exist. */
-  places(machine: Machine): Place[]
+  places(machine: Machine): SourcePlace[]
   /** Where it keeps conversations inside a project's own folder; asked for every known project. */
-  projectPlaces?(projectDir: string): Place[]
+  projectPlaces?(projectDir: string): SourcePlace[]
   /** Claims a file found in a place; undefined for files that hold no conversation. */
   claim(file: FoundFile): Claim | undefined
   /** How a person goes on with a session in the agent itself. */
@@ -38,7 +38,7 @@ export interface Machine {
   env: Record<string, string | undefined>
 }
 
-export interface Place {
+export interface SourcePlace {
   dir: string
   /** How many folders deep files can lie; 0 is the folder itself. */
   depth: number
@@ -50,7 +50,7 @@ export interface FoundFile {
   path: string
   /** From the place's folder, with forward slashes. */
   relative: string
-  place: Place
+  place: SourcePlace
 }
 
 export interface Claim {

@@ -26,7 +26,7 @@ describe("every reason", () => {
 
   test("is made with its words", () => {
     expect(because("session_ended")).toEqual({ code: "session_ended", words: "the session has ended" })
-    expect(because("pool_full", "4").words).toBe("all 4 processes that may run are busy")
+    expect(because("pool_full", "4").words).toBe("all 4 allowed processes are busy")
   })
 })
 
@@ -58,14 +58,14 @@ describe("what an agent waits for", () => {
     ["Do you want to proceed?", "Do you want to proceed?"],
   ])("%s is said as %s", (name, words) => {
     expect(plainWords(name)).toBe(words)
-    expect(because("agent_waits", name).words).toBe(`the agent waits for its user (${words})`)
+    expect(because("agent_waits", name).words).toBe(`the agent is waiting for its user (${words})`)
   })
 })
 
 test("which process has a question is known to us, and not shown", () => {
   const outcome = workedOnBy(10_835, "738874")
   expect(workerIn(outcome)).toEqual({ pid: 10_835, start: "738874" })
-  expect(shownReason(outcome)).toBe("its agent is at work on it")
+  expect(shownReason(outcome)).toBe("the agent is working on it")
   expect(shownReason("the agent is busy")).toBe("the agent is busy")
   expect(shownReason(null)).toBeNull()
   expect(workerIn("the agent is busy")).toBeUndefined()

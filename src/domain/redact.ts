@@ -27,6 +27,6 @@ export function redactInside(data: Record<string, unknown>, redact: Redact): Rec
 /** Nothing can be taken out of an id: it would be another one. The value is not in the message, which may be logged. */
 export function refuseSecret(parameter: string, value: string, redact: Redact): void {
   if (redact(value) === value) return
-  const why = `${parameter} looks like a secret, and ids are kept as they are: choose another`
+  const why = `${parameter} looks like a secret, and ids are stored unredacted: choose another`
   throw new Failure("bad_input", why, { parameter })
 }

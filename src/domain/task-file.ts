@@ -1,6 +1,6 @@
 import { quoteLines } from "./framing.ts"
 import { UNTRUSTED_LABEL, UNTRUSTED_NOTE } from "./origin.ts"
-import type { Step } from "./task-state.ts"
+import type { TaskStep } from "./task-state.ts"
 
 /** The name that agents' instructions give it. */
 export const TASK_STATE_FILE = ".claude-session-state.json"
@@ -10,7 +10,7 @@ export interface TaskFile {
   session_id: string | null
   current_task: string | null
   current_task_id: string | null
-  last_completed_step: Step | null
+  last_completed_step: TaskStep | null
   pending_messages: string[]
   updated_at: string | null
 }

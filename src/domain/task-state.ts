@@ -1,7 +1,7 @@
 import type { ProjectId } from "./ids.ts"
 
 /** As the agent gave it: a number stays one. */
-export type Step = string | number
+export type TaskStep = string | number
 
 /** What an agent was doing, as it said itself, so that the next session of the project can go on. */
 export interface TaskState {
@@ -10,7 +10,7 @@ export interface TaskState {
   nativeSessionId: string
   currentTask: string | null
   currentTaskId: string | null
-  lastCompletedStep: Step | null
+  lastCompletedStep: TaskStep | null
   pendingMessages: string[]
   updatedAtMs: number
 }

@@ -1,3 +1,5 @@
+import type { Session } from "./session.ts"
+
 /** A named project with an agent: whom a message is for, and who is asked. Told by the configuration. */
 export interface Team {
   name: string
@@ -13,9 +15,9 @@ export interface Team {
   permissionMode: string
   /** What may be done when something waits for it and no session of it is live. */
   whenAway: "keep" | "resume" | "start"
-  /** A file with instructions that its own sessions are started with. */
+  /** File with instructions for the sessions Throughline starts. */
   instructionsFile: string | null
-  /** A file with the agent's settings that its own sessions are started with. */
+  /** File with agent settings for the sessions Throughline starts. */
   settingsFile: string | null
   /** For agents without hooks: the file in which they say which session they are. */
   sessionFile: string | null
@@ -62,4 +64,20 @@ export interface Roster {
   /** The teams whose project is this folder, or one above it; the nearest first. */
   at(dir: string): readonly Team[]
   onChange(listener: () => void): () => void
+}
+
+/** The teams that a session is of: the nearest ones of its agent at or above its folder, else at its project's root. */
+export function teamsOf(
+  roster: Pick<Roster, "at">,
+  session: Pick<Session, "platform" | "projectPath" | "rootUri">,
+  dir?: string | null,
+): Team[] {
+  // A worktree may lie anywhere: what it belongs to is the root that it leads to.
+  const root = session.rootUri === null ? null : decodeURIComponent(new URL(session.rootUri).pathname)
+  for (const place of [dir, session.projectPath, root]) {
+    if (!place) continue
+    const found = roster.at(place).filter(({ platform }) => platform === session.platform)
+    if (found.length > 0) return found.filter(({ projectDir }) => projectDir === found[0]!.projectDir)
+  }
+  return []
 }

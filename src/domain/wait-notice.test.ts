@@ -35,10 +35,10 @@ describe("what is said of a message that waits", () => {
 
   test("is found by what the row says, with what it names", () => {
     expect(waitWordsOf(because("cannot_type", "Gemini CLI").words)?.words).toBe(
-      "Nothing can be typed into Gemini CLI from here: say it at its own terminal.",
+      "This agent (Gemini CLI) does not accept typed messages; use its own terminal.",
     )
     expect(waitWordsOf(because("agent_waits", "permission_prompt").words)?.words).toBe(
-      "The agent waits for an answer at its terminal (permission prompt): it gets what you write after that.",
+      "The agent is waiting for an answer at its terminal (permission prompt); your message is delivered after that.",
     )
     expect(waitWordsOf("taken back")).toBeUndefined()
     expect(waitWordsOf("the disk is full")).toBeUndefined()

@@ -46,59 +46,56 @@ const long = (words: string): WaitWords => ({ words, afterMs: LONG_MS, canResume
 const later = (words: string): WaitWords => ({ words, afterMs: null, canResume: false })
 
 const ANSWER = (what: string) =>
-  `The agent waits for an answer at its terminal (${what}): it gets what you write after that.`
-const WHEN_IDLE = later("The agent is busy: it gets what you write when it is idle.")
-const PANE = now(
-  "Its terminal in tmux is closed or shows something else: start the agent there again, or /resume it here.",
-)
+  `The agent is waiting for an answer at its terminal (${what}); your message is delivered after that.`
+const WHEN_IDLE = later("The agent is busy; your message is delivered when it is idle.")
+const PANE = now("Its tmux pane is closed or shows something else; restart the agent there, or /resume it here.")
 const NO_HOOK = now(
-  "No hook of the agent can hand this over: run `throughline setup` at the desk, or run the agent in tmux.",
+  "No hook of the agent can deliver this; run `throughline setup` on the computer, or run the agent in tmux.",
 )
-const UNTYPED = (agent: string) => now(`Nothing can be typed into ${agent} from here: say it at its own terminal.`)
+const UNTYPED = (agent: string) => now(`This agent (${agent}) does not accept typed messages; use its own terminal.`)
 
 /** One sentence for each reason that a message to a session may wait for; null where it is none, or another's. */
 export const WAIT_WORDS: Record<ReasonCode, ((...values: string[]) => WaitWords) | null> = {
   agent_busy: () => WHEN_IDLE,
   agent_busy_until_turn_end: () => WHEN_IDLE,
-  other_first: () => later("Another message goes first."),
-  agent_moved: () => later("The agent has just moved to another place, and gets what you write there."),
+  other_first: () => later("Another message is ahead."),
+  agent_moved: () => later("The agent has just moved; your message is delivered there."),
   agent_waits: (what) => long(ANSWER(what!)),
-  agent_waits_for_user: () => long(ANSWER("it asks something")),
+  agent_waits_for_user: () => long(ANSWER("a question")),
   dialog_open: (what) => long(ANSWER(what!)),
-  draft_open: () =>
-    long("Somebody is writing at the terminal: the agent gets what you write when its input line is free."),
+  draft_open: () => long("Somebody is typing at the terminal; your message is delivered when the input line is free."),
   draft_stays: () =>
-    long("A draft stands in the input line: the agent gets what you write when it is sent or deleted."),
+    long("There is a draft in the input line; your message is delivered when the draft is sent or deleted."),
   draft_other: () =>
-    long("Other words stand in the input line: the agent gets what you write when they are sent or deleted."),
+    long("There is other text in the input line; your message is delivered when it is sent or deleted."),
   draft_empty: null,
-  no_input_line: () => long("The agent's screen shows no input line: look at its terminal."),
-  screen_moves: () => long("The agent's screen does not keep still: it gets what you write when it does."),
-  not_in_tmux: () => now("Not in tmux, so nothing can be typed: end the agent at its terminal, then /resume it here."),
+  no_input_line: () => long("The agent's screen shows no input line; check its terminal."),
+  screen_moves: () => long("The agent's screen keeps changing; your message is delivered when it settles."),
+  not_in_tmux: () => now("Not in tmux, so nothing can be typed; exit the agent at its terminal, then /resume it here."),
   never_heard: () =>
     now(
-      "No hooks, so it is not known where the agent runs: run `throughline setup` at the desk, end the agent, then /resume it here.",
+      "No hooks, so the agent's location is unknown; run `throughline setup` on the computer, exit the agent, then /resume it here.",
     ),
   cannot_type: (agent) => UNTYPED(agent!),
   cannot_type_but_fetch: (agent) => UNTYPED(agent!),
-  not_shown: () => now("No terminal shows this session: open it at the desk, and it gets what you write."),
+  not_shown: () => now("The session is open in no terminal; open it on the computer to have your message delivered."),
   no_way_in: () => NO_HOOK,
   no_way_in_but_fetch: () => NO_HOOK,
   nobody_to_wake: () => NO_HOOK,
-  agent_fetches: () => later("The agent fetches what is sent to it by itself, when it next asks."),
-  owner_words_typed: () => now("What you write is only typed into a terminal in tmux, and the agent runs in none."),
-  session_ended: () => now("The session has ended: it gets what you write when it is resumed.", true),
+  agent_fetches: () => later("The agent fetches its messages itself, the next time it asks."),
+  owner_words_typed: () => now("Your messages are only typed into tmux panes, and the agent does not run in tmux."),
+  session_ended: () => now("The session has ended; your message is delivered when it is resumed.", true),
   session_elsewhere: (host) =>
-    now(`The session was last seen on ${host}: it gets what you write when it goes on there.`),
-  session_unknown: () => now("The session is not kept any more: /new starts another."),
+    now(`The session was last seen on ${host}; your message is delivered when it continues there.`),
+  session_unknown: () => now("The session is no longer stored; start another with /new."),
   pane_gone: () => PANE,
   pane_dead: () => PANE,
   pane_left: () => PANE,
   pane_other_program: () => PANE,
-  not_reached_input: () => later("It is tried again."),
-  not_taken: () => later("It is tried again."),
-  agent_lacks_it: () => later("It is tried again."),
-  ended_before_taken: () => later("It is tried again."),
+  not_reached_input: () => later("Delivery is being retried."),
+  not_taken: () => later("Delivery is being retried."),
+  agent_lacks_it: () => later("Delivery is being retried."),
+  ended_before_taken: () => later("Delivery is being retried."),
   // Of teams, of what is over, and of calls that are refused.
   ...nothing(
     ...(["team_unknown", "team_may_return", "team_away", "not_arrived", "found_in_records", "unacknowledged"] as const),

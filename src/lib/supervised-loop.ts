@@ -1,4 +1,6 @@
-import { setImmediate, setTimeout as sleep } from "node:timers/promises"
+import { setImmediate } from "node:timers/promises"
+import { errorText } from "../domain/failure.ts"
+import { pause } from "./time.ts"
 
 /** Everything that runs for as long as the daemon does: it is called round by round, and a round that fails is retried. */
 export interface LoopOptions {
@@ -55,9 +57,9 @@ export async function superviseLoop(options: LoopOptions): Promise<void> {
   const { firstRetryMs = FIRST_RETRY_MS, mostRetryMs = MOST_RETRY_MS, stallsAfterMs = STALLS_AFTER_MS } = options
   if (signal.aborted) return
   const loop: Loop = { name, stallsAfterMs, restarts: 0, roundSinceMs: Date.now() }
-  const pause = (ms: number) => {
+  const rest = (ms: number) => {
     loop.roundSinceMs = undefined
-    return sleep(ms, undefined, { signal }).catch(() => {})
+    return pause(ms, signal)
   }
   const alive = () => {
     loop.roundSinceMs = Date.now()
@@ -75,13 +77,13 @@ export async function superviseLoop(options: LoopOptions): Promise<void> {
         await round(signal, alive)
         alive()
         // A round that never waits must not keep everybody else from running.
-        await (everyMs === undefined ? setImmediate() : pause(everyMs))
+        await (everyMs === undefined ? setImmediate() : rest(everyMs))
       } catch (error) {
         // Whatever is cut off by the end of the program is no failure.
         if (signal.aborted) return
         report(loop, error, onTrouble)
         const backoffMs = jittered(Math.min(mostRetryMs, firstRetryMs * 2 ** failures++))
-        await pause(Math.max(backoffMs, atLeastMs?.(error) ?? 0))
+        await rest(Math.max(backoffMs, atLeastMs?.(error) ?? 0))
       }
     }
   } finally {
@@ -90,7 +92,7 @@ export async function superviseLoop(options: LoopOptions): Promise<void> {
 }
 
 function report(loop: Loop, error: unknown, onTrouble: LoopOptions["onTrouble"]): void {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = errorText(error)
   const isNew = loop.failing?.error !== text
   loop.restarts++
   loop.failing = { sinceMs: loop.failing?.sinceMs ?? Date.now(), error: text }

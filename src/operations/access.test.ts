@@ -185,14 +185,14 @@ test.each<[caller: Caller, named: string]>([
   }
   expect(refusal("owner")).toMatchObject({
     code: "person_needed",
-    message: `teams.add is for the owner only, and this call comes from ${named}`,
+    message: `teams.add is for the owner only; this call comes from ${named}`,
     data: { operation: "teams.add" },
   })
   expect(refusal("anyone")).toBeUndefined()
   if (caller.surface === "http")
     expect(refusal("agent")).toMatchObject({
       code: "not_allowed",
-      message: `teams.add is for agents and the owner, and this call comes from ${named}`,
+      message: `teams.add is for agents and the owner; this call comes from ${named}`,
       data: { operation: "teams.add" },
     })
   else expect(refusal("agent")).toBeUndefined()

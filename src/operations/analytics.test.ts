@@ -5,16 +5,16 @@ import { pathToFileURL } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { newSessionId } from "../domain/ids.ts"
 import type { Store } from "../domain/store.ts"
-import { makeSessions } from "../sessions/room.ts"
+import { DAY_MS } from "../lib/time.ts"
+import { makeSessions } from "../sessions/module.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
 import { makeAnalytics } from "../teams/analytics.ts"
 import { analytics } from "./analytics.ts"
 import { type Call, local } from "./invoke.ts"
 import { operations } from "./list.ts"
 import type { Services } from "./services.ts"
 
-const DAY_MS = 24 * 60 * 60 * 1000
 let dir: string
 let store: Store
 let call: Call
@@ -64,10 +64,10 @@ test("what was asked for is a table that people can read, with cost only where i
   await talked("api", Date.now() - DAY_MS, 20_000)
   const output = await ask({})
   const text = analytics.text(output as never, {} as never)
-  expect(text).toMatch(/2 sessions, 2 prompts \(1 per session\); half of the sessions lasted 2 min or less\./)
-  expect(text).toContain("12.4M read (0 of them from a cache), 14 written. Cost, as far as agents tell it: $1.50.")
+  expect(text).toMatch(/2 sessions, 2 prompts \(1 per session\); median session 2 min\./)
+  expect(text).toContain("12.4M input (0 cached), 14 output. Reported cost: $1.50.")
   expect(text).toMatch(
-    /^PROJECT +SESSIONS +PROMPTS +READ +WRITTEN +COST\nweb +1 +1 +12\.3M +7 +\$1\.50\napi +1 +1 +20k +7 +-$/m,
+    /^PROJECT +SESSIONS +PROMPTS +INPUT +OUTPUT +COST\nweb +1 +1 +12\.3M +7 +\$1\.50\napi +1 +1 +20k +7 +-$/m,
   )
   expect(text).toMatch(new RegExp(`^${dear.slice(0, 8)} +opencode +2 min +1 +12\\.3M +7 +\\$1\\.50 +About web$`, "m"))
   expect(await ask({ limit: 1 })).toMatchObject({ projects: [{ inputTokens: 12_345_678 }], sessions: [{ id: dear }] })
@@ -79,6 +79,6 @@ test("what was asked for is a table that people can read, with cost only where i
 })
 
 test("where nothing was said that is said, and a project that is not kept is named", async () => {
-  expect(analytics.text((await ask({})) as never, {} as never)).toMatch(/nothing was said\.$/)
+  expect(analytics.text((await ask({})) as never, {} as never)).toMatch(/^No activity between /)
   await expect(ask({ project: "nowhere" })).rejects.toMatchObject({ code: "root_not_found" })
 })

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { DAY_MS } from "../lib/time.ts"
 import type { DayFigures, Figures, PairFigures, Report, SessionFigures, Spread } from "../teams/analytics.ts"
 import { operation } from "./operation.ts"
 import { projectOf } from "./search.ts"
@@ -6,7 +7,6 @@ import { platformNamed } from "./sources.ts"
 import { average, clip, counted, minute, projectName, table } from "./text.ts"
 
 const DEFAULT_DAYS = 30
-const DAY_MS = 24 * 60 * 60 * 1000
 const SHOWN_DAYS = 31
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
@@ -50,16 +50,16 @@ const PairView = FiguresView.omit({ prompts: true }).extend({
 
 export const analytics = operation({
   name: "analytics",
-  summary: "Count what was said, asked and used: by day, agent, project, session and pair, with times and cost",
+  summary: "Report activity, tokens, response times and cost by day, agent, project, session and pair",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
   input: z.strictObject({
-    since: time.optional().describe(`From this day or time on (default: ${DEFAULT_DAYS} days ago)`),
-    until: time.optional().describe("Before this day or time"),
+    since: time.optional().describe(`From this date or time (default: ${DEFAULT_DAYS} days ago)`),
+    until: time.optional().describe("Before this date or time"),
     project: z.string().min(1).optional().describe("Only this project: folder, file:// URI or name"),
     platform: z.string().min(1).optional().describe("Only this agent, such as claude-code or codex"),
-    limit: z.int().min(1).max(1000).default(10).describe("How many projects, sessions and pairs at the most"),
+    limit: z.int().min(1).max(1000).default(10).describe("Maximum number of projects, sessions and pairs"),
   }),
   output: z.object({
     since: z.string(),
@@ -77,18 +77,18 @@ export const analytics = operation({
   }),
   text: (output) => {
     const { since, until, total, days, agents, projects, sessions, lifetimeMs, pairs } = output
-    const span = `From ${minute(since)} until ${minute(until)}`
-    if (total.sessions === 0) return `${span} nothing was said.`
+    const span = `${minute(since)} to ${minute(until)}`
+    if (total.sessions === 0) return `No activity between ${minute(since)} and ${minute(until)}.`
     const prompts = `${counted(total.prompts, "prompt")} (${total.promptsPerSession} per session)`
     const said = [prompts, ...(total.asks > 0 ? [counted(total.asks, "ask")] : [])].join(", ")
-    const lived = lifetimeMs && `; half of the sessions lasted ${duration(lifetimeMs.medianMs)} or less`
+    const lived = lifetimeMs && `; median session ${duration(lifetimeMs.medianMs)}`
     const part = (title: string, rows: string[][], first: string, columns = COLUMNS) =>
       rows.length === 0 ? [] : ["", title, table([first, ...columns], rows)]
     const named = <T extends z.output<typeof FiguresView>>(all: T[], name: (one: T) => string) =>
       all.map((one) => [clip(name(one), 40), String(one.sessions), ...cells(one)])
     return [
       `${span}: ${counted(total.sessions, "session")}, ${said}${lived ?? ""}.`,
-      `Tokens: ${big(total.inputTokens)} read (${big(total.cachedTokens)} of them from a cache), ${big(total.outputTokens)} written. Cost, as far as agents tell it: ${cost(total.costUsd)}.`,
+      `Tokens: ${big(total.inputTokens)} input (${big(total.cachedTokens)} cached), ${big(total.outputTokens)} output. Reported cost: ${cost(total.costUsd)}.`,
       ...part(
         "Agents",
         named(agents, ({ platform }) => platform),
@@ -100,13 +100,13 @@ export const analytics = operation({
         "PROJECT",
       ),
       ...part("Busiest pairs", pairs.map(pairRow), "PAIR", PAIR_COLUMNS),
-      ...part("Sessions that used most", sessions.map(sessionRow), "SESSION", SESSION_COLUMNS),
+      ...part("Top sessions by tokens", sessions.map(sessionRow), "SESSION", SESSION_COLUMNS),
       ...part(
         "Days",
         named(days.slice(-SHOWN_DAYS), ({ day }) => day),
         "DAY",
       ),
-      ...(days.length > SHOWN_DAYS ? [`(and ${days.length - SHOWN_DAYS} days before: --json)`] : []),
+      ...(days.length > SHOWN_DAYS ? [`(${days.length - SHOWN_DAYS} earlier days: use --json)`] : []),
     ].join("\n")
   },
   async run({ analytics, sessions, capture }, { since, until, project, platform: agent, limit }) {
@@ -182,9 +182,9 @@ function viewPair({ pair, states, response, work, ...rest }: PairFigures) {
   }
 }
 
-const COLUMNS = ["SESSIONS", "PROMPTS", "READ", "WRITTEN", "COST"]
-const SESSION_COLUMNS = ["AGENT", "LASTED", "PROMPTS", "READ", "WRITTEN", "COST", "TITLE"]
-const PAIR_COLUMNS = ["ASKS", "FAILED", "ANSWER (HALF)", "ANSWER (95 %)", "READ", "WRITTEN", "COST"]
+const COLUMNS = ["SESSIONS", "PROMPTS", "INPUT", "OUTPUT", "COST"]
+const SESSION_COLUMNS = ["AGENT", "LENGTH", "PROMPTS", "INPUT", "OUTPUT", "COST", "TITLE"]
+const PAIR_COLUMNS = ["ASKS", "FAILED", "MEDIAN", "P95", "INPUT", "OUTPUT", "COST"]
 
 type Used = { inputTokens: number; outputTokens: number; costUsd?: number | undefined }
 const used = ({ inputTokens, outputTokens, costUsd }: Used) => [big(inputTokens), big(outputTokens), cost(costUsd)]
@@ -198,7 +198,7 @@ function sessionRow(one: z.output<typeof SessionView>): string[] {
 function pairRow(one: z.output<typeof PairView>): string[] {
   const thread = one.thread === "main" ? "" : ` (${one.thread})`
   const time = (share: keyof Spread) => (one.responseMs === undefined ? "-" : duration(one.responseMs[share]))
-  const name = `${one.from ?? "somebody"} → ${one.to}${thread}`
+  const name = `${one.from ?? "you"} → ${one.to}${thread}`
   return [name, String(one.asks), String(one.states.failed ?? 0), time("medianMs"), time("p95Ms"), ...used(one)]
 }
 

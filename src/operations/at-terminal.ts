@@ -1,6 +1,6 @@
 import * as z from "zod"
+import type { LiveAgent } from "../domain/live.ts"
 import { shellWord } from "../domain/platform.ts"
-import type { LiveAgent } from "../reach/watching/live.ts"
 import type { Services } from "./services.ts"
 import { clip } from "./text.ts"
 
@@ -38,6 +38,6 @@ const attachCommand = ({ socket, pane }: NonNullable<NonNullable<LiveAgent["rout
 
 export const atTerminalText = ({ sessionId, platform, title, waitsFor, attach }: AtTerminalView) =>
   [
-    `${platform} ${sessionId.slice(0, 8)} "${clip(title, 60)}" waits (${waitsFor}): answer in its terminal`,
+    `${platform} ${sessionId.slice(0, 8)} "${clip(title, 60)}" needs an answer (${waitsFor}) in its terminal`,
     ...(attach === undefined ? [] : [`  ${attach}`]),
   ].join("\n")

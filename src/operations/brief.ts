@@ -2,7 +2,7 @@ import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
 import { isUntrusted } from "../domain/origin.ts"
-import type { Brief, BriefWish } from "../recall/brief/brief.ts"
+import type { Brief, BriefWish } from "../search/brief/brief.ts"
 import { operation } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { sessionOf } from "./session-of.ts"
@@ -11,7 +11,7 @@ import { clip, foundExchanges } from "./text.ts"
 export const resumeSessionContext = operation({
   name: "resume_session_context",
   summary:
-    "Where this project (or a session) stood: goal, decisions, files touched, open ends, last exchange, and what fits the query. Call it at the start of work that goes on.",
+    "Where this project or a session left off: goal, decisions, files, open ends, last exchange, query matches. Call it to continue earlier work.",
   effect: "read",
   access: "anyone",
   on: ["mcp", "http"],
@@ -19,7 +19,7 @@ export const resumeSessionContext = operation({
   input: z.strictObject({
     current_query: z.string().min(1).max(10_000).optional().describe("What you are about to do"),
     session_id: z.string().min(1).optional().describe("Default: the newest session of this project"),
-    max_context_tokens: z.int().min(50).max(100_000).default(2000).describe("The answer is never longer"),
+    max_context_tokens: z.int().min(50).max(100_000).default(2000).describe("Maximum length of the answer"),
   }),
   output: z.object({
     context_exchanges: z.array(
@@ -63,10 +63,10 @@ export const resumeSessionContext = operation({
 const BRIEF_SHARE = 0.85
 const MOST_NAMED = 10
 const NOTHING =
-  "Nothing is kept of this project yet. search_conversation_history looks in all projects; init start_new begins to record."
+  "Nothing is stored for this project yet. search_conversation_history searches all projects; init start_new starts recording."
 
 const ONLY_UNTRUSTED =
-  "All that is kept of this project comes from files in its own folder, and nobody vouches for them, so there is no brief. search_conversation_history finds it, marked as untrusted; a person can vouch with `throughline sources trust <folder>`."
+  "Everything stored for this project comes from untrusted files in its own folder, so there is no brief. search_conversation_history finds it, marked as untrusted; a person can trust the folder with `throughline sources trust <folder>`."
 
 const isAllUntrusted = async (sessions: Services["sessions"], projectId: ProjectId) =>
   (await sessions.list({ projectId, empty: false, limit: 50 })).some(isUntrusted)

@@ -7,16 +7,12 @@ export function authorize({ name, access }: { name: string; access: Access }, ca
   const kind = callerKind(caller)
   if (mayCall(access, kind)) return
   if (access === "owner")
-    throw new Failure("person_needed", `${name} is for the owner only, and this call comes from ${described(caller)}`, {
+    throw new Failure("person_needed", `${name} is for the owner only; this call comes from ${described(caller)}`, {
       operation: name,
     })
-  throw new Failure(
-    "not_allowed",
-    `${name} is for agents and the owner, and this call comes from ${described(caller)}`,
-    {
-      operation: name,
-    },
-  )
+  throw new Failure("not_allowed", `${name} is for agents and the owner; this call comes from ${described(caller)}`, {
+    operation: name,
+  })
 }
 
 /** How the audit names them. */

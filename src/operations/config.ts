@@ -14,7 +14,7 @@ const SettingView = z.object({
 
 export const configShow = operation({
   name: "config.show",
-  summary: "Show the settings as the file, the environment and the defaults have them now",
+  summary: "Show the effective settings and where each comes from",
   effect: "read",
   access: "owner",
   accessReason:
@@ -52,7 +52,7 @@ export const configShow = operation({
 export const configSet = operation({
   // Who chooses the settings chooses what agents may do.
   name: "config.set",
-  summary: "Write a setting into the configuration file; an empty value takes it out",
+  summary: "Save a setting in the configuration file; an empty value removes it",
   effect: "write",
   access: "owner",
   // The value may be a secret.

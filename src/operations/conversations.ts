@@ -14,8 +14,7 @@ import { markOf } from "./views.ts"
 
 export const logConversationExchange = operation({
   name: "log_conversation_exchange",
-  summary:
-    "Keep one exchange of this conversation. Only for agents whose conversations Throughline cannot read by itself.",
+  summary: "Store one exchange of this conversation. Only for agents whose files Throughline cannot read.",
   effect: "write",
   access: "agent",
   on: ["mcp", "http"],
@@ -42,7 +41,7 @@ export const logConversationExchange = operation({
     note: z.string().optional(),
   }),
   text: ({ status, exchange_count, note }) =>
-    `${status === "logged" ? "Kept" : "Was kept before"}; ${counted(exchange_count, "exchange")} in this session.${note === undefined ? "" : ` ${note}`}`,
+    `${status === "logged" ? "Stored" : "Already stored"}; ${counted(exchange_count, "exchange")} in this session.${note === undefined ? "" : ` ${note}`}`,
   async run({ capture }, input, caller) {
     const { isNew, exchangeId, logFile, exchangeCount, readFrom } = await capture.push.log(caller, {
       user: input.user_message,
@@ -63,13 +62,13 @@ export const logConversationExchange = operation({
 
 export const syncConversationHistory = operation({
   name: "sync_conversation_history",
-  summary: "Bring the archive up to date with an agent's own files, or say that exchanges must be logged by hand.",
+  summary: "Sync the archive with an agent's files, or report that exchanges must be logged by hand.",
   effect: "write",
   access: "agent",
   on: ["mcp", "http"],
   tool: { set: "recall", isBrief: true },
   input: z.strictObject({
-    session_id: z.string().min(1).optional().describe("Say whether this one is kept"),
+    session_id: z.string().min(1).optional().describe("Report whether this one is stored"),
     mode: z
       .enum(["auto", "pull", "push"])
       .default("auto")
@@ -91,10 +90,10 @@ export const syncConversationHistory = operation({
       named === undefined ? view.found : view.platform === named,
     )
     if (mode === "auto" && (named === undefined || !views.some((view) => view.found))) {
-      const who = named === undefined ? "This agent is not known here" : `Nothing of ${named} was found on this machine`
+      const who = named === undefined ? "This agent is unknown" : `Nothing from ${named} was found on this machine`
       return {
         status: "push_required" as const,
-        message: `${who}. Use log_conversation_exchange to keep each exchange.`,
+        message: `${who}. Use log_conversation_exchange to store each exchange.`,
         ...(named === undefined ? {} : { platform: named }),
         sources: views,
       }
@@ -114,7 +113,7 @@ export const syncConversationHistory = operation({
 
 export const extractSessionHistory = operation({
   name: "extract_session_history",
-  summary: "Return an agent's kept sessions with their exchanges, newest first.",
+  summary: "Return an agent's stored sessions with their exchanges, newest first.",
   effect: "read",
   access: "anyone",
   on: ["mcp", "http"],
@@ -151,7 +150,7 @@ export const extractSessionHistory = operation({
   }),
   text: ({ sessions }) =>
     sessions.length === 0
-      ? "Nothing kept of that."
+      ? "Nothing stored."
       : sessions
           .map((s) => `${mark(s)}${s.session_id} "${clip(s.title, 60)}" ${counted(s.exchange_count, "exchange")}`)
           .join("\n"),
@@ -248,11 +247,10 @@ async function whereKept(
 
 async function pushNote(capture: Capture, platform: string | undefined): Promise<string> {
   const isRead = (await sourceViews(capture)).some((view) => view.platform === platform && view.found)
-  return isRead ? readNote(labelOf(capture, platform!)) : "Use log_conversation_exchange to keep each exchange."
+  return isRead ? readNote(labelOf(capture, platform!)) : "Use log_conversation_exchange to store each exchange."
 }
 
 const labelOf = ({ platforms }: Capture, platform: string) =>
   platforms.find(({ id }) => id === platform)?.label ?? platform
 
-const readNote = (label: string) =>
-  `Nothing has to be logged: the conversations of ${label} are read from its own files.`
+const readNote = (label: string) => `No logging needed: ${label} conversations are read from its own files.`

@@ -3,7 +3,7 @@ import { operation } from "./operation.ts"
 
 export const dashboardKey = operation({
   name: "dashboard.key",
-  summary: "Get the dashboard's address with a key: whoever has it is the owner there until the daemon stops",
+  summary: "Get a dashboard URL with a key: whoever has it acts as the owner there until the daemon stops",
   effect: "write",
   access: "owner",
   // `throughline dashboard` calls it.

@@ -18,22 +18,22 @@ export const forget = operation({
   input: z.strictObject({
     sessionId: z.string().min(1).optional().describe("This session"),
     root: z.string().min(1).optional().describe("This project (folder or file:// URI)"),
-    since: day.optional().describe("What was said from this day or time on"),
-    until: day.optional().describe("What was said before this day or time"),
+    since: day.optional().describe("Only from this date or time"),
+    until: day.optional().describe("Only before this date or time"),
     containing: z
       .string()
       .min(3)
       .optional()
-      .describe("Everything that contains this text, in this very spelling: messages, thoughts, titles, tasks, logs"),
-    dryRun: z.boolean().default(false).describe("Only say what would go"),
+      .describe("Everything that contains exactly this text: messages, thoughts, titles, tasks, logs"),
+    dryRun: z.boolean().default(false).describe("Only report what would be deleted"),
   }),
   output: z.object({
     forgotten: z.boolean(),
     sessions: z.number(),
     turns: z.number(),
     thoughts: z.number(),
-    mentions: z.number().describe("Titles, branches, messages, tasks, topics and the like that hold the text"),
-    left: z.array(z.string()).describe("Our own files that hold the text still; they are yours to delete"),
+    mentions: z.number().describe("Titles, branches, messages, tasks, topics and the like that contain the text"),
+    left: z.array(z.string()).describe("Throughline's own files that still contain the text; delete them yourself"),
   }),
   question: (planned, input) => `Delete ${amount(planned)}${scopeOf(input)} permanently?`,
   text: ({ forgotten, left, ...plan }, input) =>
@@ -101,4 +101,4 @@ function scopeOf({ sessionId, root, since, until, containing }: Scope): string {
   ].join("")
 }
 
-const leftLine = (path: string) => `This file contains the text still, and is yours to delete: ${path}`
+const leftLine = (path: string) => `This file still contains the text; delete it yourself: ${path}`

@@ -5,20 +5,20 @@ import { sessionOf } from "./session-of.ts"
 
 export const handoff = operation({
   name: "handoff",
-  summary: "Make a session of another agent that goes on with this one",
+  summary: "Continue a session in another agent",
   effect: "write",
   access: "agent",
   on: ["cli", "http"],
   positional: ["sessionId"],
   input: z.strictObject({
-    sessionId: z.string().min(1).describe("Session id, or a unique beginning of it"),
-    to: z.string().min(1).describe("The agent that goes on, such as claude-code or codex"),
+    sessionId: z.string().min(1).describe("Session id, or a unique prefix of it"),
+    to: z.string().min(1).describe("The agent to continue in, such as claude-code or codex"),
     maxTokens: z
       .int()
       .min(1000)
       .max(1_000_000)
       .optional()
-      .describe("What it may begin with; older parts become a brief"),
+      .describe("Maximum length of the copied conversation; older parts become a brief"),
   }),
   output: z.object({
     platform: z.string(),
@@ -30,8 +30,8 @@ export const handoff = operation({
   }),
   text: ({ path, promptFile, command, tokens }) =>
     [
-      `Written: ${path ?? promptFile} (${tokens} tokens)`,
-      command === undefined ? "Give it to the agent as its first prompt." : `Go on with: ${command}`,
+      `Created ${path ?? promptFile} (${tokens} tokens)`,
+      command === undefined ? "Give it to the agent as its first prompt." : `Continue with: ${command}`,
     ].join("\n"),
   async run({ sessions, capture, handoff }, { sessionId, to, maxTokens }, caller) {
     const session = await sessionOf({ sessions, capture }, sessionId, caller)

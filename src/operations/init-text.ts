@@ -1,5 +1,5 @@
 import type { Caller } from "../domain/caller.ts"
-import type { ProjectFinder } from "../sessions/projects.ts"
+import type { ProjectFinder } from "../domain/project.ts"
 import type { Recovered } from "../sessions/recovery.ts"
 import { visible } from "./columns.ts"
 import type { Out } from "./init.ts"
@@ -27,7 +27,7 @@ export function noRoot(projects: Pick<ProjectFinder, "uncounted">, caller: Calle
   const why =
     folder === undefined
       ? "No project root is known for this client."
-      : `Warning: this client named no root and was started in ${folder}, which is no project.`
+      : `Warning: this client named no root and was started in ${folder}, which is not a project.`
   return `${why} Call init bind_root with mcpRootUri set to the project's folder. Until then a session is found again by its id, or by the client that began it.`
 }
 
@@ -40,10 +40,10 @@ export function recovered(
     `${howFound[by]} ${session.id} "${session.title}" (${counted(page.total, "thought")}, last updated ${ago(untouchedMs)}).`,
     page.thoughts.length === page.total ? "" : `${counted(page.thoughts.length, "thought")} on this page.`,
     isOthers
-      ? "Another agent is at work in it now: your next thought begins a session of your own, unless you pass this sessionId."
+      ? "Another agent is working in it: your next thought starts a session of your own unless you pass this sessionId."
       : "",
     otherRoot ? `It belongs to another project: ${session.rootUri ?? "none"}.` : "",
-    session.archivedAtMs === null ? "" : "It is archived; the next thought brings it back.",
+    session.archivedAtMs === null ? "" : "It is archived; the next thought restores it.",
     page.olderCursor === null ? "" : `Older thoughts: load_context with cursor "${page.olderCursor}".`,
     rivals.length === 0
       ? ""

@@ -26,7 +26,7 @@ const Input = z.strictObject({
       "link_root",
     ])
     .describe("load_context without sessionId finds your own session of this project, or its newest"),
-  sessionId: z.string().min(1).optional().describe("Session id, or a unique beginning"),
+  sessionId: z.string().min(1).optional().describe("Session id, or a unique prefix"),
   mcpRootUri: z
     .string()
     .min(1)
@@ -120,7 +120,7 @@ const handlers: Record<In["operation"], Handler> = {
     const { uri, kept, without } = await sessions.recovery.bindRoot(caller, needed(input, "mcpRootUri"))
     const message = kept
       ? `Bound to ${uri}.${without ? ` Session "${without.title}" belongs to no project yet: link_root puts it into this one.` : ""}`
-      : `${uri} is this project's root. This client cannot be told apart from others: pass mcpRootUri with each call.`
+      : `${uri} is this project's root. This client cannot be distinguished from others: pass mcpRootUri with each call.`
     return { success: true, message, roots: [{ uri, bound: kept }] }
   },
   async list_sessions({ sessions }, input, caller) {
@@ -198,7 +198,7 @@ const handlers: Record<In["operation"], Handler> = {
   archive: (services, input, caller) =>
     kept(services, input, caller, "Archived", (id) => services.sessions.keeping.archive(id, true)),
   unarchive: (services, input, caller) =>
-    kept(services, input, caller, "Back from the archive:", (id) => services.sessions.keeping.archive(id, false)),
+    kept(services, input, caller, "Restored from the archive:", (id) => services.sessions.keeping.archive(id, false)),
   async link_root({ sessions }, input, caller) {
     const root = needed(input, "mcpRootUri")
     const { session, rootUri } = await sessions.keeping.linkRoot(await target(sessions, input, caller), root)

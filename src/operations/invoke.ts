@@ -71,6 +71,10 @@ function wanted(issue: z.core.$ZodIssue): string {
       return `must be at most ${issue.maximum.toLocaleString("en")}${unit(issue.origin, issue.maximum)}`
     case "too_small":
       return `must be at least ${issue.minimum.toLocaleString("en")}${unit(issue.origin, issue.minimum)}`
+    case "invalid_union":
+      return issue.errors.flat().some((one) => one.code === "invalid_format" && one.format === "date")
+        ? "must be a date such as 2026-11-15, or a time with its zone"
+        : issue.message.toLowerCase()
     default:
       return issue.message.toLowerCase()
   }

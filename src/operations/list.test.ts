@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
-import { mcpTools } from "../surfaces/mcp.ts"
+import { mcpTools } from "../surfaces/mcp/mcp.ts"
 import { operations } from "./list.ts"
 import { commandsOf, type Operation, TOOL_SETS, type ToolSet } from "./operation.ts"
 

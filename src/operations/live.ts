@@ -1,5 +1,5 @@
 import * as z from "zod"
-import type { LiveAgent } from "../reach/watching/live.ts"
+import type { LiveAgent } from "../domain/live.ts"
 import { operation } from "./operation.ts"
 import { clip, table } from "./text.ts"
 import { ConversationView, viewConversation } from "./views.ts"
@@ -28,7 +28,7 @@ const LiveView = z.object({
 
 export const sessionsLive = operation({
   name: "sessions.live",
-  summary: "Show the sessions that run on this machine now, what they are at, and where they can be reached",
+  summary: "List running sessions, what they are doing, and how they can be reached",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
@@ -36,9 +36,9 @@ export const sessionsLive = operation({
   output: z.object({ sessions: z.array(LiveView) }),
   text: ({ sessions }) =>
     sessions.length === 0
-      ? "No agent runs on this machine now, as far as is known. `throughline setup` lets agents say when they start."
+      ? "No running agents detected. Run `throughline setup` so agents report when they start."
       : table(
-          ["AGENT", "STATE", "SESSION", "TITLE", "REACHED"],
+          ["AGENT", "STATE", "SESSION", "TITLE", "REACHABLE"],
           sessions.map(({ session, status, waitingFor, ...ways }) => [
             session.platform,
             waitingFor === undefined ? status : `${status} (${waitingFor})`,

@@ -2,10 +2,11 @@ import * as z from "zod"
 import type { Delivery } from "../domain/delivery.ts"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { noticeOf } from "../domain/pair.ts"
+import { DAY_MS } from "../lib/time.ts"
 import { operation } from "./operation.ts"
 import { clip, minute, table } from "./text.ts"
 
-const WEEK_MS = 7 * 24 * 60 * 60 * 1000
+const WEEK_MS = 7 * DAY_MS
 const MOST_RESTARTS = 20
 
 const NoticeView = z.object({
@@ -23,7 +24,7 @@ const which = { id: z.string().min(1).describe("The notice's id") }
 
 export const noticesList = operation({
   name: "notices.list",
-  summary: "Show notices that no session of their team has read yet, and the restarts of the last week",
+  summary: "List unread notices to teams, and the restarts of the last week",
   effect: "read",
   access: "anyone",
   on,
@@ -68,7 +69,7 @@ export const noticesList = operation({
 
 export const noticesShow = operation({
   name: "notices.show",
-  summary: "Show one notice, whole, and whether a session has read it",
+  summary: "Show a notice in full, and whether it was read",
   effect: "read",
   access: "anyone",
   on,
@@ -82,14 +83,14 @@ export const noticesShow = operation({
 
 export const noticesDismiss = operation({
   name: "notices.dismiss",
-  summary: "Take back a notice that no session has read yet",
+  summary: "Dismiss an unread notice",
   effect: "write",
   access: "owner",
   on,
   positional: ["id"],
   input: z.strictObject(which),
   output: z.object({ id: z.string(), dismissed: z.boolean() }),
-  text: ({ id, dismissed }) => (dismissed ? `Dismissed ${id}.` : `${id} was read or dismissed before.`),
+  text: ({ id, dismissed }) => (dismissed ? `Dismissed ${id}.` : `${id} was already read or dismissed.`),
   run: async ({ teams }, { id }) => ({ id, dismissed: await teams.notices.dismiss(id) }),
 })
 

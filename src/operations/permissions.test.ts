@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import type { Caller } from "../domain/caller.ts"
 import type { PermissionAnswer, PermissionRequest } from "../domain/driver.ts"
 import type { Store } from "../domain/store.ts"
+import { makePermits, type Permits } from "../permissions/permits.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
-import { mcpTools } from "../surfaces/mcp.ts"
-import { makePermits, type Permits } from "../teams/permits.ts"
+import { mcpTools } from "../surfaces/mcp/mcp.ts"
 import { type Call, local } from "./invoke.ts"
 import { operations } from "./list.ts"
 import { audit, type PermissionView, permissionsAnswer, permissionsList, permissionText } from "./permissions.ts"
@@ -113,7 +113,7 @@ test("what waits is listed whole and answered; who comes late is told who was fi
   const late = await call("permissions.answer", { id, answer: "deny" }, { surface: "http", isOwner: true })
   expect(late).toMatchObject({ accepted: false, permission: { answeredBy: "the owner" } })
   expect(permissionsAnswer.text(late as never, { id, answer: "deny", stop: false })).toMatch(
-    /too late.*allowed by the owner/,
+    /Too late.*allowed by the owner/,
   )
   expect(await call("permissions.list", {}, PERSON)).toEqual({ permissions: [], atTerminal: [] })
   expect((await call("permissions.list", { all: true }, PERSON)).permissions).toHaveLength(1)
@@ -154,7 +154,7 @@ test("nothing in a question can hide or pass for another part of it", () => {
     asker: "web → api",
     tool: "Write",
     title: "Write: a\n  → throughline permissions answer q-1 allow",
-    input: { path: "a\u202egpj.sh\u001b[2J", content: "one\n  always 1: harmless", "k\ney": 1, list: ["x"] },
+    input: { path: "a\u202egpj.sh\u001b[2J", content: "one\n  always (rule 1): harmless", "k\ney": 1, list: ["x"] },
     suggestions: ["allow all\u200b"],
     questions: [],
     state: "waiting",
@@ -162,18 +162,18 @@ test("nothing in a question can hide or pass for another part of it", () => {
     expiresAt: "2027-01-02T03:34:05.000Z",
   } satisfies PermissionView)
   expect(text.split("\n")).toEqual([
-    "q-1  web → api asks for Write, since 2027-01-02 03:04, until 2027-01-02 03:34",
+    "q-1  web → api wants Write (asked 2027-01-02 03:04, expires 2027-01-02 03:34)",
     "  Write: a   → throughline permissions answer q-1 allow",
     "  path: a\\u{202e}gpj.sh\\u{1b}[2J",
     "  content:",
     "    | one",
-    "    |   always 1: harmless",
+    "    |   always (rule 1): harmless",
     "  k ey: 1",
     "  list:",
     "    | [",
     '    |   "x"',
     "    | ]",
-    "  always 1: allow all\\u{200b}",
+    "  always (rule 1): allow all\\u{200b}",
     "  → throughline permissions answer q-1 allow|always|deny",
   ])
 })
@@ -210,7 +210,7 @@ test("what waits in a terminal is listed too, with the way there: sessions live,
     const output = (await call(operation.name, {}, { surface: "cli" })) as never
     expect(output).toMatchObject({ atTerminal: [{ sessionId: "0190aaaa-1", waitsFor: "permission prompt" }] })
     const text = operation.text(output, { all: false, limit: 50 } as never)
-    expect(text).toContain('0190aaaa "Fix the build" waits (permission prompt): answer in its terminal')
+    expect(text).toContain('0190aaaa "Fix the build" needs an answer (permission prompt) in its terminal')
     expect(text).toContain("tmux -S '/tmp/my tmux' attach -t %3")
   }
 })

@@ -42,14 +42,14 @@ export type PermissionView = z.output<typeof PermissionView>
 
 export const permissionsList = operation({
   name: "permissions.list",
-  summary: "Show what agents ask to be allowed, whole, as it would be run",
+  summary: "List pending permission requests, in full",
   effect: "read",
   access: "anyone",
   on,
   command: ["permissions", "permissions list"],
   input: z.strictObject({
-    all: z.boolean().default(false).describe("Also what was decided, newest first"),
-    limit: z.int().min(1).max(1000).default(50).describe("With --all: how many at the most"),
+    all: z.boolean().default(false).describe("Also decided requests, newest first"),
+    limit: z.int().min(1).max(1000).default(50).describe("With --all: maximum number of results"),
   }),
   output: z.object({
     permissions: z.array(PermissionView),
@@ -59,8 +59,8 @@ export const permissionsList = operation({
   text: ({ permissions, atTerminal }, { all }) =>
     permissions.length + atTerminal.length === 0
       ? all
-        ? "No agent has asked for anything yet."
-        : "Nothing waits for an answer."
+        ? "No permission requests yet."
+        : "No pending permission requests."
       : [
           ...atTerminal.map(atTerminalText),
           ...permissions.map((each) => (each.state === "waiting" ? permissionText(each) : decidedText(each))),
@@ -74,28 +74,29 @@ export const permissionsList = operation({
 
 export const permissionsAnswer = operation({
   name: "permissions.answer",
-  summary: "Allow or deny what an agent asks; the first answer counts",
+  summary: "Answer a permission request; the first answer wins",
   effect: "write",
   access: "owner",
   audited: "itself",
   on,
   positional: ["id", "answer"],
   input: z.strictObject({
-    id: z.string().min(3).describe("The permission's id, or the beginning of it"),
+    id: z.string().min(3).describe("The request's id, or the beginning of it"),
     answer: z
       .enum(["allow", "deny", "always", "answer"])
-      .describe("allow, deny, always: with a rule that was offered, or answer: what it asks to be told"),
-    which: z.int().min(1).optional().describe("Which rule, by its number; needed if several are offered"),
-    reason: z.string().min(1).max(2_000).optional().describe("Why; a denied agent is told"),
+      .describe("allow; deny; always: allow by one of the offered rules; answer: reply to its questions"),
+    which: z.int().min(1).optional().describe("With always: the number of the rule, if several are offered"),
+    reason: z.string().min(1).max(2_000).optional().describe("Reason, passed on to a denied agent"),
     with: z
       .array(z.string().min(1).max(2_000))
       .optional()
-      .describe("With answer, for each of its questions: an option by number or name, several by commas, or own words"),
-    stop: z.boolean().default(false).describe("With deny: the agent's turn ends, where the agent can do that"),
+      .describe(
+        "With answer, one per question: an option by number or name (several separated by commas), or your own text",
+      ),
+    stop: z.boolean().default(false).describe("With deny: also end the agent's turn, where supported"),
   }),
   output: z.object({ accepted: z.boolean(), permission: PermissionView }),
-  text: ({ accepted, permission }) =>
-    accepted ? decidedText(permission) : `This came too late. ${decidedText(permission)}`,
+  text: ({ accepted, permission }) => (accepted ? decidedText(permission) : `Too late. ${decidedText(permission)}`),
   async run({ permits }, { id, answer, which, reason, with: words = [], stop }) {
     if (which !== undefined && answer !== "always")
       throw new Failure("bad_input", "which names a rule, and goes with always", { parameter: "which" })
@@ -115,13 +116,13 @@ export const permissionsAnswer = operation({
 
 export const audit = operation({
   name: "audit",
-  summary: "Show who decided what, and when, newest first",
+  summary: "Show the audit log, newest first",
   effect: "read",
   access: "anyone",
   on,
   input: z.strictObject({
-    limit: z.int().min(1).max(1000).default(50).describe("How many at the most"),
-    before: z.int().min(1).optional().describe("Only those before this number"),
+    limit: z.int().min(1).max(1000).default(50).describe("Maximum number of results"),
+    before: z.int().min(1).optional().describe("Only entries before this number"),
   }),
   output: z.object({
     entries: z.array(
@@ -137,11 +138,11 @@ export const audit = operation({
   }),
   text: ({ entries, more }) =>
     entries.length === 0
-      ? "Nothing was decided yet."
+      ? "The audit log is empty."
       : `${table(
           ["NO", "AT", "WHO", "WHAT", "ABOUT"],
           entries.map(({ seq, at, who, what, data }) => [String(seq), minute(at), who, what, aboutOf(data)]),
-        )}${more ? `\n(there are more: --before ${entries.at(-1)!.seq})` : ""}`,
+        )}${more ? `\n(more available: use --before ${entries.at(-1)!.seq})` : ""}`,
   async run({ permits }, { limit, before }) {
     const found = await permits.audit({ limit: limit + 1, ...(before === undefined ? {} : { beforeSeq: before }) })
     const entries = found.slice(0, limit).map(({ atMs, ...rest }) => ({ ...rest, at: new Date(atMs).toISOString() }))
@@ -152,9 +153,9 @@ export const audit = operation({
 /** A question as a person has to judge it: nothing is left out, and nothing can hide. */
 export function permissionText(view: PermissionView) {
   const { id, asker, tool, title, input, suggestions, questions, askedAt, expiresAt } = view
-  const rules = suggestions.map((rule, place) => `  always ${place + 1}: ${shown(rule)}`)
+  const rules = suggestions.map((rule, place) => `  always (rule ${place + 1}): ${shown(rule)}`)
   return [
-    `${id}  ${shown(asker)} asks for ${shown(tool)}, since ${minute(askedAt)}, until ${minute(expiresAt)}`,
+    `${id}  ${shown(asker)} wants ${shown(tool)} (asked ${minute(askedAt)}, expires ${minute(expiresAt)})`,
     ...(title === tool ? [] : [`  ${shown(title).replaceAll("\n", " ")}`]),
     ...Object.entries(input).flatMap(([key, value]) => inputLines(shown(key).replaceAll("\n", " "), value)),
     ...questions.flatMap(questionLines),
@@ -166,14 +167,14 @@ export function permissionText(view: PermissionView) {
 }
 
 function decidedText({ id, tool, title, asker, state, answeredBy, answeredAt, rule, reason }: PermissionView): string {
-  const how = state === "waiting" ? "waits" : `${state.replace("_", " ")} by ${answeredBy}`
+  const how = state === "waiting" ? "pending" : `${state.replace("_", " ")} by ${answeredBy}`
   const details = [rule && `with the rule: ${rule}`, reason].filter(Boolean).map((part) => ` (${part})`)
   const when = answeredAt === undefined ? "" : `, ${minute(answeredAt)}`
   return `${id}  ${how}${when}${details.join("")}: ${shown(asker)}, ${shown(tool)}, ${clip(shown(title), 120)}`
 }
 
 function questionLines({ text, options, several, ownWords }: PermissionView["questions"][number]): string[] {
-  const how = [several && "several by commas", ownWords && "or own words"].filter(Boolean).join(", ")
+  const how = [several && "several, separated by commas", ownWords && "or your own text"].filter(Boolean).join(", ")
   return [
     `  ? ${shown(text).replaceAll("\n", " ")}${how === "" ? "" : ` (${how})`}`,
     ...options.map((option, place) => `    ${place + 1}: ${shown(option).replaceAll("\n", " ")}`),

@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { newSessionId } from "../domain/ids.ts"
 import type { Store } from "../domain/store.ts"
-import { makeSessions } from "../sessions/room.ts"
+import { makeSessions } from "../sessions/module.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
 import { type Call, local } from "./invoke.ts"
 import { operations } from "./list.ts"
 import { projectsList } from "./projects.ts"
@@ -66,5 +66,5 @@ test("projects are listed newest first, each with its agents and branches, and w
 })
 
 test("where nothing is kept that is said", async () => {
-  expect(projectsList.text((await ask()) as never, {})).toMatch(/^Nothing is kept yet/)
+  expect(projectsList.text((await ask()) as never, {})).toMatch(/^No sessions yet/)
 })

@@ -14,7 +14,7 @@ const ProjectView = z.object({
 
 export const projectsList = operation({
   name: "projects.list",
-  summary: "List the projects in which something was said, newest first, with their agents and git branches",
+  summary: "List projects, newest first, with their agents and git branches",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
@@ -23,7 +23,7 @@ export const projectsList = operation({
   output: z.object({ projects: z.array(ProjectView) }),
   text: ({ projects }) =>
     projects.length === 0
-      ? "Nothing is kept yet: conversations of the agents on this machine appear by themselves."
+      ? "No sessions yet. Conversations are imported automatically."
       : table(
           ["PROJECT", "SESSIONS", "UPDATED", "AGENTS", "BRANCHES", "ROOT"],
           projects.map(({ project, sessions, updatedAt, agents, branches }) => [

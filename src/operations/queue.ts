@@ -10,7 +10,7 @@ import { ago, clip, minute, table } from "./text.ts"
 
 export const sendMessage = operation({
   name: "send_message",
-  summary: "Queue a message for a team's agent or for one session; it is kept until the agent has it",
+  summary: "Queue a message for a team or session; it is stored until delivered",
   effect: "write",
   access: "anyone",
   on: ["mcp", "cli", "http"],
@@ -19,10 +19,10 @@ export const sendMessage = operation({
   positional: ["target", "message"],
   takesWords: true,
   input: z.strictObject({
-    target: z.string().min(1).describe("The team, or a session's id"),
-    message: z.string().describe("What to say"),
-    priority: z.enum(PRIORITIES).optional().describe("urgent: at once; stop: ends the turn first"),
-    idempotency_key: z.string().min(1).max(200).optional().describe("A second one under it is refused"),
+    target: z.string().min(1).describe("A team, or a session's id"),
+    message: z.string().describe("The message"),
+    priority: z.enum(PRIORITIES).optional().describe("urgent: now, even during a turn; stop: end the turn first"),
+    idempotency_key: z.string().min(1).max(200).optional().describe("Reject a second message with the same key"),
   }),
   output: z.object({
     queued: z.boolean(),
@@ -51,7 +51,7 @@ const time = (ms: number | null) => (ms === null ? undefined : new Date(ms).toIS
 
 export const queueStatus = operation({
   name: "queue_status",
-  summary: "Show for every team, and session with messages, how many wait and what its agent is at",
+  summary: "Pending messages of each team and session, and what its agent does",
   effect: "read",
   access: "anyone",
   on: ["mcp", "cli", "http"],
@@ -81,7 +81,7 @@ export const queueStatus = operation({
     targets.length === 0
       ? "No teams are configured, and no session has messages: `throughline teams add <name> <folder>`."
       : table(
-          ["FOR", "WAITING", "FROM", "AT", "SEEN", "SESSION", "TASK"],
+          ["TARGET", "QUEUED", "FROM", "RUNNING", "LAST SEEN", "SESSION", "TASK"],
           targets.map((one) => [
             one.target,
             `${one.pending}${whyText(one)}`,
@@ -123,7 +123,7 @@ interface SessionFacts {
 
 function sessionText({ session_id, session_file_at }: SessionFacts): string {
   const id = session_id?.slice(0, 8) ?? "-"
-  return session_file_at === undefined ? id : `${id} (in its file, ${ago(Date.now() - Date.parse(session_file_at))})`
+  return session_file_at === undefined ? id : `${id} (reported ${ago(Date.now() - Date.parse(session_file_at))})`
 }
 
 export const MessageView = z.object({
@@ -145,7 +145,7 @@ const which = { id: z.string().min(1).describe("The message's id") }
 
 export const queueShow = operation({
   name: "queue.show",
-  summary: "Show one message: its state, since when, and the way it went",
+  summary: "Show a message: its state, since when, and its route",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
@@ -155,7 +155,7 @@ export const queueShow = operation({
   text: ({ id, target, state, reason, way, from, message, sent_at, changed_at }) =>
     [
       `${id} to ${target}, from ${from}: ${state}${changed_at === undefined ? "" : ` since ${changed_at}`}${reason === undefined ? "" : ` (${reason})`}`,
-      `Sent ${sent_at}${way === undefined ? "" : `, by ${way}`}`,
+      `Sent ${sent_at}${way === undefined ? "" : `, via ${way}`}`,
       "",
       message,
     ].join("\n"),
@@ -169,7 +169,7 @@ export const queueShow = operation({
 
 export const queueCancel = operation({
   name: "queue.cancel",
-  summary: "Take back a message that no agent has yet",
+  summary: "Cancel a message that has not been delivered",
   effect: "write",
   access: "agent",
   on: ["cli", "http"],
@@ -177,7 +177,7 @@ export const queueCancel = operation({
   input: z.strictObject(which),
   output: z.object({ id: z.string(), cancelled: z.boolean(), reason: z.string().optional() }),
   isRefusal: ({ cancelled }) => !cancelled,
-  text: ({ id, cancelled, reason }) => (cancelled ? `${id} is taken back.` : `${id} is not taken back: ${reason}.`),
+  text: ({ id, cancelled, reason }) => (cancelled ? `Cancelled ${id}.` : `${id} was not cancelled: ${reason}.`),
   async run({ reach }, { id }, caller) {
     const message = await reach.messages.byId(id)
     if (message && messageOf(message).sender.kind === "owner" && !isOwner(caller))
@@ -188,8 +188,7 @@ export const queueCancel = operation({
 
 export const queueStuck = operation({
   name: "queue.stuck",
-  summary:
-    "Show the messages that a person has to decide about: those that failed, ran out of time, or may have arrived",
+  summary: "List messages that need a decision: failed, expired, or delivery unconfirmed",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
@@ -197,9 +196,9 @@ export const queueStuck = operation({
   output: z.object({ messages: z.array(MessageView) }),
   text: ({ messages }) =>
     messages.length === 0
-      ? "No message waits for a decision."
+      ? "No messages need a decision."
       : table(
-          ["ID", "FOR", "FROM", "STATE", "WHY", "MESSAGE"],
+          ["ID", "TARGET", "FROM", "STATE", "REASON", "MESSAGE"],
           messages.map((one) => [
             ...[one.id, one.target, clip(one.from, 40), one.state],
             ...[clip(one.reason ?? "-", 50), clip(one.message, 50)],
@@ -210,23 +209,23 @@ export const queueStuck = operation({
 
 export const queueSettle = operation({
   name: "queue.settle",
-  summary: "Decide about a message that failed, ran out of time, or may have arrived: say it again, or leave it",
+  summary: "Resend or dismiss a message that failed, expired, or is unconfirmed",
   effect: "write",
   access: "owner",
   on: ["cli", "http"],
   positional: ["id", "how"],
   input: z.strictObject({
     ...which,
-    how: z.enum(["again", "leave"]).describe("again: the same words to the same one; leave: nothing more comes of it"),
+    how: z.enum(["again", "leave"]).describe("again: resend the same message; leave: dismiss it"),
   }),
   output: z.object({ settled: z.boolean(), newId: z.string().optional(), reason: z.string().optional() }),
   isRefusal: ({ settled }) => !settled,
   text: ({ settled, newId, reason }, { id }) =>
     settled
       ? newId === undefined
-        ? `${id} is left as it is.`
-        : `${id} is said again as ${newId}.`
-      : `Not changed: ${reason}.`,
+        ? `Dismissed ${id}.`
+        : `Resent ${id} as ${newId}.`
+      : `Nothing was changed: ${reason}.`,
   run: ({ reach }, { id, how }) => reach.stuck.settle(id, { again: how === "again" }),
 })
 

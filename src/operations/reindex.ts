@@ -4,11 +4,10 @@ import type { SystemStatus } from "./services.ts"
 
 export const reindex = operation({
   name: "reindex",
-  summary: "Make the search index anew from the archive",
+  summary: "Rebuild the search index",
   effect: "write",
   access: "agent",
-  accessReason:
-    "it costs time and nothing else: what is searched is made anew from the archive, and nothing is deleted",
+  accessReason: "it only costs time: the index is rebuilt from the archive, and nothing is deleted",
   on: ["cli", "http"],
   progress: {
     from: "status",

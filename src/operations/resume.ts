@@ -11,7 +11,7 @@ import { ConversationView, viewConversation } from "./views.ts"
 
 export const resume = operation({
   name: "resume",
-  summary: "Find a session and say how to go on with it in its own agent",
+  summary: "Find a session and print the command that resumes it",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
@@ -23,7 +23,7 @@ export const resume = operation({
       .min(1)
       .max(1000)
       .optional()
-      .describe("A session's id, or words to find it by; the newest of this project if absent"),
+      .describe("A session id, or words to find it by (default: this project's newest session)"),
   }),
   output: z.object({
     session: ConversationView,
@@ -39,7 +39,7 @@ export const resume = operation({
     const way = capture.resuming(session)
     const command = capture.resumeCommand(session)
     if (!way || command === undefined)
-      throw new Failure("cannot_resume", `${session.platform} cannot go on with session ${session.id.slice(0, 8)}`, {
+      throw new Failure("cannot_resume", `${session.platform} cannot resume session ${session.id.slice(0, 8)}`, {
         platform: session.platform,
         sessionId: session.id,
       })
@@ -66,7 +66,7 @@ async function newest({ sessions, capture }: Pick<Services, "sessions" | "captur
     : []
   const session = found.find((each) => capture.resuming(each) !== undefined)
   if (session) return session
-  throw new Failure("session_not_found", `no agent's session of ${own?.uri ?? "this folder"} is kept`)
+  throw new Failure("session_not_found", `no sessions for ${own?.uri ?? "this folder"}`)
 }
 
 /** An id, the agent's own or ours, or the session in which the words are found. */
@@ -95,7 +95,7 @@ async function named(
   if (hit) return hit.session
   const logged = await loggedAs(capture, which)
   if (logged) return logged
-  throw new Failure("session_not_found", `no session is found by ${JSON.stringify(which)}`, { which })
+  throw new Failure("session_not_found", `no session matches ${JSON.stringify(which)}`, { which })
 }
 
 function onlyNotFound(error: unknown): undefined {

@@ -31,7 +31,7 @@ export function searchText({ query, hits, notes }: Answer): string {
   )
   return [
     ...lines,
-    ...(hits.length === 0 ? [`Nothing found for ${JSON.stringify(clip(query, 80))}.`] : []),
+    ...(hits.length === 0 ? [`No results for ${JSON.stringify(clip(query, 80))}.`] : []),
     ...notes,
   ].join("\n")
 }
@@ -57,12 +57,12 @@ export function searchStyled({ query, hits, notes }: Answer, style: Style): stri
     ].join("\n")
   })
   const first = hits[0]?.sessionId.slice(0, 8)
-  const goOn = hits[0]?.resumeCommand === undefined ? "" : `; throughline resume ${first} goes on with it`
+  const goOn = hits[0]?.resumeCommand === undefined ? "" : `; resume its session with: throughline resume ${first}`
   return [
     ...numbered,
     ...(first === undefined
-      ? [`Nothing found for ${bold(fitted(query, 80))}.`]
-      : [dim(`--open 1 shows it in its place${goOn}.`)]),
+      ? [`No results for ${bold(fitted(query, 80))}.`]
+      : [dim(`--open 1 shows it in context${goOn}`)]),
     ...notes.map((note) => (first === undefined ? note : dim(note))),
   ].join("\n")
 }

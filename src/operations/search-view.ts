@@ -1,4 +1,4 @@
-import type { SearchHit, SearchWish } from "../recall/search/wish.ts"
+import type { SearchHit, SearchWish } from "../search/query/wish.ts"
 import type { Services } from "./services.ts"
 import { clip, projectName } from "./text.ts"
 import { markOf } from "./views.ts"

@@ -4,7 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import type { ProjectId } from "../domain/ids.ts"
 import { metadataWords } from "../domain/metadata.ts"
 import { isUntrusted, UNTRUSTED_NOTE } from "../domain/origin.ts"
-import type { Found, SearchWish } from "../recall/search/wish.ts"
+import type { SearchResult, SearchWish } from "../search/query/wish.ts"
 import { fitted } from "./columns.ts"
 import { operation } from "./operation.ts"
 import { searchStyled, searchText } from "./search-text.ts"
@@ -32,20 +32,20 @@ const scope = {
   branch: z.string().min(1).optional().describe("Git branch of the session"),
   domain: z.string().min(1).optional().describe("Domain of the session"),
   role: z.enum(ROLES).optional().describe("Who said it"),
-  since: day.optional().describe("From this day or time on"),
-  until: day.optional().describe("Before this day or time"),
+  since: day.optional().describe("From this date or time"),
+  until: day.optional().describe("Before this date or time"),
 }
 
 export const searchConversationHistory = operation({
   name: "search_conversation_history",
   summary:
-    'Find what was said and decided in earlier sessions of any coding agent. Words, "exact phrase", prefix*, -without. This project first.',
+    'Search earlier sessions of every coding agent. Words, "exact phrase", prefix*, -exclude. This project first.',
   effect: "read",
   access: "anyone",
   on: ["mcp", "http"],
   tool: { set: "recall", alwaysLoad: true },
   input: z.strictObject({
-    query: query.describe("What to look for"),
+    query: query.describe("The query"),
     session_id: z.string().min(1).optional().describe("Only this session"),
     n_results: z.int().min(1).max(50).default(3).describe("How many exchanges"),
     ...scope,
@@ -100,20 +100,20 @@ export const searchConversationHistory = operation({
 
 export const search = operation({
   name: "search",
-  summary: "Find what was said, in the sessions of all agents",
+  summary: "Search the sessions of every agent",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
   positional: ["query"],
   takesWords: true,
   input: z.strictObject({
-    query: query.describe('Words; "quotes" keep words together, conf* takes every ending, -word leaves out'),
+    query: query.describe('Words, "exact phrase", prefix*, -exclude'),
     sessionId: z.string().min(1).optional().describe("Only this session"),
     ...scope,
     unit: z.enum(["exchange", "turn"]).default("exchange").describe("Whole exchanges, or single turns"),
-    recent: z.boolean().default(false).describe("Newer ones count for more"),
-    superseded: z.boolean().default(false).describe("Also what the agent took back"),
-    limit: z.int().min(1).max(100).default(10).describe("How many at the most"),
+    recent: z.boolean().default(false).describe("Favour recent results"),
+    superseded: z.boolean().default(false).describe("Include rewound turns"),
+    limit: z.int().min(1).max(100).default(10).describe("Maximum number of results"),
   }),
   output: z.object({
     query: z.string(),
@@ -191,10 +191,10 @@ export const search = operation({
 
 /** From so many hits on, what is the same for all is said once. */
 const MANY = 5
-const GO_ON = "`throughline resume <session_id>` goes on with a session."
+const GO_ON = "Resume a session with `throughline resume <session_id>`."
 
 /** What to do next. That all was searched is said only where it was. */
-async function whyNothing(recall: Services["recall"], found: Found, wish: Wish): Promise<string[]> {
+async function whyNothing(recall: Services["recall"], found: SearchResult, wish: Wish): Promise<string[]> {
   // Then its own note says it.
   if (!found.isComplete) return []
   const { documents } = await recall.facts()
@@ -202,13 +202,13 @@ async function whyNothing(recall: Services["recall"], found: Found, wish: Wish):
   const { firstProjectId: _, ...filters } = wish
   return [
     Object.keys(filters).length > 0
-      ? "Other words may help, or fewer filters."
-      : "Other words may help; the whole archive was searched.",
+      ? "Try other words or fewer filters."
+      : "Try other words; the whole archive was searched.",
   ]
 }
 
 const EMPTY =
-  "Nothing is kept yet: conversations of the agents on this machine appear by themselves, and `throughline sources` shows where they are looked for."
+  "No sessions yet. Conversations are imported automatically; `throughline sources` lists the agents being watched."
 
 type Wish = Omit<SearchWish, "query" | "limit">
 
@@ -251,7 +251,7 @@ export async function projectOf(sessions: Services["sessions"], given: string): 
   const found = isPath ? [(await sessions.projects.find(given)).project] : await sessions.projects.named(given)
   const [project, another] = found
   if (!project)
-    throw new Failure("root_not_found", `nothing is kept of a project ${JSON.stringify(given)}`, {
+    throw new Failure("root_not_found", `no sessions of a project ${JSON.stringify(given)}`, {
       parameter: "project",
     })
   if (another)

@@ -1,19 +1,18 @@
-import type { BotState } from "../domain/channel-store.ts"
-import type { BotRoom } from "../reach/bot-room.ts"
-import type { Keeping } from "../reach/keeping/keeping.ts"
-import type { ReachRoom } from "../reach/room.ts"
-import type { UpdatesRoom } from "../reach/updates/pull.ts"
-import type { LiveSessions } from "../reach/watching/live.ts"
-import type { HandoffRoom } from "../recall/handoff/room.ts"
-import type { RecallRoom } from "../recall/room.ts"
-import type { CaptureRoom } from "../sessions/capture/room.ts"
-import type { SessionsRoom } from "../sessions/room.ts"
-import type { Tasks } from "../sessions/task-state.ts"
-import type { Analytics } from "../teams/analytics.ts"
-import type { Permits } from "../teams/permits.ts"
-import type { TeamsRoom } from "../teams/room.ts"
-
 /** What operations run on; the daemon builds it once. */
+import type { CaptureRoom } from "../capture/module.ts"
+import type { BotState } from "../domain/channel-store.ts"
+import type { LiveSessions } from "../domain/live.ts"
+import type { Supervisor } from "../live/supervisor/keeping.ts"
+import type { UpdatesRoom } from "../live/updates/pull.ts"
+import type { BotRoom } from "../messenger/module.ts"
+import type { Permits } from "../permissions/permits.ts"
+import type { ReachRoom } from "../queue/module.ts"
+import type { HandoffRoom } from "../search/handoff/module.ts"
+import type { RecallRoom } from "../search/module.ts"
+import type { SessionsRoom } from "../sessions/module.ts"
+import type { Tasks } from "../sessions/task-state.ts"
+import type { AnalyticsReports } from "../teams/analytics.ts"
+import type { TeamsRoom } from "../teams/module.ts"
 export interface Services {
   sessions: SessionsRoom
   capture: CaptureRoom
@@ -24,9 +23,9 @@ export interface Services {
   tasks: Tasks
   updates: UpdatesRoom
   teams: TeamsRoom
-  keeping: Keeping
+  keeping: Supervisor
   permits: Permits
-  analytics: Analytics
+  analytics: AnalyticsReports
   telegram: BotRoom
   system: SystemService
   /** Keeps who used the owner's rights, and for what. */

@@ -21,7 +21,7 @@ import {
   viewTurn,
 } from "./views.ts"
 
-const sessionId = z.string().min(1).describe("Session id, or a unique beginning of it")
+const sessionId = z.string().min(1).describe("Session id, or a unique prefix of it")
 const OneSession = z.object({ session: SessionView })
 
 export const sessionsList = operation({
@@ -34,19 +34,19 @@ export const sessionsList = operation({
   input: z.strictObject({
     root: z.string().min(1).optional().describe("Only this project (folder or file:// URI)"),
     platform: z.string().min(1).optional().describe("Only this agent, such as claude-code or codex"),
-    domain: z.string().min(1).optional().describe("Only reasoning about this, as its agent named it"),
-    subagents: z.boolean().default(false).describe("Sub-agents as well"),
-    empty: z.boolean().default(false).describe("Also those in which nothing was said"),
-    archived: z.boolean().default(false).describe("Only those in the archive"),
-    limit: z.int().min(1).max(1000).default(50).describe("How many at the most"),
+    domain: z.string().min(1).optional().describe("Only this domain of reasoning, as its agent named it"),
+    subagents: z.boolean().default(false).describe("Include sub-agents"),
+    empty: z.boolean().default(false).describe("Include empty sessions"),
+    archived: z.boolean().default(false).describe("Only archived sessions"),
+    limit: z.int().min(1).max(1000).default(50).describe("Maximum number of results"),
   }),
   output: z.object({ sessions: z.array(ConversationView), more: z.boolean() }),
   text: ({ sessions, more }, { archived }) =>
     sessions.length === 0
       ? archived
-        ? "Nothing is archived."
-        : "No sessions yet. Conversations of the agents on this machine appear by themselves; `throughline sources` shows what is looked at."
-      : `${conversationTable(sessions)}${more ? "\n(there are more: raise --limit)" : ""}`,
+        ? "No archived sessions."
+        : "No sessions yet. Conversations are imported automatically; `throughline sources` lists the agents being watched."
+      : `${conversationTable(sessions)}${more ? "\n(more available: use --limit)" : ""}`,
   async run({ sessions, capture }, { root, platform, domain, subagents, empty, archived, limit }) {
     const project = root === undefined ? undefined : await sessions.projects.find(root)
     if (project && !project.project) return { sessions: [], more: false }
@@ -66,7 +66,7 @@ export const sessionsList = operation({
 
 export const sessionsShow = operation({
   name: "sessions.show",
-  summary: "Show a session: its conversation, its thoughts and branches, and how to go on with it",
+  summary: "Show a session: its conversation, thoughts and branches, and how to resume it",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
@@ -77,8 +77,8 @@ export const sessionsShow = operation({
       .string()
       .regex(/^\d+$/)
       .optional()
-      .describe("Only this exchange, by the id that search gives, with those before and after it"),
-    superseded: z.boolean().default(false).describe("Also what the agent took back: rewound or rewritten turns"),
+      .describe("Only this exchange, by its id in search results, with the ones before and after"),
+    superseded: z.boolean().default(false).describe("Include rewound or rewritten turns"),
   }),
   output: z.object({
     session: ConversationView,
@@ -93,7 +93,7 @@ export const sessionsShow = operation({
     [
       conversationLine(session),
       `Project: ${session.mcpRootUri ?? "-"}${linkedRoots.map((uri) => `, also ${uri}`).join("")}`,
-      ...lineage.map(({ kind, parentNativeId }) => `Comes from: ${parentNativeId} (${kind})`),
+      ...lineage.map(({ kind, parentNativeId }) => `From:    ${parentNativeId} (${kind})`),
       ...runs.map(runLine),
       ...(session.resumeCommand === undefined ? [] : [`Resume:  ${session.resumeCommand}`]),
       "",
@@ -124,13 +124,13 @@ const HEAD_CHARS = 240
 
 export const sessionsOutline = operation({
   name: "sessions.outline",
-  summary: "Show what a session is made of: each turn by its beginning, its thoughts, where it comes from and went",
+  summary: "Show a session's outline: the beginning of each turn, its thoughts, and related sessions",
   effect: "read",
   access: "anyone",
   on: ["http"],
   input: z.strictObject({
     sessionId,
-    superseded: z.boolean().default(false).describe("Also what the agent took back"),
+    superseded: z.boolean().default(false).describe("Include rewound turns"),
   }),
   output: z.object({
     session: ConversationView,
@@ -169,7 +169,7 @@ export const sessionsOutline = operation({
 
 export const sessionsTurns = operation({
   name: "sessions.turns",
-  summary: "Return turns of a session whole, by the ids that sessions.outline gives",
+  summary: "Return turns of a session in full, by their ids from sessions.outline",
   effect: "read",
   access: "anyone",
   on: ["http"],
@@ -199,7 +199,7 @@ function around(turns: Turn[], seq: number): Turn[] {
 
 export const sessionsRename = operation({
   name: "sessions.rename",
-  summary: "Give a session another title",
+  summary: "Rename a session",
   effect: "write",
   access: "agent",
   on: ["cli", "http"],
@@ -216,7 +216,7 @@ export const sessionsRename = operation({
 
 export const sessionsPin = operation({
   name: "sessions.pin",
-  summary: "Make a session the one that its project recovers",
+  summary: "Make this the session the project resumes by default",
   effect: "write",
   access: "agent",
   on: ["cli", "http"],
@@ -231,14 +231,14 @@ export const sessionsPin = operation({
 
 export const sessionsArchive = operation({
   name: "sessions.archive",
-  summary: "Put a session into the archive; it stays loadable by its id",
+  summary: "Archive a session; it stays loadable by its id",
   effect: "write",
   access: "agent",
   on: ["cli", "http"],
   positional: ["sessionId"],
-  input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Bring it back") }),
+  input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Restore it") }),
   output: OneSession,
-  text: ({ session }) => `${session.archived ? "Archived" : "Back from the archive"}: ${sessionLine(session)}`,
+  text: ({ session }) => `${session.archived ? "Archived" : "Restored"}: ${sessionLine(session)}`,
   run: async ({ sessions, capture }, { sessionId, off }, caller) => ({
     session: viewSession(
       await sessions.keeping.archive(await sessionIdOf({ sessions, capture }, sessionId, caller), !off),
@@ -248,7 +248,7 @@ export const sessionsArchive = operation({
 
 export const sessionsLink = operation({
   name: "sessions.link",
-  summary: "Let a session belong to one more project",
+  summary: "Link a session to another project",
   effect: "write",
   access: "agent",
   on: ["cli", "http"],
@@ -264,7 +264,7 @@ export const sessionsLink = operation({
 
 export const sessionsExport = operation({
   name: "sessions.export",
-  summary: "Print a whole session, conversation, thoughts and branches, as markdown or JSON",
+  summary: "Export a session (conversation, thoughts and branches) as Markdown or JSON",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],

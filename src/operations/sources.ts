@@ -40,7 +40,7 @@ const ProgressView = z.object({
 
 export const sources = operation({
   name: "sources",
-  summary: "Show every agent that is captured: what was found, kept and skipped",
+  summary: "List the watched agents: what was found, stored and skipped",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
@@ -89,11 +89,11 @@ export const sources = operation({
 })
 
 const TrustView = z.object({ path: z.string(), files: z.number() })
-const trustedPath = z.string().min(1).max(4096).describe("A project's folder, or one file in it")
+const trustedPath = z.string().min(1).max(4096).describe("A project folder, or a file in it")
 
 export const sourcesTrust = operation({
   name: "sources.trust",
-  summary: "Vouch for the conversations in a project's own folder: they count like those of your agents",
+  summary: "Trust the conversations in a project's own folder like those of your agents",
   effect: "write",
   access: "owner",
   on: ["cli", "http"],
@@ -107,7 +107,7 @@ export const sourcesTrust = operation({
 
 export const sourcesUntrust = operation({
   name: "sources.untrust",
-  summary: "No longer vouch for the conversations in a project's own folder",
+  summary: "Stop trusting the conversations in a project's own folder",
   effect: "write",
   access: "owner",
   on: ["cli", "http"],
@@ -130,8 +130,8 @@ function repositoryLines(
     .map((file) => [file.trusted ? "trusted" : "untrusted", file.platform, file.path])
   const more = files.length > rows.length ? [`and ${files.length - rows.length} more; --json lists all`] : []
   return [
-    "\n\nConversations in files of project folders. Those that are untrusted are marked in search and left out of briefs;",
-    "`throughline sources trust <folder>` vouches for a folder.",
+    "\n\nConversations in project folders. Untrusted ones are marked in search and left out of briefs;",
+    "trust a folder with `throughline sources trust <folder>`.",
     ...(rows.length === 0 ? [] : [table(["", "AGENT", "FILE"], rows)]),
     ...more,
     ...(trusted.length === 0 ? [] : [`Trusted folders: ${trusted.map(({ path }) => path).join(", ")}`]),
@@ -140,7 +140,7 @@ function repositoryLines(
 
 export const importNow = operation({
   name: "import",
-  summary: "Look at every agent's files now, and wait until all is kept",
+  summary: "Import agents' files now; wait until everything is imported",
   effect: "write",
   access: "agent",
   on: ["cli", "http"],
@@ -149,7 +149,7 @@ export const importNow = operation({
   output: z.object({ sources: z.array(SourceView), progress: ProgressView }),
   text: ({ sources }) => {
     const total = (pick: (s: z.output<typeof SourceView>) => number) => sources.reduce((sum, s) => sum + pick(s), 0)
-    return `Kept: ${total((s) => s.sessions)} sessions, ${total((s) => s.turns)} turns of ${sources.filter((s) => s.found).length} agents. \`throughline sources\` has the details.`
+    return `Imported: ${total((s) => s.sessions)} sessions, ${total((s) => s.turns)} turns of ${sources.filter((s) => s.found).length} agents. \`throughline sources\` has the details.`
   },
   async run({ capture }, { platform }, caller) {
     // The folder in which it was typed counts, although nothing may be kept of it yet.
@@ -161,7 +161,7 @@ export const importNow = operation({
 
 /** What a person does about an agent whose records look unfamiliar. */
 export const UNFAMILIAR_REMEDY =
-  "Update Throughline; if it is the newest already, report this with what `throughline sources --json` prints. What can be read is kept."
+  "Update Throughline; if it is up to date, report this with the output of `throughline sources --json`. Whatever can be read is stored."
 
 type Capture = Services["capture"]
 
@@ -201,14 +201,14 @@ function warningOf(
 ): string | undefined {
   const readUpTo = `Throughline was verified with ${verified}`
   if (summary.sources === 0 && unrecognised.length > 0)
-    return `files are there, and none looks like a conversation that can be read (such as ${unrecognised[0]}). ${readUpTo}.`
+    return `files exist, but none looks like a readable conversation (such as ${unrecognised[0]}). ${readUpTo}.`
   const whole = { unknown: summary.unknown, records: recordsOf(summary) }
   const unusual = [whole, summary.recent].find(isUnfamiliar)
   if (!unusual) return undefined
   const share = ((unusual.unknown / unusual.records) * 100).toFixed(1)
   const kinds = unknownKinds(summary.skipped).slice(0, 3).join(", ")
   const since = unusual === whole ? "" : " of the last week"
-  return `${unusual.unknown} of ${unusual.records} records${since} (${share} %) are of a kind that is not known${kinds === "" ? "" : ` (${kinds})`}. ${readUpTo}.`
+  return `${unusual.unknown} of ${unusual.records} records${since} (${share} %) are of an unknown kind${kinds === "" ? "" : ` (${kinds})`}. ${readUpTo}.`
 }
 
 const NOTHING = {

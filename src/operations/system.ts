@@ -7,7 +7,7 @@ import { counted, minute } from "./text.ts"
 
 export const status = operation({
   name: "status",
-  summary: "Show what the daemon does and keeps",
+  summary: "Show the daemon's state and what it stores",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
@@ -63,7 +63,7 @@ export const status = operation({
   text: (s) =>
     [
       `Throughline ${s.version} is running (pid ${s.pid}, since ${minute(s.startedAt)}, ${s.memoryMb} MB)`,
-      `  home    ${s.home}`,
+      `  data    ${s.home}`,
       `  socket  ${s.socket}`,
       `  http    ${s.http.url ?? s.http.trouble ?? "off"}`,
       ...storeLines(s.store),
@@ -82,7 +82,7 @@ function storeLines({ kind, version, sizeBytes, place, trouble, ...kept }: Syste
   const entries = counted(kept.journal, "journal entry", "journal entries")
   return [
     `  store   ${kind} ${version}, ${(sizeBytes / 1e6).toFixed(1)} MB, ${place}`,
-    `  kept    ${counted(kept.sessions, "session")}, ${counted(kept.thoughts, "thought")}, ${entries}`,
+    `  stored  ${counted(kept.sessions, "session")}, ${counted(kept.thoughts, "thought")}, ${entries}`,
   ]
 }
 
@@ -91,12 +91,12 @@ export function searchState({ documents = 0, behind = 0, rebuilding, trouble }: 
   if (trouble !== undefined) return `does not work: ${trouble}`
   const left = behind === 0 ? "up to date" : `${counted(behind, "journal entry", "journal entries")} behind`
   const found = `${documents} turns and thoughts, ${left}`
-  return rebuilding === undefined ? found : `being built anew (${rebuilding}): ${found}`
+  return rebuilding === undefined ? found : `rebuilding (${rebuilding}): ${found}`
 }
 
 export const doctor = operation({
   name: "doctor",
-  summary: "Say what is wrong, and how to mend it",
+  summary: "Check for problems and suggest fixes",
   effect: "read",
   access: "anyone",
   on: ["http"],

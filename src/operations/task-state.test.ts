@@ -3,10 +3,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { Store } from "../domain/store.ts"
-import { makeSessions } from "../sessions/room.ts"
+import { makeSessions } from "../sessions/module.ts"
 import { makeTasks } from "../sessions/task-state.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
 import { type Call, local } from "./invoke.ts"
 import { operations } from "./list.ts"
 import type { Services } from "./services.ts"
@@ -37,7 +37,7 @@ const ask = (id: string, input: Record<string, unknown>) =>
   })
 
 test("a step may be a number, an empty text takes out, and what is loaded says whose it is", async () => {
-  expect(await ask("a", { operation: "load" })).toEqual({ message: "No task is saved for this project." })
+  expect(await ask("a", { operation: "load" })).toEqual({ message: "No saved task for this project." })
   await ask("a", { operation: "save", current_task: "mend", current_task_id: "m-1", last_completed_step: 0 })
   const saved = await ask("a", { operation: "save", current_task_id: " ", pending_messages: ["m-2"] })
   expect(saved).toEqual({

@@ -1,16 +1,16 @@
 import * as z from "zod"
-import type { Step, TaskState } from "../domain/task-state.ts"
+import type { TaskState, TaskStep } from "../domain/task-state.ts"
 import { operation } from "./operation.ts"
 
 export const taskState = operation({
   name: "task_state",
-  summary: "Keep what you are working on, after each step, so that the next session can go on; load or clear it.",
+  summary: "Save your work after each step so that the next session can continue; load or clear it.",
   effect: "write",
   access: "agent",
   on: ["mcp", "http"],
   tool: { set: "queue", alwaysLoad: true, isBrief: true },
   input: z.strictObject({
-    operation: z.enum(["save", "load", "clear"]).describe("save leaves what is not given; an empty text takes it out"),
+    operation: z.enum(["save", "load", "clear"]).describe("save keeps omitted fields; an empty text clears one"),
     current_task: z.string().max(4_000).optional(),
     current_task_id: z.string().max(200).optional(),
     last_completed_step: z.union([z.string().max(1_000), z.number()]).optional(),
@@ -46,7 +46,7 @@ export const taskState = operation({
       return { message: "Saved.", is_own: true, ...view(state) }
     }
     const { state, isOwn } = await (input.operation === "load" ? tasks.load(caller) : tasks.clear(caller))
-    if (!state) return { message: "No task is saved for this project." }
+    if (!state) return { message: "No saved task for this project." }
     const whose = isOwn
       ? "this session's"
       : `session ${state.nativeSessionId || "unknown"}'s, the newest of the project`
@@ -63,7 +63,7 @@ function given(value: string | undefined): string | null | undefined {
   return value === undefined ? undefined : value.trim() || null
 }
 
-const givenStep = (value: Step | undefined) => (typeof value === "number" ? value : given(value))
+const givenStep = (value: TaskStep | undefined) => (typeof value === "number" ? value : given(value))
 
 function view(state: TaskState) {
   return {

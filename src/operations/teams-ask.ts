@@ -2,17 +2,16 @@ import * as z from "zod"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { IF_OPEN } from "../domain/pair.ts"
 import { because } from "../domain/reason.ts"
+import { DAY_MS, HOUR_MS } from "../lib/time.ts"
+import type { Permits } from "../permissions/permits.ts"
 import type { AskState } from "../teams/asks.ts"
-import type { Permits } from "../teams/permits.ts"
 import { operation } from "./operation.ts"
 
-const HOUR_MS = 60 * 60 * 1000
-const DAY_MS = 24 * HOUR_MS
 const DEFAULT_TIMEOUT_MS = 30_000
 
-const fromTeam = z.string().min(1).optional()
+const fromTeam = z.string().min(1).optional().describe("Asking team")
 const threadId = z.string().min(1).max(100).optional().describe("Another thread, another session")
-const timeout = z.int().min(0).max(HOUR_MS).default(DEFAULT_TIMEOUT_MS).describe("Milliseconds to wait; 0: not at all")
+const timeout = z.int().min(0).max(HOUR_MS).default(DEFAULT_TIMEOUT_MS).describe("Milliseconds to wait; 0: do not wait")
 
 export const AskView = z.object({
   status: z.enum(DELIVERY_STATES),
@@ -30,7 +29,7 @@ export const AskView = z.object({
 
 export const teamsAsk = operation({
   name: "teams_ask",
-  summary: "Ask a team's agent, and get its answer; it remembers what you asked before",
+  summary: "Ask a team's agent and get its answer; it remembers earlier questions",
   effect: "write",
   access: "anyone",
   on: ["mcp", "http", "cli"],
@@ -58,7 +57,7 @@ export const teamsAsk = operation({
 
 export const teamsSendMessage = operation({
   name: "teams_send_message",
-  summary: "As teams_ask, if you like without waiting for the answer",
+  summary: "Like teams_ask, optionally without waiting for the answer",
   effect: "write",
   access: "anyone",
   on: ["mcp", "http"],
@@ -83,7 +82,7 @@ export const teamsSendMessage = operation({
 
 export const teamsNotify = operation({
   name: "teams_notify",
-  summary: "Leave a notice that the team's next session reads; nobody answers",
+  summary: "Leave a notice for the team's next session; it is not answered",
   effect: "write",
   access: "anyone",
   on: ["mcp", "http", "cli"],
@@ -98,7 +97,7 @@ export const teamsNotify = operation({
     ttlDays: z.number().positive().max(3_650).default(30),
   }),
   output: z.object({ messageId: z.string(), expiresAt: z.string() }),
-  text: ({ messageId, expiresAt }) => `Left as ${messageId}, until ${expiresAt.slice(0, 10)}.`,
+  text: ({ messageId, expiresAt }) => `Left notice ${messageId}, until ${expiresAt.slice(0, 10)}.`,
   async run({ teams }, { toTeam, message, fromTeam, ttlDays }, caller) {
     const wish = { team: toTeam, text: message, fromTeam, ttlMs: ttlDays * DAY_MS }
     const { messageId, expiresAtMs } = await teams.notify(caller, wish)
@@ -108,13 +107,13 @@ export const teamsNotify = operation({
 
 export const teamsFollow = operation({
   name: "teams.follow",
-  summary: "What a team's agent says while it answers, after so many characters",
+  summary: "Stream a team agent's answer as it is written, from a character offset",
   effect: "read",
   access: "anyone",
   on: ["http"],
   input: z.strictObject({
     messageId: z.string().min(1).describe("The question's id"),
-    from: z.int().min(0).default(0).describe("Characters that are known already"),
+    from: z.int().min(0).default(0).describe("Characters already received"),
     timeout: z.int().min(0).max(60_000).default(10_000).describe("Milliseconds to wait for more"),
   }),
   output: AskView.extend({ text: z.string(), at: z.number(), doing: z.string().optional() }),
@@ -163,7 +162,7 @@ export async function viewWaiting(
 type AskOutput = z.output<typeof AskView>
 
 export function askText(output: AskOutput): string {
-  return answerText(output, `Ask again with teams_status {"messageId":"${output.messageId}"}.`)
+  return answerText(output, `Check again with teams_status {"messageId":"${output.messageId}"}.`)
 }
 
 /** A person has no tools. */
@@ -172,7 +171,7 @@ export function askTextForPeople(output: AskOutput): string {
 }
 
 function answerText({ status, messageId, answer, to, reason, contextIsNew }: AskOutput, next: string): string {
-  const note = contextIsNew ? [`(${to} began a new session: it knows little of what was said before.)`] : []
+  const note = contextIsNew ? [`(${to} started a new session and has little of the earlier context.)`] : []
   if (answer !== undefined) return [...note, answer].join("\n")
   const why = reason === undefined ? "" : `: ${reason}`
   return `${messageId} to ${to} is ${status}${why}. ${next}`

@@ -57,8 +57,8 @@ export const teamsStatus = operation({
   command: "teams status",
   positional: ["team"],
   input: z.strictObject({
-    team: z.string().min(1).optional(),
-    messageId: z.string().min(1).optional(),
+    team: z.string().min(1).optional().describe("Team"),
+    messageId: z.string().min(1).optional().describe("Message"),
   }),
   output: z.object({
     teams: z.array(
@@ -104,7 +104,7 @@ export const teamsStatus = operation({
         ? "No teams."
         : table(["TEAM", "AGENT", "THREADS", "WAITING", "AT", ...(hasHookless ? ["MAIL"] : [])], rows),
       processes.length === 0
-        ? `No process runs for them; ${pairs.length} threads (throughline teams threads).`
+        ? `No process is running for them; ${counted(pairs.length, "thread")} (throughline teams threads).`
         : table(["PID", "PAIR", "THREAD", "STATE", "MEMORY", "USED"], running),
       ...foundlings.slice(0, MOST_SHOWN).map(foundlingText),
     ].join("\n\n")
@@ -142,7 +142,7 @@ export const teamsStatus = operation({
 
 export const teamsThreads = operation({
   name: "teams.threads",
-  summary: "List who has asked whom, in which thread, and whether its agent is awake",
+  summary: "List pairs: who asked whom, in which thread, and whether the agent is awake",
   effect: "read",
   access: "anyone",
   on: ["http", "cli"],
@@ -151,7 +151,7 @@ export const teamsThreads = operation({
   output: z.object({ pairs: z.array(PairView) }),
   text: ({ pairs }) =>
     pairs.length === 0
-      ? "Nobody has asked anybody yet: throughline ask <team> <question>"
+      ? "No questions asked yet: throughline ask <team> <question>"
       : table(
           ["FROM", "TO", "THREAD", "MESSAGES", "PER SESSION", "STATUS", "PROCESS", "CREATED", "USED", "SESSION"],
           pairs.map((pair) => [
@@ -172,7 +172,7 @@ export const teamsThreads = operation({
 
 export const teamsControl = operation({
   name: "teams_control",
-  summary: "Act on your thread with a team, or on its process",
+  summary: "Control your pair with a team, or its process",
   effect: "write",
   access: "anyone",
   on: ["mcp", "http", "cli"],
@@ -181,11 +181,11 @@ export const teamsControl = operation({
   positional: ["operation", "team"],
   input: z.strictObject({
     operation: z.enum(CONTROLS),
-    team: z.string().min(1).optional(),
-    fromTeam: z.string().min(1).optional(),
-    threadId: z.string().min(1).max(100).optional(),
-    messageId: z.string().min(1).optional(),
-    force: z.boolean().default(false).describe("Also while it is busy"),
+    team: z.string().min(1).optional().describe("Asked team"),
+    fromTeam: z.string().min(1).optional().describe("Asking team"),
+    threadId: z.string().min(1).max(100).optional().describe("Thread"),
+    messageId: z.string().min(1).optional().describe("Message"),
+    force: z.boolean().default(false).describe("Even while it is busy"),
   }),
   output: z.object({ changed: z.boolean(), note: z.string(), messageId: z.string().optional(), pair: PairView }),
   text: ({ changed, note, pair: { from, to, threadId } }) =>
@@ -200,20 +200,20 @@ export const teamsControl = operation({
 
 export const teamsAdopt = operation({
   name: "teams.adopt",
-  summary: "Give a session to a pair: one that was begun for it and that no pair has any more",
+  summary: "Re-attach an orphaned session to a pair",
   effect: "write",
   access: "owner",
   on: ["http", "cli"],
   positional: ["session"],
   input: z.strictObject({
-    session: z.string().min(4).describe("The agent's own id of it, or the beginning: see teams status"),
-    from: z.string().min(1).optional().describe("Who asks in it; as it says itself if absent"),
-    to: z.string().min(1).optional().describe("Whose session it is; as it says itself if absent"),
-    thread: z.string().min(1).max(100).optional().describe("In which thread; as it says itself if absent"),
+    session: z.string().min(4).describe("The agent's own session id or a prefix of it, from teams status"),
+    from: z.string().min(1).optional().describe("The asking team (default: as recorded in the session)"),
+    to: z.string().min(1).optional().describe("The asked team (default: as recorded in the session)"),
+    thread: z.string().min(1).max(100).optional().describe("The thread (default: as recorded in the session)"),
   }),
   output: z.object({ pair: PairView }),
   text: ({ pair: { from, to, threadId, sessionId } }) =>
-    `${from ?? "-"} → ${to} (${threadId}) goes on with ${sessionId}.`,
+    `${from ?? "-"} → ${to} (${threadId}) continues with ${sessionId}.`,
   async run({ teams }, { session, from, to, thread }) {
     const { id } = await teams.foundlings.adopt({ session, fromTeam: from, toTeam: to, threadId: thread })
     const { pairs } = await teams.status()
@@ -236,8 +236,8 @@ function foundlingText({
   messages,
   lastUsedAt,
 }: z.output<typeof FoundlingView>): string {
-  const what = `${sessionId} was begun for ${from ?? "-"} → ${to} (${threadId}): ${counted(messages, "message")}, the last on ${lastUsedAt.slice(0, 10)}`
-  return `${what}. No pair has it: throughline teams adopt ${sessionId}`
+  const what = `${sessionId} was started for ${from ?? "-"} → ${to} (${threadId}): ${counted(messages, "message")}, the last on ${lastUsedAt.slice(0, 10)}`
+  return `${what}. Orphaned; re-attach it: throughline teams adopt ${sessionId}`
 }
 
 function viewFoundling({ session, fromTeam, toTeam, threadId }: Foundling): z.output<typeof FoundlingView> {

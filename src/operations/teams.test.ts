@@ -17,13 +17,13 @@ test("a team's colour is a square before its line, and is written out where ther
   const answer = { teams: [team("web", { color: "#E91E63" }), team("api")], troubles: [] }
   expect(teamsList.text(answer, {}).split("\n")).toEqual([
     "NAME  AGENT  SESSION  COLOR    PROJECT  NOTE",
-    "web   codex  down     #E91E63  /p/web   ",
-    "api   codex  down     -        /p/api   ",
+    "web   codex  stopped  #E91E63  /p/web   ",
+    "api   codex  stopped  -        /p/api   ",
   ])
   expect(teamsList.styled!(answer, style).split("\n")).toEqual([
     "  NAME  AGENT  SESSION  COLOR    PROJECT  NOTE",
-    "<#E91E63 ■> web   codex  down     #E91E63  /p/web   ",
-    "  api   codex  down     -        /p/api   ",
+    "<#E91E63 ■> web   codex  stopped  #E91E63  /p/web   ",
+    "  api   codex  stopped  -        /p/api   ",
   ])
 })
 

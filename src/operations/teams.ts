@@ -1,15 +1,15 @@
 import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
+import type { TargetStatus } from "../domain/messages.ts"
 import type { Team } from "../domain/team.ts"
-import type { KeptState } from "../reach/keeping/keeping.ts"
-import type { TargetStatus } from "../reach/messages/status.ts"
+import type { KeptState } from "../live/supervisor/keeping.ts"
 import { visible } from "./columns.ts"
 import { operation } from "./operation.ts"
 import { clip, coloured, fetchNote, table } from "./text.ts"
 import { HOOKLESS_VIEW, hooklessView } from "./views.ts"
 
 const name = z.string().min(1).describe("The team's name")
-const replace = z.boolean().default(false).describe("Take the place of one that is there")
+const replace = z.boolean().default(false).describe("Replace an existing one")
 
 export const TeamView = z.object({
   name: z.string(),
@@ -32,7 +32,7 @@ export const TeamView = z.object({
 
 export const teamsList = operation({
   name: "teams.list",
-  summary: "List the teams, and which of them have a session that is kept up",
+  summary: "List the teams and whether their sessions are supervised",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
@@ -75,7 +75,7 @@ function teamTable(teams: z.output<typeof TeamView>[]): string {
   const rows = teams.map((team) => [
     team.name,
     team.platform,
-    team.kept ? `${team.state}, kept` : team.fetches ? "not seen" : team.state,
+    team.fetches && !team.kept ? "not seen" : `${STATES[team.state] ?? team.state}${team.kept ? " (supervised)" : ""}`,
     ...(hasColour ? [team.color ?? "-"] : []),
     team.project,
     clip(team.note ?? (team.fetches ? fetchNote(team) : (team.description ?? "")), MOST_NOTE_CHARS),
@@ -83,12 +83,13 @@ function teamTable(teams: z.output<typeof TeamView>[]): string {
   return table(["NAME", "AGENT", "SESSION", ...(hasColour ? ["COLOR"] : []), "PROJECT", "NOTE"], rows)
 }
 
+const STATES: Record<string, string> = { up: "running", down: "stopped" }
 const MOST_NOTE_CHARS = 1_000
 const troubleLine = (trouble: string) => `! ${trouble}`
 
 export const teamsAdd = operation({
   name: "teams.add",
-  summary: "Add a team to the configuration: a name for a project and its agent",
+  summary: "Add a team: a name for a project and its agent",
   effect: "write",
   access: "owner",
   on: ["cli", "http"],
@@ -98,21 +99,24 @@ export const teamsAdd = operation({
     name,
     project: z.string().min(1).describe("The folder it works in"),
     platform: z.string().optional().describe("Its agent (default claude-code)"),
-    program: z.string().optional().describe("Where the agent's program is, if not on the path"),
+    program: z.string().optional().describe("Path to the agent's program, if not on the PATH"),
     description: z.string().optional().describe("What it does"),
-    skipPermissions: z.boolean().optional().describe("The agent asks nobody before it acts"),
-    permissionMode: z.string().optional().describe("The mode that its own sessions are started in"),
+    skipPermissions: z.boolean().optional().describe("Let the agent act without asking for permission"),
+    permissionMode: z.string().optional().describe("Permission mode of the sessions Throughline starts"),
     whenAway: z
       .enum(["keep", "resume", "start"])
       .optional()
-      .describe("When a message waits and no session is there: keep it, resume the last session, or start one"),
-    color: z.string().optional().describe("Beside its name, such as #E91E63 or crimson"),
-    chatId: z.string().optional().describe("The number of the Telegram group of its own"),
-    claudeMd: z.string().optional().describe("A file with instructions for its own sessions"),
-    settings: z.string().optional().describe("A file with the agent's settings for its own sessions"),
-    sessionFile: z.string().optional().describe("For agents without hooks: where they say which session they are"),
+      .describe("For messages while no session runs: keep them, resume the last session, or start a new one"),
+    color: z.string().optional().describe("Colour, such as #E91E63 or crimson"),
+    chatId: z.string().optional().describe("Id of the team's own Telegram group"),
+    claudeMd: z.string().optional().describe("File with instructions for the sessions Throughline starts"),
+    settings: z.string().optional().describe("File with agent settings for the sessions Throughline starts"),
+    sessionFile: z
+      .string()
+      .optional()
+      .describe("For agents without hooks: the file in which the agent reports its session"),
     taskStateFile: z.boolean().optional().describe("Also write .claude-session-state.json in the project"),
-    idleTimeout: z.int().optional().describe("Milliseconds after which a session started for a message is ended"),
+    idleTimeout: z.int().optional().describe("Idle milliseconds after which a session started for a message is ended"),
     replace,
   }),
   output: z.object({ team: TeamView }),
@@ -131,14 +135,14 @@ export const teamsAdd = operation({
 
 export const teamsRemove = operation({
   name: "teams.remove",
-  summary: "Take a team out of the configuration, and end its session if it is kept up; what was said stays",
+  summary: "Remove a team and stop its supervised session; conversations stay",
   effect: "destroy",
   access: "owner",
   on: ["cli", "http"],
   positional: ["name"],
   input: z.strictObject({ name }),
   output: z.object({ removed: z.string() }),
-  text: ({ removed }) => `${removed} is no longer a team.`,
+  text: ({ removed }) => `Removed team ${removed}.`,
   async run({ teams, keeping, telegram }, { name }) {
     teams.remove(name)
     await telegram.removeTeam(name)
@@ -150,7 +154,7 @@ export const teamsRemove = operation({
 
 export const teamsImport = operation({
   name: "teams.import",
-  summary: "Take the teams and settings of a Nexus chat map or an Iris teams.json into the configuration",
+  summary: "Import teams and settings from a Nexus chat map or an Iris teams.json",
   effect: "write",
   access: "owner",
   on: ["cli", "http"],
@@ -174,11 +178,11 @@ export const teamsImport = operation({
   run: async ({ teams }, { file, replace }, caller) => teams.take(caller, file, { replace }),
 })
 
-const RESTART = " (from the daemon's next start)"
+const RESTART = " (after the daemon's next start)"
 
 export const up = operation({
   name: "up",
-  summary: "Start a team's session in tmux and keep it up: it is started again whenever it ends",
+  summary: "Start a team's session in tmux and supervise it: it is restarted whenever it ends",
   effect: "write",
   access: "owner",
   on: ["cli", "http"],
@@ -193,11 +197,9 @@ export const up = operation({
   text: ({ team, how, attach, asks }) =>
     [
       UP[how](team),
-      ...(asks === undefined
-        ? []
-        : [`It asks: ${asks}`, "Only you may answer that: attach, and it goes on from there."]),
+      ...(asks === undefined ? [] : [`It asks: ${asks}`, "Only you can answer that: attach to the session."]),
       ...(attach === undefined ? [] : [`Attach:  ${attach}`]),
-      `End it:  throughline down ${team}`,
+      `Stop:    throughline down ${team}`,
     ].join("\n"),
   async run({ keeping }, { team }) {
     const { how, attach, asks } = await keeping.up(team)
@@ -207,7 +209,7 @@ export const up = operation({
 
 export const down = operation({
   name: "down",
-  summary: "End the session of a team that Throughline started, and keep it up no longer",
+  summary: "Stop a team's supervised session",
   effect: "write",
   access: "owner",
   on: ["cli", "http"],
@@ -224,10 +226,10 @@ export const down = operation({
     stillOpen !== undefined
       ? `${team}'s terminal is closed, but its session still takes messages: ${stillOpen}.`
       : ended
-        ? `${team}'s session is ended. Its conversation is kept: throughline up ${team} goes on with it.`
+        ? `Stopped ${team}'s session. Resume it with: throughline up ${team}`
         : kept
-          ? `${team} is kept up no longer; none of its sessions ran here.`
-          : `Nothing of ${team} ran here.`,
+          ? `${team} is no longer supervised; none of its sessions was running here.`
+          : `No session of ${team} was running.`,
   async run({ keeping, teams }, { team }) {
     const { wasKept, wasRunning, stillOpen } = await keeping.down(team)
     const known = teams.roster.list().map(({ name }) => name)
@@ -245,11 +247,11 @@ export const down = operation({
 })
 
 const UP = {
-  resumed: (team: string) => `${team} goes on with its last session, and is kept up.`,
-  started: (team: string) => `${team} has a new session, and is kept up.`,
-  running: (team: string) => `${team}'s session runs already, and is kept up.`,
+  resumed: (team: string) => `Resumed ${team}'s last session, supervised.`,
+  started: (team: string) => `Started a new session of ${team}, supervised.`,
+  running: (team: string) => `${team}'s session is already running, supervised.`,
   elsewhere: (team: string) =>
-    `A session of ${team} runs in another terminal; when that one ends, one is started here.`,
+    `A session of ${team} is running in another terminal; when it ends, one is started here.`,
 }
 
 function view(team: Team, kept?: KeptState, queue?: TargetStatus): z.output<typeof TeamView> {

@@ -57,7 +57,7 @@ export type TelegramView = z.output<typeof StatusView>
 
 export const telegramStatus = operation({
   name: "telegram.status",
-  summary: "Show the Telegram bot: its state, its group, its topics, and who may talk to it",
+  summary: "Show the Telegram bot's state, groups, topics and paired people",
   effect: "read",
   access: "anyone",
   on,
@@ -100,7 +100,7 @@ export const telegramStatus = operation({
 
 export const telegramTest = operation({
   name: "telegram.test",
-  summary: "Send a test message by Telegram, make a topic and remove it, and say what happened",
+  summary: "Test Telegram: send a message, create a topic and delete it",
   effect: "write",
   access: "owner",
   on,
@@ -113,7 +113,7 @@ export const telegramTest = operation({
   text: ({ ok, steps }) =>
     [
       ...steps.map((step) => `${step.ok ? "ok  " : "FAIL"}  ${step.what}: ${step.detail}`),
-      ok ? `It works: look at your phone (${steps[0]?.chatId}).` : "→ throughline doctor says how to mend it",
+      ok ? `It works: check your phone (${steps[0]?.chatId}).` : "→ throughline doctor suggests a fix",
     ].join("\n"),
   async run({ telegram }) {
     const steps = await telegram.test()
@@ -123,18 +123,17 @@ export const telegramTest = operation({
 
 export const telegramPair = operation({
   name: "telegram.pair",
-  summary:
-    "Get a short code: whoever sends it to the bot may talk to sessions from then on, or to one team's in its chat",
+  summary: "Create a pairing code: whoever sends it to the bot can message sessions, or only one team's in its chat",
   effect: "write",
   access: "owner",
   audited: "itself",
   on,
   input: z.strictObject({
-    team: z.string().optional().describe("Only to sessions of this team, in its own chat"),
+    team: z.string().optional().describe("Limit to sessions of this team, in its own chat"),
   }),
   output: z.object({ code: z.string(), expiresAt: z.string() }),
   text: ({ code, expiresAt }) =>
-    `Send this to the bot in Telegram: ${code}\nIt is good once, until ${expiresAt.slice(11, 16)} UTC.`,
+    `Send this to the bot in Telegram: ${code}\nValid once, until ${expiresAt.slice(11, 16)} UTC.`,
   async run({ telegram }, { team }) {
     const { code, expiresAtMs } = await telegram.pair(team)
     return { code, expiresAt: iso(expiresAtMs) }
@@ -143,10 +142,10 @@ export const telegramPair = operation({
 
 export const telegramUsers = operation({
   name: "telegram.users",
-  summary: "Show who may talk to sessions by Telegram",
+  summary: "List the people who can message sessions through Telegram",
   effect: "read",
   access: "owner",
-  accessReason: "names and numbers of people, whom nobody else has to know",
+  accessReason: "names and ids of people, which concern nobody else",
   on,
   input: z.strictObject({}),
   output: z.object({
@@ -154,14 +153,14 @@ export const telegramUsers = operation({
       z.object({
         userId: z.string(),
         name: z.string().optional(),
-        team: z.string().optional().describe("May act in the chat of this team only"),
+        team: z.string().optional().describe("Limited to this team's chat"),
         pairedAt: z.string().optional(),
       }),
     ),
   }),
   text: ({ users }) =>
     users.length === 0
-      ? "Nobody may yet: throughline telegram pair gives a code."
+      ? "Nobody yet: create a code with `throughline telegram pair`."
       : table(
           ["USER", "NAME", "WHERE", "SINCE"],
           users.map(({ userId, name, team, pairedAt }) => [
@@ -184,15 +183,15 @@ export const telegramUsers = operation({
 
 export const telegramUsersRemove = operation({
   name: "telegram.users.remove",
-  summary: "Let somebody talk to sessions by Telegram no longer",
+  summary: "Revoke a person's access through Telegram",
   effect: "write",
   access: "owner",
   audited: "itself",
   on,
   positional: ["userId"],
-  input: z.strictObject({ userId: z.string().regex(/^\d+$/).describe("The number that telegram users shows") }),
+  input: z.strictObject({ userId: z.string().regex(/^\d+$/).describe("Their id, from telegram users") }),
   output: z.object({ userId: z.string() }),
-  text: ({ userId }) => `${userId} may talk to sessions no longer.`,
+  text: ({ userId }) => `Removed ${userId}.`,
   async run({ telegram }, { userId }) {
     await telegram.remove(userId)
     return { userId }
@@ -209,8 +208,8 @@ export function botLine({ id, username, state, why, since }: NonNullable<Telegra
 const STATES: Record<NonNullable<TelegramView["bot"]>["state"], string> = {
   ok: "listening",
   conflict: "another program uses its token; waiting",
-  unauthorised: "Telegram refuses its token",
-  away: "Telegram is not reached",
+  unauthorised: "Telegram rejects its token",
+  away: "Telegram is unreachable",
   new: "not heard of yet",
 }
 
@@ -226,7 +225,7 @@ function statusText({
   doubts,
   ...figures
 }: TelegramView): string {
-  if (!bot) return "Telegram is not set up: throughline telegram setup"
+  if (!bot) return "Telegram is not set up. Run `throughline telegram setup`."
   const rights = chat && [
     chat.hasTopics ? "topics" : "NO topics",
     ...(chat.kind === "private"
@@ -248,7 +247,7 @@ function statusText({
     ...(chat ? [`chat    ${chat.title}${chat.id === undefined ? "" : ` (${chat.id})`}: ${rights!.join(", ")}`] : []),
     ...teamChats.map(teamChatLine),
     ...(moved ? [`!       telegram.chat is ${moved.from}, and the group became ${moved.to}, which is used`] : []),
-    `people  ${people === 0 ? "nobody may talk to it yet: throughline telegram pair" : `${people} may talk to it`}`,
+    `people  ${people === 0 ? "nobody has access yet: throughline telegram pair" : `${people} with access`}`,
     `topics  ${used.length === 0 ? "none yet" : used.map(([state, count]) => `${count} ${state}`).join(", ")}`,
     ...(sent.length === 0 ? [] : [`outbox  ${sent.join(", ")}`]),
     ...holds.map(({ why, since, nextAt }) => `!       on hold since ${since}, tried again at ${nextAt}: ${why}`),

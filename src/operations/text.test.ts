@@ -1,8 +1,6 @@
 import { expect, test } from "vitest"
+import { HOUR_MS, MINUTE_MS } from "../lib/time.ts"
 import { ago } from "./text.ts"
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 
 test.each([
   [-5_000, "just now"],

@@ -1,5 +1,6 @@
 import { FETCHES } from "../domain/message.ts"
 import { UNTRUSTED_LABEL } from "../domain/origin.ts"
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/time.ts"
 import type { Style } from "./operation.ts"
 import type { ConversationView, RunView, SessionView, ThoughtView, TurnView } from "./views.ts"
 
@@ -52,7 +53,7 @@ function amount({ promptCount, turnCount, thoughtCount, branchCount }: Conversat
 const MARKS: Record<TurnView["kind"], string> = {
   prompt: "> ",
   reply: "",
-  reasoning: "(thinks) ",
+  reasoning: "Thinking: ",
   tool_call: "→ ",
   tool_result: "← ",
   summary: "(summary) ",
@@ -66,13 +67,13 @@ export function turnLines(turns: TurnView[]): string[] {
     const isTool = turn.kind === "tool_call" || turn.kind === "tool_result"
     const text = isTool ? clip(turn.text, BRIEF_CHARS) : turn.text
     const tool = turn.toolName === undefined ? "" : `${turn.toolName} `
-    const gone = turn.superseded ? "[taken back] " : ""
+    const gone = turn.superseded ? "[rewound] " : ""
     return [`${gone}${MARKS[turn.kind]}${tool}${text}`, ...(isTool ? [] : [""])]
   })
 }
 
 export function runLine({ pid, pane, start, startedAt, seenAt, endedAt, end }: RunView): string {
-  const until = endedAt === undefined ? `last heard of ${seenAt}` : `ended ${endedAt} (${end})`
+  const until = endedAt === undefined ? `last seen ${seenAt}` : `ended ${endedAt} (${end})`
   const where = `${pid === undefined ? "" : `, pid ${pid}`}${pane === undefined ? "" : `, pane ${pane.split(" ").at(-1)}`}`
   return `Ran:     from ${startedAt}${start === undefined ? "" : ` (${start})`}, ${until}${where}`
 }
@@ -98,9 +99,11 @@ export function projectName(rootUri: string | undefined): string {
   }
 }
 
-/** A moment as people read it in a list. */
+/** In local time, to the minute. */
 export function minute(iso: string): string {
-  return iso.slice(0, 16).replace("T", " ")
+  const at = new Date(iso)
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
+  return local.toISOString().slice(0, 16).replace("T", " ")
 }
 
 interface FetchFacts {
@@ -112,8 +115,8 @@ interface FetchFacts {
 /** Of a team whose agent has no hooks: how it gets its mail, and what its file says of its session. */
 export function fetchNote({ sessionId, sessionFileAt, waiting }: FetchFacts, nowMs = Date.now()): string {
   const age = sessionFileAt === undefined ? "" : `, written ${ago(nowMs - Date.parse(sessionFileAt))}`
-  const session = sessionId === undefined ? "" : `; its file names session ${sessionId}${age}`
-  return `${FETCHES}${waiting === undefined ? "" : `, ${waiting} waiting`}${session}`
+  const session = sessionId === undefined ? "" : `; reported session ${sessionId}${age}`
+  return `${FETCHES}${waiting === undefined ? "" : `, ${waiting} queued`}${session}`
 }
 
 /** A row's colour as a square before it. The table's cells must be harmless: what is styled is printed as it is. */
@@ -130,9 +133,9 @@ export function ago(ms: number): string {
 }
 
 const UNITS = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
+  ["day", DAY_MS],
+  ["hour", HOUR_MS],
+  ["minute", MINUTE_MS],
 ] as const
 
 /** With one digit, which is what an average is good for. */

@@ -7,7 +7,7 @@ const MAX_THOUGHT_CHARS = 1_000_000
 export const thought = operation({
   name: "thought",
   summary:
-    "Record one step of reasoning so that it survives restarts. Number optional; a taken number is renumbered, never overwritten.",
+    "Record one reasoning step that survives restarts. Number optional; a taken one is reassigned, never overwritten.",
   effect: "write",
   access: "agent",
   on: ["mcp", "http"],
@@ -23,7 +23,7 @@ export const thought = operation({
       .int()
       .min(1)
       .optional()
-      .describe("Thought of the main line that the branch leaves; needed with branchId"),
+      .describe("Main-line thought the branch starts from; required with branchId"),
     branchId: z.string().min(1).max(200).optional(),
     sessionId: z.string().min(1).optional().describe("Default: the session last used here"),
   }),
@@ -41,7 +41,7 @@ export const thought = operation({
         ? `Thought ${out.thoughtNumber}`
         : `Thought ${out.thoughtNumber} of branch ${out.branchId}`
     const renumbered = out.renumberedFrom === undefined ? "" : ` (${out.renumberedFrom} was taken)`
-    return [`${place} kept${renumbered} in session ${out.sessionId}; ${out.thoughtCount} in all.`, out.message]
+    return [`${place} stored${renumbered} in session ${out.sessionId}; ${out.thoughtCount} in total.`, out.message]
       .filter(Boolean)
       .join(" ")
   },
@@ -59,6 +59,6 @@ export const thought = operation({
 })
 
 function startedText({ title, rootUri }: { title: string; rootUri: string | null }, advice: string): string {
-  const next = rootUri === null ? advice : "init load_context brings back an earlier one."
+  const next = rootUri === null ? advice : "init load_context restores an earlier one."
   return `Started session "${title}". ${next}`
 }

@@ -1,5 +1,6 @@
 import * as z from "zod"
 import { taskFileText } from "../domain/task-file.ts"
+import { DAY_MS } from "../lib/time.ts"
 import { operation } from "./operation.ts"
 import { clip, mark, minute, table } from "./text.ts"
 
@@ -37,8 +38,7 @@ const RestartView = z.object({
 
 export const pullUpdates = operation({
   name: "pull_updates",
-  summary:
-    "What a team's agent did since: replies, states of messages, announcements, restarts; its own agent gets its messages",
+  summary: "A team's updates: replies, message states, announcements, restarts; its own agent also gets its messages",
   effect: "write",
   access: "anyone",
   on: ["mcp", "http", "cli"],
@@ -50,8 +50,8 @@ export const pullUpdates = operation({
     since: z
       .union([z.string().min(1), z.number()])
       .optional()
-      .describe("next_since of an earlier answer, or a time (ISO 8601, or seconds since 1970); the newest if absent"),
-    limit: z.int().min(1).max(200).default(50).describe("How many at the most"),
+      .describe("next_since of an earlier answer, or a time (ISO 8601 or Unix)"),
+    limit: z.int().min(1).max(200).default(50).describe("Maximum number of results"),
   }),
   output: z.object({
     updates: z.array(UpdateView),
@@ -64,20 +64,20 @@ export const pullUpdates = operation({
       ...(updates.length === 0 ? ["Nothing new."] : updates.map(updateLine)),
       ...(session_restart ? [restartLine(session_restart)] : []),
       ...(session_restart?.task_file ? [taskFileText(session_restart.task_file)] : []),
-      `${has_more ? "There is more" : "Go on"} with since ${next_since}`,
+      `${has_more ? "More available" : "Next"}: since ${next_since}`,
     ].join("\n"),
   run: ({ updates }, { target, since, limit }, caller) => updates.pull({ target, since, limit }, caller),
 })
 
 export const teamsRestarts = operation({
   name: "teams.restarts",
-  summary: "Show which teams' sessions ended and began anew, newest first, and what they were at",
+  summary: "List restarts of team sessions, newest first, and what they were working on",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
   input: z.strictObject({
-    since: z.iso.datetime({ offset: true }).optional().describe("From this time on (default: a day ago)"),
-    limit: z.int().min(1).max(200).default(20).describe("How many at the most"),
+    since: z.iso.datetime({ offset: true }).optional().describe("From this time (default: a day ago)"),
+    limit: z.int().min(1).max(200).default(20).describe("Maximum number of results"),
   }),
   output: z.object({
     restarts: z.array(
@@ -95,9 +95,9 @@ export const teamsRestarts = operation({
   }),
   text: ({ restarts }) =>
     restarts.length === 0
-      ? "No team's session was restarted."
+      ? "No restarts."
       : table(
-          ["AT", "TEAM", "CAUSE", "SESSION", "WAITING", "WORKING ON"],
+          ["AT", "TEAM", "CAUSE", "SESSION", "QUEUED", "WORKING ON"],
           restarts.map(({ team, at, cause, workingOn, pending, sessionId }) => [
             minute(at),
             team,
@@ -120,8 +120,6 @@ export const teamsRestarts = operation({
   },
 })
 
-const DAY_MS = 24 * 60 * 60 * 1000
-
 /** One update as a person reads it. */
 export function updateLine({ created_at, type, message_id, content, untrusted }: z.output<typeof UpdateView>): string {
   const about = message_id === null || type === "message_state" ? "" : ` ${message_id}`
@@ -134,6 +132,6 @@ function restartLine({
   pending_messages,
 }: z.output<typeof RestartView>): string {
   const done = step === null ? "" : `; last completed step: ${step}`
-  const waiting = pending_messages.length === 0 ? "nothing waits" : `waiting: ${pending_messages.join(", ")}`
-  return `The session that restarted was working on: ${working_on ?? "nothing that is known"}${done}; ${waiting}.`
+  const waiting = pending_messages.length === 0 ? "no pending messages" : `pending: ${pending_messages.join(", ")}`
+  return `The restarted session was working on: ${working_on ?? "unknown"}${done}; ${waiting}.`
 }

@@ -1,11 +1,11 @@
 import * as z from "zod"
 import { withoutScope } from "../domain/ids.ts"
+import type { TargetStatus } from "../domain/messages.ts"
 import { isUntrusted } from "../domain/origin.ts"
 import type { Run } from "../domain/run.ts"
 import type { Session } from "../domain/session.ts"
 import type { Thought } from "../domain/thought.ts"
 import { TURN_KINDS, type Turn } from "../domain/turn.ts"
-import type { TargetStatus } from "../reach/messages/status.ts"
 
 /** How sessions and thoughts look from outside. Absent means no or none, which keeps answers short. */
 export const SessionView = z.object({

@@ -9,8 +9,7 @@ const HeldView = z.object({ target: z.string(), pending: z.number(), waitsFor: z
 
 export const waiting = operation({
   name: "waiting",
-  summary:
-    "Show what goes on only when a person says something: questions of agents, messages to decide about, held queues",
+  summary: "List everything that needs a person: questions, undelivered messages, blocked queues",
   effect: "read",
   access: "anyone",
   on: ["cli", "http"],
@@ -33,11 +32,13 @@ export const waiting = operation({
             ? []
             : [
                 table(
-                  ["ID", "FOR", "STATE", "MESSAGE"],
+                  ["ID", "TARGET", "STATE", "MESSAGE"],
                   messages.map(({ id, target, state, message }) => [id, target, state, clip(message, 60)]),
                 ),
               ]),
-          ...held.map(({ target, pending, waitsFor }) => `${target}: ${counted(pending, "message")}, ${waitsFor}`),
+          ...held.map(
+            ({ target, pending, waitsFor }) => `${target}: ${counted(pending, "message")} queued (${waitsFor})`,
+          ),
         ].join("\n\n"),
   async run({ permits, reach, live, sessions }) {
     const [permissions, messages, targets] = await Promise.all([

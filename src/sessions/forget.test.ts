@@ -11,12 +11,12 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { makeArchive } from "../capture/store/archive.ts"
 import type { Capture } from "../domain/capture.ts"
 import type { Store } from "../domain/store.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
-import { makeArchive } from "./capture/archive.ts"
-import { makeSessions, type SessionsRoom } from "./room.ts"
+import { makeSessions, type SessionsRoom } from "./module.ts"
 
 const caller = { surface: "local", key: "me" } as const
 let dir: string

@@ -1,5 +1,4 @@
 import { basename } from "node:path"
-import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { ForgetWish } from "../domain/forgetting.ts"
 import { type ProjectId, type SessionId, withoutScope } from "../domain/ids.ts"
@@ -7,16 +6,17 @@ import type { NewJournalEntry } from "../domain/journal.ts"
 import { REASONS } from "../domain/reason.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
+import type { Clock } from "../lib/clock.ts"
 import { lookAt } from "../lib/untrusted-file.ts"
 import { forgetInFiles, forgetInLogs, type OwnFiles } from "./forget-files.ts"
-import type { Recovery } from "./recovery.ts"
+import type { SessionRecovery } from "./recovery.ts"
 
 export interface ForgetPlan {
   /** Whole sessions, also those of which nothing is left. */
   sessions: number
   turns: number
   thoughts: number
-  /** Titles, branches, messages, tasks, topics and the like that hold the text. */
+  /** Titles, branches, messages, tasks, topics and the like that contain the text. */
   mentions: number
 }
 
@@ -46,7 +46,7 @@ const CONVERSATION_LOG = "conversation-log"
 interface Deps {
   store: Store
   clock: Clock
-  recovery: Recovery
+  recovery: SessionRecovery
   ownFiles?: OwnFiles | undefined
 }
 

@@ -6,12 +6,11 @@ import { proves } from "../../test/promises.ts"
 import type { Caller } from "../domain/caller.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
+import { rootUri } from "../lib/roots.ts"
+import { DAY_MS } from "../lib/time.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
-import { makeSessions, type SessionsRoom } from "./room.ts"
-import { rootUri } from "./roots.ts"
-
-const DAY_MS = 24 * 60 * 60 * 1000
+import { makeSessions, type SessionsRoom } from "./module.ts"
 
 let top: string
 let store: Store

@@ -1,12 +1,11 @@
-import type { Clock } from "../domain/clock.ts"
+/** What people do to sessions as a whole. Each change is one journal entry; a change to what is already so is none. */
+import type { ProjectFinder } from "../domain/project.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
-import type { ProjectFinder } from "./projects.ts"
-import type { Recovery } from "./recovery.ts"
-
-/** What people do to sessions as a whole. Each change is one journal entry; a change to what is already so is none. */
-export interface Keeping {
+import type { Clock } from "../lib/clock.ts"
+import type { SessionRecovery } from "./recovery.ts"
+export interface SessionEdits {
   rename(
     id: string,
     change: { title?: string | undefined; tags?: string[] | undefined; domain?: string | undefined },
@@ -28,9 +27,9 @@ export function makeKeeping({
   store: Store
   clock: Clock
   projects: ProjectFinder
-  recovery: Recovery
+  recovery: SessionRecovery
   redact(text: string): string
-}): Keeping {
+}): SessionEdits {
   const change = async (
     id: string,
     kind: string,

@@ -4,11 +4,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { Caller } from "../domain/caller.ts"
+import type { ProjectFinder } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
+import { rootUri } from "../lib/roots.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
-import { makeProjectFinder, type ProjectFinder } from "./projects.ts"
-import { rootUri } from "./roots.ts"
+import { makeProjectFinder } from "./projects.ts"
 
 let top: string
 let store: Store

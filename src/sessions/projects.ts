@@ -1,35 +1,14 @@
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Caller } from "../domain/caller.ts"
-import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
-import type { Project } from "../domain/project.ts"
+import type { CallerRoot, Project, ProjectFinder } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
-import { ancestorsOf, canonicalRoot, isNobodysProject, parseRoot, rootUri } from "./roots.ts"
+import type { Clock } from "../lib/clock.ts"
+import { ancestorsOf, canonicalRoot, isNobodysProject, parseRoot, rootUri } from "../lib/roots.ts"
 
 /** Shorter than it takes an agent to change a folder and call again. */
 const ROOT_KNOWN_MS = 100
-
-export interface CallerRoot {
-  /** As it was named: a subfolder, a worktree, a symlink. */
-  given: string
-  /** What it leads to, as a canonical URI. */
-  uri: string
-  /** Absent as long as nothing was kept for this root. */
-  project: Project | undefined
-  source: "argument" | "bound" | "environment" | "client" | "folder"
-}
-
-export interface ProjectFinder {
-  find(root: string): Promise<{ uri: string; project: Project | undefined }>
-  ensure(root: string): Promise<Project>
-  /** Those whose folder has this name. */
-  named(name: string): Promise<Project[]>
-  /** First that answers: argument, bound root, environment, the client's roots, the process's folder. */
-  ofCaller(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
-  /** The folder that an MCP client was started in, where that does not count as its project. */
-  uncounted(caller: Caller): string | undefined
-}
 
 export function makeProjectFinder({
   store,

@@ -8,13 +8,12 @@ import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
+import { rootUri } from "../lib/roots.ts"
+import { MINUTE_MS } from "../lib/time.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
+import { makeSessions, type SessionsRoom } from "./module.ts"
 import type { Recovered } from "./recovery.ts"
-import { makeSessions, type SessionsRoom } from "./room.ts"
-import { rootUri } from "./roots.ts"
-
-const MINUTE_MS = 60_000
 
 let top: string
 let store: Store

@@ -1,14 +1,15 @@
+/** Sessions this close to the newest one are named beside it: the caller may have meant them. */
 import type { Caller } from "../domain/caller.ts"
-import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import { newSessionId, type ProjectId, type SessionId } from "../domain/ids.ts"
+import type { CallerRoot, ProjectFinder } from "../domain/project.ts"
 import { REASONING_PLATFORM, type Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
-import type { CallerRoot, ProjectFinder } from "./projects.ts"
+import type { Clock } from "../lib/clock.ts"
+import { sessionsByPrefix } from "../lib/session-prefix.ts"
 import { cursorThought, notOurCursor, pageOf, type ThoughtsPage } from "./thoughts-page.ts"
 
-/** Sessions this close to the newest one are named beside it: the caller may have meant them. */
 const RIVAL_MS = 10 * 60 * 1000
 /** So many of the newest are looked at for one that no other agent is at work in. */
 const CHOSEN_FROM = 10
@@ -29,7 +30,7 @@ export interface Recovered {
   page: ThoughtsPage
 }
 
-export interface Recovery {
+export interface SessionRecovery {
   callerRoot(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
   /** `without`: the caller's own session, if that belongs to no project. */
   bindRoot(caller: Caller, root: string): Promise<{ uri: string; kept: boolean; without: Session | undefined }>
@@ -69,7 +70,7 @@ interface Deps {
   isAlive?: ((pid: number) => boolean) | undefined
 }
 
-export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps): Recovery {
+export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps): SessionRecovery {
   const bind = async (caller: Caller, sessionId: SessionId, { isOwn } = { isOwn: false }) => {
     if (caller.key === undefined) return
     const before = isOwn ? undefined : await store.bindings.get(caller.key)
@@ -88,11 +89,9 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
   }
 
   const get = async (idOrPrefix: string, on = store) => {
-    const exact = await on.sessions.byId(idOrPrefix as SessionId)
-    if (exact) return exact
-    const found = idOrPrefix.length >= 4 ? await on.sessions.byPrefix(idOrPrefix) : []
+    const found = await sessionsByPrefix(on, idOrPrefix)
     if (found.length > 1)
-      throw new Failure("session_ambiguous", `more than one session begins with ${idOrPrefix}`, {
+      throw new Failure("session_ambiguous", `more than one session id starts with ${idOrPrefix}`, {
         sessionId: idOrPrefix,
       })
     if (!found[0]) throw new Failure("session_not_found", `Session ${idOrPrefix} not found`, { sessionId: idOrPrefix })
@@ -138,8 +137,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
   /** Without a root each client has what it wrote itself, and nothing of the others. */
   const ownWithoutRoot = async (caller: Caller, limit: number | undefined) => {
     const session = openOnly(await ownOf(caller))
-    if (!session)
-      throw new Failure("root_unknown", "no project root is known for this client, so a sessionId is needed")
+    if (!session) throw new Failure("root_unknown", "this client's project root is unknown, so a sessionId is needed")
     const page = await pageOf(store, session, undefined, limit)
     const untouchedMs = untouched(session)
     return { session, by: "ownWithoutRoot" as const, isOthers: false, untouchedMs, otherRoot: false, rivals: [], page }

@@ -1,8 +1,8 @@
 import { join } from "node:path"
+import type { ArchiveRules } from "../domain/capture.ts"
 import { TASK_STATE_FILE, type TaskFile } from "../domain/task-file.ts"
 import { plainText } from "../domain/text.ts"
 import { textIfAny } from "../lib/untrusted-file.ts"
-import type { ArchiveRules } from "./capture/archive.ts"
 
 /** As much as `task_state` takes. */
 const MOST = { bytes: 64 * 1024, task: 4_000, step: 1_000, id: 200, pending: 100 }

@@ -11,13 +11,13 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { makeRules } from "../capture/watch/rules.ts"
 import type { Caller } from "../domain/caller.ts"
 import type { Store } from "../domain/store.ts"
 import { TASK_STATE_FILE } from "../domain/task-file.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
-import { makeRules } from "./capture/rules.ts"
-import { makeSessions, type SessionsRoom } from "./room.ts"
+import { makeSessions, type SessionsRoom } from "./module.ts"
 import { makeTasks, type Tasks } from "./task-state.ts"
 
 let dir: string

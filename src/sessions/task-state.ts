@@ -1,21 +1,20 @@
 import { join } from "node:path"
 import type { Caller } from "../domain/caller.ts"
-import type { Clock } from "../domain/clock.ts"
+import type { ArchiveRules } from "../domain/capture.ts"
 import { Failure } from "../domain/failure.ts"
-import type { Project } from "../domain/project.ts"
+import type { Project, ProjectFinder } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
 import { TASK_STATE_FILE } from "../domain/task-file.ts"
-import type { Step, TaskState } from "../domain/task-state.ts"
+import type { TaskState, TaskStep } from "../domain/task-state.ts"
 import { plainText } from "../domain/text.ts"
+import type { Clock } from "../lib/clock.ts"
+import { parseRoot } from "../lib/roots.ts"
 import { removeFile, replaceFile } from "../lib/untrusted-write.ts"
-import type { ArchiveRules } from "./capture/archive.ts"
-import type { ProjectFinder } from "./projects.ts"
-import { parseRoot } from "./roots.ts"
 
 export interface TaskWish {
   currentTask?: string | null | undefined
   currentTaskId?: string | null | undefined
-  lastCompletedStep?: Step | null | undefined
+  lastCompletedStep?: TaskStep | null | undefined
   pendingMessages?: string[] | undefined
 }
 
@@ -43,9 +42,9 @@ interface Deps {
 export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, onTrouble }: Deps): Tasks {
   const place = async (caller: Caller) => {
     const root = await projects.ofCaller(caller)
-    if (!root) throw new Failure("root_unknown", "no project root is known for this client, so there is no task of it")
+    if (!root) throw new Failure("root_unknown", "this client's project root is unknown, so it has no task")
     const dir = parseRoot(root.given, homeDir)
-    if (rules.excluded(dir)) throw new Failure("project_excluded", `nothing is kept of ${dir}`, { path: dir })
+    if (rules.excluded(dir)) throw new Failure("project_excluded", `${dir} is excluded`, { path: dir })
     return { dir, project: root.project ?? (await projects.ensure(root.given)) }
   }
 
@@ -134,7 +133,7 @@ function changed<T>(wish: T | null | undefined, before: T | null, clean: (value:
 }
 
 /** A number stays one, unless it is a secret. */
-function cleanStep(step: Step, clean: (text: string) => string): Step {
+function cleanStep(step: TaskStep, clean: (text: string) => string): TaskStep {
   const text = clean(String(step))
   return text === String(step) ? step : text
 }

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { proves } from "../../test/promises.ts"
 import type { Caller } from "../domain/caller.ts"
 import type { Store } from "../domain/store.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
-import { makeSessions, type SessionsRoom } from "./room.ts"
+import { makeSessions, type SessionsRoom } from "./module.ts"
 import type { ThoughtWish } from "./thinking.ts"
 
 let top: string

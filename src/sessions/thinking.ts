@@ -1,13 +1,12 @@
 import type { Caller } from "../domain/caller.ts"
-import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
 import type { Thought } from "../domain/thought.ts"
-import type { Recovery } from "./recovery.ts"
-
+import type { Clock } from "../lib/clock.ts"
+import type { SessionRecovery } from "./recovery.ts"
 export interface ThoughtWish {
   thought: string
   nextThoughtNeeded: boolean
@@ -35,7 +34,7 @@ export interface Thinking {
 interface Deps {
   store: Store
   clock: Clock
-  recovery: Recovery
+  recovery: SessionRecovery
   redact(text: string): string
 }
 
@@ -47,7 +46,7 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
     if (caller.key === undefined) {
       throw new Failure(
         "session_needed",
-        "this client cannot be told apart from others, so sessionId is needed with every thought",
+        "this client cannot be distinguished from others, so every thought needs a sessionId",
       )
     }
     // Refused before a session is made: an empty one would be the newest, and hide the one that was meant.

@@ -1,26 +1,34 @@
-import { makeAnalyticsTable } from "./analytics.ts"
-import { makeBindings } from "./bindings.ts"
-import { makeBots, makeBudgets, makeCards, makeHolds, makePeople, makeRoles, makeTeamPeople } from "./channels.ts"
-import { makeDeliveries } from "./deliveries.ts"
-import type { Db, StoreDialect } from "./dialect.ts"
-import { makeFollowedFolders } from "./folders.ts"
-import { makeForgetting } from "./forgetting.ts"
-import { makeJournal } from "./journal.ts"
-import { makeOrigins } from "./origins.ts"
-import { makePairs } from "./pairs.ts"
-import { makeAudit, makePermissions } from "./permissions.ts"
-import { makePosts } from "./posts.ts"
-import { makeProjects } from "./projects.ts"
-import { makeRoutes } from "./routes.ts"
-import { makeRuns } from "./runs.ts"
-import { makeSessionTable } from "./sessions.ts"
-import { makeSources } from "./sources.ts"
-import { makeTaskStates } from "./task-states.ts"
-import { makeThoughts } from "./thoughts.ts"
-import { makeTopics } from "./topics.ts"
-import { makeTurns } from "./turns.ts"
-import { makeUpdates } from "./updates.ts"
-import { makeWaitNotices } from "./wait-notices.ts"
+import { makeBindings } from "./dialects/bindings.ts"
+import type { Db, StoreDialect } from "./dialects/dialect.ts"
+import { makeAnalyticsTable } from "./tables/analytics.ts"
+import {
+  makeBots,
+  makeBudgets,
+  makeCards,
+  makeHolds,
+  makePeople,
+  makeRoles,
+  makeTeamPeople,
+} from "./tables/channels.ts"
+import { makeDeliveries } from "./tables/deliveries.ts"
+import { makeFollowedFolders } from "./tables/folders.ts"
+import { makeForgetting } from "./tables/forgetting.ts"
+import { makeJournal } from "./tables/journal.ts"
+import { makeOrigins } from "./tables/origins.ts"
+import { makePairs } from "./tables/pairs.ts"
+import { makeAudit, makePermissions } from "./tables/permissions.ts"
+import { makePosts } from "./tables/posts.ts"
+import { makeProjects } from "./tables/projects.ts"
+import { makeRoutes } from "./tables/routes.ts"
+import { makeRuns } from "./tables/runs.ts"
+import { makeSessionTable } from "./tables/sessions.ts"
+import { makeSources } from "./tables/sources.ts"
+import { makeTaskStates } from "./tables/task-states.ts"
+import { makeThoughts } from "./tables/thoughts.ts"
+import { makeTopics } from "./tables/topics.ts"
+import { makeTurns } from "./tables/turns.ts"
+import { makeUpdates } from "./tables/updates.ts"
+import { makeWaitNotices } from "./tables/wait-notices.ts"
 
 const MAKERS = {
   projects: makeProjects,

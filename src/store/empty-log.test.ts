@@ -4,8 +4,8 @@ import { join } from "node:path"
 import Database from "better-sqlite3"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import type { Store } from "../domain/store.ts"
+import { sqlite } from "./dialects/sqlite.ts"
 import { openStore } from "./open.ts"
-import { sqlite } from "./sqlite.ts"
 
 const SECRET = "correct-horse-battery-staple"
 let dir: string

@@ -3,10 +3,10 @@ import { Migrator } from "kysely/migration"
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
 import { type AllTables, allTables, tablesWhenAsked } from "./all-tables.ts"
-import type { Db, StoreDialect } from "./dialect.ts"
+import type { Db, StoreDialect } from "./dialects/dialect.ts"
+import { makeWakeUps } from "./dialects/wake-ups.ts"
 import { migrations } from "./migrations/list.ts"
-import type { Tables } from "./tables.ts"
-import { makeWakeUps } from "./wake-ups.ts"
+import type { Tables } from "./schema.ts"
 
 /** Opens the one Store on either database and brings its tables up to date, unless it is only read. */
 export async function openStore(dialect: StoreDialect, { readOnly = false } = {}): Promise<Store> {

@@ -6,9 +6,9 @@ import { newSessionId, type SessionId } from "../domain/ids.ts"
 import { PAIR_CHANNEL, pairLane } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Usage } from "../domain/turn.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
-import { type Analytics, makeAnalytics } from "./analytics.ts"
+import { type AnalyticsReports, makeAnalytics } from "./analytics.ts"
 
 /** Noon of a day of this machine's clock: some minutes more are the same day. */
 const NOON = new Date(2027, 0, 15, 12).getTime()
@@ -17,7 +17,7 @@ const DAY = 24 * 60 * MINUTE
 const ALL = { sinceMs: 0, untilMs: NOON * 2 }
 let dir: string
 let store: Store
-let analytics: Analytics
+let analytics: AnalyticsReports
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "analytics-"))
   store = await openStore(sqlite({ path: join(dir, "t.db") }))

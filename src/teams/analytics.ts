@@ -4,9 +4,10 @@ import type { DeliveryState } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/time.ts"
 
 /** What was said, asked and used, and how long it took. */
-export interface Analytics {
+export interface AnalyticsReports {
   report(wish: CountedWish): Promise<Report>
 }
 
@@ -67,11 +68,9 @@ export interface Spread {
 /** Between as many sessions others are served: the database answers on the thread that serves everybody. */
 const SESSIONS_AT_ONCE = 4
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const LASTING_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, 24 * HOUR_MS, null]
+const LASTING_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, DAY_MS, null]
 
-export function makeAnalytics({ store }: { store: Store }): Analytics {
+export function makeAnalytics({ store }: { store: Store }): AnalyticsReports {
   const spentIn = async (sessions: CountedSession[], wish: CountedWish): Promise<Row[]> => {
     const rows: Row[] = []
     for (let at = 0; at < sessions.length; at += SESSIONS_AT_ONCE) {

@@ -1,18 +1,18 @@
-import { makeBell } from "../domain/bell.ts"
+/** The courier of questions: one at a time for each pair, pairs side by side, until the signal. */
 import type { Delivery } from "../domain/delivery.ts"
 import type { DrivenSession } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { type AskPayload, askOf, NOTICE_CHANNEL, PAIR_CHANNEL, type Pair, pairLane } from "../domain/pair.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Roster } from "../domain/team.ts"
-import { superviseLoop } from "../lib/supervised-loop.ts"
-import { conclude, isFinal, stateEntry, WITH_AGENT } from "./entries.ts"
+import { makeBackoff } from "../lib/backoff.ts"
+import { makeLaneRunner } from "../lib/lane-runner.ts"
+import { makeLeases } from "../lib/leases.ts"
+import { conclude, isFinal, isWithAgent, move, WITH_AGENT } from "../lib/transitions.ts"
 import { type Handing, isHanded } from "./handing.ts"
 import type { Pool } from "./pool.ts"
-import type { Recovery } from "./recovery.ts"
-import { runTurn, type TurnDeps } from "./turn.ts"
-
-/** The courier of questions: one at a time for each pair, pairs side by side, until the signal. */
+import type { AskRecovery } from "./recovery.ts"
+import { type AskTurnDeps, runTurn } from "./turn.ts"
 export interface Asking {
   run(signal: AbortSignal): Promise<void>
   /** There may be something to do. */
@@ -29,14 +29,13 @@ export interface Asking {
   atWork(pairId: string): string | undefined
 }
 
-export interface AskingDeps extends TurnDeps {
+export interface AskingDeps extends AskTurnDeps {
   roster: Roster
   pool: Pool
-  recovery: Recovery
+  recovery: AskRecovery
   handing: Handing
   host: string
   ownerPrefix: string
-  owner: string
   /** A process that is not ours has the session: a person has it open. */
   isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
 }
@@ -48,22 +47,16 @@ interface InHand {
   done: Promise<void>
 }
 
-const LEASE_MS = 30_000
-const MOST_IN_HAND = 64
-const POLL_MS = 2_000
-const CUT_OFF_MS = 5_000
 const RETRY_MS = 1_000
 const OPEN_MS = 1_000
 /** Until then a turn that was cancelled ends by itself; then its process is ended. */
 const CANCEL_MS = 700
 
 export function makeAsking(deps: AskingDeps): Asking {
-  const { store, clock, roster, pool, recovery, handing, host, ownerPrefix, owner, onChanged, onTrouble } = deps
+  const { store, clock, roster, pool, recovery, handing, host, onChanged, onTrouble } = deps
   const inHand = new Map<string, InHand>()
-  const parked = new Map<string, number>()
-  const working = new Set<Promise<void>>()
-  const bell = makeBell()
-  let lastCutOffMs = 0
+  const leases = makeLeases({ ...deps, channel: PAIR_CHANNEL, expires: [PAIR_CHANNEL, NOTICE_CHANNEL] })
+  const backoff = makeBackoff({})
   let isAllKnown = false
 
   const settle = async (delivery: Delivery, state: "failed" | "cancelled", reason: Reason) => {
@@ -71,11 +64,8 @@ export function makeAsking(deps: AskingDeps): Asking {
     onChanged(delivery.key)
   }
   const putOff = async (delivery: Delivery, reason: Reason, ms: number) => {
-    parked.set(delivery.lane, clock.nowMs() + ms)
-    const { seq, dueAtMs } = delivery
-    await store.transaction((tx) => tx.deliveries.retry(seq, owner, dueAtMs, reason.words, { isSpared: true }), {
-      readAgain: true,
-    })
+    backoff.rest(delivery.lane, ms, clock.nowMs())
+    await leases.giveBack(delivery, reason.words)
   }
 
   const ask = async (delivery: Delivery, mine: InHand, signal: AbortSignal): Promise<void> => {
@@ -104,106 +94,59 @@ export function makeAsking(deps: AskingDeps): Asking {
   }
   const isOpened = (pair: Pair, nativeId: string) => deps.isOpenElsewhere(pair.platform, nativeId).catch(() => false)
 
-  const start = (delivery: Delivery, work: (mine: InHand) => Promise<void>) => {
-    const mine: InHand = { delivery, session: undefined, isCancelled: false, done: Promise.resolve() }
+  const start = (delivery: Delivery, work: (mine: InHand, signal: AbortSignal) => Promise<void>) => {
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    const mine: InHand = { delivery, session: undefined, isCancelled: false, done }
     inHand.set(delivery.lane, mine)
-    const done = work(mine)
-      .catch((error: unknown) => {
-        // What was begun stays leased until it is known what became of it.
-        parked.set(delivery.lane, clock.nowMs() + RETRY_MS)
+    runner.start(delivery, async (signal) => {
+      try {
+        await work(mine, signal)
+      } catch (error) {
+        backoff.rest(delivery.lane, RETRY_MS, clock.nowMs())
         isAllKnown = false
-        onTrouble(error, delivery.key)
-      })
-      .finally(() => {
-        working.delete(done)
+        throw error
+      } finally {
         inHand.delete(delivery.lane)
+        leases.drop(delivery)
         onChanged(delivery.key)
-        bell.ring()
-      })
-    mine.done = done
-    working.add(done)
+        resolve()
+      }
+    })
   }
-
-  const request = (limit: number) => ({ owner, host, leaseMs: LEASE_MS, limit, channels: [PAIR_CHANNEL] })
   const isFree = ({ lane }: Delivery) => !inHand.has(lane)
-
-  const recover = (cutOff: Delivery[], signal: AbortSignal) => {
-    for (const delivery of cutOff.filter(isFree))
-      start(delivery, async (mine) => recovery.settle(delivery, () => mine.isCancelled, signal))
-  }
+  const recover = (delivery: Delivery) =>
+    start(delivery, (mine, signal) => recovery.settle(delivery, () => mine.isCancelled, signal))
 
   /** Those that a daemon before this one had handed over: what became of them stands in the agent's records. */
   const handedOver = async (): Promise<Delivery[]> => {
     const counts = await store.deliveries.counts(PAIR_CHANNEL)
-    const lanes = counts.filter(({ state }) => WITH_AGENT.includes(state as never)).map(({ lane }) => lane)
+    const lanes = counts.filter(({ state }) => isWithAgent(state)).map(({ lane }) => lane)
     const found = await store.deliveries.ofLanes([...new Set(lanes)], { states: WITH_AGENT })
     return found.filter((delivery) => delivery.host === null || delivery.host === host)
   }
 
-  const lease = (except: string[], room: number) =>
-    // A lease that a power cut undoes is taken again: no disk is waited for.
-    store.transaction(
-      async (tx) => {
-        const nowMs = clock.nowMs()
-        for (const channel of [PAIR_CHANNEL, NOTICE_CHANNEL]) {
-          const expired = await tx.deliveries.expire(channel, nowMs)
-          await tx.journal.append(expired.map((one) => stateEntry(one, "expired", nowMs, because("expired"))))
-        }
-        return tx.deliveries.lease({ ...request(room), exceptLanes: except }, nowMs)
+  const runner = makeLaneRunner({
+    name: "team questions",
+    ...{ clock, leases, backoff, onTrouble },
+    most: 64,
+    handler: {
+      async sweep() {
+        if (!isAllKnown) for (const delivery of (await handedOver()).filter(isFree)) recover(delivery)
+        isAllKnown = true
       },
-      { readAgain: true },
-    )
-
-  const round = async (signal: AbortSignal) => {
-    const nowMs = clock.nowMs()
-    if (nowMs - lastCutOffMs >= CUT_OFF_MS) {
-      lastCutOffMs = nowMs
-      if (!isAllKnown) recover(await handedOver(), signal)
-      isAllKnown = true
-      recover(await store.deliveries.cutOff(request(MOST_IN_HAND), nowMs), signal)
-    }
-    for (const [lane, untilMs] of parked) if (untilMs <= nowMs) parked.delete(lane)
-    const room = MOST_IN_HAND - inHand.size
-    if (room <= 0) return
-    const found = await lease([...inHand.keys(), ...parked.keys()], room)
-    for (const delivery of found) start(delivery, (mine) => ask(delivery, mine, signal))
-  }
-
-  const renew = async () => {
-    for (const { delivery } of inHand.values())
-      if (delivery) await store.deliveries.renew(delivery.seq, owner, LEASE_MS, clock.nowMs())
-  }
-
-  const nextMs = () =>
-    Math.max(10, Math.min(POLL_MS, ...[...parked.values()].map((untilMs) => untilMs - clock.nowMs())))
+      recover: (delivery) => (isFree(delivery) ? recover(delivery) : leases.drop(delivery)),
+      except: () => inHand.keys(),
+      take: (delivery) => start(delivery, (mine, signal) => ask(delivery, mine, signal)),
+      failed: ({ key }, error) => onTrouble(error, key),
+      close: pool.close,
+    },
+  })
 
   return {
-    async run(signal) {
-      const everyMs = LEASE_MS / 3
-      const renewing = superviseLoop({ name: "question leases", signal, everyMs, round: renew, onTrouble })
-      let isOpen = false
-      const stop = () => bell.ring()
-      signal.addEventListener("abort", stop)
-      await superviseLoop({
-        name: "team questions",
-        signal,
-        onTrouble,
-        async round(_, alive) {
-          if (!isOpen) await store.deliveries.endLeases(ownerPrefix, owner, clock.nowMs())
-          isOpen = true
-          await round(signal)
-          alive()
-          await bell.wait(nextMs())
-        },
-      })
-      await renewing
-      signal.removeEventListener("abort", stop)
-      await pool.close()
-      await Promise.all(working)
-    },
+    run: runner.run,
     ring() {
-      parked.clear()
-      bell.ring()
+      backoff.release()
+      runner.ring()
     },
     current(pairId) {
       const { delivery } = inHand.get(pairLane(pairId)) ?? {}
@@ -232,12 +175,9 @@ export function makeAsking(deps: AskingDeps): Asking {
         if (isForOpen()) await mine.done
         return true
       }
-      const isTaken = await store.transaction(async (tx) => {
-        if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", CANCELLED.words, clock.nowMs())))
-          return false
-        await tx.journal.append([stateEntry(delivery, "cancelled", clock.nowMs(), CANCELLED)])
-        return true
-      })
+      const isTaken = await store.transaction((tx) =>
+        move(tx, delivery, ["queued"], "cancelled", clock.nowMs(), CANCELLED),
+      )
       onChanged(id)
       return isTaken
     },
@@ -249,7 +189,7 @@ export function makeAsking(deps: AskingDeps): Asking {
         return await work()
       } finally {
         inHand.delete(lane)
-        bell.ring()
+        runner.ring()
       }
     },
   }

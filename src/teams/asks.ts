@@ -1,4 +1,4 @@
-import type { Clock } from "../domain/clock.ts"
+/** Questions of teams to teams: taken in once, and told of until they are settled. */
 import type { Delivery, DeliveryState } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { newMessageId } from "../domain/ids.ts"
@@ -6,15 +6,15 @@ import { type AskPayload, askerOf, askOf, type IfOpen, NOTICE_CHANNEL, PAIR_CHAN
 import { because, shownReason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
-import { isFinal, stateEntry } from "./entries.ts"
+import type { Clock } from "../lib/clock.ts"
+import { DAY_MS } from "../lib/time.ts"
+import { checkText, enqueue, isFinal, MAX_ATTEMPTS } from "../lib/transitions.ts"
 import type { News } from "./news.ts"
-import type { Pairing } from "./pairs.ts"
+import type { PairSessions } from "./pairs.ts"
 import type { Words } from "./words.ts"
-
-/** Questions of teams to teams: taken in once, and told of until they are settled. */
 export interface Asks {
   /** Kept for good when it answers with the message's id. A second one under the same key is the first. */
-  put(wish: AskWish): Promise<string>
+  put(wish: AskRequest): Promise<string>
   state(id: string): Promise<AskState>
   /** Its state when it is settled, or when the time is over. */
   wait(id: string, ms: number, onProgress?: (message: string) => void): Promise<AskState>
@@ -22,7 +22,7 @@ export interface Asks {
   follow(id: string, wish: { from: number; ms: number }): Promise<AskState & { said: ReturnType<Words["since"]> }>
 }
 
-export interface AskWish {
+export interface AskRequest {
   fromTeam: string | null
   sender: string
   chain: string[]
@@ -56,7 +56,7 @@ export interface AskState {
 export interface AsksDeps {
   store: Store
   clock: Clock
-  pairing: Pairing
+  pairing: PairSessions
   news: News
   words: Words
   settings: { maxMessageBytes: number }
@@ -66,9 +66,7 @@ export interface AsksDeps {
 
 const HANDED = because("handed").words
 /** Who asked has long gone on without it. */
-const EXPIRES_MS = 24 * 60 * 60 * 1000
-/** Only what is tried counts as an attempt, and what is not to be repeated is never tried twice. */
-const MAX_ATTEMPTS = 1_000_000
+const EXPIRES_MS = DAY_MS
 const LOOK_MS = 2_000
 const TELL_MS = 1_000
 
@@ -108,15 +106,15 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
     isSo: (now: T) => boolean,
   ) => {
     const endMs = clock.nowMs() + ms
-    for (;;) {
-      const { heard, stop } = news.listen(id, Math.min(LOOK_MS, Math.max(0, endMs - clock.nowMs())))
-      try {
+    const { wait, stop } = news.listen(id)
+    try {
+      for (;;) {
         const now = await look()
         if (isFinal(now.status) || isSo(now) || news.isEnding || clock.nowMs() >= endMs) return now
-        await heard
-      } finally {
-        stop()
+        await wait(Math.min(LOOK_MS, endMs - clock.nowMs()))
       }
+    } finally {
+      stop()
     }
   }
 
@@ -149,10 +147,7 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
         maxAttempts: MAX_ATTEMPTS,
         expiresAtMs: nowMs + EXPIRES_MS,
       }
-      await store.transaction(async (tx) => {
-        if (await tx.deliveries.enqueue(delivery, nowMs))
-          await tx.journal.append([stateEntry(delivery, "queued", nowMs)])
-      })
+      await store.transaction((tx) => enqueue(tx, delivery, nowMs))
       onQueued()
       return id
     },
@@ -176,15 +171,4 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
       return until(id, ms, look, ({ status, said }) => said.text !== "" || status !== first.state)
     },
   }
-}
-
-export function checkText(text: string, parameter: string, maxBytes: number): void {
-  if (text.trim() === "") throw new Failure("bad_input", `${parameter} is empty`, { parameter })
-  const bytes = Buffer.byteLength(text)
-  if (bytes > maxBytes)
-    throw new Failure(
-      "too_large",
-      `${parameter} has ${bytes.toLocaleString("en")} bytes; queue.maxMessageBytes allows ${maxBytes.toLocaleString("en")}`,
-      { parameter },
-    )
 }

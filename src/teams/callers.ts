@@ -106,5 +106,3 @@ export function makeCallers({ store, roster, clients, asking, hasOwnServer }: Ca
     },
   }
 }
-
-export type Callers = ReturnType<typeof makeCallers>

@@ -4,7 +4,7 @@ import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
 import type { Asking } from "./asking.ts"
 import type { Asker } from "./callers.ts"
-import type { Pairing } from "./pairs.ts"
+import type { PairSessions } from "./pairs.ts"
 import type { Pool } from "./pool.ts"
 
 export interface ControlWish {
@@ -29,7 +29,7 @@ export interface Controlled {
 export interface ControlDeps {
   store: Store
   roster: Roster
-  pairing: Pairing
+  pairing: PairSessions
   pool: Pool
   asking: Asking
 }
@@ -63,7 +63,7 @@ export function makeControl({ store, roster, pairing, pool, asking }: ControlDep
   const teamOf = ({ toTeam }: Pair): Team => {
     const team = roster.byName(toTeam)
     if (team) return team
-    throw new Failure("bad_input", `the team ${toTeam} is not in the configuration any more`, { parameter: "team" })
+    throw new Failure("bad_input", `the team ${toTeam} is no longer in the configuration`, { parameter: "team" })
   }
 
   /** With nothing asked of the pair meanwhile; what runs is ended first, if that is forced. */
@@ -112,7 +112,7 @@ export function makeControl({ store, roster, pairing, pool, asking }: ControlDep
       }),
     async fork(pair) {
       const { threadId } = await pairing.fork(pair)
-      return { changed: true, note: `the thread ${threadId} goes on from here by itself` }
+      return { changed: true, note: `the thread ${threadId} continues from here on its own` }
     },
     archive: (pair, { force }) =>
       quietly(pair, force, async () => {
@@ -124,7 +124,7 @@ export function makeControl({ store, roster, pairing, pool, asking }: ControlDep
       quietly(pair, force, async () => {
         await pool.sleep(pair.id, { force })
         await store.pairs.update(pair.id, { nativeId: null, isMade: false, madeAtMs: null, status: "active" })
-        return { changed: pair.nativeId !== null, note: "the next question begins a new session" }
+        return { changed: pair.nativeId !== null, note: "the next question starts a new session" }
       }),
   }
 

@@ -1,13 +1,13 @@
-import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Pair } from "../domain/pair.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
+import type { Clock } from "../lib/clock.ts"
 import type { Asking } from "./asking.ts"
 import { type Heading, headingIn } from "./heading.ts"
-import type { Pairing } from "./pairs.ts"
+import type { PairSessions } from "./pairs.ts"
 
 /** Sessions that were begun for a pair and that no pair has: the store was lost, or set back. They can be adopted. */
 export interface Foundlings {
@@ -36,7 +36,7 @@ export interface FoundlingsDeps {
   store: Store
   clock: Clock
   roster: Roster
-  pairing: Pairing
+  pairing: PairSessions
   asking: Pick<Asking, "alone">
   /** What is kept of the platform's conversations in this very folder, the newest first. */
   sessionsIn(platform: string, projectDir: string): Promise<Session[]>
@@ -124,7 +124,7 @@ export function makeFoundlings(deps: FoundlingsDeps): Foundlings {
       const to = toTeam ?? offered?.toTeam
       const thread = threadId ?? offered?.threadId
       if (to === undefined || thread === undefined)
-        throw refuse("does not say for whom it was begun: name the team by to, and the thread")
+        throw refuse("does not record its pair: pass to (the team) and thread")
       const pair = await pairing.ensure(fromTeam ?? offered?.fromTeam ?? null, teamNamed(to, "to"), thread)
       return asking.alone(pair, async () => {
         const now = (await store.pairs.byId(pair.id)) ?? pair

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
-import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Priority, Sender } from "../domain/message.ts"
@@ -7,7 +5,9 @@ import { type AskPayload, askOf, type Pair } from "../domain/pair.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
-import { conclude, isFinal, stateEntry, WITH_AGENT } from "./entries.ts"
+import type { Clock } from "../lib/clock.ts"
+import { pause } from "../lib/time.ts"
+import { conclude, isFinal, isWithAgent, move } from "../lib/transitions.ts"
 import { headingOf } from "./heading.ts"
 
 /** Questions for a session that a person has open: said there as a message, and answered by what is replied there. */
@@ -85,14 +85,14 @@ export function makeHanding(deps: HandingDeps): Handing {
   const withdraw = (delivery: Delivery, sessionId: SessionId, messageId: string): Promise<string> => {
     const ask = askOf(delivery)
     const named = ask.isOwners ? delivery.key : messageId
-    const text = `The question ${named} is withdrawn: nobody waits for an answer to it any more. If you are at it, leave it.`
+    const text = `The question ${named} is withdrawn: nobody is waiting for an answer any longer. If you are working on it, stop.`
     return sendTo(sessionId, { text, sender: senderOf(ask), key: `${delivery.key} withdrawn`, priority: "urgent" })
   }
 
   /** As far as the message is, the question is too; also when it was done between two looks. */
   const keepUp = async (delivery: Delivery, message: Delivery): Promise<void> => {
     const isDone = message.state === "done"
-    if (!isDone && !WITH_AGENT.includes(message.state as never)) return
+    if (!isDone && !isWithAgent(message.state)) return
     const { seq, leaseOwner, key } = delivery
     await store.transaction(async (tx) => {
       const nowMs = clock.nowMs()
@@ -103,8 +103,7 @@ export function makeHanding(deps: HandingDeps): Handing {
         await conclude(tx, delivery, "delivered", nowMs, IN_SESSION)
       }
       const isRunning = isDone || message.state === "running"
-      if (isRunning && (await tx.deliveries.move(seq, ["delivered"], "running", IN_SESSION.words, nowMs)))
-        await tx.journal.append([stateEntry(delivery, "running", nowMs)])
+      if (isRunning) await move(tx, delivery, ["delivered"], "running", nowMs, null, IN_SESSION.words)
     })
     onChanged(key)
   }
@@ -162,7 +161,7 @@ export function makeHanding(deps: HandingDeps): Handing {
         return
       }
       if (!isRead) break
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+      await pause(LOOK_MS, signal)
       if (signal.aborted) return
     }
     await settle(delivery, "failed", because("no_reply"))
@@ -184,7 +183,7 @@ export function makeHanding(deps: HandingDeps): Handing {
       if (id === undefined) return "settled"
       let looksClosed = 0
       let lookedAtMs = clock.nowMs()
-      for (; !signal.aborted; await sleep(LOOK_MS, undefined, { signal }).catch(() => {})) {
+      for (; !signal.aborted; await pause(LOOK_MS, signal)) {
         const message = await store.deliveries.byKey(id)
         if (!message) return "closed"
         if (isFinal(message.state)) {

@@ -7,8 +7,8 @@ import { newSessionId, type SessionId } from "../domain/ids.ts"
 import type { Permission } from "../domain/permission.ts"
 import type { Store } from "../domain/store.ts"
 import type { TurnKind } from "../domain/turn.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
 import { type MaintenanceSettings, makeMaintenance, type PairKeeper } from "./maintenance.ts"
 
 const NOW = 1_800_000_000_000

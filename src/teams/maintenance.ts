@@ -1,12 +1,13 @@
 import { setImmediate as nextTick } from "node:timers/promises"
 import type { Load } from "../domain/analytics.ts"
-import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { NewJournalEntry } from "../domain/journal.ts"
 import { PAIR_CHANNEL, type Pair, type PairStatus } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
+import type { Clock } from "../lib/clock.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
-import { WITH_AGENT } from "./entries.ts"
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/time.ts"
+import { WITH_AGENT } from "../lib/transitions.ts"
 
 /**
  * Keeps pairs usable for as long as they live: shortens long ones, goes on anew near the limit, archives unused ones.
@@ -50,15 +51,14 @@ export interface MaintenanceDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-const SWEEP_MS = 60_000
+const SWEEP_MS = MINUTE_MS
 /**
  * A session is left alone for so long after something was done to it, and until it is used again: only then is it known
  * what it carries.
  */
-const REST_MS = 10 * 60_000
+const REST_MS = 10 * MINUTE_MS
 /** An agent may take minutes to compact one session, and there may be many. */
-const STALLS_AFTER_MS = 6 * 60 * 60_000
-const DAY_MS = 24 * 60 * 60_000
+const STALLS_AFTER_MS = 6 * HOUR_MS
 /** Others are served between two slices, and the next sweep goes on where this one ended. */
 const SLICE = 500
 const MOST_SLICES = 40

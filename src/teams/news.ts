@@ -1,15 +1,17 @@
+import { type Bell, makeBell } from "../lib/bell.ts"
+
 /** Tells those who wait for a message that something happened to it. A hint: whoever waits looks again now and then. */
 export interface News {
   tell(id: string): void
   /** Nobody is to wait any longer, now or later. */
   end(): void
   readonly isEnding: boolean
-  /** Begins to listen at once; `heard` resolves at the next word, or when the time is over. */
-  listen(id: string, ms: number): { heard: Promise<void>; stop(): void }
+  /** Begins to listen at once: what is told before `wait` is not lost. */
+  listen(id: string): { wait: Bell["wait"]; stop(): void }
 }
 
 export function makeNews(): News {
-  const listeners = new Map<string, Set<() => void>>()
+  const listeners = new Map<string, Set<Bell>>()
   let isEnding = false
   return {
     get isEnding() {
@@ -17,24 +19,22 @@ export function makeNews(): News {
     },
     end() {
       isEnding = true
-      for (const stop of [...listeners.values()].flatMap((all) => [...all])) stop()
+      for (const bells of listeners.values()) for (const bell of bells) bell.ring()
     },
     tell(id) {
-      for (const listener of [...(listeners.get(id) ?? [])]) listener()
+      for (const bell of listeners.get(id) ?? []) bell.ring()
     },
-    listen(id, ms) {
-      const { promise: heard, resolve } = Promise.withResolvers<void>()
-      const all = listeners.get(id) ?? new Set()
-      listeners.set(id, all)
-      const stop = () => {
-        clearTimeout(timer)
-        all.delete(stop)
-        if (all.size === 0 && listeners.get(id) === all) listeners.delete(id)
-        resolve()
+    listen(id) {
+      const bell = makeBell()
+      const bells = listeners.get(id) ?? new Set()
+      listeners.set(id, bells.add(bell))
+      return {
+        wait: bell.wait,
+        stop() {
+          bells.delete(bell)
+          if (bells.size === 0 && listeners.get(id) === bells) listeners.delete(id)
+        },
       }
-      const timer = setTimeout(stop, ms)
-      all.add(stop)
-      return { heard, stop }
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../domain/clock.ts"
+/** What teams are told without being asked: it waits for their next session. */
 import type { Delivery } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { nameOnOneLine, quoteLines } from "../domain/framing.ts"
@@ -6,14 +6,12 @@ import { newMessageId } from "../domain/ids.ts"
 import { NOTICE_CHANNEL, type NoticePayload, noticeLane, noticeOf } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
-import { checkText } from "./asks.ts"
-import { type Settled, stateEntry } from "./entries.ts"
-
-/** What teams are told without being asked: it waits for their next session. */
+import type { Clock } from "../lib/clock.ts"
+import { checkText, enqueue, move, type Settled } from "../lib/transitions.ts"
 export interface Notices {
   put(wish: NoticeWish): Promise<{ messageId: string; expiresAtMs: number }>
   /** Hands over what waits, in order, as much as fits; what is handed over is not handed over again. */
-  take(team: string, wish: { maxChars: number; as: Settled }): Promise<Notice[]>
+  take(team: string, wish: { maxChars: number; as: Settled }): Promise<TeamNotice[]>
   /** Those that nobody has read yet, oldest first. */
   unread(): Promise<Delivery[]>
   byId(id: string): Promise<Delivery>
@@ -30,7 +28,7 @@ export interface NoticeWish {
   key: string | undefined
 }
 
-export interface Notice {
+export interface TeamNotice {
   id: string
   /** With who says it. */
   text: string
@@ -63,12 +61,7 @@ export function makeNotices({
     },
     async dismiss(id) {
       const delivery = await byId(id)
-      return store.transaction(async (tx) => {
-        const nowMs = clock.nowMs()
-        if (!(await tx.deliveries.move(delivery.seq, ["queued"], "cancelled", "dismissed", nowMs))) return false
-        await tx.journal.append([stateEntry(delivery, "cancelled", nowMs)])
-        return true
-      })
+      return store.transaction((tx) => move(tx, delivery, ["queued"], "cancelled", clock.nowMs(), null, "dismissed"))
     },
     async put({ fromTeam, sender, team, text, ttlMs, key }) {
       checkText(text, "message", settings.maxMessageBytes)
@@ -80,10 +73,7 @@ export function makeNotices({
         repeatable: true,
         expiresAtMs: nowMs + ttlMs,
       }
-      await store.transaction(async (tx) => {
-        if (await tx.deliveries.enqueue(delivery, nowMs))
-          await tx.journal.append([stateEntry(delivery, "queued", nowMs)])
-      })
+      await store.transaction((tx) => enqueue(tx, delivery, nowMs))
       const kept = await store.deliveries.byKey(messageId)
       return { messageId, expiresAtMs: kept?.expiresAtMs ?? delivery.expiresAtMs }
     },
@@ -91,7 +81,7 @@ export function makeNotices({
       store.transaction(async (tx) => {
         const nowMs = clock.nowMs()
         const waiting = await tx.deliveries.ofLanes([noticeLane(team)], { states: ["queued"], first: MOST_AT_ONCE })
-        const taken: Notice[] = []
+        const taken: TeamNotice[] = []
         let left = maxChars
         for (const delivery of waiting) {
           if ((delivery.expiresAtMs ?? nowMs + 1) <= nowMs) continue
@@ -99,8 +89,7 @@ export function makeNotices({
           const said = `[Notice ${delivery.key} from ${nameOnOneLine(sender)}, via Throughline]\n${quoteLines(text)}`
           left -= said.length
           if (left < 0) break
-          if (!(await tx.deliveries.move(delivery.seq, ["queued"], as, null, nowMs))) continue
-          await tx.journal.append([stateEntry(delivery, as, nowMs)])
+          if (!(await move(tx, delivery, ["queued"], as, nowMs))) continue
           taken.push({ id: delivery.key, text: said, atMs: delivery.createdAtMs })
         }
         return taken

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto"
-import type { Clock } from "../domain/clock.ts"
 import type { DrivenSession, Driver, DriveWish } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { newKey } from "../domain/ids.ts"
@@ -7,9 +6,10 @@ import type { Pair, PairSession } from "../domain/pair.ts"
 import { refuseSecret } from "../domain/redact.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
+import type { Clock } from "../lib/clock.ts"
 
 /** Which session two teams have, and how it is opened: the one that is there, or another that knows of it. */
-export interface Pairing {
+export interface PairSessions {
   /** However many ask for it at once, there is one. No session is made by it. */
   ensure(fromTeam: string | null, team: Team, threadId: string): Promise<Pair>
   find(fromTeam: string | null, toTeam: string, threadId: string): Promise<Pair | undefined>
@@ -32,7 +32,7 @@ export interface Opened {
   preface: string | null
 }
 
-export interface PairingDeps {
+export interface PairSessionsDeps {
   store: Store
   clock: Clock
   drivers: readonly Driver[]
@@ -61,7 +61,16 @@ export const pairId = (fromTeam: string | null, toTeam: string, threadId: string
     .digest("hex")
     .slice(0, 16)}`
 
-export function makePairing({ store, clock, drivers, start, briefOf, teamOf, redact, whereIs }: PairingDeps): Pairing {
+export function makePairing({
+  store,
+  clock,
+  drivers,
+  start,
+  briefOf,
+  teamOf,
+  redact,
+  whereIs,
+}: PairSessionsDeps): PairSessions {
   const driverOf = (team: Team): Driver => {
     const driver = drivers.find(({ platform }) => platform === team.platform)
     if (driver) return driver
@@ -232,6 +241,6 @@ function beginning({ nativeId, isMade }: Pair, lineage: PairSession[]): Beginnin
 }
 
 const PREFACES: Partial<Record<Why, string>> = {
-  lost: "[This session is new: the one before it could not be gone on with. What is known of it follows.]",
-  continued: "[This session goes on with an earlier one, which became too long. What is known of it follows.]",
+  lost: "[This session is new: the previous one could not be resumed. What is known of it follows.]",
+  continued: "[This session continues an earlier one, which became too long. What is known of it follows.]",
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Clock } from "../domain/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Pair } from "../domain/pair.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Team } from "../domain/team.ts"
+import type { Clock } from "../lib/clock.ts"
 import type { Opened } from "./pairs.ts"
 
 /** The processes that sessions of pairs run in: one for each pair, no more than allowed, none that idles for long. */

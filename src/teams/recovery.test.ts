@@ -3,20 +3,25 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
-import { processStart } from "../daemon/process-identity.ts"
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
+import { processStart } from "../daemon/process/process-identity.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { newSessionId, type SessionId } from "../domain/ids.ts"
 import { PAIR_CHANNEL, type Pair, pairLane } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
+import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { sqlite } from "../store/sqlite.ts"
 import type { Handing } from "./handing.ts"
 import { makeRecovery } from "./recovery.ts"
 
 /** How long was to be waited, one after another; it takes a fiftieth of that. */
-const { waits } = vi.hoisted(() => ({ waits: [] as number[] }))
+const { waits } = vi.hoisted(() => {
+  // Test files share their modules: one that is loaded already would keep the real clock.
+  vi.resetModules()
+  return { waits: [] as number[] }
+})
+afterAll(() => void vi.resetModules())
 vi.mock("node:timers/promises", async (original) => {
   const real = await original<typeof import("node:timers/promises")>()
   const setTimeout: typeof real.setTimeout = (ms = 0, value, options) => {
@@ -120,7 +125,7 @@ async function said(kind: Turn["kind"], text: string, more: Partial<Turn> = {}):
   await store.turns.put([{ sessionId, nativeId: `t${turns}`, kind, text, ...at, ...rest, ...more }])
 }
 const FOUND = "found in the agent's own records"
-const UNFINISHED = "Throughline was ended, and then the agent, before it had answered"
+const UNFINISHED = "Throughline stopped, and then the agent, before it answered"
 
 describe("an answer that stands in the agent's records", () => {
   test("is the question's, with its time, its tokens and its cost", async () => {
@@ -251,20 +256,20 @@ describe("without an answer", () => {
 
   test("it has failed where an agent was said to have it and does not", async () => {
     await recovery().settle(await begun({ isDelivered: true }), no, NEVER)
-    expect(await settledAs()).toEqual(["failed", "Throughline was ended before the agent had taken it"])
+    expect(await settledAs()).toEqual(["failed", "Throughline stopped before the agent accepted it"])
   })
 
   test("it is not waited for any longer once nothing is captured any more", async () => {
     records.push(async () => false)
     await recovery().settle(await begun(), no, NEVER)
-    expect(await settledAs()).toEqual(["uncertain", "nothing is captured that could tell what became of it"])
+    expect(await settledAs()).toEqual(["uncertain", "nothing is captured that could confirm it"])
     expect(reads).toHaveLength(2)
   })
 
   test("it is not known where nothing is captured, and nobody waits for that", async () => {
     records = [async () => false]
     await recovery().settle(await begun(), no, NEVER)
-    expect(await settledAs()).toEqual(["uncertain", "nothing is captured that could tell what became of it"])
+    expect(await settledAs()).toEqual(["uncertain", "nothing is captured that could confirm it"])
     expect(reads).toHaveLength(1)
   })
 
@@ -278,12 +283,12 @@ describe("without an answer", () => {
     records = [async () => false]
     await addPair({ id: "p2", toTeam: "two", nativeId: null })
     await recovery().settle(await begun({ pairId: "p2" }), no, NEVER)
-    expect(await settledAs()).toEqual(["uncertain", "nothing is captured that could tell what became of it"])
+    expect(await settledAs()).toEqual(["uncertain", "nothing is captured that could confirm it"])
   })
 
-  test("it has failed where its pair is not known any more", async () => {
+  test("it has failed where its pair no longer exists", async () => {
     await recovery().settle(await begun({ pairId: "p9" }), no, NEVER)
-    expect(await settledAs()).toEqual(["failed", "its pair is not known any more"])
+    expect(await settledAs()).toEqual(["failed", "its pair no longer exists"])
     expect(reads).toEqual([])
   })
 })

@@ -1,21 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { askOf, type Pair } from "../domain/pair.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
-import { conclude, type Settled } from "./entries.ts"
+import type { Clock } from "../lib/clock.ts"
+import { pause } from "../lib/time.ts"
+import { conclude, type Settled } from "../lib/transitions.ts"
 import { type Handing, isHanded } from "./handing.ts"
 import { isNewContext } from "./pairs.ts"
 import { workerOf } from "./turn.ts"
 
 /** Finds out what became of a question that a daemon before this one had begun with: by what the agent has kept of it. */
-export interface Recovery {
+export interface AskRecovery {
   settle(delivery: Delivery, isCancelled: () => boolean, signal: AbortSignal): Promise<void>
 }
 
-export interface RecoveryDeps {
+export interface AskRecoveryDeps {
   store: Store
   clock: Clock
   processStart(pid: number): string | undefined
@@ -33,7 +34,14 @@ const GRACE_MS = 3_000
 /** As many as a long turn may have. */
 const LAST_TURNS = 2_000
 
-export function makeRecovery({ store, clock, processStart, endProcess, readRecords, handing }: RecoveryDeps): Recovery {
+export function makeRecovery({
+  store,
+  clock,
+  processStart,
+  endProcess,
+  readRecords,
+  handing,
+}: AskRecoveryDeps): AskRecovery {
   const evidenceOf = async (delivery: Delivery, pair: Pair): Promise<Evidence> => {
     const session = pair.nativeId === null ? undefined : await store.sessions.byNative(pair.platform, pair.nativeId)
     const turns = session ? await store.turns.ofSession(session.id, { limit: LAST_TURNS }) : []
@@ -82,7 +90,7 @@ export function makeRecovery({ store, clock, processStart, endProcess, readRecor
       }
       const worker = workerOf(delivery)
       const isAtWork = () => worker !== undefined && processStart(worker.pid) === worker.start
-      if (!worker) await sleep(GRACE_MS, undefined, { signal }).catch(() => {})
+      if (!worker) await pause(GRACE_MS, signal)
       // It goes on by itself: whoever asked is told when it has ended.
       while (isAtWork() && !signal.aborted) {
         if (isCancelled()) endProcess(worker!.pid)
@@ -93,7 +101,7 @@ export function makeRecovery({ store, clock, processStart, endProcess, readRecor
       let evidence = await evidenceOf(delivery, pair)
       // Its last words may reach its file, and the file our archive, a moment after it is gone.
       for (let leftMs = GRACE_MS; evidence.kind !== "answered" && isKnown && leftMs > 0; leftMs -= LOOK_MS) {
-        await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+        await pause(LOOK_MS, signal)
         if (signal.aborted) return
         isKnown = await readRecords(pair.platform)
         evidence = await evidenceOf(delivery, pair)

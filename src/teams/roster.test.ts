@@ -139,7 +139,7 @@ describe("where folders are named in which teams may work", () => {
     }
     const roster = makeRoster({ read: () => settings, readAllowed: () => [join(dir, "allowed")] })
     expect(names(roster.list())).toEqual(["web", "all"])
-    const why = `lies in none of settings.allowedDirectories (${dir}/allowed); move it there, or name its folder there`
+    const why = `is in none of settings.allowedDirectories (${dir}/allowed); move it there, or add its folder to that list`
     expect(roster.troubles()).toEqual([
       `teams.link.project = "${dir}/srv/link": it is ${dir}/secret, which ${why}`,
       `teams.near.project = "${dir}/srv2": it ${why}`,

@@ -144,7 +144,7 @@ function allowedFolder(path: string, allowed: readonly string[]): { path: string
   if ("why" in folder || allowed.length === 0 || allowed.some((dir) => isIn(folder.path, realOr(dir)))) return folder
   const where = folder.path === path ? "it" : `it is ${folder.path}, which`
   return {
-    why: `${where} lies in none of ${ALLOWED} (${allowed.join(", ")}); move it there, or name its folder there`,
+    why: `${where} is in none of ${ALLOWED} (${allowed.join(", ")}); move it there, or add its folder to that list`,
     isAway: false,
   }
 }

@@ -1,7 +1,7 @@
 import { PAIR_CHANNEL, type Pair, pairLane } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import type { Roster } from "../domain/team.ts"
-import { WITH_AGENT } from "./entries.ts"
+import { WITH_AGENT } from "../lib/transitions.ts"
 import type { Pool, ProcessState } from "./pool.ts"
 
 export interface PairState extends Pair {

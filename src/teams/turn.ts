@@ -1,18 +1,19 @@
-import { setTimeout as sleep } from "node:timers/promises"
-import type { Clock } from "../domain/clock.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { DriverEvent, TurnEnd } from "../domain/driver.ts"
+import { errorText } from "../domain/failure.ts"
 import { ASK_NOTE, quoteLines } from "../domain/framing.ts"
 import { askOf, type Pair } from "../domain/pair.ts"
 import { because, workedOnBy, workerIn } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
-import { conclude, stateEntry } from "./entries.ts"
+import type { Clock } from "../lib/clock.ts"
+import { pause } from "../lib/time.ts"
+import { conclude, move } from "../lib/transitions.ts"
 import { headingOf } from "./heading.ts"
 import type { Use } from "./pool.ts"
 import type { Words } from "./words.ts"
 
-export interface TurnDeps {
+export interface AskTurnDeps {
   store: Store
   clock: Clock
   words: Words
@@ -24,7 +25,7 @@ export interface TurnDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-export interface Turn {
+export interface AskTurn {
   delivery: Delivery
   pair: Pair
   team: Team
@@ -34,8 +35,8 @@ export interface Turn {
 
 /** One question, from the process that takes it to its answer. Whatever becomes of it is written down. */
 export async function runTurn(
-  deps: TurnDeps,
-  { delivery, pair, team, use, isCancelled }: Turn,
+  deps: AskTurnDeps,
+  { delivery, pair, team, use, isCancelled }: AskTurn,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, words, redact, processStart, onChanged, onTrouble } = deps
@@ -62,7 +63,8 @@ export async function runTurn(
       .then(() => onChanged(id))
       .catch((error: unknown) => onTrouble(error, id))
   }
-  const run = (tx: Store) => moveToRunning(tx, delivery, clock.nowMs(), workedOn(session.pid, processStart))
+  const run = (tx: Store) =>
+    move(tx, delivery, ["delivered"], "running", clock.nowMs(), null, workedOn(session.pid, processStart))
   let isHeard = false
   words.begin(id)
   const onEvent = (event: DriverEvent) => {
@@ -113,7 +115,7 @@ const madeAtMs = (pair: Pair, { isStarted }: Use, nowMs: number) =>
 const refused = (error: unknown): TurnEnd => ({
   status: "failed",
   text: "",
-  error: error instanceof Error ? error.message : String(error),
+  error: errorText(error),
   durationMs: 0,
   usage: null,
 })
@@ -124,17 +126,12 @@ const usageOf = ({ usage }: TurnEnd) => ({
   costUsd: usage?.costUsd ?? null,
 })
 
-async function moveToRunning(tx: Store, delivery: Delivery, nowMs: number, by: string): Promise<void> {
-  if (await tx.deliveries.move(delivery.seq, ["delivered"], "running", by, nowMs))
-    await tx.journal.append([stateEntry(delivery, "running", nowMs)])
-}
-
 const AGAIN_MS = 1_000
 
 /** A disk that is full for a while costs no answer. */
 async function persist(
   signal: AbortSignal,
-  onTrouble: TurnDeps["onTrouble"],
+  onTrouble: AskTurnDeps["onTrouble"],
   id: string,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -145,7 +142,7 @@ async function persist(
     } catch (error) {
       onTrouble(error, id)
       if (signal.aborted) return
-      await sleep(AGAIN_MS, undefined, { signal }).catch(() => {})
+      await pause(AGAIN_MS, signal)
     }
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { IndexTables } from "../../src/domain/index-tables.ts"
-import { openEngine } from "../../src/recall/index/engine.ts"
+import { openEngine } from "../../src/search/index/engine.ts"
 import { addAll, docOf, makeDocs, makeQueries, refsOf, workAll } from "../fixtures/indexed.ts"
 
 export interface OpenedTables {

@@ -1,7 +1,7 @@
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { SpaceTables } from "../../src/domain/vector-tables.ts"
-import { vectorsPostgres } from "../../src/store/vectors-postgres.ts"
+import { vectorsPostgres } from "../../src/store/dialects/vectors-postgres.ts"
 import { findPgvector, type PostgresServer, startPostgres } from "../fixtures/postgres.ts"
 import { row, vectorTablesContract } from "./vector-tables.ts"
 

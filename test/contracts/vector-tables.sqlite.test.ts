@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Database from "better-sqlite3"
 import { expect, test } from "vitest"
-import { vectorsSqlite } from "../../src/store/vectors-sqlite.ts"
+import { vectorsSqlite } from "../../src/store/dialects/vectors-sqlite.ts"
 import { row, vectorTablesContract } from "./vector-tables.ts"
 
 function open() {

@@ -53,7 +53,7 @@ describe("in an agent's shell", () => {
     const { code, stdout, stderr } = await shell(`$TL ${line}`, { CLAUDECODE: "1" })
     expect([code, stdout.includes("#token=")]).toEqual([4, false])
     expect(stderr + stdout).toMatch(/for the owner only.*claude-code/s)
-    expect(stderr + stdout).toMatch(/in a terminal that no agent has started or at the dashboard/)
+    expect(stderr + stdout).toMatch(/in a terminal that no agent started or in the dashboard/)
     expect(config()).toBe(before)
   })
 

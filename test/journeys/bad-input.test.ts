@@ -421,7 +421,7 @@ describe("a disk that refuses to write", () => {
     expect(refused.code).toBe(7)
     expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: "store_readonly" } })
     const doctor = await home.run("doctor")
-    expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/FAIL +home .*cannot be written/)])
+    expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/FAIL +home .*is not writable/)])
     mount("-o", "remount,rw", disk)
     expect(await readable()).toEqual(kept)
     expect(await record("writable again")).toBe("kept")

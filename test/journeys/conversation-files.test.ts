@@ -193,9 +193,11 @@ describe("a conversation log that an agent appends to a file", () => {
     expect((await home.run("sessions", "export", "m-1")).stdout).toContain("mulgara")
     const resumed = await home.run("resume", "m-1")
     expect(resumed.code).not.toBe(0)
-    expect(resumed.stderr).toContain("conversation-log cannot go on with session")
-    expect((await home.run("send", "m-1", "hello")).stdout).toContain("is a log that an agent wrote")
-    expect((await home.run("send", sessionId, "hello")).stdout).toContain("is a log that an agent wrote")
+    expect(resumed.stderr).toContain("conversation-log cannot resume session")
+    expect((await home.run("send", "m-1", "hello")).stdout).toContain("is a log file, where no agent reads messages")
+    expect((await home.run("send", sessionId, "hello")).stdout).toContain(
+      "is a log file, where no agent reads messages",
+    )
   })
 
   test("is another session under the same id in another project, and forgotten there alone", async () => {

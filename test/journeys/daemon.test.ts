@@ -15,7 +15,7 @@ import {
 import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
-import { processStart } from "../../src/daemon/process-identity.ts"
+import { processStart } from "../../src/daemon/process/process-identity.ts"
 import { ask, BIN, homeIn, makeHome, spawnCli, type TestHome } from "../fixtures/daemon.ts"
 import { connect, type McpClient } from "../fixtures/mcp.ts"
 import { startPostgres } from "../fixtures/postgres.ts"
@@ -124,7 +124,7 @@ describe(proves("daemon.one-per-home"), () => {
     rmSync(file)
     // Nothing can be written in its place, for a while.
     mkdirSync(file)
-    const isTold = () => logged(at).some(({ msg }) => msg === "the home could not be looked at")
+    const isTold = () => logged(at).some(({ msg }) => msg === "the data directory could not be checked")
     await expect.poll(isTold, { timeout: 60_000 }).toBe(true)
     rmSync(file, { recursive: true })
     await expect.poll(() => existsSync(file), { timeout: 60_000 }).toBe(true)
@@ -252,7 +252,7 @@ describe("a daemon that dies", () => {
     expect((await at.run("stop")).stdout).toBe("Throughline stopped.\n")
     expect((await at.run("stop")).stdout).toBe("Throughline was not running.\n")
     const status = await at.run("status")
-    expect([status.code, status.stderr]).toEqual([5, expect.stringContaining("Throughline is not running")])
+    expect([status.code, status.stderr]).toEqual([5, expect.stringContaining("Throughline isn't running")])
     expect((await at.run("doctor")).stdout).toMatch(/warn +daemon +not running/)
   })
 })
@@ -295,11 +295,11 @@ describe(proves("store.damaged-file-kept-aside"), () => {
     expect((await at.run("start")).code).toBe(0)
     const { notices, store } = await at.json<{ notices: string[]; store: { thoughts: number } }>("status")
     expect(store.thoughts).toBe(0)
-    const aside = /kept aside at (\S+);/.exec(notices[0] ?? "")![1]!
+    const aside = /was moved to (\S+);/.exec(notices[0] ?? "")![1]!
     expect(readFileSync(aside).equals(damaged)).toBe(true)
     expect(statSync(aside).mode & 0o777).toBe(0o600)
     expect((await at.run("status")).stdout).toContain(aside)
-    expect((await at.run("doctor")).stdout).toMatch(/warn +damage +a damaged database was kept aside/)
+    expect((await at.run("doctor")).stdout).toMatch(/warn +damage +a damaged database was moved to/)
     expect(logged(at).filter((line) => line.level === 50)).toMatchObject([{ msg: expect.stringContaining("damaged") }])
     expect(await agent.call("init", { operation: "start_new" })).toMatchObject({ success: true })
     expect(await agent.call("thought", thought("anew"))).toMatchObject({ thoughtNumber: 1 })
@@ -312,7 +312,7 @@ describe(proves("store.damaged-file-kept-aside"), () => {
 describe("the log", () => {
   test("is shown as lines for people, or as it is, the last ones, and on", async () => {
     const at = home()
-    expect((await at.run("logs")).stdout).toBe("No log yet: the daemon was not started.\n")
+    expect((await at.run("logs")).stdout).toBe("No log yet: the daemon has not been started.\n")
     await at.run("start")
     const lines = (await at.run("logs")).stdout.trim().split("\n")
     expect(lines[0]).toMatch(/^\d{4}-\S+ info {2}starting {2}version=/)
@@ -321,7 +321,7 @@ describe("the log", () => {
     const raw = (await at.run("logs", "--json")).stdout.trim().split("\n")
     expect(raw.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(["starting", "ready"])
     const refused = await at.run("logs", "-n", "0")
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("whole number above 0")])
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("positive whole number")])
 
     const following = spawnCli(at, ["logs", "-f", "-n", "1"])
     onTestFinished(() => void following.kill("SIGKILL"))
@@ -371,7 +371,7 @@ describe("a configuration", () => {
     [
       "with a wrong secret",
       '{"database": {"url": "mysql://u:hidden@h/d"}}',
-      'database.url = "***" (FILE:1:15): must begin',
+      'database.url = "***" (FILE:1:15): must start',
     ],
   ])("file %s is refused by name, and nothing is started", async (_, text, said) => {
     writeFileSync(file, text)
@@ -478,7 +478,7 @@ describe("a configuration", () => {
     expect((await set.run("start", "--set", "http.enabled=false")).code).toBe(0)
     expect(set.registration().url).toBeUndefined()
     const again = await set.run("start", "--set", "http.enabled=true")
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("it runs already")])
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("already running")])
   })
 })
 

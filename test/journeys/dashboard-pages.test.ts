@@ -67,7 +67,7 @@ async function at<T>(path: string, what: (open: OpenPage) => Promise<T>, viewpor
   }
 }
 
-const hits = (page: Page) => page.getByRole("list", { name: "Hits" }).getByRole("listitem")
+const hits = (page: Page) => page.getByRole("list", { name: "Results" }).getByRole("listitem")
 const addressOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
 
 describe("the search page", () => {
@@ -75,12 +75,12 @@ describe("the search page", () => {
     at("/search?q=pomegranate", async ({ page, go }) => {
       await expect.poll(() => hits(page).count()).toBe(2)
       const project = page.getByRole("combobox", { name: "Project" })
-      await expect.poll(() => project.locator("option").allTextContents()).toEqual(["any project", "shop", "store"])
+      await expect.poll(() => project.locator("option").allTextContents()).toEqual(["Any project", "shop", "store"])
       await project.selectOption("store")
       await expect.poll(() => hits(page).count()).toBe(1)
       expect(await hits(page).first().textContent()).toContain("where do we keep the pomegranate juice?")
       const branch = page.getByRole("combobox", { name: "Branch" })
-      expect(await branch.locator("option").allTextContents()).toEqual(["any branch", "feature/juice"])
+      expect(await branch.locator("option").allTextContents()).toEqual(["Any branch", "feature/juice"])
       await branch.selectOption("feature/juice")
       await expect.poll(() => addressOf(page).branch).toBe("feature/juice")
       const shared = page.url()
@@ -96,8 +96,8 @@ describe("the search page", () => {
       await expect.poll(() => hits(page).count()).toBe(1)
       await page.getByRole("button", { name: "Clear: in store" }).click()
       await expect.poll(() => addressOf(page)).toEqual({ q: "pomegranate", branch: "feature/juice" })
-      await page.getByRole("combobox", { name: "Said by" }).selectOption("me")
-      await page.getByRole("button", { name: "Clear all" }).click()
+      await page.getByRole("combobox", { name: "Role" }).selectOption("You")
+      await page.getByRole("button", { name: "Clear all filters" }).click()
       await expect.poll(() => addressOf(page)).toEqual({ q: "pomegranate" })
       await expect.poll(() => hits(page).count()).toBe(2)
     }))
@@ -107,16 +107,16 @@ describe("the search page", () => {
       "/search?q=pomegranate&branch=gone&role=user",
       async ({ page }) => {
         const empty = page.locator(".empty")
-        await empty.getByText("Nothing was found for “pomegranate” on branch gone said by me.").waitFor()
+        await empty.getByText("No results for “pomegranate” on branch gone from you.").waitFor()
         expect(await page.getByRole("combobox", { name: "Branch" }).inputValue()).toBe("gone")
-        await empty.getByRole("button", { name: "Any branch" }).focus()
+        await empty.getByRole("button", { name: "Clear branch filter" }).focus()
         await page.keyboard.press("Enter")
         await hits(page).first().waitFor()
         expect(addressOf(page)).toEqual({ q: "pomegranate", role: "user" })
         // The last filter is out of sight at this width, and comes into it when the keyboard is at it.
-        const when = page.getByRole("combobox", { name: "When" })
+        const when = page.getByRole("combobox", { name: "Time" })
         await page.getByRole("searchbox").focus()
-        const isThere = () => page.evaluate<boolean>("document.activeElement.ariaLabel === 'When'")
+        const isThere = () => page.evaluate<boolean>("document.activeElement.ariaLabel === 'Time'")
         for (let step = 0; step < 8 && !(await isThere()); step++) await page.keyboard.press("Tab")
         expect(await isThere()).toBe(true)
         const rightEnd = async () => {
@@ -149,22 +149,22 @@ describe("the analytics page", () => {
       const names = await page.evaluate<string[]>(
         "[...document.querySelectorAll('[role=img]')].map((one) => one.ariaLabel)",
       )
-      expect(names).toContainEqual(expect.stringMatching(/^Prompts a day, by agent: Claude Code \d+$/))
+      expect(names).toContainEqual(expect.stringMatching(/^Prompts per day, by agent: Claude Code \d+$/))
       expect(names).toContainEqual(expect.stringMatching(/^Tokens by project: .*\d/))
-      const lasted = page.getByRole("list", { name: "Sessions by how long they lasted" }).getByRole("listitem")
+      const lasted = page.getByRole("list", { name: "Sessions by length" }).getByRole("listitem")
       expect(await lasted.count()).toBe(7)
       const sessions = (await lasted.allTextContents()).map((text) => Number(/(\d+) sessions?$/.exec(text)![1]))
       expect(sessions.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(3)
       await page
-        .getByRole("list", { name: "How soon each pair is answered" })
-        .getByText(/half within/)
+        .getByRole("list", { name: "Response time by pair" })
+        .getByText(/median/)
         .waitFor()
-      const numbers = page.locator("details", { hasText: "Numbers: Prompts a day, by agent" })
+      const numbers = page.locator("details", { hasText: "Show data: Prompts per day, by agent" })
       expect(await numbers.locator("table").isVisible()).toBe(false)
       await numbers.locator("summary").click()
       const head = await numbers.locator("thead th").allTextContents()
       expect(head).toEqual(["Day", "Claude Code"])
-      expect(await numbers.locator("tbody tr").last().textContent()).toMatch(/^All\d+$/)
+      expect(await numbers.locator("tbody tr").last().textContent()).toMatch(/^Total\d+$/)
     }))
 })
 
@@ -204,7 +204,7 @@ describe("the home page", () => {
       },
     ]
     await at("/", async ({ page }) => {
-      await page.getByText("Waits for you").waitFor()
+      await page.getByText("Needs your attention").waitFor()
       const printed = hookAsks("AskUserQuestion", { questions })
       const form = page.locator(".ask", { hasText: "Which store?" })
       await form.waitFor()
@@ -217,7 +217,7 @@ describe("the home page", () => {
       const build = group("What to build?")
       for (const name of ["Docs", "Pictures", "Tests, all of them"]) await build.getByRole("checkbox", { name }).check()
       await build.getByRole("checkbox", { name: "Docs" }).uncheck()
-      await build.getByRole("textbox", { name: "Own words: What to build?" }).fill("a poem")
+      await build.getByRole("textbox", { name: "Your answer: What to build?" }).fill("a poem")
       expect(await answer.isDisabled(), "one is not answered yet").toBe(true)
       await form.getByText("1 to answer").waitFor()
       const name = group("Which name?")
@@ -242,9 +242,9 @@ describe("the home page", () => {
       // Longer than one look lasts.
       await page.waitForTimeout(16_500)
       const printed = hookAsks("Bash", { command: "make jam" })
-      await expect.poll(() => home.textContent()).toBe("Home1 waiting for you")
+      await expect.poll(() => home.textContent()).toBe("Home1 pending")
       expect(await page.title()).toBe("(1) Throughline")
-      expect((await d.home.run("waiting")).stdout).toMatch(/asks for Bash[\s\S]*command: make jam/)
+      expect((await d.home.run("waiting")).stdout).toMatch(/wants Bash[\s\S]*command: make jam/)
       await home.click()
       await page.locator(".ask", { hasText: "make jam" }).getByRole("button", { name: "Allow", exact: true }).click()
       expect(JSON.parse(await printed).hookSpecificOutput.decision).toEqual({ behavior: "allow" })
@@ -261,10 +261,10 @@ describe("the home page", () => {
       await card.waitFor()
       await d.call("send_message", { target, message: "crack it\nSLOW 2500\nREPLY the walnut is open" })
       await card.locator(".state-busy").waitFor()
-      await expect.poll(() => card.textContent(), { timeout: 60_000 }).toMatch(/Last words: .*crack it/)
+      await expect.poll(() => card.textContent(), { timeout: 60_000 }).toMatch(/Last message: .*crack it/)
       await card.locator(".words", { hasText: "the walnut is open" }).waitFor()
       await card.locator(".state-idle").waitFor()
-      expect(await card.textContent()).toContain(`Reached by: tmux ${agent.pane.pane}`)
+      expect(await card.textContent()).toContain(`Reachable through: tmux ${agent.pane.pane}`)
       expect(await card.textContent()).toContain("Project: free")
       const link = card.getByRole("link")
       expect(await link.getAttribute("href")).toBe(`/sessions/${target.slice("session:".length)}`)
@@ -324,7 +324,7 @@ describe("the session page", () => {
     say("and now the second")
     const after = await d.sessionOf(agent)
     await at(`/sessions/${after}`, async ({ page }) => {
-      const line = page.getByRole("list", { name: "Sessions that this one is connected with" })
+      const line = page.getByRole("list", { name: "Related sessions" })
       await line.getByRole("link").waitFor()
       expect(await line.locator("[aria-current]").count()).toBe(1)
       await expect.poll(() => line.getByRole("listitem").last().getAttribute("aria-current")).toBe("true")

@@ -27,7 +27,7 @@ const region = (page: Page, name: string) => page.getByRole("region", { name })
 describe("home", () => {
   test("takes the key out of the address, keeps it for the tab, and shows nothing without it", async () => {
     const { page: own } = await openPage(d.browser, d.home)
-    await own.getByRole("heading", { name: "Now" }).waitFor()
+    await own.getByRole("heading", { name: "Home" }).waitFor()
     await expect.poll(() => own.url()).not.toContain("token")
     await own.reload()
     await own.getByRole("link", { name: "Weight of wrapped parcels" }).first().waitFor()
@@ -35,35 +35,35 @@ describe("home", () => {
     const context = await d.browser.newContext()
     const page = await context.newPage()
     await page.goto(d.home.registration().url!)
-    await page.getByRole("heading", { name: "Open it from your terminal" }).waitFor()
+    await page.getByRole("heading", { name: "Sign in from your terminal" }).waitFor()
     expect(await page.textContent("body")).not.toContain("parcels")
     await context.close()
   })
 
   test("shows what runs: who waits for a person, who sits in a terminal, with the last words", () =>
     at("/", async ({ page }) => {
-      const running = region(page, "Sessions that run now")
+      const running = region(page, "Running sessions")
       const waits = running.locator(".card[data-status=waiting]", { hasText: "infra" })
       await waits.waitFor()
-      expect(await waits.textContent()).toMatch(/waits for you: permission.*Please deploy the alarm.*ask infra/s)
+      expect(await waits.textContent()).toMatch(/needs you: permission.*Please deploy the alarm.*ask infra/s)
       const sits = running.locator(".card", { hasText: "tmux %" })
       expect(await sits.textContent()).toMatch(/Count the lamps again.*Counted again: 212 lamps.*warehouse/s)
     }))
 
   test("shows what waits for a person, and which session was restarted today", () =>
     at("/", async ({ page }) => {
-      const waiting = region(page, "What waits for you")
+      const waiting = region(page, "Needs your attention")
       await waiting.locator(".ask pre", { hasText: "npm run deploy -- alerts" }).waitFor()
       expect(await waiting.locator(".stuck[data-state=failed]").textContent()).toMatch(
-        /This did not arrive: the session ended before its turn was over.*Print the picking lists/s,
+        /Not delivered: the session ended mid-turn.*Print the picking lists/s,
       )
       expect(await waiting.locator(".stuck[data-state=uncertain]").textContent()).toMatch(
-        /It is not known whether this arrived.*Leave the refunds of order 81590/s,
+        /Delivery unconfirmed.*Leave the refunds of order 81590/s,
       )
-      await waiting.getByText("2 messages wait").waitFor()
-      const restarts = region(page, "Restarts of today")
+      await waiting.getByText("2 messages queued for storefront").waitFor()
+      const restarts = region(page, "Restarts today")
       await restarts.getByRole("link", { name: "storefront" }).waitFor()
-      expect(await restarts.textContent()).toContain("It was at: Packing slip shows the gift wrap")
+      expect(await restarts.textContent()).toContain("Was working on: Packing slip shows the gift wrap")
       await restarts.getByRole("link", { name: "storefront" }).click()
       await page.getByRole("heading", { level: 1, name: "Weight of wrapped parcels" }).waitFor()
     }))
@@ -86,11 +86,11 @@ describe("home", () => {
   test("gives a way out of what did not arrive: said again, the agent in its terminal answers; or left", () =>
     at("/", async ({ page }) => {
       const failed = page.locator(".stuck[data-state=failed]", { hasText: "Print the picking lists" })
-      await failed.getByRole("button", { name: "Say it again" }).click()
+      await failed.getByRole("button", { name: "Resend" }).click()
       await failed.waitFor({ state: "detached" })
       await page.locator(".card", { hasText: "The lists of aisle 3 are in the printer's queue again" }).waitFor()
       const uncertain = page.locator(".stuck[data-state=uncertain]")
-      await uncertain.getByRole("button", { name: "Leave it" }).click()
+      await uncertain.getByRole("button", { name: "Dismiss" }).click()
       await uncertain.waitFor({ state: "detached" })
     }))
 
@@ -109,12 +109,12 @@ describe("home", () => {
       process.kill(agent.pid, "SIGKILL")
       const stuck = page.locator(".stuck[data-state=failed]", { hasText: "long work" })
       await stuck.waitFor()
-      expect(await stuck.textContent()).toContain("This did not arrive: the session ended before its turn was over")
-      await stuck.getByRole("button", { name: "Say it again" }).click()
+      expect(await stuck.textContent()).toContain("Not delivered: the session ended mid-turn")
+      await stuck.getByRole("button", { name: "Resend" }).click()
       await stuck.waitFor({ state: "detached" })
     })
     const first = await d.call<{ state: string; reason: string }>("queue.show", { id: sent[0]! })
-    expect(first).toMatchObject({ state: "cancelled", reason: expect.stringMatching(/^said again as m-/) })
+    expect(first).toMatchObject({ state: "cancelled", reason: expect.stringMatching(/^resent as m-/) })
     const again = await d.call("queue.show", { id: first.reason.split(" ").at(-1)! })
     expect(again).toMatchObject({ state: "queued", target, from: "the owner", message: "long work\nSLOW 20000" })
     expect(await d.call("queue.settle", { id: sent[1]!, how: "leave" })).toEqual({
@@ -153,10 +153,10 @@ describe("search", () => {
       expect(new Set(await agents.allTextContents()).size).toBeGreaterThan(2)
       await page.getByRole("combobox", { name: "Agent" }).selectOption("gemini-cli")
       await expect.poll(async () => [...new Set(await agents.allTextContents())]).toEqual(["Gemini CLI"])
-      await page.getByRole("combobox", { name: "Said by" }).selectOption("user")
+      await page.getByRole("combobox", { name: "Role" }).selectOption("user")
       await expect.poll(() => page.locator(".hit").count()).toBeLessThanOrEqual(2)
       await page.getByRole("combobox", { name: "Agent" }).selectOption("aider")
-      await page.getByRole("status").filter({ hasText: "Nothing was found." }).waitFor()
+      await page.getByRole("status").filter({ hasText: "No results." }).waitFor()
       const asked = Object.fromEntries(new URL(page.url()).searchParams)
       expect(asked).toEqual({ q: "redis", agent: "aider", role: "user" })
     }))
@@ -168,9 +168,9 @@ describe("search", () => {
       await page.getByRole("button", { name: "Copy resume command" }).click()
       await page.getByRole("button", { name: "Copied" }).waitFor()
       expect(await page.evaluate("navigator.clipboard.readText()")).toContain(`claude --resume ${session.nativeId}`)
-      await page.getByRole("button", { name: "Hand over…" }).click()
+      await page.getByRole("button", { name: "Continue in…" }).click()
       await page.getByRole("dialog").getByRole("button", { name: "Codex" }).click()
-      await page.getByRole("dialog").getByText("Codex can go on with it").waitFor()
+      await page.getByRole("dialog").getByText("Continue in Codex:").waitFor()
       await page.keyboard.press("Escape")
     })
   })
@@ -180,7 +180,7 @@ describe("a session", () => {
   test("is read as it was said: formatted, tools folded to one line, compacted, with what came of it", async () => {
     const id = await d.titled("Checkout timeout is back")
     await at(`/sessions/${id}`, async ({ page, go }) => {
-      const lineage = page.getByRole("list", { name: "Sessions that this one is connected with" })
+      const lineage = page.getByRole("list", { name: "Related sessions" })
       expect(await lineage.textContent()).toMatch(
         /Checkout timeout is back.*Checkout as a saga, tried and dropped.*fork/s,
       )
@@ -223,7 +223,7 @@ describe("a session", () => {
       const box = page.getByRole("textbox", { name: "Message to the agent" })
       await box.fill("say something\nSLOW 1000\nREPLY the plums are ripe")
       await box.press("Control+Enter")
-      const sent = page.getByRole("list", { name: "Messages that you sent" }).getByRole("listitem")
+      const sent = page.getByRole("list", { name: "Sent messages" }).getByRole("listitem")
       await sent.waitFor()
       await page.evaluate(WATCH_STATES)
       await page.locator(".sent li[data-state=running]").waitFor()
@@ -305,7 +305,7 @@ describe("teams", () => {
       await page.locator(".rows", { hasText: "storefront → payments" }).first().waitFor()
       await matrix.getByRole("button", { name: /storefront → infra: .*asking/ }).waitFor()
       expect(await region(page, "Processes").textContent()).toMatch(/storefront → infra.*MB.*pid \d+/s)
-      expect(await region(page, "Queues").textContent()).toMatch(/storefront.*2 waiting/s)
+      expect(await region(page, "Queues").textContent()).toMatch(/storefront.*2 queued/s)
     }))
 
   test("a pair tells since when it is, and how many messages its sessions have on average", () =>
@@ -402,10 +402,12 @@ describe("health", () => {
       await agents.waitFor()
       const found = await agents.locator("tbody tr:not(.muted) th").allTextContents()
       expect(found.toSorted()).toEqual(["Aider", "Claude Code", "Codex", "Gemini CLI", "opencode"])
-      const finding = region(page, "Findings").locator(".finding", { hasText: "can be read by others" })
+      const finding = region(page, "Checks").locator(".finding", { hasText: "is readable by others" })
       expect(await finding.locator(".remedy").textContent()).toBe(`chmod 700 ${d.home.dir}`)
       // An agent of the demo may have said something this very moment; the page looks again.
-      await expect.poll(() => region(page, "Inside").textContent(), { timeout: 60_000 }).toMatch(/Search.* 0 behind/s)
+      await expect
+        .poll(() => region(page, "Daemon").textContent(), { timeout: 60_000 })
+        .toMatch(/Search index.* up to date/s)
     })
     chmodSync(d.home.dir, 0o700)
   })
@@ -453,15 +455,15 @@ test("every page goes on where it was when the daemon is killed and started agai
   const { url } = d.home.registration()
   const open = await openPage(d.browser, d.home, `/sessions/${id}`)
   const line = open.page.locator(".nav-end")
-  await line.filter({ hasText: "live" }).waitFor()
+  await line.filter({ hasText: "Live" }).waitFor()
   await d.home.kill()
-  await line.filter({ hasText: "connecting" }).waitFor()
+  await line.filter({ hasText: "Reconnecting" }).waitFor()
   // The page stays at its address: the daemon comes back at the same port, as it does where one is set.
   const { code } = await d.home.run("start", "--set", `http.port=${new URL(url!).port}`)
   expect(code).toBe(0)
   d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "-l", "after the night")
   d.agents.tmux("a", "send-keys", "-t", agent.pane.pane, "Enter")
-  await line.filter({ hasText: "live" }).waitFor()
+  await line.filter({ hasText: "Live" }).waitFor()
   await open.page.locator(".turn-reply", { hasText: "Done: after the night" }).waitFor()
   await open.page.context().close()
 })

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import type { Registration } from "../../src/daemon/registration.ts"
+import type { Registration } from "../../src/daemon/wiring/registration.ts"
 import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { connect } from "../fixtures/mcp.ts"
 
@@ -39,7 +39,7 @@ function somebody(): TestHome {
   made.env.TMPDIR = tmp
   return made
 }
-const placeIn = (said: string) => /a made-up shop, in (\S+)\./.exec(said)?.[1] ?? ""
+const placeIn = (said: string) => /a fictional shop, in (\S+)\./.exec(said)?.[1] ?? ""
 
 interface Live {
   status: string
@@ -154,7 +154,7 @@ describe("what is proposed", () => {
   test("says in which shape: the live agent waits, the team answers", async () => {
     const to = (part: string) => [...said].find(([command]) => command.includes(part))?.[1]
     expect(to("sessions live")).toContain("waiting (permission)")
-    expect(to("permissions")).toContain("add --demo")
+    expect(to("permissions")).toContain("Add --demo")
     expect(to("ask payments")?.split("in proportion to how the order was paid")).toHaveLength(2)
     expect(to("handoff")).toContain("codex resume")
     expect((await home.run("search", "refund rounding", "--open", "--demo")).stdout).toContain("33.34, 33.33, 33.33")
@@ -189,8 +189,12 @@ test("two messages wait for a person's word, and each has a way out", async () =
     "stuck",
   )
   expect(messages).toMatchObject([
-    { state: "failed", target: "warehouse", reason: "the session ended before its turn was over" },
-    { state: "uncertain", target: "payments", reason: "the agent has worked since, and did not say on what" },
+    { state: "failed", target: "warehouse", reason: "the session ended mid-turn" },
+    {
+      state: "uncertain",
+      target: "payments",
+      reason: "the agent has been active since but never acknowledged this message",
+    },
   ])
   await demo("queue", "settle", messages[1]!.id, "leave")
   const { newId } = await demo<{ newId: string }>("queue", "settle", messages[0]!.id, "again")
@@ -234,13 +238,13 @@ test(
   async () => {
     const { pid } = registration()
     const again = await home.run("start", "--demo")
-    expect(again.stdout).toContain("The demo runs already")
+    expect(again.stdout).toContain("The demo is already running")
     expect(registration().pid).toBe(pid)
     const running = processesOf(dir)
     expect(running.some((words) => words.includes("tmux"))).toBe(true)
     expect(running.filter((words) => words.includes("demo/agent.js")).length).toBeGreaterThanOrEqual(2)
     process.kill(pid, "SIGKILL")
-    expect((await home.run("stop", "--demo")).stdout).toContain("The demo is gone")
+    expect((await home.run("stop", "--demo")).stdout).toContain("Demo removed")
     await expectNothingLeft(home, dir)
     const { code, stderr } = await home.run("search", "refund", "--demo")
     expect(code).toBe(2)
@@ -250,13 +254,13 @@ test(
 )
 
 test("without tmux all of it is there but the agent in a terminal, and it says so", async () => {
-  expect(bareText).toContain("No agent of it sits in a terminal: tmux is not installed, or not on the daemon's PATH.")
+  expect(bareText).toContain("No agent runs in a terminal: tmux is not installed, or not on the daemon's PATH.")
   const { sessions } = await bare.json<{ sessions: Live[] }>("sessions", "live", "--demo")
   expect(sessions.map(({ status, pane }) => [status, pane])).toContainEqual(["waiting", undefined])
   const { targets } = await bare.json<{ targets: { target: string; pending: number }[] }>("queue", "--demo")
   expect(targets.find(({ target }) => target === "warehouse")?.pending).toBe(1)
   expect((await bare.run("doctor", "--demo")).stdout).toContain("All good.")
-  expect((await bare.run("stop", "--demo")).stdout).toContain("The demo is gone")
+  expect((await bare.run("stop", "--demo")).stdout).toContain("Demo removed")
   await expectNothingLeft(bare, placeIn(bareText))
 })
 

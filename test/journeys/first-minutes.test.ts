@@ -34,15 +34,15 @@ test("on a machine without agents, start says that nothing was found and offers 
   home = makeHome()
   const { code, stdout } = await home.run("start")
   expect(code).toBe(0)
-  expect(stdout).toMatch(/No agent's conversations were found on this machine \(looked for \d+ agents\)/)
+  expect(stdout).toMatch(/No agent conversations found on this machine \(checked for \d+ agents\)/)
   expect(stdout).toContain("throughline start --demo")
 })
 
 test("on a machine with agents, start imports what they said and proposes setup", async () => {
   home = withAgent()
   const { stdout } = await home.run("start")
-  expect(stdout).toContain("kept    sessions of Claude Code 1")
-  expect(stdout).toContain("Next: `throughline setup`")
+  expect(stdout).toContain("imported  1 Claude Code session")
+  expect(stdout).toContain("Next: connect your agents with `throughline setup`")
   const { started } = await home.json<{ started: boolean }>("start")
   expect(started).toBe(false)
 })
@@ -68,7 +68,7 @@ test(
     expect(Object.keys(settings.hooks)).toContain("SessionStart")
     expect(settings.permissions).toEqual({ allow: ["mcp__throughline"] })
     terminal.run("throughline setup")
-    await terminal.shows("All agents that are here are set up.")
+    await terminal.shows("All installed agents are set up.")
   },
   SLOW_MS,
 )

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { processStart } from "../../src/daemon/process-identity.ts"
+import { processStart } from "../../src/daemon/process/process-identity.ts"
 import { CLAUDES } from "../fixtures/agents.ts"
 import { type ClaudeTerminal, startClaude } from "../fixtures/claude-terminal.ts"
 import {
@@ -80,7 +80,7 @@ describe(`the mail of the real Claude Code ${version}`, () => {
       await q.send("web", "fourth pebble", { priority: "stop" }),
       await q.send("web", "fifth pebble", { priority: "urgent" }),
     ].map(({ id }) => id!)
-    for (const id of sent) await expect.poll(reason(id), SOON).toMatch(/waits for its user/)
+    for (const id of sent) await expect.poll(reason(id), SOON).toMatch(/waiting for its user/)
     claude.key("Escape")
     await isDone(asking.id!, ...sent)
     const order = wordsOf(model.requests.at(-1)!.body.messages).match(/\w+(?= pebble)/g)
@@ -105,7 +105,10 @@ describe(`the mail of the real Claude Code ${version}`, () => {
     expect(own.note).toMatch(/runs outside tmux.*Messages from others go past them/)
     const { id } = await q.mail("web", "mail from behind")
     await isDone(id!)
-    expect(await q.show(own.id!)).toMatchObject({ state: "queued", reason: expect.stringMatching(/need a terminal/) })
+    expect(await q.show(own.id!)).toMatchObject({
+      state: "queued",
+      reason: expect.stringMatching(/can only be typed into a tmux pane/),
+    })
     expect(JSON.stringify(model.requests)).not.toContain("my own words")
     await q.call("queue.cancel", { id: own.id! })
   }, 240_000)
@@ -120,7 +123,7 @@ describe(`the mail of the real Claude Code ${version}`, () => {
     await expect.poll(state(slow.id!), SOON).toBe("running")
     const stop = await q.mail("web", "leave the stones", { priority: "stop" })
     expect(stop.note).toMatch(/cannot be interrupted: it gets the message when the turn ends/)
-    await expect.poll(reason(stop.id!), SOON).toMatch(/told at the end of its turn/)
+    await expect.poll(reason(stop.id!), SOON).toMatch(/delivered at the end of its turn/)
     letGo()
     await isDone(slow.id!, stop.id!)
     expect(await q.show(stop.id!)).toMatchObject({ way: "turn" })

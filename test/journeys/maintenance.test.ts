@@ -61,7 +61,7 @@ test("near its limit a pair goes on with the next question in a new session that
   expect(after.sessionId).not.toBe(sessionId)
   expect(b.modelCalls(), "one question, one call").toBe(calls + 1)
   expect(await happens("pair.continued")).toMatchObject({ native: sessionId, next: after.sessionId })
-  const told = b.prompts().find((text) => text.includes("[This session goes on with an earlier one"))
+  const told = b.prompts().find((text) => text.includes("[This session continues an earlier one"))
   expect(told).toMatch(/(plum|fig)[\s\S]*\[Message m-\w+ from the owner to api, via Throughline\]\n<<SAY kiwi>>/)
   const lineage = new Database(join(b.home.dir, "throughline.db"), { readonly: true })
   expect(lineage.prepare("select native_id, why from pair_sessions order by since_ms").all()).toEqual([

@@ -27,10 +27,10 @@ const OWN_TOOLS: [RegExp, ...string[]] = [/own tools without asking each time\? 
 
 /** How single commands are to be typed, or what they are to say; any other just has to do its work and say something. */
 const WAYS: Record<string, Way> = {
-  "throughline start": { says: /Throughline \S+ (started|runs)/ },
+  "throughline start": { says: /Throughline \S+ (started|is already running)/ },
   "throughline stop": { says: /stopped/ },
-  "throughline start --demo": { says: /The demo is there/ },
-  "throughline stop --demo": { says: /The demo is gone/ },
+  "throughline start --demo": { says: /Demo ready/ },
+  "throughline stop --demo": { says: /Demo removed/ },
   'throughline search "why did we drop redis" --limit 3 --demo': { says: /Why did we drop Redis\?/ },
   "throughline resume checkout timeout --demo": { says: /claude --resume/ },
   "throughline sessions live --demo": { says: /waiting \(permission\)/ },
@@ -39,26 +39,22 @@ const WAYS: Record<string, Way> = {
   "throughline dashboard --demo": { says: /http:\/\/127\.0\.0\.1:\d+\S*#token=/ },
   "throughline setup": {
     asks: [[/Set them up\? \[y\/N\]/, "y", "Enter"], OWN_TOOLS],
-    says: /Undo: throughline unsetup claude-code|All agents that are here are set up/,
+    says: /Undo: throughline unsetup claude-code|All installed agents are set up/,
   },
   "throughline doctor": { says: /^All good\.$/m },
   "throughline sessions": { says: / api [\s\S]*Why did we drop Redis\?/ },
   "throughline sessions show 58d24618": { says: /Resume: .*claude --resume[\s\S]*Join the users instead/ },
-  "throughline sessions export 58d24618": { says: /^# The retry queue[\s\S]*Join the users instead/ },
   "throughline sessions export 58d24618 --format json": { says: /^\{[\s\S]*Join the users instead[\s\S]*\}$/ },
   'throughline search "outbox table"': { says: /^\S+ .* api {2}The retry queue/ },
   "throughline search": {
-    asks: [[/esc leaves[\s\S]*The retry queue|The retry queue[\s\S]*esc leaves/, "Escape"]],
+    asks: [[/esc quit[\s\S]*The retry queue|The retry queue[\s\S]*esc quit/, "Escape"]],
   },
   "throughline search retry queue": { says: /^\S+ .* api {2}The retry queue/ },
   "throughline search '\"retry queue\" -redis'": { says: /The retry queue/ },
-  "throughline search 'conf* timeout' --platform codex --since 2026-10-01": {
+  "throughline search 'conf* timeout' --agent codex --since 2026-10-01": {
     says: /codex {2}api {2}Where the timeout is configured/,
   },
   "throughline search getUserById --role assistant --open 2": { says: /getUserById/ },
-  "throughline resume": {
-    asks: [[/esc leaves[\s\S]*The retry queue|The retry queue[\s\S]*esc leaves/, "Escape"]],
-  },
   "throughline resume outbox": { says: /claude --resume/ },
   "throughline resume outbox table": { says: /claude --resume/ },
   "throughline resume 58d24618 --run": {
@@ -73,24 +69,24 @@ const WAYS: Record<string, Way> = {
   'throughline forget --containing "text"': { asks: [[/\? \[y\/N\]/, "y", "Enter"]], says: /Deleted \d/ },
   'throughline forget --containing "Project Nightfall" --dry-run': { says: /Would delete \d+ sessions?, 1 message/ },
   'throughline forget --containing "Project Nightfall" --yes': { says: /Deleted \d+ sessions?, 1 message/ },
-  "throughline send <team or id> <message>": { as: 'throughline send homelab "mend the DNS"', says: /homelab/ },
+  "throughline send <team or id> <message>": { as: 'throughline send homelab "fix the DNS"', says: /homelab/ },
   "throughline teams": { says: /homelab +claude-code/ },
   "throughline teams add web --project ~/web --when-away resume": { says: /web works in / },
+  "throughline queue": { says: /homelab/ },
   "throughline teams import teams.json": { says: /1 added \(mobile\)/ },
   "throughline teams remove web": { asks: [[/\? \[y\/N\]/, "y", "Enter"]] },
   "throughline teams threads": { says: /api +main/ },
   "throughline teams status": { says: /api +claude-code +1/ },
-  "throughline up homelab": { says: /kept up/ },
+  "throughline up homelab": { says: /supervised/ },
   'throughline ask homelab "Is DNS up?"': { says: /stand-in/ },
   'throughline ask api "Which endpoint lists invoices?"': { says: /stand-in/ },
-  "throughline telegram setup": { asks: [[/^Token: *$/m, "C-c"]], says: /you left: nothing was changed/, code: 2 },
+  "throughline telegram setup": { asks: [[/^Token: *$/m, "C-c"]], says: /cancelled/, code: 2 },
   "throughline service install": {
     asks: [[/Write it and start it\? \[y\/N\]/, "y", "Enter"]],
-    says: /The daemon runs/,
+    says: /The daemon is running/,
   },
   "throughline setup claude-code": { asks: [[/\? \[y\/N\]/, "y", "Enter"], OWN_TOOLS] },
   "throughline setup claude-code --allow-tools": { asks: [[/\? \[y\/N\]/, "y", "Enter"]] },
-  "throughline setup --all": { asks: [[/\? \[y\/N\]/, "y", "Enter"], OWN_TOOLS] },
   "throughline unsetup claude-code": { asks: [[/\? \[y\/N\]/, "y", "Enter"]] },
   "mkdir -p .throughline/conversations": { proof: "ls -d .throughline/conversations" },
   'echo \'{"type":"exchange","timestamp":"2026-01-31T12:00:00Z","user":"Which queue?","ai":"Redis.","session_id":"abc"}\' >> .throughline/conversations/current-session.jsonl':
@@ -109,6 +105,7 @@ const WAYS: Record<string, Way> = {
 }
 /** Where the same command means something else. */
 const HERE: Record<string, Way> = {
+  "docs/troubleshooting.md throughline doctor": { says: /^First: throughline setup$/m },
   "docs/hooks.md throughline setup": { says: /claude-code +Claude Code +yes +not set up/ },
 }
 

@@ -107,7 +107,7 @@ describe.each(WAYS)("over $transport, of the $era era", (way) => {
 
   test("an agent that nobody knows is asked to log", async () => {
     const synced = await as("Zed", way, (client) => client.call<Synced>("sync_conversation_history", {}))
-    expect(synced).toMatchObject({ status: "push_required", message: expect.stringContaining("not known here") })
+    expect(synced).toMatchObject({ status: "push_required", message: expect.stringContaining("This agent is unknown") })
   })
 
   test("a session is found without its agent's name, by each of its ids", async () => {
@@ -140,7 +140,7 @@ test("a name grants nothing", async () => {
 })
 
 test("who sent what waits is shown with the queue", async () => {
-  expect((await home.run("queue")).stdout).toMatch(/^FOR +WAITING +FROM[\s\S]*shop .*Cursor \(unverified\)/)
+  expect((await home.run("queue")).stdout).toMatch(/^\S+ +\S+ +FROM[\s\S]*shop .*Cursor \(unverified\)/)
 })
 
 describe("an agent that logs by hand although its files are read", () => {
@@ -163,7 +163,7 @@ describe("an agent that logs by hand although its files are read", () => {
 
   test("afterwards: nothing is written, and the answer names what is kept", async () => {
     const answer = await log("cursor-vscode", "Why does cursor wait?")
-    expect(answer).toMatchObject({ status: "duplicate", note: expect.stringContaining("Cursor are read from its own") })
+    expect(answer).toMatchObject({ status: "duplicate", note: expect.stringContaining("Cursor conversations are read from its own files") })
     expect(answer.log_file).toBeUndefined()
     expect(await found('"cursor wait"')).toEqual([{ id: answer.exchange_id, platform: "cursor" }])
   })

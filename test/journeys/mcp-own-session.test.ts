@@ -82,7 +82,7 @@ describe.each(AGENTS)("the server of $platform", ({ platform, name, begun, promp
     await one.call("thought", thought("ONE thinks."))
     // Another agent's process, of which no hook told.
     const two = await connect(home, { cwd, name, behindShell: true })
-    expect((await two.call<Loaded>("init", init)).message).toContain("Another agent is at work in it now")
+    expect((await two.call<Loaded>("init", init)).message).toContain("Another agent is working in it")
     expect((await two.call<Kept>("thought", thought("TWO thinks."))).sessionId).not.toBe(session.id)
     await Promise.all([one.close(), two.close()])
   })

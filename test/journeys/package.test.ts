@@ -135,7 +135,7 @@ test(
       body: JSON.stringify({ query: "refund rounding" }),
     })
     expect(((await answer.json()) as { hits: unknown[] }).hits.length).toBeGreaterThan(0)
-    expect(await run("throughline", ["stop", "--demo"])).toContain("The demo is gone")
+    expect(await run("throughline", ["stop", "--demo"])).toContain("Demo removed")
     expect(readdirSync(empty!)).toEqual([])
   },
   SLOW_MS,

@@ -3,10 +3,10 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { makeRandom } from "../../bench/corpus/random.ts"
-import { claudeCode } from "../../src/adapters/consoles/claude-code.ts"
-import { consoles } from "../../src/adapters/consoles/list.ts"
+import { claudeCode } from "../../src/agents/claude-code/console.ts"
+import { consoles } from "../../src/agents/list.ts"
 import { promptHash } from "../../src/domain/ids.ts"
-import { makePaster, type PasteWish } from "../../src/reach/courier/paste.ts"
+import { makePaster, type PasteWish } from "../../src/queue/paste.ts"
 import { makeHome } from "../fixtures/daemon.ts"
 import { type FakeAgent, type FakeAgents, makeFakeAgents } from "../fixtures/fake-agents.ts"
 import { receivedHooks } from "../fixtures/hooks.ts"
@@ -215,7 +215,7 @@ test("8 panes in 2 servers with equal pane ids, focus moving, panes killed and a
 }, 240_000)
 
 test("a server without tmux says what to install", async () => {
-  const { tmuxPanes } = await import("../../src/adapters/panes/tmux.ts")
+  const { tmuxPanes } = await import("../../src/adapters/tmux/tmux.ts")
   const panes = tmuxPanes({ env: {}, program: join(agents.dir, "no-such-tmux") })
   await expect(panes.identify({ socket: "/x", pane: "%0" })).rejects.toMatchObject({ code: "dependency_missing" })
 })

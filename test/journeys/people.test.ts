@@ -71,7 +71,7 @@ const listed = () => terminal.lines().filter((line) => line.includes("claude-cod
 describe.each(["search", "resume"])("throughline %s, without words in a terminal", (command) => {
   const open = async () => {
     terminal.run(`throughline ${command}`)
-    await terminal.shows("esc leaves")
+    await terminal.shows("esc quit")
     await terminal.shows("claude-code")
   }
 
@@ -126,7 +126,7 @@ describe("the picker", () => {
   test.each([80, 120])("fits in %d columns, in columns that line up", { timeout: SLOW_MS }, async (columns) => {
     terminal.resize(columns)
     terminal.run("throughline search")
-    await terminal.shows("esc leaves")
+    await terminal.shows("esc quit")
     await terminal.shows("claude-code")
     // A wide letter stands in two columns, and in one place of the text.
     const column = (line: string) => {
@@ -145,7 +145,7 @@ describe("the picker", () => {
     terminal.run("throughline search")
     await terminal.shows("claude-code")
     terminal.type("xylophone")
-    await terminal.shows("Nothing found. Other words may help")
+    await terminal.shows("No results. Try other words")
     terminal.key("Enter")
     for (const _ of "xylophone") terminal.key("BSpace")
     await expect.poll(() => listed().length, SOON).toBe(15)
@@ -155,7 +155,7 @@ describe("the picker", () => {
 
   test("keeps to the filters that were given", { timeout: SLOW_MS }, async () => {
     terminal.run("throughline search --since 2026-01-15")
-    await terminal.shows("Type what to look for")
+    await terminal.shows("Type to search")
     terminal.type("pelican")
     await expect.poll(() => listed().length, SOON).toBe(6)
     terminal.key("Escape")
@@ -171,7 +171,7 @@ describe("the picker", () => {
     terminal.type("quay20")
     await terminal.shows("The pelican sits on quay20")
     terminal.key("Enter")
-    await terminal.shows("is not there any more")
+    await terminal.shows("no longer exists")
     expect(await terminal.exitCode()).toBe(3)
     mkdirSync(other)
     terminal.run("throughline search | cat")
@@ -192,7 +192,7 @@ describe("the picker", () => {
       await screen.shows("throughline sources")
       expect(await screen.exitCode()).toBe(0)
       screen.run("throughline resume pelican")
-      await screen.shows("no session is found")
+      await screen.shows("no session")
       expect(await screen.exitCode()).toBe(3)
     } finally {
       screen.end()

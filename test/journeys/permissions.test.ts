@@ -48,7 +48,7 @@ describe("an agent that asks before it acts", () => {
     expect(first.stdout).toContain(`${permission.id}  allowed by the owner`)
     expect(await ask.answer()).toMatchObject({ status: "done" })
     expect(readFileSync(proof, "utf8")).toBe("yes\n")
-    expect((await answer(permission.id, "deny")).stdout).toMatch(/too late.*allowed by the owner/)
+    expect((await answer(permission.id, "deny")).stdout).toMatch(/Too late.*allowed by the owner/)
     expect((await audited())[0]).toMatchObject({ who: "the owner", what: "permission.allowed", data: { team: "api" } })
   })
 
@@ -88,16 +88,16 @@ describe("an agent that asks before it acts", () => {
     await b.call("teams_control", { operation: "cancel", messageId })
     expect(await ask.answer()).toMatchObject({ status: "cancelled" })
     await vi.waitFor(async () => expect((await recent(permission.id))?.state).toBe("stale"), SOON)
-    expect((await answer(permission.id, "allow")).stdout).toMatch(/too late.*stale/)
+    expect((await answer(permission.id, "allow")).stdout).toMatch(/Too late.*stale/)
   })
 
   test("is watched for and answered in a terminal", async () => {
     const terminal = openTerminal(b.home, { cwd: b.home.env.HOME! })
     try {
       terminal.run("throughline permissions --watch")
-      await terminal.shows("Waiting for agents to ask")
+      await terminal.shows("Waiting for permission requests")
       const { permission, ...ask } = await asked("echo watched")
-      await terminal.shows(`${permission.id}  the owner → api asks for Bash`)
+      await terminal.shows(`${permission.id}  the owner → api wants Bash`)
       await terminal.shows("[a]llow")
       terminal.type("yes")
       terminal.key("Enter")
@@ -120,7 +120,7 @@ describe("an agent that asks before it acts", () => {
     const terminal = openTerminal(b.home, { cwd: b.home.env.HOME! })
     try {
       terminal.run(`throughline ask api '<<RUN echo mine » mine.txt>>'`)
-      await terminal.shows(/ {2}the owner → api asks for Bash/)
+      await terminal.shows(/ {2}the owner → api wants Bash/)
       await terminal.shows("command: echo mine > mine.txt")
       await terminal.shows("[a]llow")
       expect(existsSync(join(b.dirOf("api"), "mine.txt"))).toBe(false)
@@ -133,8 +133,8 @@ describe("an agent that asks before it acts", () => {
       terminal.run(`throughline ask api '<<RUN echo never>>'`)
       await terminal.shows("[a]llow")
       terminal.key("C-c")
-      await terminal.shows(/The question goes on as m-[0-9a-f]{16}\./)
-      const messageId = /goes on as (m-[0-9a-f]{16})/.exec(terminal.lines().join("\n"))![1]!
+      await terminal.shows(/The question continues as m-[0-9a-f]{16}\./)
+      const messageId = /continues as (m-[0-9a-f]{16})/.exec(terminal.lines().join("\n"))![1]!
       expect(await terminal.exitCode()).toBe(130)
       const commands = terminal
         .lines()
@@ -142,7 +142,7 @@ describe("an agent that asks before it acts", () => {
       expect(commands).toHaveLength(2)
       const [read, cancel] = await Promise.all([b.home.run(...commands[0]!.split(" ")), b.message(messageId)])
       expect(read.stdout).toContain(messageId)
-      expect(cancel).toMatchObject({ status: "running", reason: "it waits for a person to allow Bash" })
+      expect(cancel).toMatchObject({ status: "running", reason: "waiting for a person to allow Bash" })
       expect((await b.home.run(...commands[1]!.split(" "))).code).toBe(0)
       expect(await b.until(messageId, isSettled)).toMatchObject({ status: "cancelled" })
     } finally {
@@ -171,7 +171,7 @@ describe("an agent that asks before it acts", () => {
     await expect.poll(() => told, SOON).toContain("throughline permissions answer")
     left.kill("SIGINT")
     expect(await leftClosed).toEqual([130, null])
-    const messageId = /The question goes on as (m-[0-9a-f]{16})/.exec(told)?.[1]
+    const messageId = /The question continues as (m-[0-9a-f]{16})/.exec(told)?.[1]
     expect(messageId).toBeDefined()
     await b.home.run("teams", "control", "cancel", "--message-id", messageId!)
     await b.until(messageId!, isSettled)
@@ -188,10 +188,10 @@ describe("an agent that asks before it acts", () => {
       told += chunk
     })
     expect(await closed, told).toEqual([0, null])
-    expect(told).toContain("api (other) asks for Bash")
+    expect(told).toContain("api (other) wants Bash")
     const [id] = /throughline permissions answer \S+ allow/.exec(told) ?? []
     expect(id, told).toBeDefined()
-    const messageId = /^(m-[0-9a-f]{16}) to api is running: it waits for a person/m.exec(said)?.[1]
+    const messageId = /^(m-[0-9a-f]{16}) to api is running: waiting for a person/m.exec(said)?.[1]
     expect(messageId, said).toBeDefined()
     expect(said).toContain(`throughline teams status --message-id ${messageId}`)
     await b.home.run("teams", "control", "cancel", "--message-id", messageId!)
@@ -203,7 +203,7 @@ describe("an agent that asks before it acts", () => {
     await b.home.kill()
     await b.home.run("start")
     expect(await recent(permission.id)).toMatchObject({ state: "stale", reason: "the daemon was restarted" })
-    expect((await answer(permission.id, "allow")).stdout).toMatch(/too late/)
+    expect((await answer(permission.id, "allow")).stdout).toMatch(/Too late/)
     await b.until(messageId, isSettled)
     expect(existsSync(join(b.dirOf("api"), "killed.txt"))).toBe(false)
   })

@@ -29,7 +29,7 @@ const taking = async (wish: Parameters<typeof squat>[0] = {}) => {
   open.push(squatter)
   return squatter
 }
-const isLive = (page: Page) => page.getByText("live", { exact: true }).waitFor({ timeout: 60_000 })
+const isLive = (page: Page) => page.getByText("Live", { exact: true }).waitFor({ timeout: 60_000 })
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 const statusWith = async (key: string) =>
   (await ask(home, { path: "/api/config.show", body: "{}", headers: bearer(key) })).status
@@ -46,7 +46,7 @@ test("an open tab sends nothing to a program that takes the port, and goes on wi
   const known = await secrets(page)
   await home.run("stop")
   // The page has noticed, which takes it milliseconds: see docs/security.md for what remains.
-  await page.getByText("live", { exact: true }).waitFor({ state: "hidden" })
+  await page.getByText("Live", { exact: true }).waitFor({ state: "hidden" })
   const squatter = await taking()
   // A person notices nothing yet, and types.
   await page.locator("input[type=search]").first().fill("private-words-of-mine")

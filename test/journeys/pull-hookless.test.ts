@@ -68,7 +68,7 @@ test("it fetches what waits, once and in order, and nobody else gets it", { time
   const urgent = await mail("The tide is early.", { priority: "urgent" })
   await expect
     .poll(async () => (await home.json<{ reason?: string }>("queue", "show", first)).reason, SOON)
-    .toBe("its agent fetches its messages itself")
+    .toBe("the agent fetches its messages itself")
 
   const strangers = [sender, await client({ transport: "http" }), await client({ cwd: home.env.HOME! })]
   for (const stranger of strangers) expect(await pull(stranger)).toEqual([])
@@ -99,13 +99,13 @@ test("everybody can see what is known of it", { timeout: SLOW_MS }, async () => 
   ])
   expect(status.teams[1]).not.toHaveProperty("fetches")
   expect(await home.json("teams")).toMatchObject({ teams: [{ ...known, waiting: 1 }, { name: "shore" }] })
-  const said = "fetches its mail with pull_updates"
+  const said = "fetches its messages with pull_updates"
   expect((await home.run("queue")).stdout).toMatch(
-    new RegExp(`lake +1 \\(${said}\\) .*first \\(in its file, .*(ago|just now)\\)`),
+    new RegExp(`lake +1 \\(${said}\\) .*first \\(reported .*(ago|just now)\\)`),
   )
   for (const command of [["teams"], ["teams", "status"]])
     expect((await home.run(...command)).stdout).toMatch(
-      new RegExp(`lake .*${said}, 1 waiting; its file names session first, written (just now|.* ago)`),
+      new RegExp(`lake .*${said}, 1 queued; reported session first, written (just now|.* ago)`),
     )
   expect(await sender.text("queue_status", {})).toContain(said)
   const browser = await openBrowser()
@@ -113,7 +113,7 @@ test("everybody can see what is known of it", { timeout: SLOW_MS }, async () => 
     const { page } = await openPage(browser, home, "/teams")
     const queues = page.getByRole("region", { name: "Queues" })
     await queues.getByText(said).waitFor()
-    expect(await queues.textContent()).toMatch(/lake.*1 waiting.*fetches its mail.*session first, in its file/s)
+    expect(await queues.textContent()).toMatch(/lake.*1 queued.*fetches messages itself.*session first, reported/s)
   } finally {
     await browser.close()
   }

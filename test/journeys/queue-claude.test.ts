@@ -102,7 +102,7 @@ describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
     const { id: slow } = await q.mail("lab", "take your time")
     await expect.poll(state(slow!), SOON).toBe("running")
     const { id } = await q.mail("lab", "and then this")
-    await expect.poll(async () => (await q.show(id!)).reason, SOON).toMatch(/told at the end of its turn/)
+    await expect.poll(async () => (await q.show(id!)).reason, SOON).toMatch(/delivered at the end of its turn/)
     await expect.poll(state(id!), SOON).toBe("done")
     expect(await q.show(id!)).toMatchObject({ way: "turn" })
     expect(q.states(id!)).toEqual(ALL)

@@ -113,7 +113,7 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
       await send("fourth pebble", { priority: "stop" }),
       await send("fifth pebble", { priority: "urgent" }),
     ]
-    for (const id of sent) await expect.poll(async () => (await show(id)).reason, SOON).toMatch(/waits for its user/)
+    for (const id of sent) await expect.poll(async () => (await show(id)).reason, SOON).toMatch(/waiting for its user/)
     at.terminal.key("Escape")
     for (const id of [asking, ...sent]) await isDone(id)
     const pebbles = at.prompts(nativeId).filter((said) => said.endsWith("pebble"))
@@ -168,18 +168,18 @@ describe("messages for a team whose agent is Codex, which has no hooks of ours",
   test("reach a session that was started by `up`, and the one that goes on after `down`", async () => {
     const sessionOf = (said: string) =>
       at.model.requests.findLast(({ body }) => JSON.stringify(body.input).includes(said))!.body.prompt_cache_key
-    expect((await at.home.run("up", "shore")).stdout).toContain("shore has a new session")
+    expect((await at.home.run("up", "shore")).stdout).toContain("Started a new session of shore")
     await isDone(await send("first words", { team: "shore" }))
     const first = String(sessionOf("first words"))
-    expect((await at.home.run("down", "shore")).stdout).toContain("session is ended")
+    expect((await at.home.run("down", "shore")).stdout).toContain("Stopped shore's session")
     // Codex's shared daemon would have it open still, and run what is sent to it.
     const { sessions } = await at.home.json<{ sessions: { nativeId?: string }[] }>("sessions", "live")
     expect(JSON.stringify(sessions)).not.toContain(first)
     const asked = at.model.requests.length
     const second = await send("second words", { team: "shore" })
-    await expect.poll(async () => (await show(second)).reason, SOON).toMatch(/no session|not|nobody/i)
+    await expect.poll(async () => (await show(second)).reason, SOON).toMatch(/no (?:running )?session|not|nobody/i)
     expect([(await show(second)).state, at.model.requests.length]).toEqual(["queued", asked])
-    expect((await at.home.run("up", "shore")).stdout).toContain("goes on with its last session")
+    expect((await at.home.run("up", "shore")).stdout).toContain("Resumed shore's last session")
     await isDone(second)
     expect(at.prompts(String(sessionOf("second words")))).toEqual(["first words", "second words"])
     expect(sessionOf("second words")).toBe(sessionOf("first words"))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { processStart } from "../../src/daemon/process-identity.ts"
+import { processStart } from "../../src/daemon/process/process-identity.ts"
 import { type DeadlyMoment, makeDeadlyTmux } from "../fixtures/deadly-tmux.ts"
 import type { FakeAgent } from "../fixtures/fake-agents.ts"
 import { tortureInbound } from "../fixtures/inbound-torture.ts"

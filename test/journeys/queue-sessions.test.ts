@@ -58,7 +58,7 @@ describe("sessions of no team", () => {
       expect(await q.show(id)).toMatchObject({ way: expect.stringMatching(way) })
     }
     const own = await queued(q.send(session, "my own words"))
-    await expect.poll(reason(own), SOON).toMatch(/need a terminal in tmux/)
+    await expect.poll(reason(own), SOON).toMatch(/only be typed into a tmux pane/)
     expect(out.prompts()).toEqual([])
   }, 240_000)
 })

@@ -71,7 +71,7 @@ describe("an agent in tmux", () => {
     const asking = await queued(q.send("box", "ask me\nDIALOG touch x"))
     await expect.poll(() => box.registry()?.status, SOON).toBe("waiting")
     const [normal, urgent] = [await queued(q.send("box", "after")), await queued(q.send("box", "URGENT now"))]
-    await expect.poll(reason(urgent), SOON).toMatch(/waits for its user/)
+    await expect.poll(reason(urgent), SOON).toMatch(/waiting for its user/)
     await sleep(1_500)
     expect(box.log().filter(({ kind }) => /dialog-accepted|paste-thrown-away/.test(kind))).toEqual([])
     q.agents.tmux("a", "send-keys", "-t", box.pane.pane, "Escape")
@@ -94,7 +94,7 @@ describe("an agent in tmux", () => {
       await queued(q.send("run", "F", { priority: "stop" })),
       await queued(q.mail("run", "G", { priority: "stop" })),
     ]
-    for (const id of sent) await expect.poll(reason(id), SOON).toMatch(/waits for its user/)
+    for (const id of sent) await expect.poll(reason(id), SOON).toMatch(/waiting for its user/)
     q.agents.tmux("a", "send-keys", "-t", far.pane.pane, "Escape")
     for (const id of [asking, ...sent]) await expect.poll(state(id), SOON).toBe("done")
     expect(far.prompts().map((text) => /^> (.*)$/m.exec(text)?.[1] ?? text.split("\n").at(-1))).toEqual([
@@ -137,7 +137,7 @@ describe("an agent outside of tmux", () => {
     const stop = await q.mail("lab", "turn zero", { priority: "stop" })
     expect(stop.note).toContain("its turn cannot be interrupted")
     const ids = [stop.id!, await queued(q.mail("lab", "turn one")), await queued(q.mail("lab", "turn two"))]
-    await expect.poll(reason(ids[0]!), SOON).toMatch(/told at the end of its turn/)
+    await expect.poll(reason(ids[0]!), SOON).toMatch(/delivered at the end of its turn/)
     for (const id of ids) {
       await expect.poll(state(id), SOON).toBe("done")
       // A Stop hook that a busy machine runs late leaves the mail to the waiter.
@@ -182,7 +182,7 @@ describe("an agent outside of tmux", () => {
     const answer = await q.send("lab", "my own words")
     expect(answer).toMatchObject({ queued: true, note: expect.stringContaining("runs outside tmux") })
     const id = answer.id!
-    await expect.poll(reason(id), SOON).toMatch(/owner's own words need a terminal/)
+    await expect.poll(reason(id), SOON).toMatch(/owner's own words can only be typed/)
     const mail = await queued(q.mail("lab", "mail from behind"))
     await expect.poll(state(mail), SOON).toBe("done")
     expect(await q.show(id)).toMatchObject({ state: "queued" })
@@ -216,7 +216,7 @@ describe("a team with nobody there", () => {
   test("keeps its messages in order until somebody comes", async () => {
     const ids: string[] = []
     for (const text of ["one", "two", "three"]) ids.push(await queued(q.send("far", text)))
-    await expect.poll(reason(ids[0]!), SOON).toBe("no session of far is live")
+    await expect.poll(reason(ids[0]!), SOON).toBe("no running session of far")
     const far = await q.start("far")
     for (const id of ids) await expect.poll(state(id), SOON).toBe("done")
     expect(far.prompts()).toEqual(["one", "two", "three"])
@@ -227,7 +227,7 @@ describe("a team with nobody there", () => {
     const id = await queued(q.send("old", "die\nCRASH"))
     await expect.poll(old.isThere, SOON).toBe(false)
     await expect.poll(state(id), SOON).toBe("failed")
-    expect(await reason(id)()).toBe("the session ended before its turn was over")
+    expect(await reason(id)()).toBe("the session ended mid-turn")
   }, 240_000)
 })
 

@@ -89,7 +89,7 @@ describe("an agent", () => {
   })
 
   test("is told when nothing fits, and what is wrong with bad input", async () => {
-    expect((await search({ query: "xylophone" })).note).toContain("Other words")
+    expect((await search({ query: "xylophone" })).note).toContain("other words")
     expect((await search({ query: "the" })).exchanges.length).toBeGreaterThan(0)
     expect((await search({ query: '"' })).note).toContain("no word")
     expect(await agent.refused("search_conversation_history", { query: "" })).toContain("query")
@@ -131,7 +131,7 @@ describe("a brief", () => {
     expect((await resume()).brief).toContain("harbour")
     const stranger = await connect(home, { cwd: home.env.HOME! })
     const { brief, message } = await stranger.call<Context>("resume_session_context", {})
-    expect([brief, message]).toEqual(["", expect.stringContaining("Nothing is kept")])
+    expect([brief, message]).toEqual(["", expect.stringContaining("Nothing is stored")])
     await stranger.close()
   })
 })

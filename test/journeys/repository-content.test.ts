@@ -105,7 +105,7 @@ describe("what a cloned repository brings", () => {
       const { page } = await openPage(browser, home, "/search?q=giraffe")
       await page.locator(".hit .badge-warn").waitFor()
       await page.locator(".hit a.card-title").first().click()
-      await page.getByText("Whoever wrote the repository may have written it").waitFor()
+      await page.getByText("comes from a file in the project").waitFor()
     } finally {
       await browser.close()
     }

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { readEnvironment } from "../../src/daemon/environment.ts"
-import { homeAt } from "../../src/daemon/home.ts"
-import { makeService } from "../../src/daemon/service.ts"
+import { readEnvironment } from "../../src/daemon/process/environment.ts"
+import { homeAt } from "../../src/daemon/process/home.ts"
+import { makeService } from "../../src/daemon/process/service.ts"
 import { BIN, makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { type ServiceManagers, serviceManagers } from "../fixtures/service-managers.ts"
 import { startTelegram } from "../fixtures/telegram/start.ts"
@@ -50,7 +50,7 @@ describe("with systemd", () => {
     const { code, stdout } = await home.run("service", "install", "--yes")
     expect(code).toBe(0)
     expect(stdout).toContain(`    ExecStart=${process.execPath} `)
-    expect(stdout).toContain("The daemon runs, and starts again whenever you log in.")
+    expect(stdout).toContain("The daemon is running and starts whenever you log in.")
     const text = readFileSync(plan.path, "utf8")
     expect(text).toBe(plan.text)
     expect(plan.path).toMatch(/\.config\/systemd\/user\/throughline-[0-9a-f]{8}\.service$/)
@@ -87,7 +87,7 @@ describe("with systemd", () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/does not answer here.*\n {2}systemctl --user daemon-reload\n {2}systemctl --user enable /)
     expect((await home.run("service", "status")).stdout).toContain("systemd does not answer here")
-    expect((await home.run("service", "uninstall", "--yes")).stdout).toContain("is removed")
+    expect((await home.run("service", "uninstall", "--yes")).stdout).toMatch(/^Removed /)
   })
 
   test("that it ends with the login is said, with what changes that", async () => {

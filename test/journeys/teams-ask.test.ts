@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { processStart } from "../../src/daemon/process-identity.ts"
+import { processStart } from "../../src/daemon/process/process-identity.ts"
 import { type AskAnswer, type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
 import { connect } from "../fixtures/mcp.ts"
 import { proves } from "../promises.ts"
@@ -178,7 +178,7 @@ describe("teams that ask each other", () => {
     rmSync(b.dirOf("gone"), { recursive: true })
     expect(await b.ask("gone", "x")).toMatchObject({
       status: "failed",
-      reason: expect.stringContaining("is not there"),
+      reason: expect.stringContaining("does not exist"),
     })
     expect(await b.ask("web", "<<GARBAGE fine>>")).toMatchObject({ status: "done", answer: "fine" })
     expect(await b.ask("web", "<<FAIL overloaded>>")).toMatchObject({
@@ -258,7 +258,7 @@ describe("teams that ask each other", () => {
     expect((await b.home.run("notices", "--team", "api")).stdout).not.toContain(messageId)
     expect((await b.home.run("notices", "show", messageId)).stdout).toMatch(/unread\n\nThe schema stays as it is\./)
     expect((await b.home.run("notices", "dismiss", messageId)).stdout).toBe(`Dismissed ${messageId}.\n`)
-    expect((await b.home.run("notices", "dismiss", messageId)).stdout).toMatch(/was read or dismissed before/)
+    expect((await b.home.run("notices", "dismiss", messageId)).stdout).toMatch(/was already read or dismissed/)
     expect((await b.home.run("notices")).stdout).not.toContain(messageId)
     const pulled = await b.call<{ updates: { message_id: string }[] }>(
       "pull_updates",
@@ -318,7 +318,7 @@ describe("the daemon is killed in the middle of a turn", () => {
     process.kill(pid, "SIGKILL")
     expect(await b.until(messageId, isSettled)).toMatchObject({
       status: "failed",
-      reason: expect.stringContaining("before it had answered"),
+      reason: expect.stringContaining("before it answered"),
     })
     expect(await b.until(waiting.messageId, isSettled)).toMatchObject({ status: "done", answer: "behind" })
     expect(b.prompts().filter((text) => text.includes(waiting.messageId))).toHaveLength(1)
@@ -348,7 +348,7 @@ describe("processes", () => {
     ]
     for (const { messageId } of held) await b.until(messageId, ({ status }) => status === "delivered")
     const waits = await b.ask("two", "<<SAY room>>", { timeout: 200 })
-    expect(waits).toMatchObject({ status: "queued", reason: expect.stringContaining("all 2 processes") })
+    expect(waits).toMatchObject({ status: "queued", reason: expect.stringContaining("all 2 allowed processes") })
     expect(await b.until(waits.messageId, isSettled)).toMatchObject({ status: "done", answer: "room" })
     for (const { messageId } of held) expect((await b.message(messageId)).status).toBe("done")
   })
@@ -364,7 +364,7 @@ describe("processes", () => {
     await sleep(2_000)
     const now = await b.message(messageId)
     expect(["delivered", "running"]).toContain(now.status)
-    expect(now.reason, "no word of the process").toBe("its agent is at work on it")
+    expect(now.reason, "no word of the process").toBe("the agent is working on it")
     expect((await b.until(messageId, isSettled)).status).toBe("done")
   })
 })

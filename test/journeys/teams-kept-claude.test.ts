@@ -60,7 +60,7 @@ describe.each(CLAUDES)("a team of Claude Code $version that is kept up. $name", 
     timeout: SLOW_MS,
   }, async () => {
     const { stdout } = await home.run("up", "harbour")
-    expect(stdout).toContain("harbour has a new session, and is kept up.")
+    expect(stdout).toContain("Started a new session of harbour, supervised.")
     expect(stdout).not.toContain("It asks")
     await vi.waitFor(() => expect(startsHeard()).toHaveLength(1), SOON)
     expect(screen()).toMatch(/plan mode on/i)
@@ -79,7 +79,7 @@ describe.each(CLAUDES)("a team of Claude Code $version that is kept up. $name", 
     expect(JSON.stringify(model.requests.at(-1)!.body), "its own instructions").toContain("Speak of ships.")
 
     const { stdout: ended } = await home.run("down", "harbour")
-    expect(ended).toContain("harbour's session is ended.")
+    expect(ended).toContain("Stopped harbour's session.")
     expect(await listed()).toMatchObject({ state: "down", kept: false })
     expect(() => pid()).toThrow()
   })

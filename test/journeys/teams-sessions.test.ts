@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import Database from "better-sqlite3"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { processStart } from "../../src/daemon/process-identity.ts"
+import { processStart } from "../../src/daemon/process/process-identity.ts"
 import { type AskAnswer, type AskingHome, makeAskingHome } from "../fixtures/asking.ts"
 
 const SOON = { timeout: 60_000, interval: 50 }
@@ -90,7 +90,7 @@ describe("a session that no pair has any more", () => {
     expect(stdout).toContain(`throughline teams adopt ${sessionId}`)
 
     const { stdout: adopted } = await b.home.run("teams", "adopt", sessionId!.slice(0, 8))
-    expect(adopted).toContain(`web → api (plan "b") goes on with ${sessionId}`)
+    expect(adopted).toContain(`web → api (plan "b") continues with ${sessionId}`)
     const calls = b.modelCalls()
     const next = await fromWeb("<<RECALL pit>>")
     expect(next).toMatchObject({ answer: "heard: plum pit", sessionId })

@@ -41,7 +41,7 @@ describe(`the configuration is changed while the daemon runs. ${proves("teams.ho
   test("a team's colour is shown, and nothing but a colour is taken for one", async () => {
     const add = (name: string, color: string) => home.run("teams", "add", name, ".", "--color", color)
     for (const hostile of ["red;background:url(//x)", "</style>", "#12345", "\u001b[31m", "notacolour", ""])
-      expect((await add("web", hostile)).stderr, hostile).toMatch(/color = .*must be like #E91E63/)
+      expect((await add("web", hostile)).stderr, hostile).toMatch(/color = .*must be a hex colour such as #E91E63/)
     await add("web", "#E91E63")
     await add("api", "crimson")
     expect((await home.run("teams")).stdout).toMatch(/COLOR[\s\S]*web .* #E91E63 [\s\S]*api .* #dc143c /)
@@ -97,17 +97,17 @@ describe(`the configuration is changed while the daemon runs. ${proves("teams.ho
     await vi.waitFor(async () => expect(await names()).toEqual(["api", "web"]), SOON)
     writeFileSync(config, JSON.stringify({ settings, teams: projects }))
     await vi.waitFor(async () => expect(await names()).toEqual(["api"]), SOON)
-    const why = `settings.allowedDirectories (${root}/srv); move it there, or name its folder there`
+    const why = `settings.allowedDirectories (${root}/srv); move it there, or add its folder to that list`
     const { troubles } = await home.json<Listed>("teams")
-    expect(troubles.join()).toContain(`teams.web.project = "${root}/web": it lies in none of ${why}`)
+    expect(troubles.join()).toContain(`teams.web.project = "${root}/web": it is in none of ${why}`)
     expect((await home.run("doctor")).stdout).toContain(`teams.web.project = "${root}/web"`)
     expect((await home.run("ask", "web", "hello")).stderr).toContain('no team "web"')
 
     const linked = await home.run("teams", "add", "sly", "--project", join(root, "srv/link"))
-    expect([linked.code, linked.stderr]).toEqual([2, expect.stringContaining(`it is ${root}/web, which lies in none`)])
+    expect([linked.code, linked.stderr]).toEqual([2, expect.stringContaining(`it is ${root}/web, which is in none`)])
     writeFileSync(join(root, "map.json"), JSON.stringify({ lab: { workdir: `${root}/web` } }))
     const imported = await home.run("teams", "import", "map.json")
-    expect(imported.stdout).toMatch(/0 added[\s\S]*lies in none of settings.allowedDirectories/)
+    expect(imported.stdout).toMatch(/0 added[\s\S]*is in none of settings.allowedDirectories/)
     await home.run("stop")
     await home.run("start")
     expect(await names()).toEqual(["api"])

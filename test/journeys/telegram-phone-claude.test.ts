@@ -59,7 +59,7 @@ test("the real Claude Code ends, keeps what is written to it, and goes on with i
   model.script(() => [text("Heron, as before.")])
   const tap = ada.tap(group, offered, "Resume")
   expect(await telegram.waitFor(() => tap.answer(), SOON_MS, "the tap's answer")).toMatchObject({
-    text: "The session goes on.",
+    text: "The session continues.",
   })
   await telegram.waitFor(said("Heron, as before."), SOON_MS, "the reply after it")
   const mark = () => telegram.read(group).find((message) => message.id === id)?.reactions[0]?.emoji === "👍"

@@ -93,7 +93,7 @@ test("a session that ended keeps what is written, and goes on with it by a tap o
   const offered = offer()!.id
   const tap = ada.tap(group, offered, "Resume")
   expect(await telegram.waitFor(() => tap.answer(), 60_000, "the tap's answer")).toMatchObject({
-    text: "The session goes on.",
+    text: "The session continues.",
   })
   const submitted = () => started("prompt").map(({ text, sessionId }) => [text, sessionId])
   await expect.poll(submitted, SOON).toEqual([["are you there?", native]])
@@ -106,10 +106,10 @@ test("a new session of a team is started by command, once", async () => {
   const before = started("started").length
   const { id } = ada.write(group, "/new shop")
   const answer = () => telegram.read(group, null).find(({ isBot, replyTo }) => isBot && replyTo === id)?.text
-  await expect.poll(answer, SOON).toBe("A new session has begun; its topic comes with it.")
+  await expect.poll(answer, SOON).toBe("A new session has started, with a topic of its own.")
   expect(started("started").length - before).toBe(1)
   ada.write(group, "/resume")
-  const list = () => telegram.read(group, null).find(({ text }) => /^(Ended on|No session that ended)/.test(text))
+  const list = () => telegram.read(group, null).find(({ text }) => /^(Ended on|No ended session)/.test(text))
   await expect.poll(list, SOON).toBeDefined()
 }, 240_000)
 

@@ -73,9 +73,9 @@ test("status, test, users, pair and doctor say how it is, and what to do about i
   const status = await home.run("telegram", "status")
   expect(status.stdout).toMatch(/bot {5}@throughline_bot: /)
   expect(status.stdout).toMatch(/chat {4}Work \(-100\d+\): topics, may manage topics, may delete messages/)
-  expect(status.stdout).toContain("nobody may talk to it yet")
+  expect(status.stdout).toContain("nobody has access yet")
   expect((await home.run("status")).stdout).toMatch(/phone {3}bot \d+: /)
-  expect((await home.run("telegram", "users")).stdout).toContain("Nobody may yet")
+  expect((await home.run("telegram", "users")).stdout).toContain("Nobody yet")
 
   const { code, expiresAt } = await home.json<{ code: string; expiresAt: string }>("telegram", "pair")
   expect(code).toMatch(/^[A-Z2-9]{8}$/)
@@ -128,7 +128,7 @@ test("what is wrong is named by its field, says what to do, and is not written",
   const { token } = telegram
   expect(await refused()).toMatch(/^bad_input: token is missing: .*--token.*@BotFather/)
   expect(await refused("--token", "secret-that-is-none")).toBe(
-    "bad_input: token must look like 123456:ABC…, as BotFather tells it",
+    "bad_input: token must look like 123456:ABC…, as given by @BotFather",
   )
   expect(await refused("--token", `${token}zzz`, "--chat", chat)).toMatch(
     /^bad_input: Telegram does not know this token/,
@@ -236,5 +236,5 @@ test("at a terminal: whoever sends the code may, and the wizard goes on by itsel
     ...["bot", "clock", "group", "rights", "privacy", "tmux", "listening", "people"],
   ])
   await home.json("telegram", "users", "remove", String(ada.id))
-  expect((await home.run("telegram", "users")).stdout).toContain("Nobody may yet")
+  expect((await home.run("telegram", "users")).stdout).toContain("Nobody yet")
 }, 240_000)

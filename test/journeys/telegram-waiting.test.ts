@@ -51,8 +51,8 @@ const marks = (thread: number, id: number) =>
     .find((message) => message.id === id)
     ?.reactions.map(({ emoji }) => emoji)
 
-const NOT_IN_TMUX = "Not in tmux, so nothing can be typed: end the agent at its terminal, then /resume it here."
-const ENDED = "The session has ended: it gets what you write when it is resumed."
+const NOT_IN_TMUX = "Not in tmux, so nothing can be typed; exit the agent at its terminal, then /resume it here."
+const ENDED = "The session has ended; your message is delivered when it is resumed."
 
 /** The daemon knows that what is shown is there, and as what. */
 const isKnown = () =>
@@ -81,7 +81,7 @@ test("what cannot be typed is answered with why and what to do, once, and the an
 
   const [id] = phone.rows<{ key: string }>("select key from deliveries where payload like '%and the shells%'")
   await phone.home.json("queue", "cancel", id!.key)
-  const two = `⏳ Of 3 messages: 1 taken back, 2 wait for this session. ${NOT_IN_TMUX}`
+  const two = `⏳ Of 3 messages: 1 cancelled, 2 wait for this session. ${NOT_IN_TMUX}`
   await expect.poll(() => shown(thread), SOON).toEqual([[two, first]])
 
   // It ends while the daemon is dead: what was said of it does not hold any more.
@@ -89,7 +89,7 @@ test("what cannot be typed is answered with why and what to do, once, and the an
     process.kill(agent.pid, "SIGTERM")
     await expect.poll(agent.isThere, SOON).toBe(false)
   })
-  const over = `⏳ Of 3 messages: 1 taken back, 2 wait for this session. ${ENDED}`
+  const over = `⏳ Of 3 messages: 1 cancelled, 2 wait for this session. ${ENDED}`
   await expect.poll(() => shown(thread), SOON).toEqual([[over, first]])
   expect(notices(thread)[0]!.buttons.flat()).toMatchObject([{ label: "Resume" }])
 
@@ -98,7 +98,7 @@ test("what cannot be typed is answered with why and what to do, once, and the an
     .id
   const next = await phone.start("shop", { args: ["--resume", native] })
   await next.until((log) => log.filter(({ kind, text }) => kind === "prompt" && text.startsWith("and the")).length > 0)
-  await expect.poll(() => shown(thread), SOON).toEqual([["Of 3 messages: 2 delivered, 1 taken back.", first]])
+  await expect.poll(() => shown(thread), SOON).toEqual([["Of 3 messages: 2 delivered, 1 cancelled.", first]])
   expect(notices(thread)[0]!.buttons).toEqual([])
   await expect.poll(() => marks(thread, third), SOON).toEqual(["👍"])
   expect(next.prompts().filter((text) => !text.startsWith("hello"))).toEqual(["count the stones", "and the boats"])
@@ -140,5 +140,5 @@ test("one that ended offers to be resumed", async () => {
     { key: string },
   ]
   await phone.home.json("queue", "cancel", key)
-  await expect.poll(() => shown(thread), SOON).toEqual([["Taken back.", id]])
+  await expect.poll(() => shown(thread), SOON).toEqual([["Cancelled.", id]])
 }, 240_000)

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { processStart } from "../../src/daemon/process-identity.ts"
+import { processStart } from "../../src/daemon/process/process-identity.ts"
 import { ask, BIN, makeHome, type TestHome } from "../fixtures/daemon.ts"
 
 const CLI = { CLAUDE_CODE_ENTRYPOINT: "cli", AI_AGENT: "claude-code_2-1-325_harness" }

@@ -1,4 +1,4 @@
-import { type Ask, client, remote } from "../../src/surfaces/client.ts"
+import { type Ask, client, remote } from "../../src/surfaces/http/client.ts"
 import { authorization, doubt, proved } from "./session.ts"
 
 /** Asks the daemon, by the operations' own names and types. */

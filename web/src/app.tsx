@@ -52,14 +52,14 @@ function Frame() {
             {to === "/" && waitingCount.value > 0 && (
               <span class="count">
                 {waitingCount.value}
-                <span class="sr-only"> waiting for you</span>
+                <span class="sr-only"> pending</span>
               </span>
             )}
           </a>
         ))}
         <span class="nav-end" role="status">
           {isConnected.value ? <span class="dot dot-good" /> : <span class="dot dot-wait" />}
-          <span>{isConnected.value ? "live" : "connecting"}</span>
+          <span>{isConnected.value ? "Live" : "Reconnecting"}</span>
         </span>
       </nav>
       <main class="main">
@@ -80,7 +80,7 @@ function Shown() {
   if (path.value.startsWith("/sessions/"))
     return <Session key={path.value} id={path.value.slice("/sessions/".length)} />
   const page = PAGES.find((one) => one.path === path.value)
-  return page ? <page.show /> : <Empty title="Nothing is here" hint="Go home by the mark in the corner." />
+  return page ? <page.show /> : <Empty title="Page not found" hint={<a href="/">Go to Home</a>} />
 }
 
 const isAt = (to: string) => path.value === to || (to === "/" && path.value.startsWith("/sessions/"))
@@ -89,10 +89,10 @@ function Locked() {
   return (
     <main class="locked">
       <Mark size={48} />
-      <h1>Open it from your terminal</h1>
+      <h1>Sign in from your terminal</h1>
       <p>
-        This page shows your conversations, so it must know that it is you. Run <code>throughline dashboard</code>: it
-        opens the page with a key in it, which is good until the daemon stops.
+        This page shows your conversations, so it needs your key. Run <code>throughline dashboard</code> to open it
+        signed in. The key is valid until the daemon stops.
       </p>
     </main>
   )

@@ -6,21 +6,21 @@ import { Dialog } from "./ui/dialog.tsx"
 const isHelpOpen = signal(false)
 
 const KEYS: readonly [key: string, what: string][] = [
-  ["/", "search"],
-  ["j, k", "next and previous in a list"],
-  ["Enter", "open it"],
-  ["g h", "home"],
-  ["g s", "search"],
-  ["g t", "teams"],
-  ["g a", "analytics"],
-  ["g d", "health"],
-  ["?", "this list"],
-  ["Esc", "close, or leave the field"],
+  ["/", "Search"],
+  ["j, k", "Next and previous item"],
+  ["Enter", "Open"],
+  ["g h", "Go to Home"],
+  ["g s", "Go to Search"],
+  ["g t", "Go to Teams"],
+  ["g a", "Go to Analytics"],
+  ["g d", "Go to Health"],
+  ["?", "Show this list"],
+  ["Esc", "Close / leave field"],
 ]
 
 const GO: Record<string, string> = { h: "/", s: "/search", t: "/teams", a: "/analytics", d: "/health" }
 
-/** Keys that work on every page. Lists mark their items with `data-item`, and what opens one is its first link. */
+/** Shortcuts for every page. List items carry `data-item`; Enter opens their first link. */
 export function useKeys(): void {
   useEffect(() => {
     let afterG = false
@@ -44,7 +44,7 @@ export function useKeys(): void {
   }, [])
 }
 
-/** Moves the focus, so that Enter, screen readers and the eye agree on where one is. */
+/** Moves the focus itself, so that Enter and screen readers follow. */
 function step(by: 1 | -1): void {
   const items = [...document.querySelectorAll<HTMLElement>("[data-item]")]
   const at = items.findIndex((item) => item.contains(document.activeElement))
@@ -55,7 +55,7 @@ function step(by: 1 | -1): void {
 
 export function KeyHelp() {
   return (
-    <Dialog title="Keys" isOpen={isHelpOpen.value} onClose={() => (isHelpOpen.value = false)}>
+    <Dialog title="Keyboard shortcuts" isOpen={isHelpOpen.value} onClose={() => (isHelpOpen.value = false)}>
       <dl class="keys">
         {KEYS.map(([key, what]) => (
           <div key={key}>

@@ -1,4 +1,4 @@
-/** The same as src/surfaces/proof.ts makes: it shows that a key is known, without sending it. */
+/** The same as src/surfaces/http/proof.ts makes: it shows that a key is known, without sending it. */
 export async function proofOf(key: CryptoKey, ...parts: readonly string[]): Promise<string> {
   return base64url(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(JSON.stringify(parts))))
 }

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import type { EmbedderAdapter } from "../../domain/embedder.ts"
-import { Failure } from "../../domain/failure.ts"
+import { errorText, Failure } from "../../domain/failure.ts"
 import { embedderOf } from "./shared/model.ts"
 
 const PACKAGE = "@huggingface/transformers"
@@ -15,7 +15,7 @@ const settings = z.strictObject({
   precision: z.enum(["fp32", "fp16", "q8", "q4"]).default("q8").describe("Which of the model's weights are loaded"),
   pooling: z.enum(["mean", "cls"]).default("mean").describe("How the vectors of a text's tokens become one"),
   offline: z.boolean().default(false).describe("Use only weights that are on this machine already"),
-  cacheDir: z.string().min(1).optional().describe("Where weights are kept; else the package's own folder"),
+  cacheDir: z.string().min(1).optional().describe("Folder for model weights (default: the package's own)"),
 })
 
 /** A model in this process. The package is several hundred megabytes, and so it is installed by whoever wants it. */
@@ -28,7 +28,7 @@ export const transformers: EmbedderAdapter<typeof settings> = {
     env.allowRemoteModels = !offline
     const extract = await pipeline("feature-extraction", model, { dtype: precision }).catch((error: unknown) => {
       const where = offline ? "on this machine" : "on the hub"
-      const why = error instanceof Error ? error.message : String(error)
+      const why = errorText(error)
       throw new Failure(
         "embedder_refused",
         `the model ${model} cannot be loaded from where it is ${where}: ${why}`,

@@ -42,7 +42,7 @@ WantedBy=default.target
     async hint() {
       const { code, stdout } = await ran(["loginctl", "show-user", "--property=Linger", machine.env.USER ?? ""])
       if (code !== 0 || stdout.trim() !== "Linger=no") return undefined
-      return "It ends when you log out, and begins when you log in. To have it run from boot on: loginctl enable-linger"
+      return "It stops when you log out and starts when you log in. To run it from boot: loginctl enable-linger"
     },
     logs: `journalctl --user -u ${unit}`,
   }

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely"
-import type { StoreDialect } from "../dialect.ts"
-import type { Tables } from "../tables.ts"
+import type { StoreDialect } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
 
 export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {
   const nullable = ["model", "git_branch", "agent_version", "project_path"] as const

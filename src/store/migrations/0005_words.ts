@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely"
-import type { Tables } from "../tables.ts"
+import type { Tables } from "../schema.ts"
 
 /** Words are found by the search index, which is not part of the archive. */
 export async function up(db: Kysely<Tables>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely"
-import type { Tables } from "../tables.ts"
+import type { Tables } from "../schema.ts"
 
 /** The end of a long conversation, or one exchange of it, without reading all of it. */
 export async function up(db: Kysely<Tables>): Promise<void> {

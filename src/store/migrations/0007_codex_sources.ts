@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely"
-import type { Tables } from "../tables.ts"
+import type { Tables } from "../schema.ts"
 
 /** Sources of Codex were known by their paths, which change when a session is archived; now by home and file name. */
 export async function up(db: Kysely<Tables>): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely"
-import type { StoreDialect } from "../dialect.ts"
-import type { Tables } from "../tables.ts"
+import type { StoreDialect } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
 
 /** Messages for agents: where they went, where sessions can be reached, and what those who sent them are told. */
 export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely"
-import type { StoreDialect } from "../dialect.ts"
-import type { Tables } from "../tables.ts"
+import type { StoreDialect } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
 
 /** Teams that ask each other, what agents may do when a person says so, and who said it. */
 export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {

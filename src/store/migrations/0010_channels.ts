@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely"
-import type { StoreDialect } from "../dialect.ts"
-import type { Tables } from "../tables.ts"
+import type { StoreDialect } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
 
 /** Messengers: where sessions are in them, who may talk there, how much was sent, and what hooks ask to be allowed. */
 export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {

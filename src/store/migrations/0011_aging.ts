@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely"
-import type { Tables } from "../tables.ts"
+import type { Tables } from "../schema.ts"
 
 /** What was settled long ago is found without reading all that is kept. A group that became another one stays known as it was. */
 export async function up(db: Kysely<Tables>): Promise<void> {

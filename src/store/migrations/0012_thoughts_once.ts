@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely"
-import type { Tables } from "../tables.ts"
+import type { Tables } from "../schema.ts"
 
 /** Each thought waits for every index that it is written to. The one of numbers finds a session's thoughts as well. */
 export async function up(db: Kysely<Tables>): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely"
-import type { StoreDialect } from "../dialect.ts"
-import type { Tables } from "../tables.ts"
+import type { StoreDialect } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
 
 /** Which session a message in a chat is of: where topics are switched off, nothing else says it. */
 export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely"
-import type { StoreDialect } from "../dialect.ts"
-import type { Tables } from "../tables.ts"
+import type { StoreDialect } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
 
 /** Agents of which the files can be inside a repository; until it is known where each file is, none of them is trusted. */
 const IN_PROJECTS = ["aider", "conversation-log"]

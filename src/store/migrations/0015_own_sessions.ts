@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely"
-import type { Tables } from "../tables.ts"
+import type { Tables } from "../schema.ts"
 
 /** Whether a caller wrote into the session it chose last, or only read it. */
 export async function up(db: Kysely<Tables>): Promise<void> {

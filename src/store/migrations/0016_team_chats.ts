@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely"
-import type { StoreDialect } from "../dialect.ts"
-import type { Tables } from "../tables.ts"
+import type { StoreDialect } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
 
 /** A chat per team: people of one team, a thread that sessions share, and topics that a session has left. */
 export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {

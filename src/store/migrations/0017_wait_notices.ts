@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely"
-import type { StoreDialect } from "../dialect.ts"
-import type { Tables } from "../tables.ts"
+import type { StoreDialect } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
 
 /** What a person was told of messages that cannot be delivered yet, so that it can be edited when they arrive. */
 export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely"
-import type { Tables } from "../tables.ts"
+import type { Tables } from "../schema.ts"
 
 /** Which call fetched a message, and whether an agent gave its last step as a number. */
 export async function up(db: Kysely<Tables>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely"
-import type { Tables } from "../tables.ts"
+import type { Tables } from "../schema.ts"
 
 /** The agent that logged a session by hand, where it is one whose own files are read too. */
 export async function up(db: Kysely<Tables>): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely"
-import type { StoreDialect } from "../dialect.ts"
-import type { Tables } from "../tables.ts"
+import type { StoreDialect } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
 
 /** Folders in which an agent may begin a conversation log although nothing was said there yet, and what logs say of exchanges. */
 export async function up(db: Kysely<Tables>, { types }: StoreDialect): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely"
-import type { StoreDialect } from "../dialect.ts"
-import type { Tables } from "../tables.ts"
+import type { StoreDialect } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
 import * as house from "./0001_house.ts"
 import * as archive from "./0002_archive.ts"
 import * as runs from "./0003_runs.ts"

@@ -1,6 +1,6 @@
 import type { MessageEntity } from "grammy/types"
 import { afterEach, describe, expect, test } from "vitest"
-import { chatOfUpdate, telegramChannel } from "../../../src/adapters/channels/telegram.ts"
+import { chatOfUpdate, telegramChannel } from "../../../src/adapters/telegram/telegram.ts"
 import type { Channel, Place } from "../../../src/domain/channel.ts"
 import { plain, type TextMark } from "../../../src/domain/rich-text.ts"
 import { OUTAGES, type Trouble } from "../../fixtures/telegram/faults.ts"

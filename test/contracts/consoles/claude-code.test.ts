@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { claudeCode } from "../../../src/adapters/consoles/claude-code.ts"
+import { claudeCode } from "../../../src/agents/claude-code/console.ts"
 import { consoleContract, plain, TEAM } from "../console.ts"
 
 const TRUST = "Quick safety check: Is this a project you created or one you trust?"

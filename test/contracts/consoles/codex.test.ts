@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { codex } from "../../../src/adapters/consoles/codex.ts"
+import { codex } from "../../../src/agents/codex/console.ts"
 import { consoleContract, plain, TEAM } from "../console.ts"
 
 consoleContract(codex, {

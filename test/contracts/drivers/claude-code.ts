@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { createClaudeCodeDriver } from "../../../src/adapters/drivers/claude-code.ts"
+import { createClaudeCodeDriver } from "../../../src/agents/claude-code/driver.ts"
 import { agents, CLAUDES, type ClaudeName, claudeEnv } from "../../fixtures/agents.ts"
 import { realHome } from "../../fixtures/driven.ts"
 import { anthropicMessages, toolUse } from "../../fixtures/model-api.ts"

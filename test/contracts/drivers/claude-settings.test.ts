@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { createClaudeCodeDriver } from "../../../src/adapters/drivers/claude-code.ts"
+import { createClaudeCodeDriver } from "../../../src/agents/claude-code/driver.ts"
 import { CLAUDES } from "../../fixtures/agents.ts"
 import { bench } from "../../fixtures/driver-bench.ts"
 import { claudeHome } from "./claude-code.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createCodexDriver } from "../../../src/adapters/drivers/codex.ts"
+import { createCodexDriver } from "../../../src/agents/codex/driver.ts"
 import { agents, codexEnv } from "../../fixtures/agents.ts"
 import { realHome } from "../../fixtures/driven.ts"
 import { bench, processesOf } from "../../fixtures/driver-bench.ts"

@@ -1,4 +1,4 @@
-import { createClaudeCodeDriver } from "../../../src/adapters/drivers/claude-code.ts"
+import { createClaudeCodeDriver } from "../../../src/agents/claude-code/driver.ts"
 import { fakeHome } from "../../fixtures/driven.ts"
 import { driverContract } from "../driver.ts"
 

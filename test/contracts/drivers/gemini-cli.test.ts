@@ -1,4 +1,4 @@
-import { createGeminiCliDriver } from "../../../src/adapters/drivers/gemini-cli.ts"
+import { createGeminiCliDriver } from "../../../src/agents/gemini-cli/driver.ts"
 import { agents, geminiEnv } from "../../fixtures/agents.ts"
 import { realHome } from "../../fixtures/driven.ts"
 import { toolUse } from "../../fixtures/model-api.ts"

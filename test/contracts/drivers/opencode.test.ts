@@ -1,4 +1,4 @@
-import { createOpencodeDriver } from "../../../src/adapters/drivers/opencode.ts"
+import { createOpencodeDriver } from "../../../src/agents/opencode/driver.ts"
 import { agents, opencodeEnv } from "../../fixtures/agents.ts"
 import { realHome } from "../../fixtures/driven.ts"
 import { toolUse } from "../../fixtures/model-api.ts"

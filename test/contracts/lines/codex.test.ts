@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest"
-import { codex } from "../../../src/adapters/lines/codex.ts"
+import { codex } from "../../../src/agents/codex/line.ts"
 import { type CodexTerminal, openCodex } from "../../fixtures/codex-terminal.ts"
 import { text } from "../../fixtures/model-api.ts"
 import { type LineSession, lineContract } from "../line.ts"

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { aider } from "../../../src/adapters/platforms/aider.ts"
+import { aider } from "../../../src/agents/aider/records.ts"
 import type { Capture } from "../../../src/domain/capture.ts"
 import type { WholeReader } from "../../../src/domain/platform.ts"
 import { platformContract, readAll } from "../platform.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { antigravity, antigravityIde } from "../../../src/adapters/platforms/antigravity.ts"
+import { antigravity, antigravityIde } from "../../../src/agents/antigravity/records.ts"
 import { platformContract } from "../platform.ts"
 
 const at = (second: number) => `2026-08-01T10:00:${String(second).padStart(2, "0")}Z`

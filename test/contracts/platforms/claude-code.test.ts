@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { claudeCode } from "../../../src/adapters/platforms/claude-code.ts"
-import { peekString } from "../../../src/adapters/platforms/shared/jsonl.ts"
+import { claudeCode } from "../../../src/agents/claude-code/records.ts"
+import { peekString } from "../../../src/agents/shared/records/jsonl.ts"
 import type { LinesReader } from "../../../src/domain/platform.ts"
 import { platformContract } from "../platform.ts"
 

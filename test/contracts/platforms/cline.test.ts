@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { expect, test } from "vitest"
-import { cline } from "../../../src/adapters/platforms/cline.ts"
+import { cline } from "../../../src/agents/cline/records.ts"
 import type { TurnCapture } from "../../../src/domain/capture.ts"
 import { platformContract, readAll } from "../platform.ts"
 

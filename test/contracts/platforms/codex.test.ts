@@ -1,6 +1,6 @@
 import { zstdCompressSync } from "node:zlib"
 import { describe, expect, test } from "vitest"
-import { codex } from "../../../src/adapters/platforms/codex.ts"
+import { codex } from "../../../src/agents/codex/records.ts"
 import type { Capture } from "../../../src/domain/capture.ts"
 import type { LinesReader } from "../../../src/domain/platform.ts"
 import { platformContract } from "../platform.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { copilotCli } from "../../../src/adapters/platforms/copilot-cli.ts"
+import { copilotCli } from "../../../src/agents/copilot-cli/records.ts"
 import { platformContract } from "../platform.ts"
 
 const SESSION = "5f0c2d1e-0000-4000-8000-00000000000a"

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { copilotVscode } from "../../../src/adapters/platforms/copilot-vscode.ts"
+import { copilotVscode } from "../../../src/agents/copilot-vscode/records.ts"
 import { platformContract } from "../platform.ts"
 
 const T = 1_785_571_200_000

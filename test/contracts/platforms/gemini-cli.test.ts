@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { expect, test } from "vitest"
-import { geminiCli } from "../../../src/adapters/platforms/gemini-cli.ts"
+import { geminiCli } from "../../../src/agents/gemini-cli/records.ts"
 import { platformContract } from "../platform.ts"
 
 const at = (second: number) => `2026-08-01T10:00:${String(second).padStart(2, "0")}.000Z`

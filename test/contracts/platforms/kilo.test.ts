@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import Database from "better-sqlite3"
 import { expect, test } from "vitest"
-import { kilo } from "../../../src/adapters/platforms/kilo.ts"
+import { kilo } from "../../../src/agents/kilo/records.ts"
 import { platformContract } from "../platform.ts"
 
 const T = 1_785_571_200_000

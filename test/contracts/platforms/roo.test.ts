@@ -1,4 +1,5 @@
-import { kiloLegacy, roo } from "../../../src/adapters/platforms/roo.ts"
+import { kiloLegacy } from "../../../src/agents/kilo/records.ts"
+import { roo } from "../../../src/agents/roo/records.ts"
 import { platformContract } from "../platform.ts"
 
 const T = 1_785_571_200_000

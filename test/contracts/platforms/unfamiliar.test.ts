@@ -1,10 +1,10 @@
 import { utimesSync } from "node:fs"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { platforms } from "../../../src/adapters/platforms/list.ts"
+import { platforms } from "../../../src/agents/list.ts"
+import { unrecognisedFiles } from "../../../src/capture/read/unrecognised.ts"
 import type { Platform } from "../../../src/domain/platform.ts"
 import type { Services } from "../../../src/operations/services.ts"
 import { sources, sourceViews } from "../../../src/operations/sources.ts"
-import { unrecognisedFiles } from "../../../src/sessions/capture/unrecognised.ts"
 import { makeTestArchive, type TestArchive } from "../../fixtures/archive.ts"
 import { type Sample, samples } from "../../fixtures/platform-samples.ts"
 
@@ -100,7 +100,7 @@ test("an agent whose files are all under other names is reported, not passed ove
   const view = await shown(claude, kept)
   expect([view.found, view.warning]).toEqual([
     false,
-    expect.stringMatching(/^files are there, and none looks like .*0001\.jsonl\).*verified with 2\.1\.325/),
+    expect.stringMatching(/^files exist, but none looks like .*0001\.jsonl\).*verified with 2\.1\.325/),
   ])
 })
 

@@ -1,9 +1,9 @@
 import { Kysely } from "kysely"
 import { expect } from "vitest"
 import type { Store } from "../../../src/domain/store.ts"
-import type { StoreDialect } from "../../../src/store/dialect.ts"
+import type { StoreDialect } from "../../../src/store/dialects/dialect.ts"
 import { up } from "../../../src/store/migrations/0007_codex_sources.ts"
-import type { Tables } from "../../../src/store/tables.ts"
+import type { Tables } from "../../../src/store/schema.ts"
 import { addSession, NOW } from "./examples.ts"
 import { newSource, newTurn } from "./turns.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { claudeCode as writer } from "../../../src/adapters/handoff/claude-code.ts"
-import { claudeCode as platform } from "../../../src/adapters/platforms/claude-code.ts"
+import { claudeCode as writer } from "../../../src/agents/claude-code/handoff.ts"
+import { claudeCode as platform } from "../../../src/agents/claude-code/records.ts"
 import type { Machine } from "../../../src/domain/platform.ts"
 import { successorContract } from "../successor.ts"
 

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { codex as writer } from "../../../src/adapters/handoff/codex.ts"
-import { codex as platform } from "../../../src/adapters/platforms/codex.ts"
+import { codex as writer } from "../../../src/agents/codex/handoff.ts"
+import { codex as platform } from "../../../src/agents/codex/records.ts"
 import { successorContract } from "../successor.ts"
 
 successorContract(writer, platform, (_, text, timestamp) => ({

@@ -10,7 +10,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** Of projects, sessions and pairs. */
 const LIMIT = 12
 
-/** What was said, used and paid, over time. */
+/** Activity, tokens and cost over time. */
 export function Analytics() {
   const days = Number(query.value.get("days") ?? 30)
   const { value, trouble } = useAsk(
@@ -22,7 +22,7 @@ export function Analytics() {
       <div class="page-line">
         <h1>Analytics</h1>
         <fieldset class="spans">
-          <legend class="sr-only">How far back</legend>
+          <legend class="sr-only">Period</legend>
           {SPANS.map((span) => (
             <button
               key={span}
@@ -42,9 +42,4 @@ export function Analytics() {
   )
 }
 
-const Nothing = () => (
-  <Empty
-    title="Nothing was said in this time"
-    hint="Choose a longer time, or let an agent work: figures come by themselves."
-  />
-)
+const Nothing = () => <Empty title="No activity in this period" hint="Pick a longer one." />

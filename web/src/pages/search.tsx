@@ -6,7 +6,7 @@ import { type Following, followAddress, isEmpty, trouble } from "../ui/found.ts"
 import { Hits } from "../ui/hits.tsx"
 import { Trouble } from "../ui/trouble.tsx"
 
-/** Finds as one types. What is asked for stands in the address, so that it can be gone back to and passed on. */
+/** Search as you type. The query is in the URL, so it can be bookmarked and shared. */
 export function Search() {
   const field = useRef<HTMLInputElement>(null)
   const following = useRef<Following>(undefined)
@@ -24,7 +24,7 @@ export function Search() {
           type="search"
           class="search-field"
           aria-label="Search all conversations"
-          placeholder='What was said? Words, "exact phrase", prefix*, -without'
+          placeholder='Search conversations: words, "exact phrase", prefix*, -exclude'
           value={query.value.get("q") ?? ""}
           onInput={(event) => setFilters({ q: event.currentTarget.value })}
           autoComplete="off"
@@ -35,8 +35,8 @@ export function Search() {
       <Trouble text={trouble.value} />
       {isEmpty(query.value) ? (
         <Empty
-          title="Everything that was said to and by your agents is here"
-          hint="Type a few words of it. Old answers count as much as new ones."
+          title="Search every conversation with your agents"
+          hint="Type a few words. Results are not biased towards recent ones."
         />
       ) : (
         <Hits onMore={() => following.current?.more()} />

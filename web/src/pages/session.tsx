@@ -20,7 +20,7 @@ import { VirtualList } from "../ui/virtual-list.tsx"
 const AT_ONCE = 100
 const IN_PLACE = new Set(["turns.kept", "turns.superseded", "turns.dropped", "session.renamed", "thought.recorded"])
 
-/** One conversation, from its first word to what is said now. */
+/** One conversation, live. */
 export function Session({ id }: { id: string }) {
   const { value, trouble } = useAsk(() => ask("sessions.outline", { sessionId: id }), {
     again: [id],
@@ -60,14 +60,14 @@ export function Session({ id }: { id: string }) {
         <Lineage lineage={lineage} title={session.title} />
         {session.untrusted && (
           <p class="notice-warn">
-            This conversation comes from a file in the project’s folder. Whoever wrote the repository may have written
-            it. To vouch for it: <code>throughline sources trust {session.projectPath}</code>
+            This conversation comes from a file in the project’s folder, so the repository’s authors may have written
+            it. To trust it: <code>throughline sources trust {session.projectPath}</code>
           </p>
         )}
       </header>
       <Trouble text={trouble} />
       {turns.length === 0 && thoughts.length === 0 && (
-        <Empty title="Nothing was said in it" hint="It appears here as soon as something is." />
+        <Empty title="This session is empty" hint="Messages will appear here." />
       )}
       <VirtualList
         label="Conversation"
@@ -87,7 +87,7 @@ export function Session({ id }: { id: string }) {
   )
 }
 
-/** What an agent has thought here on purpose: nobody sits there who could be told something. */
+/** Recorded thoughts only: no agent is there to receive a message. */
 const THOUGHTS = "throughline"
 const NO_TURNS: OutlineTurn[] = []
 const isAt = (turn: OutlineTurn | undefined, place: string | null) => turn?.id === Number(place ?? Number.NaN)
@@ -95,13 +95,13 @@ const TOOL_PX = 44
 const LINE_PX = 24
 const LINE_CHARS = 90
 
-/** Near enough that the list does not jump while it is measured. */
+/** Close enough that the list does not jump while it is measured. */
 function guess({ turn: { kind, head, isCut } }: Step): number {
   if (kind === "tool_call" || kind === "tool_result" || kind === "reasoning") return TOOL_PX
   return 64 + LINE_PX * (isCut ? 8 : Math.ceil(head.length / LINE_CHARS))
 }
 
-/** Whole texts of the turns that are looked at; the outline has the beginning of each. */
+/** Full texts of the visible turns; the outline only has the beginning of each. */
 function useTexts(sessionId: string) {
   const known = useSignal<ReadonlyMap<number, string>>(new Map())
   const asked = useMemo(() => new Set<number>(), [sessionId])

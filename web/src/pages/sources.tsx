@@ -1,20 +1,18 @@
 import { ask } from "../api.ts"
+import { Agents } from "../ui/agents-table.tsx"
 import { type Asked, useAsk } from "../ui/ask.ts"
-import { Empty } from "../ui/empty.tsx"
-import { Scroll } from "../ui/scroll.tsx"
 import { Settings } from "../ui/settings.tsx"
-import { TableHead } from "../ui/table-head.tsx"
-import { Time } from "../ui/time.tsx"
+import { counted, sized } from "../ui/time.tsx"
 import { Loading, Trouble } from "../ui/trouble.tsx"
 
 const EVERY_MS = 5_000
 
-/** Every agent that is looked at, and how the program itself is. */
+/** Monitored agents, the daemon's state, and the settings. */
 export function Sources() {
   const doctor = useAsk(() => ask("doctor", {}), { everyMs: 30_000 }).value
   const sources = useAsk(() => ask("sources", {}), { everyMs: EVERY_MS }).value
   const status = useAsk(() => ask("status", {}), { everyMs: EVERY_MS }).value
-  // Shown together, so that nothing is pushed away by what comes a moment later.
+  // Rendered together: a late section would shift the rest.
   const isReady = [doctor, sources, status].every(({ value, trouble }) => value ?? trouble)
   return (
     <>
@@ -23,7 +21,7 @@ export function Sources() {
         <>
           <Findings {...doctor} />
           <Agents {...sources} />
-          <Inside {...status} />
+          <Daemon {...status} />
           <Settings />
         </>
       ) : (
@@ -35,13 +33,12 @@ export function Sources() {
 
 const MARK = { good: ["✓", "good"], warning: ["!", "warn"], wrong: ["✗", "bad"] } as const
 
-type Source = Awaited<ReturnType<typeof ask<"sources">>>["sources"][number]
-type Answer<Name extends "doctor" | "sources" | "status"> = Asked<Awaited<ReturnType<typeof ask<Name>>>>
+type Answer<Name extends "doctor" | "status"> = Asked<Awaited<ReturnType<typeof ask<Name>>>>
 
 function Findings({ value, trouble }: Answer<"doctor">) {
   return (
-    <section class="section" aria-label="Findings">
-      <h2>Findings</h2>
+    <section class="section" aria-label="Checks">
+      <h2>Checks</h2>
       <Trouble text={trouble} />
       {!value ? (
         <Loading />
@@ -70,101 +67,29 @@ function Findings({ value, trouble }: Answer<"doctor">) {
   )
 }
 
-/** Moments as this place writes them. */
+/** Timestamps in the local format. */
 const withTimes = (text: string) =>
   text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (moment) => new Date(moment).toLocaleString())
 
-function Agents({ value, trouble }: Answer<"sources">) {
-  const progress = value?.progress
-  const [there, absent] = [true, false].map((isThere) =>
-    (value?.sources ?? []).filter(
-      ({ found, sessions, warning }) => (found || sessions > 0 || warning !== undefined) === isThere,
-    ),
-  ) as [Source[], Source[]]
-  return (
-    <section class="section" aria-label="Agents">
-      <h2>Agents</h2>
-      <Trouble text={trouble} />
-      {progress?.importing && (
-        <p>
-          Reading what is there: {progress.sourcesDone} of {progress.sourcesDone + progress.sourcesLeft} files.{" "}
-          <progress
-            aria-label="Import"
-            value={progress.bytesDone}
-            max={Math.max(1, progress.bytesDone + progress.bytesLeft)}
-          />
-        </p>
-      )}
-      {!value ? (
-        <Loading lines={6} />
-      ) : there.length === 0 ? (
-        <Empty
-          title="No agent was found on this machine"
-          hint="Start one in any folder: what it keeps is found by itself, within seconds."
-        />
-      ) : (
-        <Scroll label="Table of agents">
-          <table class="wide">
-            <TableHead columns={["Agent", "Sessions", "Turns", "Files", "Size", "Last read", "Waiting", "Skipped"]} />
-            <tbody>
-              {there.map((source) => (
-                <tr key={source.platform}>
-                  <th scope="row">{source.label}</th>
-                  <td>{source.sessions.toLocaleString()}</td>
-                  <td>{source.turns.toLocaleString()}</td>
-                  <td>{source.sources.toLocaleString()}</td>
-                  <td>{sized(source.sizeBytes)}</td>
-                  <td>{source.lastReadAt && <Time at={source.lastReadAt} />}</td>
-                  <td>{source.waiting || ""}</td>
-                  <td>
-                    {source.warning !== undefined && <em class="remedy">{source.warning}</em>}
-                    {[
-                      source.unreadable > 0 ? `${source.unreadable} unreadable` : "",
-                      source.unknown > 0 ? `${source.unknown} unknown` : "",
-                      ...source.troubles.map(({ path, trouble: why }) => `${path}: ${why}`),
-                    ]
-                      .filter((part) => part !== "")
-                      .join(", ")}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
-      )}
-      {value && value.repositoryFiles.length > 0 && (
-        <p>
-          {value.repositoryFiles.length.toLocaleString()} of the files are inside of project folders. What an untrusted
-          one says is marked, and left out of briefs: <code>throughline sources</code> lists them.
-        </p>
-      )}
-      {absent.length > 0 && (
-        <p class="muted">Looked for and not found: {absent.map(({ label }) => label).join(", ")}.</p>
-      )}
-    </section>
-  )
-}
+const freshness = (behind = 0) => (behind === 0 ? "up to date" : `${behind.toLocaleString()} behind`)
 
-const sized = (bytes: number) =>
-  bytes < 1e6 ? `${Math.ceil(bytes / 1e3).toLocaleString()} kB` : `${(bytes / 1e6).toFixed(1)} MB`
-
-function Inside({ value }: Answer<"status">) {
+function Daemon({ value }: Answer<"status">) {
   if (!value) return <Loading />
   const { store, search } = value
   const facts: [string, string][] = [
     ["Version", `${value.version}, pid ${value.pid}, ${value.memoryMb} MB`],
-    ["Home", value.home],
-    ["Store", `${store.kind} ${store.version}, ${sized(store.sizeBytes)}`],
-    ["Kept", `${store.sessions.toLocaleString()} sessions, ${store.thoughts.toLocaleString()} thoughts`],
+    ["Data directory", value.home],
+    ["Database", `${store.kind} ${store.version}, ${sized(store.sizeBytes)}`],
+    ["Stored", `${counted(store.sessions, "session")}, ${counted(store.thoughts, "thought")}`],
     [
-      "Search",
-      search.trouble ?? `${(search.documents ?? 0).toLocaleString()} turns and thoughts, ${search.behind ?? 0} behind`,
+      "Search index",
+      search.trouble ?? `${(search.documents ?? 0).toLocaleString()} turns and thoughts, ${freshness(search.behind)}`,
     ],
-    ...value.followers.map(({ name, lag }): [string, string] => [name, lag === 0 ? "up to date" : `${lag} behind`]),
+    ...value.followers.map(({ name, lag }): [string, string] => [name, freshness(lag)]),
   ]
   return (
-    <section class="section" aria-label="Inside">
-      <h2>Inside</h2>
+    <section class="section" aria-label="Daemon">
+      <h2>Daemon</h2>
       <dl class="facts">
         {facts.map(([name, text]) => (
           <div key={name}>

@@ -19,12 +19,12 @@ const LABELS: Record<string, string> = {
 
 export const agentLabel = (platform: string) => LABELS[platform] ?? platform
 
-/** Which agent it is, in a colour that is always the same for it. */
+/** The agent's name in a stable colour. */
 export function Agent({ platform }: { platform: string }) {
   return <span class={`badge hue-${hueOf(platform)}`}>{agentLabel(platform)}</span>
 }
 
-/** Beside whatever a file in the repository says; nothing for the rest. */
+/** Shown beside content that came from a file in a repository. */
 export function Untrusted({ of: { untrusted } }: { of: { untrusted?: true | undefined } }) {
   return untrusted ? (
     <span class="badge badge-warn" title="From a file in the repository, not from an agent on this machine">
@@ -41,7 +41,7 @@ function hueOf(name: string): number {
   return sum % HUES
 }
 
-/** The last part of a project's path or URI: what people call it. */
+/** The last segment of a project's path or URI. */
 export function projectName(root: string | undefined): string {
   if (root === undefined) return ""
   const parts = decodeURIComponent(root.replace(/^file:\/\//, "")).split("/")

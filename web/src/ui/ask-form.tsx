@@ -4,7 +4,7 @@ import { troubleOf } from "./ask.ts"
 import { Markdown } from "./markdown.tsx"
 import { Trouble } from "./trouble.tsx"
 
-/** So long one call waits; the answer is asked for again until it is there. */
+/** Long-poll time of one call; repeated until the answer is there. */
 const WAIT_MS = 20_000
 const OVER = new Set(["done", "failed", "cancelled", "expired", "uncertain"])
 

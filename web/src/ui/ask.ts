@@ -65,7 +65,7 @@ export function useAsk<T>(
 }
 
 export function troubleOf(error: unknown): string {
-  if (error instanceof TypeError) return "The daemon does not answer. `throughline start` starts it."
+  if (error instanceof TypeError) return "Throughline isn't running. Start it with `throughline start`."
   const failure = Failure.from(error)
   return `${failure.message}. ${failure.kind.help}`
 }

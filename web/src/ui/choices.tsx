@@ -20,7 +20,7 @@ export const setFilters = (change: Partial<Record<Filter | "q", string>>) =>
 
 export const NO_FILTERS = Object.fromEntries(FILTERS.map((filter) => [filter, ""]))
 
-/** What a search is kept to, chosen from what is there. */
+/** Search filters, with the options that exist in the archive. */
 export function Choices() {
   const projects = useAsk(() => ask("projects.list", {})).value.value?.projects ?? []
   const project = query.value.get("project") ?? undefined
@@ -32,29 +32,29 @@ export function Choices() {
   }
   return (
     <fieldset class="filters" onFocusIn={inSight}>
-      <legend class="sr-only">Keep it to</legend>
+      <legend class="sr-only">Filters</legend>
       <Choice filter="project" label="Project" options={projectOptions(projects)} onChange={toProject} />
       <Choice filter="branch" label="Branch" options={branches} />
       <Choice filter="agent" label="Agent" options={agentOptions(projects)} />
-      <Choice filter="role" label="Said by" options={ROLES} />
-      <Choice filter="days" label="When" options={SPANS} />
+      <Choice filter="role" label="Role" options={ROLES} />
+      <Choice filter="days" label="Time" options={SPANS} />
       {activeFilters(query.value).length > 1 && (
         <button type="button" class="button quiet" onClick={() => setFilters(NO_FILTERS)}>
-          Clear all
+          Clear all filters
         </button>
       )}
     </fieldset>
   )
 }
 
-/** On a phone they are wider than the screen, and browsers leave what is seen in half where it is. */
+/** On a phone the row scrolls, and browsers don't scroll a half-visible field into view on focus. */
 const inSight = ({ target }: FocusEvent) => (target as Element).scrollIntoView({ block: "nearest", inline: "nearest" })
 
 function Choice(props: { filter: Filter; label: string; options: readonly Option[]; onChange?(value: string): void }) {
   const { filter, label, options, onChange = (value) => setFilters({ [filter]: value }) } = props
   const value = query.value.get(filter) ?? ""
   const active = activeFilters(query.value).find((one) => one.filter === filter)
-  // What an address names may not be there any more; it is shown all the same.
+  // A bookmarked URL may name a project that is gone: show it anyway.
   const isListed = value === "" || options.some(([key]) => key === value)
   return (
     <span class="choice" data-active={active && true}>

@@ -5,18 +5,18 @@ import { troubleOf, useAsk } from "./ask.ts"
 import { Trouble } from "./trouble.tsx"
 
 const WORDS: Record<string, string> = {
-  queued: "waits",
+  queued: "queued",
   delivered: "delivered",
   seen: "seen",
-  running: "the agent is at it",
+  running: "in progress",
   done: "done",
   failed: "failed",
-  cancelled: "taken back",
+  cancelled: "cancelled",
   expired: "expired",
-  uncertain: "not known whether it arrived",
+  uncertain: "delivery unconfirmed",
 }
 
-/** Says something to the agent, through the queue: kept before it is answered, and followed on the page. */
+/** Queues a message for the agent and shows its delivery state. */
 export function Compose({ sessionId }: { sessionId: string }) {
   const text = useSignal("")
   const sent = useSignal<readonly string[]>([])
@@ -25,7 +25,7 @@ export function Compose({ sessionId }: { sessionId: string }) {
   const send = () => {
     const draft = text.peek()
     if (draft.trim() === "") return
-    // Emptied now, not when the answer comes: by then the next message may be in the box.
+    // Cleared now, not on response: by then the next message may be in the field.
     text.value = ""
     sending.current = sending.current.then(() => deliver(draft))
   }
@@ -50,7 +50,7 @@ export function Compose({ sessionId }: { sessionId: string }) {
       }}
     >
       <Trouble text={trouble.value} />
-      <ul class="sent" aria-label="Messages that you sent">
+      <ul class="sent" aria-label="Sent messages">
         {sent.value.map((id) => (
           <Sent key={id} id={id} />
         ))}
@@ -58,7 +58,7 @@ export function Compose({ sessionId }: { sessionId: string }) {
       <div class="compose-line">
         <textarea
           aria-label="Message to the agent"
-          placeholder="Say something to the agent; Ctrl+Enter sends it"
+          placeholder="Message the agent (Ctrl+Enter to send)"
           rows={2}
           value={text.value}
           onInput={(event) => {

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 
 const SHOWN_MS = 1_600
 
-/** Puts a text where it can be pasted from, and says that it did. */
+/** Copies to the clipboard and confirms it on the button. */
 export function Copy({ text, label }: { text: string; label: string }) {
   const isDone = useSignal(false)
   const copy = async () => {

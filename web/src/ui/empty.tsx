@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 
-/** Nothing is there yet: says what to do next. */
+/** Empty state with the next step. */
 export function Empty({
   title,
   hint,

@@ -53,7 +53,7 @@ describe("the address", () => {
       "in shop",
       "on branch x/y",
       "with Codex",
-      "said by tools",
+      "in tool calls",
       "in the last week",
     ])
     expect(words("q=a&role=thought")).toEqual(["in thoughts"])

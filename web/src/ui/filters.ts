@@ -4,34 +4,41 @@ import { agentLabel, projectName } from "./agent.tsx"
 export type Project = Awaited<ReturnType<typeof ask<"projects.list">>>["projects"][number]
 export type Option = readonly [value: string, words: string]
 
-/** What a search can be kept to, as it stands in the address. */
+/** Search filters, by their names in the URL. */
 export const FILTERS = ["project", "branch", "agent", "role", "days"] as const
 export type Filter = (typeof FILTERS)[number]
 
-/** What it is when nothing is chosen. */
+/** The option that filters nothing. */
 export const ANY: Record<Filter, string> = {
-  project: "any project",
-  branch: "any branch",
-  agent: "any agent",
-  role: "anybody",
-  days: "any time",
+  project: "Any project",
+  branch: "Any branch",
+  agent: "Any agent",
+  role: "Anyone",
+  days: "Any time",
+}
+export const NAMES: Record<Filter, string> = {
+  project: "project",
+  branch: "branch",
+  agent: "agent",
+  role: "role",
+  days: "time",
 }
 export const ROLES: readonly Option[] = [
-  ["user", "me"],
-  ["assistant", "the agent"],
-  ["thought", "thoughts"],
-  ["tool", "tools"],
+  ["user", "You"],
+  ["assistant", "Agent"],
+  ["thought", "Thoughts"],
+  ["tool", "Tools"],
 ]
 export const SPANS: readonly Option[] = [
-  ["1", "last day"],
-  ["7", "last week"],
-  ["30", "last month"],
-  ["365", "last year"],
+  ["1", "Last day"],
+  ["7", "Last week"],
+  ["30", "Last month"],
+  ["365", "Last year"],
 ]
-/** More than these are no choice any more; those used last are the likely ones. */
+/** The most recently used; a longer list is no help. */
 const MOST_BRANCHES = 100
 
-/** By name; where two have the same, with the folder that each lies in. */
+/** Sorted by name; projects that share a name show their parent folder. */
 export function projectOptions(projects: readonly Project[]): Option[] {
   const roots = projects.flatMap(({ project }) => (project === undefined ? [] : [project]))
   const count = Map.groupBy(roots, (root) => projectName(root))
@@ -44,7 +51,7 @@ export function projectOptions(projects: readonly Project[]): Option[] {
     .sort(([, a], [, b]) => a.localeCompare(b))
 }
 
-/** Of one project, or of all; those used last first. */
+/** Of one project or of all, most recently used first. */
 export function branchOptions(projects: readonly Project[], project: string | undefined): Option[] {
   const branches = projects
     .filter((one) => project === undefined || one.project === project)
@@ -58,7 +65,7 @@ export function agentOptions(projects: readonly Project[]): Option[] {
   return [...all].map((platform): Option => [platform, agentLabel(platform)]).sort(([, a], [, b]) => a.localeCompare(b))
 }
 
-/** The address with one thing changed; an empty value takes it out. */
+/** The URL with these parameters changed; an empty value removes one. */
 export function addressWith(query: URLSearchParams, change: Record<string, string>): string {
   const next = new URLSearchParams(query)
   for (const [name, value] of Object.entries(change)) {
@@ -68,7 +75,7 @@ export function addressWith(query: URLSearchParams, change: Record<string, strin
   return `/search${next.size > 0 ? `?${next}` : ""}`
 }
 
-/** Which filters are set, each as a part of a sentence. */
+/** The active filters, each worded as part of a sentence. */
 export function activeFilters(query: URLSearchParams): { filter: Filter; words: string }[] {
   return FILTERS.flatMap((filter) => {
     const value = query.get(filter)
@@ -78,10 +85,17 @@ export function activeFilters(query: URLSearchParams): { filter: Filter; words: 
 
 const wordsIn = (options: readonly Option[], value: string) => options.find(([key]) => key === value)?.[1] ?? value
 
+const ROLE_WORDS: Record<string, string> = {
+  user: "from you",
+  assistant: "from the agent",
+  thought: "in thoughts",
+  tool: "in tool calls",
+}
+
 const WORDS: Record<Filter, (value: string) => string> = {
   project: (value) => `in ${projectName(value)}`,
   branch: (value) => `on branch ${value}`,
   agent: (value) => `with ${agentLabel(value)}`,
-  role: (value) => (value === "thought" ? "in thoughts" : `said by ${wordsIn(ROLES, value)}`),
-  days: (value) => `in the ${wordsIn(SPANS, value)}`,
+  role: (value) => ROLE_WORDS[value] ?? `from ${value}`,
+  days: (value) => `in the ${wordsIn(SPANS, value).toLowerCase()}`,
 }

@@ -25,7 +25,7 @@ export function Forget({ sessionId }: { sessionId: string }) {
     isSent.value = true
     try {
       await ask("forget", { sessionId })
-      // Not to come back to: there is nothing here any more.
+      // Replace, so Back does not lead to the deleted session.
       go("/", { replace: true })
     } catch (error) {
       trouble.value = troubleOf(error)

@@ -128,7 +128,7 @@ describe("a search that follows the address", () => {
     expect(found.found.value).toBeUndefined()
     go("/search?q=x")
     await asked[1]!.fail()
-    expect(found.trouble.value).toContain("does not answer")
+    expect(found.trouble.value).toContain("isn't running")
     go("/search?q=xy")
     // After a request that was lost, whoever answers proves first that it is the daemon.
     await vi.waitFor(() => expect(queries().at(-1)).toBe("xy 8"))

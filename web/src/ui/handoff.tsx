@@ -8,12 +8,12 @@ import { Trouble } from "./trouble.tsx"
 
 const AGENTS = ["claude-code", "codex"]
 
-/** Lets another agent go on with a session. */
+/** Continues a session in another agent. */
 export function Handoff({ sessionId }: { sessionId: string }) {
   const isOpen = useSignal(false)
   const made = useSignal<{ to: string; command?: string | undefined; file?: string | undefined } | undefined>(undefined)
   const trouble = useSignal<string | undefined>(undefined)
-  const handOver = async (to: string) => {
+  const handOff = async (to: string) => {
     try {
       const { command, path, promptFile } = await ask("handoff", { sessionId, to })
       made.value = { to, command, file: path ?? promptFile }
@@ -25,12 +25,12 @@ export function Handoff({ sessionId }: { sessionId: string }) {
   return (
     <>
       <button type="button" class="button" onClick={() => (isOpen.value = true)}>
-        Hand over…
+        Continue in…
       </button>
-      <Dialog title="Let another agent go on" isOpen={isOpen.value} onClose={() => (isOpen.value = false)}>
+      <Dialog title="Continue in another agent" isOpen={isOpen.value} onClose={() => (isOpen.value = false)}>
         <div class="actions">
           {AGENTS.map((to) => (
-            <button key={to} type="button" class="button" onClick={() => handOver(to)}>
+            <button key={to} type="button" class="button" onClick={() => handOff(to)}>
               {agentLabel(to)}
             </button>
           ))}
@@ -38,9 +38,9 @@ export function Handoff({ sessionId }: { sessionId: string }) {
         <Trouble text={trouble.value} />
         {made.value && (
           <p>
-            {agentLabel(made.value.to)} can go on with it:{" "}
+            Continue in {agentLabel(made.value.to)}:{" "}
             {made.value.command ? (
-              <Copy text={made.value.command} label="Copy the command" />
+              <Copy text={made.value.command} label="Copy command" />
             ) : (
               <code>{made.value.file}</code>
             )}

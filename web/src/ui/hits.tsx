@@ -2,7 +2,7 @@ import { Agent, projectName, Untrusted } from "./agent.tsx"
 import { NO_FILTERS, setFilters } from "./choices.tsx"
 import { Copy } from "./copy.tsx"
 import { Empty } from "./empty.tsx"
-import { ANY, activeFilters } from "./filters.ts"
+import { activeFilters, NAMES } from "./filters.ts"
 import { type Found, found, hasMore } from "./found.ts"
 import { Handoff } from "./handoff.tsx"
 import { MarkedText } from "./marked-text.tsx"
@@ -10,7 +10,7 @@ import { counted, Time } from "./time.tsx"
 
 type Hit = Found["hits"][number]
 
-/** What was found, the best first. */
+/** Search results, best first. */
 export function Hits({ onMore }: { onMore(): void }) {
   if (!found.value) return null
   const { hits, asked, notes } = found.value
@@ -19,13 +19,17 @@ export function Hits({ onMore }: { onMore(): void }) {
   return (
     <div data-asked={address.get("q")}>
       <p class={hits.length === 0 ? "sr-only" : "muted hits-note"} role="status">
-        {hits.length === 0 ? "Nothing was found." : isMore ? "The best hits." : `${counted(hits.length, "hit")}.`}{" "}
+        {hits.length === 0
+          ? "No results."
+          : isMore
+            ? `Top ${counted(hits.length, "result")}.`
+            : `${counted(hits.length, "result")}.`}{" "}
         {hits.length > 0 && notes.join(" ")}
       </p>
       {hits.length === 0 ? (
         <Nothing address={address} notes={notes} />
       ) : (
-        <ol class="hits" aria-label="Hits">
+        <ol class="hits" aria-label="Results">
           {hits.map((hit) => (
             <HitCard key={`${hit.sessionId} ${hit.exchangeId} ${hit.thoughtNumber ?? ""}`} hit={hit} />
           ))}
@@ -33,29 +37,29 @@ export function Hits({ onMore }: { onMore(): void }) {
       )}
       {isMore && (
         <button type="button" class="button more" onClick={onMore}>
-          More hits
+          More results
         </button>
       )}
     </div>
   )
 }
 
-/** Says what was looked for and where, and offers to look further. */
+/** Names the query and its filters, with a button to clear each. */
 function Nothing({ address, notes }: { address: URLSearchParams; notes: readonly string[] }) {
   const active = activeFilters(address)
-  const said = ["Nothing was found for", `“${address.get("q")}”`, ...active.map((one) => one.words)]
+  const said = ["No results for", `“${address.get("q")}”`, ...active.map((one) => one.words)]
   return (
     <Empty title={`${said.join(" ")}.`} hint={notes.join(" ")}>
       {active.length > 0 && (
         <div class="actions">
           {active.length > 1 && (
             <button type="button" class="button main-action" onClick={() => setFilters(NO_FILTERS)}>
-              Look everywhere
+              Clear all filters
             </button>
           )}
           {active.map(({ filter }) => (
             <button key={filter} type="button" class="button" onClick={() => setFilters({ [filter]: "" })}>
-              {ANY[filter][0]!.toUpperCase() + ANY[filter].slice(1)}
+              Clear {NAMES[filter]} filter
             </button>
           ))}
         </div>
@@ -69,7 +73,7 @@ const KINDS: Record<string, string> = {
   reply: "agent",
   reasoning: "thinking",
   tool_call: "tool",
-  tool_result: "tool’s result",
+  tool_result: "tool result",
   thought: "thought",
   summary: "summary",
 }
@@ -77,7 +81,7 @@ const KINDS: Record<string, string> = {
 function HitCard({ hit }: { hit: Hit }) {
   const { sessionId, platform, title, project, branch, exchangeId, kind, tool, at, snippet, marks } = hit
   const { user, ai, resumeCommand } = hit
-  // Where the question itself was found, it is not said twice: its answer stands below it.
+  // The matching question is the title, so its answer goes below instead of the question again.
   const isQuestion = kind === "prompt"
   return (
     <li class="hit" data-item>

@@ -3,13 +3,13 @@ import { Agent } from "./agent.tsx"
 
 type Relative = Awaited<ReturnType<typeof ask<"sessions.outline">>>["lineage"][number]
 
-/** The line through sessions: what this one comes from, and what went on with it. */
+/** The sessions this one came from and those that continued it. */
 export function Lineage({ lineage, title }: { lineage: readonly Relative[]; title: string }) {
   if (lineage.length === 0) return null
   const before = lineage.filter(({ isParent }) => isParent)
   const after = lineage.filter(({ isParent }) => !isParent)
   return (
-    <ol class="lineage" aria-label="Sessions that this one is connected with">
+    <ol class="lineage" aria-label="Related sessions">
       {before.map((one) => (
         <Link key={one.sessionId} one={one} />
       ))}

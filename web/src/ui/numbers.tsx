@@ -8,7 +8,7 @@ export interface NumbersTable {
   rows: readonly (readonly ComponentChildren[])[]
 }
 
-/** Figures in a table, one click away. */
+/** A table, collapsed by default. */
 export function Numbers({ title, of, head, rows }: NumbersTable & { of?: string }) {
   return (
     <details class="numbers">
@@ -37,7 +37,7 @@ export function Numbers({ title, of, head, rows }: NumbersTable & { of?: string 
   )
 }
 
-/** A plot under its name, with the figures below it. */
+/** A titled plot with its data table. */
 export function Panel({
   title,
   numbers,
@@ -51,7 +51,7 @@ export function Panel({
     <section class="panel" aria-label={title}>
       <h2>{title}</h2>
       {children}
-      {numbers.rows.length > 0 && <Numbers title={title} of="Numbers" {...numbers} />}
+      {numbers.rows.length > 0 && <Numbers title={title} of="Show data" {...numbers} />}
     </section>
   )
 }

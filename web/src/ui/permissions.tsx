@@ -7,7 +7,7 @@ import { Trouble } from "./trouble.tsx"
 
 type Permission = Awaited<ReturnType<typeof ask<"permissions.list">>>["permissions"][number]
 
-/** What agents ask to be allowed: the whole of it, and the buttons under it. */
+/** Permission requests in full, with buttons to answer them. */
 export function Permissions({ permissions }: { permissions: readonly Permission[] }) {
   return (
     <ul class="asks">
@@ -18,20 +18,31 @@ export function Permissions({ permissions }: { permissions: readonly Permission[
   )
 }
 
-/** What became of an answer that had no effect. */
+/** A pair is named `from → to`: the agent at work is the second, the first is who asked it. */
+function whoAsks(asker: string): { agent: string; from?: string } {
+  const [from = "", agent] = asker.split(" → ")
+  return agent === undefined ? { agent: asker } : { agent, from }
+}
+
+/** Why an answer had no effect. */
 function lateText({ state, answeredBy, reason }: Permission): string {
   if (state === "stale" && reason) return `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`
-  return `It was ${state} already${answeredBy ? ` by ${answeredBy}` : ""}.`
+  return `Already ${state}${answeredBy ? ` by ${answeredBy}` : ""}.`
 }
 
 function One({ permission }: { permission: Permission }) {
   const { id, asker, tool, title, input, suggestions, questions, askedAt } = permission
+  const { agent, from } = whoAsks(asker)
   const isSent = useSignal(false)
   const trouble = useSignal<string | undefined>(undefined)
-  const answer = async (wish: { answer: "allow" | "deny" | "always" | "answer"; which?: number; with?: string[] }) => {
+  const answer = async (choice: {
+    answer: "allow" | "deny" | "always" | "answer"
+    which?: number
+    with?: string[]
+  }) => {
     isSent.value = true
     try {
-      const { accepted, permission: now } = await ask("permissions.answer", { id, ...wish })
+      const { accepted, permission: now } = await ask("permissions.answer", { id, ...choice })
       if (!accepted) trouble.value = lateText(now)
     } catch (error) {
       trouble.value = troubleOf(error)
@@ -41,19 +52,19 @@ function One({ permission }: { permission: Permission }) {
   return (
     <li class="ask" data-item>
       <p class="ask-top">
-        <strong>{asker}</strong>{" "}
+        <strong>{agent}</strong>{" "}
         {questions.length > 0 ? (
           "asks you"
         ) : (
           <>
-            asks for <code>{tool}</code>
+            wants to use <code>{tool}</code>
           </>
         )}{" "}
-        <Time at={askedAt} />
+        {from !== undefined && <span class="muted">(asked by {from})</span>} <Time at={askedAt} />
       </p>
       {title !== tool && <p>{title}</p>}
       {Object.entries(input).map(([name, value]) => (
-        // What it asks is shown below as questions; as it came it is one click away.
+        // Questions are shown below; their raw input stays collapsed.
         <details key={name} open={questions.length === 0}>
           <summary>{name}</summary>
           <pre class="plain">{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</pre>

@@ -10,7 +10,7 @@ interface Answer {
 const NOTHING: Answer = { picked: [], own: "" }
 const isGiven = ({ picked, own }: Answer) => picked.length > 0 || own.trim() !== ""
 
-/** What an agent wants to be told before it goes on; answered together. */
+/** An agent's questions, answered together. */
 export function Questions(props: {
   id: string
   questions: readonly Question[]
@@ -35,7 +35,7 @@ export function Questions(props: {
           question={question}
           answer={answers.value[at]!}
           onChange={(change) => {
-            // From what is known now, not from what was painted last: two clicks may come before that.
+            // Read with peek: two clicks may arrive before the next render.
             answers.value = answers.peek().with(at, change(answers.peek()[at]!))
           }}
         />
@@ -62,7 +62,7 @@ function One(props: {
   return (
     <fieldset class="question">
       <legend>
-        {text} {several && <span class="muted">Several may be right.</span>}
+        {text} {several && <span class="muted">Choose any number.</span>}
       </legend>
       {options.map((option, at) => (
         <label key={option} class="option">
@@ -72,7 +72,7 @@ function One(props: {
             checked={picked.includes(option)}
             onChange={({ currentTarget: { checked } }) =>
               onChange((before) => ({
-                // In the order in which they were offered.
+                // In the offered order.
                 picked: options.filter((one) => (one === option ? checked : several && before.picked.includes(one))),
                 own: several ? before.own : "",
               }))
@@ -87,8 +87,8 @@ function One(props: {
       {ownWords && (
         <input
           type="text"
-          aria-label={`Own words: ${text}`}
-          placeholder={options.length > 0 ? "Or in your own words" : "In your own words"}
+          aria-label={`Your answer: ${text}`}
+          placeholder={options.length > 0 ? "Or type your own answer" : "Type your answer"}
           value={own}
           onInput={({ currentTarget: { value } }) =>
             onChange((before) => ({ picked: several ? before.picked : [], own: value }))

@@ -1,17 +1,17 @@
 import { ask } from "../api.ts"
 import { type Asked, useAsk } from "./ask.ts"
-import { Time } from "./time.tsx"
+import { counted, Time } from "./time.tsx"
 
 const ofToday = () => ask("teams.restarts", { since: new Date(new Date().setHours(0, 0, 0, 0)).toISOString() })
 
 export const useRestarts = () =>
   useAsk(ofToday, { on: ({ kind }) => kind === "team.restarted" || kind === "session.started", everyMs: 60_000 }).value
 
-/** Which teams' sessions ended today and began anew. */
+/** Today's restarts of team sessions. */
 export function Restarts({ value }: Asked<Awaited<ReturnType<typeof ofToday>>>) {
   if (!value || value.restarts.length === 0) return null
   return (
-    <section class="section" aria-label="Restarts of today">
+    <section class="section" aria-label="Restarts today">
       <h2>Restarts today</h2>
       <ul class="rows">
         {value.restarts.map(({ team, at, cause, workingOn, pending, sessionId }) => (
@@ -23,11 +23,11 @@ export function Restarts({ value }: Asked<Awaited<ReturnType<typeof ofToday>>>) 
             </span>
             {workingOn !== undefined && (
               <span class="stuck-text">
-                <span class="muted">It was at: </span>
+                <span class="muted">Was working on: </span>
                 {workingOn}
               </span>
             )}
-            {pending > 0 && <span class="muted">{pending === 1 ? "1 message waits" : `${pending} messages wait`}</span>}
+            {pending > 0 && <span class="muted">{counted(pending, "message")} queued</span>}
           </li>
         ))}
       </ul>

@@ -5,7 +5,7 @@ import { Trouble } from "./trouble.tsx"
 
 type Setting = Awaited<ReturnType<typeof ask<"config.show">>>["settings"][number]
 
-/** The configuration in force, and where each value comes from. What is written here goes into its file. */
+/** The effective settings and where each value comes from. Saving writes to the configuration file. */
 export function Settings() {
   const changed = useSignal(0)
   const { value, trouble } = useAsk(() => ask("config.show", {}), { again: [changed.value] }).value
@@ -15,14 +15,14 @@ export function Settings() {
       <Trouble text={trouble} />
       {value?.trouble && (
         <p class="trouble" role="alert">
-          The file cannot be used: {value.trouble}. The daemon keeps the settings it started with; correct the file
-          before the next start.
+          The file is invalid: {value.trouble}. The daemon keeps the settings it started with; fix the file before the
+          next start.
         </p>
       )}
       {value && (
         <>
           <p class="muted">
-            In <code>{value.file}</code>. Teams change at once, everything else with the next start.
+            In <code>{value.file}</code>. Team changes apply immediately; everything else after a restart.
           </p>
           {[...Map.groupBy(value.settings, ({ key }) => key.split(".", 1)[0]!)].map(([part, settings]) => (
             <fieldset key={part} class="rows">
@@ -81,7 +81,7 @@ function One({ setting, onChanged }: { setting: Setting; onChanged(): void }) {
         </span>
         <span class="muted">{description}</span>
         {isSecret ? (
-          <input type="password" placeholder={isSet ? "set, not shown" : ""} {...field} />
+          <input type="password" placeholder={isSet ? "set (hidden)" : ""} {...field} />
         ) : (
           <input type="text" {...field} />
         )}
@@ -92,7 +92,7 @@ function One({ setting, onChanged }: { setting: Setting; onChanged(): void }) {
             Save
           </button>
           <button type="button" class="button" onClick={() => (draft.value = undefined)}>
-            Leave it
+            Cancel
           </button>
         </span>
       )}

@@ -1,6 +1,6 @@
 import { safeColour } from "./colour.ts"
 
-/** A team's name, after a square in the colour that its owner chose. */
+/** A team's name with its colour swatch. */
 export function Team({ name, color }: { name: string; color?: string | undefined }) {
   const backgroundColor = safeColour(color)
   return (

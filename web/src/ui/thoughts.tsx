@@ -1,10 +1,11 @@
 import type { ask } from "../api.ts"
 import { Markdown } from "./markdown.tsx"
+import { counted } from "./time.tsx"
 
 type Outline = Awaited<ReturnType<typeof ask<"sessions.outline">>>
 type Thought = Outline["thoughts"][number]
 
-/** Recorded reasoning as the tree that it is: branches hang where they leave the main line. */
+/** Thoughts as a tree: each branch is nested below the thought it starts from. */
 export function Thoughts({ thoughts, branches }: Pick<Outline, "thoughts" | "branches">) {
   if (thoughts.length === 0) return null
   const from = (number: number) => Object.entries(branches).filter(([, [first]]) => first?.branchFromThought === number)
@@ -18,7 +19,7 @@ export function Thoughts({ thoughts, branches }: Pick<Outline, "thoughts" | "bra
             {from(thought.thoughtNumber).map(([name, members]) => (
               <details key={name} class="branch" open>
                 <summary>
-                  {name} <span class="muted">{members.length} thoughts</span>
+                  {name} <span class="muted">{counted(members.length, "thought")}</span>
                 </summary>
                 <ol>
                   {members.map((member) => (

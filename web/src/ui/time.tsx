@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals"
 
-/** Moves on by itself, for all times on the page at once. */
+/** One clock for every relative time on the page. */
 const now = signal(Date.now())
 setInterval(() => {
   now.value = Date.now()
@@ -13,7 +13,7 @@ const UNITS: readonly [seconds: number, name: string][] = [
   [7, "d"],
 ]
 
-/** How long ago, with the exact moment one hover away. */
+/** Relative time; the exact one is in the tooltip. */
 export function Time({ at }: { at: string }) {
   const date = new Date(at)
   return (
@@ -50,6 +50,9 @@ export function lasting(ms: number): string {
 
 export const counted = (count: number, what: string) => `${count.toLocaleString()} ${what}${count === 1 ? "" : "s"}`
 
-/** How much was said in a session. */
+/** A session's size in prompts, or in thoughts where it has no prompts. */
 export const amount = ({ promptCount, thoughtCount }: { promptCount: number; thoughtCount: number }) =>
   promptCount === 0 && thoughtCount > 0 ? counted(thoughtCount, "thought") : counted(promptCount, "prompt")
+
+export const sized = (bytes: number) =>
+  bytes < 1e6 ? `${Math.ceil(bytes / 1e3).toLocaleString()} kB` : `${(bytes / 1e6).toFixed(1)} MB`

@@ -1,4 +1,4 @@
-/** What went wrong, and what to do about it. */
+/** An error and how to fix it. */
 export function Trouble({ text }: { text: string | undefined }) {
   return text === undefined ? null : (
     <p class="trouble" role="alert">
@@ -7,7 +7,7 @@ export function Trouble({ text }: { text: string | undefined }) {
   )
 }
 
-/** Holds the place of what is still to come, so that nothing jumps when it is there. */
+/** Placeholder of about the final height, so that the page does not jump. */
 export function Loading({ lines = 3 }: { lines?: number }) {
   return (
     <div class="loading" role="status" aria-label="Loading">

@@ -23,7 +23,7 @@ interface Shown {
   isTarget: boolean
 }
 
-/** One thing that was said or done. What tools did is folded: people read what was said. */
+/** One turn. Tool calls are collapsed, so that the conversation stands out. */
 export function Turn({ step: { turn, result }, textOf, isTarget }: Shown) {
   const { kind, toolName, superseded, at, isCut } = turn
   const text = textOf(turn)
@@ -64,7 +64,7 @@ export function Turn({ step: { turn, result }, textOf, isTarget }: Shown) {
   )
 }
 
-/** A call's arguments, one below the other. */
+/** A call's arguments, one per line. */
 function indented(call: string): string {
   try {
     const input: unknown = JSON.parse(call)
@@ -78,7 +78,7 @@ function indented(call: string): string {
 }
 
 const firstLine = (text: string) => withoutCodes(text).split("\n", 1)[0]!.slice(0, 160)
-/** Terminal codes are for terminals. */
+/** ANSI escape sequences. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is taken out.
 const CODES = /\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[@-_]?|[\x00-\x08\x0b-\x1f\x7f]/g
 const withoutCodes = (text: string) => text.replace(CODES, "")

@@ -1,20 +1,21 @@
 import { useSignal } from "@preact/signals"
 import { ask } from "../api.ts"
+import { agentLabel } from "./agent.tsx"
 import { troubleOf } from "./ask.ts"
 import { Permissions } from "./permissions.tsx"
-import { Time } from "./time.tsx"
+import { counted, Time } from "./time.tsx"
 import { Trouble } from "./trouble.tsx"
 import { type Waits, waits } from "./waits.ts"
 
 type Message = Waits["messages"][number]
 
-/** What goes on only when a person says something. */
+/** Approvals, undelivered messages and queues that need a person. */
 export function Waiting() {
   const { value, trouble } = waits.value
   const { permissions = [], messages = [], held = [], atTerminal = [] } = value ?? {}
   return (
-    <section class="section" aria-label="What waits for you">
-      <h2>Waits for you</h2>
+    <section class="section" aria-label="Needs your attention">
+      <h2>Needs your attention</h2>
       <Trouble text={trouble} />
       {value && permissions.length + messages.length + held.length + atTerminal.length === 0 && (
         <p class="muted">Nothing needs you right now.</p>
@@ -25,7 +26,8 @@ export function Waiting() {
           {atTerminal.map(({ sessionId, platform, title, waitsFor, attach }) => (
             <li key={sessionId} class="stuck">
               <span>
-                <a href={`/sessions/${sessionId}`}>{title}</a> ({platform}) waits: {waitsFor}. Answer in its terminal
+                <a href={`/sessions/${sessionId}`}>{title}</a> ({agentLabel(platform)}) needs an answer: {waitsFor}.
+                Answer in its terminal
                 {attach !== undefined && (
                   <>
                     : <code>{attach}</code>
@@ -48,8 +50,7 @@ export function Waiting() {
           {held.map(({ target, pending, waitsFor }) => (
             <li key={target} class="stuck">
               <span>
-                <TargetName target={target} /> {pending === 1 ? "1 message waits" : `${pending} messages wait`}:{" "}
-                {waitsFor}
+                {counted(pending, "message")} queued for <TargetName target={target} />: {waitsFor}
               </span>
             </li>
           ))}
@@ -59,10 +60,10 @@ export function Waiting() {
   )
 }
 
-const SAY: Record<string, string> = {
-  uncertain: "It is not known whether this arrived",
-  failed: "This did not arrive",
-  expired: "This waited for too long",
+const STATES: Record<string, string> = {
+  uncertain: "Delivery unconfirmed",
+  failed: "Not delivered",
+  expired: "Expired before it could be delivered",
 }
 
 function Stuck({ message: { id, target, from, state, reason, message, changed_at, sent_at } }: { message: Message }) {
@@ -86,17 +87,17 @@ function Stuck({ message: { id, target, from, state, reason, message, changed_at
         <Time at={changed_at ?? sent_at} />
       </span>
       <span>
-        {SAY[state] ?? state}
+        {STATES[state] ?? state}
         {reason ? `: ${reason}` : ""}
       </span>
       <span class="stuck-text">{message}</span>
       <Trouble text={trouble.value} />
       <span class="actions">
         <button type="button" class="button" disabled={isSent.value} onClick={() => settle("again")}>
-          Say it again
+          Resend
         </button>
         <button type="button" class="button" disabled={isSent.value} onClick={() => settle("leave")}>
-          Leave it
+          Dismiss
         </button>
       </span>
     </li>

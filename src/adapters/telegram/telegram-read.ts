@@ -1,0 +1,175 @@
+import type { CallbackQuery, Message, PhotoSize, Update, User } from "grammy/types"
+import type {
+  ChannelUser,
+  Incoming,
+  IncomingFile,
+  IncomingMessage,
+  IncomingTopic,
+  Place,
+} from "../../domain/channel.ts"
+import { richTextOf } from "./telegram-rich.ts"
+
+/** What an update says, if it says something that is for us. */
+export function readUpdate(raw: unknown, botId: string): Incoming | undefined {
+  if (typeof raw !== "object" || raw === null) return undefined
+  const { message, edited_message, callback_query } = raw as Update
+  if (message) return moved(message) ?? topicChanged(message) ?? said(message, botId, false)
+  if (edited_message) return said(edited_message, botId, true)
+  return callback_query && tapped(callback_query)
+}
+
+/** The chat that an update comes from, whatever it says: somebody wrote there, or the bot was taken into it. */
+export function chatOfUpdate(
+  raw: unknown,
+): { chatId: string; kind: "group" | "private"; from: ChannelUser } | undefined {
+  const { message, edited_message, callback_query, my_chat_member } = (raw ?? {}) as Update
+  const found = message ?? edited_message ?? my_chat_member
+  const chat = found?.chat ?? callback_query?.message?.chat
+  if (!chat) return undefined
+  return { chatId: String(chat.id), kind: kindOf(chat), from: userOf(found ?? { from: callback_query?.from }) }
+}
+
+function said(message: Message, botId: string, isEdit: boolean): IncomingMessage | undefined {
+  const text = message.text ?? message.caption ?? richTextOf(message) ?? ""
+  const files = filesOf(message)
+  const otherKind = text === "" && files.length === 0 ? (OTHER_KINDS.find((kind) => kind in message) ?? null) : null
+  // What the chat itself says, such as who came and what was pinned, is said to nobody.
+  if (text === "" && files.length === 0 && otherKind === null) return undefined
+  return {
+    kind: "message",
+    ...baseOf(message),
+    atMs: (isEdit ? (message.edit_date ?? message.date) : message.date) * 1000,
+    messageId: message.message_id,
+    isEdit,
+    text,
+    replyTo: replyOf(message, botId),
+    files,
+    albumId: message.media_group_id ?? null,
+    otherKind,
+    forwardedFrom: forwardedFrom(message),
+    isFlat: message.chat.type !== "private" && !("is_forum" in message.chat && message.chat.is_forum === true),
+  }
+}
+
+/** Whose words they are, where they are not the sender's own. */
+function forwardedFrom({ from, forward_origin: origin }: Message): string | null {
+  if (!origin) return null
+  if (origin.type === "hidden_user") return origin.sender_user_name
+  if (origin.type !== "user") return (origin.type === "chat" ? origin.sender_chat : origin.chat).title ?? "a channel"
+  return origin.sender_user.id === from?.id ? null : userOf({ from: origin.sender_user }).name
+}
+
+function tapped({ id, from, message, data }: CallbackQuery): Incoming | undefined {
+  if (!message || data === undefined) return undefined
+  const chat = message.chat
+  // Of a message that is too old to be shown only its number comes.
+  const threadId = message.date === 0 ? null : threadOf(message as Message)
+  return {
+    kind: "tap",
+    place: { chatId: String(chat.id), threadId },
+    chatKind: kindOf(chat),
+    from: userOf({ from }),
+    // A tap comes without its time.
+    atMs: Date.now(),
+    tapId: id,
+    messageId: message.message_id,
+    data,
+  }
+}
+
+function topicChanged(message: Message): IncomingTopic | undefined {
+  const change = message.forum_topic_created
+    ? "made"
+    : message.forum_topic_edited
+      ? "renamed"
+      : message.forum_topic_closed
+        ? "closed"
+        : message.forum_topic_reopened
+          ? "reopened"
+          : undefined
+  return change && { kind: "topic", ...baseOf(message), change, name: message.forum_topic_edited?.name ?? null }
+}
+
+/** Both chats are told of it: the old one where to, the new one where from. */
+function moved(message: Message): Incoming | undefined {
+  const { migrate_to_chat_id: to, migrate_from_chat_id: from } = message
+  if (to === undefined && from === undefined) return undefined
+  const place = { chatId: String(from ?? message.chat.id), threadId: null }
+  return { kind: "move", ...baseOf(message), place, toChatId: String(to ?? message.chat.id) }
+}
+
+const baseOf = (message: Message) => ({
+  place: { chatId: String(message.chat.id), threadId: threadOf(message) } satisfies Place,
+  chatKind: kindOf(message.chat),
+  from: userOf(message),
+  atMs: message.date * 1000,
+})
+
+const kindOf = ({ type }: { type: string }): "group" | "private" => (type === "private" ? "private" : "group")
+
+/** Answers outside of topics carry the number of a message as if it were a topic's. */
+const threadOf = (message: Message): number | null =>
+  message.is_topic_message ? (message.message_thread_id ?? null) : null
+
+/** Telegram's own account, as which admins write who want to stay unknown. */
+const ANONYMOUS_ADMIN = 1_087_968_824
+
+function userOf({ from, sender_chat }: { from?: User | undefined; sender_chat?: Message["sender_chat"] }): ChannelUser {
+  if (sender_chat) return { userId: null, name: sender_chat.title ?? "a channel", isBot: false }
+  if (!from || from.id === ANONYMOUS_ADMIN) return { userId: null, name: from?.first_name ?? "nobody", isBot: false }
+  const name = [from.first_name, from.last_name].filter(Boolean).join(" ")
+  return { userId: String(from.id), name: name || from.username || String(from.id), isBot: from.is_bot }
+}
+
+function replyOf(message: Message, botId: string): IncomingMessage["replyTo"] {
+  const answered = message.reply_to_message
+  // In a topic whatever answers nothing answers the message that opened it.
+  if (!answered || answered.forum_topic_created || answered.message_id === threadOf(message)) return null
+  return {
+    messageId: answered.message_id,
+    text: message.quote?.text ?? answered.text ?? answered.caption ?? "",
+    isOurs: String(answered.from?.id) === botId,
+  }
+}
+
+function filesOf({ photo, document, voice, audio, video, video_note }: Message): IncomingFile[] {
+  if (photo) return [fileOf("photo", largest(photo), { mime_type: "image/jpeg" })]
+  if (document) return [fileOf("document", document, document)]
+  if (voice) return [fileOf("voice", voice, voice)]
+  if (audio) return [fileOf("audio", audio, audio)]
+  if (video) return [fileOf("video", video, video)]
+  if (video_note) return [fileOf("video", video_note, { mime_type: "video/mp4", duration: video_note.duration })]
+  return []
+}
+
+const largest = (sizes: PhotoSize[]): PhotoSize =>
+  sizes.reduce((best, size) => (size.width * size.height > best.width * best.height ? size : best))
+
+const fileOf = (
+  kind: IncomingFile["kind"],
+  { file_id, file_size }: { file_id: string; file_size?: number },
+  about: { file_name?: string; mime_type?: string; duration?: number },
+): IncomingFile => ({
+  kind,
+  fileId: file_id,
+  name: about.file_name ?? null,
+  mime: about.mime_type ?? null,
+  bytes: file_size ?? null,
+  seconds: about.duration ?? null,
+})
+
+/** What people send that is no text and no file. */
+const OTHER_KINDS = [
+  "sticker",
+  "poll",
+  "venue",
+  "location",
+  "contact",
+  "dice",
+  "story",
+  "game",
+  "checklist",
+  "paid_media",
+  "invoice",
+  "giveaway",
+]

@@ -1,0 +1,153 @@
+import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { DrivenSession, Driver, DriveWish, PromptWish, TurnEnd } from "../../domain/driver.ts"
+import { Failure } from "../../domain/failure.ts"
+import { promptUuid } from "../../domain/ids.ts"
+import { childEnv } from "../shared/driver/environment.ts"
+import { type LineProcess, startLines } from "../shared/driver/lines.ts"
+import { memoryOf } from "../shared/driver/processes.ts"
+import { notStartedInTime, SERVER_MS, START_MS, within } from "../shared/driver/start.ts"
+import { permission, turns } from "../shared/driver/turn.ts"
+import { allowed, type CanUseTool, type ControlRequest, denied, question } from "./driver-permission.ts"
+import { claudeTurnReader, failureOf, type StreamLine } from "./driver-stream.ts"
+
+/** Claude Code in print mode, that takes prompts and control requests as lines of JSON. One process per session. */
+export const createClaudeCodeDriver = (): Driver => ({
+  platform: "claude-code",
+  can: {
+    chooseId: true,
+    resume: true,
+    resumeAfterMs: 0,
+    fork: true,
+    compact: true,
+    suggestions: true,
+    updatedInput: true,
+    denyReason: true,
+    settings: true,
+    usage: true,
+    shared: false,
+    ownServer: true,
+    ping: true,
+  },
+  start,
+  close: async () => {},
+})
+
+async function start(wish: DriveWish): Promise<DrivenSession> {
+  const { session } = wish
+  const nativeId = session.kind === "fork" ? session.as : session.id
+  const running = turns()
+  const reader = claudeTurnReader(running)
+  const calls = new Map<string, (line: StreamLine) => void>()
+  const questions = new Map<string, AbortController>()
+  let beforeReady: string | undefined
+
+  const lines: LineProcess = await startLines({
+    command: wish.program ?? "claude",
+    args: argv(wish),
+    cwd: wish.projectDir,
+    env: childEnv(wish.machine),
+    onLine(raw) {
+      const line = raw as StreamLine
+      if (line.type === "control_response") calls.get(line.response?.request_id ?? "")?.(line)
+      else if (line.type === "control_request") void answer(line as ControlRequest)
+      else if (line.type === "control_cancel_request") questions.get(line.request_id ?? "")?.abort()
+      else {
+        if (line.type === "result" && line.is_error) beforeReady ??= failureOf(line)
+        // It lets go of an interrupt that comes before the turn has begun.
+        if (reader.read(line) === "begun" && running.running?.isCancelled) void control("interrupt")
+      }
+    },
+  })
+  void lines.gone.then((reason) => running.lost(reason))
+
+  const control = (subtype: string): Promise<StreamLine> => {
+    const request_id = randomUUID()
+    const { promise, resolve } = Promise.withResolvers<StreamLine>()
+    calls.set(request_id, resolve)
+    lines.send({ type: "control_request", request_id, request: { subtype } })
+    return promise.finally(() => calls.delete(request_id))
+  }
+
+  const answer = async ({ request_id, request }: ControlRequest) => {
+    const respond = (response: object) =>
+      lines.send({ type: "control_response", response: { request_id, ...response } })
+    const turn = running.running
+    if (request.subtype !== "can_use_tool" || !turn) {
+      respond({ subtype: "error", error: `${request.subtype} is not served here` })
+      return
+    }
+    const asked = new AbortController()
+    questions.set(request_id, asked)
+    const signal = AbortSignal.any([asked.signal, turn.over])
+    const tool = request as CanUseTool
+    const word = await permission(wish, question(tool), signal)
+    questions.delete(request_id)
+    if (signal.aborted) return
+    respond({ subtype: "success", response: word.behavior === "allow" ? allowed(tool, word) : denied(word) })
+  }
+
+  const prompt = async (message: { id: string; text: string }, { onEvent }: PromptWish): Promise<TurnEnd> => {
+    const { end } = running.begin({ onEvent })
+    const uuid = promptUuid(message.id)
+    reader.sent(message.text.startsWith("/") ? null : uuid)
+    lines.send({ type: "user", uuid, session_id: nativeId, message: { role: "user", content: message.text } })
+    return end
+  }
+
+  const ready = await Promise.race([control("initialize"), lines.gone, within(START_MS)])
+  if (typeof ready !== "object" || ready.response?.subtype !== "success") {
+    const why = typeof ready === "string" ? ready : (ready?.response?.error ?? notStartedInTime)
+    await lines.close()
+    throw new Failure(session.kind === "new" ? "agent_failed" : "cannot_resume", beforeReady ?? why, {
+      nativeId: session.id,
+    })
+  }
+  if (wish.mcp) await serverReady(() => Promise.race([control("mcp_status"), lines.gone]))
+  return {
+    nativeId,
+    pid: lines.pid,
+    prompt,
+    async cancel() {
+      if (!running.running) return
+      running.running.cancel()
+      await Promise.race([control("interrupt"), lines.gone])
+    },
+    compact: () => prompt({ id: randomUUID(), text: "/compact" }, { onEvent: () => {} }),
+    // Whatever it answers, it has read its input.
+    ping: async () => void (await control("mcp_status")),
+    memoryBytes: async () => memoryOf(lines.pid),
+    gone: lines.gone,
+    close: (wish) => lines.close(wish),
+  }
+}
+
+/** The first turn does not wait for a server that is slow to start, and would not have our tools. */
+async function serverReady(status: () => Promise<StreamLine | string>): Promise<void> {
+  for (const endMs = Date.now() + SERVER_MS; Date.now() < endMs; await sleep(50)) {
+    const answer = await status()
+    const servers = typeof answer === "string" ? undefined : answer.response?.response?.mcpServers
+    if (servers?.find(({ name }) => name === "throughline")?.status !== "pending") return
+  }
+}
+
+function argv({ session, permissionMode, mcp, instructionsFile, settingsFile }: DriveWish): string[] {
+  const ids = {
+    new: ["--session-id", session.id],
+    resume: ["--resume", session.id],
+    fork: ["--resume", session.id, "--fork-session", "--session-id", session.kind === "fork" ? session.as : ""],
+  }
+  return [
+    "-p",
+    ...["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"],
+    // Our own message back, under its uuid, tells when it was taken; pieces come as they are written.
+    ...["--replay-user-messages", "--include-partial-messages"],
+    ...["--permission-prompt-tool", "stdio", "--permission-mode", permissionMode],
+    // Nobody need be asked for what only reaches us.
+    ...(mcp ? ["--allowedTools", "mcp__throughline"] : []),
+    ...ids[session.kind],
+    ...(mcp ? ["--mcp-config", JSON.stringify({ mcpServers: { throughline: { type: "stdio", ...mcp } } })] : []),
+    ...(instructionsFile === null ? [] : ["--append-system-prompt-file", instructionsFile]),
+    ...(settingsFile === null ? [] : ["--settings", settingsFile]),
+  ]
+}

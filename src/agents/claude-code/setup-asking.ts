@@ -1,0 +1,94 @@
+import type { PermissionAnswer, PermissionRequest } from "../../domain/driver.ts"
+import type { HookAsking, HookQuestion } from "../../domain/setup.ts"
+import { contentOf, fieldsOf, type Schema } from "../shared/setup/elicitation.ts"
+import { answersTo, questionsIn, suggestionLabel } from "./permission.ts"
+
+type Payload = Record<string, unknown>
+
+/** Claude Code's hooks that ask: for a permission, and for what a tool's server wants to know. */
+export const claudeAsking: HookAsking = {
+  question(payload) {
+    if (payload.hook_event_name === "PermissionRequest") return permission(payload as Payload & PermissionPayload)
+    if (payload.hook_event_name === "Elicitation") return elicitation(payload as Payload & ElicitationPayload)
+    return undefined
+  },
+  answer(payload, answer) {
+    const decided =
+      payload.hook_event_name === "Elicitation"
+        ? elicited(payload as Payload & ElicitationPayload, answer)
+        : { decision: decision(payload as Payload & PermissionPayload, answer) }
+    return JSON.stringify({ hookSpecificOutput: { hookEventName: payload.hook_event_name, ...decided } })
+  },
+  isDone(payload, said) {
+    if (payload.hook_event_name !== "PermissionRequest") return false
+    const [{ tool_name: tool, tool_input: input }, { tool_name, tool_input }] = [payload, said]
+    return tool === tool_name && JSON.stringify(input) === JSON.stringify(tool_input)
+  },
+}
+
+interface PermissionPayload {
+  tool_name?: string
+  tool_input?: Payload
+  permission_suggestions?: Parameters<typeof suggestionLabel>[0][]
+  agent_id?: string
+  agent_type?: string
+}
+
+interface ElicitationPayload {
+  mcp_server_name?: string
+  message?: string
+  mode?: string
+  requested_schema?: Schema
+}
+
+function permission(payload: Payload & PermissionPayload): HookQuestion | undefined {
+  const { tool_name: tool, tool_input: input = {}, permission_suggestions = [] } = payload
+  if (typeof tool !== "string") return undefined
+  const { description } = input
+  const subagent = payload.agent_id === undefined ? null : (payload.agent_type ?? "sub-agent")
+  return {
+    request: {
+      tool,
+      input,
+      title: typeof description === "string" ? `${tool}: ${description}` : tool,
+      suggestions: permission_suggestions.map((value) => ({ label: suggestionLabel(value), value })),
+      questions: questionsIn(tool, input),
+    },
+    subagent,
+    isShown: subagent === null,
+  }
+}
+
+/** The one chosen rule goes back and no other: all of them together would switch the session's mode. */
+function decision(
+  { tool_name, tool_input = {}, permission_suggestions = [] }: PermissionPayload,
+  answer: PermissionAnswer,
+) {
+  if (answer.behavior === "deny")
+    return { behavior: "deny", message: answer.message, ...(answer.interrupt && { interrupt: true }) }
+  const rule = answer.always === undefined ? undefined : permission_suggestions[answer.always]
+  const updatedInput =
+    answersTo(tool_input, answer) ?? (tool_name && NEEDS_INPUT.has(tool_name) ? tool_input : undefined)
+  return { behavior: "allow", ...(updatedInput && { updatedInput }), ...(rule && { updatedPermissions: [rule] }) }
+}
+
+/** A plain yes to these is ignored. */
+const NEEDS_INPUT = new Set(["ExitPlanMode"])
+
+function elicitation({ mcp_server_name, message, requested_schema }: ElicitationPayload): HookQuestion | undefined {
+  const questions = fieldsOf(requested_schema)
+  if (!questions || typeof mcp_server_name !== "string") return undefined
+  const request: PermissionRequest = {
+    tool: mcp_server_name,
+    title: message ?? mcp_server_name,
+    input: { message },
+    suggestions: [],
+    questions,
+  }
+  return { request, subagent: null, isShown: false }
+}
+
+function elicited({ requested_schema }: ElicitationPayload, answer: PermissionAnswer) {
+  if (answer.behavior === "deny") return { action: answer.interrupt ? "cancel" : "decline" }
+  return { action: "accept", content: contentOf(requested_schema, answer.answers ?? {}) }
+}

@@ -1,0 +1,116 @@
+import { join } from "node:path"
+import type { Machine } from "../../domain/platform.ts"
+import type { AgentSetup, Program } from "../../domain/setup.ts"
+import {
+  addGrouped,
+  contextAtPrompt,
+  contextAtStart,
+  contextAtStop,
+  hookCommand,
+  readCommon,
+  removeGrouped,
+} from "../shared/setup/hooks.ts"
+import { editStrictJson, type JsonFile } from "../shared/setup/json.ts"
+import { addServer, removeServer } from "../shared/setup/mcp.ts"
+import { claudeAsking } from "./setup-asking.ts"
+
+const PLATFORM = "claude-code"
+const EVENTS = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "Stop",
+  "StopFailure",
+  "SubagentStop",
+  "PreCompact",
+  "PostCompact",
+  "SessionEnd",
+  "Notification",
+]
+const TIMEOUT_S = 5
+/** After these a session is idle, and somebody must wait who can wake it. */
+const WAITED = ["SessionStart", "Stop"]
+/** One that is cut off leaves an idle session that cannot be woken until its next turn. */
+const WAIT_TIMEOUT_S = 7 * 24 * 60 * 60
+
+/** Where a person's word is needed, which may be given elsewhere than at the terminal. */
+const ASKED = ["PermissionRequest", "Elicitation"]
+/** Longer than any that is waited for: one that is cut off leaves the question to the terminal. */
+const ASK_TIMEOUT_S = WAIT_TIMEOUT_S + 60 * 60
+
+const folder = ({ homeDir, env }: Machine) => env.CLAUDE_CONFIG_DIR || join(homeDir, ".claude")
+const settings = (machine: Machine) => join(folder(machine), "settings.json")
+/** Beside the folder, but inside of it when the folder was chosen. */
+const state = ({ homeDir, env }: Machine) => join(env.CLAUDE_CONFIG_DIR || homeDir, ".claude.json")
+
+const handler = (program: Program) => ({
+  type: "command",
+  command: hookCommand(program, PLATFORM),
+  timeout: TIMEOUT_S,
+})
+
+const waiter = (program: Program) => ({
+  type: "command",
+  command: hookCommand(program, PLATFORM, "wait"),
+  timeout: WAIT_TIMEOUT_S,
+  asyncRewake: true,
+})
+
+const asker = (program: Program) => ({
+  type: "command",
+  command: hookCommand(program, PLATFORM, "ask"),
+  timeout: ASK_TIMEOUT_S,
+})
+
+/** All tools of our server, and of no other. */
+const RULE = "mcp__throughline"
+const RULES = ["permissions", "allow"]
+
+function allowTools(file: JsonFile): void {
+  file.object(["permissions"])
+  if (!file.array(RULES).includes(RULE)) file.append(RULES, RULE)
+}
+
+function disallowTools(file: JsonFile): void {
+  const rules = file.at(RULES)
+  const at = Array.isArray(rules) ? rules.indexOf(RULE) : -1
+  if (at < 0) return
+  file.remove([...RULES, at])
+  file.removeIfEmpty(RULES)
+  file.removeIfEmpty(["permissions"])
+}
+
+export const claudeCode: AgentSetup = {
+  platform: PLATFORM,
+  label: "Claude Code",
+  folder,
+  plan: (machine, program) => [
+    ...editStrictJson(settings(machine), `hooks for ${EVENTS.length + ASKED.length} events`, (file) => {
+      addGrouped(file, EVENTS, handler(program), program)
+      addGrouped(file, WAITED, waiter(program), program)
+      addGrouped(file, ASKED, asker(program), program)
+      if (program.allowTools) allowTools(file)
+    }),
+    ...editStrictJson(state(machine), "MCP server throughline, for all projects", (file) =>
+      addServer(file, "mcpServers", program, { type: "stdio" }),
+    ),
+  ],
+  remove: (machine, program) => [
+    ...editStrictJson(settings(machine), "without our hooks", (file) => {
+      removeGrouped(file, program)
+      disallowTools(file)
+    }),
+    ...editStrictJson(state(machine), "without the MCP server", (file) => removeServer(file, "mcpServers")),
+  ],
+  canAllowTools: true,
+  greeting: contextAtStart,
+  promptContext: contextAtPrompt("UserPromptSubmit"),
+  turnContext: contextAtStop,
+  asking: claudeAsking,
+  read(payload, env) {
+    const event = readCommon(payload, env)
+    const pid = Number(env.CLAUDE_PID)
+    return pid > 0 ? { ...event, pid } : event
+  },
+}

@@ -1,0 +1,23 @@
+import type { LiveStatus } from "../../domain/live.ts"
+
+/** A conversation as an app server of Codex tells it; only what is read here. */
+export interface Thread {
+  id: string
+  cwd: string
+  status: ThreadStatus
+  /** In seconds. */
+  createdAt: number
+  /** Not written down: made for something aside, such as a title. */
+  ephemeral: boolean
+  /** Of a sub-agent. */
+  parentThreadId: string | null
+}
+
+export type ThreadStatus =
+  | { type: "notLoaded" | "idle" | "systemError" }
+  | { type: "active"; activeFlags: ("waitingOnApproval" | "waitingOnUserInput")[] }
+
+export function statusOf(status: ThreadStatus): LiveStatus {
+  if (status.type !== "active") return "idle"
+  return status.activeFlags.length > 0 ? "waiting" : "busy"
+}

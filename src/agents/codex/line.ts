@@ -1,0 +1,188 @@
+import { EventEmitter, once } from "node:events"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { AgentLine, OpenLine, TakenState } from "../../domain/agent-line.ts"
+import { Failure } from "../../domain/failure.ts"
+import { MESSAGE_ID } from "../../domain/message.ts"
+import { type CodexServer, codexHome, codexProgram, joinDaemon, startServer } from "./line-server.ts"
+import { statusOf, type Thread, type ThreadStatus } from "./line-thread.ts"
+
+/**
+ * Everything goes into Codex's own queue under the message's id: exact, durable, one turn each, in order, busy or idle or
+ * away. A new turn started past it would join the running one. An interrupt halts that queue, so whoever can waits for idle.
+ */
+export const codex: AgentLine = {
+  platform: "codex",
+  async open(machine, { nativeId }) {
+    const home = codexHome(machine)
+    const thread: Seen = { status: { type: "notLoaded" }, changes: new EventEmitter() }
+    const daemon = await joinDaemon(home, {
+      onEvent(method, { threadId, status }) {
+        if (method !== "thread/status/changed" || threadId !== nativeId) return
+        thread.status = status as ThreadStatus
+        thread.changes.emit("change")
+      },
+    })
+    if (daemon) {
+      try {
+        thread.status = await readStatus(daemon, nativeId)
+        // A Codex that has no queue yet says so here.
+        await queueOf(daemon, nativeId)
+      } catch (error) {
+        daemon.close()
+        if (error instanceof Failure) return undefined
+        throw error
+      }
+      return lineOf(nativeId, thread, (use) => use(daemon), daemon.close)
+    }
+    const program = codexProgram(machine, home)
+    if (program === undefined || !existsSync(join(home, "sessions"))) return undefined
+    const withOwn: WithServer = async (use) => {
+      const server = await startServer(program, machine, home)
+      try {
+        return await use(server)
+      } finally {
+        server.close()
+      }
+    }
+    return lineOf(nativeId, thread, withOwn, () => {})
+  },
+}
+
+type WithServer = <T>(use: (server: CodexServer) => Promise<T>) => Promise<T>
+
+interface Seen {
+  status: ThreadStatus
+  changes: EventEmitter
+}
+
+interface Queued {
+  id: string
+  clientUserMessageId: string
+}
+
+interface Turn {
+  id: string
+  status: string
+  error?: { message: string } | null
+  /** In seconds. */
+  startedAt: number | null
+  items: { type: string; clientId?: string | null }[]
+}
+
+const PAGE = 50
+const LOOK_AGAIN_MS = 300
+const SETTLE_MS = 5_000
+const STEP_MS = 50
+
+function lineOf(threadId: string, thread: Seen, withServer: WithServer, close: () => void): OpenLine {
+  let hasInterrupted = false
+  return {
+    get status() {
+      return statusOf(thread.status)
+    },
+    get isLive() {
+      return thread.status.type !== "notLoaded"
+    },
+    submit: ({ id, text }) =>
+      withServer(async (server) => {
+        const { queuedSubmission } = await server.ask<{ queuedSubmission: Queued }>("thread/queue/add", {
+          threadId,
+          clientUserMessageId: id,
+          input: [{ type: "text", text }],
+        })
+        // It is taken by now, whatever comes.
+        await goOn(server, threadId, queuedSubmission.id, hasInterrupted).catch(unlessBug)
+      }),
+    stateOf: (messageId, sinceMs) =>
+      withServer(async (server) => {
+        const state = await stateOf(server, threadId, messageId, sinceMs)
+        if (state.kind !== "none") return state
+        // For a moment it is in the queue no more, and in no turn yet.
+        await sleep(LOOK_AGAIN_MS)
+        return stateOf(server, threadId, messageId, sinceMs)
+      }),
+    async changed(withinMs, signal) {
+      const until = AbortSignal.any([signal, AbortSignal.timeout(withinMs)])
+      // Either way it is over.
+      await once(thread.changes, "change", { signal: until }).catch(() => {})
+    },
+    async interrupt() {
+      if (thread.status.type === "notLoaded") return
+      hasInterrupted = true
+      await withServer((server) => endTurn(server, threadId))
+    },
+    close,
+  }
+}
+
+/** After an interrupt the queue stands still until somebody starts it: the oldest of ours first, or what came with a stop. */
+async function goOn(server: CodexServer, threadId: string, queuedId: string, isFirst: boolean): Promise<void> {
+  for (const until = Date.now() + SETTLE_MS; Date.now() < until; await sleep(STEP_MS)) {
+    const queue = await queueOf(server, threadId)
+    if (!queue.some(({ id }) => id === queuedId)) return
+    const { type } = await readStatus(server, threadId)
+    if (type === "active" || type === "notLoaded") return
+    const oldest = queue.find(({ clientUserMessageId }) => clientUserMessageId.match(MESSAGE_ID))?.id
+    const queuedSubmissionId = isFirst ? queuedId : (oldest ?? queuedId)
+    // Refused when a turn has begun meanwhile, which is as well.
+    await server.ask("thread/queue/start", { threadId, queuedSubmissionId }).catch(unlessBug)
+  }
+}
+
+async function endTurn(server: CodexServer, threadId: string): Promise<void> {
+  for (const until = Date.now() + SETTLE_MS; Date.now() < until; await sleep(STEP_MS)) {
+    if ((await readStatus(server, threadId)).type !== "active") return
+    const { data } = await server.ask<{ data: Turn[] }>("thread/turns/list", { threadId, limit: 1 })
+    const running = data.find(({ status }) => status === "inProgress")
+    // Refused when it has ended by itself.
+    if (running) await server.ask("turn/interrupt", { threadId, turnId: running.id }).catch(unlessBug)
+  }
+  throw new Failure("agent_unreachable", `Codex did not end its turn within ${SETTLE_MS} ms`)
+}
+
+async function stateOf(server: CodexServer, threadId: string, messageId: string, sinceMs: number): Promise<TakenState> {
+  const queue = await queueOf(server, threadId)
+  if (queue.some(({ clientUserMessageId }) => clientUserMessageId === messageId)) return { kind: "waiting" }
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page: { data: Turn[]; nextCursor?: string | null } = await server.ask("thread/turns/list", {
+      threadId,
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    const turn = page.data.find(({ items }) => items.some(({ clientId }) => clientId === messageId))
+    if (turn) return ended(turn)
+    const oldest = page.data.at(-1)?.startedAt
+    // It counts in whole seconds.
+    const isBefore = oldest != null && (oldest + 1) * 1000 < sinceMs
+    cursor = isBefore ? null : (page.nextCursor ?? null)
+  }
+  return { kind: "none" }
+}
+
+function ended({ status, error }: Turn): TakenState {
+  if (status === "failed") return { kind: "failed", ...(error ? { why: error.message } : {}) }
+  return { kind: status === "completed" || status === "interrupted" ? status : "running" }
+}
+
+async function queueOf(server: CodexServer, threadId: string): Promise<Queued[]> {
+  const queue: Queued[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page: { data: Queued[]; nextCursor?: string | null } = await server.ask("thread/queue/list", {
+      threadId,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    queue.push(...page.data)
+    cursor = page.nextCursor ?? null
+  }
+  return queue
+}
+
+async function readStatus(server: CodexServer, threadId: string): Promise<ThreadStatus> {
+  return (await server.ask<{ thread: Thread }>("thread/read", { threadId })).thread.status
+}
+
+function unlessBug(error: unknown): void {
+  if (!(error instanceof Failure)) throw error
+}

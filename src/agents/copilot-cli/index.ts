@@ -1,0 +1,7 @@
+import type { Agent } from "../../domain/agent.ts"
+import { copilotCli as records } from "./records.ts"
+
+export const copilotCli: Agent = {
+  records: [records],
+  successor: { platform: "copilot-cli", begin: ["copilot", "-i"] },
+}

@@ -1,0 +1,225 @@
+import { basename, dirname, join, posix, win32 } from "node:path"
+import type { Capture, SessionCapture, TurnCapture } from "../../domain/capture.ts"
+import type { LinesReader, Platform } from "../../domain/platform.ts"
+import { readText } from "../../lib/untrusted-file.ts"
+import { withoutInjected } from "../shared/records/injected.ts"
+import { asArray, asNumber, asObject, asString, type Json, parseLine } from "../shared/records/jsonl.ts"
+import { timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
+
+export const copilotCli: Platform = {
+  id: "copilot-cli",
+  label: "GitHub Copilot CLI",
+  verified: "1.0.14",
+  can: { hooks: true, resume: true, times: true },
+  clientNames: ["github-copilot-developer"],
+  places({ os, homeDir, env }) {
+    const { join } = os === "win32" ? win32 : posix
+    const homes = [env.COPILOT_HOME || join(homeDir, ".copilot")]
+    if (env.XDG_STATE_HOME) homes.push(join(env.XDG_STATE_HOME, ".copilot"))
+    return homes.map((home) => ({ dir: join(home, "session-state"), depth: 1 }))
+  },
+  claim({ path, relative }) {
+    // Early versions had a file for a session, not a folder.
+    return /^[^/]+(\/events)?\.jsonl$/.test(relative) ? { key: path, reader: events } : undefined
+  },
+  resume: ({ nativeId, projectPath }) => ({ argv: ["copilot", "--resume", nativeId.split("/")[0]!], cwd: projectPath }),
+}
+
+type State = {
+  session: SessionCapture
+  /** Held back until something is said: sessions are opened and closed again. */
+  spoken: boolean
+  titled: boolean
+  /** Sub-agents that have spoken. They speak in the same file, each a session of its own here. */
+  agents: string[]
+  /** What sub-agents are called, by their id and by the call that started them. */
+  agentNames: Record<string, string>
+  /** Names of the tools that were called and have not answered yet. */
+  calls: Record<string, string>
+}
+
+const events: LinesReader = {
+  mode: "lines",
+  begin(path): State {
+    const inFolder = basename(path) === "events.jsonl"
+    const sessionId = inFolder ? basename(dirname(path)) : basename(path, ".jsonl")
+    const workspace = inFolder ? workspaceOf(join(dirname(path), "workspace.yaml")) : {}
+    const session: SessionCapture = { type: "session", sessionId, ...workspace }
+    return { session, spoken: false, titled: false, agents: [], agentNames: {}, calls: {} }
+  },
+  line(line, state) {
+    const event = parseLine(line)
+    const data = asObject(event.data)
+    const id = asString(event.id)
+    const type = asString(event.type) ?? "event"
+    if (!data || id === undefined) return [{ type: "skipped", kind: type, unknown: true }]
+    return eventCaptures({ id, type, data, event }, state as State)
+  },
+}
+
+interface Event {
+  id: string
+  type: string
+  data: Json
+  event: Json
+}
+
+function eventCaptures({ id, type, data, event }: Event, state: State): Capture[] {
+  const speaker = asString(event.agentId) ?? asString(data.parentToolCallId)
+  const sessionId = speaker === undefined ? state.session.sessionId : `${state.session.sessionId}/${speaker}`
+  const atMs = timeOf(event.timestamp)
+  const turn = (part: Pick<TurnCapture, "nativeId" | "kind" | "text"> & Partial<TurnCapture>): TurnCapture => ({
+    type: "turn",
+    sessionId,
+    ...(atMs !== undefined && { atMs }),
+    ...part,
+    text: wellFormed(part.text),
+  })
+  const spoken = (turns: TurnCapture[]) =>
+    turns.length === 0 ? [] : [...introduce(turns[0]!, speaker, state), ...turns]
+  const call = (nativeId: string, toolCallId: string, toolName: string, input: unknown) => {
+    state.calls[toolCallId] = toolName
+    return turn({ nativeId, kind: "tool_call", text: JSON.stringify(input ?? {}), toolName, toolCallId })
+  }
+  const toolCallId = asString(data.toolCallId) ?? ""
+
+  switch (type) {
+    case "session.start":
+    case "session.resume":
+    case "session.context_changed":
+    case "session.model_change":
+    case "session.title_changed":
+      return describe(type, data, state)
+    case "subagent.started":
+      for (const name of [speaker, toolCallId])
+        if (name) state.agentNames[name] = asString(data.agentDisplayName) ?? asString(data.agentName) ?? ""
+      return []
+    case "user.message": {
+      const source = asString(data.source) ?? ""
+      const text = withoutInjected(asString(data.content) ?? "")
+      if (source.startsWith("skill-") || data.isAutopilotContinuation === true)
+        return [{ type: "skipped", kind: "injected message" }]
+      return text.trim() === "" ? [] : spoken([turn({ nativeId: id, kind: "prompt", text })])
+    }
+    case "assistant.message": {
+      const model = asString(data.model)
+      const outputTokens = asNumber(data.outputTokens)
+      const reasoning = asString(data.reasoningText) ?? ""
+      const text = asString(data.content) ?? ""
+      const turns = [
+        ...(reasoning.trim() === "" ? [] : [turn({ nativeId: `${id}:reasoning`, kind: "reasoning", text: reasoning })]),
+        ...(text.trim() === "" ? [] : [turn({ nativeId: id, kind: "reply", text })]),
+        ...asArray(data.toolRequests).flatMap((item) => {
+          const request = asObject(item) ?? {}
+          const called = asString(request.toolCallId)
+          if (called === undefined) return []
+          return [call(`${id}:call:${called}`, called, asString(request.name) ?? "", request.arguments)]
+        }),
+      ]
+      const counted = turns.find(({ kind }) => kind !== "reasoning") ?? turns[0]
+      if (counted && outputTokens !== undefined) counted.usage = { outputTokens }
+      return spoken(turns.map((each) => (model === undefined ? each : { ...each, model })))
+    }
+    case "tool.execution_start":
+      // Else it was asked for in the message before.
+      if (toolCallId === "" || state.calls[toolCallId] !== undefined) return []
+      return spoken([call(`${id}:call:${toolCallId}`, toolCallId, asString(data.toolName) ?? "", data.arguments)])
+    case "tool.execution_complete": {
+      const toolName = state.calls[toolCallId] ?? ""
+      delete state.calls[toolCallId]
+      const failed = data.success === false
+      const text = asString(asObject(failed ? data.error : data.result)?.[failed ? "message" : "content"]) ?? ""
+      const isError = failed ? { isError: true } : {}
+      return spoken([turn({ nativeId: id, kind: "tool_result", text, toolName, toolCallId, ...isError })])
+    }
+    case "session.compaction_complete": {
+      const summary = asString(data.summaryContent) ?? ""
+      return summary === ""
+        ? [{ type: "skipped", kind: type }]
+        : spoken([turn({ nativeId: id, kind: "summary", text: summary })])
+    }
+    case "session.context_cleared":
+      return spoken([turn({ nativeId: id, kind: "reset", text: "Context cleared" })])
+    case "session.snapshot_rewind":
+      return [{ type: "rewind", sessionId: state.session.sessionId, fromNativeId: asString(data.upToEventId) ?? null }]
+    default:
+      return [{ type: "skipped", kind: type, ...(!FAMILIES.test(type) && { unknown: true }) }]
+  }
+}
+
+const FAMILIES =
+  /^(session|assistant|model|tool|tool_search|skill|subagent|hook|system|permission|user_input|elicitation|mcp|command|abort)(\.|$)/
+
+/** Sessions are named before their first turn, and by it. */
+function introduce(first: TurnCapture, speaker: string | undefined, state: State): SessionCapture[] {
+  const known: SessionCapture[] = state.spoken ? [] : [{ ...state.session }]
+  state.spoken = true
+  if (speaker !== undefined && !state.agents.includes(speaker)) {
+    state.agents.push(speaker)
+    const { projectPath, sessionId } = state.session
+    const title = titleOf(state.agentNames[speaker] ?? "")
+    known.push({
+      type: "session",
+      sessionId: first.sessionId,
+      parent: { sessionId, kind: "subagent" },
+      ...(projectPath !== undefined && { projectPath }),
+      ...(title !== undefined && { title: { text: title, from: "generated" } }),
+    })
+  }
+  if (speaker === undefined && first.kind === "prompt" && !state.titled) {
+    const title = titleOf(first.text)
+    state.titled = title !== undefined
+    if (title !== undefined)
+      known.push({ type: "session", sessionId: first.sessionId, title: { text: title, from: "prompt" } })
+  }
+  return known
+}
+
+function describe(type: string, data: Json, state: State): SessionCapture[] {
+  const { sessionId } = state.session
+  const isStart = type === "session.start"
+  const context = type === "session.context_changed" ? data : asObject(data.context)
+  const projectPath = isStart ? asString(context?.cwd) : undefined
+  const gitBranch = asString(context?.branch)
+  const model = asString(data.selectedModel) ?? asString(data.newModel)
+  const agentVersion = asString(data.copilotVersion)
+  const startedAtMs = isStart ? timeOf(data.startTime) : undefined
+  const title = type === "session.title_changed" ? titleOf(asString(data.title) ?? "") : undefined
+  const parent = asString(data.detachedFromSpawningParentSessionId)
+  const found: SessionCapture = {
+    type: "session",
+    sessionId,
+    ...(projectPath !== undefined && { projectPath }),
+    ...(gitBranch !== undefined && { gitBranch }),
+    ...(model !== undefined && { model }),
+    ...(agentVersion !== undefined && { agentVersion }),
+    ...(startedAtMs !== undefined && { startedAtMs }),
+    ...(title !== undefined && { title: { text: title, from: "generated" } }),
+    ...(parent !== undefined && { parent: { sessionId: parent, kind: "subagent" } }),
+  }
+  if (state.spoken) return [found]
+  state.session = { ...state.session, ...found }
+  return []
+}
+
+/** A few plain `key: value` lines; nothing nested is needed. */
+function workspaceOf(path: string): Partial<SessionCapture> {
+  let lines: string[]
+  try {
+    lines = readText(path).split(/\r?\n/)
+  } catch {
+    return {}
+  }
+  const values = new Map(
+    lines.flatMap((line) => {
+      const [, key, value] = /^(\w+):\s*(.*?)\s*$/.exec(line) ?? []
+      return key && value ? [[key, value.replace(/^(["'])(.*)\1$/, "$2")] as const] : []
+    }),
+  )
+  const [cwd, branch, name] = [values.get("cwd"), values.get("branch"), titleOf(values.get("name") ?? "")]
+  return {
+    ...(cwd && { projectPath: cwd }),
+    ...(branch && { gitBranch: branch }),
+    ...(name && { title: { text: name, from: "generated" } }),
+  }
+}

@@ -1,0 +1,7 @@
+import type { Agent } from "../../domain/agent.ts"
+import { kiloLegacy as legacyRecords, kilo as records } from "./records.ts"
+
+export const kilo: Agent = {
+  records: [records, legacyRecords],
+  successor: { platform: "kilo", begin: ["kilo", "--prompt"] },
+}

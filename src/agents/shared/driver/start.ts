@@ -1,0 +1,39 @@
+import { existsSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { DriveWish } from "../../../domain/driver.ts"
+import { Failure } from "../../../domain/failure.ts"
+import type { RpcPeer } from "./rpc.ts"
+
+/** The slowest agent takes six seconds on a free machine. */
+export const START_MS = 60_000
+/** So long a first prompt waits for the server that brings our tools. */
+export const SERVER_MS = 10_000
+export const notStartedInTime = `the agent was not ready after ${START_MS / 1000} seconds`
+
+/** Resolves when the time is over, and holds nothing up until then. */
+export const within = (ms: number): Promise<undefined> => sleep(ms, undefined, { ref: false })
+
+/** Closes a process that does not answer in time. */
+export async function inTime<T>(peer: RpcPeer, answer: Promise<T>): Promise<T> {
+  const first = await Promise.race([answer, within(START_MS).then(() => late)])
+  if (first !== late) return first as T
+  answer.catch(() => {})
+  await peer.close()
+  throw new Failure("agent_failed", notStartedInTime)
+}
+
+const late = Symbol("late")
+
+/** What a process that sessions share would not notice by itself, or would pass over. */
+export function checked({ projectDir, settingsFile }: DriveWish, can: { settings: boolean }): void {
+  if (!existsSync(projectDir)) throw new Failure("root_not_found", `the folder ${projectDir} does not exist`)
+  if (settingsFile !== null && !can.settings)
+    throw new Failure("bad_input", `settingsFile ${settingsFile}: this agent takes no file with settings`)
+}
+
+/** Of an agent's modes the one that is wished, in Claude Code's words. */
+export function modeOf<Mode>(modes: Record<string, Mode>, wished: string): Mode {
+  const mode = modes[wished]
+  if (mode !== undefined) return mode
+  throw new Failure("bad_input", `permissionMode ${wished}: this agent has ${Object.keys(modes).join(", ")}`)
+}

@@ -1,0 +1,252 @@
+import type { Capture } from "../../../domain/capture.ts"
+import type { DatabaseReader } from "../../../domain/platform.ts"
+import { OVER_LIMIT } from "../../../domain/source.ts"
+import { DAY_MS } from "../../../lib/time.ts"
+import { type ForeignDb, withForeignDb } from "../records/foreign-sqlite.ts"
+import { asNumber, asObject, type Json } from "../records/jsonl.ts"
+import { described, type FoundSession, type Message, revertOf, SessionReading } from "./session.ts"
+import { messageOfVersion2 } from "./version2.ts"
+
+interface Cursor {
+  /** The latest change that was seen. */
+  at: number
+  /** From which message on a session is taken back; that can be taken back too. */
+  reverted: Record<string, string>
+  /** The latest change that was seen in version 1's tables: later they may be gone, and version 2 has copies under other ids. */
+  oldAt?: number
+}
+
+interface Found extends FoundSession {
+  updatedAt: number
+}
+
+/** A change gets its time before it is committed, so that one can come to light behind the cursor. */
+const OVERLAP_MS = 5_000
+/** A prompt touches its session's row, and what follows need not. No index leads to changed parts but through sessions. */
+const LONGEST_RUN_MS = DAY_MS
+const MESSAGES_AT_ONCE = 50
+
+/**
+ * Version 2 keeps its tables beside those of version 1, which it copies once and never writes again; whoever goes on with
+ * version 1 writes there alone. Messages keep their ids when they are copied, so that each is read from one place.
+ */
+export const opencodeDatabase: DatabaseReader = {
+  mode: "database",
+  watch: (path) => [`${path}-wal`],
+  async read(path, cursor) {
+    const before = (cursor ?? undefined) as Cursor | undefined
+    const { at, sessions, hasOld } = withForeignDb(path, (db) => changedSessions(db, before))
+    const reverted = { ...before?.reverted }
+    for (const { capture, revert } of sessions) {
+      if (revert) reverted[capture.sessionId] = revert.messageId
+      else delete reverted[capture.sessionId]
+    }
+    const oldAt = hasOld ? at : before?.oldAt
+    const next: Cursor = { at, reverted, ...(oldAt !== undefined && { oldAt }) }
+    return { captures: sessionsFrom(path, sessions, before), cursor: next }
+  },
+  only(path, sessionId) {
+    const sessions = withForeignDb(path, (db) => sessionsWhere(db, tablesIn(db), "id = ?", sessionId))
+    return sessionsFrom(path, sessions, undefined)
+  },
+}
+
+interface Tables {
+  old: boolean
+  new: boolean
+  /** Whether version 2 says what a session is a fork of; its first releases do not. */
+  forks: boolean
+}
+
+const KNOWN = ["session", "message", "part", "session_v2", "session_message"]
+/** Of the migrations themselves. */
+const MADE_FIRST = 2
+
+function tablesIn(db: ForeignDb): Tables {
+  const names = new Set(db.all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => String(name)))
+  const has = (...all: string[]) => all.every((name) => names.has(name))
+  // While a new database is made, some of them are there before the others.
+  const isForeign = names.size > MADE_FIRST && !KNOWN.some((name) => names.has(name))
+  if (isForeign) throw new TypeError(`no table in it is known: it has ${[...names].sort().join(", ").slice(0, 200)}`)
+  const columns = db.all("SELECT name FROM pragma_table_info('session_v2')").map(({ name }) => name)
+  return {
+    old: has("session", "message", "part"),
+    new: has("session_v2", "session_message"),
+    forks: columns.includes("fork_session_id"),
+  }
+}
+
+/** Newest first. A session that is in both generations is one; what version 2 says of it is newer. */
+function sessionsWhere(db: ForeignDb, tables: Tables, condition: string, value: string | number): Found[] {
+  const found = new Map<string, Found>()
+  for (const table of [...(tables.old ? ["session"] : []), ...(tables.new ? ["session_v2"] : [])]) {
+    const fork = table === "session_v2" && tables.forks ? "fork_session_id" : "NULL"
+    const rows = db.all(
+      `SELECT id, parent_id, ${fork} AS fork, directory, title, version, revert, time_created, time_updated
+       FROM ${table} WHERE ${condition}`,
+      value,
+    )
+    for (const row of rows) {
+      const id = String(row.id)
+      const updatedAt = Math.max(asNumber(row.time_updated) ?? 0, found.get(id)?.updatedAt ?? 0)
+      const info = {
+        parent: row.parent_id,
+        fork: row.fork,
+        directory: row.directory,
+        title: row.title,
+        version: row.version,
+      }
+      const capture = described(id, { ...info, created: row.time_created })
+      found.set(id, { capture, revert: revertOf(parsed(row.revert)), updatedAt })
+    }
+  }
+  const order = (a: Found, b: Found) =>
+    b.updatedAt - a.updatedAt || (a.capture.sessionId < b.capture.sessionId ? -1 : 1)
+  return [...found.values()].sort(order)
+}
+
+function changedSessions(
+  db: ForeignDb,
+  before: Cursor | undefined,
+): { at: number; sessions: Found[]; hasOld: boolean } {
+  const tables = tablesIn(db)
+  const since = before ? before.at - OVERLAP_MS - LONGEST_RUN_MS : 0
+  const sessions = sessionsWhere(db, tables, "time_updated >= ?", since)
+  const rows = [
+    ...(tables.old ? [["session", "message"] as const, ["session", "part"] as const] : []),
+    ...(tables.new ? [["session_v2", "session_message"] as const] : []),
+  ]
+  // At first the sessions' own times must do: to look at every part takes long, and some read twice do no harm.
+  // CROSS keeps the order: sessions are few, and nothing else leads to the rows that belong to them.
+  const latest = rows.map(([parent, child]) =>
+    before
+      ? db.all(
+          `SELECT max(t.time_updated) AS at FROM ${parent} s CROSS JOIN ${child} t ON t.session_id = s.id WHERE s.time_updated >= ?`,
+          since,
+        )[0]?.at
+      : 0,
+  )
+  const at = Math.max(before?.at ?? 0, sessions[0]?.updatedAt ?? 0, ...latest.map((time) => asNumber(time) ?? 0))
+  // A clock that was wrong once must not make everything later look old.
+  return { at: Math.min(at, Date.now()), sessions, hasOld: tables.old }
+}
+
+/** The database is opened for a few messages at a time: the whole may not fit, and a long reading holds up its owner. */
+function* sessionsFrom(path: string, sessions: Found[], before: Cursor | undefined): Generator<Capture> {
+  const since = before ? before.at - OVERLAP_MS : 0
+  for (const session of sessions) {
+    const { sessionId } = session.capture
+    const marks = [before?.reverted[sessionId], session.revert?.messageId]
+    // Undone, done again, or undone further: everything from the earlier mark on comes again.
+    const moved = before && marks[0] !== marks[1] ? marks.filter((mark) => mark !== undefined).toSorted()[0] : undefined
+    const wish = { sessionId, since, from: moved ?? "~", oldAt: before?.oldAt ?? 0 }
+    const [old, fresh] = withForeignDb(path, (db) => {
+      const tables = tablesIn(db)
+      return [tables.old ? oldIds(db, wish) : [], tables.new ? newIds(db, tables, wish) : []] as const
+    })
+    if (old.length + fresh.length === 0 && session.updatedAt < since) continue
+    yield session.capture
+    const reading = new SessionReading(session, before?.at ?? 0)
+    for (const some of portions(old))
+      for (const message of withForeignDb(path, (db) => oldMessages(db, some))) yield* reading.captures(message)
+    for (const some of portions(fresh))
+      for (const message of withForeignDb(path, (db) => newMessages(db, some)))
+        yield* reading.captures(isCopy(message, session) ? unpaid(message) : message)
+    yield* reading.end()
+  }
+}
+
+interface Wish {
+  sessionId: string
+  since: number
+  /** Everything from this message on, changed or not. */
+  from: string
+  oldAt: number
+}
+
+function oldIds(db: ForeignDb, { sessionId, since, from }: Wish): string[] {
+  const rows = db.all(
+    `SELECT m.id FROM message m WHERE m.session_id = ?1 AND (m.time_updated >= ?2 OR m.id >= ?3 OR EXISTS (
+       SELECT 1 FROM part p WHERE p.message_id = m.id AND p.time_updated >= ?2)) ORDER BY m.time_created, m.id`,
+    sessionId,
+    since,
+    from,
+  )
+  return rows.map(({ id }) => String(id))
+}
+
+/** Without the copies of what is, or was, in version 1's tables. */
+function newIds(db: ForeignDb, tables: Tables, { sessionId, since, from, oldAt }: Wish): string[] {
+  const isCopy = tables.old ? "EXISTS (SELECT 1 FROM message o WHERE o.id = m.id)" : "(m.time_created <= ?4)"
+  const more = tables.old ? [] : [oldAt]
+  const rows = db.all(
+    `SELECT m.id FROM session_message m WHERE m.session_id = ?1 AND (m.time_updated >= ?2 OR m.id >= ?3)
+       AND NOT ${isCopy} ORDER BY m.seq`,
+    sessionId,
+    since,
+    from,
+    ...more,
+  )
+  return rows.map(({ id }) => String(id))
+}
+
+/** A fork begins with its original's messages, with their times and under new ids. */
+function isCopy({ createdAt = 0 }: Message, { capture }: FoundSession): boolean {
+  return capture.parent?.kind === "fork" && createdAt < (capture.startedAtMs ?? 0)
+}
+
+/** What its tokens cost was counted in the original. */
+function unpaid({ data: { tokens, cost, ...data }, ...message }: Message): Message {
+  return { ...message, data }
+}
+
+function* portions(ids: readonly string[]): Generator<string> {
+  for (let from = 0; from < ids.length; from += MESSAGES_AT_ONCE)
+    yield JSON.stringify(ids.slice(from, from + MESSAGES_AT_ONCE))
+}
+
+function oldMessages(db: ForeignDb, ids: string): Message[] {
+  const parts = Map.groupBy(
+    db.all(
+      `SELECT id, message_id, data, time_created FROM part
+       WHERE message_id IN (SELECT value FROM json_each(?)) ORDER BY message_id, id`,
+      ids,
+    ),
+    (row) => row.message_id,
+  )
+  const rows = db.all(
+    `SELECT id, data, time_created FROM message
+     WHERE id IN (SELECT value FROM json_each(?)) ORDER BY time_created, id`,
+    ids,
+  )
+  const withData = (row: (typeof rows)[number]) => ({
+    id: String(row.id),
+    data: parsed(row.data) ?? {},
+    createdAt: asNumber(row.time_created),
+  })
+  return rows.map((row) => {
+    const message = withData(row)
+    const own = (parts.get(row.id) ?? []).map(withData)
+    // Counted like a part, because messages themselves are not.
+    return { ...message, parts: message.data.type === OVER_LIMIT.cell ? [message, ...own] : own }
+  })
+}
+
+function newMessages(db: ForeignDb, ids: string): Message[] {
+  const rows = db.all(
+    `SELECT id, type, data, time_created FROM session_message
+     WHERE id IN (SELECT value FROM json_each(?)) ORDER BY seq`,
+    ids,
+  )
+  return rows.map((row) =>
+    messageOfVersion2(String(row.id), String(row.type), parsed(row.data) ?? {}, asNumber(row.time_created)),
+  )
+}
+
+function parsed(value: unknown): Json | undefined {
+  try {
+    return asObject(JSON.parse(String(value)))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,176 @@
+import type { Capture, SessionCapture, TurnCapture } from "../../../domain/capture.ts"
+import { OVER_LIMIT } from "../../../domain/source.ts"
+import type { Usage } from "../../../domain/turn.ts"
+import { bareSummary } from "../../../lib/compaction.ts"
+import { withoutInjected } from "../records/injected.ts"
+import { asNumber, asObject, asString, type Json } from "../records/jsonl.ts"
+import { titleOf, wellFormed } from "../records/text.ts"
+
+/** Turns a session's messages, wherever they were stored, into captures, in order. */
+export class SessionReading {
+  readonly #session: FoundSession
+  /** What was left out before this is counted already. */
+  readonly #countedUntil: number
+  #model: string | undefined
+  #firstHidden: string | undefined
+
+  constructor(session: FoundSession, countedUntil: number) {
+    this.#session = session
+    this.#countedUntil = countedUntil
+  }
+
+  captures(message: Message): Capture[] {
+    const isUser = message.data.role === "user"
+    const model = isUser ? undefined : asString(message.data.modelID)
+    this.#model = model ?? this.#model
+    const captures = message.parts.flatMap((part) => {
+      const found = partCaptures(part.data, part.id, message.data)
+      const turns = found.flatMap((capture): TurnCapture[] => {
+        if (capture.type === "skipped") return []
+        const at = capture.atMs ?? part.createdAt ?? message.createdAt
+        return [
+          {
+            ...capture,
+            sessionId: this.#session.capture.sessionId,
+            text: wellFormed(capture.text),
+            ...(at !== undefined && { atMs: isUser ? (message.createdAt ?? at) : at }),
+            ...(model !== undefined && capture.kind !== "tool_result" && { model }),
+          },
+        ]
+      })
+      if (turns[0] && this.#isHidden(message.id, part.id)) this.#firstHidden ??= turns[0].nativeId
+      const isCounted = (part.createdAt ?? 1) <= this.#countedUntil
+      return [...turns, ...(isCounted ? [] : found.filter((capture) => capture.type === "skipped"))]
+    })
+    const turns = captures.filter((capture) => capture.type === "turn")
+    const usage = usageOf(message.data)
+    const counted =
+      turns.findLast(({ kind }) => kind === "reply" || kind === "summary") ??
+      turns.findLast(({ kind }) => kind !== "tool_result")
+    if (usage && counted) counted.usage = usage
+    return captures
+  }
+
+  end(): Capture[] {
+    const { sessionId } = this.#session.capture
+    const captures: Capture[] = this.#model === undefined ? [] : [{ type: "session", sessionId, model: this.#model }]
+    if (this.#firstHidden !== undefined) captures.push({ type: "rewind", sessionId, fromNativeId: this.#firstHidden })
+    return captures
+  }
+
+  #isHidden(messageId: string, partId: string): boolean {
+    const { revert } = this.#session
+    if (!revert || messageId < revert.messageId) return false
+    return messageId > revert.messageId || revert.partId === undefined || partId >= revert.partId
+  }
+}
+
+type PartCapture = Omit<TurnCapture, "sessionId"> | { type: "skipped"; kind: string; unknown?: true }
+
+const SIDE_DATA = new Set(["file", "patch", "snapshot", "step-start", "step-finish", "agent", "retry"])
+/** Of version 2: what tells the model something, or a person what was chosen. Nobody said it. */
+for (const type of ["synthetic", "system", "skill", "idle", "unfinished compaction"]) SIDE_DATA.add(type)
+SIDE_DATA.add(OVER_LIMIT.cell)
+for (const what of ["agent", "model", "location"]) SIDE_DATA.add(`${what}-switched`)
+
+function partCaptures(part: Json, nativeId: string, message: Json): PartCapture[] {
+  const type = asString(part.type) ?? "part"
+  const atMs = asNumber(asObject(part.time)?.start)
+  const text = asString(part.text) ?? ""
+  const time = atMs === undefined ? {} : { atMs }
+  if (type === "tool") return toolCaptures(part, nativeId)
+  if (type === "text") {
+    if (part.synthetic === true || part.ignored === true) return [{ type: "skipped", kind: "synthetic text" }]
+    const kind = message.role === "user" ? "prompt" : message.summary === true ? "summary" : "reply"
+    const said = kind === "prompt" ? withoutInjected(text) : kind === "summary" ? bareSummary(text) : text
+    if (said === "" && text !== "") return [{ type: "skipped", kind: "context" }]
+    return said.trim() === "" ? [] : [{ type: "turn", nativeId, kind, text: said, ...time }]
+  }
+  if (type === "reasoning")
+    return text.trim() === "" ? [] : [{ type: "turn", nativeId, kind: "reasoning", text, ...time }]
+  if (type === "subtask") return [{ type: "turn", nativeId, kind: "prompt", text: asString(part.prompt) ?? "" }]
+  if (type === "compaction")
+    return [{ type: "turn", nativeId, kind: "reset", text: part.auto === true ? "Compacted by itself" : "Compacted" }]
+  return [{ type: "skipped", kind: type, ...(!SIDE_DATA.has(type) && { unknown: true as const }) }]
+}
+
+function toolCaptures(part: Json, nativeId: string): PartCapture[] {
+  const state = asObject(part.state) ?? {}
+  // The input is still being written.
+  if (state.status === "pending") return []
+  const time = asObject(state.time)
+  const [start, end] = [asNumber(time?.start), asNumber(time?.end)]
+  const common = { type: "turn" as const, toolName: asString(part.tool) ?? "", toolCallId: asString(part.callID) ?? "" }
+  const call: PartCapture = {
+    ...common,
+    nativeId,
+    kind: "tool_call",
+    text: JSON.stringify(state.input ?? {}),
+    ...(start !== undefined && { atMs: start }),
+  }
+  if (state.status !== "completed" && state.status !== "error") return [call]
+  const failed = state.status === "error"
+  return [
+    call,
+    {
+      ...common,
+      nativeId: `${nativeId}:result`,
+      kind: "tool_result",
+      text: asString(failed ? state.error : state.output) ?? "",
+      ...(end !== undefined && { atMs: end }),
+      ...(failed && { isError: true }),
+    },
+  ]
+}
+
+/** Zeros until the message is complete. */
+function usageOf({ time, tokens, cost }: Json): Usage | undefined {
+  const counts = asObject(tokens)
+  if (!counts || asObject(time)?.completed === undefined) return undefined
+  const costUsd = asNumber(cost)
+  return {
+    inputTokens: asNumber(counts.input) ?? 0,
+    outputTokens: (asNumber(counts.output) ?? 0) + (asNumber(counts.reasoning) ?? 0),
+    cachedTokens: asNumber(asObject(counts.cache)?.read) ?? 0,
+    ...(costUsd !== undefined && { costUsd }),
+  }
+}
+
+export interface FoundSession {
+  capture: SessionCapture
+  revert: { messageId: string; partId: string | undefined } | undefined
+}
+
+export function described(
+  sessionId: string,
+  info: Record<"parent" | "directory" | "title" | "version" | "created", unknown> & { fork?: unknown },
+): SessionCapture {
+  const [parent, fork, directory, version] = [info.parent, info.fork, info.directory, info.version].map(asString)
+  const named = asString(info.title) ?? ""
+  // Until a title is thought of, the time stands for it.
+  const title = /^(New|Child) session - \d{4}-/.test(named) ? undefined : titleOf(named)
+  const startedAtMs = asNumber(info.created)
+  return {
+    type: "session",
+    sessionId,
+    ...(directory && { projectPath: directory }),
+    ...(title !== undefined && { title: { text: title, from: "generated" } }),
+    ...(version && { agentVersion: version }),
+    ...(startedAtMs !== undefined && { startedAtMs }),
+    ...(parent
+      ? { parent: { sessionId: parent, kind: "subagent" } }
+      : fork && { parent: { sessionId: fork, kind: "fork" } }),
+  }
+}
+
+export function revertOf(revert: Json | undefined): FoundSession["revert"] {
+  const messageId = asString(revert?.messageID)
+  return messageId === undefined ? undefined : { messageId, partId: asString(revert?.partID) }
+}
+
+export interface Message {
+  id: string
+  data: Json
+  createdAt: number | undefined
+  parts: { id: string; data: Json; createdAt: number | undefined }[]
+}

@@ -1,0 +1,235 @@
+import { basename, dirname, join, posix, win32 } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Capture, SessionCapture, TurnCapture } from "../../../domain/capture.ts"
+import type { Platform, WholeReader } from "../../../domain/platform.ts"
+import type { Usage } from "../../../domain/turn.ts"
+import { makeNaming, turnsOfTaggedMessage, withToolNames } from "./anthropic.ts"
+import { asArray, asNumber, asObject, asString, type Json, skipped } from "./jsonl.ts"
+import { textOf, titleOf, wellFormed } from "./text.ts"
+import { extensionDirs } from "./vscode.ts"
+import { wholeText } from "./whole.ts"
+
+/** Roo Code and what was made of it: they differ in names only. */
+export function rooLike({
+  extension,
+  ...named
+}: Pick<Platform, "id" | "label" | "verified"> & { extension: string }): Platform {
+  return {
+    ...named,
+    can: { hooks: false, resume: false, times: true },
+    clientNames: [named.label],
+    places(machine) {
+      const { join } = machine.os === "win32" ? win32 : posix
+      return extensionDirs(machine, extension).map((dir) => ({ dir: join(dir, "tasks"), depth: 1 }))
+    },
+    claim({ path, relative }) {
+      const folder = dirname(path)
+      const files = [...taskFiles(folder), join(folder, "history_item.json")]
+      return TASK_FILE.test(relative) ? { key: folder, files, reader: task } : undefined
+    },
+  }
+}
+
+const task: WholeReader = {
+  mode: "whole",
+  async read(path) {
+    const folder = dirname(path)
+    const sessionId = basename(folder)
+    const about = await aboutTask(folder)
+    const { turns, skipped, projectPath, model, startedAtMs } = await readTask(folder)
+    if (turns.length === 0) return skipped
+    const title =
+      titleOf(asString(about.task) ?? "") ?? titleOf(turns.find(({ kind }) => kind === "prompt")?.text ?? "")
+    const parent = asString(about.parentTaskId)
+    const described: SessionCapture = {
+      type: "session",
+      sessionId,
+      ...optional("projectPath", asString(about.workspace) || projectPath),
+      ...(title !== undefined && { title: { text: title, from: "prompt" as const } }),
+      ...optional("model", model),
+      ...optional("startedAtMs", startedAtMs),
+      ...(parent && { parent: { sessionId: parent, kind: "subagent" as const } }),
+    }
+    return [described, ...turns, ...skipped]
+  },
+}
+
+/** The task's own file is the truth; the list of all tasks is there for those that are older than the file. */
+async function aboutTask(folder: string): Promise<Json> {
+  const own = asObject(await jsonAt(join(folder, "history_item.json")).catch(() => undefined))
+  if (own) return own
+  const list = asObject(await jsonAt(join(dirname(folder), "_index.json")).catch(() => undefined))
+  const entries = Object.values(asObject(list?.entries) ?? asArray(list?.entries))
+  return entries.map((entry) => asObject(entry) ?? {}).find(({ id }) => id === basename(folder)) ?? {}
+}
+
+/** Of the store that Cline began with; Cline's own reader uses this, too. */
+export const TASK_FILE = /^[^/]+\/(?:api_conversation_history|ui_messages|claude_messages)\.json$/
+
+export function taskFiles(folder: string): string[] {
+  return ["api_conversation_history.json", "ui_messages.json", "claude_messages.json"].map((name) => join(folder, name))
+}
+
+export interface Task {
+  turns: TurnCapture[]
+  skipped: Capture[]
+  projectPath: string | undefined
+  model: string | undefined
+  startedAtMs: number | undefined
+}
+
+/** A task of the old store: what went to the model, with the times of what was shown. */
+export async function readTask(folder: string): Promise<Task> {
+  const sessionId = basename(folder)
+  const [api, ui, veryOld] = taskFiles(folder) as [string, string, string]
+  const shown = asArray((await jsonAt(ui).catch(absent)) ?? (await jsonAt(veryOld).catch(absent)))
+    .map((message) => asObject(message) ?? {})
+    .filter(({ partial }) => partial !== true)
+  const messages = asArray(await jsonOnceThere(api)).map((message) => asObject(message) ?? {})
+  const captures = messages.length > 0 ? sentTurns(messages, shown, sessionId) : shownTurns(shown, sessionId)
+  if (!messages.some(({ isSummary }) => isSummary === true)) captures.push(...shownSummaries(shown, sessionId))
+  const turns = captures.filter((capture) => capture.type === "turn")
+  const model = shown.findLast(({ modelInfo }) => asObject(modelInfo)?.modelId !== undefined)
+  return {
+    turns,
+    skipped: captures.filter((capture) => capture.type === "skipped"),
+    projectPath: folderNamedIn(messages),
+    model: asString(asObject(model?.modelInfo)?.modelId),
+    startedAtMs: startOf(sessionId) ?? turns[0]?.atMs,
+  }
+}
+
+function sentTurns(messages: Json[], shown: Json[], sessionId: string): Capture[] {
+  const nameOf = makeNaming()
+  const timeAt = timesOf(shown, startOf(sessionId))
+  const captures = messages.flatMap((message, index) => {
+    if (message.isTruncationMarker === true) return [skipped("truncation marker")]
+    const atMs = asNumber(message.ts) ?? timeAt(index, message.role)
+    const info = asObject(message.modelInfo)
+    const model = message.role === "assistant" ? (asString(info?.modelId) ?? asString(info?.id)) : undefined
+    const usage = message.role === "assistant" ? usageOf(asObject(message.metrics)) : undefined
+    const thinking = message.reasoning_content ?? message.text ?? textOf(message.summary)
+    const found = [
+      ...turnsOfTaggedMessage("assistant", [{ type: "thinking", thinking }]),
+      ...turnsOfTaggedMessage(message.role, message.content),
+    ]
+    const last = found.findLast(({ type }) => type === "turn")
+    if (usage && last?.type === "turn") last.usage = usage
+    return found.map((turn): Capture => {
+      if (turn.type === "skipped") return turn
+      const kind = message.isSummary === true && turn.kind !== "reasoning" ? "summary" : turn.kind
+      const named = { ...turn, kind, sessionId, nativeId: nameOf({ ...turn, kind }) }
+      return { ...named, ...optional("atMs", atMs), ...optional("model", model) }
+    })
+  })
+  return withToolNames(captures)
+}
+
+function usageOf(metrics: Json | undefined): Usage | undefined {
+  const tokens = asObject(metrics?.tokens)
+  if (!metrics || !tokens) return undefined
+  return {
+    ...optional("inputTokens", asNumber(tokens.prompt)),
+    ...optional("outputTokens", asNumber(tokens.completion)),
+    ...optional("cachedTokens", asNumber(tokens.cached)),
+    ...optional("costUsd", asNumber(metrics.cost)),
+  }
+}
+
+function shownSummaries(shown: Json[], sessionId: string): Capture[] {
+  return shown.flatMap((message): Capture[] => {
+    const [text, at] = [asString(asObject(message.contextCondense)?.summary), asNumber(message.ts)]
+    if (!text || at === undefined) return []
+    return [{ type: "turn", sessionId, nativeId: `condense:${at}`, kind: "summary", text: wellFormed(text), atMs: at }]
+  })
+}
+
+/** What is shown says how many messages there were when it was said; an answer is there when the last of it is shown. */
+function timesOf(shown: Json[], startedAtMs: number | undefined): (index: number, role: unknown) => number | undefined {
+  const spans = new Map<number, { first: number; last: number }>()
+  for (const { ts, conversationHistoryIndex } of shown) {
+    const [at, index] = [asNumber(ts), asNumber(conversationHistoryIndex)]
+    if (at === undefined || index === undefined) continue
+    const span = spans.get(index) ?? { first: at, last: at }
+    spans.set(index, { first: Math.min(span.first, at), last: Math.max(span.last, at) })
+  }
+  let latest = 0
+  return (index, role) => {
+    const span = role === "assistant" ? spans.get(index - 1)?.last : spans.get(index)?.first
+    const atMs = index === 0 ? (startedAtMs ?? span) : (span ?? spans.get(index)?.first)
+    if (atMs !== undefined) latest = Math.max(latest, atMs)
+    return latest === 0 ? undefined : latest
+  }
+}
+
+const SHOWN: Record<string, TurnCapture["kind"]> = {
+  task: "prompt",
+  user_feedback: "prompt",
+  text: "reply",
+  completion_result: "reply",
+  followup: "reply",
+  reasoning: "reasoning",
+  tool: "tool_call",
+  command: "tool_call",
+  use_mcp_server: "tool_call",
+  command_output: "tool_result",
+  mcp_server_response: "tool_result",
+}
+
+/** What was shown is all that is left of some tasks. */
+function shownTurns(shown: Json[], sessionId: string): Capture[] {
+  let isFirst = true
+  return shown.flatMap((message): Capture[] => {
+    const what = asString(message.say) ?? asString(message.ask) ?? "message"
+    const [text, at] = [asString(message.text) ?? "", asNumber(message.ts)]
+    const kind = isFirst && what === "text" ? "prompt" : SHOWN[what]
+    if (kind === undefined || at === undefined) return [skipped(`shown ${what}`)]
+    if (text.trim() === "") return []
+    isFirst = false
+    const tool = kind === "tool_call" ? { toolName: asString(jsonIn(text)?.tool) ?? what } : {}
+    return [
+      { type: "turn", sessionId, nativeId: `shown:${at}:${what}`, kind, text: wellFormed(text), atMs: at, ...tool },
+    ]
+  })
+}
+
+/** What the editor shows is told to the model, and its folder with it. */
+function folderNamedIn(messages: Json[]): string | undefined {
+  const first = JSON.stringify(messages[0]?.content ?? "")
+  return /# Current (?:Working|Workspace) Directory \(([^)"]+?)\)/.exec(first)?.[1]
+}
+
+/** Ids of tasks are the time at which they began. */
+function startOf(id: string): number | undefined {
+  return /^1\d{12}$/.test(id) ? Number(id) : undefined
+}
+
+export function optional<K extends string, V>(key: K, value: V | undefined): { [k in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { [k in K]?: V }
+}
+
+export async function jsonAt(path: string): Promise<unknown> {
+  return JSON.parse(wholeText(path))
+}
+
+export function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error
+}
+
+/** While it is written anew a file is gone for an instant, and must not be taken for one that never was. */
+async function jsonOnceThere(path: string): Promise<unknown> {
+  for (const pauseMs of [30, 120]) {
+    const value = await jsonAt(path).catch(absent)
+    if (value !== undefined) return value
+    await sleep(pauseMs)
+  }
+  return jsonAt(path).catch(absent)
+}
+
+function jsonIn(text: string): Json | undefined {
+  try {
+    return asObject(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,121 @@
+import { setImmediate } from "node:timers/promises"
+import type { Capture } from "../../domain/capture.ts"
+import type { LineState, LinesReader, Machine, Platform } from "../../domain/platform.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { type FoundSource, placesOf, scanPlace } from "../watch/scan.ts"
+import { type OnSkipped, openBytes } from "./bytes.ts"
+
+/** What a platform's own files say of a session now, whatever is kept of it here, and whatever the files are called. */
+export interface OwnRecords {
+  /** The folders in which it worked; undefined where no file holds a word of it. Throws where files cannot be read. */
+  dirsOf(platform: string, nativeId: string, wish: RecordsWish): Promise<string[] | undefined>
+}
+
+export interface RecordsWish {
+  /** When the session was there at the latest: files that were not written since cannot hold it. */
+  sinceMs: number
+  /** Enough is known once it has worked in such a folder. */
+  isEnough(dir: string): boolean
+}
+
+/** Many sessions are looked for at once, among tens of thousands of files. */
+const KNOWN_MS = 5_000
+/** Clocks of files and programs differ by a little. */
+const SLACK_MS = 2_000
+
+export function makeOwnRecords({
+  platforms,
+  machine,
+  clock,
+}: {
+  platforms: readonly Platform[]
+  machine: Machine
+  clock: Clock
+}): OwnRecords {
+  const known = new Map<string, { sources: Promise<FoundSource[]>; atMs: number }>()
+  const sourcesOf = (platform: Platform): Promise<FoundSource[]> => {
+    const before = known.get(platform.id)
+    if (before && clock.nowMs() - before.atMs < KNOWN_MS) return before.sources
+    const sources = scan(platform, machine)
+    known.set(platform.id, { sources, atMs: clock.nowMs() })
+    return sources
+  }
+
+  return {
+    async dirsOf(id, nativeId, { sinceMs, isEnough }) {
+      const platform = platforms.find((one) => one.id === id)
+      const sources = platform ? await sourcesOf(platform) : []
+      // A name is a hint where to look first, and proves nothing.
+      const isNamed = ({ path }: FoundSource) => path.includes(nativeId)
+      const isLate = ({ look }: FoundSource) => look.mtimeMs >= sinceMs - SLACK_MS
+      const likely = sources.filter(isNamed)
+      for (const source of [...likely, ...sources.filter((one) => !isNamed(one) && isLate(one))]) {
+        const dirs = await read(source, nativeId, { isEnough, isLikely: likely.includes(source) })
+        if (dirs) return dirs
+        await setImmediate()
+      }
+      return undefined
+    },
+  }
+}
+
+async function scan(platform: Platform, machine: Machine): Promise<FoundSource[]> {
+  const found: FoundSource[] = []
+  for (const place of placesOf(platform, machine, [])) await scanPlace(platform, place, (source) => found.push(source))
+  return found
+}
+
+interface ReadWish {
+  isEnough(dir: string): boolean
+  isLikely: boolean
+}
+
+async function read({ path, claim }: FoundSource, nativeId: string, wish: ReadWish): Promise<string[] | undefined> {
+  const { reader } = claim
+  if (reader.mode === "database" && reader.only) return dirsIn(reader.only(path, nativeId), nativeId, wish)
+  if (reader.mode === "lines") return dirsIn(linesOf(path, reader), nativeId, wish)
+  const captures = reader.mode === "whole" ? await reader.read(path) : (await reader.read(path, null)).captures
+  // Many conversations lie in one database, this one behind others.
+  return dirsIn(captures, nativeId, { ...wish, isLikely: true })
+}
+
+async function dirsIn(
+  captures: Iterable<Capture> | AsyncIterable<Capture>,
+  nativeId: string,
+  { isEnough, isLikely }: ReadWish,
+): Promise<string[] | undefined> {
+  const dirs: string[] = []
+  let isThere = false
+  for await (const capture of captures) {
+    if (capture.type === "skipped") continue
+    if (capture.sessionId === nativeId) {
+      if (capture.type === "session" && capture.projectPath !== undefined) dirs.push(capture.projectPath)
+      // What was typed stands in other files too, which nothing can go on with.
+      if (capture.type === "turn" && !capture.fallback) isThere = true
+      if (isThere && dirs.some(isEnough)) break
+    } else if (!isLikely && !isThere) return undefined
+  }
+  return isThere ? dirs : undefined
+}
+
+async function* linesOf(path: string, reader: LinesReader): AsyncGenerator<Capture> {
+  const bytes = openBytes(path, reader.compression)
+  const state: LineState = reader.begin(path)
+  let offset = 0
+  try {
+    const onSkipped: OnSkipped = (skipped) => {
+      offset += skipped.bytes
+    }
+    for await (const lines of bytes.lines(0, onSkipped))
+      for (const line of lines) {
+        try {
+          yield* reader.line(line, state, { offset })
+        } catch {
+          // As in capture: a line that cannot be read is stepped over.
+        }
+        offset += line.length
+      }
+  } finally {
+    bytes.close()
+  }
+}

@@ -1,0 +1,181 @@
+import type { MessagePort, Worker } from "node:worker_threads"
+import type { Capture } from "../../domain/capture.ts"
+import { errorText } from "../../domain/failure.ts"
+import type { Platform, SourcePlace } from "../../domain/platform.ts"
+import { redactInside } from "../../domain/redact.ts"
+import type { Source } from "../../domain/source.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { isRefusal } from "../../lib/path-rules.ts"
+import { makeThreadPeer, type ThreadPeer } from "../../lib/thread-rpc.ts"
+import type { Archive, Batch } from "../store/archive.ts"
+import type { Kept } from "../store/known.ts"
+import { claimOf, withinOf } from "../watch/scan.ts"
+import { cutText } from "./cut.ts"
+import { readSource, type SourceStat } from "./reading.ts"
+
+/** A source to be read, in words that can be said to another thread. */
+export interface ReadWish {
+  platform: string
+  place: SourcePlace
+  path: string
+  look: SourceStat
+  before: Source | undefined
+}
+
+/** Reads sources. What it reads goes to the archive; the answer is how many turns were kept. */
+export interface Reading {
+  read(wish: ReadWish, onBytes: (bytes: number) => void): Promise<{ turns: number }>
+  /** Resolves when nothing more comes from it. */
+  stop(): Promise<void>
+}
+
+/** The thread has ended before the source was read. Nothing is known of the source. */
+export class ReadingStopped extends Error {}
+
+/** What the thread serves. */
+interface Reader {
+  read(id: number, wish: ReadWish): Promise<{ turns: number }>
+}
+
+/** What it asks of whoever started it. */
+interface Keeper {
+  keep(id: number, batch: Batch): Promise<Kept>
+  bytes(id: number, bytes: number): void
+}
+
+interface Ongoing {
+  onBytes(bytes: number): void
+  /** Why it could not be kept: no fault of the source. */
+  failure?: unknown
+}
+
+/** An idle thread gives its memory back. */
+const IDLE_MS = 10_000
+
+/**
+ * Reading, parsing and redacting in a thread of their own: a line of 20 MB must not keep agents waiting for an answer.
+ * Keeping stays here, beside the embedded database's only connection.
+ */
+export function makeReaderThread({
+  start,
+  archive,
+  onRest,
+  onTrouble,
+}: {
+  start(): Worker
+  archive: Pick<Archive, "keep">
+  /** Told when there was nothing to read for a while, and the thread is gone. */
+  onRest(): void
+  /** Told why the thread has ended by itself. The sources that it was reading are found again by the next sweep. */
+  onTrouble(error: unknown): void
+}): Reading {
+  const ongoing = new Map<number, Ongoing>()
+  const keeping = new Set<Promise<Kept>>()
+  let thread: { worker: Worker; peer: ThreadPeer<Reader> } | undefined
+  let idle: NodeJS.Timeout | undefined
+  let lastId = 0
+
+  const begin = () => {
+    const worker = start()
+    const peer = makeThreadPeer<Reader>(worker, {
+      keep,
+      bytes: (id, bytes) => ongoing.get(id)?.onBytes(bytes),
+    } satisfies Keeper)
+    worker.on("error", (error) => lose(worker, error))
+    worker.on("exit", () => lose(worker))
+    worker.unref()
+    return { worker, peer }
+  }
+  const lose = (lost: Worker, cause?: unknown) => {
+    if (lost !== thread?.worker) return
+    const { peer } = thread
+    thread = undefined
+    if (cause !== undefined) onTrouble(cause)
+    peer.close(new ReadingStopped())
+  }
+  const keep = async (id: number, batch: Batch): Promise<Kept> => {
+    const kept = archive.keep(batch)
+    keeping.add(kept)
+    try {
+      return await kept
+    } catch (error) {
+      const reading = ongoing.get(id)
+      if (reading) reading.failure = error
+      throw error
+    } finally {
+      keeping.delete(kept)
+    }
+  }
+  const end = async () => {
+    const ended = thread?.worker
+    if (!ended) return
+    lose(ended)
+    await ended.terminate()
+  }
+
+  return {
+    async read(wish, onBytes) {
+      clearTimeout(idle)
+      thread ??= begin()
+      const id = ++lastId
+      const reading: Ongoing = { onBytes }
+      ongoing.set(id, reading)
+      try {
+        return await thread.peer.call("read", id, wish)
+      } catch (error) {
+        if (error instanceof ReadingStopped) throw error
+        // A source that cannot be read is worth few tries, and no Failure.
+        throw reading.failure ?? (isRefusal(error) ? error : new Error(errorText(error)))
+      } finally {
+        ongoing.delete(id)
+        if (thread && ongoing.size === 0) idle = setTimeout(() => void end().then(onRest), IDLE_MS).unref()
+      }
+    },
+    async stop() {
+      clearTimeout(idle)
+      await end()
+      await Promise.allSettled(keeping)
+    },
+  }
+}
+
+/** The other side: what runs in the thread. */
+export function serveReading({
+  port,
+  platforms,
+  clock,
+  redact,
+}: {
+  port: MessagePort
+  platforms: readonly Platform[]
+  clock: Clock
+  /** Absent where what is redacted depends on the project. */
+  redact?: ((text: string) => string) | undefined
+}): void {
+  const archiveOf = (id: number): Pick<Archive, "keep"> => ({
+    keep: (batch) => keeper.call("keep", id, redact ? redacted(batch, redact) : batch),
+  })
+  const keeper = makeThreadPeer<Keeper>(port, {
+    async read(id, { platform: platformId, place, path, look, before }) {
+      const platform = platforms.find((candidate) => candidate.id === platformId)
+      const claim = platform && claimOf(platform, place, path)
+      if (!claim) throw new Error(`${path} belongs to no platform`)
+      const within = withinOf(place)
+      const request = { platform: platformId, key: claim.key, path, reader: claim.reader, look, before, within }
+      const { turns } = await readSource(request, archiveOf(id), clock, (bytes) => keeper.tell("bytes", id, bytes))
+      return { turns }
+    },
+  } satisfies Reader)
+}
+
+function redacted(batch: Batch, redact: (text: string) => string): Batch {
+  const captures = batch.captures.map((capture): Capture => {
+    if (capture.type === "turn") {
+      const metadata = capture.metadata && { metadata: redactInside(capture.metadata, redact) }
+      return { ...capture, text: cutText(redact(capture.text)), ...metadata }
+    }
+    if (capture.type !== "session" || !capture.title) return capture
+    return { ...capture, title: { ...capture.title, text: redact(capture.title.text) } }
+  })
+  return { ...batch, captures, isRedacted: true }
+}

@@ -1,0 +1,139 @@
+import { setImmediate, setTimeout as sleep } from "node:timers/promises"
+import type { ArchiveRules, Capture } from "../../domain/capture.ts"
+import type { Project } from "../../domain/project.ts"
+import type { NewSource } from "../../domain/source.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { Keeper } from "./keeper.ts"
+import type { Kept, KnownSession } from "./known.ts"
+import { placed } from "./placement.ts"
+
+/** A piece of a source's reading: what it held, and how far the source is read once that is kept. */
+export interface Batch {
+  captures: Capture[]
+  source: NewSource
+  /** Set on the last batch of a whole reading: turns of this source that it did not hold are gone from the platform. */
+  seen?: ReadonlySet<string>
+  /** True where its reader has taken the secrets out already. */
+  isRedacted?: true
+  /** The root of the project in which an agent said this to us itself, through our own tool. */
+  loggedIn?: string
+  /** The project to which its sessions' ids are bound; set by the archive. */
+  scope?: { rootUri: string; by: "agent" | "repository" }
+}
+
+export interface Archive {
+  /** One transaction: sessions, turns, the source's position, journal. Doing it twice changes nothing. */
+  keep(batch: Batch): Promise<Kept>
+  /** Drops what is remembered of sessions from batch to batch. */
+  reset(): void
+}
+
+interface Waiting {
+  batch: Batch
+  resolve(kept: Kept): void
+  reject(error: unknown): void
+}
+
+const MAX_KNOWN = 500
+/** As much as one transaction may hold when it holds several batches, and how long it waits for more. */
+const GROUP_CAPTURES = 150
+const GROUP_CHARS = 400_000
+const GATHER_MS = 5
+
+export function makeArchive({
+  store,
+  clock,
+  rules,
+  gatherMs = GATHER_MS,
+}: {
+  store: Store
+  clock: Clock
+  rules: ArchiveRules
+  gatherMs?: number
+}): Archive {
+  const known = new Map<string, KnownSession>()
+  const waiting: Waiting[] = []
+  let isWorking = false
+
+  const keepAll = async (given: Batch[]) => {
+    const batches = await Promise.all(
+      given.map(async (batch) => placed(batch, (await rules.place?.(batch.source)) ?? { origin: "agent" })),
+    )
+    // Resolved before the transaction: it looks at folders, and the embedded database has one connection.
+    const projects = await projectsOf(batches, rules)
+    if (known.size > MAX_KNOWN) known.clear()
+    try {
+      return await store.transaction(
+        async (tx) => {
+          const kept: Kept[] = []
+          for (const batch of batches) kept.push(await new Keeper(tx, batch, projects, known, rules, clock).run())
+          return kept
+        },
+        // What an agent says to us itself is in no file that could be read again as its own word.
+        { readAgain: batches.every(({ loggedIn }) => loggedIn === undefined) },
+      )
+    } catch (error) {
+      // What the cache says may have been rolled back.
+      known.clear()
+      throw error
+    }
+  }
+  const settle = async (group: Waiting[]): Promise<void> => {
+    try {
+      const kept = await keepAll(group.map(({ batch }) => batch))
+      for (const [index, { resolve }] of group.entries()) resolve(kept[index]!)
+    } catch (error) {
+      if (group.length === 1) return group[0]!.reject(error)
+      // One that cannot be kept must not take the others with it.
+      for (const one of group) await settle([one])
+    }
+  }
+  /** One after the other: the cache must not hold what another transaction has not committed yet. */
+  const work = async () => {
+    isWorking = true
+    try {
+      while (waiting.length > 0) {
+        // A commit costs as much as keeping many turns, and what comes within a moment can share one.
+        if (gatherMs > 0 && !groupOf(waiting).isFull) await sleep(gatherMs)
+        await settle(waiting.splice(0, groupOf(waiting).count))
+        // The embedded database answers at once, so that nobody else would get a turn until nothing waits here.
+        await setImmediate()
+      }
+    } finally {
+      isWorking = false
+    }
+  }
+
+  return {
+    reset: () => known.clear(),
+    keep: (batch) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ batch, resolve, reject })
+        if (!isWorking) void work()
+      }),
+  }
+}
+
+/** How many of those that wait are kept together: a call must not wait long behind them. */
+function groupOf(waiting: readonly Waiting[]): { count: number; isFull: boolean } {
+  let [captures, chars] = [0, 0]
+  for (const [index, { batch }] of waiting.entries()) {
+    captures += batch.captures.length
+    for (const capture of batch.captures) if (capture.type === "turn") chars += capture.text.length
+    if (captures > GROUP_CAPTURES || chars > GROUP_CHARS) return { count: Math.max(1, index), isFull: true }
+  }
+  return { count: waiting.length, isFull: captures === GROUP_CAPTURES }
+}
+
+async function projectsOf(batches: Batch[], rules: ArchiveRules): Promise<Map<string, Project | undefined>> {
+  const found = new Map<string, Project | undefined>()
+  for (const { captures } of batches) {
+    for (const capture of captures) {
+      const path = capture.type === "session" ? capture.projectPath : undefined
+      if (path === undefined || found.has(path)) continue
+      found.set(path, rules.excluded(path) ? undefined : await rules.projectOf(path))
+    }
+  }
+  return found
+}

@@ -1,0 +1,246 @@
+/** Where agents' hooks come in: admitted under the sender's key, then acted upon. */
+import type { ArchiveRules, LineageKind } from "../../domain/capture.ts"
+import { type HookEvent, hookPayload, isCutHook, type SentHook } from "../../domain/hook.ts"
+import { newSessionId } from "../../domain/ids.ts"
+import type { Project } from "../../domain/project.ts"
+import type { Session } from "../../domain/session.ts"
+import type { AgentSetup } from "../../domain/setup.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { makeMutex } from "../../lib/mutex.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
+import { makeSpool, sweepSpool } from "../read/spool.ts"
+import type { Capturing } from "./capturing.ts"
+export interface HookIntake {
+  /** Resolves when the event is kept, and everything that was spooled before it, with what was understood of it. */
+  receive(sent: SentHook): Promise<KeptHook | undefined>
+  /** A session that runs and has said nothing yet; false when it may not be kept. */
+  meet(found: MetSession): Promise<boolean>
+  /** Takes what hooks left in the spool, now and as it comes, until the signal. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface MetSession {
+  platform: string
+  nativeId: string
+  cwd: string
+}
+
+export interface HookSettings {
+  agents: readonly Pick<AgentSetup, "platform" | "read" | "isUnattended">[]
+  spoolDir: string
+  /** This machine's name: panes and processes are its own. */
+  host: string
+  onTrouble(error: unknown, what: string): void
+  /** Told of what hooks left in the spool: nobody could answer them. */
+  onSpooled?(heard: KeptHook): void
+}
+
+interface Deps extends HookSettings {
+  store: Store
+  clock: Clock
+  rules: Pick<ArchiveRules, "excluded" | "projectOf">
+  capturing: Pick<Capturing, "nudge">
+}
+
+export interface KeptHook {
+  sent: SentHook
+  event: HookEvent
+  project: Project | undefined
+}
+
+const POLL_MS = 1_000
+const SWEEP_EVERY = 600
+/** One commit for many: the embedded database waits for the disk at each. */
+const BATCH = 50
+/** What ended so long ago is not what was cleared now: numbers of processes and panes are given again. */
+const CLEARED_MS = 60_000
+
+export function makeIntake(deps: Deps): HookIntake {
+  const { store, clock, rules, capturing, agents, spoolDir, onTrouble } = deps
+  const spool = makeSpool(spoolDir)
+  /** One after the other: the order in which agents spoke is the order in which they are kept. */
+  const inTurn = makeMutex()
+
+  const mayKeep = async (platform: string, nativeId: string | undefined, cwd: string | undefined) => {
+    if (cwd !== undefined && rules.excluded(cwd)) return false
+    return nativeId === undefined || !(await store.forgetting.of(platform, nativeId)).whole
+  }
+
+  const hear = async (given: SentHook): Promise<KeptHook | undefined> => {
+    // The sender states the time; a later one than now would stay the newest.
+    const sent = { ...given, atMs: Math.min(given.atMs, clock.nowMs()) }
+    const agent = agents.find(({ platform }) => platform === sent.platform)
+    if (!agent) return undefined
+    const event = agent.read(hookPayload(sent), sent.env)
+    if (!(await mayKeep(sent.platform, event.sessionId, event.cwd))) return undefined
+    if (isCutHook(sent)) {
+      event.details.cut = "true"
+      onTrouble(new Error("a hook's payload was cut: it is longer than 16 MB"), `hook of ${sent.platform}`)
+    }
+    if (await agent.isUnattended?.(event)) event.details.unattended = "true"
+    return { sent, event, project: event.cwd === undefined ? undefined : await rules.projectOf(event.cwd) }
+  }
+
+  const admit = async (all: SentHook[]): Promise<KeptHook[]> => {
+    // Looked up before the transaction: it looks at folders, and the embedded database has one connection.
+    const heard: KeptHook[] = []
+    for (const sent of all) {
+      const one = await hear(sent)
+      if (one) heard.push(one)
+    }
+    if (heard.length === 0) return heard
+    await store.transaction(async (tx) => {
+      for (const one of heard) await keep(tx, one, deps.host, clock)
+    })
+    for (const path of new Set(heard.flatMap(({ event }) => event.transcripts)))
+      void capturing.nudge(path).catch((error: unknown) => onTrouble(error, path))
+    return heard
+  }
+
+  const takeSpool = async () => {
+    const names = await spool.names()
+    for (let at = 0; at < names.length; at += BATCH) {
+      const some = names.slice(at, at + BATCH)
+      const read = await Promise.all(some.map((name) => spool.read(name)))
+      const heard = await admit(read.filter((sent) => sent !== undefined))
+      for (const one of heard) deps.onSpooled?.(one)
+      // Only now: until the commit the file is all there is.
+      for (const [index, name] of some.entries()) if (read[index]) await spool.remove(name)
+    }
+  }
+
+  return {
+    receive: (sent) =>
+      inTurn(async () => {
+        await takeSpool()
+        const [heard] = await admit([sent])
+        return heard
+      }),
+    async meet({ platform, nativeId, cwd }) {
+      if (!agents.some((agent) => agent.platform === platform) || !(await mayKeep(platform, nativeId, cwd)))
+        return false
+      const project = await rules.projectOf(cwd)
+      await store.transaction(async (tx) => {
+        const session = await ensure(tx, { platform, atMs: clock.nowMs() }, nativeId, clock)
+        await place(tx, session, project, cwd)
+      })
+      return true
+    },
+    async run(signal) {
+      let rounds = 0
+      await superviseLoop({
+        name: "hook spool",
+        signal,
+        everyMs: POLL_MS,
+        onTrouble: (error) => onTrouble(error, spoolDir),
+        async round() {
+          if (rounds++ % SWEEP_EVERY === 0) await sweepSpool(spoolDir, clock.nowMs()).catch(() => {})
+          await inTurn(takeSpool)
+        },
+      })
+    },
+  }
+}
+
+async function keep(tx: Store, { sent, event, project }: KeptHook, host: string, clock: Clock): Promise<void> {
+  const session = event.sessionId === undefined ? undefined : await ensure(tx, sent, event.sessionId, clock)
+  const { name, transcripts, details, sessionId, parent: _, ...words } = event
+  const written = await tx.journal.append([
+    {
+      kind: "hook.received",
+      key: `hook:${sent.key}`,
+      atMs: sent.atMs,
+      sessionId: session?.id ?? null,
+      projectId: project?.id ?? session?.projectId ?? null,
+      data: {
+        platform: sent.platform,
+        event: name,
+        ...(sessionId === undefined ? {} : { session: sessionId }),
+        ...words,
+        ...(transcripts[0] === undefined ? {} : { transcript: transcripts[0] }),
+        ...details,
+        env: sent.env,
+      },
+    },
+  ])
+  if (written === 0 || !session) return
+  if (event.cwd !== undefined) await place(tx, session, project, event.cwd)
+  const at = { host, pid: event.pid ?? 0, pane: paneOf(sent.env), atMs: sent.atMs }
+  await recordOrigin(tx, { ...session, projectId: session.projectId ?? project?.id ?? null }, event, at)
+  await tx.runs.seen({
+    sessionId: session.id,
+    ...at,
+    ...(event.start === undefined ? {} : { start: event.start }),
+    ...(event.end === undefined ? {} : { end: event.end }),
+  })
+}
+
+async function place(tx: Store, session: Session, project: Project | undefined, cwd: string): Promise<void> {
+  if (session.projectId === null && project)
+    await tx.sessions.describe(session.id, { projectId: project.id, projectPath: cwd })
+}
+
+async function ensure(
+  tx: Store,
+  sent: Pick<SentHook, "platform" | "atMs">,
+  nativeId: string,
+  clock: Clock,
+): Promise<Session> {
+  const found = await tx.sessions.byNative(sent.platform, nativeId)
+  if (found) return found
+  const { session, created } = await tx.sessions.create({
+    id: newSessionId(),
+    platform: sent.platform,
+    nativeId,
+    projectId: null,
+    title: "Untitled",
+    tags: [],
+    key: null,
+    createdAtMs: sent.atMs,
+  })
+  if (created)
+    await tx.journal.append([
+      { kind: "session.started", sessionId: session.id, atMs: clock.nowMs(), data: { platform: sent.platform } },
+    ])
+  return session
+}
+
+interface RunPlace {
+  host: string
+  pid: number
+  pane: string | null
+  atMs: number
+}
+
+/** An edge between two sessions; a session that goes on under its own id has none. */
+async function recordOrigin(tx: Store, session: Session, event: HookEvent, place: RunPlace): Promise<void> {
+  const parent = event.parent ?? (await origin(tx, session, event, place))
+  if (!parent || parent.sessionId === session.nativeId) return
+  const { kind, sessionId } = parent
+  const edge = { kind, parentPlatform: session.platform, parentNativeId: sessionId, atMs: place.atMs }
+  if (!(await tx.sessions.addEdge(session.id, edge))) return
+  await tx.journal.append([
+    { kind: "session.edge", sessionId: session.id, atMs: place.atMs, data: { edge: kind, parent: sessionId } },
+  ])
+}
+
+const IN_PLACE: Record<string, LineageKind> = { clear: "clear", compact: "compact", fork: "fork" }
+
+/** A new id in a process that ran another session before comes from that one. */
+async function origin(tx: Store, session: Session, event: HookEvent, place: RunPlace): Promise<HookEvent["parent"]> {
+  const kind = event.start === undefined ? undefined : IN_PLACE[event.start]
+  if (!kind) return undefined
+  const before = await tx.runs.before({ platform: session.platform, nativeId: session.nativeId, ...place })
+  if (!before || before.projectId !== session.projectId) return undefined
+  const endedMs = before.endedAtMs === null ? 0 : place.atMs - before.endedAtMs
+  const sameProcess = place.pid !== 0 && before.pid === place.pid && endedMs < CLEARED_MS
+  // A pane outlives processes: there only the session that was cleared a moment ago is believed.
+  const justCleared = kind === "clear" && before.end === "clear" && endedMs < CLEARED_MS
+  return sameProcess || justCleared ? { sessionId: before.nativeId, kind } : undefined
+}
+
+/** The socket names the tmux server: panes of two servers have the same numbers. */
+function paneOf({ TMUX, TMUX_PANE }: Record<string, string>): string | null {
+  return TMUX_PANE === undefined ? null : `${TMUX?.split(",")[0] ?? ""} ${TMUX_PANE}`
+}

@@ -1,0 +1,41 @@
+import { dirname } from "node:path"
+import { errorText } from "../../domain/failure.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
+import type { readSource } from "../read/reading.ts"
+
+/** Folders of projects, the newest first: some agents keep their records there. */
+export async function knownProjects(store: Store): Promise<string[]> {
+  const projects = await store.projects.list()
+  return projects
+    .toSorted((a, b) => b.createdAtMs - a.createdAtMs)
+    .flatMap(({ rootUri }) => (rootUri.startsWith("file://") ? [decodeURIComponent(new URL(rootUri).pathname)] : []))
+    .filter((dir) => dirname(dir) !== dir)
+}
+
+/** Shown by `sources` until it is read. */
+export async function noteTrouble(
+  store: Store,
+  request: Parameters<typeof readSource>[0],
+  error: unknown,
+  clock: Clock,
+): Promise<void> {
+  const { platform, key, path, reader, before } = request
+  // Without its look: it is tried again at the next start.
+  const empty = {
+    mode: reader.mode,
+    inode: "",
+    sizeBytes: 0,
+    mtimeMs: 0,
+    offset: 0,
+    headHash: "",
+    tailHash: "",
+    memory: null,
+    lines: 0,
+    skipped: {},
+    unknown: 0,
+    unreadable: 0,
+  }
+  const trouble = errorText(error)
+  await store.sources.save({ ...empty, ...before, platform, key, path, readAtMs: clock.nowMs(), trouble })
+}

@@ -1,0 +1,170 @@
+import { realpathSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import type { Caller } from "../../domain/caller.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { Project, ProjectFinder } from "../../domain/project.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { canonicalRoot, isSameOrAbove, parseRoot } from "../../lib/roots.ts"
+import { DAY_MS, HOUR_MS } from "../../lib/time.ts"
+import { knownProjects } from "../store/known-sources.ts"
+
+/** Project folders in which any agent may begin a conversation log, also where nothing was said yet. */
+export interface Folders {
+  /** Somebody calls from a folder. Costs nothing now: the next round looks at it. */
+  met(caller: Caller): void
+  /** The same at once: the caller waits for what is in the folder. */
+  follow(caller: Caller): Promise<void>
+  /** Something was just kept of this project. */
+  add(project: Project): void
+  /** Takes in what callers were met, and drops what nobody used for long. */
+  round(): Promise<void>
+  /** Every known project and every followed folder: what a sweep looks at. */
+  all(): Promise<string[]>
+  /** The few that are looked at every other second. */
+  near(): string[]
+}
+
+export interface FoldersDeps {
+  store: Store
+  clock: Clock
+  projects: ProjectFinder
+  homeDir: string
+  /** Folders of callers belong to the machine that they are on. */
+  host: string
+  excluded(dir: string): boolean
+  /** As the settings name them now. */
+  configured?(): readonly string[]
+  teamDirs?(): readonly string[]
+}
+
+const MAX_CALLERS = 256
+/** What a client claims over TCP must not push out the folders of agents on this machine. */
+const MAX_CLAIMED = 32
+const MAX_RECENT = 256
+const MAX_PENDING = 100
+/** A folder from which nobody called for so long is dropped. */
+const KEEP_MS = 30 * DAY_MS
+/** How old the stored time may get before it is written again. */
+const WRITE_MS = HOUR_MS
+
+export function makeFolders(deps: FoldersDeps): Folders {
+  const { store, clock, projects, homeDir, host, excluded, configured = () => [], teamDirs = () => [] } = deps
+  const pending = new Map<string, Caller>()
+  const callers = new Map<string, number>()
+  const claimed = new Map<string, number>()
+  /** Projects of which something was kept, the newest last. */
+  const recent = new Set<string>()
+  let [isLoaded, isSeeded] = [false, false]
+  let prunedAtMs = 0
+
+  const load = async () => {
+    if (isLoaded) return
+    const rows = await store.folders.of(host)
+    for (const { path, seenAtMs } of rows) if (!callers.has(path)) callers.set(path, seenAtMs)
+    isLoaded = true
+  }
+
+  const prune = async () => {
+    const nowMs = clock.nowMs()
+    const newestFirst = [...callers].toSorted((a, b) => b[1] - a[1])
+    const gone = newestFirst.filter(([, seenAtMs], index) => index >= MAX_CALLERS || nowMs - seenAtMs > KEEP_MS)
+    for (const [path] of gone) callers.delete(path)
+    await store.folders.drop(
+      host,
+      gone.map(([path]) => path),
+    )
+    prunedAtMs = nowMs
+  }
+
+  const remember = async (path: string, isRemote: boolean) => {
+    const nowMs = clock.nowMs()
+    if (isRemote) {
+      claimed.delete(path)
+      claimed.set(path, nowMs)
+      trim(claimed, MAX_CLAIMED)
+      return
+    }
+    const before = callers.get(path)
+    if (before !== undefined && Math.abs(nowMs - before) < WRITE_MS) return
+    await store.folders.seen(host, path, nowMs)
+    callers.set(path, nowMs)
+    if (callers.size > MAX_CALLERS) await prune()
+  }
+
+  const settle = async (caller: Caller) => {
+    await load()
+    for (const path of await foldersOf(caller)) await remember(path, caller.isRemote === true)
+  }
+
+  /** The folder that was named, and the root of its project: an agent writes below either. */
+  const foldersOf = async (caller: Caller): Promise<string[]> => {
+    const root = await unlessWrong(projects.ofCaller({ ...caller, canAskRoots: false }))
+    if (!root) return []
+    const place = await unlessWrong(Promise.try(() => canonicalRoot(parseRoot(root.given, homeDir), homeDir)))
+    const home = realOr(homeDir)
+    // The home folder has a log of its own, which is always looked at.
+    return place
+      ? [...new Set([place.realPath, place.rootPath])].filter((dir) => !isSameOrAbove(dir, home) && !excluded(dir))
+      : []
+  }
+
+  const named = () => [...configured().map((folder) => realOr(parseRoot(folder, homeDir))), ...teamDirs()]
+
+  return {
+    met(caller) {
+      if (pending.size >= MAX_PENDING) return
+      pending.set(JSON.stringify([caller.key, caller.projectDir, caller.roots, caller.cwd]), caller)
+    },
+    follow: settle,
+    add({ rootUri }) {
+      if (!rootUri.startsWith("file://")) return
+      const dir = fileURLToPath(rootUri)
+      recent.delete(dir)
+      recent.add(dir)
+      trim(recent, MAX_RECENT)
+    },
+    async round() {
+      await load()
+      for (const [key, caller] of pending) {
+        await settle(caller)
+        pending.delete(key)
+      }
+      if (clock.nowMs() - prunedAtMs > WRITE_MS) await prune()
+    },
+    async all() {
+      await load()
+      const known = await knownProjects(store)
+      // After a start nothing was kept yet; the newest are the likeliest.
+      if (!isSeeded) for (const dir of known.slice(0, MAX_RECENT - recent.size).reverse()) recent.add(dir)
+      isSeeded = true
+      return [...new Set([...named(), ...callers.keys(), ...claimed.keys(), ...known])]
+    },
+    near: () => [...new Set([...named(), ...callers.keys(), ...claimed.keys(), ...recent])],
+  }
+}
+
+function trim(from: Map<string, unknown> | Set<string>, most: number): void {
+  for (const key of from.keys()) {
+    if (from.size <= most) return
+    from.delete(key)
+  }
+}
+
+/** Undefined where the caller named what leads nowhere; a database that is away is the loop's to report. */
+async function unlessWrong<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof Failure && !error.kind.retry) return undefined
+    throw error
+  }
+}
+
+function realOr(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,121 @@
+import { type Bell, makeBell } from "../../lib/bell.ts"
+import type { FoundSource } from "./scan.ts"
+
+/** Sources to be read: what lives now before what is old, and of the old the newest first. */
+export interface SourceQueue {
+  put(key: string, found: FoundSource, live: boolean): void
+  /** The next one that nobody reads, when there is one; undefined when the signal ends the waiting. */
+  take(signal: AbortSignal, wish?: { liveOnly: boolean }): Promise<ClaimedSource | undefined>
+  whenEmpty(): Promise<void>
+  left(): { sourcesLeft: number; bytesLeft: number }
+  /** How many of each platform are still to be read, or being read. */
+  waiting(): Record<string, number>
+}
+
+export interface ClaimedSource {
+  found: FoundSource
+  done(): void
+}
+
+interface Entry {
+  found: FoundSource
+  live: boolean
+}
+
+/** Of a big source no more than this is in memory at a time, and of all old ones together about so much. */
+const MOST_BYTES = 2_000_000
+const BUSY_BYTES = 10_000_000
+
+export function makeQueue(): SourceQueue {
+  const entries = new Map<string, Entry>()
+  const live = new Set<string>()
+  /** What is being read, and how much room that takes. */
+  const busy = new Map<string, number>()
+  /** What changed while it was being read; it is put again when that has ended. */
+  const again = new Map<string, Entry>()
+  let order: string[] = []
+  let isSorted = true
+  let bytesLeft = 0
+  const takers = new Set<Bell>()
+  const empties: (() => void)[] = []
+
+  const isEmpty = () => entries.size === 0 && busy.size === 0
+  const put = (key: string, entry: Entry) => {
+    if (busy.has(key)) {
+      again.set(key, entry)
+      return
+    }
+    const before = remove(key)
+    const isLive = entry.live || (before?.live ?? false)
+    entries.set(key, { ...entry, live: isLive })
+    bytesLeft += entry.found.look.sizeBytes
+    if (isLive) live.add(key)
+    else {
+      order.push(key)
+      isSorted = false
+    }
+    wake()
+  }
+  const wake = () => {
+    for (const bell of takers) bell.ring()
+  }
+  const remove = (key: string): Entry | undefined => {
+    const entry = entries.get(key)
+    if (!entry) return undefined
+    bytesLeft -= entry.found.look.sizeBytes
+    entries.delete(key)
+    live.delete(key)
+    return entry
+  }
+  const next = (liveOnly: boolean): string | undefined => {
+    const [first] = live
+    if (first !== undefined || liveOnly) return first
+    if (busy.values().reduce((sum, bytes) => sum + bytes, 0) >= BUSY_BYTES) return undefined
+    if (!isSorted) {
+      const times = new Map(order.map((key) => [key, entries.get(key)?.found.look.mtimeMs ?? 0]))
+      order = [...times].toSorted((a, b) => a[1] - b[1]).map(([key]) => key)
+      isSorted = true
+    }
+    for (let key = order.pop(); key !== undefined; key = order.pop()) if (entries.has(key)) return key
+    return undefined
+  }
+  const done = (key: string) => {
+    busy.delete(key)
+    const entry = again.get(key)
+    again.delete(key)
+    if (entry) put(key, entry)
+    wake()
+    if (!isEmpty()) return
+    for (const resolve of empties.splice(0)) resolve()
+  }
+
+  return {
+    waiting() {
+      const counts: Record<string, number> = {}
+      for (const key of [...entries.keys(), ...busy.keys()]) {
+        const platform = key.slice(0, key.indexOf("\n"))
+        counts[platform] = (counts[platform] ?? 0) + 1
+      }
+      return counts
+    },
+    put: (key, found, live) => put(key, { found, live }),
+    async take(signal, { liveOnly } = { liveOnly: false }) {
+      const bell = makeBell({ signal })
+      takers.add(bell)
+      try {
+        for (; !signal.aborted; await bell.wait()) {
+          const key = next(liveOnly)
+          const entry = key === undefined ? undefined : remove(key)
+          if (key === undefined || !entry) continue
+          busy.set(key, Math.min(entry.found.look.sizeBytes, MOST_BYTES))
+          return { found: entry.found, done: () => done(key) }
+        }
+        return undefined
+      } finally {
+        takers.delete(bell)
+      }
+    },
+    whenEmpty: () => (isEmpty() ? Promise.resolve() : new Promise((resolve) => empties.push(resolve))),
+    left: () => ({ sourcesLeft: entries.size + busy.size, bytesLeft }),
+  }
+}

@@ -1,0 +1,83 @@
+import { resolve, sep } from "node:path"
+import type { ArchiveRules } from "../../domain/capture.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { Project, ProjectFinder } from "../../domain/project.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { rootUri } from "../../lib/roots.ts"
+import { makeRedactor } from "../redact/redaction.ts"
+import { extraRule } from "./extra-rule.ts"
+
+export interface CaptureSettings {
+  exclude: readonly string[]
+  redactionOff: readonly string[]
+  /** Each is `kind=regular expression`. */
+  redactionExtra: readonly string[]
+}
+
+const MAX_REMEMBERED = 5_000
+
+/** What may be kept, and in which form. */
+export function makeRules({
+  store,
+  clock,
+  projects,
+  homeDir,
+  capture,
+}: {
+  store: Store
+  clock: Clock
+  projects: ProjectFinder
+  homeDir: string
+  capture: CaptureSettings
+}): ArchiveRules {
+  const redact = redactorOf(capture)
+  const excluded = below(capture.exclude, homeDir)
+  const unredacted = below(capture.redactionOff, homeDir)
+  const remembered = new Map<string, Project | undefined>()
+  return {
+    excluded,
+    excludesSome: capture.exclude.length > 0,
+    redact: (text, projectPath) => (projectPath !== null && unredacted(projectPath) ? text : redact(text)),
+    async projectOf(path) {
+      if (remembered.has(path)) return remembered.get(path)
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+      const project = await findProject(path, projects, store, clock)
+      remembered.set(path, project)
+      return project
+    },
+  }
+}
+
+const redactors = new Map<string, (text: string) => string>()
+
+/** The same one for the same settings: to make one takes longer than to use it. */
+export function redactorOf({ redactionExtra }: Pick<CaptureSettings, "redactionExtra">): (text: string) => string {
+  const key = JSON.stringify(redactionExtra)
+  const redact = redactors.get(key) ?? makeRedactor({ extra: redactionExtra.map(extraRule) })
+  redactors.set(key, redact)
+  return redact
+}
+
+/** A folder that is gone is still a project: its conversations are what is left of it. */
+async function findProject(
+  path: string,
+  projects: ProjectFinder,
+  store: Store,
+  clock: Clock,
+): Promise<Project | undefined> {
+  try {
+    return await projects.ensure(path)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    if (error.code === "root_not_found" && path.startsWith("/"))
+      return store.projects.ensure(rootUri(resolve(path)), clock.nowMs())
+    if (error.code === "root_not_found" || error.code === "root_invalid") return undefined
+    throw error
+  }
+}
+
+function below(folders: readonly string[], homeDir: string): (path: string) => boolean {
+  const roots = folders.map((folder) => resolve(folder.replace(/^~(?=\/|$)/, homeDir)))
+  return (path) => roots.some((root) => path === root || path.startsWith(root + sep))
+}

@@ -1,0 +1,94 @@
+import { createInterface } from "node:readline/promises"
+import { CommanderError } from "commander"
+import type { Caller } from "../../domain/caller.ts"
+import { Failure } from "../../domain/failure.ts"
+import { operations } from "../../operations/list.ts"
+import { cli, grouped } from "../../surfaces/cli/cli.ts"
+import { peopleExtras } from "../config/people.ts"
+import type { Environment } from "../process/environment.ts"
+import { fail } from "../process/fail.ts"
+import { homeAt } from "../process/home.ts"
+import { VERSION } from "../version.ts"
+import { agentAbove } from "../wiring/agent-shell.ts"
+import { addProcessCommands } from "./commands.ts"
+import { addCompletionCommand } from "./completion-command.ts"
+import { daemonCalls } from "./connect.ts"
+import { addDashboardCommand } from "./dashboard-command.ts"
+import { addServiceCommands } from "./service-commands.ts"
+import { addSetupCommands } from "./setup-commands.ts"
+import { addStartCommands } from "./start-commands.ts"
+import { addTelegramCommands } from "./telegram-commands.ts"
+import { page, terminalStyle } from "./terminal.ts"
+
+/** Everything that people type. */
+export async function commandLine(given: Environment, argv: string[]): Promise<void> {
+  const above = given.agent.shell ?? agentAbove(process.ppid)
+  const environment = above === undefined ? given : { ...given, agent: { ...given.agent, shell: above } }
+  const home = homeAt(environment.home, environment.tempDir)
+  const calls = daemonCalls(home)
+  const { shell } = environment.agent
+  const caller: Caller = {
+    surface: "cli",
+    cwd: environment.cwd,
+    ...(shell === undefined ? {} : { agentShell: shell }),
+  }
+  const write = (text: string) => void process.stdout.write(text)
+  const program = cli({
+    version: VERSION,
+    operations,
+    call: calls.call,
+    callIfRunning: calls.callIfRunning,
+    caller,
+    write: (text) => page(environment.demo ? remindOfDemo(text) : text, environment.pager),
+    style: terminalStyle(),
+    extras: peopleExtras({ call: calls.call, caller, pager: environment.pager }),
+    hint: (text) => void process.stderr.write(`${text}\n`),
+    ...(process.stderr.isTTY ? { draw } : {}),
+    confirm,
+    refused() {
+      process.exitCode = REFUSED
+    },
+  })
+  program.option("--demo", "use the sample data of `start --demo`")
+  const drawing = process.stderr.isTTY ? draw : undefined
+  addStartCommands(program, { home, environment, calls, write, draw: drawing })
+  addProcessCommands(program, { home, environment, calls, caller, write })
+  addDashboardCommand(program, { home, calls, caller, write })
+  addTelegramCommands(program, { home, environment, calls, caller, write })
+  addServiceCommands(program, { home, environment, write, confirm })
+  addSetupCommands(program, { home, environment, write, confirm })
+  addCompletionCommand(program, { write })
+  grouped(program)
+  // A pager that is closed early is no error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
+  try {
+    await program.parseAsync(argv, { from: "user" })
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
+    else fail(Failure.from(error), argv.includes("--json"))
+  } finally {
+    calls.close()
+  }
+}
+
+/** As for everything that was understood and cannot be done now. */
+const REFUSED = 3
+
+/** What an answer proposes to type next is meant for the demo, and would go to the user's own daemon. */
+function remindOfDemo(text: string): string {
+  return !/^[[{]/.test(text) && /\bthroughline [a-z]/.test(text) ? `${text}(Add --demo to these commands.)\n` : text
+}
+
+/** On stderr, so that what is printed can still be piped. */
+function draw(line: string): void {
+  process.stderr.write(`\r\x1b[2K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`)
+}
+
+async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new Failure("bad_input", `${question} Add --yes: there is no terminal to confirm on`, { parameter: "yes" })
+  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await reader.question(`${question} [y/N] `)
+  reader.close()
+  return /^y(es)?$/i.test(answer.trim())
+}

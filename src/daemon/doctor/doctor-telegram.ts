@@ -1,0 +1,148 @@
+import { accessSync, constants } from "node:fs"
+import { delimiter, join } from "node:path"
+import type { TelegramView } from "../../operations/telegram.ts"
+import type { DaemonCalls } from "../commands/connect.ts"
+import { loadConfig } from "../config/config.ts"
+import type { Config } from "../config/settings.ts"
+import type { Environment } from "../process/environment.ts"
+import type { Home } from "../process/home.ts"
+import type { Finding } from "./doctor.ts"
+import type { TeamGroup } from "./telegram-check.ts"
+
+/** What there is to say about reaching sessions by Telegram; nothing where no bot is set. */
+export async function telegramFindings(
+  home: Home,
+  environment: Environment,
+  daemon: Pick<DaemonCalls, "callIfRunning"> | undefined,
+): Promise<Finding[]> {
+  const config = settingsOf(home, environment)
+  if (config?.telegram.token === undefined) return []
+  const { token, apiRoot, chat, users } = config.telegram
+  const [{ telegramChannel }, { checkBot, checkTeamGroups }] = await Promise.all([
+    import("../../adapters/telegram/telegram.ts"),
+    import("./telegram-check.ts"),
+  ])
+  const kept = daemon && ((await daemon.callIfRunning("telegram.status", {}, { surface: "cli" })) as TelegramView)
+  const channel = telegramChannel({ token, apiRoot })
+  const ofTeams = kept?.teamChats.map(({ id, ...rest }) => ({ ...rest, chatId: id })) ?? teamGroups(config.teams)
+  // With a group for every team, nobody needs a common one.
+  const isTeamsOnly = chat === undefined && users.length === 0 && ofTeams.length > 0
+  const { findings, self } = await checkBot(channel, kept?.moved?.to ?? chat, isTeamsOnly)
+  const groups = self ? await checkTeamGroups(channel, self, ofTeams) : []
+  return [...findings, ...groups, tmux(environment), ...(kept ? keptFindings(kept) : [])].map((finding) => ({
+    ...finding,
+    check: `telegram ${finding.check}`,
+  }))
+}
+
+/** A configuration that cannot be used is a finding of its own. */
+function settingsOf(home: Home, environment: Environment) {
+  try {
+    return loadConfig({ path: home.config, environment: environment.settings, flags: [] }).config
+  } catch {
+    return undefined
+  }
+}
+
+/** As they are in the configuration, where no daemon knows what became of them. */
+function teamGroups(teams: Config["teams"]): TeamGroup[] {
+  const chats = Map.groupBy(
+    Object.entries(teams).flatMap(([name, { chat }]) => (chat ? [{ name, chat }] : [])),
+    ({ chat }) => chat.id,
+  )
+  return [...chats].map(([chatId, found]) => ({
+    chatId,
+    teams: found.map(({ name }) => name),
+    threads: [...new Set(found.flatMap(({ chat }) => chat.thread ?? []))],
+  }))
+}
+
+function tmux({ machine }: Environment): Finding {
+  const dir = (machine.env.PATH ?? "").split(delimiter).find((dir) => isProgram(join(dir, "tmux")))
+  if (dir !== undefined) return { check: "tmux", state: "good", detail: join(dir, "tmux") }
+  return {
+    check: "tmux",
+    state: "warning",
+    detail: "tmux is not on the PATH: your messages wait until an agent fetches them",
+    remedy: "Install tmux and run agents in it: sudo apt install tmux (macOS: brew install tmux)",
+  }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function keptFindings({ bot, moved, people, holds, doubts }: TelegramView): Finding[] {
+  return [
+    ...(moved ? [movedGroup(moved)] : []),
+    ...(bot ? [listening(bot)] : []),
+    people > 0
+      ? { check: "people", state: "good", detail: `${people} can message sessions` }
+      : {
+          check: "people",
+          state: "warning",
+          detail: "nobody can message sessions yet",
+          remedy: "throughline telegram pair creates a code; send it to the bot",
+        },
+    ...holds.map(
+      ({ why, since, nextAt }): Finding => ({
+        check: "outbox",
+        state: "warning",
+        detail: `paused since ${since}: ${why}`,
+        remedy: `Fix the cause; it is retried at ${nextAt}, and nothing is lost meanwhile.`,
+      }),
+    ),
+    ...doubts.map(
+      ({ name, count, at }): Finding => ({
+        check: "topics",
+        state: "warning",
+        detail: `"${name}" may exist ${count + 1} times: one was requested at ${at} and got no answer`,
+        remedy: `In Telegram, look for a second topic "${name}" without messages in it, and delete that one.`,
+      }),
+    ),
+  ]
+}
+
+function movedGroup({ from, to }: NonNullable<TelegramView["moved"]>): Finding {
+  return {
+    check: "chat",
+    state: "warning",
+    detail: `telegram.chat is ${from}; that group was migrated to ${to}, which is used`,
+    remedy: `Nothing is lost. To update the configuration: throughline telegram setup --chat ${to}`,
+  }
+}
+
+function listening({ state, why, since }: NonNullable<TelegramView["bot"]>): Finding {
+  const check = "listening"
+  const when = since === undefined ? "" : ` since ${since}`
+  const said = why === undefined ? "" : ` (${why})`
+  if (state === "ok") return { check, state: "good", detail: `yes,${when}` }
+  if (state === "new")
+    return { check, state: "warning", detail: "not yet", remedy: "Nothing: it starts a moment after the daemon." }
+  if (state === "conflict")
+    return {
+      check,
+      state: "wrong",
+      detail: `another program polls this bot's updates${when}${said}`,
+      remedy:
+        "A token works for one program only: stop the other one, or give this machine its own bot with throughline telegram setup. If you cannot find it: @BotFather, /revoke. Polling resumes automatically when the other one is gone.",
+    }
+  if (state === "unauthorised")
+    return {
+      check,
+      state: "wrong",
+      detail: `the token is rejected${when}${said}`,
+      remedy: "throughline telegram setup",
+    }
+  return {
+    check,
+    state: "warning",
+    detail: `Telegram is unreachable${when}${said}`,
+    remedy: "Check this machine's network. Outgoing messages stay queued, and Telegram keeps incoming ones for a day.",
+  }
+}

@@ -1,0 +1,133 @@
+import { homedir, tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import type { DemoPlace } from "../../../demo/place.ts"
+import { DRIVEN } from "../../agents/shared/driver/processes.ts"
+import { AGENT_SHELLS } from "../../domain/agent-shells.ts"
+import type { Machine } from "../../domain/platform.ts"
+
+/** Given to our own server beside an agent that is started for a pair. */
+export const PAIR = "THROUGHLINE_PAIR"
+
+/** The one place that reads the process's environment. */
+export interface Environment {
+  home: string
+  homeDir: string
+  tempDir: string
+  /** Settings given as THROUGHLINE_…, by their full name. */
+  settings: Record<string, string>
+  /** What decides where agents keep their files. */
+  machine: Machine
+  /** Set while the program works on its sample history. */
+  demo?: DemoPlace
+  agent: { pair?: string; projectDir?: string; nativeSession?: { platform: string; id: string }; shell?: string }
+  cwd: string
+  /** What a person has chosen to read long texts with, and how it is told to let colours through. */
+  pager: { command: string | undefined; env: NodeJS.ProcessEnv }
+}
+
+/** What the demo takes over from the shell it is started in: nothing that names the user's files, agents or settings. */
+const NEUTRAL =
+  /^(PATH|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|LANG|LC_.*|TZ|TMPDIR|SHELL|USER|LOGNAME|PAGER|LESS|LINES|COLUMNS)$/
+
+let personsOwn: NodeJS.ProcessEnv | undefined
+
+/** From here on this process and what it starts live in the demo. */
+export function enterDemo(
+  { homeDir, userDir }: { homeDir: string; userDir: string },
+  env: NodeJS.ProcessEnv = process.env,
+): void {
+  personsOwn = { ...env }
+  for (const name of Object.keys(env)) if (!NEUTRAL.test(name) && !(name in SHELLS)) delete env[name]
+  env.HOME = userDir
+  env.THROUGHLINE_HOME = homeDir
+}
+
+/** For programs of the person's own, such as a browser: also in the demo they are the person's. */
+export function personsEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return personsOwn ?? env
+}
+
+/**
+ * For a daemon, read by glibc alone. Threads share two heaps instead of having one each, and what was freed goes back:
+ * left alone, a single line of 20 MB makes glibc keep that much from then on.
+ */
+const GIVES_BACK = {
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_TRIM_THRESHOLD_: "131072",
+  MALLOC_MMAP_THRESHOLD_: "131072",
+}
+
+export function daemonEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  // Started by a tool of an agent that is driven, it is none of what that agent leaves behind.
+  const { [DRIVEN]: _, [PAIR]: __, ...own } = env
+  return { ...GIVES_BACK, ...own }
+}
+
+/** What an agent tells its own children. An agent that is started anew must not take itself for one of them. */
+const AGENTS_OWN = [
+  ...Object.keys(AGENT_SHELLS),
+  "CLAUDE_CODE_ENTRYPOINT",
+  "CLAUDE_CODE_SESSION_ID",
+  "CLAUDE_CODE_SSE_PORT",
+  "CLAUDE_PROJECT_DIR",
+  "CLAUDE_PID",
+  "CODEX_SANDBOX_NETWORK_DISABLED",
+  "GEMINI_SESSION_ID",
+  "CURSOR_PROJECT_DIR",
+  "TMUX",
+  "TMUX_PANE",
+]
+
+/** For terminals in which agents are started: whoever started the daemon may have been an agent. */
+export function terminalEnvironment(env: Record<string, string | undefined>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !AGENTS_OWN.includes(name) && !(name in GIVES_BACK)))
+}
+
+const NOT_SETTINGS = new Set(["THROUGHLINE_HOME", PAIR])
+
+export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
+  const settings: Record<string, string> = {}
+  for (const [name, value] of Object.entries(env)) {
+    if (name.startsWith("THROUGHLINE_") && !NOT_SETTINGS.has(name) && value !== undefined) settings[name] = value
+  }
+  const homeDir = homedir()
+  return {
+    home: resolve(env.THROUGHLINE_HOME || join(homeDir, ".throughline")),
+    homeDir,
+    tempDir: tmpdir(),
+    settings,
+    machine: {
+      os: process.platform === "darwin" || process.platform === "win32" ? process.platform : "linux",
+      homeDir,
+      env,
+    },
+    agent: {
+      ...(env[PAIR] ? { pair: env[PAIR] } : {}),
+      ...(env.CLAUDE_PROJECT_DIR ? { projectDir: env.CLAUDE_PROJECT_DIR } : {}),
+      ...(env.CLAUDE_CODE_SESSION_ID
+        ? { nativeSession: { platform: "claude-code", id: env.CLAUDE_CODE_SESSION_ID } }
+        : {}),
+      ...shellOf(env),
+    },
+    cwd: process.cwd(),
+    pager: { command: env.PAGER, env: { LESS: "FRX", LV: "-c", ...env } },
+  }
+}
+
+const SHELLS: Record<string, string> = {
+  ...AGENT_SHELLS,
+  // Given to agents that Throughline itself starts for a pair.
+  [DRIVEN]: "an agent that Throughline drives",
+  [PAIR]: "an agent that Throughline drives",
+}
+
+function shellOf(env: NodeJS.ProcessEnv): { shell?: string } {
+  const shell = agentOf(env)
+  return shell === undefined ? {} : { shell }
+}
+
+/** Which agent gave a process this environment, if one did. */
+export function agentOf(env: NodeJS.ProcessEnv): string | undefined {
+  const name = Object.keys(SHELLS).find((key) => env[key])
+  return name === undefined ? undefined : SHELLS[name]
+}

@@ -1,0 +1,163 @@
+import { createHash, randomBytes } from "node:crypto"
+import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { Failure } from "../../domain/failure.ts"
+import { isRefusal, isUs } from "../../lib/path-rules.ts"
+import { readText } from "../../lib/untrusted-file.ts"
+import { assertPrivate, createFile, privateFolder } from "../../lib/untrusted-write.ts"
+
+/** Where everything lies. Nothing here is readable by other users. */
+export interface Home {
+  dir: string
+  config: string
+  database: string
+  /** What is found by search; it can be made again from the database. */
+  index: string
+  /** Made by an embedder, which may cost time or money: they outlive the index. */
+  vectors: string
+  lock: string
+  registration: string
+  token: string
+  /** What the dashboard shows that it is the owner's; no agent is given it. */
+  ownerKey: string
+  /** What the daemon was given by its environment, so that those whom it starts are not. */
+  secrets: string
+  logs: string
+  log: string
+  socket: string
+  /** Of the server of tmux in which teams' sessions run. */
+  tmux: string
+  /** The script that agents' hooks run, and where it leaves what it cannot hand over. */
+  hook: string
+  spool: string
+  /** What commands did that are no operations, until the daemon has it in its audit. */
+  audit: string
+  /** What `setup` did to agents' files, and the files as they were. */
+  setup: string
+  backups: string
+  /** First prompts for agents that go on with another's session. */
+  handoffs: string
+}
+
+/** The kernel refuses longer socket paths; macOS allows the least. */
+const MAX_SOCKET_PATH = 103
+
+export function homeAt(dir: string, tempDir: string): Home {
+  const logs = join(dir, "logs")
+  return {
+    dir,
+    config: join(dir, "config.json"),
+    database: join(dir, "throughline.db"),
+    index: join(dir, "index.db"),
+    vectors: join(dir, "vectors.db"),
+    lock: join(dir, "daemon.lock"),
+    registration: join(dir, "daemon.json"),
+    token: join(dir, "token"),
+    ownerKey: join(dir, "owner.key"),
+    secrets: join(dir, "secrets"),
+    logs,
+    log: join(logs, "throughline.log"),
+    socket: socketPath(dir, "daemon", tempDir),
+    tmux: socketPath(dir, "tmux", tempDir),
+    hook: join(dir, "hook.sh"),
+    spool: join(dir, "spool"),
+    audit: join(dir, "audit"),
+    setup: join(dir, "setup.json"),
+    backups: join(dir, "backups"),
+    handoffs: join(dir, "handoffs"),
+  }
+}
+
+export function prepareHome(home: Home): void {
+  try {
+    assertOwn(home)
+    mkdirSync(home.logs, { recursive: true, mode: 0o700 })
+    chmodSync(home.dir, 0o700)
+    if (!isInside(home, home.socket)) privateFolder(dirname(home.socket))
+  } catch (error) {
+    if (isRefusal(error)) throw unsafe(home, error.message, error)
+    if (error instanceof Failure) throw error
+    throw new Failure(
+      "store_readonly",
+      `Throughline's data directory ${home.dir} is not writable: ${(error as Error).message}`,
+      { home: home.dir },
+      { cause: error },
+    )
+  }
+}
+
+/** In the temporary directory another user could have made the socket's folder, and answer in the daemon's place. */
+export function isSocketOurs(home: Home, socket = home.socket): boolean {
+  if (isInside(home, socket)) return true
+  try {
+    assertPrivate(dirname(socket))
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isInside = (home: Home, socket: string) => dirname(socket) === home.dir
+
+/** What others could have put there must not be taken for ours: settings that start programs, keys that open the door. */
+function assertOwn(home: Home): void {
+  const { dir } = home
+  const found = statSync(dir, { throwIfNoEntry: false })
+  if (!found?.isDirectory()) return
+  if (!isUs(found.uid))
+    throw unsafe(home, `${dir} belongs to another user: set THROUGHLINE_HOME to a folder of your own`)
+  const isOpen = process.getuid !== undefined && (found.mode & 0o002) !== 0
+  if (isOpen && readdirSync(dir).length > 0)
+    throw unsafe(home, `other users can write to ${dir}: remove what you did not put there, then run chmod 700 ${dir}`)
+}
+
+const unsafe = (home: Home, why: string, cause?: unknown) =>
+  new Failure("home_unsafe", why, { home: home.dir }, { cause })
+
+/** What the system says about a home that cannot be written, as a Failure; undefined if it is something else. */
+export function homeFailure(home: Home, error: unknown): Failure | undefined {
+  const code = String((error as { code?: unknown } | null)?.code)
+  const is = (...prefixes: string[]) => prefixes.some((prefix) => code.startsWith(prefix))
+  const failure = (name: "store_full" | "store_readonly", why: string) =>
+    new Failure(name, `${why}: ${home.dir} (${code})`, { home: home.dir }, { cause: error })
+  if (is("ENOSPC", "EDQUOT", "SQLITE_FULL", "SQLITE_IOERR")) return failure("store_full", "the disk is full")
+  if (is("EROFS", "EACCES", "EPERM", "SQLITE_READONLY", "SQLITE_CANTOPEN"))
+    return failure("store_readonly", "Throughline's data directory is not writable")
+  return undefined
+}
+
+export const tokenOf = (home: Home) => secretAt(home, home.token)
+export const ownerKeyOf = (home: Home) => secretAt(home, home.ownerKey)
+
+/** Made once, by whoever comes first; later ones read it. */
+function secretAt(home: Home, path: string): string {
+  assertOwn(home)
+  createFile(path, `${randomBytes(32).toString("base64url")}\n`)
+  try {
+    return readText(path, { ours: "alone", maxBytes: MAX_SECRET_BYTES }).trim()
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    throw unsafe(home, `${error.message}. Delete ${path}: the next start makes a new one`, error)
+  }
+}
+
+const MAX_SECRET_BYTES = 4096
+
+function socketPath(dir: string, name: string, tempDir: string): string {
+  const usual = join(dir, `${name}.sock`)
+  if (Buffer.byteLength(usual) <= MAX_SOCKET_PATH) return usual
+  const short = createHash("sha256").update(dir).digest("hex").slice(0, 16)
+  return join(
+    tempDir,
+    `throughline-${process.getuid?.() ?? 0}`,
+    name === "daemon" ? `${short}.sock` : `${short}-${name}.sock`,
+  )
+}
+
+/** The files themselves are the record: deleting one is how a person says that it is dealt with. */
+export function damagedFiles(home: Home): string[] {
+  const names = readdirSync(home.dir).filter(
+    (name) => name.startsWith(`${basename(home.database)}.damaged-`) && !/-(wal|shm)$/.test(name),
+  )
+  return names.map((name) => join(home.dir, name)).sort()
+}

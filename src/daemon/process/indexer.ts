@@ -1,0 +1,67 @@
+import { rmSync } from "node:fs"
+import { parentPort, workerData } from "node:worker_threads"
+import { type EmbedderSetting, openEmbedder } from "../../adapters/embedders/list.ts"
+import { systemClock } from "../../lib/clock.ts"
+import { type CoreOptions, makeRecallCore } from "../../search/index/core.ts"
+import { serveRecall } from "../../search/index/thread.ts"
+import { startVectors } from "../../search/vectors/vectors.ts"
+import { postgresIndex } from "../../store/dialects/index-postgres.ts"
+import { sqliteIndex } from "../../store/dialects/index-sqlite.ts"
+import { postgres } from "../../store/dialects/postgres.ts"
+import { sqlite } from "../../store/dialects/sqlite.ts"
+import { postgresVectors } from "../../store/dialects/vectors-postgres.ts"
+import { sqliteVectors } from "../../store/dialects/vectors-sqlite.ts"
+import { openStore } from "../../store/open.ts"
+
+export interface IndexerData {
+  archive: { path: string } | { url: string }
+  indexPath: string
+  vectorsPath: string
+  embedder: EmbedderSetting
+}
+
+/** What runs in the thread that owns the search index. It reads the archive, and never writes to it. */
+const { archive, indexPath, vectorsPath, embedder } = workerData as IndexerData
+const store = await openStore(
+  "url" in archive ? postgres({ url: archive.url, onError: () => {} }) : sqlite({ path: archive.path, readOnly: true }),
+  { readOnly: true },
+)
+const tables = "url" in archive ? postgresIndex({ url: archive.url }) : sqliteIndex({ path: indexPath })
+const vectors = await openVectors()
+
+serveRecall({
+  port: parentPort!,
+  makeCore: (tell) =>
+    makeRecallCore({
+      store,
+      clock: systemClock,
+      tables,
+      ...tell,
+      ...(vectors ? { startVectors: vectors.start(tell) } : {}),
+    }),
+  async close() {
+    await vectors?.tables.close()
+    await store.close()
+  },
+})
+
+async function openVectors() {
+  if (embedder === "none") {
+    // Left from a time with an embedder. Nobody would take out of it what is forgotten now.
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(vectorsPath + suffix, { force: true })
+    return undefined
+  }
+  const tables = "url" in archive ? await postgresVectors({ url: archive.url }) : sqliteVectors({ path: vectorsPath })
+  const start =
+    (tell: Pick<CoreOptions, "onTrouble">): NonNullable<CoreOptions["startVectors"]> =>
+    (source, signal) =>
+      startVectors({
+        openEmbedder: (aborted) => openEmbedder(embedder, aborted),
+        tables,
+        source,
+        clock: systemClock,
+        signal,
+        onTrouble: (failure) => tell.onTrouble(failure, "vectors cannot be made at the moment; search goes by words"),
+      })
+  return { tables, start }
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest"
+import { agentSetups as agents } from "../../agents/list.ts"
+import { hookPayload, type SentHook } from "../../domain/hook.ts"
+import type { HookApprovals } from "../../permissions/asking.ts"
+import { agentHooks } from "./agent-hooks.ts"
+import { makeMissedStarts } from "./missed-starts.ts"
+
+const PLATFORM = "opencode"
+const clock = { nowMs: () => 1_000_000 }
+const sent = (event: string, more: object = {}): SentHook => ({
+  platform: PLATFORM,
+  key: `${event}-1`,
+  atMs: clock.nowMs(),
+  env: {},
+  body: JSON.stringify({ hook_event_name: event, session_id: "ses_1", ...more }),
+})
+const hear = (hook: SentHook) => ({
+  sent: hook,
+  event: agents.find(({ platform }) => platform === PLATFORM)!.read(hookPayload(hook), hook.env),
+  project: undefined,
+})
+
+/** Every session that begins is told the same. */
+function made() {
+  const missed = makeMissedStarts(clock)
+  const hooks = agentHooks({
+    agents,
+    intake: { receive: async (hook) => hear(hook), meet: async () => true, run: async () => {} },
+    greet: async ({ event }) => (event.start === undefined ? undefined : "The rope is blue."),
+    missed,
+    reach: { turnContext: async () => undefined, wait: async () => ({ kind: "over" }) },
+    asking: { heard: () => {} } as unknown as HookApprovals,
+  })
+  return { missed, onHook: hooks.onHook }
+}
+const gone = AbortSignal.abort()
+
+describe("what a session that begins is told", () => {
+  test("is told at its start, once", async () => {
+    const { onHook } = made()
+    expect(await onHook(sent("session.created"))).toBe("The rope is blue.")
+    expect(await onHook(sent("chat.message"))).toBeUndefined()
+  })
+
+  test("is told at a prompt when nobody read it at the start, nor at the prompt before", async () => {
+    const { onHook } = made()
+    await onHook(sent("session.created"), gone)
+    await onHook(sent("chat.message"), gone)
+    expect(await onHook(sent("chat.message"))).toBe("The rope is blue.")
+    expect(await onHook(sent("chat.message"))).toBeUndefined()
+  })
+
+  test("is told at a prompt when the start was spooled, also if the session has ended since and was resumed", async () => {
+    const { onHook, missed } = made()
+    missed.add(hear(sent("session.created")))
+    missed.add(hear(sent("session.deleted")))
+    expect(await onHook(sent("chat.message"))).toBe("The rope is blue.")
+  })
+
+  test("is not told to a sub-agent whose start was spooled", async () => {
+    const { onHook, missed } = made()
+    missed.add(hear(sent("session.created", { parent_id: "ses_0" })))
+    expect(await onHook(sent("chat.message"))).toBeUndefined()
+  })
+})

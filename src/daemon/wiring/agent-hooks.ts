@@ -1,0 +1,54 @@
+/** What agents' hooks are answered with. */
+import type { HookIntake, KeptHook } from "../../capture/store/intake.ts"
+import { hookPayload, type SentHook } from "../../domain/hook.ts"
+import type { AgentSetup } from "../../domain/setup.ts"
+import type { HookApprovals } from "../../permissions/asking.ts"
+import type { ReachRoom } from "../../queue/module.ts"
+import type { MissedStarts } from "./missed-starts.ts"
+export interface AgentHooks {
+  /** Resolves when what a hook said is kept, with what the hook is to print; the signal says that it no longer listens. */
+  onHook(sent: SentHook, signal?: AbortSignal): Promise<string | undefined>
+  /** A hook waits: a text to wake its agent with, null when nothing is to come, undefined when it is to ask again. */
+  onWait(sent: SentHook, signal: AbortSignal): Promise<string | null | undefined>
+  /** A hook asks for a person's word: it, null when none is to come, undefined when it is to come and wait. */
+  onAsk: HookApprovals["ask"]
+}
+
+interface Deps {
+  agents: readonly AgentSetup[]
+  intake: HookIntake
+  greet(begun: KeptHook & { platform: string }): Promise<string | undefined>
+  missed: MissedStarts
+  reach: Pick<ReachRoom, "turnContext" | "wait">
+  asking: HookApprovals
+}
+
+/** As Claude Code and Codex call it, Gemini CLI, and opencode. */
+const PROMPT = /^(?:UserPromptSubmit|BeforeAgent|chat\.message)$/
+
+export function agentHooks({ agents, intake, greet, missed, reach, asking }: Deps): AgentHooks {
+  const agentOf = (platform: string) => agents.find((one) => one.platform === platform)
+  return {
+    async onHook(sent, signal) {
+      const heard = await intake.receive(sent)
+      const { greeting, promptContext, turnContext } = agentOf(sent.platform) ?? {}
+      if (!heard) return undefined
+      asking.heard(sent, heard.event)
+      const start = promptContext && PROMPT.test(heard.event.name) ? missed.take(heard) : undefined
+      const late = start && (await greet({ platform: sent.platform, ...start }))
+      const said = late ?? (greeting && (await greet({ platform: sent.platform, ...heard })))
+      // Nobody reads it now: the next prompt is told.
+      if (said !== undefined && signal?.aborted) missed.add(start ?? heard)
+      if (late !== undefined) return promptContext!(late)
+      if (said !== undefined) return greeting!(said)
+      const more = turnContext && (await reach.turnContext(sent, heard.event))
+      return more === undefined ? undefined : turnContext!(more)
+    },
+    onAsk: asking.ask,
+    async onWait(sent, signal) {
+      const agent = agentOf(sent.platform)
+      const answer = agent && (await reach.wait(sent, agent.read(hookPayload(sent), sent.env), signal))
+      return answer === undefined || answer.kind === "over" ? null : answer.kind === "wake" ? answer.text : undefined
+    },
+  }
+}

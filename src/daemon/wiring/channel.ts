@@ -1,0 +1,127 @@
+import { hostname } from "node:os"
+import { transcriber } from "../../adapters/transcriber.ts"
+import { consoles } from "../../agents/list.ts"
+import { redactorOf } from "../../capture/watch/rules.ts"
+import type { Follower } from "../../domain/journal.ts"
+import type { Panes } from "../../domain/panes.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Roster } from "../../domain/team.ts"
+import type { Clock } from "../../lib/clock.ts"
+import type { WatchingRoom } from "../../live/module.ts"
+import { makeResuming } from "../../live/supervisor/resuming.ts"
+import { buttonsOf } from "../../messenger/approvals/buttons.ts"
+import { makeCardReply } from "../../messenger/approvals/replies.ts"
+import { makePermissionTap } from "../../messenger/approvals/taps.ts"
+import { makeIntake } from "../../messenger/inbound/module.ts"
+import { MIRROR, makeMirror } from "../../messenger/mirror/mirror.ts"
+import { makeOutbox } from "../../messenger/outbound/outbox.ts"
+import { makeRender } from "../../messenger/render/render.ts"
+import { makeTeamChats } from "../../messenger/team-chats.ts"
+import type { Permits } from "../../permissions/permits.ts"
+import type { ReachRoom } from "../../queue/module.ts"
+import type { Config } from "../config/settings.ts"
+import { type Environment, terminalEnvironment } from "../process/environment.ts"
+import type { Home } from "../process/home.ts"
+import type { Log } from "../process/log.ts"
+
+export interface OpenChannel {
+  followers: Follower[]
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** Builds how sessions are reached by the bot that the configuration names; without one, nothing. */
+export async function openChannel(parts: {
+  store: Store
+  clock: Clock
+  config: Config
+  home: Home
+  log: Log
+  roster: Roster
+  environment: Environment
+  reach: ReachRoom
+  watching: WatchingRoom
+  panes: Panes
+  permits: Permits
+}): Promise<OpenChannel> {
+  const { store, clock, config, log, roster, environment, reach, watching, panes, permits } = parts
+  const { token, apiRoot, chat, users, transcriber: command } = config.telegram
+  // It follows without a bot too: what happens before there is one is no news when there is.
+  if (token === undefined) return { followers: [{ name: MIRROR, after: async () => {} }], run: async () => {} }
+
+  // Loaded when there is a bot: without one the daemon is spared its memory.
+  const { telegramChannel } = await import("../../adapters/telegram/telegram.ts")
+  const channel = telegramChannel({ token, apiRoot })
+  const botId = token.split(":")[0]!
+  const host = hostname()
+  // Homes of two machines may have the same path.
+  const home = `${host}:${parts.home.dir}`
+  const redact = redactorOf(config.capture)
+  const onTrouble = (err: unknown, what: string) => log.warn({ err, what }, "something went wrong with Telegram")
+  const { live } = watching
+  const outbox = makeOutbox({
+    store,
+    clock,
+    channel,
+    botId,
+    home,
+    host,
+    rendering: makeRender({
+      store,
+      can: channel.can,
+      redact,
+      buttonsOf: (permission) => buttonsOf(permission, redact),
+    }),
+    isGroup: (chatId) => chatId.startsWith("-"),
+    onTrouble,
+  })
+  const chats = makeTeamChats({ roster, channel: channel.id, chat })
+  /** For sessions of teams that have no chat, and of no team. */
+  const common = async (tx: Store) => {
+    const group = chat === undefined ? undefined : await tx.topics.chatNow(channel.id, chat)
+    const chatId = group ?? users[0] ?? (await tx.people.list(channel.id))[0]?.userId
+    return chatId === undefined ? undefined : { chatId, sharedThreadId: null }
+  }
+  const mirror = makeMirror({
+    store,
+    clock,
+    roster,
+    settings: config.telegram,
+    channel: channel.id,
+    consoles,
+    redact,
+    async place(tx, session) {
+      const at = (session && (await chats.home(tx, session))) ?? (await common(tx))
+      return at && { ...at, channel: channel.id, home, host, maxNameUnits: channel.can.maxTopicNameUnits }
+    },
+    hasPlace: async (tx) => chats.hasAny() || (await common(tx)) !== undefined,
+    onTrouble,
+  })
+  await mirror.begin()
+  const cards = { store, clock, channel: channel.id, permits, redact }
+  const intake = makeIntake({
+    store,
+    clock,
+    channel,
+    botId,
+    settings: { chat, users },
+    chats,
+    messages: reach.messages,
+    live,
+    roster,
+    resuming: makeResuming({ store, clock, roster, panes, consoles, live, socket: parts.home.tmux }),
+    taps: [makePermissionTap(cards)],
+    cardReply: makeCardReply(cards),
+    transcribe: command.length > 0 ? transcriber(command, terminalEnvironment(environment.machine.env)) : undefined,
+    host,
+    home,
+    homeDir: environment.homeDir,
+    tempDir: environment.tempDir,
+    onTrouble,
+  })
+  return {
+    followers: [...intake.followers, mirror.follower],
+    async run(signal) {
+      await Promise.all([intake.run(signal), outbox.run(signal), mirror.run(signal)])
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Caller } from "../../domain/caller.ts"
+import { Failure } from "../../domain/failure.ts"
+import { visible } from "../../operations/columns.ts"
+import type { Call } from "../../operations/invoke.ts"
+import { updateLine } from "../../operations/updates.ts"
+
+const ASK_MS = 500
+
+interface Page {
+  updates: Parameters<typeof updateLine>[0][]
+  next_since: string
+  has_more: boolean
+}
+
+/** Prints what is new of a team as it comes. A daemon that is away for a while is waited for: the cursor outlives it. */
+export async function followUpdates({
+  call,
+  caller,
+  input: { target, since, limit },
+  json,
+}: {
+  call: Call
+  caller: Caller
+  input: Record<string, unknown>
+  json: boolean
+}): Promise<never> {
+  let from = since
+  for (let isFirst = true; ; isFirst = false) {
+    const asked = { target, ...(from === undefined ? {} : { since: from }), ...(limit === undefined ? {} : { limit }) }
+    const page = (await call("pull_updates", asked, caller).catch((error: unknown) => {
+      if (isFirst || !Failure.from(error).kind.retry) throw error
+      return undefined
+    })) as Page | undefined
+    for (const update of page?.updates ?? [])
+      process.stdout.write(`${json ? JSON.stringify(update) : visible(updateLine(update))}\n`)
+    from = page?.next_since ?? from
+    if (!page?.has_more) await sleep(ASK_MS)
+  }
+}

@@ -1,0 +1,47 @@
+import type { Follower } from "../../domain/journal.ts"
+import type { Store } from "../../domain/store.ts"
+import { makeBell } from "../../lib/bell.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
+import type { Log } from "../process/log.ts"
+
+/** Small enough that a call which waits for the store behind a batch waits for milliseconds. */
+const BATCH = 200
+/** Gathers what comes in a burst into one transaction. */
+const GATHER_MS = 50
+/** Wake-ups make it fast; this makes it right when one is lost. */
+const POLL_MS = 2_000
+
+/** Runs a follower from its saved number until the signal; resolves when the last batch is settled. */
+export async function follow(store: Store, follower: Follower, log: Log, signal: AbortSignal): Promise<void> {
+  const bell = makeBell({ store, signal })
+  await superviseLoop({
+    name: `journal consumer ${follower.name}`,
+    signal,
+    onTrouble: (err) =>
+      log.error({ follower: follower.name, err }, "journal consumer failed; retrying the same entries"),
+    async round(_, alive) {
+      const count = await advance(store, follower, signal)
+      alive()
+      if (count === 0) await bell.wait(POLL_MS)
+      // Requests get their turn between two batches: the embedded database works in this very thread.
+      if (count < BATCH) await bell.pause(GATHER_MS)
+    },
+  })
+  bell.close()
+}
+
+async function advance(store: Store, follower: Follower, signal: AbortSignal): Promise<number> {
+  const entries = await store.journal.after(await store.journal.position(follower.name), BATCH)
+  const last = entries.at(-1)
+  if (!last) return 0
+  await follower.before?.(entries)
+  // Lost to a power cut it is done again, and a disk that is made to flush keeps the agents' own commits waiting.
+  await store.transaction(
+    async (tx) => {
+      await follower.after(entries, tx, signal)
+      await tx.journal.advance(follower.name, last.seq)
+    },
+    { readAgain: true },
+  )
+  return entries.length
+}

@@ -1,0 +1,35 @@
+import type { KeptHook } from "../../capture/store/intake.ts"
+/** Sessions that began while no daemon could answer: they are told at their first prompt, once. */
+import type { Clock } from "../../lib/clock.ts"
+export interface MissedStarts {
+  add(spooled: KeptHook): void
+  /** The start of the session that this event is of, if it was missed. */
+  take(heard: KeptHook): KeptHook | undefined
+}
+
+/** Whoever works for longer without an answer has found out by themselves. */
+const RECENT_MS = 30 * 60 * 1000
+const MOST = 500
+
+export function makeMissedStarts(clock: Clock): MissedStarts {
+  const starts = new Map<string, KeptHook>()
+  const keyOf = ({ sent, event }: KeptHook) => `${sent.platform} ${event.sessionId}`
+  return {
+    add(spooled) {
+      const { sent, event } = spooled
+      // Sub-agents are told by their parents. One that has ended may be resumed, and was told nothing yet.
+      if (event.sessionId === undefined || event.parent?.kind === "subagent") return
+      if (event.start !== undefined && event.start !== "resume" && clock.nowMs() - sent.atMs < RECENT_MS) {
+        starts.delete(keyOf(spooled))
+        starts.set(keyOf(spooled), spooled)
+        const [oldest] = starts.keys()
+        if (starts.size > MOST && oldest !== undefined) starts.delete(oldest)
+      }
+    },
+    take(heard) {
+      const start = starts.get(keyOf(heard))
+      starts.delete(keyOf(heard))
+      return start && clock.nowMs() - start.sent.atMs < RECENT_MS ? start : undefined
+    },
+  }
+}

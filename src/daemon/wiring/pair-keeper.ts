@@ -1,0 +1,81 @@
+import type { Caller } from "../../domain/caller.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { Pair } from "../../domain/pair.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { DAY_MS, MINUTE_MS } from "../../lib/time.ts"
+import type { ControlWish } from "../../teams/control.ts"
+import { type Maintenance, makeMaintenance, type PairKeeper } from "../../teams/maintenance.ts"
+import type { TeamsDeps, TeamsRoom } from "../../teams/module.ts"
+import type { Config } from "../config/settings.ts"
+import type { Log } from "../process/log.ts"
+
+interface Parts {
+  store: Store
+  clock: Clock
+  config: Config
+  teams: Pick<TeamsRoom, "control" | "whileAsleep">
+  records: Pick<TeamsDeps, "briefOf" | "isOpenElsewhere">
+  log: Log
+}
+
+/** Pairs are looked after by the same means that people have: nothing happens to them that could not be asked for. */
+export function maintenanceOf({ store, clock, config, teams, records, log }: Parts): Maintenance {
+  return makeMaintenance({
+    store,
+    clock,
+    settings: {
+      ...config.maintenance,
+      keepPermissionsDays: config.permissions.keepDays,
+      keepDeliveriesMs: keepDeliveriesMs(config),
+    },
+    keeper: pairKeeper({ teams, records }),
+    onTrouble: (err, what) => log.warn({ err, what }, "a pair could not be looked after"),
+  })
+}
+
+/** A messenger hands out again what it was not told to be taken, for a day. */
+const HANDED_OUT_MS = 2 * DAY_MS
+
+/** As long as it is wished, and as long as a key may be asked for: of what waits, what was said twice, what is to be decided. */
+export function keepDeliveriesMs({ queue, permissions }: Pick<Config, "queue" | "permissions">): number {
+  if (queue.keepDays === 0) return 0
+  return Math.max(
+    ...[queue.keepDays * DAY_MS, queue.expireDays * DAY_MS, queue.duplicateWindowSeconds * 1000],
+    ...[permissions.timeoutMinutes * MINUTE_MS, HANDED_OUT_MS],
+  )
+}
+
+const OWNER: Caller = { surface: "cli" }
+
+export function pairKeeper({ teams, records }: Pick<Parts, "teams" | "records">): PairKeeper {
+  /** What a person has open is theirs: a second process on it would write into the same conversation. */
+  const isOpen = async ({ platform, nativeId }: Pair) =>
+    nativeId !== null && (await records.isOpenElsewhere(platform, nativeId))
+  const control = (operation: ControlWish["operation"], pair: Pair) =>
+    attempt(() => teams.control(OWNER, { operation, ...named(pair), messageId: undefined, force: false }))
+  const attempt = async (work: () => Promise<unknown>): Promise<"done" | "busy" | "unable"> => {
+    try {
+      await work()
+      return "done"
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      if (error.code === "agent_busy") return "busy"
+      // Its agent has no such command, or one of the two is no team any more.
+      if (error.code === "bad_input") return "unable"
+      throw error
+    }
+  }
+  return {
+    compact: async (pair) => ((await isOpen(pair)) ? "busy" : control("compact", pair)),
+    async renew(pair, mark) {
+      if (await isOpen(pair)) return "busy"
+      const brief = pair.nativeId === null ? undefined : await records.briefOf(pair.nativeId)
+      return brief === undefined ? "unable" : attempt(() => teams.whileAsleep(pair, mark))
+    },
+    // A process whose team is gone is ended by the pool.
+    rest: async (pair) => ((await control("sleep", pair)) === "busy" ? "busy" : "done"),
+  }
+}
+
+const named = ({ fromTeam, toTeam, threadId }: Pair) => ({ team: toTeam, fromTeam: fromTeam ?? undefined, threadId })

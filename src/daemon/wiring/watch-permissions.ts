@@ -1,0 +1,106 @@
+import { createInterface } from "node:readline/promises"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Caller } from "../../domain/caller.ts"
+import { Failure } from "../../domain/failure.ts"
+import { visible } from "../../operations/columns.ts"
+import type { Call } from "../../operations/invoke.ts"
+import { type PermissionView, permissionsAnswer, permissionText } from "../../operations/permissions.ts"
+import { isAtTerminal } from "../commands/terminal.ts"
+
+const ASK_MS = 500
+
+/** Shows each question as it comes and asks for the answer, until Ctrl-C. One that is answered elsewhere goes away. */
+export async function watchPermissions({ call, caller }: { call: Call; caller: Caller }): Promise<never> {
+  if (!isAtTerminal()) throw new Failure("bad_input", "--watch needs a terminal", { parameter: "watch" })
+  const left = new Set<string>()
+  const waiting = async () =>
+    ((await call("permissions.list", {}, caller)) as { permissions: PermissionView[] }).permissions
+  write("Waiting for permission requests. Ctrl-C to quit; pending requests stay pending.\n")
+  for (;;) {
+    const next = (await waiting()).find(({ id }) => !left.has(id))
+    if (!next) {
+      await sleep(ASK_MS)
+      continue
+    }
+    left.add(next.id)
+    await askPerson(next, { call, caller })
+  }
+}
+
+/** Shows what an agent asks, takes the answer, and passes it on. `onInterrupt` runs when the person presses Ctrl-C. */
+export async function askPerson(
+  view: PermissionView,
+  { call, caller, onInterrupt = () => {} }: { call: Call; caller: Caller; onInterrupt?: () => void },
+): Promise<void> {
+  const { id } = view
+  const isGone = async () => {
+    const { permissions } = (await call("permissions.list", {}, caller)) as { permissions: PermissionView[] }
+    return !permissions.some((one) => one.id === id)
+  }
+  write(`\n${visible(permissionText(view))}\n`)
+  const said = await question(view, isGone, onInterrupt)
+  if (said === undefined) return write("Already answered elsewhere, or withdrawn.\n")
+  if (said === "later") return write("Left pending.\n")
+  const output = await call("permissions.answer", { id, ...said }, caller)
+  write(`${visible(permissionsAnswer.text(output as never, { id, stop: false, ...said }))}\n`)
+}
+
+type Said = { answer: "allow" | "deny" | "always" | "answer"; which?: number; reason?: string; with?: string[] }
+
+/** Undefined when it went away while it was being looked at. */
+async function question(
+  { suggestions, questions }: PermissionView,
+  isGone: () => Promise<boolean>,
+  onInterrupt: () => void,
+) {
+  const reader = createInterface({ input: process.stdin, output: process.stdout })
+  const gone = new AbortController()
+  const timer = setInterval(() => {
+    isGone().then(
+      (is) => is && gone.abort(),
+      () => {},
+    )
+  }, ASK_MS)
+  reader.once("SIGINT", () => {
+    onInterrupt()
+    process.exit(130)
+  })
+  reader.once("close", () => gone.abort())
+  const always = suggestions.map((_, place) => `, ${place + 1} always by this rule`).join("")
+  const choice =
+    questions.length > 0
+      ? `[d]eny (d why), [l]ater, or ${questions.length === 1 ? "the answer" : "the answers, with ; between them"}: `
+      : `[a]llow, [d]eny (d why), [l]ater${always}: `
+  try {
+    for (;;) {
+      const line = await reader.question(choice, { signal: gone.signal })
+      const said = saidBy(line, suggestions.length, questions.length)
+      if (said !== undefined) return said
+    }
+  } catch (error) {
+    if (!gone.signal.aborted) throw error
+    write("\n")
+    return undefined
+  } finally {
+    clearInterval(timer)
+    reader.close()
+  }
+}
+
+/** Nothing is allowed by a slip: only the letter, or the whole word. */
+export function saidBy(line: string, rules: number, questions = 0): Said | "later" | undefined {
+  const [word = "", ...rest] = line.trim().split(/\s+/)
+  const reason = rest.join(" ")
+  if (/^(d|deny)$/i.test(word)) return { answer: "deny", ...(reason !== "" && { reason }) }
+  if (/^(l|later)$/i.test(line.trim())) return "later"
+  if (questions > 0) {
+    const words = line.split(";").map((part) => part.trim())
+    return words.length === questions && !words.includes("") ? { answer: "answer", with: words } : undefined
+  }
+  if (reason !== "") return undefined
+  if (/^(a|allow)$/i.test(word)) return { answer: "allow" }
+  const which = Number(word)
+  return /^\d+$/.test(word) && which >= 1 && which <= rules ? { answer: "always", which } : undefined
+}
+
+const write = (text: string) => void process.stdout.write(text)

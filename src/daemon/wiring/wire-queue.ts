@@ -1,0 +1,93 @@
+import { hostname } from "node:os"
+import { tmuxPanes } from "../../adapters/tmux/tmux.ts"
+import { consoles, lines } from "../../agents/list.ts"
+import { makeSpool } from "../../capture/read/spool.ts"
+import type { HookIntake } from "../../capture/store/intake.ts"
+import { redactorOf } from "../../capture/watch/rules.ts"
+import type { Clients } from "../../domain/clients.ts"
+import type { Machine, Platform } from "../../domain/platform.ts"
+import type { Store } from "../../domain/store.ts"
+import type { TaskFile } from "../../domain/task-file.ts"
+import type { Roster } from "../../domain/team.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { makeWatching } from "../../live/module.ts"
+import { makeKeeping, type Supervisor } from "../../live/supervisor/keeping.ts"
+import { makeReach } from "../../queue/module.ts"
+import type { Config } from "../config/settings.ts"
+import { terminalEnvironment } from "../process/environment.ts"
+import type { Home } from "../process/home.ts"
+import type { Log } from "../process/log.ts"
+import { parentOf, processStart } from "../process/process-identity.ts"
+
+/** Builds what watches agents in terminals, starts them, and brings them messages. */
+export function wireQueue(parts: {
+  store: Store
+  clock: Clock
+  config: Config
+  home: Home
+  log: Log
+  roster: Roster
+  clients: Clients
+  machine: Machine
+  meet: HookIntake["meet"]
+  taskFile(projectDir: string): TaskFile | undefined
+  labelOf(platform: string): string
+  platforms: readonly Platform[]
+}) {
+  const { store, clock, config, home, log, roster, clients, machine, meet, labelOf } = parts
+  const panes = tmuxPanes({ env: terminalEnvironment(machine.env) })
+  const host = hostname()
+  const watching = makeWatching({
+    store,
+    clock,
+    roster,
+    consoles,
+    panes,
+    machine,
+    host,
+    processStart,
+    parentOf,
+    meet,
+    taskFile: parts.taskFile,
+    paneOf: (team) => keeping.paneOf(team),
+    onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
+  })
+  const keeping: Supervisor = makeKeeping({
+    store,
+    clock,
+    roster,
+    panes,
+    consoles,
+    machine,
+    host,
+    socket: home.tmux,
+    isRunning: (pid, start) => processStart(pid) !== undefined && (start === null || processStart(pid) === start),
+    onTrouble: (err, what) => log.error({ err }, what),
+  })
+  const spool = makeSpool(home.spool)
+  const reach = makeReach({
+    store,
+    clock,
+    roster,
+    clients,
+    live: watching.live,
+    hookless: watching.hookless,
+    panes,
+    consoles,
+    lines,
+    machine,
+    settings: config.queue,
+    host,
+    home: home.dir,
+    processStart,
+    parentOf,
+    watch: watching.watch,
+    wake: keeping.wake,
+    redact: redactorOf(config.capture),
+    labelOf,
+    logPlatforms: parts.platforms.filter(({ can }) => can.logs).map(({ id }) => id),
+    hasSpooled: async () => (await spool.names()).length > 0,
+    onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
+  })
+  return { watching, keeping, reach, panes }
+}

@@ -1,0 +1,115 @@
+import type { Delivery, DeliveryWay } from "../domain/delivery.ts"
+import { newKey } from "../domain/ids.ts"
+import type { Store } from "../domain/store.ts"
+import type { Clock } from "./clock.ts"
+import { expire, type Settled } from "./transitions.ts"
+
+/** The deliveries of one channel that this process holds: leased, renewed, and given back or settled. */
+export interface Leases {
+  readonly owner: string
+  readonly leaseMs: number
+  /** By their number. */
+  readonly held: ReadonlyMap<number, Delivery>
+  /** Ends the leases of earlier processes under the same prefix. */
+  open(): Promise<void>
+  /** The first delivery of each free lane. */
+  take(lanes: { only?: readonly string[]; except?: readonly string[] }, limit: number): Promise<Delivery[]>
+  /** Unrepeatable ones whose attempt was cut off: whoever takes them finds out what became of it. */
+  takeCutOff(limit: number): Promise<Delivery[]>
+  /** Recorded before the act. False when somebody else has it now. */
+  begin(delivery: Delivery, wish?: { way?: DeliveryWay; also?: Also }): Promise<boolean>
+  /** Nothing was tried: the attempt does not count. */
+  giveBack(delivery: Delivery, outcome: string, wish?: { dueAtMs?: number; also?: Also }): Promise<void>
+  /** It was tried and is to be tried again. */
+  retry(delivery: Delivery, outcome: string, wish?: { dueAtMs?: number }): Promise<void>
+  /** `also` commits with it, and only where the lease still held. */
+  settle(delivery: Delivery, state: Settled, outcome: string | null, also?: Also): Promise<void>
+  /** No longer renewed; the lease runs out. */
+  drop(delivery: Delivery): void
+  renew(): Promise<void>
+}
+
+/** Runs in the same transaction. */
+export type Also = (tx: Store, nowMs: number) => Promise<unknown>
+
+export interface LeasesDeps {
+  store: Pick<Store, "deliveries" | "transaction">
+  clock: Clock
+  host: string
+  channel: string
+  /** Channels on which this process reports what expires. */
+  expires?: readonly string[]
+  /** Shared by every process of this home, one at a time. */
+  ownerPrefix: string
+  owner?: string
+  leaseMs?: number
+}
+
+export const LEASE_MS = 30_000
+/** A power cut may undo it: then it is taken again. No disk is waited for. */
+const RELAXED = { readAgain: true }
+
+export function makeLeases({ store, clock, host, channel, expires = [], ownerPrefix, ...deps }: LeasesDeps): Leases {
+  const { owner = ownerPrefix + newKey(), leaseMs = LEASE_MS } = deps
+  const held = new Map<number, Delivery>()
+  const request = (limit: number) => ({ owner, host, leaseMs, limit, channels: [channel] })
+  const hold = (found: Delivery[]) => {
+    for (const delivery of found) held.set(delivery.seq, delivery)
+    return found
+  }
+
+  return {
+    owner,
+    leaseMs,
+    held,
+    open: () => store.deliveries.endLeases(ownerPrefix, owner, clock.nowMs()),
+    async take({ only, except }, limit) {
+      const nowMs = clock.nowMs()
+      const lanes = { ...(only && { lanes: only }), ...(except && { exceptLanes: except }) }
+      return hold(
+        await store.transaction(async (tx) => {
+          for (const one of expires) await expire(tx, one, nowMs)
+          return tx.deliveries.lease({ ...request(limit), ...lanes }, nowMs)
+        }, RELAXED),
+      )
+    },
+    takeCutOff: async (limit) => hold(await store.deliveries.cutOff(request(limit), clock.nowMs())),
+    async begin(delivery, { way, also } = {}) {
+      const nowMs = clock.nowMs()
+      const isOurs = await store.transaction(async (tx) => {
+        if (!(await tx.deliveries.startAttempt(delivery.seq, owner, nowMs, way))) return false
+        await also?.(tx, nowMs)
+        return true
+      })
+      if (isOurs) Object.assign(delivery, { ...way, attemptStartedAtMs: nowMs })
+      else held.delete(delivery.seq)
+      return isOurs
+    },
+    // Due since it was: a lease that is being asked for right now may have looked at the clock before.
+    async giveBack(delivery, outcome, { dueAtMs = delivery.dueAtMs, also } = {}) {
+      held.delete(delivery.seq)
+      await store.transaction(async (tx) => {
+        const isBack = await tx.deliveries.retry(delivery.seq, owner, dueAtMs, outcome, { isSpared: true })
+        if (isBack) await also?.(tx, clock.nowMs())
+      }, RELAXED)
+    },
+    async retry(delivery, outcome, { dueAtMs = delivery.dueAtMs } = {}) {
+      held.delete(delivery.seq)
+      await store.deliveries.retry(delivery.seq, owner, dueAtMs, outcome)
+    },
+    async settle(delivery, state, outcome, also) {
+      const nowMs = clock.nowMs()
+      held.delete(delivery.seq)
+      await store.transaction(async (tx) => {
+        if (await tx.deliveries.settle(delivery.seq, owner, state, outcome, nowMs)) await also?.(tx, nowMs)
+      })
+    },
+    drop: (delivery) => void held.delete(delivery.seq),
+    async renew() {
+      if (held.size === 0) return
+      await store.transaction(async (tx) => {
+        for (const seq of [...held.keys()]) await tx.deliveries.renew(seq, owner, leaseMs, clock.nowMs())
+      }, RELAXED)
+    },
+  }
+}

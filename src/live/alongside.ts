@@ -1,0 +1,27 @@
+import type { Post } from "../domain/post.ts"
+import type { Seat } from "./posts.ts"
+
+/**
+ * Sessions that ran alongside their team's own. When that one goes they are not its successors at once, as one that starts
+ * afterwards is: it may come back.
+ */
+export interface Alongside {
+  /** What a look found of one team. */
+  looked(team: string, live: readonly Seat[], own: Post | undefined, isOwnRunning: boolean): void
+  has(team: string, seat: Pick<Seat, "nativeId" | "pid">): boolean
+}
+
+export function makeAlongside(): Alongside {
+  const ofTeams = new Map<string, Set<string>>()
+  const nameOf = ({ pid, nativeId }: Pick<Seat, "nativeId" | "pid">) => `${pid} ${nativeId}`
+  return {
+    looked(team, live, own, isOwnRunning) {
+      const before = ofTeams.get(team)
+      // Whoever was there before the first look may have been there for long.
+      const isAlongside = (seat: Seat) => before === undefined || isOwnRunning || before.has(nameOf(seat))
+      const others = live.filter(({ pid, nativeId }) => pid !== own?.pid && nativeId !== own?.nativeId)
+      ofTeams.set(team, new Set(others.filter(isAlongside).map(nameOf)))
+    },
+    has: (team, seat) => ofTeams.get(team)?.has(nameOf(seat)) === true,
+  }
+}

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { HookEntry } from "../domain/hook-entry.ts"
+import type { PaneAddress, Panes } from "../domain/panes.ts"
+import type { Route } from "../domain/route.ts"
+import type { Store } from "../domain/store.ts"
+import { isUnder } from "../lib/process-ancestry.ts"
+
+export type FoundRoute = Omit<Route, "platform" | "nativeId">
+
+export interface RouteDeps {
+  store: Pick<Store, "routes">
+  panes: Pick<Panes, "identify">
+  processStart(pid: number): string | undefined
+  parentOf(pid: number): number | undefined
+  host: string
+  onTrouble(error: unknown, what: string): void
+}
+
+/** How much younger a route must be to be worth a write: hooks come with every tool that an agent uses. */
+const SEEN_EVERY_MS = 5_000
+const IDENTIFY_MS = 1_000
+
+/** Where a session that spoke by a hook is reached. Outside of transactions: tmux is asked. */
+export function makeRouteFinder({ store, panes, processStart, parentOf, host, onTrouble }: RouteDeps) {
+  const known = new Map<string, FoundRoute & { place: string }>()
+  /** Of those tmux did not say in time where they are. */
+  const unsure = new Map<string, HookEntry>()
+
+  /** Undefined when tmux does not say it now. */
+  const paneOf = async ({ pid, tmux }: HookEntry): Promise<PaneAddress | null | undefined> => {
+    if (!tmux) return null
+    const asked = panes.identify(tmux).then(
+      (address) => ({ address }),
+      (error: unknown) => void onTrouble(error, tmux.socket),
+    )
+    // A server that hangs must not keep other sessions waiting.
+    const answer = await Promise.race([asked, sleep(IDENTIFY_MS, undefined, { ref: false })])
+    if (!answer) return undefined
+    const { address } = answer
+    // A variable is inherited by whatever is started there, and outlives the server: only the processes are proof.
+    if (!address || address.serverPid !== tmux.serverPid || !isUnder(pid, address.panePid, parentOf)) return null
+    return address
+  }
+
+  /** Where the same process was before: it is made sure of again before anything is written there. */
+  const keptPane = async ({ sessionId, pid }: HookEntry, start: string): Promise<PaneAddress | null> => {
+    const kept = await store.routes.ofSession(sessionId)
+    const isSame = (route: Route) => route.host === host && route.pid === pid && route.processStart === start
+    return kept.find(isSame)?.pane ?? null
+  }
+
+  const finder = {
+    /** Undefined when there is nothing new to keep: the process is gone, or it was heard a moment ago. */
+    async find(hook: HookEntry): Promise<FoundRoute | undefined> {
+      const start = hook.pid > 0 ? processStart(hook.pid) : undefined
+      const key = `${hook.sessionId} ${hook.pid}`
+      unsure.delete(key)
+      if (start === undefined || hook.end !== undefined) {
+        known.delete(key)
+        return undefined
+      }
+      const place = JSON.stringify(hook.tmux ?? null)
+      const before = known.get(key)
+      const isSame = before?.processStart === start && before.place === place && hook.start === undefined
+      if (isSame && (before.pane !== null || !hook.tmux)) {
+        if (hook.atMs - before.seenAtMs < SEEN_EVERY_MS) return undefined
+        before.seenAtMs = hook.atMs
+        return before
+      }
+      const pane = await paneOf(hook)
+      if (pane === undefined) unsure.set(key, hook)
+      const found = {
+        sessionId: hook.sessionId,
+        host,
+        pid: hook.pid,
+        processStart: start,
+        pane: pane === undefined ? await keptPane(hook, start) : pane,
+        seenAtMs: hook.atMs,
+      }
+      known.set(key, { ...found, place })
+      return found
+    },
+    /** Asks once more about those of which tmux did not say it in time: an idle session has no next hook. */
+    async again(): Promise<FoundRoute[]> {
+      const hooks = [...unsure.values()]
+      for (const { sessionId, pid } of hooks) known.delete(`${sessionId} ${pid}`)
+      return (await Promise.all(hooks.map((hook) => finder.find(hook)))).filter((found) => found !== undefined)
+    },
+  }
+  return finder
+}

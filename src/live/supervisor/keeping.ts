@@ -1,0 +1,293 @@
+import { accessSync, constants } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { AgentConsole } from "../../domain/agent-console.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { PaneAddress, Panes } from "../../domain/panes.ts"
+import type { Machine } from "../../domain/platform.ts"
+import type { Post } from "../../domain/post.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Roster, Team } from "../../domain/team.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { makeMutex } from "../../lib/mutex.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
+import { afterDeath, type Lives, newLives, startedNow } from "./lives.ts"
+
+/** Sessions that Throughline itself starts, each in a session of tmux, and those of them that it keeps up. */
+export interface Supervisor {
+  /** Starts the team's session if none is there, and starts it again whenever it ends, until `down`. */
+  up(name: string): Promise<UpAnswer>
+  /** Ends it, and keeps it no longer. */
+  down(name: string): Promise<{ wasKept: boolean; wasRunning: boolean; stillOpen?: string }>
+  /** For something that waits: starts a session if the team allows it and none is there. False when nothing was started. */
+  wake(name: string): Promise<boolean>
+  states(): Promise<KeptState[]>
+  /** Where the session runs that was started here. */
+  paneOf(name: string): Promise<PaneAddress | undefined>
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface UpAnswer {
+  /** What was done: a session went on, a new one began, or one was there already, here or in another terminal. */
+  how: "resumed" | "started" | "running" | "elsewhere"
+  pane?: PaneAddress
+  attach?: string
+  /** What is asked on its screen; only a person may answer it. */
+  asks?: string
+}
+
+export interface KeptState {
+  team: string
+  isKept: boolean
+  state: "up" | "down" | "starting again" | "given up"
+  /** Why it is not up, or what it waits for. */
+  note?: string
+  attach?: string
+}
+
+interface Deps {
+  store: Store
+  clock: Clock
+  roster: Roster
+  panes: Panes
+  consoles: readonly AgentConsole[]
+  machine: Machine
+  host: string
+  /** Of the one server of tmux that is ours. */
+  socket: string
+  /** Whether the process that began then still runs. */
+  isRunning(pid: number, processStart: string | null): boolean
+  onTrouble(error: unknown, what: string): void
+  tickMs?: number
+  /** How long `up` waits to see what the agent shows first. */
+  settleMs?: number
+}
+
+const TICK_MS = 1_000
+const SETTLE_MS = 8_000
+const LOOK_MS = 100
+/** An agent that is told to end takes up to five seconds. */
+const END_MS = 10_000
+
+export function makeKeeping(deps: Deps): Supervisor {
+  const { store, clock, roster, panes, consoles, machine, host, socket, onTrouble } = deps
+  const lives = new Map<string, Lives>()
+  const livesOf = (name: string) => {
+    const known = lives.get(name) ?? newLives()
+    lives.set(name, known)
+    return known
+  }
+  const sessionName = (name: string) => `throughline-${name}`
+  const attach = (name: string) => `tmux -S ${socket} attach -t ${sessionName(name)}`
+  const paneOf = (name: string) => panes.find({ socket, name: sessionName(name) })
+  const consoleOf = ({ platform }: Team) => consoles.find((one) => one.platform === platform)
+
+  const needed = (name: string): { team: Team; terminal: AgentConsole } => {
+    const team = roster.byName(name)
+    const known = roster.list().map((one) => one.name)
+    if (!team) throw wrong(`there is no team ${JSON.stringify(name)} (known: ${known.join(", ") || "none"})`)
+    const terminal = consoleOf(team)
+    const can = consoles.map(({ platform }) => platform).join(", ")
+    if (!terminal) throw wrong(`${name}'s agent, ${team.platform}, cannot be started in a terminal (these can: ${can})`)
+    for (const [key, file] of [["claude_md", team.instructionsFile] as const, ["settings", team.settingsFile] as const])
+      if (file !== null && !isReadable(file))
+        throw wrong(`teams.${name}.${key} = ${JSON.stringify(file)} cannot be read`)
+    return { team, terminal }
+  }
+
+  /** A session of it that somebody else started, and that still runs. */
+  const isElsewhere = async (post: Post | undefined) => {
+    if (!post || post.host !== host || post.goneAtMs !== null || post.pid === 0) return false
+    if (!deps.isRunning(post.pid, post.processStart)) return false
+    const team = roster.byName(post.team)
+    const terminal = team && consoleOf(team)
+    const live = (await terminal?.live(machine).catch(() => [])) ?? []
+    const open = live.find(({ nativeId }) => nativeId === post.nativeId)
+    // Where one process runs many sessions, it is there without a terminal as well, and without this session.
+    return open ? open.isShown !== false : terminal?.closeSession === undefined
+  }
+
+  /** Its last session, unless it is open somewhere: two processes on one session lose what one of them says. */
+  const resumable = async (terminal: AgentConsole, post: Post | undefined) => {
+    const session = post?.sessionId ? await store.sessions.byId(post.sessionId) : undefined
+    if (!session || session.platform !== terminal.platform || session.promptCount === 0) return undefined
+    const open = await terminal.live(machine)
+    const isOpen = open.some(
+      ({ nativeId, pid, processStart, isShown }) =>
+        nativeId === session.nativeId && isShown !== false && deps.isRunning(pid, processStart),
+    )
+    return isOpen ? undefined : session.nativeId
+  }
+
+  const start = async (name: string, wish: { isNew?: boolean } = {}) => {
+    const life = livesOf(name)
+    startedNow(life, clock.nowMs())
+    try {
+      const { team, terminal } = needed(name)
+      const last = wish.isNew ? undefined : await resumable(terminal, await store.posts.byTeam(name))
+      life.resume = last === life.failedResume ? undefined : last
+      const { argv, env } = terminal.launch({
+        team,
+        ...(life.resume === undefined ? {} : { resume: life.resume }),
+        ...(team.program === null ? {} : { program: team.program }),
+      })
+      const pane = await panes.start({ socket, name: sessionName(name), cwd: team.projectDir, argv, env })
+      life.isUp = true
+      return { pane, how: life.resume === undefined ? ("started" as const) : ("resumed" as const) }
+    } catch (error) {
+      life.note = Failure.from(error).message
+      afterDeath(life, clock.nowMs())
+      throw error
+    }
+  }
+
+  /** What the agent asks before it takes a prompt, such as whether the folder is trusted. It is never answered here. */
+  const question = async (terminal: AgentConsole, pane: PaneAddress) => {
+    const look = await panes.look(pane)
+    const screen = look && terminal.screen(look)
+    return screen?.kind === "dialog" ? screen.what : screen?.kind === "input" ? null : undefined
+  }
+
+  const settled = async (name: string, terminal: AgentConsole, pane: PaneAddress): Promise<string | undefined> => {
+    const untilMs = clock.nowMs() + (deps.settleMs ?? SETTLE_MS)
+    while (clock.nowMs() < untilMs) {
+      const asked = await question(terminal, pane)
+      if (asked !== undefined) return asked ?? undefined
+      if (!(await paneOf(name)))
+        throw new Failure(
+          "terminal_failing",
+          `${name}'s agent ended at once; it is tried again, see \`throughline teams\``,
+          { name },
+        )
+      await sleep(LOOK_MS)
+    }
+    return undefined
+  }
+
+  const tend = async (post: Post) => {
+    const name = post.team
+    const life = livesOf(name)
+    const nowMs = clock.nowMs()
+    if (!life.isUp && (life.givenUp !== undefined || nowMs < life.nextAtMs)) return
+    const pane = await paneOf(name).catch(() => undefined)
+    if (pane || (await isElsewhere(post))) life.isUp = true
+    else if (life.isUp) afterDeath(life, nowMs)
+    else await start(name).catch((error: unknown) => onTrouble(error, `${name}'s session could not be started`))
+    if (life.givenUp !== undefined) onTrouble(new Error(life.givenUp), `${name} is given up`)
+  }
+
+  /** One that was started for a message is not kept for ever. */
+  const endIdle = async (team: Team, kept: ReadonlySet<string>) => {
+    if (team.idleTimeoutMs === null || kept.has(team.name)) return
+    // Without tmux nothing of ours runs.
+    const pane = await paneOf(team.name).catch(() => undefined)
+    if (!pane) return
+    const session = (await consoleOf(team)?.live(machine))?.find(({ pid }) => pid === pane.panePid)
+    if (session?.status !== "idle" || session.statusAtMs === null) return
+    if (clock.nowMs() - session.statusAtMs > team.idleTimeoutMs) await panes.end(pane)
+  }
+
+  /** One after the other: a person's `up` and the tick must not both start the same one. */
+  const inTurn = makeMutex()
+
+  const tick = async () => {
+    const kept = (await store.posts.list()).filter((post) => post.isKept && post.host === host)
+    for (const post of kept) if (roster.byName(post.team)) await tend(post)
+    const names = new Set(kept.map(({ team }) => team))
+    for (const team of roster.list()) await endIdle(team, names)
+  }
+
+  return {
+    // Without tmux nothing of ours runs.
+    paneOf: (name) => paneOf(name).catch(() => undefined),
+    async up(name) {
+      const { terminal } = needed(name)
+      const begun = await inTurn(async () => {
+        const post = await store.posts.byTeam(name)
+        lives.delete(name)
+        await store.posts.keep(name, true, clock.nowMs(), host)
+        const pane = await paneOf(name)
+        if (pane) return { pane, how: "running" as const }
+        return (await isElsewhere(post)) ? undefined : start(name)
+      })
+      if (!begun) return { how: "elsewhere" }
+      livesOf(name).isUp = true
+      const asks = await settled(name, terminal, begun.pane)
+      return { how: begun.how, pane: begun.pane, attach: attach(name), ...(asks === undefined ? {} : { asks }) }
+    },
+    async down(name) {
+      return inTurn(async () => {
+        const [post, team] = [await store.posts.byTeam(name), roster.byName(name)]
+        const wasKept = post?.isKept ?? false
+        if (wasKept) await store.posts.keep(name, false, clock.nowMs(), host)
+        lives.delete(name)
+        const pane = await paneOf(name)
+        const wasRunning = pane !== undefined && (await panes.end(pane))
+        // It says goodbye to its servers first; whoever goes on with its session must not meet it.
+        for (let left = END_MS; wasRunning && left > 0 && deps.isRunning(pane.panePid, null); left -= LOOK_MS)
+          await sleep(LOOK_MS)
+        const close = wasRunning && team ? consoleOf(team)?.closeSession : undefined
+        const stillOpen = close && post?.nativeId ? await close(machine, post.nativeId) : undefined
+        // What ran the session goes on running others, so that its process does not tell that it is gone.
+        if (close && stillOpen === undefined && post?.sessionId)
+          for (const { pid } of await store.routes.ofSession(post.sessionId))
+            await store.routes.drop(post.sessionId, host, pid)
+        return { wasKept, wasRunning, ...(stillOpen !== undefined && { stillOpen }) }
+      })
+    },
+    async wake(name) {
+      const team = roster.byName(name)
+      if (!team || team.whenAway === "keep" || !consoleOf(team)) return false
+      return inTurn(async () => {
+        const post = await store.posts.byTeam(name)
+        if (post?.isKept || (await isElsewhere(post)) || (await paneOf(name))) return false
+        const life = livesOf(name)
+        if (life.isUp) afterDeath(life, clock.nowMs())
+        if (life.givenUp !== undefined || clock.nowMs() < life.nextAtMs) return false
+        await start(name, { isNew: team.whenAway === "start" })
+        return true
+      })
+    },
+    async states() {
+      const posts = new Map((await store.posts.list()).map((post) => [post.team, post]))
+      const names = [...new Set([...roster.list().map(({ name }) => name), ...keptNames(posts)])]
+      return Promise.all(
+        names.map(async (name) => {
+          const team = roster.byName(name)
+          const life = lives.get(name)
+          const isKept = posts.get(name)?.isKept ?? false
+          const pane = await paneOf(name).catch(() => undefined)
+          const terminal = team && consoleOf(team)
+          const asks = pane && terminal ? await question(terminal, pane).catch(() => undefined) : undefined
+          const isUp = pane !== undefined || (await isElsewhere(posts.get(name)))
+          const state = isUp ? "up" : life?.givenUp ? "given up" : isKept && team ? "starting again" : "down"
+          const why = team ? (life?.givenUp ?? life?.note) : "it is supervised but no longer in the configuration"
+          const note = asks ? `asks: ${asks}` : isUp && team ? undefined : why
+          return {
+            team: name,
+            isKept,
+            state,
+            ...(note === undefined ? {} : { note }),
+            ...(pane ? { attach: attach(name) } : {}),
+          } satisfies KeptState
+        }),
+      )
+    },
+    async run(signal) {
+      const everyMs = deps.tickMs ?? TICK_MS
+      await superviseLoop({ name: "kept sessions", signal, everyMs, round: () => inTurn(tick), onTrouble })
+    },
+  }
+}
+
+const keptNames = (posts: Map<string, Post>) =>
+  [...posts.values()].filter((post) => post.isKept).map(({ team }) => team)
+const wrong = (message: string) => new Failure("bad_input", message, { parameter: "team" })
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}

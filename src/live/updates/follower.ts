@@ -1,0 +1,121 @@
+/** What was said so long before it was kept comes from an import, and is no news. */
+import type { SessionId } from "../../domain/ids.ts"
+import type { Follower, JournalEntry } from "../../domain/journal.ts"
+import { lanesOf, MESSAGE_ID } from "../../domain/message.ts"
+import type { Activity, Watch } from "../../domain/presence.ts"
+import type { Store } from "../../domain/store.ts"
+import { type Roster, type Team, teamsOf } from "../../domain/team.ts"
+import type { Turn } from "../../domain/turn.ts"
+import type { NewUpdate } from "../../domain/update.ts"
+import { DAY_MS } from "../../lib/time.ts"
+
+const NEWS_MS = DAY_MS
+/** How agents that know of the queue say what they are at. */
+const ANNOUNCEMENT = /^\[(?:New message received|Responding to|Session restarted)/
+/** Replies are kept a moment after the turn has ended. */
+const AFTER_DONE_MS = 5_000
+const LAST_MESSAGES = 20
+/** A statement takes only so many values. */
+const AT_ONCE = 500
+
+/** Makes news of what the journal says of teams: what their agents replied, and how their messages fare. */
+export function updatesFollower(roster: Roster, watch: Pick<Watch, "reportTakeovers">): Follower {
+  return {
+    name: "reach.updates",
+    // A session's restart is reported before anything that the new one was given or said.
+    before: (entries) => watch.reportTakeovers(entries.flatMap(activityOf)),
+    async after(entries, store) {
+      if (roster.list().length === 0) return
+      const updates: NewUpdate[] = []
+      for (const entry of entries) {
+        if (entry.kind === "turns.kept") updates.push(...(await repliesOf(store, roster, entry)))
+        else if (entry.kind.startsWith("message.")) updates.push(...stateOf(roster, entry))
+      }
+      for (let at = 0; at < updates.length; at += AT_ONCE) await store.updates.add(updates.slice(at, at + AT_ONCE))
+    },
+  }
+}
+
+function activityOf({ kind, sessionId, data, atMs }: JournalEntry): Activity[] {
+  const isGiven = kind.startsWith("message.") && typeof data.team === "string"
+  if (sessionId === null || (kind !== "turns.kept" && !isGiven)) return []
+  return [{ sessionId: sessionId as SessionId, isGiven, atMs }]
+}
+
+async function repliesOf(store: Store, roster: Roster, { sessionId, data, atMs }: JournalEntry): Promise<NewUpdate[]> {
+  const session = sessionId === null ? undefined : await store.sessions.byId(sessionId as SessionId)
+  if (!session || session.isSubagent) return []
+  const teams = teamsOf(roster, session)
+  if (teams.length === 0) return []
+  const changed = new Set((data.changed ?? []) as number[])
+  const fresh = ((data.seqs ?? []) as number[]).filter((seq) => !changed.has(seq))
+  const replies = (await store.turns.bySeqs(fresh)).filter(
+    (turn) => turn.kind === "reply" && turn.text.trim() !== "" && atMs - turn.atMs < NEWS_MS,
+  )
+  replies.sort((a, b) => a.atMs - b.atMs || a.seq - b.seq)
+  const updates: NewUpdate[] = []
+  for (const team of teams) {
+    for (const turn of replies) {
+      const messageIds = await answered(store, team, turn)
+      for (const [index, messageId] of messageIds.entries())
+        updates.push({
+          team: team.name,
+          key: `reply:${team.name}:${turn.seq}${index === 0 ? "" : `:${messageId}`}`,
+          type: ANNOUNCEMENT.test(turn.text) ? "announcement" : "reply",
+          messageId,
+          sessionId: session.id,
+          turnSeq: turn.seq,
+          data: {},
+          atMs: turn.atMs,
+        })
+    }
+  }
+  return updates
+}
+
+/**
+ * The message that it names, or else the last one that was given to the session before it and was not done by then. Messages that
+ * the agent fetched in the same turn are all answered by it.
+ */
+async function answered(store: Store, { name }: Team, turn: Turn): Promise<(string | null)[]> {
+  const named = ANNOUNCEMENT.test(turn.text) ? turn.text.slice(0, 500).match(MESSAGE_ID)?.[0] : undefined
+  if (named !== undefined) return [named]
+  const lanes = [...lanesOf({ team: name }), ...lanesOf({ sessionId: turn.sessionId })]
+  const last = await store.deliveries.ofLanes(lanes, { last: LAST_MESSAGES })
+  const given = last.filter(
+    ({ sessionId, attemptStartedAtMs, state, settledAtMs }) =>
+      sessionId === turn.sessionId &&
+      attemptStartedAtMs !== null &&
+      attemptStartedAtMs <= turn.atMs &&
+      (state !== "done" || settledAtMs === null || turn.atMs <= settledAtMs + AFTER_DONE_MS),
+  )
+  const newest = given.at(-1)
+  if (newest?.rung !== "pull") return [newest?.key ?? null]
+  const sinceMs = await promptedAtMs(store, turn)
+  const fetched = given.filter(({ rung, attemptStartedAtMs }) => rung === "pull" && attemptStartedAtMs! >= sinceMs)
+  return fetched.length === 0 ? [newest.key] : fetched.map(({ key }) => key)
+}
+
+/** When the turn began; agents whose turns are not known to end would answer everything they ever fetched. */
+async function promptedAtMs(store: Store, { sessionId, atMs }: Turn): Promise<number> {
+  const prompts = await store.turns.ofSession(sessionId, { kinds: ["prompt"], limit: LAST_MESSAGES, maxChars: 1 })
+  return Math.max(0, ...prompts.flatMap((prompt) => (prompt.atMs <= atMs ? [prompt.atMs] : [])))
+}
+
+function stateOf(roster: Roster, { seq, sessionId, data, atMs }: JournalEntry): NewUpdate[] {
+  const { id, team, state, rung, reason } = data
+  if (typeof team !== "string" || !roster.byName(team)) return []
+  return [
+    {
+      team,
+      key: `journal:${seq}`,
+      type: "message_state",
+      messageId: String(id),
+      // Without its session: what became of a message is told also when the session is forgotten.
+      sessionId: null,
+      turnSeq: null,
+      data: { state, ...(rung == null ? {} : { rung }), ...(reason == null ? {} : { reason }), session: sessionId },
+      atMs,
+    },
+  ]
+}

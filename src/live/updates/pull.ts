@@ -1,0 +1,243 @@
+/** As it is handed out. */
+import type { Caller } from "../../domain/caller.ts"
+import { Failure } from "../../domain/failure.ts"
+import { type SessionId, withoutScope } from "../../domain/ids.ts"
+import { isUntrusted } from "../../domain/origin.ts"
+import type { Store } from "../../domain/store.ts"
+import type { TaskFile } from "../../domain/task-file.ts"
+import type { TaskStep } from "../../domain/task-state.ts"
+import { type Roster, type Team, teamsOf } from "../../domain/team.ts"
+import type { Turn } from "../../domain/turn.ts"
+import type { Update } from "../../domain/update.ts"
+import { cursorOf, parseSince } from "./since.ts"
+export interface PulledUpdate {
+  message_id: string | null
+  type: string
+  content: string
+  created_at: string
+  session_id?: string
+  state?: string
+  rung?: string
+  reason?: string
+  /** From a file in a repository. */
+  untrusted?: true
+}
+
+/** What a session that is gone was at. */
+export interface RestartUpdate {
+  old_session_id: string | null
+  new_session_id: string | null
+  cause: string
+  working_on: string | null
+  last_completed_step: TaskStep | null
+  pending_messages: string[]
+  /** What the file in the project says, where the agent said nothing by our tool. */
+  task_file?: Omit<TaskFile, "session_id"> & { untrusted: true }
+  at: string
+}
+
+export interface TeamRestart extends RestartUpdate {
+  team: string
+  /** The one that went on; where that is not kept yet, the one that is gone. */
+  sessionId: SessionId | null
+}
+
+export interface UpdatePage {
+  updates: PulledUpdate[]
+  /** The newest one of this page. */
+  session_restart: RestartUpdate | null
+  next_since: string
+  has_more: boolean
+}
+
+/** A message that its own agent has asked for, framed as mail. */
+export interface Mail {
+  id: string
+  text: string
+  atMs: number
+}
+
+export interface UpdatesRoom {
+  pull(
+    wish: { target: string; since?: string | number | undefined; limit: number },
+    caller: Caller,
+  ): Promise<UpdatePage>
+  /** Of all teams, newest first. */
+  restarts(wish: { sinceMs: number; limit: number }): Promise<TeamRestart[]>
+}
+
+interface Deps {
+  store: Store
+  roster: Roster
+  /** Reports a restart that the agent's own asking shows, so that it reads of it before its mail. */
+  beforeMail(team: Team, caller: Caller): Promise<void>
+  /** Hands over what waits for the team, to the agent of the team that asks. */
+  takeMail(team: Team, caller: Caller): Promise<{ mail: Mail[]; hasMore: boolean }>
+}
+
+/** A page ends early when it would be too much to read at once. */
+const PAGE_CHARS = 60_000
+const TITLE_CHARS = 200
+
+export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): UpdatesRoom {
+  /** A known session says itself where it belongs; any other agent is believed the folder in which it runs our server. */
+  const isOwnAgent = async (team: Team, caller: Caller): Promise<boolean> => {
+    const { surface, nativeSession, projectDir, cwd, isRemote } = caller
+    if (surface !== "mcp" || isRemote) return false
+    const session = nativeSession && (await store.sessions.byNative(nativeSession.platform, nativeSession.id))
+    const dir = projectDir ?? cwd
+    const own = session
+      ? teamsOf(roster, session, projectDir)
+      : dir === undefined
+        ? []
+        : nativeSession
+          ? teamsOf(roster, { platform: nativeSession.platform, projectPath: dir, rootUri: null })
+          : nearestAt(dir)
+    return own.some(({ name }) => name === team.name)
+  }
+
+  /** A team further up is another one's. */
+  const nearestAt = (dir: string): Team[] => {
+    const above = roster.at(dir)
+    return above.filter((team) => team.projectDir === above[0]?.projectDir)
+  }
+
+  return {
+    async pull({ target, since, limit }, caller) {
+      const team = roster.byName(target)
+      if (!team) throw new Failure("bad_input", `unknown target: ${target}`, { parameter: "target" })
+      const from = since === undefined ? { newest: true } : parseSince(since)
+      const isOwn = await isOwnAgent(team, caller)
+      if (isOwn) await beforeMail(team, caller)
+      // Before they are read: what comes in between is then in the next page as well, and never in none.
+      const last = await store.updates.last(team.name)
+      const rows = await store.updates.after(team.name, { ...from, limit: limit + (since === undefined ? 0 : 1) })
+      const page = rows.slice(0, limit)
+      const turns = await turnsOf(store, page)
+      const updates: PulledUpdate[] = []
+      let restart: RestartUpdate | null = null
+      let chars = 0
+      let read = 0
+      for (const row of page) {
+        const shown = await show(store, row, turns)
+        if (shown && updates.length > 0 && chars + shown.content.length > PAGE_CHARS) break
+        read++
+        // What was forgotten since is not told.
+        if (!shown) continue
+        chars += shown.content.length
+        updates.push(shown)
+        if (row.type === "session_restart") restart = restartOf(row, turns)
+      }
+      const { mail, hasMore } = isOwn ? await takeMail(team, caller) : { mail: [], hasMore: false }
+      const lastRead = page[read - 1]?.seq ?? ("afterSeq" in from ? from.afterSeq : last)
+      return {
+        updates: [...updates, ...mail.map(shownMail)],
+        session_restart: restart,
+        next_since: cursorOf(lastRead),
+        has_more: read < rows.length || hasMore,
+      }
+    },
+    async restarts({ sinceMs, limit }) {
+      const only = { types: ["session_restart"] as const, newest: true, sinceMs, limit }
+      const found = await Promise.all(roster.list().map(({ name }) => store.updates.after(name, only)))
+      const rows = found
+        .flat()
+        .sort((a, b) => b.atMs - a.atMs)
+        .slice(0, limit)
+      const turns = await turnsOf(store, rows)
+      return Promise.all(
+        rows.map(async (row) => {
+          const restart = restartOf(row, turns)
+          const old = row.sessionId === null ? undefined : await store.sessions.byId(row.sessionId)
+          const next = restart.new_session_id
+          const now = old && next !== null ? await store.sessions.byNative(old.platform, next) : undefined
+          return { ...restart, team: row.team, sessionId: (now ?? old)?.id ?? null }
+        }),
+      )
+    },
+  }
+}
+
+/** Texts are read now: what was forgotten is gone from here, too. */
+async function turnsOf(store: Store, rows: Update[]): Promise<Map<number, Turn>> {
+  const turns = await store.turns.bySeqs(rows.flatMap(({ turnSeq }) => turnSeq ?? []))
+  return new Map(turns.map((turn) => [turn.seq, turn]))
+}
+
+async function show(store: Store, row: Update, turns: Map<number, Turn>): Promise<PulledUpdate | undefined> {
+  const { type, messageId, data, atMs } = row
+  const content = contentOf(row, turns)
+  if (content === undefined) return undefined
+  const session = row.sessionId === null ? undefined : await store.sessions.byId(row.sessionId)
+  const word = (key: "state" | "rung" | "reason") => (typeof data[key] === "string" ? { [key]: data[key] } : {})
+  return {
+    message_id: messageId,
+    type,
+    content,
+    created_at: new Date(atMs).toISOString(),
+    ...(session ? { session_id: withoutScope(session.nativeId) } : {}),
+    ...(session && isUntrusted(session) ? { untrusted: true as const } : {}),
+    ...word("state"),
+    ...word("rung"),
+    ...word("reason"),
+  }
+}
+
+function contentOf({ type, turnSeq, messageId, data }: Update, turns: Map<number, Turn>): string | undefined {
+  const { old, new: next, cause, state, reason } = data
+  switch (type) {
+    case "reply":
+    case "announcement":
+      return turns.get(turnSeq ?? -1)?.text
+    case "message_state":
+      return `${messageId} is ${state}${reason === undefined ? "" : `: ${reason}`}`
+    case "session_restart":
+      return `⚠️ Agent session restarted (${cause}). Previous context lost. Session: ${old} → ${next ?? "none yet"}`
+    case "session_started":
+      return `Session ${next} started (${cause}).`
+    case "session_ended":
+      return `Session ${old} has ended (${cause}).`
+  }
+}
+
+function restartOf({ data, turnSeq, atMs }: Update, turns: Map<number, Turn>): RestartUpdate {
+  const {
+    old,
+    new: next,
+    cause,
+    task,
+    pending,
+    task_file: file,
+  } = data as {
+    old: string | null
+    new: string | null
+    cause: string
+    task: { current_task: string | null; last_completed_step: TaskStep | null } | null
+    pending: string[]
+    task_file?: TaskFile
+  }
+  const prompt = turns
+    .get(turnSeq ?? -1)
+    ?.text.trim()
+    .split("\n")[0]
+    ?.slice(0, TITLE_CHARS)
+  return {
+    old_session_id: old,
+    new_session_id: next,
+    cause,
+    working_on: task?.current_task ?? prompt ?? null,
+    last_completed_step: task?.last_completed_step ?? null,
+    pending_messages: pending,
+    ...(file === undefined ? {} : { task_file: marked(file) }),
+    at: new Date(atMs).toISOString(),
+  }
+}
+
+const shownMail = ({ id, text, atMs }: Mail): PulledUpdate => ({
+  message_id: id,
+  type: "message",
+  content: text,
+  created_at: new Date(atMs).toISOString(),
+})
+
+const marked = ({ session_id: _, ...file }: TaskFile) => ({ ...file, untrusted: true as const })

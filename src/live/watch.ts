@@ -1,0 +1,259 @@
+import { type HookEntry, hookEntry } from "../domain/hook-entry.ts"
+import type { JournalEntry } from "../domain/journal.ts"
+import type { LiveAgent, LiveSessions, Stranger } from "../domain/live.ts"
+import { isUntrusted } from "../domain/origin.ts"
+import type { PaneAddress } from "../domain/panes.ts"
+import type { Post } from "../domain/post.ts"
+import type { Activity, Watch } from "../domain/presence.ts"
+import type { Store } from "../domain/store.ts"
+import { type Roster, type Team, teamsOf } from "../domain/team.ts"
+import { makeBell } from "../lib/bell.ts"
+import type { Clock } from "../lib/clock.ts"
+import { makeMutex } from "../lib/mutex.ts"
+import { isUnder } from "../lib/process-ancestry.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
+import { makeAlongside } from "./alongside.ts"
+import { makeCompany } from "./company.ts"
+import { decide, type Evidence, type Seat } from "./posts.ts"
+import { makeRouteFinder, type RouteDeps } from "./routes.ts"
+import { readSessionFile } from "./session-file.ts"
+import { type TaskFiles, weigh } from "./telling.ts"
+export interface WatchDeps extends RouteDeps, TaskFiles {
+  store: Store
+  clock: Clock
+  roster: Roster
+  live: LiveSessions
+  /** Makes a session known that runs and has said nothing yet, unless it may not be kept. */
+  meet(found: Stranger): Promise<unknown>
+  /** Where the team's session runs that was started from here. */
+  paneOf(team: string): Promise<PaneAddress | undefined>
+}
+
+const FOLLOWER = "reach.watch"
+const BATCH = 200
+const LOOK_MS = 2_000
+/** Gathers what comes in a burst; a message may be waiting for the route. */
+const GATHER_MS = 20
+/** When it runs for the first time: hooks that came while the program started are heard, and no older ones. */
+const FIRST_BACK = 500
+const FIRST_MS = 60_000
+const SWEEP_EVERY = 15
+
+export function makeWatch(deps: WatchDeps): Watch {
+  const { store, clock, roster, live, host, processStart } = deps
+  const routes = makeRouteFinder(deps)
+  const isAlive = ({ pid, processStart: start }: { pid: number; processStart: string | null }) => {
+    const now = pid > 0 ? processStart(pid) : undefined
+    return now !== undefined && (start === null || start === now)
+  }
+  const isThere = (post: Post) => post.goneAtMs === null && (post.host !== host || post.pid === 0 || isAlive(post))
+  const company = makeCompany()
+  const facts = { host, isAlive, isBeside: company.isBeside, taskFile: deps.taskFile }
+  let position: number | undefined
+  let notBeforeMs = 0
+  let saved = 0
+
+  const alongside = makeAlongside()
+  /** One after the other: evidence that was gathered before another step has decided would undo that decision. */
+  const inTurn = makeMutex()
+
+  const begin = async () => {
+    const was = await store.journal.position(FOLLOWER)
+    if (was > 0) return was
+    notBeforeMs = clock.nowMs() - FIRST_MS
+    return Math.max(0, (await store.journal.last()) - FIRST_BACK)
+  }
+
+  const hear = async () => {
+    position ??= saved = await begin()
+    for (;;) {
+      const entries: JournalEntry[] = await store.journal.after(position, BATCH)
+      const last = entries.at(-1)
+      if (!last) return
+      const hooks = entries.flatMap((entry) => hookEntry(entry) ?? []).filter(({ atMs }) => atMs >= notBeforeMs)
+      // What is asked of tmux is asked before the transaction: the embedded database has one connection.
+      const found = await Promise.all(hooks.map((hook) => routes.find(hook)))
+      // Most entries are none of its own, and a number that is not saved is only read again.
+      if (hooks.length > 0 || last.seq - saved >= BATCH) {
+        await store.transaction(
+          async (tx) => {
+            for (const [index, hook] of hooks.entries()) await take(tx, hook, found[index])
+            await tx.journal.advance(FOLLOWER, last.seq)
+          },
+          { readAgain: true },
+        )
+        saved = last.seq
+      }
+      position = last.seq
+      if (entries.length < BATCH) return
+    }
+  }
+
+  const take = async (tx: Store, hook: HookEntry, route: Awaited<ReturnType<typeof routes.find>>) => {
+    const session = await tx.sessions.byId(hook.sessionId)
+    if (!session || session.isSubagent) return
+    if (route) await tx.routes.put(route)
+    if (hook.end !== undefined && hook.pid > 0) await tx.routes.drop(session.id, host, hook.pid)
+    // A session that Throughline drives for a pair of teams answers questions; it is nobody's place to work.
+    if (hook.isUnattended || (await tx.pairs.ofNative(hook.nativeId))) return
+    for (const team of teamsOf(roster, session, hook.dir)) await weigh(tx, team, evidenceOf(hook), facts)
+  }
+
+  const evidenceOf = ({ sessionId, nativeId, pid, start, end, atMs }: HookEntry): Evidence => {
+    if (end !== undefined) return { kind: "ended", nativeId, pid, reason: end, atMs }
+    const seat = { sessionId, nativeId, pid, processStart: (pid > 0 ? processStart(pid) : undefined) ?? null }
+    return start === undefined ? { kind: "heard", seat, atMs } : { kind: "began", seat, start, atMs }
+  }
+
+  /** Which process had which session at the look before, and what was told already. */
+  let steady = new Set<string>()
+  const told = new Set<string>()
+  let looks = 0
+
+  const look = async () => {
+    if (looks++ % SWEEP_EVERY === 0) await sweep()
+    for (const route of await routes.again())
+      if ((await store.sessions.byId(route.sessionId))?.isSubagent === false) await store.routes.put(route)
+    if (roster.list().length === 0) return
+    // An agent whose hooks are not installed, or speak with the first prompt only, can be sent that first prompt.
+    for (const stranger of await live.strangers()) await deps.meet(stranger)
+    const atMs = clock.nowMs()
+    const agents = await attended()
+    for (const agent of agents) await locate(agent, atMs)
+    const seats = agents.map((agent) => {
+      const { session, pid, teams, isShown } = agent
+      return { ...seatOf(agent), teams, isShown, isSteady: steady.has(`${pid} ${session.nativeId}`) }
+    })
+    company.looked(seats.filter(({ isShown }) => isShown !== undefined))
+    steady = new Set(seats.map(({ pid, nativeId }) => `${pid} ${nativeId}`))
+    for (const team of roster.list()) {
+      const mine = seats.filter(({ teams }) => teams.includes(team.name))
+      const own = await store.posts.byTeam(team.name)
+      alongside.looked(team.name, mine, own, own !== undefined && isThere(own))
+      await consider(team, { kind: "looked", live: mine, atMs })
+      await readName(team)
+    }
+  }
+
+  const readName = async (team: Team) => {
+    const named = readSessionFile(team)
+    if (!named) return
+    const { id, writtenAtMs } = named
+    await consider(team, { kind: "named", id, writtenAtMs, sessionId: await claimed(team, id), atMs: clock.nowMs() })
+  }
+
+  /** A file may name any session: only one of this team's own agent is taken for it. */
+  const claimed = async ({ name, platform }: Team, nativeId: string) => {
+    const session = await store.sessions.byNative(platform, nativeId)
+    if (!session || session.isSubagent || isUntrusted(session) || (await store.pairs.ofNative(nativeId))) return null
+    return teamsOf(roster, session).some((team) => team.name === name) ? session.id : null
+  }
+
+  const attended = async (): Promise<LiveAgent[]> => {
+    const agents: LiveAgent[] = []
+    for (const agent of await live.all())
+      if (!agent.isUnattended && !(await store.pairs.ofNative(agent.session.nativeId))) agents.push(agent)
+    return agents
+  }
+
+  /** One that was started from here is in a pane that is known, although no hook has told of it. */
+  const locate = async ({ session, pid, processStart: start, route, teams }: LiveAgent, seenAtMs: number) => {
+    const key = `${pid} ${session.nativeId}`
+    if (route || start === null || steady.has(key)) return
+    for (const team of teams) {
+      const pane = await deps.paneOf(team)
+      if (pane && isUnder(pid, pane.panePid, deps.parentOf))
+        return store.routes.put({ sessionId: session.id, host, pid, processStart: start, pane, seenAtMs })
+    }
+  }
+
+  /** Nothing has changed at nearly all looks, and then nothing is written. */
+  const consider = async (team: Team, evidence: Evidence) => {
+    const { post, notice } = decide(await store.posts.byTeam(team.name), evidence, { team: team.name, ...facts })
+    if (!post && (!notice || told.has(notice.key))) return
+    const written = await store.transaction((tx) => weigh(tx, team, evidence, facts))
+    if (written) told.add(written.key)
+  }
+
+  const reportTakeovers = async (active: readonly Activity[]) => {
+    const own = new Set((await store.posts.list()).map(({ sessionId }) => sessionId))
+    const others = Map.groupBy(
+      active.filter(({ sessionId }) => !own.has(sessionId)),
+      ({ sessionId }) => sessionId,
+    )
+    if (others.size === 0 || roster.list().length === 0) return
+    await hear()
+    const agents = await attended()
+    for (const agent of agents) {
+      const done = others.get(agent.session.id)
+      if (!done) continue
+      const isGiven = done.some((one) => one.isGiven)
+      const { atMs } = done.at(-1)!
+      const firstSeenMs = (await store.sessions.byId(agent.session.id))?.createdAtMs ?? atMs
+      const seat = seatOf(agent)
+      for (const name of agent.teams) {
+        const team = roster.byName(name)
+        if (!team || alongside.has(name, seat)) continue
+        const mine = agents.filter(({ teams }) => teams.includes(name)).map(seatOf)
+        await consider(team, {
+          kind: "active",
+          seat,
+          firstSeenMs,
+          live: mine,
+          isGiven,
+          atMs,
+        })
+      }
+    }
+  }
+
+  const sweep = async () => {
+    for (const { sessionId, pid, processStart: start } of await store.routes.list(host)) {
+      if (processStart(pid) === start) continue
+      await store.transaction(async (tx) => {
+        await tx.routes.drop(sessionId, host, pid)
+        // Who said goodbye is dropped by that; this one died, or its terminal was closed.
+        if ((await tx.routes.ofSession(sessionId)).length > 0) return
+        const key = `gone:${sessionId}:${pid}:${start}`
+        await tx.journal.append([{ kind: "session.gone", sessionId, atMs: clock.nowMs(), data: { pid }, key }])
+      })
+    }
+  }
+
+  return {
+    hear: () => inTurn(hear),
+    look: () => inTurn(look),
+    reportTakeovers: (active) => inTurn(() => reportTakeovers(active)),
+    readName: (team) => inTurn(() => readName(team)),
+    async mayReturn(team, { session: { nativeId }, pid }) {
+      const own = await store.posts.byTeam(team)
+      const isWaitedFor = own && own.host === host && own.pid > 0 && !own.isTold && own.nativeId !== nativeId
+      return isWaitedFor === true && !isThere(own) && alongside.has(team, { nativeId, pid })
+    },
+    async run(signal) {
+      const bell = makeBell({ store, signal })
+      let nextLookMs = 0
+      await superviseLoop({
+        name: "session watch",
+        signal,
+        onTrouble: deps.onTrouble,
+        async round() {
+          await inTurn(hear)
+          if (performance.now() >= nextLookMs) {
+            await inTurn(look)
+            nextLookMs = performance.now() + LOOK_MS
+          }
+          if (await bell.wait(nextLookMs - performance.now())) await bell.pause(GATHER_MS)
+        },
+      })
+      bell.close()
+    },
+  }
+}
+
+const seatOf = ({ session, pid, processStart }: LiveAgent): Seat => ({
+  sessionId: session.id,
+  nativeId: session.nativeId,
+  pid,
+  processStart,
+})

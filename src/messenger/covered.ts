@@ -1,0 +1,33 @@
+import type { Delivery } from "../domain/delivery.ts"
+import { lanesOf, messageOf } from "../domain/message.ts"
+import type { Store } from "../domain/store.ts"
+import type { WaitNotice } from "../domain/wait-notice.ts"
+
+/** More than a person writes while a session is away. */
+const MOST_COVERED = 200
+
+/** What was written in the messenger and is covered by the notice, in order. */
+export async function coveredBy(
+  store: Pick<Store, "deliveries">,
+  { channel, sessionId, firstSeq, lastSeq }: Pick<WaitNotice, "channel" | "sessionId" | "firstSeq" | "lastSeq">,
+): Promise<Delivery[]> {
+  const found = await store.deliveries.ofLanes(lanesOf({ sessionId }), { last: MOST_COVERED })
+  return found.filter((one) => one.seq >= firstSeq && one.seq <= lastSeq && messageOf(one).origin?.channel === channel)
+}
+
+/** What waits for the session and was written in the messenger. */
+export async function waitingOf(
+  store: Pick<Store, "deliveries">,
+  { channel, sessionId }: Pick<WaitNotice, "channel" | "sessionId">,
+): Promise<Delivery[]> {
+  const wish = { states: ["queued"] as const, first: MOST_COVERED }
+  const found = await store.deliveries.ofLanes(lanesOf({ sessionId }), wish)
+  return found.filter((one) => messageOf(one).origin?.channel === channel)
+}
+
+/** From when on the notice may be sent: by then a message that can be delivered has arrived. */
+export async function waitDueAtMs(store: Pick<Store, "waitNotices">, id: string): Promise<number> {
+  const notice = await store.waitNotices.byId(id)
+  if (!notice || notice.endedAtMs !== null) return 0
+  return notice.afterMs === null ? Number.MAX_SAFE_INTEGER : notice.sinceMs + notice.afterMs
+}

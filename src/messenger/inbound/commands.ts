@@ -1,0 +1,165 @@
+import type { IncomingMessage } from "../../domain/channel.ts"
+import type { Messages } from "../../domain/messages.ts"
+import type { Resuming } from "../../domain/resuming.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Topic, Verbosity } from "../../domain/topic.ts"
+import type { Answers, AnswerWish } from "./answers.ts"
+import type { CommandFacts } from "./facts.ts"
+import type { Handled, Write } from "./handling.ts"
+import { startedWords } from "./resume-tap.ts"
+import type { Recipient, ToSession } from "./to-session.ts"
+import type { Known, Scope } from "./who.ts"
+
+export interface CommandDeps {
+  store: Store
+  messages: Pick<Messages, "interrupt">
+  resuming: Resuming
+  toSession: ToSession
+  facts: CommandFacts
+  answer: Answers
+  homeDir: string
+}
+
+export interface Commands {
+  run(message: IncomingMessage, from: CommandFrom): Promise<Handled>
+}
+
+export interface CommandFrom {
+  /** Whom it is about: the session of the topic, or the team of the group; nobody in particular elsewhere. */
+  to: Recipient | undefined
+  /** What may be shown and started there. */
+  scope: Scope
+  by: Known
+}
+
+/** What is offered when somebody types a slash. */
+export const COMMANDS = [
+  { name: "status", summary: "How it stands: the session of this topic, or all of them" },
+  { name: "sessions", summary: "Which sessions are live" },
+  { name: "queue", summary: "What waits for the agent" },
+  { name: "new", summary: "Start a session: /new <team or folder>" },
+  { name: "resume", summary: "Resume an ended session" },
+  { name: "stop", summary: "Press Esc: end the turn that runs" },
+  { name: "mute", summary: "Nothing of this topic makes a sound" },
+  { name: "unmute", summary: "What needs you makes a sound again" },
+  { name: "verbose", summary: "Tell everything, every tool too" },
+  { name: "normal", summary: "Tell what is said, and a line for each tool" },
+  { name: "quiet", summary: "Tell only what needs you" },
+  { name: "help", summary: "What there is" },
+] as const
+
+/** A path is none, nor is what somebody else wrote and is only handed on. */
+export const isCommand = ({ text, isEdit, files, forwardedFrom }: IncomingMessage) =>
+  !isEdit && files.length === 0 && forwardedFrom === null && /^\/\/?[a-z][\w:-]*(?:@\w+)?(?:\s|$)/i.test(text)
+
+interface Asked extends CommandFrom {
+  message: IncomingMessage
+  topic: Topic | undefined
+  rest: string
+}
+
+type Told = { outcome: string; words: string; writes?: Write[] } & Pick<AnswerWish, "buttons">
+
+/** What begins with a slash. Our own names go first; in a topic any other, and what has two slashes, is the agent's. */
+export function makeCommands(deps: CommandDeps): Commands {
+  const { store, messages, resuming, toSession, facts, answer } = deps
+
+  /** The session of the topic, or the one at the team's post. */
+  const sessionOf = async ({ topic, team }: Partial<Recipient> = {}) =>
+    topic ? topic.sessionId : ((team && (await store.posts.byTeam(team.name))?.sessionId) ?? null)
+
+  const change =
+    (change: { isMuted: boolean } | { verbosity: Verbosity }, words: string) =>
+    async ({ topic }: Asked): Promise<Told> =>
+      topic
+        ? { outcome: "changed", words, writes: [(tx) => tx.topics.change(topic.id, change)] }
+        : { outcome: "no topic", words: IN_A_TOPIC }
+
+  const own: Record<string, (asked: Asked) => Promise<Told | Handled>> = {
+    status: async ({ topic, scope }) => tell(await facts.status(topic, scope)),
+    sessions: async ({ scope }) => tell(await facts.sessions(scope)),
+    queue: async ({ topic, scope }) => tell(await facts.queue(topic, scope)),
+    help: async ({ to }) => tell(help(to)),
+    start: async ({ to }) => tell(help(to)),
+    pair: async () => tell("You are paired already."),
+    mute: change({ isMuted: true }, "This topic is now muted. /unmute turns sound back on."),
+    unmute: change({ isMuted: false }, "What needs you makes a sound again."),
+    verbose: change({ verbosity: "verbose" }, "Everything is shown here now, including every tool call."),
+    normal: change({ verbosity: "normal" }, "The conversation is shown here now, with a line per tool call."),
+    quiet: change({ verbosity: "quiet" }, "Only what needs you is shown here now."),
+
+    async stop({ message, to, by, rest }) {
+      // With words, they are said as soon as the turn has ended.
+      if (to && rest !== "") return toSession.say({ message, to, by, text: rest, priority: "stop" })
+      const sessionId = await sessionOf(to)
+      if (sessionId === null) return { outcome: "no topic", words: IN_A_TOPIC }
+      const result = await messages.interrupt(sessionId)
+      return result.interrupted ? tell("Stopped.") : tell(`Not stopped: ${result.reason}.`)
+    },
+
+    async new({ message, rest, scope }) {
+      const [only, other] = scope === "all" ? [] : scope
+      const team = rest === "" && other === undefined ? only : rest
+      if (rest === "" && team === undefined) return tell(await facts.startable(scope))
+      if (scope !== "all" && !scope.has(team!)) return tell(await facts.startable(scope))
+      const dir = rest.startsWith("~/") ? `${deps.homeDir}${rest.slice(1)}` : rest
+      const where = dir.startsWith("/") ? { dir } : { team: team! }
+      // Named by the message, so that it is started once.
+      const name = `throughline-new-${message.messageId}`
+      return tell(startedWords(await resuming.start(where, name)))
+    },
+
+    async resume({ topic, rest, scope }) {
+      if (rest === "" && topic?.sessionId) return tell(startedWords(await resuming.resume(topic.sessionId)))
+      if (rest === "") return { outcome: "listed", ...(await facts.ended(scope)) }
+      const [session, other] = await facts.byPrefix(rest, scope)
+      if (!session || other)
+        return tell(`${session ? "More than one session begins" : "No session begins"} with ${rest}.`)
+      return tell(startedWords(await resuming.resume(session.id)))
+    },
+  }
+
+  return {
+    async run(message, from) {
+      const { to, by } = from
+      const topic = to?.topic
+      const { name, rest, isAgents } = parsed(message.text)
+      const act = !isAgents && Object.hasOwn(own, name) ? own[name] : undefined
+      if (act) {
+        const told = await act({ ...from, message, topic, rest })
+        if ("kind" in told) return told
+        const { outcome, words, writes = [], buttons } = told
+        const write = answer(message, words, buttons ? { buttons } : {})
+        return { kind: "done", outcome: `/${name}: ${outcome}`, writes: [...writes, write] }
+      }
+      if (to) {
+        const text = `/${name}${rest === "" ? "" : ` ${rest}`}`
+        return toSession.say({ message, to, by, text, isCommand: true })
+      }
+      const words = `There is no /${name} here. ${help(to)}`
+      return { kind: "done", outcome: "an unknown command", writes: [answer(message, words)] }
+    },
+  }
+}
+
+/** `/name@bot rest`, or `//name rest` for the agent's own. */
+function parsed(text: string): { name: string; rest: string; isAgents: boolean } {
+  const [, slashes = "/", name = "", rest = ""] = /^(\/\/?)([\w:-]+)(?:@\w+)?\s*([\s\S]*)$/.exec(text) ?? []
+  const isAgents = slashes === "//"
+  return { name: isAgents ? name : (OWN_NAME.exec(name)?.[0].toLowerCase() ?? name), rest: rest.trim(), isAgents }
+}
+
+const OWN_NAME = new RegExp(`^(?:${[...COMMANDS.map(({ name }) => name), "start", "pair"].join("|")})$`, "i")
+
+function help(to: Recipient | undefined): string {
+  const lines = COMMANDS.map(({ name, summary }) => `/${name} – ${summary}`)
+  const where = to?.team
+    ? `What you write here goes to ${to.team.name}, pictures and files too. Any other /command is its agent's own.`
+    : to
+      ? "What you write here goes to this session's agent, pictures and files too. Any other /command is the agent's own; //status is its own /status."
+      : "What you write in a session's topic goes to its agent."
+  return [where, ...lines].join("\n")
+}
+
+const IN_A_TOPIC = "Write that in a session's topic."
+const tell = (words: string): Told => ({ outcome: "answered", words })

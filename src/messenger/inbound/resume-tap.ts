@@ -1,0 +1,23 @@
+import type { SessionId } from "../../domain/ids.ts"
+import { TAP, type TapHandler } from "../../domain/outgoing.ts"
+import type { Resuming, Started } from "../../domain/resuming.ts"
+
+/** The button below a session that ended: it goes on, and gets what waits for it. */
+export function makeResumeTap({ resume }: Pick<Resuming, "resume">): TapHandler {
+  return {
+    beginning: TAP.resume,
+    about: async (sessionId) => ({ sessionId: sessionId as SessionId, team: null }),
+    async tap(sessionId) {
+      const started = await resume(sessionId as SessionId)
+      return { text: startedWords(started), isAlert: !started.isUp || started.asks !== undefined }
+    },
+  }
+}
+
+export function startedWords(started: Started): string {
+  if (!started.isUp) return `Not started: ${started.why}.`
+  if (started.how === "running") return "It runs already."
+  const begun =
+    started.how === "resumed" ? "The session continues." : "A new session has started, with a topic of its own."
+  return started.asks === undefined ? begun : `${begun} It asks at its terminal: ${started.asks}`
+}

@@ -1,0 +1,46 @@
+import type { AgentConsole } from "../../domain/agent-console.ts"
+import { DELIVERY_STATES } from "../../domain/delivery.ts"
+import { promptHash } from "../../domain/ids.ts"
+import { pastedHash } from "../../domain/mail.ts"
+import { lanesOf, messageOf } from "../../domain/message.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Topic } from "../../domain/topic.ts"
+import type { Turn } from "../../domain/turn.ts"
+
+/** Messages further back are not what was said just now. */
+const LAST_MESSAGES = 50
+const NOT_QUEUED = DELIVERY_STATES.filter((state) => state !== "queued")
+/** The agent's clock and ours, and how long a paste may take to become a turn. */
+const BEFORE_MS = 5_000
+const AFTER_MS = 10 * 60 * 1000
+
+export interface EchoDeps {
+  channel: string
+  consoles: readonly AgentConsole[]
+  redact(text: string): string
+}
+
+/** Whether a prompt is what somebody wrote in the messenger: there it stands already, but not in a topic beside it. */
+export async function isEcho(
+  tx: Store,
+  turn: Turn,
+  { platform, teams, topic }: { platform: string; teams: readonly string[]; topic: Topic | undefined },
+  { channel, consoles, redact }: EchoDeps,
+): Promise<boolean> {
+  const lanes = [lanesOf({ sessionId: turn.sessionId }), ...teams.map((team) => lanesOf({ team }))].flat()
+  const said = promptHash(turn.text)
+  // However many wait behind it.
+  const waiting = await tx.deliveries.ofLanes(lanes, { states: ["queued"], first: LAST_MESSAGES })
+  const handedOver = await tx.deliveries.ofLanes(lanes, { states: NOT_QUEUED, last: LAST_MESSAGES })
+  for (const delivery of [...waiting, ...handedOver]) {
+    const { origin, text, team } = messageOf(delivery)
+    const beganMs = delivery.attemptStartedAtMs
+    const isBeside = team !== undefined && topic?.threadId != null && origin?.threadId !== topic.threadId
+    if (origin?.channel !== channel || beganMs === null) continue
+    if (turn.atMs < beganMs - BEFORE_MS || turn.atMs > beganMs + AFTER_MS) continue
+    // What is kept has no secrets in it.
+    const hashes = [promptHash(text), promptHash(redact(text)), pastedHash(delivery, platform, consoles)]
+    if (hashes.includes(said)) return !isBeside
+  }
+  return false
+}

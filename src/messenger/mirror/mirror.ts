@@ -1,0 +1,217 @@
+import type { SessionId } from "../../domain/ids.ts"
+import type { Follower, JournalEntry } from "../../domain/journal.ts"
+import type { Session } from "../../domain/session.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Roster } from "../../domain/team.ts"
+import type { Verbosity } from "../../domain/topic.ts"
+import type { Turn } from "../../domain/turn.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
+import { DAY_MS } from "../../lib/time.ts"
+import { needsNote } from "../render/notes.ts"
+import { type Afterword, afterwordOf, isLastWord, makeAfterwords, mayBeLast } from "./afterwards.ts"
+import { makeAttendance } from "./attendance.ts"
+import type { EchoDeps } from "./echo.ts"
+import { isUntold, makeEndTelling } from "./ends.ts"
+import { followChats } from "./following-chats.ts"
+import { tellBot, tellPermission, tellRestart } from "./news.ts"
+import { makeTelling } from "./telling.ts"
+import type { MirrorPlace } from "./topics.ts"
+import { makeTurnTelling } from "./turns.ts"
+import { makeWho } from "./who.ts"
+
+export const MIRROR = "reach.mirror"
+
+export interface MirrorSettings {
+  mirror: "all" | "teams" | "off"
+  verbosity: Verbosity
+  atEnd: "archive" | "keep" | "delete"
+  approvals: boolean
+}
+
+export interface MirrorDeps extends EchoDeps {
+  store: Store
+  clock: Clock
+  roster: Pick<Roster, "at" | "onChange">
+  settings: MirrorSettings
+  /** Where a session is told, or what is about none. Undefined while there is no such place: then it is not told later either. */
+  place(tx: Store, session?: Session): Promise<MirrorPlace | undefined>
+  /** Whether anything could be told now. */
+  hasPlace(tx: Store): Promise<boolean>
+  onTrouble(error: unknown, what: string): void
+}
+
+/** Tells in a messenger what happens in sessions. It writes down what is to be told, and never calls the messenger. */
+export interface Mirror {
+  follower: Follower
+  /** Before the follower runs for the first time: what the journal has by then is no news. */
+  begin(): Promise<void>
+  /** Tells what waits for a last word that does not come. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+const LOOK_MS = 250
+/** An approval request that is not sent by then has to wait. */
+const STUCK_MS = 5_000
+/** How far back ends are looked for that were not told when the daemon died. */
+const LOOK_BACK = 1_000
+/** What happened earlier is told in a topic that is there, but is no reason for one. */
+const NEWS_MS = 30 * 60 * 1000
+/** Nobody waits for what is older. */
+const OLD_MS = DAY_MS
+
+export function makeMirror(deps: MirrorDeps): Mirror {
+  const { store, clock, settings, roster } = deps
+  const attendance = makeAttendance()
+  const who = makeWho(settings.mirror, roster, attendance)
+  const telling = makeTelling({ clock, verbosity: settings.verbosity, place: deps.place })
+  const afterwords = makeAfterwords()
+  const tellEnd = makeEndTelling({ telling, who, afterwords, atEnd: settings.atEnd })
+  const tellTurns = makeTurnTelling({ ...deps, telling, who, afterwords, tellEnd, verbosity: settings.verbosity })
+
+  const onHook = async (tx: Store, entry: JournalEntry, session: Session) => {
+    const { data, atMs } = entry
+    if (typeof data.agent_id === "string") return
+    const event = String(data.event)
+    if (typeof data.start === "string" && data.start !== "compact") afterwords.goesOn(session.id, atMs)
+    const isNews = clock.nowMs() - atMs <= NEWS_MS
+    const type = event === "Notification" ? String(data.notification_type ?? "") : ""
+    if (!NEEDS.test(type) || !isNews || !(await who.isTold(tx, session))) return
+    const topic = await telling.ensure(tx, session)
+    if (topic && !(await isAsked(tx, session)))
+      await telling.note(tx, topic, `needs:${topic.id}:${entry.seq}`, needsNote(type), true)
+  }
+
+  /** An approval request says the same, and more; but not one that is stuck on its way, or was refused. */
+  const isAsked = async (tx: Store, { id }: Session): Promise<boolean> => {
+    if (!settings.approvals) return false
+    for (const permission of await tx.permissions.waiting()) {
+      if (permission.sessionId !== id) continue
+      const card = await tx.deliveries.byKey(`tg:card:${permission.id}`)
+      const isOnItsWay = card?.state === "queued" && clock.nowMs() - card.createdAtMs < STUCK_MS
+      if (card?.state === "done" || isOnItsWay) return true
+    }
+    return false
+  }
+
+  const take = async (tx: Store, entry: JournalEntry) => {
+    if (entry.kind.startsWith("bot.")) return tellBot(tx, deps, entry)
+    if (entry.kind.startsWith("permission.")) return tellPermission(tx, { telling, settings }, entry)
+    if (entry.sessionId === null || !KINDS.has(entry.kind)) return
+    const session = await tx.sessions.byId(entry.sessionId as SessionId)
+    if (!session) return
+    if (entry.kind === "hook.received") await onHook(tx, entry, session)
+    const word = afterwordOf(entry, clock.nowMs())
+    if (word) {
+      afterwords.add(word)
+      if (await hasLastWord(tx, word)) await tellEnd(tx, word)
+    } else if (entry.kind === "turns.kept") await tellTurns(tx, entry, session)
+    else if (entry.kind === "session.edge") {
+      const topic = await telling.find(tx, session)
+      if (topic) await telling.link(tx, session, topic)
+    } else if (entry.kind === "team.restarted" && (await who.isTold(tx, session)))
+      await tellRestart(tx, { telling, redact: deps.redact }, entry, session)
+  }
+
+  let hasLookedBack = false
+  const lookBack = async (tx: Store) => {
+    if (hasLookedBack) return
+    const position = await tx.journal.position(MIRROR)
+    await attendance.lookBack(tx, position)
+    const since = Math.max(0, position - LOOK_BACK)
+    const entries = (await tx.journal.after(since, LOOK_BACK)).filter(({ seq }) => seq <= position)
+    for (const entry of entries) {
+      const word = clock.nowMs() - entry.atMs <= NEWS_MS ? afterwordOf(entry, clock.nowMs()) : undefined
+      if (word && (await isUntold(tx, word, telling))) afterwords.add(word)
+      if (entry.sessionId !== null && typeof entry.data.start === "string")
+        afterwords.goesOn(entry.sessionId, entry.atMs)
+    }
+    hasLookedBack = true
+  }
+
+  /** Those that are kept in the store are told; the others, whose transaction came to nothing, are still to be told. */
+  const settle = async (tx: Store) => {
+    for (const word of afterwords.all()) {
+      if (word.toldAs === undefined) continue
+      if (await tx.deliveries.byKey(word.toldAs)) afterwords.remove(word)
+      else delete word.toldAs
+    }
+  }
+
+  return {
+    follower: {
+      name: MIRROR,
+      async after(entries, tx) {
+        for (const entry of entries) attendance.hear(entry)
+        if (settings.mirror === "off" || !(await deps.hasPlace(tx))) return
+        await lookBack(tx)
+        await settle(tx)
+        for (const entry of entries) if (clock.nowMs() - entry.atMs <= OLD_MS) await take(tx, entry)
+      },
+    },
+    async begin() {
+      if ((await store.journal.position(MIRROR)) === 0) await store.journal.advance(MIRROR, await store.journal.last())
+    },
+    async run(signal) {
+      let hasNewChats = true
+      const off = roster.onChange(() => {
+        hasNewChats = true
+      })
+      await superviseLoop({
+        name: "turn-end notices",
+        signal,
+        everyMs: LOOK_MS,
+        onTrouble: deps.onTrouble,
+        async round() {
+          const nowMs = clock.nowMs()
+          if (hasNewChats && settings.mirror !== "off") {
+            hasNewChats = false
+            await store.transaction((tx) => followChats(tx, telling, deps.channel))
+          }
+          if (hasLookedBack && !afterwords.all().some(({ dueAtMs }) => dueAtMs <= nowMs)) return
+          await store.transaction(async (tx) => {
+            await lookBack(tx)
+            await settle(tx)
+            for (const word of afterwords.all()) if (word.dueAtMs <= nowMs) await tellEnd(tx, word)
+          })
+        },
+      }).finally(off)
+    },
+  }
+}
+
+/** Whether the reply that it follows was told before it came: what the journal has of the session behind it is still to be. */
+async function hasLastWord(tx: Store, word: Afterword): Promise<boolean> {
+  if (word.kind !== "done") return false
+  const last = await tx.turns.ofSession(word.sessionId as SessionId, { limit: LAST_TURNS })
+  const begin = last.findLastIndex(({ kind }) => kind === "prompt")
+  const found =
+    word.replyHash === undefined
+      ? last.slice(-1).find((turn) => mayBeLast(word, turn))
+      : last.slice(begin + 1).find((turn) => isLastWord(word, turn))
+  if (!found || (word.replyHash === undefined && (await wasOver(tx, word, found)))) return false
+  const behind = await tx.journal.after(word.seq, BEHIND)
+  return !behind.some(
+    ({ kind, sessionId, data }) =>
+      kind === "turns.kept" && sessionId === word.sessionId && (data.seqs as number[]).includes(found.seq),
+  )
+}
+
+/** Whether an earlier end followed this reply: then the one that is waited for is another. */
+async function wasOver(tx: Store, word: Afterword, reply: Pick<Turn, "atMs">): Promise<boolean> {
+  const before = await tx.journal.after(Math.max(0, word.seq - BEHIND), BEHIND)
+  return before.some(
+    (entry) =>
+      entry.seq < word.seq &&
+      entry.sessionId === word.sessionId &&
+      entry.atMs >= reply.atMs &&
+      afterwordOf(entry, entry.atMs)?.kind === "done",
+  )
+}
+const BEHIND = 500
+/** Behind a reply there may be notices, and what was read out of order. */
+const LAST_TURNS = 10
+
+const KINDS = new Set(["hook.received", "turns.kept", "session.edge", "session.gone", "team.restarted"])
+/** That an agent has been idle for a minute was told when it was done. */
+const NEEDS = /^(?:permission_prompt|elicitation\w*|agent_needs_input)$/

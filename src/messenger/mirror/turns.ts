@@ -1,0 +1,92 @@
+import type { JournalEntry } from "../../domain/journal.ts"
+import type { Session } from "../../domain/session.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Topic, Verbosity } from "../../domain/topic.ts"
+import type { Turn } from "../../domain/turn.ts"
+import { DAY_MS } from "../../lib/time.ts"
+import { compactedNote } from "../render/notes.ts"
+import { type Afterword, type Afterwords, isBefore, isLastWord, mayBeLast } from "./afterwards.ts"
+import { type EchoDeps, isEcho } from "./echo.ts"
+import type { Telling } from "./telling.ts"
+import type { MirrorAudience } from "./who.ts"
+
+export interface MirrorTurnDeps extends EchoDeps {
+  telling: Telling
+  who: MirrorAudience
+  verbosity: Verbosity
+  afterwords: Afterwords
+  /** Tells that a turn, or a session, is over. */
+  tellEnd(tx: Store, word: Afterword): Promise<void>
+}
+
+/**
+ * What was kept so long after it was said comes from an import, and is no news. Where the session has a topic it is: the
+ * daemon was away.
+ */
+const NEWS_MS = 30 * 60 * 1000
+const NEWS_IN_TOPIC_MS = DAY_MS
+
+/** Tells what was said and done, in order, with what ended in between. */
+export function makeTurnTelling(deps: MirrorTurnDeps) {
+  const { telling, who, afterwords, tellEnd } = deps
+
+  const fresh = async (tx: Store, entry: JournalEntry, session: Session, withinMs: number): Promise<Turn[]> => {
+    // Counted with its turns: an import of old ones is not even read.
+    if (entry.atMs - session.updatedAtMs > withinMs) return []
+    const changed = new Set((entry.data.changed ?? []) as number[])
+    const seqs = ((entry.data.seqs ?? []) as number[]).filter((seq) => !changed.has(seq))
+    const turns = await tx.turns.bySeqs(seqs)
+    return turns
+      .filter((turn) => turn.supersededAtMs === null && !turn.isFallback && entry.atMs - turn.atMs <= withinMs)
+      .toSorted((a, b) => a.atMs - b.atMs || a.seq - b.seq)
+  }
+
+  const tell = async (tx: Store, topic: Topic, turn: Turn) => {
+    const key = `${topic.id}:${turn.seq}`
+    if (turn.kind === "reset") return telling.note(tx, topic, `turn:${key}`, compactedNote())
+    if (turn.kind === "tool_call" || turn.kind === "tool_result")
+      return telling.put(tx, topic, `line:${key}`, { kind: "line", topicId: topic.id, seq: turn.seq })
+    return telling.put(tx, topic, `turn:${key}`, { kind: "turn", topicId: topic.id, seq: turn.seq, isPing: false })
+  }
+
+  const ofSubagent = async (tx: Store, entry: JournalEntry, session: Session) => {
+    const edge = (await tx.sessions.edges(session.id)).find(({ kind }) => kind === "subagent")
+    const parent = edge && (await tx.sessions.byNative(edge.parentPlatform, edge.parentNativeId))
+    const topic = parent && (await telling.find(tx, parent))
+    if (topic?.verbosity !== "verbose" || !(await who.isTold(tx, parent!))) return
+    for (const turn of await fresh(tx, entry, session, NEWS_IN_TOPIC_MS))
+      if (turn.kind === "tool_call" || (turn.kind === "tool_result" && turn.isError)) await tell(tx, topic, turn)
+  }
+
+  return async (tx: Store, entry: JournalEntry, session: Session): Promise<void> => {
+    // In an import nearly all is old, and nothing more is asked about it.
+    if (entry.atMs - session.updatedAtMs > NEWS_IN_TOPIC_MS) return
+    if (session.isSubagent) return ofSubagent(tx, entry, session)
+    if (!(await who.isTold(tx, session))) return
+    let topic = await telling.find(tx, session)
+    const teams = who.teamsOf(session)
+    let last: Turn | undefined
+    for (const turn of await fresh(tx, entry, session, topic ? NEWS_IN_TOPIC_MS : NEWS_MS)) {
+      for (const word of afterwords.ofSession(session.id)) if (isBefore(word, turn)) await tellEnd(tx, word)
+      last = turn
+      if (isWanted(turn, topic?.verbosity ?? deps.verbosity)) {
+        const isOwn =
+          turn.kind === "prompt" && (await isEcho(tx, turn, { platform: session.platform, teams, topic }, deps))
+        if (!isOwn) topic ??= await telling.ensure(tx, session)
+        if (!isOwn && topic) await tell(tx, topic, turn)
+      }
+      const [word] = afterwords.ofSession(session.id).filter(({ toldAs }) => toldAs === undefined)
+      if (word && isLastWord(word, turn)) await tellEnd(tx, word)
+    }
+    const [word] = afterwords.ofSession(session.id).filter(({ toldAs }) => toldAs === undefined)
+    if (word && word.replyHash === undefined && mayBeLast(word, last)) await tellEnd(tx, word)
+    if (topic) await telling.rename(tx, session, topic, String(entry.seq))
+  }
+}
+
+function isWanted({ kind, text, isError }: Turn, verbosity: Verbosity): boolean {
+  if (verbosity === "quiet" || (text.trim() === "" && !kind.startsWith("tool") && kind !== "reset")) return false
+  if (kind === "reasoning") return verbosity === "verbose"
+  if (kind === "tool_result") return isError || verbosity === "verbose"
+  return kind !== "summary"
+}

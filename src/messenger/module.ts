@@ -1,0 +1,283 @@
+import type { Channel, ChannelSelf, ChannelTrouble, ChatLook, Told } from "../domain/channel.ts"
+import type { BotState, Hold, Person, TeamPerson } from "../domain/channel-store.ts"
+import type { DeliveryState } from "../domain/delivery.ts"
+import { Failure } from "../domain/failure.ts"
+import type { SessionId } from "../domain/ids.ts"
+import { plain } from "../domain/rich-text.ts"
+import type { Store } from "../domain/store.ts"
+import type { Roster } from "../domain/team.ts"
+import { TOPIC_STATES, type TopicState } from "../domain/topic.ts"
+import type { Clock } from "../lib/clock.ts"
+import { makeTeamChats, type TeamChatNow } from "./team-chats.ts"
+
+/** Where the owner asks about the bot, tries it, and says who may talk to sessions. */
+export interface BotRoom {
+  /** What is kept, without asking the messenger. */
+  facts(): Promise<BotFacts>
+  /** What the messenger says of the bot and its chat. */
+  look(): Promise<BotLook>
+  /** Sends a message to each place, and makes and removes a topic there. */
+  test(): Promise<Tried[]>
+  /** A code by which somebody becomes known when they send it to the bot: everywhere, or in the chat of one team. */
+  pair(team?: string): Promise<{ code: string; expiresAtMs: number }>
+  /** The name of the place where the session can be talked to. */
+  topicOf(sessionId: SessionId): Promise<string | undefined>
+  people(): Promise<Allowed[]>
+  /** Of those who were paired. */
+  remove(userId: string): Promise<void>
+  /** Of a team that is no more: the next of that name must not have its people. */
+  removeTeam(team: string): Promise<void>
+}
+
+export interface BotFacts {
+  /** Absent where there is no token. */
+  bot?: { id: string; state: BotState | "new"; why: string | null; sinceMs: number | null }
+  chatId: string | null
+  /** What the configuration calls the group that became another one. */
+  movedFrom: string | null
+  people: number
+  topics: Record<TopicState, number>
+  /** What is still to be sent, what was never taken, and what may or may not have arrived. */
+  waiting: number
+  failed: number
+  uncertain: number
+  /** Why nothing, or no topic, goes to a chat for now. */
+  holds: Hold[]
+  /** Topics of which one more may have been made than is known. */
+  doubts: { name: string; count: number; atMs: number }[]
+}
+
+export interface BotLook {
+  self?: ChannelSelf
+  chat?: ChatLook
+  trouble?: string
+  /** The same of each team's chat. */
+  teamChats: (TeamChatNow & { chat?: ChatLook; trouble?: string })[]
+}
+
+export interface Tried {
+  chatId: string
+  what: string
+  ok: boolean
+  detail: string
+}
+
+export interface Allowed {
+  userId: string
+  name: string | null
+  /** Null for those whom the configuration names. */
+  pairedAtMs: number | null
+  /** The one whose chat they may act in; null for everywhere. */
+  team: string | null
+}
+
+export interface BotDeps {
+  store: Store
+  clock: Clock
+  /** Absent where there is no token. */
+  channel?: Channel | undefined
+  channelId: string
+  botId?: string | undefined
+  /** This machine's name. */
+  host: string
+  settings: { chat?: string | undefined; users: readonly string[] }
+  roster: Pick<Roster, "list" | "byName" | "at">
+  pairing: {
+    issue(team?: string): Promise<{ code: string; expiresAtMs: number }>
+    list(): Promise<Person[]>
+    ofTeams(): Promise<TeamPerson[]>
+    remove(userId: string): Promise<boolean>
+    removeTeam(team: string): Promise<void>
+  }
+}
+
+/** A person waits for the answer. */
+const LOOK_MS = 10_000
+
+export function makeBotRoom({
+  store,
+  channel,
+  channelId,
+  botId,
+  settings,
+  roster,
+  pairing,
+  clock,
+  host,
+}: BotDeps): BotRoom {
+  const chats = makeTeamChats({ roster, channel: channelId, chat: settings.chat })
+
+  const open = (): Channel => {
+    if (!channel) throw new Failure("channel_off", "there is no bot: no token is set")
+    return channel
+  }
+  const people = async (): Promise<Allowed[]> => {
+    const paired = await pairing.list()
+    const named = settings.users.filter((userId) => !paired.some((person) => person.userId === userId))
+    return [
+      ...named.map((userId) => ({ userId, name: null, pairedAtMs: null, team: null })),
+      ...paired.map(({ userId, name, pairedAtMs }) => ({ userId, name, pairedAtMs, team: null })),
+      ...roster
+        .list()
+        .flatMap(({ name: team, chat }) =>
+          (chat?.users ?? []).map((userId) => ({ userId, name: null, pairedAtMs: null, team })),
+        ),
+      ...(await pairing.ofTeams()).map(({ userId, name, pairedAtMs, team }) => ({ userId, name, pairedAtMs, team })),
+    ]
+  }
+  const group = async () => (settings.chat === undefined ? undefined : store.topics.chatNow(channelId, settings.chat))
+  /** The group, or else the private chat of the first who may. */
+  const chatOf = async (): Promise<string | undefined> => {
+    if (settings.chat !== undefined) return group()
+    const paired = await pairing.list()
+    return settings.users[0] ?? paired.find(({ chatId }) => chatId !== null)?.chatId ?? paired[0]?.userId
+  }
+
+  /** Not those of a group that became another one: nothing is sent there any more. A team's group may well have no topics. */
+  const currentHolds = async (): Promise<Hold[]> => {
+    if (botId === undefined) return []
+    const current: Hold[] = []
+    const main = await group()
+    const ofTeams = (await chats.list(store)).filter(({ chatId }) => chatId !== main)
+    for (const hold of await store.holds.list(`${channelId}:${botId}`)) {
+      const chatId = hold.key.split(":")[2]
+      if (hold.kind === "no_topics" && ofTeams.some((one) => one.chatId === chatId)) continue
+      if (chatId === undefined || (await store.topics.chatNow(channelId, chatId)) === chatId) current.push(hold)
+    }
+    return current
+  }
+
+  return {
+    async facts() {
+      const topics = await store.topics.list({ channel: channelId })
+      const kept = botId === undefined ? undefined : await store.bots.byId(`${channelId}:${botId}`)
+      const counts = await store.deliveries.counts(channelId)
+      const chatId = (await group()) ?? null
+      const sum = (state: DeliveryState) => counts.reduce((all, one) => all + (one.state === state ? one.count : 0), 0)
+      return {
+        ...(botId === undefined
+          ? {}
+          : {
+              bot: {
+                id: botId,
+                state: kept?.state ?? "new",
+                why: kept?.why ?? null,
+                sinceMs: kept?.sinceMs ?? null,
+              },
+            }),
+        chatId,
+        movedFrom: settings.chat === undefined || settings.chat === chatId ? null : settings.chat,
+        people: (await people()).length,
+        topics: Object.fromEntries(
+          TOPIC_STATES.map((state) => [state, topics.filter((topic) => topic.state === state).length]),
+        ) as Record<TopicState, number>,
+        waiting: sum("queued"),
+        failed: sum("failed"),
+        uncertain: sum("uncertain"),
+        holds: await currentHolds(),
+        doubts: topics
+          .filter(({ doubts }) => doubts > 0)
+          .map(({ name, doubts, makingAtMs, createdAtMs }) => ({
+            name,
+            count: doubts,
+            atMs: makingAtMs ?? createdAtMs,
+          })),
+      }
+    },
+    async look() {
+      const signal = AbortSignal.timeout(LOOK_MS)
+      const self = await open().self(signal)
+      if (!self.ok) return { trouble: wordsOf(self.trouble), teamChats: await chats.list(store) }
+      const seen = async (chatId: string) => {
+        const chat = await open().look(chatId, signal)
+        return chat.ok ? { chat: chat.value } : { trouble: wordsOf(chat.trouble) }
+      }
+      const chatId = await chatOf()
+      const teamChats: BotLook["teamChats"] = []
+      for (const one of await chats.list(store)) teamChats.push({ ...one, ...(await seen(one.chatId)) })
+      return { self: self.value, ...(chatId === undefined ? {} : await seen(chatId)), teamChats }
+    },
+    async test() {
+      const at = open()
+      const chatId = await chatOf()
+      const teamChats = (await chats.list(store)).filter((one) => one.chatId !== chatId)
+      if (chatId === undefined && teamChats.length === 0)
+        throw new Failure("channel_off", "nowhere to send to: no group is configured and nobody is paired")
+      const text = `Throughline on ${host} can write here (${new Date(clock.nowMs()).toISOString()}).`
+      const steps = chatId === undefined ? [] : await tried(at, chatId, text)
+      for (const one of teamChats) steps.push(...(await triedTeam(at, one, text)))
+      return steps
+    },
+    async topicOf(sessionId) {
+      const topics = await store.topics.ofSession(sessionId)
+      return topics.find(({ state, threadId }) => state === "open" && threadId !== null)?.name
+    },
+    async pair(team) {
+      open()
+      const found = team === undefined ? undefined : roster.byName(team)
+      if (team !== undefined && !found?.chat)
+        throw new Failure(
+          "bad_input",
+          found ? `${team} has no chat of its own: set teams.${team}.chat first` : `there is no team ${team}`,
+          { parameter: "team" },
+        )
+      return pairing.issue(team)
+    },
+    people,
+    async remove(userId) {
+      const team = roster.list().find(({ chat }) => chat?.users.includes(userId))
+      const key = settings.users.includes(userId) ? "telegram.users" : team && `teams.${team.name}.chat.users`
+      if (key !== undefined)
+        throw new Failure("bad_input", `userId ${userId} is in ${key} of the configuration: remove it there`, {
+          parameter: "userId",
+        })
+      if (!(await pairing.remove(userId)))
+        throw new Failure("bad_input", `no paired person has userId ${userId}`, { parameter: "userId" })
+    },
+    removeTeam: pairing.removeTeam,
+  }
+}
+
+const TEST_TOPIC = "Throughline test"
+
+async function tried(channel: Channel, chatId: string, text: string): Promise<Tried[]> {
+  const steps: Tried[] = []
+  const step = <T>(what: string, told: Told<T>, detail: (value: T) => string): T | undefined => {
+    steps.push({ chatId, what, ok: told.ok, detail: told.ok ? detail(told.value) : wordsOf(told.trouble) })
+    return told.ok ? told.value : undefined
+  }
+  const said = (value: { messageId: number }) => `message ${value.messageId}`
+  step("a message", await channel.send({ chatId, threadId: null }, { body: plain(text) }), said)
+  const topic = step("a topic", await channel.makeTopic(chatId, TEST_TOPIC), ({ threadId }) => `topic ${threadId}`)
+  if (topic === undefined) return steps
+  const place = { chatId, threadId: topic.threadId }
+  step("a message in it", await channel.send(place, { body: plain(text), isSilent: true }), said)
+  step("the topic removed again", await channel.removeTopic(place), () => "it is gone")
+  return steps
+}
+
+/** Topics are made where sessions get some. */
+async function triedTeam(channel: Channel, { chatId, threads, teams }: TeamChatNow, text: string): Promise<Tried[]> {
+  const names = teams.join(", ")
+  if (threads.length === 0) {
+    const look = await channel.look(chatId)
+    if (look.ok && look.value.hasTopics)
+      return (await tried(channel, chatId, text)).map((step) => ({ ...step, what: `${names}: ${step.what}` }))
+  }
+  const steps: Tried[] = []
+  for (const threadId of threads.length === 0 ? [null] : threads) {
+    const told = await channel.send({ chatId, threadId }, { body: plain(text) })
+    const what = `${names}: a message${threadId === null ? "" : ` in thread ${threadId}`}`
+    const isThere = told.ok && told.value.threadId === threadId
+    const elsewhere = "it went to the chat: topics are off in it"
+    const said = told.ok ? (isThere ? `message ${told.value.messageId}` : elsewhere) : wordsOf(told.trouble)
+    steps.push({ chatId, what, ok: isThere, detail: said })
+  }
+  return steps
+}
+
+/** A trouble as a person is told of it. */
+export function wordsOf(trouble: ChannelTrouble): string {
+  if (trouble.kind === "wait") return `it asks to wait ${Math.ceil(trouble.forMs / 1000)} s`
+  return trouble.kind === "unchanged" ? "it is like that already" : trouble.why
+}

@@ -1,0 +1,200 @@
+import type { ChannelCan } from "../../domain/channel.ts"
+import type { Delivery } from "../../domain/delivery.ts"
+import type { Outgoing } from "../../domain/outgoing.ts"
+import { plain, type RichText } from "../../domain/rich-text.ts"
+import type { Store } from "../../domain/store.ts"
+import { type Job, MOST_TOGETHER } from "./desk.ts"
+import { isFresh, outgoingOf, type Progress } from "./progress.ts"
+import type { RenderedPart, Rendering } from "./rendering.ts"
+import { cutText, HEAD_UNITS, joined } from "./words.ts"
+
+/** What a job is sent as: by itself, or with those that wait behind it, so that nothing is dropped when little may be sent. */
+export interface Folded extends Pick<Progress, "fold" | "with"> {
+  /** Undefined where nothing is left to say. A trail has none: it is made of `lines`. */
+  parts: RenderedPart[] | undefined
+  /** The turns that a trail begins with. */
+  lines: number[]
+}
+
+/** More messages than that, and they are one file. */
+const MOST_MERGED = 3
+const MOST_OF_THE_LAST = 600
+const FEW = 5
+
+export interface FoldDeps {
+  store: Store
+  can: ChannelCan
+  rendering: Rendering
+}
+
+export function makeFolding({ store, can, rendering }: FoldDeps) {
+  /** The job's own, and what comes after it. */
+  const waitingWith = async ({ delivery: { lane, seq } }: Job) =>
+    (await store.deliveries.ofLanes([lane], { states: ["queued"], first: MOST_TOGETHER })).filter(
+      (one) => one.seq >= seq,
+    )
+
+  /** What is said of one: the words of a line, or the parts of anything else. */
+  const pieceOf = async (outgoing: Outgoing): Promise<RenderedPart[]> => {
+    if (outgoing.kind !== "line") return (await rendering.parts(outgoing)) ?? []
+    const line = await rendering.line(outgoing.seq)
+    return line === undefined ? [] : [{ body: plain(line), isSilent: true }]
+  }
+
+  const again = async (job: Job): Promise<Folded> => {
+    const { fold, with: others } = job.progress
+    if (fold === "one") return { fold, with: [], parts: await rendering.parts(job.outgoing), lines: [] }
+    const members = (await waitingWith(job)).filter(({ seq }) => seq === job.delivery.seq || others.includes(seq))
+    if (fold === "trail") return { fold, with: others, parts: [], lines: members.flatMap(seqOfLine) }
+    const pieces: Piece[] = []
+    for (const member of members) {
+      const outgoing = outgoingOf(member)
+      pieces.push({ seq: member.seq, outgoing, parts: await pieceOf(outgoing) })
+    }
+    const part = fold === "merged" ? merged(pieces) : asFile(pieces)
+    return { fold, with: others, parts: part && [part], lines: [] }
+  }
+
+  return {
+    /** `left` is how many messages may be sent in this minute. */
+    async fold(job: Job, left: number): Promise<Folded> {
+      if (!isFresh(job.progress)) return again(job)
+      const { outgoing } = job
+      const alone = async (): Promise<Folded> => ({
+        fold: "one",
+        with: [],
+        parts: await rendering.parts(outgoing),
+        lines: [],
+      })
+      // It has nothing to say but what ended with it.
+      if (outgoing.kind === "trail") return { fold: "one", with: [], parts: undefined, lines: [] }
+      if (!isFoldable(outgoing)) return alone()
+      const run = until(await waitingWith(job), (one) => !isFoldable(outgoingOf(one)))
+      const lines = until(run, (one) => outgoingOf(one).kind !== "line")
+      const trail = (): Folded => ({
+        fold: "trail",
+        with: lines.slice(1).map(({ seq }) => seq),
+        parts: [],
+        lines: lines.flatMap(seqOfLine),
+      })
+      const isAllLines = lines.length === run.length
+      if (isAllLines || messagesOf(run) <= left) return outgoing.kind === "line" ? trail() : alone()
+
+      const pieces: Piece[] = []
+      for (const one of run) {
+        const said = outgoingOf(one)
+        const parts = await pieceOf(said)
+        // What has a file of its own is sent by itself.
+        if (parts.some((part) => part.file ?? part.buttons)) break
+        pieces.push({ seq: one.seq, outgoing: said, parts })
+      }
+      if (pieces.length <= 1) return outgoing.kind === "line" ? trail() : alone()
+      const { count, first } = packed(pieces, can.maxTextUnits - HEAD_UNITS)
+      const isFile = count > MOST_MERGED
+      const taken = isFile ? pieces : first
+      if (!isFile && taken.length <= 1) return outgoing.kind === "line" ? trail() : alone()
+      const part = isFile ? asFile(taken) : merged(taken)
+      return {
+        fold: isFile ? "file" : "merged",
+        with: taken.slice(1).map(({ seq }) => seq),
+        parts: part && [part],
+        lines: [],
+      }
+    },
+    /** The lines that wait at the head of the lane. */
+    async lines(job: Job): Promise<{ others: number[]; seqs: number[] }> {
+      const lines = until(await waitingWith(job), (one) => outgoingOf(one).kind !== "line")
+      return { others: lines.slice(1).map(({ seq }) => seq), seqs: lines.flatMap(seqOfLine) }
+    },
+    /** Whether something else than lines waits at the end of the lane. It is asked often, and so looks at few. */
+    async isMoreThanLines({ delivery: { lane } }: Job): Promise<boolean> {
+      const last = await store.deliveries.ofLanes([lane], { states: ["queued"], last: FEW })
+      return last.some((one) => outgoingOf(one).kind !== "line")
+    },
+    /** Whether a later one of the lane says something newer of the same message. */
+    async isOutdated(job: Job): Promise<boolean> {
+      const { outgoing, delivery } = job
+      if (outgoing.kind === "waited")
+        return (await waitingWith(job)).some(({ seq, payload }) => seq > delivery.seq && payload.kind === "waited")
+      if (outgoing.kind !== "receipt") return false
+      return (await waitingWith(job)).some((one) => {
+        const other = outgoingOf(one)
+        return one.seq > delivery.seq && other.kind === "receipt" && other.messageId === outgoing.messageId
+      })
+    },
+  }
+}
+
+interface Piece {
+  seq: number
+  outgoing: Outgoing
+  parts: RenderedPart[]
+}
+
+const isFoldable = (outgoing: Outgoing) =>
+  outgoing.kind === "turn" || outgoing.kind === "line" || (outgoing.kind === "note" && !outgoing.buttons)
+
+const seqOfLine = (delivery: Delivery) => {
+  const outgoing = outgoingOf(delivery)
+  return outgoing.kind === "line" ? [outgoing.seq] : []
+}
+
+/** How many messages they would be if each were sent by itself; neighbouring lines are one. */
+const messagesOf = (run: Delivery[]) =>
+  run.filter((one, index) => {
+    const isLine = (at: Delivery | undefined) => at !== undefined && outgoingOf(at).kind === "line"
+    return !(isLine(one) && isLine(run[index - 1]))
+  }).length
+
+/** How many messages they are when each is filled, and which of them are the first one. */
+function packed(pieces: Piece[], maxUnits: number): { count: number; first: Piece[] } {
+  let [count, units] = [1, 0]
+  let first = pieces
+  for (const [index, { parts }] of pieces.entries()) {
+    const length = parts.reduce((sum, { body }) => sum + body.text.length, 0)
+    const isOver = parts.length > 1 || (units > 0 && units + 2 + length > maxUnits)
+    if (isOver && index > 0) {
+      if (count === 1) first = pieces.slice(0, index)
+      count += Math.max(1, parts.length)
+      units = length
+    } else {
+      if (parts.length > 1) count += parts.length - 1
+      units += length + 2
+    }
+  }
+  return { count, first }
+}
+
+function merged(pieces: Piece[]): RenderedPart | undefined {
+  const said = pieces.filter(({ parts }) => parts.length > 0)
+  if (said.length === 0) return undefined
+  let body: RichText | undefined
+  for (const [index, piece] of said.entries()) {
+    const own = joined(bodiesOf(piece), "\n")
+    const areLines = piece.outgoing.kind === "line" && said[index - 1]?.outgoing.kind === "line"
+    body = body ? joined([body, own], areLines ? "\n" : "\n\n") : own
+  }
+  return { body: body!, isSilent: said.every(({ parts }) => parts.every(({ isSilent }) => isSilent)) }
+}
+
+/** All of it in order in a file, and the last that was said under it. */
+function asFile(pieces: Piece[]): RenderedPart | undefined {
+  const all = merged(pieces)
+  if (!all) return undefined
+  const tools = pieces.filter(({ outgoing }) => outgoing.kind === "line").length
+  const last = pieces.findLast(({ outgoing, parts }) => outgoing.kind !== "line" && parts.length > 0)
+  const summary = `More was said than could be sent: ${pieces.length - tools} messages and ${tools} tools, in order, are in the file.`
+  const preview = last ? `\nThe last one:\n\n${cutText(bodiesOf(last)[0]!.text, MOST_OF_THE_LAST)}` : ""
+  return {
+    body: plain(summary + preview),
+    file: { name: "meanwhile.md", bytes: Buffer.from(`${all.body.text}\n`) },
+    isSilent: all.isSilent,
+  }
+}
+
+const bodiesOf = ({ parts }: Piece) => parts.map(({ body }) => body)
+
+function until<T>(list: T[], isOver: (one: T) => boolean): T[] {
+  const at = list.findIndex(isOver)
+  return at < 0 ? list : list.slice(0, at)
+}

@@ -1,0 +1,253 @@
+import type { Channel, ChannelPost, ChannelTrouble, Place } from "../../domain/channel.ts"
+import { chatLane } from "../../domain/outgoing.ts"
+import { plain } from "../../domain/rich-text.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Topic, Trail } from "../../domain/topic.ts"
+import type { Clock } from "../../lib/clock.ts"
+import type { ChatBudget } from "./budget.ts"
+import type { Job, OutboxDesk } from "./desk.ts"
+import type { FlatChats } from "./flat.ts"
+import type { Folded, makeFolding } from "./fold.ts"
+import { doubted, type Progress } from "./progress.ts"
+import type { RenderedPart, Rendering } from "./rendering.ts"
+import type { TopicLife } from "./topics.ts"
+import { trailBody, trailFile } from "./trail.ts"
+import type { Undeliverable } from "./undeliverable.ts"
+import { HEAD_UNITS, labelOf, postOf } from "./words.ts"
+
+/** Where a job is about, and how much may go there. */
+export interface JobPlace {
+  place: Place
+  topic: Topic | undefined
+  /** The chat has no topics: what is said there names its session. */
+  isFlat: boolean
+  budget: ChatBudget
+}
+
+export interface SayingDeps {
+  store: Store
+  clock: Clock
+  channel: Channel
+  desk: OutboxDesk
+  rendering: Rendering
+  folding: ReturnType<typeof makeFolding>
+  life: TopicLife
+  flat: FlatChats
+  undeliverable: Undeliverable
+  onTrouble(error: unknown, what: string): void
+}
+
+/** Sends what is next of a job: one message, and what it leads to is written with that it has arrived. */
+export function makeSaying(deps: SayingDeps) {
+  const { store, clock, channel, desk, rendering, folding, life, flat, undeliverable, onTrouble } = deps
+  const { can } = channel
+
+  const send = async (
+    job: Job,
+    at: JobPlace,
+    part: RenderedPart,
+    about: Partial<Progress>,
+    onSent: (messageId: number) => Promise<void>,
+  ): Promise<ChannelTrouble | undefined> => {
+    const { place, topic, budget } = at
+    const { form, doubts } = job.progress
+    const label = topic && labelOf(topic.name)
+    const quiet = { ...part, isSilent: part.isSilent || topic?.isMuted === true }
+    const how = { form, isRepeat: doubts > 0 }
+    const post = postOf(quiet, can, { ...how, label: at.isFlat ? label : undefined })
+    const isBegun = await desk.begin(job, { ...about, isUnderWay: true }, (tx) => budget.spend(tx, "send"))
+    if (!isBegun) return NO_NEWS
+    const told = await channel.send(place, { ...post, ...replyOf(job) })
+    budget.arrived("send")
+    if (!told.ok) return sendTrouble(job, topic, told.trouble)
+    await onSent(told.value.messageId)
+    if ((await flat.landed(place, told.value)) && label && !at.isFlat)
+      await relabel(at, told.value.messageId, postOf(quiet, can, { ...how, label }))
+    return undefined
+  }
+
+  /** The first one that landed outside of its topic did not say whose it is. */
+  const relabel = async ({ place, budget }: JobPlace, messageId: number, { body, buttons, file }: ChannelPost) => {
+    if (file) return
+    await store.transaction((tx) => budget.spend(tx, "edit"))
+    const told = await channel.edit(place, messageId, { body, ...(buttons ? { buttons } : {}) })
+    budget.arrived("edit")
+    if (!told.ok) onTrouble(told.trouble, `message ${messageId} does not name its session`)
+  }
+
+  /** What the chat must know is handed on. */
+  const sendTrouble = async (
+    job: Job,
+    topic: Topic | undefined,
+    trouble: ChannelTrouble,
+  ): Promise<ChannelTrouble | undefined> => {
+    if (trouble.kind === "unclear") {
+      await desk.note(job, doubted(job.progress))
+      return trouble
+    }
+    if (trouble.kind === "refused" || trouble.kind === "gone") {
+      const { form } = job.progress
+      onTrouble(
+        new Error(trouble.why),
+        `${job.delivery.key} was refused${form < 2 ? ", and is tried in another form" : ""}`,
+      )
+      if (form === 2) return (await undeliverable.giveUp(job, topic, trouble.why)) ?? NO_NEWS
+      await desk.note(job, { isUnderWay: false, form: form === 0 ? 1 : 2 })
+      return NO_NEWS
+    }
+    await desk.note(job, { isUnderWay: false })
+    if (trouble.kind === "topic_closed" || trouble.kind === "topic_gone") return topicTrouble(job, topic, trouble)
+    return trouble
+  }
+
+  const topicTrouble = async (
+    job: Job,
+    topic: Topic | undefined,
+    trouble: Extract<ChannelTrouble, { kind: "topic_closed" | "topic_gone" }>,
+  ): Promise<ChannelTrouble | undefined> => {
+    if (!topic) return outsideOfTopics(job, trouble.why)
+    if (topic.sharedThreadId !== null) return outsideOfThread(job, topic, trouble.why)
+    if (trouble.kind === "topic_closed")
+      await store.topics.change(topic.id, { state: "closed" }, ["open"], topic.chatId)
+    else {
+      const gone = job.progress.gone + 1
+      await desk.note(job, { gone })
+      if (gone > MOST_GONE) return { kind: "no_topics", why: trouble.why }
+      await life.remake(topic)
+    }
+    return NO_NEWS
+  }
+
+  /** Only a person can open the thread again, or name another; what is to be said does not wait for that. */
+  const outsideOfThread = async (job: Job, { chatId, sharedThreadId }: Topic, why: string): Promise<ChannelTrouble> => {
+    if (job.progress.isOutside) return { kind: "no_rights", why }
+    const words = `⚠️ Thread ${sharedThreadId} of this chat cannot be written to (${why}). Messages for it come here until it is open again, or its team's chat.thread is another one.`
+    const key = `${channel.id}:thread:${chatId}:${sharedThreadId}`
+    const payload = { kind: "answer" as const, chatId, threadId: null, body: plain(words) }
+    const row = { key, lane: chatLane(chatId), channel: channel.id, payload, repeatable: false }
+    await desk.note(job, { isOutside: true }, (tx) => tx.deliveries.enqueue(row, clock.nowMs()))
+    return NO_NEWS
+  }
+
+  /** An answer in a topic that is closed or gone is said in the chat itself. */
+  const outsideOfTopics = async (job: Job, why: string): Promise<ChannelTrouble> => {
+    const { outgoing } = job
+    if ("threadId" in outgoing && outgoing.threadId !== null) {
+      job.outgoing = { ...outgoing, threadId: null }
+      await desk.note(job, {})
+    } else return (await undeliverable.giveUp(job, undefined, why)) ?? NO_NEWS
+    return NO_NEWS
+  }
+
+  const partSent = async (job: Job, at: JobPlace, parts: number, messageId: number) => {
+    const { outgoing, progress } = job
+    const also = async (tx: Store) => {
+      await at.budget.save(tx, "send")
+      if (at.topic)
+        await tx.topics.change(at.topic.id, { usedAtMs: clock.nowMs(), ...(endsTrail(job) && { trail: null }) })
+      // Of several it is the last one that has the buttons.
+      if (outgoing.kind === "card")
+        await tx.cards.put({ permissionId: outgoing.permissionId, channel: channel.id, ...at.place, messageId })
+      if (outgoing.kind === "waiting") await tx.waitNotices.sent(outgoing.noticeId, messageId)
+      await remember(tx, at, messageId)
+    }
+    const done = progress.done + 1
+    if (done < parts) return desk.note(job, { done, isUnderWay: false, doubts: 0, form: 0 }, also)
+    return desk.settle(job, "done", null, also)
+  }
+
+  /** So that a reply to it finds its session where there is no topic. */
+  const remember = async (tx: Store, { place, topic }: JobPlace, messageId: number) => {
+    if (!topic) return
+    const said = { channel: channel.id, chatId: place.chatId, messageId, topicId: topic.id, atMs: clock.nowMs() }
+    await tx.topics.remember(said)
+  }
+
+  const beginTrail = async (job: Job, at: JobPlace, { lines, ...about }: Folded) => {
+    const isRepeat = job.progress.doubts > 0
+    const shown = await trailBody(
+      { seqs: lines },
+      rendering.line,
+      can.maxTextUnits - (at.isFlat ? HEAD_UNITS : MARK_UNITS),
+    )
+    const settle = async (trail?: Trail) => {
+      await desk.settle(job, "done", shown ? null : NOTHING_LEFT, async (tx) => {
+        await at.budget.save(tx, "send")
+        if (!trail || !at.topic) return
+        await tx.topics.change(at.topic.id, { trail, usedAtMs: clock.nowMs() }, undefined, at.topic.chatId)
+        await remember(tx, at, trail.messageId)
+      })
+    }
+    const progress = { fold: about.fold, with: about.with, isTrailFile: false }
+    if (!shown || job.progress.done > 0) {
+      job.progress = { ...job.progress, ...progress }
+      await settle()
+      return NO_NEWS
+    }
+    return send(job, at, { body: shown.body, isSilent: true }, progress, (messageId) =>
+      settle({ messageId, seqs: lines, cut: shown.cut, ...(isRepeat ? { isRepeat } : {}) }),
+    )
+  }
+
+  return {
+    async say(job: Job, at: JobPlace, keep: number): Promise<ChannelTrouble | undefined> {
+      const folded = await folding.fold(job, at.budget.left("send", keep))
+      if (folded.fold === "trail") return beginTrail(job, at, folded)
+      const about = { fold: folded.fold, with: folded.with, isTrailFile: false }
+      // A receipt's first part is the mark that stands already.
+      const parts = job.outgoing.kind === "receipt" ? [EMPTY, ...(folded.parts ?? [])] : folded.parts
+      const { done } = job.progress
+      const part = parts?.[done]
+      if (!parts || !part) {
+        job.progress = { ...job.progress, ...about }
+        await desk.settle(job, "done", done > 0 ? null : NOTHING_LEFT)
+        return NO_NEWS
+      }
+      if (part.body.text.trim() === "" && !part.file) {
+        await desk.note(job, { ...about, done: done + 1 })
+        return NO_NEWS
+      }
+      return send(job, at, part, about, (id) => partSent(job, at, parts.length, id))
+    },
+    /** Before something else is said: the lines that no longer fit into the trail's message. */
+    async endTrail(job: Job, at: JobPlace & { topic: Topic & { trail: Trail } }): Promise<ChannelTrouble | undefined> {
+      const part = await trailFile(at.topic.trail, rendering.line)
+      const ended = () =>
+        desk.note(job, { isUnderWay: false, isTrailFile: false, doubts: 0, form: 0 }, async (tx) => {
+          await at.budget.save(tx, "send")
+          await tx.topics.change(at.topic.id, { trail: null })
+        })
+      if (part) return send(job, at, part, { isTrailFile: true }, ended)
+      await ended()
+      return NO_NEWS
+    },
+    topicTrouble,
+  }
+}
+
+/** What is said after the tools that ran, below which the next ones begin a new trail. */
+export const endsTrail = ({ outgoing }: Job) =>
+  outgoing.kind === "turn" ||
+  outgoing.kind === "line" ||
+  outgoing.kind === "note" ||
+  outgoing.kind === "trail" ||
+  (outgoing.kind === "topic" && outgoing.change.isArchived === true)
+
+/** Room for saying that it may be a repeat. */
+const MARK_UNITS = 32
+
+/** Nothing that would tell whether the chat can be written to. */
+export const NO_NEWS: ChannelTrouble = { kind: "unchanged" }
+
+/** A topic that is made anew and is not there again is nothing that making another one would mend. */
+const MOST_GONE = 2
+const NOTHING_LEFT = "nothing is left to say"
+const EMPTY: RenderedPart = { body: { text: "", marks: [] }, isSilent: true }
+
+const replyOf = ({ outgoing, progress }: Job) => {
+  if (outgoing.kind === "receipt") return { replyTo: outgoing.messageId }
+  if (outgoing.kind === "waiting") return { replyTo: outgoing.replyTo }
+  if (outgoing.kind === "answer" && outgoing.replyTo !== undefined && progress.done === 0)
+    return { replyTo: outgoing.replyTo }
+  return {}
+}

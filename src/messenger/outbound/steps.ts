@@ -1,0 +1,222 @@
+import type { ChannelTrouble, ReceiptMark } from "../../domain/channel.ts"
+import type { DeliveryState } from "../../domain/delivery.ts"
+import type { Trail } from "../../domain/topic.ts"
+import { waitDueAtMs } from "../covered.ts"
+import type { CallKind } from "./budget.ts"
+import type { Job } from "./desk.ts"
+import { endsTrail, type JobPlace, makeSaying, NO_NEWS, type SayingDeps } from "./saying.ts"
+import { isReady } from "./topics.ts"
+import { trailBody } from "./trail.ts"
+import { HEAD_UNITS, joined, labelOf } from "./words.ts"
+
+/** The one call that brings a job on. */
+export interface Step {
+  call: CallKind
+  /** So many of them are left to what is more urgent. */
+  keep: number
+  notBeforeMs: number
+  /** Answers with what the whole chat, or the bot, must heed; undefined when the call has worked. */
+  run(): Promise<ChannelTrouble | undefined>
+}
+
+export interface StepDeps extends SayingDeps {
+  settings: OutboxSettings
+  /** In how many topics of the chat tools run now. */
+  activeTrails(chatId: string): number
+}
+
+export interface OutboxSettings {
+  /** Sends of a minute that only what waits for a person may use. */
+  keptForCards: number
+  /** A trail is not edited more often than this. */
+  trailMs: number
+}
+
+export function makeSteps(deps: StepDeps) {
+  const { store, clock, channel, desk, rendering, folding, life, flat, settings, onTrouble } = deps
+  const saying = makeSaying(deps)
+  const editedAtMs = new Map<string, number>()
+
+  /** Edits are few: the more topics are at work, the longer each waits. */
+  const paceMs = (chatId: string) =>
+    Math.max(settings.trailMs, (deps.activeTrails(chatId) * 60_000) / channel.can.editsPerMinute)
+
+  const growTrail = async (job: Job, at: JobPlace, trail: Trail): Promise<ChannelTrouble | undefined> => {
+    const { others, seqs: added } = await folding.lines(job)
+    const seqs = [...trail.seqs, ...added]
+    const most = channel.can.maxTextUnits - (at.isFlat ? HEAD_UNITS : 0)
+    const shown = await trailBody({ ...trail, seqs }, rendering.line, most)
+    const grown = (tx: typeof store) =>
+      tx.topics.change(
+        at.topic!.id,
+        { trail: { ...trail, seqs, cut: shown?.cut ?? trail.cut }, usedAtMs: clock.nowMs() },
+        undefined,
+        at.topic!.chatId,
+      )
+    job.progress = { ...job.progress, with: others }
+    if (!shown) {
+      await desk.settle(job, "done", "nothing is left to say", grown)
+      return NO_NEWS
+    }
+    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_NEWS
+    const body = at.isFlat ? joined([labelOf(at.topic!.name), shown.body], "\n") : shown.body
+    const told = await channel.edit(at.place, trail.messageId, { body })
+    at.budget.arrived("edit")
+    editedAtMs.set(at.topic!.id, clock.nowMs())
+    if (told.ok || told.trouble.kind === "unchanged") {
+      await desk.settle(job, "done", null, grown)
+      return undefined
+    }
+    const { trouble } = told
+    if (trouble.kind === "topic_closed" || trouble.kind === "topic_gone")
+      return saying.topicTrouble(job, at.topic, trouble)
+    if (!isOver(trouble)) return trouble
+    // Somebody has deleted it: the lines go into a new one.
+    await store.topics.change(at.topic!.id, { trail: null })
+    return NO_NEWS
+  }
+
+  const decide = async (job: Job, at: JobPlace, permissionId: string): Promise<ChannelTrouble | undefined> => {
+    const card = await store.cards.get(permissionId, channel.id, at.place.chatId)
+    const [part] = (card && (await rendering.parts(job.outgoing))) ?? []
+    if (!card || !part) {
+      await desk.settle(job, "done", card ? "nothing is left to say" : "it was never shown")
+      return NO_NEWS
+    }
+    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_NEWS
+    const told = await channel.edit(card, card.messageId, {
+      body: part.body,
+      ...(part.buttons ? { buttons: part.buttons } : {}),
+    })
+    at.budget.arrived("edit")
+    return finish(job, told.ok ? undefined : told.trouble)
+  }
+
+  const waited = async (job: Job, at: JobPlace, noticeId: string): Promise<ChannelTrouble | undefined> => {
+    const { messageId } = (await store.waitNotices.byId(noticeId)) ?? {}
+    const [part] = (messageId != null && (await rendering.parts(job.outgoing))) || []
+    if (messageId == null || !part) return finish(job, { kind: "unchanged" })
+    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_NEWS
+    const body = at.isFlat ? joined([labelOf(at.topic!.name), part.body], "\n") : part.body
+    const told = await channel.edit(at.place, messageId, { body, ...(part.buttons ? { buttons: part.buttons } : {}) })
+    at.budget.arrived("edit")
+    return finish(job, told.ok ? undefined : told.trouble)
+  }
+
+  const receipt = async (job: Job, at: JobPlace, messageId: number, state: DeliveryState) => {
+    const mark = markOf(state)
+    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "react")))) return NO_NEWS
+    const told = await channel.react(at.place, messageId, mark)
+    at.budget.arrived("react")
+    const trouble = told.ok ? undefined : told.trouble
+    if (mark !== "failed" || (trouble && !isOver(trouble))) return finish(job, trouble)
+    await desk.note(job, { done: 1 })
+    return trouble && NO_NEWS
+  }
+
+  /** It has arrived, or is not needed any more, or the chat must heed why not. */
+  const finish = async (job: Job, trouble: ChannelTrouble | undefined): Promise<ChannelTrouble | undefined> => {
+    if (trouble && !isOver(trouble)) return trouble
+    await desk.settle(job, "done", trouble && "why" in trouble ? trouble.why : null)
+    return trouble && NO_NEWS
+  }
+
+  const changeTopic = async (job: Job, at: JobPlace): Promise<ChannelTrouble | undefined> => {
+    if (job.outgoing.kind !== "topic" || !at.topic) return undefined
+    const told = await life.change(at.topic, job.outgoing.change, at.budget)
+    if (told.ok) await desk.settle(job, "done", null)
+    else if (["wait", "away", "unclear", "unauthorised", "no_chat", "conflict"].includes(told.trouble.kind))
+      return told.trouble
+    else {
+      const why = "why" in told.trouble ? told.trouble.why : told.trouble.kind
+      const isGone = told.trouble.kind === "topic_gone"
+      if (isGone) await store.topics.change(at.topic.id, { state: "gone", trail: null }, undefined, at.topic.chatId)
+      else onTrouble(new Error(why), `${job.delivery.key}: the topic stays as it is`)
+      const isNeedless = isGone || told.trouble.kind === "no_topics"
+      await desk.settle(job, isNeedless ? "done" : "failed", why)
+      return NO_NEWS
+    }
+    return undefined
+  }
+
+  const prepare = async (job: Job, at: JobPlace): Promise<ChannelTrouble | undefined> => {
+    if (at.topic!.state === "gone") {
+      await life.remake(at.topic!)
+      return NO_NEWS
+    }
+    const told = await life.prepare(at.topic!, at.budget)
+    if (told.ok) return undefined
+    const { trouble } = told
+    if (trouble.kind === "topic_gone") return saying.topicTrouble(job, at.topic, trouble)
+    if (trouble.kind !== "refused" && trouble.kind !== "gone") return trouble
+    // One that cannot be opened again is given up for another one; that none can be made is a person's to mend.
+    if (at.topic!.threadId !== null) return saying.topicTrouble(job, at.topic, { ...trouble, kind: "topic_gone" })
+    return { kind: "no_rights", why: trouble.why }
+  }
+
+  return {
+    async next(job: Job, at: JobPlace): Promise<Step> {
+      const { outgoing, progress } = job
+      let here = at
+      let waitUntilMs = 0
+      const { topic } = at
+      const keep =
+        outgoing.kind === "card" || outgoing.kind === "decided" ? 0 : isAnswer(job) ? 1 : settings.keptForCards
+      const step = (call: CallKind, run: Step["run"], notBeforeMs = 0): Step => ({ call, keep, notBeforeMs, run })
+      const isSpoken = topic && (isReady(topic) || at.isFlat)
+      const isEnding = isSpoken && topic.trail && topic.trail.cut > 0 && progress.done === 0
+      switch (outgoing.kind) {
+        case "receipt":
+          if (progress.done > 0) break
+          if (await folding.isOutdated(job)) return step("react", () => finish(job, { kind: "unchanged" }))
+          return step("react", () => receipt(job, at, outgoing.messageId, outgoing.state))
+        case "waited":
+          if (await folding.isOutdated(job)) return step("edit", () => finish(job, { kind: "unchanged" }))
+          return step("edit", () => waited(job, at, outgoing.noticeId))
+        case "decided":
+          return step("edit", () => decide(job, at, outgoing.permissionId))
+        case "topic":
+          if (isEnding && endsTrail(job)) break
+          // What follows does not wait for a topic that is not there.
+          if (at.isFlat && flat.isInstead(topic!.chatId, outgoing.kind))
+            return step("edit", async () => {
+              await desk.settle(job, "done", "the chat has no topics now")
+              return NO_NEWS
+            })
+          return step("topic", () => changeTopic(job, at))
+        case "answer":
+          break
+        default:
+          // What is delivered in the meantime is not told of, nor is a topic opened for it.
+          if (outgoing.kind === "waiting") waitUntilMs = await waitDueAtMs(store, outgoing.noticeId)
+          if (waitUntilMs > clock.nowMs()) break
+          if (!topic || isReady(topic)) break
+          if (!flat.isInstead(topic.chatId, outgoing.kind)) return step("topic", () => prepare(job, at))
+          here = { ...at, place: { chatId: topic.chatId, threadId: null }, isFlat: true }
+      }
+      if (outgoing.kind === "line" && topic?.trail && progress.doubts === 0) {
+        const { trail } = topic
+        const atMs = (editedAtMs.get(topic.id) ?? 0) + paceMs(topic.chatId)
+        const isPaced = atMs > clock.nowMs() && !(await folding.isMoreThanLines(job))
+        return step("edit", () => growTrail(job, here, trail), isPaced ? atMs : 0)
+      }
+      if (isEnding && endsTrail(job)) {
+        const trail = topic.trail!
+        return step("send", () => saying.endTrail(job, { ...here, topic: { ...topic, trail } }))
+      }
+      return step("send", () => saying.say(job, here, keep), waitUntilMs)
+    },
+  }
+}
+
+const isAnswer = ({ outgoing: { kind } }: Job) =>
+  kind === "answer" || kind === "receipt" || kind === "waiting" || kind === "waited"
+
+/** There is nothing more to be done about it. */
+const isOver = ({ kind }: ChannelTrouble) =>
+  ["unchanged", "gone", "refused", "topic_gone", "topic_closed", "no_rights", "no_topics"].includes(kind)
+
+function markOf(state: DeliveryState): ReceiptMark {
+  if (state === "queued") return "queued"
+  return state === "delivered" || state === "seen" || state === "running" || state === "done" ? "submitted" : "failed"
+}

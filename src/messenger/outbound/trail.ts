@@ -1,0 +1,47 @@
+import { plain, type RichText } from "../../domain/rich-text.ts"
+import type { Trail } from "../../domain/topic.ts"
+import type { RenderedPart, Rendering } from "./rendering.ts"
+import { cutText, REPEAT_MARK } from "./words.ts"
+
+/** A line that is longer says enough by its beginning; in the file it is whole. */
+const MOST_OF_A_LINE = 500
+
+/** The trail's message: the last lines, as many as fit, and how many came before. Undefined where none is left. */
+export async function trailBody(
+  { seqs, isRepeat }: Pick<Trail, "seqs" | "isRepeat">,
+  line: Rendering["line"],
+  maxUnits: number,
+): Promise<{ body: RichText; cut: number } | undefined> {
+  const mark = isRepeat ? `${REPEAT_MARK}\n` : ""
+  const room = maxUnits - mark.length - earlier(seqs.length).length
+  const shown: string[] = []
+  let units = 0
+  let left = seqs.length
+  for (; left > 0; left--) {
+    const text = await line(seqs[left - 1]!)
+    if (text === undefined) continue
+    const short = cutText(text, MOST_OF_A_LINE)
+    if (units + short.length + 1 > room) break
+    units += short.length + 1
+    shown.unshift(short)
+  }
+  if (shown.length === 0) return undefined
+  return { body: plain(`${mark}${left > 0 ? earlier(left) : ""}${shown.join("\n")}`), cut: left }
+}
+
+/** All of its lines, as the file that comes when it ends. */
+export async function trailFile({ seqs, cut }: Trail, line: Rendering["line"]): Promise<RenderedPart | undefined> {
+  const lines: string[] = []
+  for (const seq of seqs) {
+    const text = await line(seq)
+    if (text !== undefined) lines.push(text)
+  }
+  if (lines.length === 0) return undefined
+  return {
+    body: plain(`All ${lines.length} tools, with the ${cut} that are not in the message above`),
+    file: { name: "tools.txt", bytes: Buffer.from(`${lines.join("\n")}\n`) },
+    isSilent: true,
+  }
+}
+
+const earlier = (count: number) => `… ${count} earlier\n`

@@ -1,0 +1,89 @@
+/** What the messenger says it will never take: whoever it was for is told another way. */
+import type { ChannelTrouble } from "../../domain/channel.ts"
+import { cardCopyKey, chatLane, type Outgoing, topicLane } from "../../domain/outgoing.ts"
+import { plain } from "../../domain/rich-text.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Topic } from "../../domain/topic.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { MAX_ATTEMPTS } from "../../lib/transitions.ts"
+import type { Job, OutboxDesk } from "./desk.ts"
+export interface Undeliverable {
+  /** Refused in every form that there is. Answers with what the whole chat must heed: there not even a few words are taken. */
+  giveUp(job: Job, topic: Topic | undefined, why: string): Promise<ChannelTrouble | undefined>
+  /** An approval request whose chat cannot be written to now: people who have a private chat with the bot get it there. */
+  askElsewhere(job: Job, chatId: string): Promise<void>
+}
+
+export interface UndeliverableDeps {
+  store: Store
+  clock: Clock
+  channelId: string
+  desk: OutboxDesk
+}
+
+/** How the keys of such notes begin. One that is refused in its topic goes to the chat itself. */
+const ABOUT = "undeliverable:"
+
+export function makeUndeliverable({ store, clock, channelId, desk }: UndeliverableDeps): Undeliverable {
+  const enqueue = (tx: Store, key: string, lane: string, payload: Outgoing) =>
+    tx.deliveries.enqueue(
+      { key, lane, channel: channelId, payload: { ...payload }, repeatable: false, maxAttempts: MAX_ATTEMPTS },
+      clock.nowMs(),
+    )
+
+  /** In private, to everybody who may answer and is not in that chat already. */
+  const forPeople = async (tx: Store, exceptChatId: string, act: (chatId: string) => Promise<unknown>) => {
+    for (const { chatId } of await tx.people.list(channelId))
+      if (chatId !== null && chatId !== exceptChatId) await act(chatId)
+  }
+
+  return {
+    async giveUp(job, topic, why) {
+      const { delivery, outgoing } = job
+      const isAbout = delivery.key.startsWith(ABOUT)
+      const chatId = topic?.chatId ?? ("chatId" in outgoing ? outgoing.chatId : "")
+      const isCard = outgoing.kind === "card"
+      const body = "body" in outgoing && isAbout ? outgoing.body : plain(isCard ? cardWords(why) : wordsOf(why))
+      if (isAbout && !topic) {
+        // A few plain words in the chat itself are refused: it is the chat, and not the message.
+        await desk.note(job, { isUnderWay: false, form: 0 }, (tx) =>
+          forPeople(tx, chatId, (to) =>
+            enqueue(tx, `${delivery.key}:elsewhere:${to}`, chatLane(to), { ...answer(body), isPing: true, chatId: to }),
+          ),
+        )
+        return { kind: "no_rights", why }
+      }
+      const key = isAbout ? `${delivery.key}:chat` : `${ABOUT}${delivery.key}`
+      await desk.settle(job, "failed", why, async (tx) => {
+        const data = { channel: channelId, key: delivery.key, kind: outgoing.kind, why }
+        await tx.audit.add({ atMs: clock.nowMs(), who: "throughline", what: "channel.undeliverable", data })
+        if (topic && !isAbout)
+          await enqueue(tx, key, topicLane(topic, true), { kind: "note", topicId: topic.id, body, isPing: isCard })
+        else if (outgoing.kind !== "receipt") await enqueue(tx, key, chatLane(chatId), { ...answer(body), chatId })
+      })
+      return undefined
+    },
+    async askElsewhere({ outgoing }, chatId) {
+      if (outgoing.kind !== "card") return
+      const { permissionId } = outgoing
+      await store.transaction((tx) =>
+        forPeople(tx, chatId, (to) =>
+          enqueue(tx, cardCopyKey(permissionId, to), chatLane(to), {
+            kind: "card",
+            chatId: to,
+            threadId: null,
+            permissionId,
+          }),
+        ),
+      )
+    },
+  }
+}
+
+type Answer = Extract<Outgoing, { kind: "answer" }>
+
+const answer = (body: Answer["body"]): Omit<Answer, "chatId"> => ({ kind: "answer", threadId: null, body })
+const wordsOf = (why: string) =>
+  `⚠️ A message could not be shown here: Telegram refused it in every form (${why}). Read it in the dashboard: throughline dashboard`
+const cardWords = (why: string) =>
+  `✋ An approval request is pending, but Telegram rejects it (${why}). Answer it at the agent's terminal or in the dashboard; throughline waiting lists it.`

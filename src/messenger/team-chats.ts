@@ -1,0 +1,102 @@
+import type { Place } from "../domain/channel.ts"
+import type { TopicHome } from "../domain/channel-store.ts"
+import type { SessionId } from "../domain/ids.ts"
+import type { Session } from "../domain/session.ts"
+import type { Store } from "../domain/store.ts"
+import { type Roster, type Team, teamsOf } from "../domain/team.ts"
+import { isCurrent } from "../domain/topic.ts"
+
+/** Which chats are teams' own: where their sessions are told, and whose a place is. */
+export interface TeamChats {
+  /** The team that a session is of, also of a sub-agent or of a pair; undefined where it is of none. */
+  teamOf(tx: Store, session: Session): Promise<Team | undefined>
+  /** Where the session is told; undefined where its team has no chat. */
+  home(tx: Store, session: Session): Promise<TopicHome | undefined>
+  /** The teams whose chat a place is in, and whose thread if it is one that a team's sessions share. */
+  at(tx: Store, place: Place): Promise<Team[]>
+  /** The same, but none of the chat that sessions of all other teams are told in. */
+  ownAt(tx: Store, place: Place): Promise<Team[]>
+  /** Whether any team has a chat. */
+  hasAny(): boolean
+  /** The teams' chats, by what they are now. */
+  list(tx: Store): Promise<TeamChatNow[]>
+}
+
+export interface TeamChatNow {
+  chatId: string
+  /** What the configuration calls it, where the group became another one. */
+  movedFrom: string | null
+  threads: number[]
+  teams: string[]
+}
+
+export interface TeamChatDeps {
+  roster: Pick<Roster, "list" | "at" | "byName">
+  channel: string
+  /** The chat of the configuration. */
+  chat: string | undefined
+}
+
+export function makeTeamChats({ roster, channel, chat }: TeamChatDeps): TeamChats {
+  const withChat = () => roster.list().filter((team) => team.chat !== null)
+  const now = (tx: Store, chatId: string) => tx.topics.chatNow(channel, chatId)
+
+  const teamOf: TeamChats["teamOf"] = async (tx, session) => {
+    const pair = await tx.pairs.ofNative(session.nativeId)
+    const asked = pair && roster.byName(pair.toTeam)
+    if (asked) return asked
+    const found = teamsOf(roster, session)
+    if (found.length > 1) return (await ofSeveral(tx, session.id, found)) ?? found[0]
+    if (found.length > 0 || !session.isSubagent) return found[0]
+    const edge = (await tx.sessions.edges(session.id)).find(({ kind }) => kind === "subagent")
+    const parent = edge && (await tx.sessions.byNative(edge.parentPlatform, edge.parentNativeId))
+    return parent && !parent.isSubagent ? teamOf(tx, parent) : undefined
+  }
+
+  /** Of teams that share a folder: whose post it is at, or in whose chat it is told already. */
+  const ofSeveral = async (tx: Store, sessionId: SessionId, teams: readonly Team[]) => {
+    for (const team of teams) if ((await tx.posts.byTeam(team.name))?.sessionId === sessionId) return team
+    const topic = (await tx.topics.ofSession(sessionId)).find((one) => one.channel === channel && isCurrent(one))
+    for (const team of topic ? teams : []) if (team.chat && (await now(tx, team.chat.id)) === topic!.chatId) return team
+    return undefined
+  }
+
+  const at: TeamChats["at"] = async (tx, { chatId, threadId }) => {
+    const teams = withChat()
+    if (teams.length === 0) return []
+    const here = await now(tx, chatId)
+    const found: Team[] = []
+    for (const team of teams) if ((await now(tx, team.chat!.id)) === here) found.push(team)
+    const ofThread = threadId === null ? [] : found.filter((team) => team.chat!.thread === threadId)
+    return ofThread.length > 0 ? ofThread : found.filter((team) => team.chat!.thread === null)
+  }
+
+  return {
+    teamOf,
+    at,
+    async home(tx, session) {
+      if (withChat().length === 0) return undefined
+      const own = (await teamOf(tx, session))?.chat
+      return own ? { chatId: await now(tx, own.id), sharedThreadId: own.thread } : undefined
+    },
+    async ownAt(tx, place) {
+      const teams = await at(tx, place)
+      if (teams.length === 0 || chat === undefined) return teams
+      const isCommon = (await now(tx, place.chatId)) === (await now(tx, chat))
+      return isCommon ? teams.filter((team) => team.chat!.thread !== null) : teams
+    },
+    hasAny: () => withChat().length > 0,
+    async list(tx) {
+      const chats = new Map<string, TeamChatNow>()
+      for (const { name, chat: own } of withChat()) {
+        const chatId = await now(tx, own!.id)
+        const movedFrom = chatId === own!.id ? null : own!.id
+        const one = chats.get(chatId) ?? { chatId, movedFrom, threads: [], teams: [] }
+        one.teams.push(name)
+        if (own!.thread !== null && !one.threads.includes(own!.thread)) one.threads.push(own!.thread)
+        chats.set(chatId, one)
+      }
+      return [...chats.values()]
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import type { Delivery } from "../domain/delivery.ts"
+import { type Address, addressOf, lanesOf, messageOf } from "../domain/message.ts"
+import { because } from "../domain/reason.ts"
+import type { Clock } from "../lib/clock.ts"
+import { makeLaneRunner } from "../lib/lane-runner.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
+import type { Desk } from "./desk.ts"
+import type { HandedOver } from "./hand-over.ts"
+import type { Closed, Ladder, Parking, Way } from "./ladder.ts"
+import type { Precedence } from "./precedence.ts"
+import type { Recovery } from "./recovery.ts"
+import { isNobody, placeOf, type Whom } from "./whom.ts"
+
+/** Brings messages to agents, one at a time for each of them, agents side by side, until the signal. */
+export interface Courier {
+  run(signal: AbortSignal): Promise<void>
+  /** Something happened that may open a way there. A hint; losing one costs seconds. */
+  nudge(to: Address): void
+  /** Somebody else has handed it over, and it is to be settled by evidence. */
+  watch(delivery: Delivery): void
+}
+
+export interface CourierDeps {
+  clock: Clock
+  desk: Desk
+  whom: Whom
+  ladder: Ladder
+  precedence: Precedence
+  parking: Parking
+  recovery: Recovery
+  handOver(way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver>
+  /** One at a time for each place. */
+  inTurn<T>(place: string, act: () => Promise<T>): Promise<T>
+  /** Nobody is there: starts a session where the team allows it. */
+  wake(team: string): Promise<unknown>
+  /** From time to time: moves on what no hook tells of. */
+  progress(): Promise<void>
+  onTrouble(error: unknown, what: string): void
+}
+
+const PROGRESS_MS = 2_000
+/** A busy agent's end of turn is told; this is for the end that is not. */
+const REST_MS = 250
+
+export function makeCourier(deps: CourierDeps): Courier {
+  const { clock, desk, whom, ladder, precedence, parking, recovery, handOver, inTurn, onTrouble } = deps
+  /** Lanes that let another message go first, by place: tried again as soon as that one is handed over. */
+  const givingWay = new Map<string, Set<string>>()
+
+  const putOff = async (delivery: Delivery, { reason, until }: Pick<Closed, "reason" | "until">) => {
+    parking.park(delivery.lane, until, clock.nowMs())
+    await desk.giveBack(delivery, reason)
+  }
+
+  const giveWay = (delivery: Delivery, first: Delivery, place: string) => {
+    const lanes = givingWay.get(place) ?? new Set()
+    givingWay.set(place, lanes.add(delivery.lane))
+    // Its way was just seen to be open, whatever it was put off for.
+    parking.release([first.lane])
+    return putOff(delivery, { reason: because("other_first"), until: "idle" })
+  }
+
+  const resumeAfter = (delivery: Delivery, place: string) => {
+    const lanes = givingWay.get(place)
+    givingWay.delete(place)
+    if (lanes) parking.release([...lanes].filter((lane) => lane !== delivery.lane))
+  }
+
+  const deliver = async (delivery: Delivery, signal: AbortSignal) => {
+    const to = addressOf(delivery)
+    const found = await whom(to)
+    if (isNobody(found)) {
+      if (found.awayTeam !== undefined) await deps.wake(found.awayTeam)
+      return putOff(delivery, { reason: found.nobody, until: "somebody" })
+    }
+    const place = placeOf(found)
+    const isOpen = await inTurn(place, async () => {
+      // Others may have been at it meanwhile, and the agent may have gone.
+      const agent = await whom(to)
+      if (isNobody(agent)) return putOff(delivery, { reason: agent.nobody, until: "somebody" })
+      if (placeOf(agent) !== place) return putOff(delivery, { reason: because("agent_moved"), until: "idle" })
+      const way = await ladder.find(agent, delivery)
+      if (way.rung === undefined) return putOff(delivery, way)
+      const first = await precedence(delivery, agent)
+      if (first) {
+        if (way.rung === "line") way.line.close()
+        return giveWay(delivery, first, place)
+      }
+      const result = await handOver(way, delivery, signal)
+      if (result.kind === "closed") return putOff(delivery, result)
+      // The agent is at this one now, and says when it has done.
+      if (way.rung === "pane" && isNormal(delivery)) parking.rest(delivery.lane, REST_MS, clock.nowMs(), "idle")
+      else parking.clear(delivery.lane)
+      resumeAfter(delivery, place)
+      return result.kind === "unconfirmed"
+    })
+    if (isOpen) await recovery.settle(delivery, signal)
+  }
+
+  const settle = (delivery: Delivery) => runner.start(delivery, (signal) => recovery.settle(delivery, signal))
+  const runner = makeLaneRunner({
+    name: "message queue",
+    clock,
+    leases: desk,
+    backoff: parking,
+    most: 64,
+    gatherMs: 10,
+    onTrouble,
+    handler: {
+      take: (delivery) => runner.start(delivery, (signal) => deliver(delivery, signal)),
+      recover: settle,
+      failed({ lane, key }, error) {
+        parking.park(lane, "somebody", clock.nowMs())
+        onTrouble(error, key)
+      },
+    },
+  })
+
+  return {
+    async run(signal) {
+      const round = deps.progress
+      const progress = superviseLoop({ name: "message progress", signal, everyMs: PROGRESS_MS, round, onTrouble })
+      await Promise.all([runner.run(signal), progress])
+    },
+    nudge(to) {
+      parking.release(lanesOf(to))
+      runner.ring()
+    },
+    watch: settle,
+  }
+}
+
+const isNormal = (delivery: Delivery) => messageOf(delivery).priority === "normal"

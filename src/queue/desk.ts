@@ -1,0 +1,93 @@
+/** The leases of messages, in the terms of the agents that they go to. */
+import type { Delivery } from "../domain/delivery.ts"
+import type { LiveAgent } from "../domain/live.ts"
+import { AGENT_CHANNEL, messageOf, type Rung } from "../domain/message.ts"
+import { because, type Reason, wordsOf } from "../domain/reason.ts"
+import type { Store } from "../domain/store.ts"
+import { type Leases, type LeasesDeps, makeLeases } from "../lib/leases.ts"
+import { type Settled, stateEntry } from "../lib/transitions.ts"
+import { waitingEntry } from "./messages/entries.ts"
+export interface Desk extends Omit<Leases, "begin" | "giveBack" | "retry" | "settle"> {
+  /** Written before anything is done. False when somebody else has it now. */
+  begin(delivery: Delivery, agent: LiveAgent, rung: Rung): Promise<boolean>
+  /** Nothing was done with it. Without a reason, what it waited for before holds still. */
+  giveBack(delivery: Delivery, reason?: Reason): Promise<void>
+  /** It is known not to have arrived: another try. */
+  again(delivery: Delivery, reason: Reason): Promise<void>
+  settle(delivery: Delivery, state: Settled, reason?: Reason): Promise<void>
+  /** Whether it has left the queue within this time: the evidence is found by whoever follows the journal. */
+  isConfirmed(delivery: Delivery, withinMs: number, signal: AbortSignal): Promise<boolean>
+  /** Evidence of it is being written: worth a look when it is. */
+  noticed(key: string): void
+}
+
+export interface DeskDeps extends Pick<LeasesDeps, "clock" | "host" | "ownerPrefix" | "owner"> {
+  store: Store
+}
+
+const CONFIRM_POLL_MS = 250
+
+export function makeDesk({ store, ...deps }: DeskDeps): Desk {
+  const leases = makeLeases({ ...deps, store, channel: AGENT_CHANNEL, expires: [AGENT_CHANNEL] })
+  const noticed = new Set<string>()
+
+  return {
+    ...leases,
+    begin: (delivery, { session }, rung) => leases.begin(delivery, { way: { sessionId: session.id, rung } }),
+    giveBack(delivery, reason) {
+      const words = wordsOf(reason) ?? delivery.outcome ?? because("agent_busy").words
+      return leases.giveBack(delivery, words, {
+        async also(tx, nowMs) {
+          if (words !== delivery.outcome && (await isPersons(tx, delivery)))
+            await tx.journal.append([waitingEntry(delivery, nowMs)])
+        },
+      })
+    },
+    again: (delivery, reason) => leases.retry(delivery, reason.words),
+    settle: (delivery, state, reason) =>
+      leases.settle(delivery, state, wordsOf(reason), (tx, nowMs) =>
+        tx.journal.append([stateEntry(delivery, state, nowMs, reason)]),
+      ),
+    isConfirmed: (delivery, withinMs, signal) =>
+      new Promise((resolve) => {
+        let isOver = false
+        const finish = (confirmed: boolean) => {
+          if (isOver) return
+          isOver = true
+          noticed.delete(delivery.key)
+          off()
+          clearInterval(poll)
+          clearTimeout(patience)
+          signal.removeEventListener("abort", onAbort)
+          if (confirmed) leases.drop(delivery)
+          resolve(confirmed)
+        }
+        let isLooking = false
+        const look = async () => {
+          if (isOver || isLooking) return
+          isLooking = true
+          const now = await store.deliveries.byKey(delivery.key).catch(() => delivery)
+          isLooking = false
+          if (now?.state !== "queued") finish(true)
+        }
+        const onAbort = () => finish(false)
+        // The store wakes for whatever moves, and many wait here at the same time.
+        const off = store.onWake(() => void (noticed.has(delivery.key) && look()))
+        const poll = setInterval(look, CONFIRM_POLL_MS)
+        const patience = setTimeout(() => finish(false), withinMs)
+        signal.addEventListener("abort", onAbort)
+        if (signal.aborted) finish(false)
+        else void look()
+      }),
+    noticed: (key) => void ([...leases.held.values()].some((one) => one.key === key) && noticed.add(key)),
+  }
+}
+
+/** Whether it, or one that waits behind it, was written in a messenger: whoever wrote it is told why it waits. */
+async function isPersons(tx: Store, { lane, payload }: Delivery): Promise<boolean> {
+  if (messageOf({ payload }).sessionId === undefined) return false
+  const waiting = await tx.deliveries.ofLanes([lane], { states: ["queued"], first: LOOKED_THROUGH })
+  return waiting.some((one) => messageOf(one).origin !== undefined)
+}
+
+const LOOKED_THROUGH = 100

@@ -1,0 +1,123 @@
+import type { AgentConsole } from "../domain/agent-console.ts"
+import type { Delivery } from "../domain/delivery.ts"
+import { Failure } from "../domain/failure.ts"
+import type { LiveAgent } from "../domain/live.ts"
+import { mailText, typedText } from "../domain/mail.ts"
+import { messageOf } from "../domain/message.ts"
+import { because } from "../domain/reason.ts"
+import type { Desk } from "./desk.ts"
+import type { Closed, Way } from "./ladder.ts"
+import type { LineTurns } from "./line-turns.ts"
+import { type Paster, type PasteWish, whyLater } from "./paste.ts"
+import type { Waiters } from "./waiters.ts"
+
+/** What came of it: settled, put off with nothing done, or done and not yet confirmed. */
+export type HandedOver =
+  | { kind: "settled" }
+  | ({ kind: "closed" } & Pick<Closed, "reason" | "until">)
+  | { kind: "unconfirmed" }
+
+export interface HandOverDeps {
+  desk: Desk
+  paster: Paster
+  waiters: Pick<Waiters, "wake">
+  lineTurns: Pick<LineTurns, "follow">
+  consoles: readonly AgentConsole[]
+  /** Whether the agent's process lives and runs below the pane's own. */
+  isUnder(pid: number, panePid: number): boolean
+  processStart(pid: number): string | undefined
+  /** Whether the process still has this session. */
+  isStillThere(agent: LiveAgent): Promise<boolean>
+}
+
+/** A prompt hook was seen to take 300 ms at the worst; a machine may be busy. */
+const CONFIRM_MS = 5_000
+
+/** Goes the one way, after it is written that it is gone. */
+export function makeHandOver(deps: HandOverDeps) {
+  const { desk, paster, waiters, consoles } = deps
+
+  const byPane = async (way: Way & { rung: "pane" }, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
+    const can = consoles.find(({ platform }) => platform === way.agent.session.platform)?.can
+    const wish = pasteWish(deps, delivery, way.agent, way.pane)
+    // Of its own commands an agent says nothing.
+    const isTold = can?.promptHook === true && !wish.isCommand
+    const isTaken = (withinMs: number) => desk.isConfirmed(delivery, withinMs, signal)
+    const result = await paster.submit({ ...wish, isStop: way.isStop, ...(isTold ? { isTaken } : {}) })
+    switch (result.kind) {
+      case "submitted":
+        if (isTold) return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? SETTLED : { kind: "unconfirmed" }
+        await desk.settle(delivery, "delivered", because("unacknowledged"))
+        return SETTLED
+      case "pasted":
+        return { kind: "unconfirmed" }
+      case "refused":
+        await desk.settle(delivery, "failed", because("refused", result.reason))
+        return SETTLED
+      case "later":
+        return { kind: "closed", reason: whyLater(result), until: "idle" }
+      case "gone":
+        return { kind: "closed", reason: because(result.reason), until: "somebody" }
+    }
+  }
+
+  const byLine = async (way: Way & { rung: "line" }, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
+    const { line, isStop } = way
+    try {
+      if (isStop) await line.interrupt()
+      await line.submit({ id: delivery.key, text: typedText(delivery) })
+    } catch (error) {
+      line.close()
+      if (!(error instanceof Failure)) throw error
+      return error.code === "agent_refused"
+        ? afterRefusal(way, delivery, error.message, signal)
+        : { kind: "unconfirmed" }
+    }
+    await desk.settle(delivery, "delivered")
+    deps.lineTurns.follow(delivery, line)
+    return SETTLED
+  }
+
+  /** What was refused was not taken: another way may be gone. */
+  const afterRefusal = async (
+    { agent, isStop }: Way & { rung: "line" },
+    delivery: Delivery,
+    words: string,
+    signal: AbortSignal,
+  ): Promise<HandedOver> => {
+    const pane = agent.route?.pane
+    if (pane && (await desk.begin(delivery, agent, "pane")))
+      return byPane({ rung: "pane", agent, pane, isStop }, delivery, signal)
+    await desk.settle(delivery, "failed", because("agent_said", words))
+    return SETTLED
+  }
+
+  return async (way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
+    if (!(await desk.begin(delivery, way.agent, way.rung))) return SETTLED
+    if (way.rung === "pane") return byPane(way, delivery, signal)
+    if (way.rung === "line") return byLine(way, delivery, signal)
+    if (waiters.wake(way.agent.session, mailText(delivery))) return { kind: "unconfirmed" }
+    return { kind: "closed", reason: because("nobody_to_wake"), until: "somebody" }
+  }
+}
+
+const SETTLED = { kind: "settled" } as const
+
+export function pasteWish(
+  { isUnder, processStart, isStillThere }: Pick<HandOverDeps, "isUnder" | "processStart" | "isStillThere">,
+  delivery: Delivery,
+  agent: LiveAgent,
+  pane: PasteWish["pane"],
+): PasteWish {
+  const { session, pid, processStart: start } = agent
+  const { isCommand = false, sessionId } = messageOf(delivery)
+  const isThere = () => start !== null && processStart(pid) === start && isUnder(pid, pane.panePid)
+  return {
+    platform: session.platform,
+    pane,
+    text: typedText(delivery),
+    isCommand,
+    // What is for a team is also for the session that the same process goes on with.
+    isAgentThere: sessionId === undefined ? isThere : async () => isThere() && (await isStillThere(agent)),
+  }
+}

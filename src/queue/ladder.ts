@@ -1,0 +1,108 @@
+/** Which one way is open to the agent for a message now. Nothing is done by asking. */
+import type { AgentConsole } from "../domain/agent-console.ts"
+import type { AgentLine, OpenLine } from "../domain/agent-line.ts"
+import type { Delivery } from "../domain/delivery.ts"
+import type { LiveAgent } from "../domain/live.ts"
+import { isMail, isTooLongToWake } from "../domain/mail.ts"
+import { messageOf } from "../domain/message.ts"
+import type { PaneAddress } from "../domain/panes.ts"
+import type { Machine } from "../domain/platform.ts"
+import { because, type Reason } from "../domain/reason.ts"
+import type { Backoff, Pauses } from "../lib/backoff.ts"
+import type { Clock } from "../lib/clock.ts"
+import type { OpenTurns } from "./open-turns.ts"
+import type { Waiters } from "./waiters.ts"
+export interface Ladder {
+  find(agent: LiveAgent, delivery: Delivery): Promise<Way | Closed>
+  /** What the sender should know at once: the agent cannot be reached in the way that the message needs. */
+  caveat(agent: LiveAgent, delivery: Pick<Delivery, "payload">): Promise<string | undefined>
+}
+
+export type Way =
+  | { rung: "pane"; agent: LiveAgent; pane: PaneAddress; isStop: boolean }
+  | { rung: "line"; agent: LiveAgent; line: OpenLine; isStop: boolean }
+  | { rung: "wake"; agent: LiveAgent }
+
+export interface Closed {
+  rung: undefined
+  /** Why it waits. */
+  reason: Reason
+  /** What may open it: the end of a turn, or that somebody comes at all. */
+  until: "turn" | "idle" | "somebody"
+}
+
+/** Lanes whose next message cannot go now. */
+export type Parking = Backoff<Closed["until"]>
+
+export const PAUSES: Pauses<Closed["until"]> = {
+  turn: { firstMs: 50, mostMs: 1_000 },
+  idle: { firstMs: 50, mostMs: 1_000 },
+  somebody: { firstMs: 200, mostMs: 3_000 },
+}
+
+export interface LadderDeps {
+  clock: Clock
+  lines: readonly AgentLine[]
+  consoles: readonly AgentConsole[]
+  machine: Machine
+  turns: OpenTurns
+  waiters: Pick<Waiters, "isWaiting">
+  /** The platform as people call it. */
+  labelOf(platform: string): string
+}
+
+export function makeLadder({ clock, lines, consoles, machine, turns, waiters, labelOf }: LadderDeps): Ladder {
+  /** A line says everything to the model: a command of the agent's own is typed. */
+  const lineTo = async ({ platform, nativeId }: LiveAgent["session"], isCommand = false) =>
+    isCommand ? undefined : lines.find((one) => one.platform === platform)?.open(machine, { nativeId })
+
+  return {
+    async find(agent, delivery) {
+      const { platform } = agent.session
+      const { priority, isCommand, sessionId } = messageOf(delivery)
+      if (agent.status === "waiting") return closed(because("agent_waits", agent.waitingFor ?? "an answer"), "idle")
+      const can = consoles.find((one) => one.platform === platform)?.can
+      const isBusy = turns.isBusy(agent, clock.nowMs())
+      const isUrgent = priority !== "normal"
+      const isStop = priority === "stop" && isBusy
+
+      const line = await lineTo(agent.session, isCommand)
+      // Where nobody has the session open it would wait in the platform's queue, where it cannot be taken back.
+      if (line && !line.isLive) line.close()
+      else if (line) {
+        if (line.status === "idle" || (isUrgent && line.status === "busy"))
+          return { rung: "line", agent, line, isStop: priority === "stop" && line.status === "busy" }
+        line.close()
+        return closed(line.status === "busy" ? BUSY : because("agent_waits_for_user"), "idle")
+      }
+      const canFetch = sessionId === undefined && isMail(delivery)
+      if (!can)
+        return closed(because(canFetch ? "cannot_type_but_fetch" : "cannot_type", labelOf(platform)), "somebody")
+      const pane = agent.route?.pane
+      // Its terminal may show another session of the same process by now.
+      if (pane && sessionId !== undefined && agent.isShown === false) return closed(because("not_shown"), "somebody")
+      if (pane) return isBusy && !isUrgent ? closed(BUSY, "idle") : { rung: "pane", agent, pane, isStop }
+
+      if (!isMail(delivery)) return closed(because(agent.route ? "not_in_tmux" : "never_heard"), "somebody")
+      if (isBusy) return closed(because("agent_busy_until_turn_end"), can.turn ? "turn" : "idle")
+      if (can.wake && !isTooLongToWake(delivery) && waiters.isWaiting(agent.session)) return { rung: "wake", agent }
+      return closed(because(canFetch ? "no_way_in_but_fetch" : "no_way_in"), "somebody")
+    },
+    async caveat(agent, delivery) {
+      const { priority, isCommand } = messageOf(delivery)
+      const isStop = priority === "stop" && turns.isBusy(agent, clock.nowMs())
+      if (agent.route?.pane || (isMail(delivery) && !isStop)) return undefined
+      const line = await lineTo(agent.session, isCommand)
+      line?.close()
+      if (line?.isLive) return undefined
+      return isMail(delivery) ? CANNOT_STOP : CANNOT_TYPE
+    },
+  }
+}
+
+const CANNOT_STOP =
+  "The agent runs outside tmux, so its turn cannot be interrupted: it gets the message when the turn ends."
+const CANNOT_TYPE =
+  "The agent runs outside tmux, so your words cannot be typed: they wait until it runs in tmux. Messages from others go past them."
+const BUSY = because("agent_busy")
+const closed = (reason: Reason, until: Closed["until"]): Closed => ({ rung: undefined, reason, until })

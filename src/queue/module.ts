@@ -1,0 +1,172 @@
+/** Reach's own door: messages for agents that run somewhere, and how they get there. */
+import type { AgentConsole } from "../domain/agent-console.ts"
+import type { AgentLine } from "../domain/agent-line.ts"
+import type { Caller } from "../domain/caller.ts"
+import type { Clients } from "../domain/clients.ts"
+import type { HookEvent, SentHook } from "../domain/hook.ts"
+import { newKey, type SessionId } from "../domain/ids.ts"
+import type { Follower } from "../domain/journal.ts"
+import type { LiveAgent, LiveSessions } from "../domain/live.ts"
+import { isMail } from "../domain/mail.ts"
+import type { Address, MessagePayload, Sender } from "../domain/message.ts"
+import type { Messages } from "../domain/messages.ts"
+import type { Panes } from "../domain/panes.ts"
+import type { Machine } from "../domain/platform.ts"
+import type { Hookless, Watch } from "../domain/presence.ts"
+import type { Store } from "../domain/store.ts"
+import type { Roster, Team } from "../domain/team.ts"
+import { makeBackoff } from "../lib/backoff.ts"
+import type { Clock } from "../lib/clock.ts"
+import { makeKeyedMutex } from "../lib/mutex.ts"
+import { isUnder } from "../lib/process-ancestry.ts"
+import { makeCourier } from "./courier.ts"
+import { makeDesk } from "./desk.ts"
+import { makeEvidence } from "./evidence.ts"
+import { makeHandOver } from "./hand-over.ts"
+import { makeInterrupt } from "./interrupt.ts"
+import { makeLadder, PAUSES } from "./ladder.ts"
+import { makeLineTurns } from "./line-turns.ts"
+import { type MessageSettings, makeMessages } from "./messages/messages.ts"
+import { makePulling, type PulledMail } from "./messages/pulling.ts"
+import { messageRedaction } from "./messages/redaction.ts"
+import { senderOf } from "./messages/sender.ts"
+import { makeStuck, type Stuck } from "./messages/stuck.ts"
+import { makeOpenTurns } from "./open-turns.ts"
+import { makePaster } from "./paste.ts"
+import { makePrecedence } from "./precedence.ts"
+import { makeProgress } from "./progress.ts"
+import { makeRecovery } from "./recovery.ts"
+import { makeTurnContext } from "./turn.ts"
+import { makeWaiters, type WaitAnswer } from "./waiters.ts"
+import { makeWaysTo, type WaysTo } from "./ways.ts"
+import { isNobody, makeWhom, placeOf } from "./whom.ts"
+export interface ReachRoom {
+  messages: Messages
+  stuck: Stuck
+  waysTo(agent: LiveAgent): Promise<WaysTo>
+  senderOf(caller: Caller): Promise<Sender>
+  /** Reports a restart that the agent's own asking shows. */
+  beforePull(team: Team, caller: Caller): Promise<void>
+  /** Mail that the team's own agent fetches. */
+  pull(team: Team, caller: Caller): Promise<PulledMail>
+  /** What a turn that is about to end is told, so that it goes on. */
+  turnContext(sent: SentHook, event: HookEvent): Promise<string | undefined>
+  /** A hook waits in the background of its agent. */
+  wait(sent: SentHook, event: HookEvent, signal: AbortSignal): Promise<WaitAnswer>
+  /** Sends those that wait to the daemon that comes next. */
+  endWaiting(): void
+  followers: Follower[]
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface ReachDeps {
+  store: Store
+  clock: Clock
+  roster: Roster
+  clients: Clients
+  live: LiveSessions
+  hookless: Hookless
+  panes: Panes
+  consoles: readonly AgentConsole[]
+  lines: readonly AgentLine[]
+  machine: Machine
+  settings: MessageSettings
+  host: string
+  /** Names the home: whoever held leases under it before is dead. */
+  home: string
+  processStart(pid: number): string | undefined
+  parentOf(pid: number): number | undefined
+  watch: Pick<Watch, "mayReturn" | "reportTakeovers" | "readName">
+  /** Starts a session of a team that has none, where the team allows it. */
+  wake(team: string): Promise<unknown>
+  /** Without the secrets in it. */
+  redact(text: string): string
+  /** A platform as people call it. */
+  labelOf(platform: string): string
+  logPlatforms?: readonly string[]
+  /** Whether hooks have left something that was not taken yet. */
+  hasSpooled(): Promise<boolean>
+  onTrouble(error: unknown, what: string): void
+}
+
+export function makeReach(deps: ReachDeps): ReachRoom {
+  const { roster, clients, host, home, processStart, parentOf } = deps
+  const isAgentUnder = (pid: number, panePid: number) => isUnder(pid, panePid, parentOf)
+  const ownerPrefix = `courier ${host} ${home} `
+  const desk = makeDesk({ ...deps, ownerPrefix, owner: ownerPrefix + newKey() })
+  const parking = makeBackoff(PAUSES)
+  const turns = makeOpenTurns()
+  // A team and its session, or two teams of one project, lead to the same pane.
+  const inTurn = makeKeyedMutex()
+  const whom = makeWhom(deps)
+  const isStillThere = async (agent: LiveAgent) => {
+    const now = await deps.live.ofSession(agent.session.id, { isFresh: true })
+    return now !== undefined && now.status !== "gone" && now.pid === agent.pid && placeOf(now) === placeOf(agent)
+  }
+  const waiters = makeWaiters({ processStart })
+  const paster = makePaster(deps)
+  const ladder = makeLadder({ ...deps, turns, waiters })
+  const lineTurns = makeLineTurns({ ...deps, onOver: (to) => courier.nudge(to) })
+  const handOver = makeHandOver({ ...deps, desk, paster, waiters, lineTurns, isUnder: isAgentUnder, isStillThere })
+  const recovery = makeRecovery({ ...deps, desk, paster, inTurn, isUnder: isAgentUnder, isStillThere })
+  const courier = makeCourier({
+    ...deps,
+    desk,
+    whom,
+    ladder,
+    precedence: makePrecedence({ ...deps, whom, ladder }),
+    parking,
+    recovery,
+    handOver,
+    inTurn,
+    progress: makeProgress({ ...deps, lineTurns }),
+  })
+  const onActivity = (sessionId: SessionId | undefined, cwd: string | undefined) => {
+    if (sessionId !== undefined) courier.nudge({ sessionId })
+    for (const { name } of cwd === undefined ? [] : roster.at(cwd)) courier.nudge({ team: name })
+  }
+  const interrupt = makeInterrupt({
+    ...deps,
+    whom,
+    turns,
+    paster,
+    isAgentThere: async (agent, pane) =>
+      processStart(agent.pid) === agent.processStart &&
+      isAgentUnder(agent.pid, pane.panePid) &&
+      (await isStillThere(agent)),
+  })
+  const caveat = async (to: Address, payload: MessagePayload) => {
+    const isWithoutHooks = to.team !== undefined && roster.byName(to.team)?.sessionFile != null
+    if (isMail({ payload }) && payload.priority !== "stop" && !isWithoutHooks) return undefined
+    const agent = await whom(to)
+    if (isNobody(agent))
+      return agent.isFetched ? "Its agent fetches its messages itself: it gets this when it asks." : undefined
+    return ladder.caveat(agent, { payload })
+  }
+  const messages = makeMessages({ ...deps, interrupt, caveat, onQueued: courier.nudge })
+  return {
+    messages,
+    stuck: makeStuck({ ...deps, messages }),
+    waysTo: makeWaysTo({ ...deps, waiters, isUnder: isAgentUnder }),
+    async senderOf(caller) {
+      const { nativeSession: native } = caller
+      const session = native && (await deps.store.sessions.byNative(native.platform, native.id))
+      return senderOf(caller, { roster, clients, session })
+    },
+    ...makePulling({ ...deps, desk }),
+    turnContext: makeTurnContext({ ...deps, desk, parking, courier, whom }),
+    async wait({ platform }, { sessionId, pid, cwd }, signal) {
+      if (sessionId === undefined) return { kind: "over" }
+      const answer = waiters.wait({ platform, nativeId: sessionId, pid }, signal)
+      const session = await deps.store.sessions.byNative(platform, sessionId)
+      onActivity(session?.id, cwd)
+      return answer
+    },
+    endWaiting: waiters.close,
+    followers: [makeEvidence({ ...deps, turns, onArrived: desk.noticed, onActivity }), messageRedaction(deps)],
+    async run(signal) {
+      await courier.run(signal)
+      await lineTurns.end()
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { AgentLine } from "../domain/agent-line.ts"
+import type { LiveAgent } from "../domain/live.ts"
+import type { Panes } from "../domain/panes.ts"
+import type { Machine } from "../domain/platform.ts"
+import type { Waiters } from "./waiters.ts"
+
+/** Where an agent can be reached at this moment. */
+export interface WaysTo {
+  /** `%n`, where the agent still runs in it. */
+  pane?: string
+  /** By the agent's own protocol. */
+  direct?: true
+  /** A hook of it waits in the background, by which mail can wake it. */
+  wakes?: true
+}
+
+export interface WaysDeps {
+  panes: Pick<Panes, "identify">
+  lines: readonly AgentLine[]
+  machine: Machine
+  waiters: Pick<Waiters, "isWaiting">
+  isUnder(pid: number, panePid: number): boolean
+}
+
+/** A tmux server that hangs must not keep the list waiting. */
+const IDENTIFY_MS = 1_000
+
+/** Asked of tmux and of the agent: what was kept of it may be of a pane that is closed, and its number another's. */
+export function makeWaysTo({ panes, lines, machine, waiters, isUnder }: WaysDeps) {
+  const paneOf = async ({ pid, route }: LiveAgent): Promise<string | undefined> => {
+    const kept = route?.pane
+    if (!kept) return undefined
+    const asked = panes.identify(kept).catch(() => undefined)
+    const now = await Promise.race([asked, sleep(IDENTIFY_MS, undefined, { ref: false })])
+    const isSame =
+      now?.serverPid === kept.serverPid && now.serverStart === kept.serverStart && now.panePid === kept.panePid
+    return isSame && isUnder(pid, kept.panePid) ? kept.pane : undefined
+  }
+  const isDirect = async ({ session: { platform, nativeId } }: LiveAgent): Promise<boolean> => {
+    const line = await lines
+      .find((one) => one.platform === platform)
+      ?.open(machine, { nativeId })
+      .catch(() => undefined)
+    line?.close()
+    return line?.isLive === true
+  }
+
+  return async (agent: LiveAgent): Promise<WaysTo> => {
+    const [pane, direct] = await Promise.all([paneOf(agent), isDirect(agent)])
+    return {
+      ...(pane !== undefined && { pane }),
+      ...(direct && { direct }),
+      ...(waiters.isWaiting(agent.session) && { wakes: true }),
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import type { ProjectId, SessionId } from "../../domain/ids.ts"
+import { isUntrusted } from "../../domain/origin.ts"
+import { REASONING_PLATFORM, type Session } from "../../domain/session.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Thought } from "../../domain/thought.ts"
+import type { Turn, TurnKind } from "../../domain/turn.ts"
+import { cutBlocks } from "../../lib/blocks.ts"
+import { bareSummary, compactionSummary } from "../../lib/compaction.ts"
+import { chaptersOf, turnsOf } from "../query/lineage.ts"
+import { TODO_TOOL } from "./open-ends.ts"
+
+/** All that a brief is made of. The ends of the newest sessions only: a project may have years of them. */
+export interface Material {
+  session: Session
+  /** The first prompts. */
+  opening: Turn[]
+  /** The last prompts, replies and summaries. */
+  talk: Turn[]
+  /** The last tool calls, and the results of the very last ones, with the beginnings of their texts. */
+  calls: Turn[]
+  results: Turn[]
+  failedCallIds: Set<string>
+  todo: Turn | undefined
+  thoughts: Thought[]
+  others: { session: Session; talk: Turn[] }[]
+}
+
+export interface GatherWish {
+  /** The session itself, or else the newest one of the project. */
+  session?: Session | undefined
+  projectId?: ProjectId | undefined
+  /** The ones that ask, for example. */
+  except?: readonly SessionId[] | undefined
+}
+
+const SESSIONS = 12
+const OTHERS = 6
+const TALK = 160
+const OTHERS_TALK = 24
+const CALLS = 400
+const RESULTS = 60
+const THOUGHTS = 60
+/** Enough for the names of the files in a patch, and not for the files that are written. */
+const CALL_CHARS = 4_000
+const TOLD_BY_ITSELF = { subagents: false, empty: false, archived: false, trusted: true } as const
+const SPOKEN: readonly TurnKind[] = ["prompt", "reply", "summary"]
+
+export async function gather(store: Store, wish: GatherWish): Promise<Material | undefined> {
+  const projectId = wish.projectId ?? wish.session?.projectId ?? undefined
+  // What a repository brings is told when it is asked for, and never by itself.
+  const listed =
+    projectId === undefined ? [] : await store.sessions.list({ projectId, ...TOLD_BY_ITSELF, limit: SESSIONS })
+  const found = listed.filter(({ id }) => !wish.except?.includes(id))
+  const session = wish.session ?? found.find(({ promptCount }) => promptCount > 0) ?? found[0]
+  if (!session) return undefined
+  const all = await chaptersOf(store, session)
+  const chapters = isUntrusted(session) ? all : all.filter((chapter) => !isUntrusted(chapter.session))
+  const own = new Set<string>(chapters.map((chapter) => chapter.session.id))
+  const others = found.filter(({ id, platform }) => !own.has(id) && platform !== REASONING_PLATFORM).slice(0, OTHERS)
+  const thinking = [session, ...found].find(({ thoughtCount }) => thoughtCount > 0)
+
+  const opening = (await turnsOf(store, chapters, { kinds: ["prompt"], limit: 6, fromStart: true }))
+    .map(withoutBoilerplate)
+    .filter(({ kind }) => kind === "prompt")
+    .slice(0, 3)
+  const talk = (await turnsOf(store, chapters, { kinds: SPOKEN, limit: TALK })).map(withoutBoilerplate)
+  const calls = await turnsOf(store, chapters, { kinds: ["tool_call"], limit: CALLS, maxChars: CALL_CHARS })
+  const results = await turnsOf(store, chapters, { kinds: ["tool_result"], limit: RESULTS, maxChars: CALL_CHARS })
+  const todo = calls.findLast(({ toolName }) => toolName !== null && TODO_TOOL.test(toolName))
+  return {
+    session,
+    opening,
+    talk,
+    calls,
+    results,
+    failedCallIds: new Set(results.flatMap(({ isError, toolCallId }) => (isError && toolCallId ? [toolCallId] : []))),
+    // Its text may have been cut, and a list without its end is none.
+    todo: todo && (todo.text.length < CALL_CHARS ? todo : (await store.turns.bySeqs([todo.seq]))[0]),
+    thoughts: thinking ? (await store.thoughts.page(thinking.id, { limit: THOUGHTS })).reverse() : [],
+    others: await Promise.all(
+      others.map(async (other) => ({
+        session: other,
+        talk: (await store.turns.ofSession(other.id, { kinds: SPOKEN, limit: OTHERS_TALK })).map(withoutBoilerplate),
+      })),
+    ),
+  }
+}
+
+/** What was kept before adapters cut what agents' programs write around a summary. */
+export function withoutBoilerplate(turn: Turn): Turn {
+  if (turn.kind === "summary") return { ...turn, text: bareSummary(cutReminders(turn.text)) }
+  const summary = turn.kind === "prompt" ? compactionSummary(cutReminders(turn.text)) : undefined
+  return summary === undefined ? turn : { ...turn, kind: "summary", text: summary }
+}
+
+const cutReminders = (text: string) => (text.includes("<system-reminder") ? cutBlocks(text, isReminder) : text)
+const isReminder = (name: string) => name === "system-reminder"

@@ -1,0 +1,258 @@
+import { setImmediate } from "node:timers/promises"
+import { type IndexTables, IndexUnusable } from "../../domain/index-tables.ts"
+import type { Store } from "../../domain/store.ts"
+import { makeBell } from "../../lib/bell.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
+import { pause } from "../../lib/time.ts"
+import { makeScopes } from "../query/scope.ts"
+import { search } from "../query/search.ts"
+import type { SearchResult, SearchWish } from "../query/wish.ts"
+import type { EmbeddingState, ExchangeSource } from "../vectors/embedding.ts"
+import { exchangeSource } from "../vectors/source.ts"
+import type { Vectors } from "../vectors/vectors.ts"
+import { type Engine, openEngine } from "./engine.ts"
+import { type Indexer, makeIndexer } from "./indexer.ts"
+import { reconcile } from "./reconcile.ts"
+
+/** Everything that works on the index, in the one thread that owns it. */
+export interface RecallCore {
+  search(wish: SearchWish): Promise<SearchResult>
+  facts(): Promise<IndexFacts>
+  /** Resolves when the index has taken the journal up to here, and written it down where something was forgotten. */
+  reached(position: number): Promise<void>
+  /** Empties the index and fills it again. Resolves when everything up to now can be found. */
+  rebuild(): Promise<void>
+  /** Which share of the time may go into indexing; searches always get theirs. */
+  pace(share: number): void
+  /** A hint that the journal has moved. */
+  wake(): void
+  /** Indexes until the signal. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface IndexFacts {
+  documents: number
+  segments: number
+  position: number
+  sizeBytes: number
+  /** Nothing is left to be written or merged. */
+  isTidy: boolean
+  /** Why it is being built anew, while it is. */
+  rebuilding?: string
+  vectors?: EmbeddingState
+}
+
+export interface CoreOptions {
+  store: Store
+  tables: IndexTables
+  clock: Clock
+  onTrouble(error: unknown, what: string): void
+  onRebuild(reason: string): void
+  /** Told when there is nothing left to do for now. */
+  onRest?(facts: IndexFacts): void
+  /** Search by meaning, where an embedder is configured. */
+  startVectors?(source: ExchangeSource, signal: AbortSignal): Vectors
+}
+
+/** Wake-ups make it fast; this makes it right when one is lost. */
+const POLL_MS = 2_000
+const RETRY_MS = 1_000
+const MOST_RETRY_MS = 16_000
+/** Gathers what comes in a burst: whoever writes must not share his processor with us at every line. */
+const GATHER_MS = 100
+/** What has come to rest for so long is written down, however little it is. */
+const CALM_MS = 2_000
+const TIDY_MS = 60
+const MOST_PAUSE_MS = 4_000
+const PUT_AWAY_MS = 500
+
+export function makeRecallCore(options: CoreOptions): RecallCore {
+  const { store, tables, clock, onTrouble, onRebuild, onRest } = options
+  const scopes = makeScopes(store, clock)
+  let vectors: Vectors | undefined
+  let opened: { engine: Engine; indexer: Indexer } | undefined
+  let opening: Promise<{ engine: Engine; indexer: Indexer }> | undefined
+  let rebuilding: { reason: string; until: number } | undefined
+  let waiting: { position: number; resolve(): void }[] = []
+  const bell = makeBell()
+  let tookAtMs = 0
+  let paceShare = 1
+  let hasWork = false
+
+  const open = async () => {
+    const engine = await openEngine(tables).catch(async (error: unknown) => {
+      if (!(error instanceof IndexUnusable)) throw error
+      await tables.clear()
+      await begin(error.message)
+      return openEngine(tables)
+    })
+    const indexer = makeIndexer({
+      store,
+      engine,
+      onTouched: scopes.touched,
+      onChanged: (exchanges) => vectors?.changed(exchanges),
+      onForgotten: () => reconcile(store, engine, vectors),
+    })
+    opened = { engine, indexer }
+    return opened
+  }
+  const ready = () => {
+    if (opened) return Promise.resolve(opened)
+    opening ??= open().finally(() => {
+      opening = undefined
+    })
+    return opening
+  }
+  const begin = async (reason: string) => {
+    rebuilding = { reason, until: await store.journal.last() }
+    onRebuild(reason)
+  }
+  /** What is there cannot be used any more: it is closed, emptied, and filled again from the journal's beginning. */
+  const rebuild = async (reason: string, unusable = opened) => {
+    // Another one has found out before.
+    if (unusable !== opened) return
+    const old = opened
+    opened = undefined
+    // Whoever needs the index waits for the empty one: opened half cleared, it would be written by two.
+    opening = empty(old?.engine, reason)
+      .then(open)
+      .finally(() => {
+        opening = undefined
+      })
+    await opening
+  }
+  const empty = async (engine: Engine | undefined, reason: string) => {
+    await engine?.close().catch(() => {})
+    await tables.clear()
+    await begin(reason)
+  }
+  const factsOf = async (engine: Engine): Promise<IndexFacts> => {
+    const { documents, segments, position, sizeBytes } = engine.facts()
+    return {
+      documents,
+      segments,
+      position,
+      sizeBytes,
+      isTidy: !hasWork,
+      ...(rebuilding ? { rebuilding: rebuilding.reason } : {}),
+      ...(vectors ? { vectors: await vectors.state() } : {}),
+    }
+  }
+  const settle = (position: number) => {
+    if (rebuilding && position >= rebuilding.until) rebuilding = undefined
+    const due = waiting.filter((each) => each.position <= position)
+    waiting = waiting.filter((each) => each.position > position)
+    for (const each of due) each.resolve()
+  }
+  const step = async (): Promise<boolean> => {
+    const { engine, indexer } = await ready()
+    const more = await indexer.advance()
+    settle(indexer.position())
+    if (more) tookAtMs = performance.now()
+    const isCalm = !more && performance.now() - tookAtMs > CALM_MS
+    // As much for putting in order as for taking in: many small segments make every search slower.
+    const untilMs = performance.now() + TIDY_MS
+    do {
+      hasWork = await engine.work({ idle: isCalm })
+      await setImmediate()
+    } while (hasWork && performance.now() < untilMs)
+    return hasWork || more
+  }
+
+  const reached = async (position: number) => {
+    const { indexer } = await ready()
+    if (indexer.position() >= position) return
+    const passed = new Promise<void>((resolve) => waiting.push({ position, resolve }))
+    bell.ring()
+    await passed
+  }
+
+  const restAfter = (workedMs: number, signal: AbortSignal) => {
+    const restMs = waiting.length > 0 ? 0 : Math.min(MOST_PAUSE_MS, workedMs * (1 / paceShare - 1))
+    return restMs < 1 ? setImmediate() : pause(restMs, signal)
+  }
+
+  return {
+    pace(share) {
+      paceShare = share
+    },
+    wake: bell.ring,
+    async search(wish) {
+      const used = opened
+      try {
+        const { engine, indexer } = await ready()
+        const found = await search({ store, engine, scopes, clock, vectors }, wish)
+        const behind = (await store.journal.last()) - indexer.position()
+        const isComplete = rebuilding === undefined && behind <= NEARLY_ALL
+        return {
+          ...found,
+          isComplete,
+          notes: isComplete ? found.notes : [...found.notes, incomplete(rebuilding?.reason)],
+        }
+      } catch (error) {
+        if (!(error instanceof IndexUnusable)) throw error
+        await rebuild(error.message, used)
+        return { hits: [], isComplete: false, notes: [incomplete(error.message)] }
+      }
+    },
+    facts: async () => factsOf((await ready()).engine),
+    async rebuild() {
+      await opening?.catch(() => {})
+      await rebuild("it was asked for")
+      await reached(await store.journal.last())
+    },
+    reached,
+    async run(signal) {
+      signal.addEventListener("abort", bell.ring, { once: true })
+      vectors = options.startVectors?.(
+        exchangeSource(store, async () => (await ready()).engine),
+        signal,
+      )
+      await superviseLoop({
+        name: "search index",
+        signal,
+        onTrouble: (error) => onTrouble(error, "indexing failed; the same entries are tried again"),
+        firstRetryMs: RETRY_MS,
+        mostRetryMs: MOST_RETRY_MS,
+        async round(_, alive) {
+          const used = opened
+          try {
+            const startedMs = performance.now()
+            const more = await step()
+            alive()
+            if (more) await restAfter(performance.now() - startedMs, signal)
+            else {
+              if (opened) onRest?.(await factsOf(opened.engine))
+              await bell.wait(POLL_MS)
+              if (waiting.length === 0) await pause(GATHER_MS, signal)
+            }
+          } catch (error) {
+            if (!(error instanceof IndexUnusable)) throw error
+            await rebuild(error.message, used)
+          }
+        },
+      })
+      await vectors?.stopped
+      if (opened) await putAway(opened.engine)
+    },
+  }
+}
+
+/** What is written now need not be read again at the next start; but nobody waits long for that. */
+async function putAway(engine: Engine): Promise<void> {
+  const untilMs = performance.now() + PUT_AWAY_MS
+  try {
+    while ((await engine.work({ idle: true })) && performance.now() < untilMs);
+  } finally {
+    await engine.close()
+  }
+}
+
+/** What arrives all the time is always a little behind; nobody needs to hear of that. */
+const NEARLY_ALL = 200
+
+const incomplete = (reason: string | undefined) =>
+  reason === undefined
+    ? "The index is still behind the archive; something may be missing."
+    : `The index is being built anew (${reason}); something may be missing.`

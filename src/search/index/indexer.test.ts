@@ -1,0 +1,39 @@
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { makeTestRecall, type TestRecall } from "../../../test/fixtures/recall.ts"
+import { sqliteIndex } from "../../store/dialects/index-sqlite.ts"
+import { type Engine, openEngine } from "./engine.ts"
+import { makeIndexer } from "./indexer.ts"
+
+let recall: TestRecall
+let engine: Engine
+beforeEach(async () => {
+  recall = await makeTestRecall()
+  engine = await openEngine(sqliteIndex({ path: join(recall.dir, "another.db") }))
+})
+afterEach(async () => {
+  await engine.close()
+  await recall.close()
+})
+
+test("an entry of something forgotten is passed only when it is gone: neither a waiter nor a crash may come before", async () => {
+  const sessionId = await recall.session("one")
+  await recall.say(sessionId, ["prompt", "a lake"])
+  const before = await recall.store.journal.last()
+  await recall.store.journal.append([{ kind: "turns.forgotten", atMs: 1 }])
+  await recall.think(sessionId, 1, "a thought beside it")
+  const seen: number[] = []
+  const indexer = makeIndexer({
+    store: recall.store,
+    engine,
+    onTouched: () => {},
+    onChanged: () => {},
+    async onForgotten() {
+      seen.push(indexer.position(), engine.facts().position)
+    },
+  })
+  while (await indexer.advance());
+  expect(seen).toHaveLength(2)
+  expect(Math.max(...seen)).toBeLessThanOrEqual(before)
+  expect(indexer.position()).toBe(await recall.store.journal.last())
+})

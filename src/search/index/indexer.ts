@@ -1,0 +1,132 @@
+import { setImmediate } from "node:timers/promises"
+import type { JournalEntry } from "../../domain/journal.ts"
+import { searchableText } from "../../domain/metadata.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Thought } from "../../domain/thought.ts"
+import type { Turn } from "../../domain/turn.ts"
+import { isEcho } from "../query/echo.ts"
+import { exchangeFinder } from "../query/exchange-finder.ts"
+import { refOfThought, refOfTurn } from "../query/refs.ts"
+import type { ListedExchange } from "../vectors/embedding.ts"
+import { weigh } from "../words/document.ts"
+import type { Engine, NewDoc } from "./engine.ts"
+
+/** Follows the journal from the number that the index itself keeps, so that the two can never disagree. */
+export interface Indexer {
+  /** Takes the next entries; false when there are none. */
+  advance(): Promise<boolean>
+  /** The journal number up to which everything can be found. */
+  position(): number
+}
+
+const ENTRIES_AT_ONCE = 100
+const TURNS_AT_ONCE = 200
+/** Between two of these a search gets its turn. */
+const TURNS_IN_A_ROW = 4
+
+export function makeIndexer({
+  store,
+  engine,
+  onTouched,
+  onChanged,
+  onForgotten,
+}: {
+  store: Store
+  engine: Engine
+  /** Sessions of which the journal tells something, before any of it can be found. */
+  onTouched(sessionIds: Set<string>): void
+  /** Exchanges that are new or grew. */
+  onChanged(exchanges: ListedExchange[]): void
+  /** Something was deleted for good; what, the journal does not say. */
+  onForgotten(): Promise<void>
+}): Indexer {
+  let { position } = engine.facts()
+  const exchanges = exchangeFinder(store)
+
+  const refresh = async (seqs: number[]): Promise<void> => {
+    const turns = await store.turns.bySeqs(seqs)
+    const found = new Set(turns.map(({ seq }) => seq))
+    await engine.remove(seqs.filter((seq) => !found.has(seq)).map(refOfTurn))
+    for (let at = 0; at < turns.length; at += TURNS_IN_A_ROW) {
+      const docs: NewDoc[] = []
+      for (const turn of turns.slice(at, at + TURNS_IN_A_ROW))
+        if (turn.text !== "" && !isEcho(turn)) docs.push(docOfTurn(turn, await exchanges.of(turn)))
+      await engine.add(docs, position)
+      onChanged(changedExchanges(docs))
+      await setImmediate()
+    }
+    await engine.hide(turns.filter(({ supersededAtMs }) => supersededAtMs !== null).map(({ seq }) => refOfTurn(seq)))
+  }
+
+  const take = async (entries: JournalEntry[], last: number): Promise<void> => {
+    onTouched(new Set(entries.flatMap(({ sessionId }) => sessionId ?? [])))
+    const turnSeqs = seqsOf(entries, (entry) => TURN_ENTRIES.has(entry.kind))
+    const thoughtSeqs = entries.filter(({ kind }) => kind === "thought.recorded").map(({ data }) => Number(data.seq))
+    for (let at = 0; at < turnSeqs.length; at += TURNS_AT_ONCE) await refresh(turnSeqs.slice(at, at + TURNS_AT_ONCE))
+    // Before the position moves: whoever waits for it, and whoever starts after a crash, relies on it being done.
+    if (entries.some(({ kind }) => kind === "turns.forgotten")) await onForgotten()
+    const thoughts = thoughtSeqs.length === 0 ? [] : await store.thoughts.bySeqs(thoughtSeqs)
+    await engine.add(thoughts.map(docOfThought), last)
+    position = last
+  }
+
+  return {
+    position: () => position,
+    async advance() {
+      const entries = await store.journal.after(position, ENTRIES_AT_ONCE)
+      const batch = upTo(entries, TURNS_AT_ONCE)
+      const last = batch.at(-1)
+      if (!last) return false
+      await take(batch, last.seq)
+      return true
+    },
+  }
+}
+
+/** Of what was said; what tools do in between changes nothing that is compared by meaning. */
+function changedExchanges(docs: NewDoc[]): ListedExchange[] {
+  const said = docs.filter(({ kind }) => kind === "prompt" || kind === "reply" || kind === "summary")
+  const last = new Map(
+    said.map(({ exchange, sessionId, atMs }) => [exchange, { exchange, sessionId, changedAtMs: atMs }]),
+  )
+  return [...last.values()]
+}
+
+const TURN_ENTRIES = new Set(["turns.kept", "turns.superseded", "turns.dropped"])
+
+function seqsOf(entries: JournalEntry[], wanted: (entry: JournalEntry) => boolean): number[] {
+  const seqs = entries.filter(wanted).flatMap(({ data }) => (Array.isArray(data.seqs) ? (data.seqs as number[]) : []))
+  return [...new Set(seqs)]
+}
+
+/** The first entries that together name about so many turns, and one at the least. */
+function upTo(entries: JournalEntry[], turns: number): JournalEntry[] {
+  let count = 0
+  const end = entries.findIndex(({ data }, index) => {
+    count += Array.isArray(data.seqs) ? data.seqs.length : 1
+    return index > 0 && count > turns
+  })
+  return end < 0 ? entries : entries.slice(0, end)
+}
+
+function docOfTurn(turn: Turn, exchange: number): NewDoc {
+  return {
+    ref: refOfTurn(turn.seq),
+    sessionId: turn.sessionId,
+    kind: turn.kind,
+    atMs: turn.atMs,
+    exchange,
+    ...weigh(turn.kind, searchableText(turn)),
+  }
+}
+
+function docOfThought(thought: Thought): NewDoc {
+  return {
+    ref: refOfThought(thought.seq),
+    sessionId: thought.sessionId,
+    kind: "thought",
+    atMs: thought.createdAtMs,
+    exchange: thought.seq,
+    ...weigh("thought", thought.text),
+  }
+}

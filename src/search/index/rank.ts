@@ -1,0 +1,113 @@
+import { Blocks } from "./blocks.ts"
+import type { Docs } from "./docs.ts"
+import { impactIn, type List, lookUpSteps, someDoc } from "./list.ts"
+import { type ScoredDoc, Top } from "./top.ts"
+
+export interface RankWish {
+  views: readonly { docs: Docs }[]
+  /** With a list, or none, for each view. Whole weights: sums are exact, so their order does not matter. */
+  terms: readonly { weight: number; lists: readonly (List | undefined)[] }[]
+  /** Lists of words that must occur, again by view. */
+  required: readonly (readonly (List | undefined)[])[]
+  accepts(view: number): Accept | undefined
+  /** The only documents of the view that can be accepted, where they are known to be few. */
+  only(view: number): ArrayLike<number> | undefined
+  limit: number
+}
+
+export type Accept = (doc: number) => boolean
+
+export interface WeightedList {
+  list: List
+  weight: number
+  /** The most that this list and all before it can add. */
+  sum: number
+}
+
+/** Of so many documents that could have all required words, each is looked at; of more, blocks are passed over. */
+const FEW_TOGETHER = 2_048
+
+/** Exact: nothing that could win, be it by a tie, is left out. */
+export function rank(wish: RankWish): ScoredDoc[] {
+  const { views } = wish
+  const top = new Top(
+    wish.limit,
+    views.map((view) => view.docs),
+  )
+  const blocks = new Blocks()
+  for (const [view, { docs }] of views.entries()) {
+    const accept = wish.accepts(view)
+    const parts = accept ? partsOf(wish, view) : []
+    if (!accept || parts.length === 0) continue
+    const required = wish.required.flatMap((lists) => lists[view] ?? []).sort((a, b) => a.count - b.count)
+    if (required.length < wish.required.length) continue
+    const only = wish.only(view)
+    if (required.length > 0 && required[0]!.count <= FEW_TOGETHER) together(top, view, parts, required, accept)
+    else if (only && isCheaper(only.length, parts)) oneByOne(top, view, parts, only, havingAll(required, accept))
+    else blocks.add(view, docs.size, parts, accept, required)
+  }
+  blocks.search(top)
+  return top.found()
+}
+
+function partsOf({ terms }: RankWish, view: number): WeightedList[] {
+  const parts: WeightedList[] = []
+  for (const { weight, lists } of terms) {
+    const list = lists[view]
+    if (list) parts.push({ list, weight, sum: 0 })
+  }
+  parts.sort((a, b) => a.weight * a.list.max - b.weight * b.list.max)
+  let sum = 0
+  for (const part of parts) {
+    sum += part.weight * part.list.max
+    part.sum = sum
+  }
+  return parts
+}
+
+/** The exact score, or -1 as soon as it is certain to stay below the floor. */
+function scoreIn(parts: WeightedList[], doc: number, floor: number): number {
+  let score = 0
+  for (let at = parts.length - 1; at >= 0; at--) {
+    const part = parts[at]!
+    if (score + part.sum < floor) return -1
+    score += part.weight * impactIn(part.list, doc)
+  }
+  return score
+}
+
+function isCheaper(docs: number, parts: WeightedList[]): boolean {
+  let byLookUp = 0
+  let byList = 0
+  for (const { list } of parts) {
+    byLookUp += docs * lookUpSteps(list)
+    byList += list.count
+  }
+  return byLookUp < byList
+}
+
+function oneByOne(top: Top, view: number, parts: WeightedList[], docs: ArrayLike<number>, accept: Accept): void {
+  for (let at = 0; at < docs.length; at++) {
+    const doc = docs[at]!
+    const score = scoreIn(parts, doc, top.floor)
+    if (score >= top.floor && accept(doc)) top.push(score, view, doc)
+  }
+}
+
+/** Those of the first list, which is the shortest, that have the others too. */
+function together(top: Top, view: number, parts: WeightedList[], [rarest, ...others]: List[], accept: Accept): void {
+  someDoc(rarest!, (doc) => {
+    for (const list of others) if (impactIn(list, doc) === 0) return false
+    const score = scoreIn(parts, doc, top.floor)
+    if (score >= top.floor && accept(doc)) top.push(score, view, doc)
+    return false
+  })
+}
+
+function havingAll(required: readonly List[], accept: Accept): Accept {
+  if (required.length === 0) return accept
+  return (doc) => {
+    for (const list of required) if (impactIn(list, doc) === 0) return false
+    return accept(doc)
+  }
+}

@@ -1,0 +1,182 @@
+import type { DocKind } from "../words/document.ts"
+import { DOC_KINDS, type Docs, isSet } from "./docs.ts"
+import { FULL_SCORE, idfOf } from "./impact.ts"
+import { impactIn, type List } from "./list.ts"
+import { type DocLook, lookAt } from "./look.ts"
+import { withPrefix } from "./prefix.ts"
+import { type Accept, rank } from "./rank.ts"
+import { Segment } from "./segment.ts"
+import type { Shelf, View } from "./shelf.ts"
+
+export interface EngineQuery {
+  words: readonly { word: string; weight: number; isPrefix?: boolean }[]
+  /** Groups of words, of phrases for example, that must all occur. They count in the score whether `words` has them or not. */
+  all?: readonly (readonly string[])[]
+  /** Words of which none may occur. */
+  none?: readonly string[]
+  filter?: EngineFilter
+  limit: number
+}
+
+export interface EngineFilter {
+  sessionIds?: ReadonlySet<string>
+  kinds?: ReadonlySet<DocKind>
+  /** From this moment on. */
+  sinceMs?: number
+  /** Before this moment. */
+  untilMs?: number
+  /** Also what the platform took back. */
+  hidden?: boolean
+}
+
+export interface EngineHit extends DocLook {
+  score: number
+}
+
+/** Of more than these, listing their documents costs more than testing those that have the words. */
+const FEW_SESSIONS = 50
+/** The sum of all whole weights; times the largest impact it is still a 31-bit number. */
+const WEIGHTS_TOTAL = 2 ** 23
+
+export async function search(shelf: Shelf, query: EngineQuery): Promise<EngineHit[]> {
+  if (query.limit < 1) return []
+  const weights = await expanded(shelf, query)
+  const scored = [...weights.keys()]
+  const required = [...new Set(query.all?.flat())]
+  const excluded = [...new Set(query.none)]
+  if (scored.length === 0) return []
+  const { views, lists } = await shelf.load([...scored, ...required, ...excluded])
+  const documents = views.reduce((sum, view) => sum + view.docs.size, 0)
+  const worths = scored.map((word, at) => {
+    const having = lists[at]!.reduce((sum, list) => sum + (list?.count ?? 0), 0)
+    return having === 0 ? 0 : weights.get(word)! * idfOf(documents, having)
+  })
+  const unit = (WEIGHTS_TOTAL - worths.length) / worths.reduce((sum, worth) => sum + worth, 0)
+  const terms = worths
+    .map((worth, at) => ({ weight: Math.max(1, Math.floor(worth * unit)), lists: lists[at]!, worth }))
+    .filter(({ worth }) => worth > 0)
+  if (terms.length === 0) return []
+  const filter = compile(shelf, query.filter ?? {})
+  const forbidden = lists.slice(scored.length + required.length)
+  const found = rank({
+    views,
+    terms,
+    required: lists.slice(scored.length, scored.length + required.length),
+    accepts: (view) => filter.accepts(views[view]!.docs, listsOf(forbidden, view)),
+    only: (view) => filter.only(views[view]!),
+    limit: query.limit,
+  })
+  return found.map(({ view, doc, score }) => {
+    return { ...lookAt(shelf, views[view]!, doc), score: ((score / unit) * FULL_SCORE) / 255 }
+  })
+}
+
+/** Whoever is refused so often asks about most documents: then it is quicker to go through all of them once. */
+const MOST_REFUSED = 2_000
+
+/** Which documents fit: at first each is looked up. */
+export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => boolean {
+  const filter = compile(shelf, wish)
+  const accepts = new Map<View, Accept | undefined>()
+  let refused = filter.isFew ? MOST_REFUSED : 0
+  let bits: Uint8Array | undefined
+  const looked = (ref: number) => {
+    const at = shelf.find(ref)
+    if (!at) return false
+    if (!accepts.has(at.view)) accepts.set(at.view, filter.accepts(at.view.docs, []))
+    return accepts.get(at.view)?.(at.doc) ?? false
+  }
+  return (ref) => {
+    if (refused < MOST_REFUSED) {
+      const fits = looked(ref)
+      if (!fits) refused++
+      return fits
+    }
+    bits ??= allFitting(shelf, filter)
+    return ((bits[ref >>> 3] ?? 0) & (1 << (ref & 7))) !== 0
+  }
+}
+
+/** A bit for each ref. */
+function allFitting(shelf: Shelf, filter: Filter): Uint8Array {
+  const views = [...shelf.segments, ...shelf.deltas]
+  const most = views.reduce((found, view) => Math.max(found, lastRef(view)), 0)
+  const bits = new Uint8Array((most >>> 3) + 1)
+  for (const view of views) {
+    const accepts = filter.accepts(view.docs, [])
+    if (!accepts) continue
+    const { ref, size } = view.docs
+    const only = filter.only(view)
+    for (let at = 0; at < (only?.length ?? size); at++) {
+      const doc = only ? only[at]! : at
+      if (accepts(doc)) bits[ref[doc]! >>> 3]! |= 1 << (ref[doc]! & 7)
+    }
+  }
+  return bits
+}
+
+/** A segment has its documents in order. */
+function lastRef(view: View): number {
+  const { ref, size } = view.docs
+  return view instanceof Segment ? (ref[size - 1] ?? 0) : ref.subarray(0, size).reduce((a, b) => Math.max(a, b), 0)
+}
+
+const listsOf = (lists: readonly (readonly (List | undefined)[])[], view: number) =>
+  lists.map((found) => found[view]).filter((list) => list !== undefined)
+
+/** Each word once, with the weights of all its places in the query. */
+export async function expanded(shelf: Shelf, query: Pick<EngineQuery, "words" | "all">): Promise<Map<string, number>> {
+  const weights = new Map<string, number>()
+  const add = (word: string, weight: number) => weights.set(word, (weights.get(word) ?? 0) + weight)
+  for (const { word, weight, isPrefix } of query.words) {
+    if (!(weight > 0)) continue
+    if (!isPrefix) add(word, weight)
+    else for (const longer of await withPrefix(shelf, word)) add(longer, weight)
+  }
+  for (const word of new Set(query.all?.flat())) if (!weights.has(word)) add(word, 1)
+  return weights
+}
+
+interface Filter {
+  /** So few sessions are wanted that `only` names their documents. */
+  isFew: boolean
+  /** undefined: nothing of it is wanted. */
+  accepts(docs: Docs, none: List[]): Accept | undefined
+  only(view: { docs: Docs }): number[] | undefined
+}
+
+function compile(shelf: Shelf, { sessionIds, kinds, sinceMs, untilMs, hidden }: EngineFilter): Filter {
+  const sessions = sessionIds && [...sessionIds].map((id) => shelf.sessions.numberOf(id)).filter((n) => n !== undefined)
+  const isWanted = sessions && new Uint8Array(shelf.sessions.end)
+  for (const number of sessions ?? []) isWanted![number] = 1
+  const isKind = kinds && Uint8Array.from(DOC_KINDS, (kind) => (kinds.has(kind) ? 1 : 0))
+  const from = sinceMs ?? Number.NEGATIVE_INFINITY
+  const until = untilMs ?? Number.POSITIVE_INFINITY
+  const few = new Map<object, number[] | undefined>()
+  const isFew = sessions !== undefined && sessions.length <= FEW_SESSIONS
+  const only = (view: { docs: Docs }) => {
+    if (!isFew || !(view instanceof Segment)) return undefined
+    if (!few.has(view))
+      few.set(
+        view,
+        sessions.flatMap((session) => [...view.docsOfSession(session)]),
+      )
+    return few.get(view)
+  }
+  return {
+    isFew,
+    only,
+    accepts(docs, none) {
+      if (docs.lastMs < from || docs.firstMs >= until || sessions?.length === 0) return undefined
+      const { removed, session, kind, atMs } = docs
+      return (doc) =>
+        !isSet(removed, doc) &&
+        (hidden || !isSet(docs.hidden, doc)) &&
+        (!isWanted || isWanted[session[doc]!] === 1) &&
+        (!isKind || isKind[kind[doc]!] === 1) &&
+        atMs[doc]! >= from &&
+        atMs[doc]! < until &&
+        (none.length === 0 || none.every((list) => impactIn(list, doc) === 0))
+    },
+  }
+}

@@ -1,0 +1,212 @@
+import type { MessagePort, Worker } from "node:worker_threads"
+import { Failure } from "../../domain/failure.ts"
+import { type LoopState, loopStates, onLoopChange, reportElsewhere } from "../../lib/supervised-loop.ts"
+import { makeThreadPeer, type ThreadPeer } from "../../lib/thread-rpc.ts"
+import type { SearchResult, SearchWish } from "../query/wish.ts"
+import type { CoreOptions, IndexFacts, RecallCore } from "./core.ts"
+
+/** The index, asked from another thread. It is started when there is something to do, and ends when there is not. */
+export interface RecallThread {
+  search(wish: SearchWish): Promise<SearchResult>
+  facts(): Promise<IndexFacts>
+  reached(position: number): Promise<void>
+  rebuild(): Promise<void>
+  wake(): void
+  /** Which share of the time it may index. */
+  pace(share: number): void
+  /** Throws once when the thread has ended by itself since the last call; later calls start it again. */
+  check(): void
+  stop(): Promise<void>
+}
+
+/** What the thread serves. */
+interface IndexThread {
+  search(wish: SearchWish): Promise<SearchResult>
+  facts(): Promise<IndexFacts>
+  reached(position: number): Promise<void>
+  rebuild(): Promise<void>
+  wake(): void
+  pace(share: number): void
+  end(): void
+}
+
+/** What it tells whoever started it. */
+interface IndexOwner {
+  trouble(message: string, what: string): void
+  rebuild(reason: string): void
+  rest(facts: IndexFacts): void
+  idle(): void
+  loops(states: LoopState[]): void
+}
+
+export interface ThreadOptions {
+  start(): Worker
+  onTrouble(error: unknown, what: string): void
+  onRebuild(reason: string): void
+}
+
+/** A thread that has just failed is not started again at once by every wake-up. */
+const REST_AFTER_FAILURE_MS = 5_000
+const END_MS = 5_000
+const THREAD = "search index thread"
+
+const stopping = () => new Failure("daemon_unreachable", "the daemon is stopping")
+
+export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions): RecallThread {
+  let thread: { worker: Worker; peer: ThreadPeer<IndexThread> } | undefined
+  let ending: Promise<void> | undefined
+  let failedAtMs = 0
+  let loss: { cause: unknown; isReported: boolean } | undefined
+  let stopped = false
+  let resting: IndexFacts | undefined
+  let paced = 1
+
+  const begin = () => {
+    const worker = start()
+    const isThis = () => thread?.worker === worker
+    const peer = makeThreadPeer<IndexThread>(worker, {
+      trouble: (message, what) => onTrouble(new Error(message), what),
+      rebuild: onRebuild,
+      rest(facts) {
+        resting = facts
+      },
+      idle: () => void (isThis() && peer.pending === 0 && end()),
+      loops: (states) => void (isThis() && reportElsewhere(THREAD, states)),
+    } satisfies IndexOwner)
+    const lose = (cause?: unknown) => {
+      if (!isThis()) return
+      thread = undefined
+      reportElsewhere(THREAD, undefined)
+      if (cause !== undefined) {
+        failedAtMs = Date.now()
+        loss = { cause, isReported: false }
+        onTrouble(cause, "the index's thread has ended")
+      }
+      peer.close(new Failure("internal", "the search index has stopped in the middle of this", {}, { cause }))
+    }
+    worker.on("error", lose)
+    worker.on("exit", (code) => lose(code === 0 ? undefined : new Error(`it ended with code ${code}`)))
+    worker.unref()
+    if (paced < 1) peer.tell("pace", paced)
+    return { worker, peer }
+  }
+  const ask = async <T>(what: (peer: ThreadPeer<IndexThread>) => Promise<T>): Promise<T> => {
+    while (ending && !stopped) await ending
+    if (stopped) throw stopping()
+    thread ??= begin()
+    return what(thread.peer)
+  }
+  const wake = () => {
+    if (ending) void ending.then(wake)
+    else if (!stopped && (thread || Date.now() - failedAtMs >= REST_AFTER_FAILURE_MS)) {
+      thread ??= begin()
+      thread.peer.tell("wake")
+    }
+  }
+  /** It must not be cut off while it writes, nor meet another one on the same files: the next begins when it is gone. */
+  const end = (): Promise<void> | undefined => {
+    if (!thread) return ending
+    const { worker, peer } = thread
+    thread = undefined
+    reportElsewhere(THREAD, undefined)
+    ending = new Promise<void>((resolve) => {
+      const timer = setTimeout(() => void worker.terminate(), END_MS)
+      worker.once("exit", () => {
+        clearTimeout(timer)
+        ending = undefined
+        // It was not waited for what they asked.
+        peer.close(stopping())
+        resolve()
+      })
+    })
+    peer.tell("end")
+    return ending
+  }
+
+  return {
+    search: (wish) => ask((peer) => peer.call("search", wish)),
+    // A thread that has ended had nothing left to do, and is not started only to say so again.
+    facts: () => (thread || !resting ? ask((peer) => peer.call("facts")) : Promise.resolve(resting)),
+    reached: (position) => ask((peer) => peer.call("reached", position)),
+    rebuild: () => ask((peer) => peer.call("rebuild")),
+    wake,
+    pace(share) {
+      if (share === paced) return
+      paced = share
+      thread?.peer.tell("pace", share)
+    },
+    check() {
+      if (thread) loss = undefined
+      if (!loss) return
+      if (loss.isReported) return wake()
+      loss.isReported = true
+      throw loss.cause
+    },
+    async stop() {
+      stopped = true
+      await end()
+    },
+  }
+}
+
+const IDLE_MS = 30_000
+
+/** The other side: what runs in the thread. */
+export function serveRecall({
+  port,
+  makeCore,
+  close,
+}: {
+  port: MessagePort
+  makeCore(tell: Pick<CoreOptions, "onTrouble" | "onRebuild" | "onRest">): RecallCore
+  close(): Promise<void>
+}): void {
+  const core = makeCore({
+    onTrouble: (error, what) => owner.tell("trouble", stackOf(error), what),
+    onRebuild: (reason) => owner.tell("rebuild", reason),
+    onRest: (facts) => owner.tell("rest", facts),
+  })
+  const ending = new AbortController()
+  const owner = makeThreadPeer<IndexOwner>(
+    port,
+    {
+      search: (wish) => core.search(wish),
+      facts: () => core.facts(),
+      reached: (position) => core.reached(position),
+      rebuild: () => core.rebuild(),
+      wake: () => core.wake(),
+      pace: (share) => core.pace(share),
+      end() {
+        clearTimeout(idle)
+        ending.abort()
+        void running
+          .then(close)
+          .catch(() => {})
+          .finally(() => port.close())
+      },
+    } satisfies IndexThread,
+    (error, what) => {
+      // The stack stays here, where it means something.
+      if (Failure.from(error).code === "internal") owner.tell("trouble", stackOf(error), `${what} failed`)
+    },
+  )
+  const tellLoops = () => owner.tell("loops", loopStates())
+  onLoopChange(tellLoops)
+  let idle: NodeJS.Timeout | undefined
+  const busy = () => {
+    clearTimeout(idle)
+    if (!ending.signal.aborted) idle = setTimeout(() => void rest().catch(busy), IDLE_MS)
+  }
+  const rest = async () => {
+    const { vectors } = await core.facts()
+    // Vectors that are being made are worth a thread; those that cannot be made now are tried again when it is needed.
+    if (vectors && vectors.missing > 0 && vectors.trouble === null) busy()
+    else owner.tell("idle")
+  }
+  const running = core.run(ending.signal)
+  tellLoops()
+  busy()
+  port.on("message", busy)
+}
+
+const stackOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))

@@ -1,0 +1,75 @@
+import { countOf, idfOf } from "./impact.ts"
+import { impactIn } from "./list.ts"
+import type { Shelf, View } from "./shelf.ts"
+
+/** Documents that are looked at as one text: those of an exchange, or one by itself. */
+export interface Wholes {
+  /** By word: how much it tells; the rarer, the more. */
+  inverse: number[]
+  wholes: {
+    length: number
+    /** By word: how often it occurs, weighted, as well as bytes can tell. */
+    counts: Float64Array
+  }[]
+}
+
+export interface DocPlace {
+  view: number
+  doc: number
+  ref: number
+}
+
+export async function wholesOf(
+  shelf: Shelf,
+  of: readonly { sessionId: string; exchange: number; ref: number; isAlone: boolean }[],
+  words: readonly string[],
+): Promise<Wholes> {
+  const { views, lists } = await shelf.load(words)
+  const documents = views.reduce((sum, view) => sum + view.docs.size, 0)
+  const inverse = lists.map((found) => {
+    const having = found.reduce((sum, list) => sum + (list?.count ?? 0), 0)
+    return having === 0 ? 0 : idfOf(documents, having)
+  })
+  const wholes = of.map(({ sessionId, exchange, ref, isAlone }) => {
+    const places = isAlone ? placeOf(views, ref) : placesOf(shelf, views, sessionId, exchange)
+    const counts = new Float64Array(words.length)
+    let length = 0
+    for (const { view, doc } of places) {
+      const own = views[view]!.docs.length[doc]!
+      length += own
+      for (let word = 0; word < counts.length; word++) {
+        const list = lists[word]![view]
+        const impact = list ? impactIn(list, doc) : 0
+        if (impact > 0) counts[word]! += countOf(impact, own)
+      }
+    }
+    return { length, counts }
+  })
+  return { inverse, wholes }
+}
+
+function placeOf(views: readonly View[], ref: number): DocPlace[] {
+  const view = views.findIndex((each) => each.find(ref) >= 0)
+  return view < 0 ? [] : [{ view, doc: views[view]!.find(ref), ref }]
+}
+
+/** By ref, so that sums of fractions are the same however the documents are spread over segments. */
+export function placesOf(shelf: Shelf, views: readonly View[], sessionId: string, exchange: number): DocPlace[] {
+  const session = shelf.sessions.numberOf(sessionId)
+  const places: DocPlace[] = []
+  if (session === undefined) return places
+  let isAscending = true
+  for (let view = 0; view < views.length; view++) {
+    const own: ArrayLike<number> = views[view]!.docsOfExchange(session, exchange)
+    if (own.length === 0) continue
+    const { docs } = views[view]!
+    for (let at = 0; at < own.length; at++) {
+      const doc = own[at]!
+      if (docs.isRemoved(doc)) continue
+      const ref = docs.ref[doc]!
+      if (places.length > 0 && places[places.length - 1]!.ref > ref) isAscending = false
+      places.push({ view, doc, ref })
+    }
+  }
+  return isAscending ? places : places.sort((a, b) => a.ref - b.ref)
+}

@@ -1,0 +1,176 @@
+import { IndexUnusable } from "../../domain/index-tables.ts"
+import { makeMutex } from "../../lib/mutex.ts"
+import { Delta } from "./delta.ts"
+import { flush } from "./flush.ts"
+import { drop, merge, plannedMerge } from "./merge.ts"
+import type { Shelf } from "./shelf.ts"
+
+/** A delta of so many documents is written, */
+const DELTA_DOCS = 512
+/** but while an earlier one is being written it may grow to so many: what comes fast is written in larger pieces. */
+const MAX_DELTA_DOCS = 4_096
+
+type Job = AsyncGenerator<void, void>
+
+/** Decides what is written, merged and dropped next, and does it slice by slice. */
+export class Work {
+  /** The journal number up to which everything was added. */
+  position: number
+  sizeBytes: number
+  readonly #shelf: Shelf
+  #durable: number
+  #writing: Job | undefined
+  #tidying: Job | undefined
+  readonly #inTurn = makeMutex()
+  #isUncertain = false
+  #isClosed = false
+
+  constructor(shelf: Shelf, position: number, sizeBytes: number) {
+    this.#shelf = shelf
+    this.sizeBytes = sizeBytes
+    this.position = position
+    this.#durable = position
+    shelf.deltas = [new Delta(position)]
+  }
+
+  get durablePosition(): number {
+    return this.#durable
+  }
+
+  /** Where the next document goes. */
+  get delta(): Delta {
+    return this.#shelf.deltas.at(-1)!
+  }
+
+  get isFull(): boolean {
+    return this.delta.docs.size >= MAX_DELTA_DOCS
+  }
+
+  /** One after the other: what changes the tables or the shelf never meets another change half done. */
+  alone<T>(change: () => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      // The tables may be another engine's by now.
+      if (this.#isClosed) throw new IndexUnusable("gone", "the index was closed")
+      return change()
+    })
+  }
+
+  /** Closed once; whatever comes after it is refused. */
+  close(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#isClosed) return
+      this.#isClosed = true
+      await this.#shelf.tables.close()
+    })
+  }
+
+  reached(position: number): void {
+    this.position = Math.max(this.position, position)
+    this.delta.position = this.position
+    this.#freezeIfDue()
+  }
+
+  /** Whoever adds faster than can be written waits here. */
+  async makeRoom(): Promise<void> {
+    while (this.#shelf.deltas.length > 1) await this.#write()
+    this.#freeze()
+  }
+
+  async step(idle: boolean): Promise<boolean> {
+    await this.#shelf.tables.check()
+    if (this.#isUncertain) await this.#reconcile()
+    if (idle && this.#shelf.deltas.length === 1 && this.#hasToSettle()) await this.#settle()
+    if (this.#shelf.deltas.length > 1) await this.#write()
+    else await this.#tidy()
+    const hasMore = this.#shelf.deltas.length > 1 || this.#hasToTidy() || (idle && this.#hasToSettle())
+    const isResting = idle && !hasMore
+    const hasToGiveBack = await this.#shelf.tables.checkpoint(isResting)
+    if (isResting) this.sizeBytes = await this.#shelf.tables.sizeBytes()
+    return hasMore || hasToGiveBack
+  }
+
+  /** Everything that was added is written, and nothing is left half done. */
+  async finish(): Promise<void> {
+    await this.#shelf.tables.check()
+    if (this.#isUncertain) await this.#reconcile()
+    if (this.#shelf.deltas.length === 1) this.#freeze()
+    while (this.#shelf.deltas.length > 1) await this.#write()
+    if (this.delta.docs.size > 0) this.#freeze()
+    while (this.#shelf.deltas.length > 1) await this.#write()
+    while (this.#tidying) await this.#tidy()
+  }
+
+  #freezeIfDue(): void {
+    if (this.delta.docs.size >= DELTA_DOCS && this.#shelf.deltas.length === 1) this.#freeze()
+  }
+
+  #freeze(): void {
+    this.#shelf.deltas = [...this.#shelf.deltas, new Delta(this.position)]
+  }
+
+  #hasToSettle(): boolean {
+    return this.delta.docs.size > 0 || this.position > this.#durable
+  }
+
+  async #settle(): Promise<void> {
+    if (this.delta.docs.size > 0) return this.#freeze()
+    await this.#shelf.tables.write({ meta: { position: String(this.position) } })
+    this.#durable = this.position
+  }
+
+  async #write(): Promise<void> {
+    const [oldest] = this.#shelf.deltas
+    this.#writing ??= flush(this.#shelf, oldest!)
+    if (!(await this.#advance(this.#writing))) return
+    this.#writing = undefined
+    this.#durable = oldest!.position
+    this.#freezeIfDue()
+    this.sizeBytes = await this.#shelf.tables.sizeBytes()
+  }
+
+  async #tidy(): Promise<void> {
+    if (!this.#tidying) {
+      const [number] = this.#shelf.toDrop
+      const planned = plannedMerge(this.#shelf.segments)
+      if (number !== undefined) this.#tidying = this.#drop(number)
+      else if (planned) this.#tidying = merge(this.#shelf, planned)
+      else return
+    }
+    if (await this.#advance(this.#tidying)) this.#tidying = undefined
+  }
+
+  async *#drop(number: number): Job {
+    yield* drop(this.#shelf.tables, number)
+    this.#shelf.toDrop = this.#shelf.toDrop.filter((other) => other !== number)
+  }
+
+  #hasToTidy(): boolean {
+    return (
+      this.#tidying !== undefined || this.#shelf.toDrop.length > 0 || plannedMerge(this.#shelf.segments) !== undefined
+    )
+  }
+
+  /** True when the job is done. One that fails is begun anew. */
+  async #advance(job: Job): Promise<boolean> {
+    try {
+      return (await job.next()).done === true
+    } catch (error) {
+      if (job === this.#writing) this.#writing = undefined
+      else this.#tidying = undefined
+      // A transaction whose end was not seen may have been kept.
+      this.#isUncertain = !(error instanceof IndexUnusable)
+      throw error
+    }
+  }
+
+  /** Makes the tables list what is in memory, whether the last transaction was kept or not. */
+  async #reconcile(): Promise<void> {
+    const { tables, segments } = this.#shelf
+    this.#shelf.forgetWords()
+    this.#shelf.nextTerm = Number((await tables.meta()).terms) + 1
+    const listed = new Set((await tables.segments()).map(({ segment }) => segment))
+    const unlisted = segments.filter(({ number }) => !listed.delete(number))
+    await this.#shelf.commit(unlisted, { retired: [...listed], meta: { position: String(this.#durable) } })
+    this.#isUncertain = false
+  }
+}

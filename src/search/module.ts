@@ -1,0 +1,99 @@
+/** The room's door: where was that said, and how does one go on from there? */
+import type { HookEvent } from "../domain/hook.ts"
+import type { Project } from "../domain/project.ts"
+import type { Store } from "../domain/store.ts"
+import type { TokenCounter } from "../domain/tokens.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
+import { type Briefs, makeBriefs } from "./brief/brief.ts"
+import { type GreetingSettings, makeGreeting } from "./brief/greeting.ts"
+import { makeCatchUp } from "./index/catch-up.ts"
+import type { IndexFacts } from "./index/core.ts"
+import { makeRecallThread, type ThreadOptions } from "./index/thread.ts"
+import type { SearchResult, SearchWish } from "./query/wish.ts"
+export interface RecallRoom {
+  search(wish: SearchWish): Promise<SearchResult>
+  briefs: Briefs
+  /** How many tokens a text is. */
+  tokens(text: string): number
+  /** What a session that begins is told of where its project stood; undefined where nothing is to be said. */
+  greeting(begun: { platform: string; event: HookEvent; project: Project | undefined }): Promise<string | undefined>
+  facts(): Promise<IndexFacts>
+  /** Resolves when what agents wrote before this start is in the archive, or a few seconds after the start. */
+  caughtUp(): Promise<void>
+  /** Makes the index anew from the archive. */
+  rebuild(): Promise<void>
+  /** Resolves when nothing of what was forgotten is left in the index. */
+  forgotten(): Promise<void>
+  /** Keeps the index up with the journal until the signal. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+const PACE_MS = 1_000
+/** Of the time; the newest sessions, which come first, are found all the same. */
+const BUSY_SHARE = 0.01
+
+export interface RecallDeps extends ThreadOptions {
+  store: Store
+  tokens: TokenCounter
+  labelOf(platform: string): string
+  greeting: GreetingSettings
+  /** While much is being kept, the index takes its time: it must not take it from those who keep. */
+  isBusy(): boolean
+  /** Resolves when what agents wrote while no daemon was running is in the archive. */
+  imported: Promise<void>
+}
+
+export function makeRecall({ store, tokens, labelOf, greeting, isBusy, imported, ...options }: RecallDeps): RecallRoom {
+  const thread = makeRecallThread(options)
+  const archive = makeCatchUp(imported)
+  const index = makeCatchUp(imported.then(() => store.journal.last()).then(thread.reached))
+  const read = makeBriefs({
+    store,
+    tokens,
+    labelOf,
+    async find(query, where, limit) {
+      const { hits } = await thread.search({ query, limit, ...where })
+      return hits
+        .filter(({ thought }) => !thought)
+        .map(({ exchange, session, score }) => ({ exchange, sessionId: session.id, score }))
+    },
+  })
+  const briefs: Briefs = {
+    make: (wish) => archive.wait().then(() => read.make(wish)),
+    pointer: (wish) => archive.wait().then(() => read.pointer(wish)),
+  }
+  return {
+    async search(wish) {
+      await index.wait()
+      const found = await thread.search(wish)
+      if (index.isDone()) return found
+      return { ...found, isComplete: false, notes: [...new Set([...found.notes, IMPORTING])] }
+    },
+    briefs,
+    caughtUp: archive.wait,
+    tokens: (text) => tokens.count(text),
+    greeting: makeGreeting({ store, briefs, settings: greeting }),
+    facts: () => thread.facts(),
+    rebuild: () => thread.rebuild(),
+    forgotten: async () => thread.reached(await store.journal.last()),
+    async run(signal) {
+      const off = store.onWake(() => thread.wake())
+      thread.wake()
+      await superviseLoop({
+        name: "search index thread",
+        signal,
+        everyMs: PACE_MS,
+        round() {
+          thread.check()
+          thread.pace(isBusy() ? BUSY_SHARE : 1)
+        },
+        // The thread's own end has been reported already.
+        onTrouble: () => {},
+      })
+      off()
+      await thread.stop()
+    },
+  }
+}
+
+const IMPORTING = "Conversations are still being imported; something may be missing."

@@ -1,0 +1,93 @@
+import type { SessionId } from "../../domain/ids.ts"
+import { searchableText } from "../../domain/metadata.ts"
+import type { Session } from "../../domain/session.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Thought } from "../../domain/thought.ts"
+import type { Turn } from "../../domain/turn.ts"
+import type { DocLook } from "../index/engine.ts"
+import type { ParsedQuery } from "../words/query.ts"
+import { snippetOf } from "../words/snippet.ts"
+import type { Candidate } from "./candidate.ts"
+import { isThought, refOfThought, refOfTurn, seqOf } from "./refs.ts"
+import type { SearchHit, SearchWish } from "./wish.ts"
+
+const USUAL_CHARS = { user: 80, ai: 160, snippet: 160 }
+
+/** What is searched of each document; one that is gone from the archive by now is absent. */
+export async function textsOf(store: Store, refs: readonly number[]): Promise<Map<number, string>> {
+  const { texts } = await documentsOf(store, refs)
+  return new Map([...texts].map(([ref, said]) => [ref, searchableText(said)]))
+}
+
+type Said = Pick<Turn, "text" | "metadata">
+
+async function documentsOf(
+  store: Store,
+  refs: readonly number[],
+): Promise<{ texts: Map<number, Said>; thoughts: Map<number, Thought> }> {
+  const texts = await store.turns.texts(refs.filter((ref) => !isThought(ref)).map(seqOf))
+  const seqs = refs.filter(isThought).map(seqOf)
+  const thoughts = seqs.length === 0 ? [] : await store.thoughts.bySeqs(seqs)
+  const byRef = new Map<number, Said>()
+  for (const [seq, said] of texts) byRef.set(refOfTurn(seq), said)
+  for (const { seq, text } of thoughts) byRef.set(refOfThought(seq), { text })
+  return { texts: byRef, thoughts: new Map(thoughts.map((thought) => [refOfThought(thought.seq), thought])) }
+}
+
+export async function pageOf(
+  store: Store,
+  candidates: readonly Candidate[],
+  query: ParsedQuery,
+  answers: (candidate: Candidate) => DocLook | undefined,
+  chars: NonNullable<SearchWish["chars"]> = USUAL_CHARS,
+): Promise<SearchHit[]> {
+  const shown = candidates.map((candidate) => {
+    const prompt = candidate.kind === "thought" ? undefined : refOfTurn(candidate.exchange)
+    return { candidate, prompt, answer: answers(candidate)?.ref }
+  })
+  const wanted = shown.flatMap(({ candidate, prompt, answer }) => [candidate.ref, prompt, answer])
+  const { texts, thoughts } = await documentsOf(store, [...new Set(wanted.filter((ref) => ref !== undefined))])
+  const textAt = (ref: number | undefined) => (ref === undefined ? "" : (texts.get(ref)?.text ?? ""))
+  const sessions = await sessionsOf(store, candidates)
+  return shown.flatMap(({ candidate, prompt, answer }) => {
+    const text = texts.get(candidate.ref)?.text
+    const metadata = prompt === undefined ? undefined : texts.get(prompt)?.metadata
+    const thought = thoughts.get(candidate.ref)
+    const session = sessions.get(candidate.sessionId)
+    if (text === undefined || !session) return []
+    const snippet = snippetOf(text, query, chars.snippet)
+    return {
+      session,
+      exchange: candidate.exchange,
+      ...(thought ? { thought: { number: thought.number, branchId: thought.branchId } } : {}),
+      seq: seqOf(candidate.ref),
+      kind: candidate.kind,
+      atMs: candidate.atMs,
+      score: candidate.score,
+      snippet,
+      ...(metadata === undefined ? {} : { metadata }),
+      user: beginning(textAt(prompt), chars.user),
+      // The words are looked for once per hit: that is most of what a page costs.
+      ai: answer === candidate.ref ? beginning(snippet.text, chars.ai) : beginning(textAt(answer), chars.ai),
+    }
+  })
+}
+
+async function sessionsOf(store: Store, candidates: readonly Candidate[]): Promise<Map<string, Session>> {
+  const ids = [...new Set(candidates.map(({ sessionId }) => sessionId))]
+  const found = await store.sessions.byIds(ids as SessionId[])
+  return new Map(found.map((session) => [session.id, session]))
+}
+
+function beginning(text: string, chars: number): string {
+  const line = text
+    .slice(0, chars * 4)
+    .replaceAll(/\s+/g, " ")
+    .trim()
+  return line.length <= chars
+    ? line
+    : `${line
+        .slice(0, chars - 1)
+        .toWellFormed()
+        .trimEnd()}…`
+}

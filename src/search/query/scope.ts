@@ -1,0 +1,85 @@
+import type { SessionId } from "../../domain/ids.ts"
+import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
+import type { SearchWish } from "./wish.ts"
+
+/** Which sessions a search is kept to. */
+export interface Scopes {
+  /** Undefined where all are meant. */
+  of(
+    wish: Pick<SearchWish, "projectId" | "sessionId" | "platform" | "gitBranch" | "domain">,
+  ): Promise<ReadonlySet<string> | undefined>
+  /** Something was said in these, or of them: they may be new, or be elsewhere now. */
+  touched(sessionIds: Iterable<string>): void
+}
+
+/** What the journal does not tell of, such as a branch that an agent names without a word, is seen after so long. */
+const REMEMBERED_MS = 10_000
+const MOST_REMEMBERED = 50
+/** More than these are not looked at one by one. */
+const MOST_TOUCHED = 100
+
+interface Remembered {
+  ids: Set<string>
+  /** Resolves when `ids` are those that fitted when it was last looked. */
+  ready: Promise<void>
+  touched: Set<SessionId>
+  atMs: number
+}
+
+export function makeScopes(store: Store, clock: Clock): Scopes {
+  const remembered = new Map<string, Remembered>()
+  const looked = async (key: string, look: () => Promise<void>): Promise<void> => {
+    try {
+      await look()
+    } catch (error) {
+      remembered.delete(key)
+      throw error
+    }
+  }
+  /** It is remembered before it is read, so that what is touched meanwhile is looked at again. */
+  const read = (key: string, filter: Filter): Remembered => {
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    const ids = new Set<string>()
+    const ready = looked(key, async () => {
+      for (const id of await store.sessions.ids(filter)) ids.add(id)
+    })
+    const scope = { ids, ready, touched: new Set<SessionId>(), atMs: clock.nowMs() }
+    remembered.set(key, scope)
+    return scope
+  }
+  const renew = (key: string, { ids, ready, touched }: Remembered, filter: Filter): Promise<void> => {
+    const among = [...touched]
+    touched.clear()
+    return looked(key, async () => {
+      await ready
+      const fitting = new Set<string>(await store.sessions.ids({ ...filter, among }))
+      for (const id of among) fitting.has(id) ? ids.add(id) : ids.delete(id)
+    })
+  }
+  return {
+    async of({ projectId, sessionId, platform, gitBranch, domain }) {
+      if ([projectId, platform, gitBranch, domain].every((each) => each === undefined))
+        return sessionId === undefined ? undefined : new Set([sessionId])
+      const filter = {
+        ...(projectId === undefined ? {} : { projectId }),
+        ...(platform === undefined ? {} : { platform }),
+        ...(gitBranch === undefined ? {} : { gitBranch }),
+        ...(domain === undefined ? {} : { domain }),
+      }
+      const key = JSON.stringify(filter)
+      let scope = remembered.get(key)
+      if (!scope || clock.nowMs() - scope.atMs > REMEMBERED_MS || scope.touched.size > MOST_TOUCHED)
+        scope = read(key, filter)
+      else if (scope.touched.size > 0) scope.ready = renew(key, scope, filter)
+      await scope.ready
+      if (sessionId === undefined) return scope.ids
+      return new Set(scope.ids.has(sessionId) ? [sessionId] : [])
+    },
+    touched(sessionIds) {
+      for (const id of sessionIds) for (const { touched } of remembered.values()) touched.add(id as SessionId)
+    },
+  }
+}
+
+type Filter = Parameters<Store["sessions"]["ids"]>[0]

@@ -1,0 +1,208 @@
+import type { Store } from "../../domain/store.ts"
+import type { Clock } from "../../lib/clock.ts"
+import type { DocLook, Engine, EngineFilter, EngineHit } from "../index/engine.ts"
+import type { Vectors } from "../vectors/vectors.ts"
+import { containsPhrase } from "../words/phrase.ts"
+import { type ParsedQuery, parseQuery } from "../words/query.ts"
+import { boost } from "./boosts.ts"
+import { byScore, type Candidate } from "./candidate.ts"
+import { foldToExchanges } from "./exchanges.ts"
+import { withMeaning } from "./meaning.ts"
+import { pageOf, textsOf } from "./page.ts"
+import type { Scopes } from "./scope.ts"
+import { smoothTurns } from "./turns.ts"
+import type { SearchResult, SearchWish } from "./wish.ts"
+
+export interface SearchParts {
+  store: Store
+  engine: Engine
+  scopes: Scopes
+  clock: Clock
+  /** Absent where no embedder is configured. */
+  vectors?: Vectors | undefined
+}
+
+/** Turns that are looked at, at least, to rank what is shown. A single turn may be lifted by what its neighbours lend it. */
+const CANDIDATES = { exchange: 40, turn: 80 }
+/** Texts that are read to find a phrase: first few, then many. */
+const PHRASE_CANDIDATES = [500, 2_000]
+/** Of those, how many at once: at first as many as may be enough. */
+const FIRST_TEXTS = 128
+const MORE_TEXTS = 512
+/** Hits of this project go first as long as they are not much worse than the best anywhere. */
+const FIRST_PROJECT_FLOOR = 0.4
+
+/** From a line of words to what was said: parsed, found, ranked, and cut to what fits an answer. */
+export async function search(parts: SearchParts, wish: SearchWish): Promise<Omit<SearchResult, "isComplete">> {
+  const query = parseQuery(wish.query, parts.clock.nowMs())
+  if (query.isEmpty) return { hits: [], notes: [...query.notes, "The query has no word to search for."] }
+  const notes = [...query.notes]
+  const everywhere = await ranked(parts, wish, query, notes)
+  const best =
+    wish.firstProjectId === undefined
+      ? everywhere
+      : ownFirst(await ranked(parts, { ...wish, projectId: wish.firstProjectId }, query, []), everywhere)
+  const page = best.slice(0, wish.limit)
+  return {
+    hits: await pageOf(parts.store, page, query, (candidate) => answerOf(parts.engine, candidate), wish.chars),
+    notes,
+  }
+}
+
+async function ranked(parts: SearchParts, wish: SearchWish, query: ParsedQuery, notes: string[]): Promise<Candidate[]> {
+  const { engine, clock } = parts
+  const all = query.phrases.map(({ words }) => words)
+  const words = await engine.expand({ words: query.words, all })
+  const filter = await filterOf(parts, wish)
+  const written = { ...query, words: words.map((word) => ({ ...word, isPrefix: false })) }
+  const hits = await found(parts, wish, filter, written, notes)
+  const isTurns = wish.unit === "turn"
+  const byWords = isTurns ? smoothTurns(engine, hits, acceptorOf(filter)) : await foldToExchanges(engine, hits, words)
+  // A phrase must be there, and a role is asked of words: what is only near in meaning has neither.
+  const isAboutMeaning = !isTurns && query.phrases.length === 0 && wish.kinds === undefined
+  const candidates =
+    parts.vectors && isAboutMeaning
+      ? await withMeaning(byWords, {
+          engine,
+          vectors: parts.vectors,
+          query: wish.query,
+          filter,
+        })
+      : byWords
+  const left = query.excluded.length === 0 ? candidates : await withoutExcluded(parts, candidates, query)
+  boost(left, { query, recent: wish.recent ?? false, nowMs: clock.nowMs(), session: isTurns })
+  return withoutCopies(parts, left.sort(byScore), wish.limit)
+}
+
+/** A fork begins with a copy of its original, times included: what was said once is found once. */
+async function withoutCopies({ store }: SearchParts, ranked: Candidate[], limit: number): Promise<Candidate[]> {
+  const first = ranked.slice(0, limit * 2)
+  const alike = [...Map.groupBy(first, ({ kind, atMs, length }) => `${kind} ${atMs} ${length}`).values()]
+  const suspects = alike.filter((group) => group.length > 1).flat()
+  if (suspects.length === 0) return ranked
+  const texts = await textsOf(
+    store,
+    suspects.map(({ ref }) => ref),
+  )
+  const seen = new Set<string>()
+  const copies = new Set(
+    suspects.filter(({ ref, atMs }) => {
+      const key = `${atMs} ${texts.get(ref)}`
+      return seen.has(key) || !seen.add(key)
+    }),
+  )
+  return ranked.filter((candidate) => !copies.has(candidate))
+}
+
+async function found(
+  parts: SearchParts,
+  wish: SearchWish,
+  filter: EngineFilter,
+  query: ParsedQuery,
+  notes: string[],
+): Promise<EngineHit[]> {
+  if (filter.sessionIds?.size === 0) return []
+  const ask = (limit: number) =>
+    parts.engine.search({
+      words: query.words,
+      all: query.phrases.map(({ words }) => words),
+      none: query.excluded.filter(({ words }) => words.length === 1).flatMap(({ words }) => words),
+      filter,
+      limit,
+    })
+  const wanted = Math.max(CANDIDATES[wish.unit ?? "exchange"], wish.limit * 4)
+  return query.phrases.length === 0 ? ask(wanted) : withPhrases(parts.store, ask, query, { ...wish, wanted }, notes)
+}
+
+export async function filterOf({ scopes }: Pick<SearchParts, "scopes">, wish: SearchWish): Promise<EngineFilter> {
+  const sessionIds = await scopes.of(wish)
+  return {
+    ...(sessionIds === undefined ? {} : { sessionIds }),
+    ...(wish.kinds === undefined ? {} : { kinds: new Set(wish.kinds) }),
+    ...(wish.sinceMs === undefined ? {} : { sinceMs: wish.sinceMs }),
+    ...(wish.untilMs === undefined ? {} : { untilMs: wish.untilMs }),
+    ...(wish.superseded ? { hidden: true } : {}),
+  }
+}
+
+/** The best that have the phrases as they were written. Texts are read best first, until there are as many as words give. */
+async function withPhrases(
+  store: Store,
+  ask: (limit: number) => Promise<EngineHit[]>,
+  { phrases }: ParsedQuery,
+  { limit, wanted }: { limit: number; wanted: number },
+  notes: string[],
+): Promise<EngineHit[]> {
+  const held: EngineHit[] = []
+  const read = new Set<number>()
+  for (const most of PHRASE_CANDIDATES) {
+    const hits = await ask(most)
+    const unread = hits.filter(({ ref }) => !read.has(ref))
+    while (unread.length > 0 && held.length < wanted) {
+      const some = unread.splice(0, read.size === 0 ? FIRST_TEXTS : MORE_TEXTS)
+      const refs = some.map(({ ref }) => ref)
+      const texts = await textsOf(store, refs)
+      for (const ref of refs) read.add(ref)
+      held.push(
+        ...some.filter(({ ref }) => {
+          const text = texts.get(ref)
+          return text !== undefined && phrases.every((phrase) => containsPhrase(text, phrase.text))
+        }),
+      )
+    }
+    if (held.length >= limit || hits.length < most) return held
+  }
+  notes.push(`The phrase was looked for in the ${PHRASE_CANDIDATES.at(-1)} texts that fit best.`)
+  return held
+}
+
+/** An exchange in which any turn holds what is excluded is left out as a whole. */
+async function withoutExcluded(
+  { engine, store }: SearchParts,
+  candidates: readonly Candidate[],
+  query: ParsedQuery,
+): Promise<Candidate[]> {
+  const kept: Candidate[] = []
+  for (const candidate of candidates) {
+    const refs =
+      candidate.kind === "thought" ? [candidate.ref] : engine.docsOfExchange(candidate.sessionId, candidate.exchange)
+    const holds = async ({ words, text }: ParsedQuery["excluded"][number]) => {
+      const weights = await engine.weights(refs, words)
+      const suspects = refs.filter((_, index) => weights.every((ofWord) => ofWord[index]! > 0))
+      if (words.length === 1 || suspects.length === 0) return suspects.length > 0
+      const texts = await textsOf(store, suspects)
+      return [...texts.values()].some((each) => containsPhrase(each, text))
+    }
+    let isOut = false
+    for (const excluded of query.excluded) isOut ||= await holds(excluded)
+    if (!isOut) kept.push(candidate)
+  }
+  return kept
+}
+
+/** Neighbours that come in by smoothing must fit the same filters. */
+function acceptorOf({ sessionIds, kinds, sinceMs, untilMs, hidden }: EngineFilter): (doc: DocLook) => boolean {
+  return ({ sessionId, kind, atMs, isHidden }) =>
+    (sessionIds?.has(sessionId) ?? true) &&
+    (kinds?.has(kind) ?? true) &&
+    (sinceMs === undefined || atMs >= sinceMs) &&
+    (untilMs === undefined || atMs < untilMs) &&
+    (hidden === true || !isHidden)
+}
+
+function ownFirst(own: Candidate[], everywhere: Candidate[]): Candidate[] {
+  const floor = (everywhere[0]?.score ?? 0) * FIRST_PROJECT_FLOOR
+  const first = own.filter(({ score }) => score >= floor)
+  const refs = new Set(first.map(({ ref }) => ref))
+  return [...first, ...everywhere.filter(({ ref }) => !refs.has(ref))]
+}
+
+/** The reply of the exchange that fits best, or else its last one. */
+function answerOf(engine: Engine, candidate: Candidate): DocLook | undefined {
+  if (candidate.kind === "thought") return undefined
+  const isReply = ({ kind }: { kind: string }) => kind === "reply" || kind === "summary"
+  const fitting = candidate.hits.filter(isReply).sort((a, b) => b.score - a.score)[0]
+  if (fitting) return fitting
+  const refs = engine.docsOfExchange(candidate.sessionId, candidate.exchange)
+  return refs.map((ref) => engine.look(ref)!).findLast(isReply)
+}

@@ -1,0 +1,214 @@
+import { setImmediate as nextTurn } from "node:timers/promises"
+import type { Embedder } from "../../domain/embedder.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { superviseLoop } from "../../lib/supervised-loop.ts"
+import { HOUR_MS } from "../../lib/time.ts"
+import type { VectorIndex } from "./index.ts"
+import { type EmbeddingPauses, makePauses } from "./pauses.ts"
+
+/** Where the exchanges are, as far as making vectors of them goes. */
+export interface ExchangeSource {
+  /** Those with a number below this, the highest first. */
+  below(exchange: number, limit: number): Promise<ListedExchange[]>
+  count(): Promise<number>
+  /** What was asked and answered, without what tools said; undefined when the exchange is gone. */
+  textOf(exchange: ListedExchange): Promise<string | undefined>
+}
+
+export interface ListedExchange {
+  exchange: number
+  sessionId: string
+  /** When its last turn came. */
+  changedAtMs: number
+}
+
+export interface EmbeddingState {
+  /** Null until it could be reached for the first time. */
+  embedder: string | null
+  done: number
+  missing: number
+  /** Why nothing is made at the moment. */
+  trouble: string | null
+}
+
+export interface EmbeddingOptions {
+  embedder: Embedder
+  index: VectorIndex
+  source: ExchangeSource
+  clock: Clock
+  signal: AbortSignal
+  pauses?: Partial<EmbeddingPauses>
+  onTrouble?(failure: Failure): void
+}
+
+export interface Embedding {
+  /** New ones, and those that grew. A vector is made when they have been left alone for a while. */
+  changed(exchanges: readonly ListedExchange[]): void
+  /** Also of those whose vector is being made right now. */
+  remove(exchanges: readonly number[]): Promise<void>
+  state(): Promise<EmbeddingState>
+  /** When the signal has come and the last batch is put or dropped. */
+  stopped: Promise<void>
+}
+
+/** Longer than it rests between two looks. */
+const STALLS_AFTER_MS = HOUR_MS
+const LIST_AT_ONCE = 500
+const EMBED_AT_ONCE = 64
+/** Texts that are read in a row: a search that waits for the thread gets its turn between. */
+const TEXTS_PER_TURN = 8
+
+/** Makes the vectors that are missing, newest first, and goes on when there are new ones. Trouble means a pause, never an end. */
+export function startEmbedding(options: EmbeddingOptions): Embedding {
+  const { embedder, index, source, clock, signal } = options
+  const pauses = makePauses(signal, options.pauses)
+  const changed = new Map<number, ListedExchange & { sinceMs: number }>()
+  const underWay = new Set<number>()
+  let trouble: Failure | undefined
+  /** All from here up have been looked at; undefined when the walk down is over. */
+  let walkedTo: number | undefined = Number.MAX_SAFE_INTEGER
+  let foreignLeft = true
+  let atOnce = EMBED_AT_ONCE
+
+  const run = () =>
+    superviseLoop({
+      name: "embeddings",
+      signal,
+      ...pauses.backoff,
+      stallsAfterMs: STALLS_AFTER_MS,
+      onTrouble: (error) => options.onTrouble?.(Failure.from(error)),
+      async round(_, alive) {
+        try {
+          const more = await step()
+          trouble = undefined
+          alive()
+          if (more) await pauses.breathe()
+          // The rest is a poll: what nobody told us of is found by walking down again.
+          else if (!(await pauses.rest(changed.size > 0))) walkedTo = Number.MAX_SAFE_INTEGER
+        } catch (error) {
+          trouble = Failure.from(error)
+          throw trouble
+        }
+      },
+    })
+
+  /** One batch or one page; false when nothing is left to do now. */
+  const step = async (): Promise<boolean> => {
+    const settled = takeSettled()
+    if (settled.length > 0) {
+      await make(settled).catch((error) => {
+        for (const item of settled) if (!changed.has(item.exchange)) tell(item, 0)
+        throw error
+      })
+      return true
+    }
+    if (walkedTo === undefined) {
+      foreignLeft &&= await index.removeForeign()
+      return foreignLeft
+    }
+    const page = await source.below(walkedTo, LIST_AT_ONCE)
+    for (const batch of batches(
+      await index.missing(page.map(withoutFuture).filter((item) => !isFresh(item))),
+      () => atOnce,
+    )) {
+      await make(batch)
+      walkedTo = batch.at(-1)!.exchange
+      await pauses.breathe()
+      if (signal.aborted) return false
+    }
+    walkedTo = page.at(-1)?.exchange
+    return true
+  }
+
+  /** Of an exchange that is still growing, every turn would make another vector. */
+  const takeSettled = (): ListedExchange[] => {
+    const now = clock.nowMs()
+    const settled: ListedExchange[] = []
+    for (const item of changed.values()) {
+      if (settled.length === atOnce || item.sinceMs + pauses.settleMs > now) break
+      settled.push(item)
+      changed.delete(item.exchange)
+    }
+    return settled
+  }
+
+  /** At the end, so that those left alone for longest are in front. */
+  const tell = (item: ListedExchange, sinceMs: number) => {
+    changed.delete(item.exchange)
+    changed.set(item.exchange, { ...item, sinceMs })
+  }
+
+  const isFresh = (item: ListedExchange) => {
+    if (changed.has(item.exchange)) return true
+    if (item.changedAtMs + pauses.settleMs <= clock.nowMs()) return false
+    tell(item, item.changedAtMs)
+    return true
+  }
+
+  /** By an agent's clock that is ahead, a vector would be out of date as soon as it is made. */
+  const withoutFuture = (item: ListedExchange) =>
+    item.changedAtMs > clock.nowMs() ? { ...item, changedAtMs: 0 } : item
+
+  const make = async (items: ListedExchange[]) => {
+    for (const { exchange } of items) underWay.add(exchange)
+    try {
+      const texts: (string | undefined)[] = []
+      for (const item of items) {
+        texts.push(await source.textOf(item))
+        if (texts.length % TEXTS_PER_TURN === 0) await nextTurn()
+      }
+      const there = items.flatMap((item, at) => (texts[at] === undefined ? [] : [{ ...item, text: texts[at] }]))
+      const vectors = await embedded(there.map(({ text }) => text))
+      const made = there.map((item, at) => ({ ...item, vector: vectors[at]! }))
+      // What was removed meanwhile must not come back.
+      await index.put(made.filter(({ exchange }) => underWay.has(exchange)))
+      atOnce = Math.min(EMBED_AT_ONCE, atOnce * 2)
+    } finally {
+      for (const { exchange } of items) underWay.delete(exchange)
+    }
+  }
+
+  /** A single text that a model refuses, though it takes others, gets the zero vector: it must not hold up the rest. */
+  const embedded = async (texts: string[]): Promise<Float32Array[]> => {
+    try {
+      return await embedder.embed(texts, "document", signal)
+    } catch (error) {
+      if (!(error instanceof Failure) || !error.data.isAboutText) throw error
+      if (texts.length > 1) {
+        const half = Math.ceil(texts.length / 2)
+        atOnce = Math.min(atOnce, half)
+        return [...(await embedded(texts.slice(0, half))), ...(await embedded(texts.slice(half)))]
+      }
+      await embedder.embed(["a text like any other"], "document", signal)
+      return [new Float32Array(embedder.dimension)]
+    }
+  }
+
+  return {
+    changed(items) {
+      for (const item of items) tell(item, clock.nowMs())
+      pauses.wake()
+    },
+    async remove(exchanges) {
+      for (const exchange of exchanges) {
+        underWay.delete(exchange)
+        changed.delete(exchange)
+      }
+      await index.remove(exchanges)
+    },
+    async state() {
+      const [done, all] = await Promise.all([index.count(), source.count()])
+      return { embedder: embedder.id, done, missing: Math.max(0, all - done), trouble: trouble?.message ?? null }
+    },
+    stopped: run(),
+  }
+}
+
+function* batches<T>(items: readonly T[], size: () => number): Generator<T[]> {
+  for (let at = 0; at < items.length; ) {
+    const batch = items.slice(at, at + size())
+    at += batch.length
+    yield batch
+  }
+}

@@ -1,0 +1,125 @@
+import { setImmediate as nextTurn } from "node:timers/promises"
+import type { Embedder } from "../../domain/embedder.ts"
+import type { SpaceTables, VectorHit, VectorTables } from "../../domain/vector-tables.ts"
+import type { Clock } from "../../lib/clock.ts"
+import { makeMutex } from "../../lib/mutex.ts"
+import { type Codes, makeCodes } from "./codes.ts"
+import { cosine, isZero, quantise } from "./quantised.ts"
+import { rotationOf } from "./rotation.ts"
+
+/** The vectors of one embedder, by exchange. */
+export interface VectorIndex {
+  /** Those without a vector, or with one that was made before they last changed. */
+  missing<T extends { exchange: number; changedAtMs: number }>(exchanges: readonly T[]): Promise<T[]>
+  put(items: readonly { exchange: number; sessionId: string; vector: Float32Array }[]): Promise<void>
+  remove(exchanges: readonly number[]): Promise<void>
+  /** Nearest first. `accept` never shortens the list: it is asked before the best are chosen. */
+  search(vector: Float32Array, limit: number, accept?: (exchange: number) => boolean): Promise<VectorHit[]>
+  /** The cosines of these, as far as they have a vector. */
+  scores(vector: Float32Array, exchanges: readonly number[]): Promise<Map<number, number>>
+  count(): Promise<number>
+  /** One slice of deleting what other embedders left; true when there is more. */
+  removeForeign(): Promise<boolean>
+}
+
+/** Part of the space's name: a change of the rotation or of what is stored makes all vectors anew. */
+const FORMAT = 1
+const LOAD_AT_ONCE = 2_000
+const FOREIGN_AT_ONCE = 1_000
+/** So many of the codes' best are compared by their real vectors; more among many, where more lie close together. */
+const CANDIDATES = { least: 200, most: 800, oneIn: 800 }
+
+export async function openVectorIndex(
+  { id, dimension }: Pick<Embedder, "id" | "dimension">,
+  tables: VectorTables,
+  clock: Clock,
+): Promise<VectorIndex> {
+  const space = await tables.space({ id: `${id}/${FORMAT}`, dimension })
+  const memory = space.nearest ? undefined : await load(space, dimension)
+  const rotate = rotationOf(dimension)
+  /** Writes one at a time: a vector removed while it is being put must not come back. */
+  const inOrder = makeMutex()
+
+  const scores = async (query: Float32Array, exchanges: readonly number[]) =>
+    (await space.byExchange(exchanges))
+      .filter((row) => !isZero(row))
+      .map((row) => ({ exchange: row.exchange, score: cosine(query, row) }))
+
+  const candidates = (limit: number) => {
+    const share = Math.min(CANDIDATES.most, Math.ceil(memory!.codes.size / CANDIDATES.oneIn))
+    return Math.max(CANDIDATES.least, limit * 4, share)
+  }
+
+  return {
+    async missing(exchanges) {
+      const madeAt = await space.madeAt(exchanges.map(({ exchange }) => exchange))
+      await memory?.learn([...madeAt.keys()])
+      return exchanges.filter(({ exchange, changedAtMs }) => (madeAt.get(exchange) ?? -1) < changedAtMs)
+    },
+    put: (items) =>
+      inOrder(async () => {
+        const rows = items.map(({ exchange, sessionId, vector }) => ({
+          exchange,
+          sessionId,
+          ...quantise(rotate(vector)),
+        }))
+        await space.put(rows, clock.nowMs())
+        for (const row of rows) memory?.put(row)
+      }),
+    remove: (exchanges) =>
+      inOrder(async () => {
+        await tables.remove(exchanges)
+        for (const exchange of exchanges) memory?.remove(exchange)
+      }),
+    async search(vector, limit, accept) {
+      const query = rotate(vector)
+      if (space.nearest) return space.nearest(query, limit, accept)
+      const found = await scores(query, memory!.codes.best(query, candidates(limit), accept))
+      return found.sort((a, b) => b.score - a.score || b.exchange - a.exchange).slice(0, limit)
+    },
+    async scores(vector, exchanges) {
+      const found = await scores(rotate(vector), exchanges)
+      return new Map(found.map(({ exchange, score }) => [exchange, score]))
+    },
+    count: async () => memory?.size() ?? space.count(),
+    removeForeign: () => inOrder(async () => (await space.removeForeign(FOREIGN_AT_ONCE)) === FOREIGN_AT_ONCE),
+  }
+}
+
+interface Memory {
+  codes: Codes
+  put(row: { exchange: number; values: Int8Array; scale: number }): void
+  remove(exchange: number): void
+  /** Another daemon on the same database may have made vectors, too. */
+  learn(exchanges: number[]): Promise<void>
+  size(): number
+}
+
+async function load(space: SpaceTables, dimension: number): Promise<Memory> {
+  const codes = makeCodes(dimension)
+  // All of these would have the same code, and crowd out what is near to the few queries it resembles.
+  const empty = new Set<number>()
+  const memory: Memory = {
+    codes,
+    put(row) {
+      memory.remove(row.exchange)
+      if (isZero(row)) empty.add(row.exchange)
+      else codes.put(row.exchange, row.values)
+    },
+    remove(exchange) {
+      codes.remove(exchange)
+      empty.delete(exchange)
+    },
+    async learn(exchanges) {
+      const unknown = exchanges.filter((exchange) => !codes.has(exchange) && !empty.has(exchange))
+      if (unknown.length > 0) for (const row of await space.byExchange(unknown)) memory.put(row)
+    },
+    size: () => codes.size + empty.size,
+  }
+  for (let after = -1; ; await nextTurn()) {
+    const rows = await space.page(after, LOAD_AT_ONCE)
+    for (const row of rows) memory.put(row)
+    if (rows.length < LOAD_AT_ONCE) return memory
+    after = rows.at(-1)!.exchange
+  }
+}

@@ -1,0 +1,117 @@
+import { chmodSync, rmSync } from "node:fs"
+import Sqlite, { type Database } from "better-sqlite3"
+import type { Failure } from "../../domain/failure.ts"
+import type { NewVector, Space, SpaceTables, StoredVector, VectorTables } from "../../domain/vector-tables.ts"
+import { fromBlob, toBlob } from "../tables/vector-blob.ts"
+import { translateSqlite } from "./sqlite.ts"
+
+const TABLE = `create table if not exists vectors (
+  exchange integer primary key, session_id text not null, embedder text not null, dimension integer not null,
+  made_at_ms integer not null, vector blob not null
+)`
+
+interface Row {
+  exchange: number
+  vector: Buffer
+}
+
+/** In a file of their own: an index that is made anew must not take with it what an embedder was paid for. */
+export function sqliteVectors({ path }: { path: string }): VectorTables & { close(): Promise<void> } {
+  let db: Database
+  try {
+    db = openFile(path)
+  } catch (error) {
+    if ((translateSqlite(error) as Failure | undefined)?.code !== "store_corrupt") throw translateSqlite(error) ?? error
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true })
+    db = openFile(path)
+  }
+  return { ...vectorsSqlite(db), close: async () => void db.close() }
+}
+
+function openFile(path: string): Database {
+  const db = new Sqlite(path)
+  try {
+    chmodSync(path, 0o600)
+    db.pragma("journal_mode = WAL")
+    db.pragma("synchronous = NORMAL")
+    db.pragma("secure_delete = ON")
+    db.pragma("busy_timeout = 5000")
+    db.pragma("cache_size = -4000")
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** In a database that is open already, and that whoever opened it closes. */
+export function vectorsSqlite(db: Database): VectorTables {
+  guarded(() => db.exec(TABLE))
+  return {
+    async remove(exchanges) {
+      guarded(() =>
+        db.prepare("delete from vectors where exchange in (select value from json_each(?))").run(list(exchanges)),
+      )
+    },
+    async purge() {
+      guarded(() => {
+        db.exec("vacuum")
+        db.pragma("wal_checkpoint(truncate)")
+      })
+    },
+    space: async (space) => guarded(() => tablesOf(db, space)),
+  }
+}
+
+function tablesOf(db: Database, { id, dimension }: Space): SpaceTables {
+  const space = { id, dimension }
+  // No index on the embedder: there is one but for the time of a change, and the primary key's order is wanted anyway.
+  const mine = "from vectors where embedder = @id and dimension = @dimension"
+  const put = db.prepare(
+    `insert or replace into vectors values (@exchange, @sessionId, @id, @dimension, @madeAtMs, @vector)`,
+  )
+  const madeAt = db.prepare(
+    `select exchange, made_at_ms ${mine} and exchange in (select value from json_each(@exchanges))`,
+  )
+  const count = db.prepare(`select count(*) ${mine}`).pluck()
+  const page = db.prepare(`select exchange, vector ${mine} and exchange > @after order by exchange limit @limit`)
+  const byExchange = db.prepare(
+    `select exchange, vector ${mine} and exchange in (select value from json_each(@exchanges))`,
+  )
+  const removeForeign = db.prepare(`delete from vectors where exchange in
+    (select exchange from vectors where embedder <> @id or dimension <> @dimension order by exchange limit @limit)`)
+  const putAll = db.transaction((rows: readonly NewVector[], madeAtMs: number) => {
+    for (const row of rows) {
+      const { exchange, sessionId } = row
+      put.run({ exchange, sessionId, ...space, madeAtMs, vector: toBlob(row) })
+    }
+  })
+  return {
+    async put(rows, madeAtMs) {
+      guarded(() => putAll(rows, madeAtMs))
+    },
+    async madeAt(exchanges) {
+      const rows = guarded(() => madeAt.all({ ...space, exchanges: list(exchanges) })) as {
+        exchange: number
+        made_at_ms: number
+      }[]
+      return new Map(rows.map((row) => [row.exchange, row.made_at_ms]))
+    },
+    count: async () => guarded(() => count.get(space)) as number,
+    page: async (after, limit) => guarded(() => page.all({ ...space, after, limit }) as Row[]).map(toStored),
+    byExchange: async (exchanges) =>
+      guarded(() => byExchange.all({ ...space, exchanges: list(exchanges) }) as Row[]).map(toStored),
+    removeForeign: async (limit) => guarded(() => removeForeign.run({ ...space, limit })).changes,
+  }
+}
+
+const list = (exchanges: readonly number[]) => JSON.stringify(exchanges)
+const toStored = ({ exchange, vector }: Row): StoredVector => ({ exchange, ...fromBlob(vector) })
+
+function guarded<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw translateSqlite(error) ?? error
+  }
+}

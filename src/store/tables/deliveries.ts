@@ -1,0 +1,262 @@
+import { sql } from "kysely"
+import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
+import type { SessionId } from "../../domain/ids.ts"
+import { AGENT_CHANNEL, type Rung } from "../../domain/message.ts"
+import { NOTICE_CHANNEL, PAIR_CHANNEL } from "../../domain/pair.ts"
+import type { Deliveries } from "../../domain/queue-store.ts"
+import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { forgetWords } from "./delivery-forgetting.ts"
+import { type DeliveryRow, expireRows, takeCutOff, takeHeads } from "./leasing.ts"
+
+const DEFAULT_MAX_ATTEMPTS = 5
+
+export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Deliveries {
+  /** Only the holder of the lease may say how it went. */
+  const held = (seq: number, owner: string) =>
+    db.updateTable("deliveries").where("seq", "=", seq).where("lease_owner", "=", owner).where("state", "=", "queued")
+  const changed = (result: { numUpdatedRows: bigint }) => result.numUpdatedRows > 0n
+
+  const ofLanes: Deliveries["ofLanes"] = async (lanes, { states, first, last } = {}) => {
+    if (lanes.length === 0) return []
+    let query = db
+      .selectFrom("deliveries")
+      .selectAll()
+      .where("lane", "in", [...lanes])
+    if (states) query = query.where("state", "in", [...states])
+    query = last === undefined ? query.orderBy("seq") : query.orderBy("seq", "desc").limit(last)
+    if (first !== undefined) query = query.limit(first)
+    const rows = await query.execute()
+    return rows.map(toDelivery).sort((a, b) => a.seq - b.seq)
+  }
+
+  return {
+    async enqueue(delivery, nowMs) {
+      const inserted = await db
+        .insertInto("deliveries")
+        .values({
+          key: delivery.key,
+          lane: delivery.lane,
+          channel: delivery.channel,
+          payload: JSON.stringify(delivery.payload),
+          state: "queued",
+          repeatable: Number(delivery.repeatable),
+          host: delivery.host ?? null,
+          max_attempts: delivery.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+          due_at_ms: delivery.dueAtMs ?? nowMs,
+          expires_at_ms: delivery.expiresAtMs ?? null,
+          fingerprint: delivery.fingerprint ?? null,
+          created_at_ms: nowMs,
+        } as never)
+        .onConflict((c) => c.column("key").doNothing())
+        .returning("seq")
+        .executeTakeFirst()
+      if (inserted) await onMoved()
+      return inserted !== undefined
+    },
+    async byKey(key) {
+      const row = await db.selectFrom("deliveries").selectAll().where("key", "=", key).executeTakeFirst()
+      return row && toDelivery(row)
+    },
+    async twin(fingerprint, sinceMs) {
+      const row = await db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("fingerprint", "=", fingerprint)
+        .where("created_at_ms", ">=", sinceMs)
+        .where("state", "not in", ["failed", "cancelled"])
+        .orderBy("seq", "desc")
+        .limit(1)
+        .executeTakeFirst()
+      return row && toDelivery(row)
+    },
+    lease: async (request, nowMs) => (await takeHeads(db, dialect, request, nowMs)).map(toDelivery),
+    expire: async (channel, nowMs) => (await expireRows(db, nowMs, channel)).map(toDelivery),
+    cutOff: async (request, nowMs) => (await takeCutOff(db, dialect, request, nowMs)).map(toDelivery),
+    startAttempt: async (seq, owner, nowMs, way) =>
+      changed(
+        await held(seq, owner)
+          .set({
+            attempt_started_at_ms: nowMs,
+            ...(way ? { session_id: way.sessionId, rung: way.rung, fetch_key: way.fetchKey ?? null } : {}),
+          })
+          .executeTakeFirstOrThrow(),
+      ),
+    renew: async (seq, owner, leaseMs, nowMs) =>
+      changed(
+        await held(seq, owner)
+          .set({ lease_until_ms: nowMs + leaseMs })
+          .executeTakeFirstOrThrow(),
+      ),
+    async settle(seq, owner, state, outcome, nowMs) {
+      const result = await held(seq, owner)
+        .set({ state, outcome, settled_at_ms: nowMs, lease_owner: null, lease_until_ms: null })
+        .executeTakeFirstOrThrow()
+      if (changed(result)) await onMoved()
+      return changed(result)
+    },
+    async retry(seq, owner, dueAtMs, outcome, { isSpared = false } = {}) {
+      return changed(
+        await held(seq, owner)
+          .set((e) => ({
+            due_at_ms: dueAtMs,
+            outcome,
+            lease_owner: null,
+            lease_until_ms: null,
+            attempt_started_at_ms: null,
+            ...(isSpared ? { attempts: e("attempts", "-", 1) } : {}),
+          }))
+          .executeTakeFirstOrThrow(),
+      )
+    },
+    async move(seq, from, to, outcome, nowMs) {
+      const result = await db
+        .updateTable("deliveries")
+        .set({ state: to, outcome, settled_at_ms: nowMs, lease_owner: null, lease_until_ms: null })
+        .where("seq", "=", seq)
+        .where("state", "in", [...from])
+        .where((e) =>
+          e.or([e("state", "<>", "queued"), e("lease_until_ms", "is", null), e("lease_until_ms", "<=", nowMs)]),
+        )
+        .executeTakeFirstOrThrow()
+      if (changed(result)) await onMoved()
+      return changed(result)
+    },
+    async endLeases(ownerPrefix, except, nowMs) {
+      await db
+        .updateTable("deliveries")
+        .set((e) => ({
+          lease_until_ms: nowMs,
+          lease_owner: null,
+          attempts: e
+            .case()
+            .when("attempt_started_at_ms", "is", null)
+            .then(e("attempts", "-", 1))
+            .else(e.ref("attempts"))
+            .end(),
+        }))
+        .where("state", "=", "queued")
+        .where("lease_owner", "<>", except)
+        .where((e) => e(e.fn<string>("substr", ["lease_owner", e.val(1), e.val(ownerPrefix.length)]), "=", ownerPrefix))
+        .execute()
+    },
+    async rewrite(seq, payload, { ifWaitingAtMs } = {}) {
+      let query = db
+        .updateTable("deliveries")
+        .set({ payload: JSON.stringify(payload) })
+        .where("seq", "=", seq)
+      if (ifWaitingAtMs !== undefined)
+        query = query
+          .where("state", "=", "queued")
+          .where("attempt_started_at_ms", "is", null)
+          .where((e) => e.or([e("lease_until_ms", "is", null), e("lease_until_ms", "<=", ifWaitingAtMs)]))
+      return changed(await query.executeTakeFirstOrThrow())
+    },
+    forget: async (wish, nowMs) => (await forgetWords(db, dialect, wish, nowMs)).map(toDelivery),
+    async drop({ beforeMs, limit }) {
+      const over = db
+        .selectFrom("deliveries")
+        .select("seq")
+        .where("settled_at_ms", "<", beforeMs)
+        // As its index has it: a parameter would not be known to be the same.
+        .where("channel", "<>", sql.lit(PAIR_CHANNEL))
+        .where(IS_OVER)
+        .orderBy("settled_at_ms")
+        .limit(limit)
+      const { numDeletedRows } = await db.deleteFrom("deliveries").where("seq", "in", over).executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
+    },
+    pending: (lane) => ofLanes([lane], { states: ["queued"] }),
+    async heads(lanes) {
+      if (lanes.length === 0) return []
+      // One index lookup per lane: grouping by lane would read everything that is queued.
+      const firsts = lanes.map(
+        (lane) => sql`(select min(seq) from deliveries where state = 'queued' and lane = ${lane})`,
+      )
+      const rows = await db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("seq", "in", sql<number>`(${sql.join(firsts)})`)
+        .orderBy("seq")
+        .execute()
+      return rows.map(toDelivery)
+    },
+    ofLanes,
+    async ofChannel(channel, states) {
+      const rows = await db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("state", "in", [...states])
+        .where("channel", "=", channel)
+        .orderBy("seq")
+        .execute()
+      return rows.map(toDelivery)
+    },
+    async underWay(sessionId) {
+      const rows = await db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("session_id", "=", sessionId)
+        .where((e) =>
+          e.or([
+            e("state", "in", ["delivered", "seen", "running"]),
+            e.and([e("state", "=", "queued"), e("attempt_started_at_ms", "is not", null)]),
+          ]),
+        )
+        .orderBy("seq")
+        .execute()
+      return rows.map(toDelivery)
+    },
+    async fetchedUnder(fetchKey) {
+      const rows = await db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("fetch_key", "=", fetchKey)
+        .where("state", "<>", "queued")
+        .orderBy("seq")
+        .execute()
+      return rows.map(toDelivery)
+    },
+    async counts(channel) {
+      const rows = await db
+        .selectFrom("deliveries")
+        .select(["lane", "state", (e) => e.fn.countAll<number>().as("count")])
+        .where("channel", "=", channel)
+        .groupBy(["lane", "state"])
+        .execute()
+      return rows.map(({ lane, state, count }) => ({ lane, state: state as DeliveryState, count: Number(count) }))
+    },
+  }
+}
+
+/** By the channel. In this form no other index is taken for it, by which all that was ever done would be read. */
+const IS_OVER = sql<boolean>`case channel
+  when ${sql.lit(AGENT_CHANNEL)} then state in ('done', 'cancelled')
+  when ${sql.lit(NOTICE_CHANNEL)} then state not in ('queued', 'seen', 'running')
+  else state not in ('queued', 'delivered', 'seen', 'running') end`
+
+function toDelivery(row: DeliveryRow): Delivery {
+  return {
+    seq: row.seq,
+    key: row.key,
+    lane: row.lane,
+    channel: row.channel,
+    payload: JSON.parse(row.payload) as Record<string, unknown>,
+    state: row.state as DeliveryState,
+    repeatable: row.repeatable === 1,
+    host: row.host,
+    attempts: row.attempts,
+    maxAttempts: row.max_attempts,
+    dueAtMs: row.due_at_ms,
+    expiresAtMs: row.expires_at_ms,
+    leaseOwner: row.lease_owner,
+    leaseUntilMs: row.lease_until_ms,
+    attemptStartedAtMs: row.attempt_started_at_ms,
+    outcome: row.outcome,
+    fingerprint: row.fingerprint,
+    sessionId: row.session_id as SessionId | null,
+    rung: row.rung as Rung | null,
+    fetchKey: row.fetch_key,
+    createdAtMs: row.created_at_ms,
+    settledAtMs: row.settled_at_ms,
+  }
+}

@@ -1,0 +1,66 @@
+import { sql } from "kysely"
+import type { ForgetWish } from "../../domain/forgetting.ts"
+import type { ProjectId, SessionId } from "../../domain/ids.ts"
+import { LANE_SUFFIXES, lanesOf, SESSION_TARGET } from "../../domain/message.ts"
+import { REASONS } from "../../domain/reason.ts"
+import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import type { DeliveryRow } from "./leasing.ts"
+
+/** Takes the words out of deliveries, for good. Returns those that waited and are cancelled by it. */
+export async function forgetWords(
+  db: Db,
+  dialect: StoreDialect,
+  { containing, sinceMs, untilMs, projectId, sessionIds }: ForgetWish & { sessionIds?: readonly SessionId[] },
+  nowMs: number,
+): Promise<DeliveryRow[]> {
+  let query = db.selectFrom("deliveries").selectAll()
+  if (sessionIds) {
+    const lanes = sessionIds.flatMap((sessionId) => lanesOf({ sessionId }))
+    query = query.where((e) => e.or([e("session_id", "in", [...sessionIds, ""]), e("lane", "in", [...lanes, ""])]))
+  }
+  if (projectId !== undefined)
+    query = query.where((e) =>
+      e.or([
+        e("session_id", "in", e.selectFrom("sessions").select("id").where("project_id", "=", projectId)),
+        e("lane", "in", lanesOfProject(projectId)),
+      ]),
+    )
+  if (sinceMs !== undefined) query = query.where("created_at_ms", ">=", sinceMs)
+  if (untilMs !== undefined) query = query.where("created_at_ms", "<", untilMs)
+  if (containing !== undefined) query = query.where(dialect.contains("payload", inJson(containing)))
+  const cancelled: DeliveryRow[] = []
+  for (const row of await query.execute()) {
+    const payload = JSON.stringify(withoutWords(JSON.parse(row.payload) as object))
+    const isWaiting = row.state === "queued" && row.attempt_started_at_ms === null
+    const end = { state: "cancelled", outcome: REASONS.forgotten(), settled_at_ms: nowMs, lease_until_ms: null }
+    await db
+      .updateTable("deliveries")
+      .set({ payload, ...(isWaiting ? { ...end, lease_owner: null } : {}) })
+      .where("seq", "=", row.seq)
+      .execute()
+    if (isWaiting) cancelled.push(row)
+  }
+  return cancelled
+}
+
+/** A message's text; what was said in a chat, as it came; what is to be shown there. */
+const withoutWords = (payload: object) => ({
+  ...payload,
+  text: "",
+  ...("raw" in payload ? { raw: null } : {}),
+  ...("body" in payload ? { body: { text: "", marks: [] } } : {}),
+  ...("file" in payload ? { file: null } : {}),
+  ...("buttons" in payload ? { buttons: [] } : {}),
+})
+
+/** Those that wait for the project's sessions went to none of them yet. */
+const lanesOfProject = (projectId: ProjectId) => {
+  const lanes = LANE_SUFFIXES.map(
+    (suffix) =>
+      sql`select cast(${SESSION_TARGET} as text) || id || cast(${suffix} as text) from sessions where project_id = ${projectId}`,
+  )
+  return sql<string>`(${sql.join(lanes, sql` union all `)})`
+}
+
+/** As it stands in a text of JSON. */
+export const inJson = (text: string) => JSON.stringify(text).slice(1, -1)

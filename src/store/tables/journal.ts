@@ -1,0 +1,80 @@
+import type { Journal } from "../../domain/store.ts"
+import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { prepared } from "../dialects/prepared.ts"
+
+const lastSeq = prepared((db) => db.selectFrom("journal").select((e) => e.fn.max("seq").as("last")))
+
+const entryAppended = prepared(
+  (
+    db,
+    kind: string,
+    session_id: string | null,
+    project_id: string | null,
+    at_ms: number,
+    data: string,
+    key: string | null,
+  ) =>
+    db
+      .insertInto("journal")
+      .values({ kind, session_id, project_id, at_ms, data, key })
+      .onConflict((c) => c.column("key").doNothing())
+      .returning("seq"),
+)
+
+export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Journal {
+  return {
+    async append(entries) {
+      if (entries.length === 0) return 0
+      await dialect.lockJournal(db)
+      let written = 0
+      for (const { kind, sessionId, projectId, atMs, data, key } of entries) {
+        const rows = await entryAppended(
+          db,
+          dialect,
+          kind,
+          sessionId ?? null,
+          projectId ?? null,
+          atMs,
+          JSON.stringify(data ?? {}),
+          key ?? null,
+        )
+        written += rows.length
+      }
+      await onMoved()
+      return written
+    },
+    async after(seq, limit) {
+      const rows = await db
+        .selectFrom("journal")
+        .selectAll()
+        .where("seq", ">", seq)
+        .orderBy("seq")
+        .limit(limit)
+        .execute()
+      return rows.map((row) => ({
+        seq: row.seq,
+        kind: row.kind,
+        sessionId: row.session_id,
+        projectId: row.project_id,
+        atMs: row.at_ms,
+        data: JSON.parse(row.data) as Record<string, unknown>,
+      }))
+    },
+    async last() {
+      const [row] = await lastSeq(db, dialect)
+      return Number(row?.last ?? 0)
+    },
+    async position(follower) {
+      const row = await db.selectFrom("followers").select("position").where("name", "=", follower).executeTakeFirst()
+      return row?.position ?? 0
+    },
+    async advance(follower, seq) {
+      await db
+        .insertInto("followers")
+        .values({ name: follower, position: seq })
+        // Never backwards: two daemons may both have handled the same entries.
+        .onConflict((c) => c.column("name").doUpdateSet({ position: seq }).where("followers.position", "<", seq))
+        .execute()
+    },
+  }
+}

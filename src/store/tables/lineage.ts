@@ -1,0 +1,87 @@
+import type { SessionId } from "../../domain/ids.ts"
+import type { SessionEdge } from "../../domain/session.ts"
+import type { Sessions } from "../../domain/store.ts"
+import type { Db } from "../dialects/dialect.ts"
+
+type Lineage = Pick<Sessions, "addEdge" | "edges" | "children" | "addOrphan" | "orphans" | "dropOrphan">
+
+/** Which session comes from which. */
+export function makeLineage(db: Db): Lineage {
+  return {
+    async addEdge(id, edge) {
+      const added = await db
+        .insertInto("session_edges")
+        .values({
+          session_id: id,
+          kind: edge.kind,
+          parent_platform: edge.parentPlatform,
+          parent_native_id: edge.parentNativeId,
+          at_ms: edge.atMs,
+        })
+        .onConflict((c) => c.doNothing())
+        .returning("session_id")
+        .executeTakeFirst()
+      return added !== undefined
+    },
+    async edges(id) {
+      const rows = await db
+        .selectFrom("session_edges")
+        .selectAll()
+        .where("session_id", "=", id)
+        .where("parent_platform", "not like", ownerOf("%"))
+        .orderBy("at_ms")
+        .execute()
+      return rows.map((row) => ({
+        kind: row.kind as SessionEdge["kind"],
+        parentPlatform: row.parent_platform,
+        parentNativeId: row.parent_native_id,
+        atMs: row.at_ms,
+      }))
+    },
+    async children(platform, nativeId) {
+      const rows = await db
+        .selectFrom("session_edges")
+        .select(["session_id", "kind", "at_ms"])
+        .where("parent_platform", "=", platform)
+        .where("parent_native_id", "=", nativeId)
+        .orderBy("at_ms")
+        .execute()
+      return rows.map((row) => ({
+        id: row.session_id as SessionId,
+        kind: row.kind as SessionEdge["kind"],
+        atMs: row.at_ms,
+      }))
+    },
+    async addOrphan(id, { platform, nativeTurnId, atMs }) {
+      await db
+        .insertInto("session_edges")
+        .values({
+          session_id: id,
+          kind: "fork",
+          parent_platform: ownerOf(platform),
+          parent_native_id: nativeTurnId,
+          at_ms: atMs,
+        })
+        .onConflict((c) => c.doNothing())
+        .execute()
+    },
+    async orphans(platform) {
+      const rows = await db
+        .selectFrom("session_edges")
+        .select(["session_id", "parent_native_id"])
+        .where("parent_platform", "=", ownerOf(platform))
+        .execute()
+      return rows.map((row) => ({ id: row.session_id as SessionId, nativeTurnId: row.parent_native_id }))
+    },
+    async dropOrphan(id, platform) {
+      await db
+        .deleteFrom("session_edges")
+        .where("session_id", "=", id)
+        .where("parent_platform", "=", ownerOf(platform))
+        .execute()
+    },
+  }
+}
+
+/** In the place of a parent's platform: whichever session of it has the turn that is named instead of the parent. */
+const ownerOf = (platform: string) => `${platform}/turn`

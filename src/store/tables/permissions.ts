@@ -1,0 +1,246 @@
+import type { Selectable, Updateable } from "kysely"
+import type { SessionId } from "../../domain/ids.ts"
+import type { Permission, PermissionAnswers, PermissionQuestion, PermissionState } from "../../domain/permission.ts"
+import type { Audit, Permissions } from "../../domain/team-store.ts"
+import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
+
+export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Permissions {
+  /** Of the audit of it stays that it was, and who decided. */
+  const silence = async (which: { id: string } | { containing: string; sinceMs: number; untilMs: number }) => {
+    let query = db.selectFrom("audit").select(["seq", "data"])
+    if ("id" in which) query = query.where(dialect.contains("data", JSON.stringify(which.id)))
+    else {
+      // As it stands inside of JSON.
+      const text = JSON.stringify(which.containing).slice(1, -1)
+      query = query.where(dialect.contains("data", text)).where("at_ms", ">=", which.sinceMs)
+      query = query.where("at_ms", "<", which.untilMs)
+    }
+    for (const { seq, data } of await query.execute()) {
+      const { id } = JSON.parse(data) as { id?: string }
+      const left = JSON.stringify({ ...(id !== undefined && { id }), forgotten: true })
+      await db.updateTable("audit").set({ data: left }).where("seq", "=", seq).execute()
+    }
+  }
+
+  const moveUntaken = async (id: string, change: Partial<Updateable<Tables["permissions"]>>) => {
+    const result = await db
+      .updateTable("permissions")
+      .set(change)
+      .where("id", "=", id)
+      .where("state", "in", ["allowed", "denied"])
+      .where("taken_at_ms", "is", null)
+      .executeTakeFirstOrThrow()
+    if (result.numUpdatedRows > 0n) await onMoved()
+    return result.numUpdatedRows > 0n
+  }
+
+  return {
+    async ask(permission) {
+      await db
+        .insertInto("permissions")
+        .values({
+          id: permission.id,
+          home: permission.home,
+          asker: permission.asker,
+          team: permission.team,
+          session_id: permission.sessionId,
+          tool: permission.tool,
+          title: permission.title,
+          input: JSON.stringify(permission.input),
+          suggestions: JSON.stringify(permission.suggestions),
+          state: permission.state,
+          always: permission.always,
+          reason: permission.reason,
+          answered_by: permission.answeredBy,
+          waiter: permission.waiter,
+          questions: JSON.stringify(permission.questions),
+          answers: JSON.stringify(permission.answers),
+          taken_at_ms: permission.takenAtMs,
+          asked_at_ms: permission.askedAtMs,
+          answered_at_ms: permission.answeredAtMs,
+          expires_at_ms: permission.expiresAtMs,
+        })
+        .onConflict((c) => c.doNothing())
+        .execute()
+      await onMoved()
+    },
+    async byId(id) {
+      const row = await db.selectFrom("permissions").selectAll().where("id", "=", id).executeTakeFirst()
+      return row && toPermission(row)
+    },
+    async decide(id, { state, always = null, reason = null, by, atMs, kept }) {
+      const words = kept && {
+        title: kept.title,
+        input: JSON.stringify(kept.input),
+        suggestions: JSON.stringify(kept.suggestions),
+        answers: JSON.stringify(kept.answers),
+      }
+      const result = await db
+        .updateTable("permissions")
+        .set({ state, always, reason, answered_by: by, answered_at_ms: atMs, ...words })
+        .where("id", "=", id)
+        .where("state", "=", "waiting")
+        .executeTakeFirstOrThrow()
+      if (result.numUpdatedRows > 0n) await onMoved()
+      return result.numUpdatedRows > 0n
+    },
+    async note(id, answers) {
+      const result = await db
+        .updateTable("permissions")
+        .set({ answers: JSON.stringify(answers) })
+        .where("id", "=", id)
+        .where("state", "=", "waiting")
+        .executeTakeFirstOrThrow()
+      return result.numUpdatedRows > 0n
+    },
+    take: (id, atMs) => moveUntaken(id, { taken_at_ms: atMs }),
+    withdraw: (id, reason, atMs) => moveUntaken(id, { state: "stale", reason, always: null, answered_at_ms: atMs }),
+    async untaken(home) {
+      const rows = await db
+        .selectFrom("permissions")
+        .selectAll()
+        .where("home", "=", home)
+        .where("waiter", "=", "hook")
+        .where("state", "in", ["allowed", "denied"])
+        .where("taken_at_ms", "is", null)
+        .execute()
+      return rows.map(toPermission)
+    },
+    async dropDecided(beforeMs) {
+      const { numDeletedRows } = await db
+        .deleteFrom("permissions")
+        .where("state", "!=", "waiting")
+        .where("answered_at_ms", "<", beforeMs)
+        .executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
+    },
+    async forget(wish) {
+      let query = db.selectFrom("permissions").select("id")
+      if ("sessionIds" in wish) {
+        if (wish.sessionIds.length === 0) return 0
+        query = query.where("session_id", "in", wish.sessionIds)
+      } else {
+        const { containing, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = wish
+        query = query.where("asked_at_ms", ">=", sinceMs).where("asked_at_ms", "<", untilMs)
+        if (containing !== undefined) {
+          const inside = JSON.stringify(containing).slice(1, -1)
+          const held = ["input", "suggestions", "questions", "answers"] as const
+          const texts = held.map((column) => dialect.contains(column, inside))
+          const plain = [dialect.contains("title", containing), dialect.contains("reason", containing)]
+          query = query.where((e) => e.or([...texts, ...plain]))
+          await silence({ containing, sinceMs, untilMs })
+        }
+      }
+      const gone = await query.execute()
+      for (const { id } of gone) {
+        await db.deleteFrom("permissions").where("id", "=", id).execute()
+        await silence({ id })
+      }
+      return gone.length
+    },
+    async waiting() {
+      const rows = await db
+        .selectFrom("permissions")
+        .selectAll()
+        .where("state", "=", "waiting")
+        .orderBy("asked_at_ms")
+        .execute()
+      return rows.map(toPermission)
+    },
+    async list({ last }) {
+      const rows = await db.selectFrom("permissions").selectAll().orderBy("asked_at_ms", "desc").limit(last).execute()
+      return rows.map(toPermission)
+    },
+  }
+}
+
+export function makeAudit(db: Db): Audit {
+  const add: Audit["add"] = async ({ atMs, who, what, data }) => {
+    await db
+      .insertInto("audit")
+      .values({ at_ms: atMs, who, what, data: JSON.stringify(data) })
+      .execute()
+  }
+  return {
+    add,
+    async addOnce(entry) {
+      const { atMs, who, what, data } = entry
+      const same = db.selectFrom("audit").select("seq").where("at_ms", "=", atMs).where("who", "=", who)
+      const found = await same.where("what", "=", what).where("data", "=", JSON.stringify(data)).executeTakeFirst()
+      if (!found) await add(entry)
+    },
+    async tally(entry, { windowMs, most }) {
+      const { what, atMs, data } = entry
+      const recent = db
+        .selectFrom("audit")
+        .where("what", "=", what)
+        .where("at_ms", ">", atMs - windowMs)
+      const ofWhom = (who: string) =>
+        recent.select(["seq", "data"]).where("who", "=", who).orderBy("seq", "desc").limit(1).executeTakeFirst()
+      const countUp = async (found: { seq: number; data: string }) => {
+        const kept = JSON.parse(found.data) as { count?: number }
+        const next = { ...kept, count: (kept.count ?? 1) + 1, lastAtMs: atMs }
+        await db
+          .updateTable("audit")
+          .set({ data: JSON.stringify(next) })
+          .where("seq", "=", found.seq)
+          .execute()
+      }
+      const own = await ofWhom(entry.who)
+      if (own) return countUp(own)
+      const { n } = await recent.select((e) => e.fn.countAll().as("n")).executeTakeFirstOrThrow()
+      if (Number(n) < most) return add({ ...entry, data: { ...data, count: 1, firstAtMs: atMs, lastAtMs: atMs } })
+      const others = await ofWhom(OTHERS)
+      if (others) return countUp(others)
+      await add({ ...entry, who: OTHERS, data: { count: 1, firstAtMs: atMs, lastAtMs: atMs } })
+    },
+    async list({ limit, beforeSeq }) {
+      // By time, not by number: what a command did while no daemon looked is taken in later, with a higher number.
+      let query = db.selectFrom("audit").selectAll().orderBy("at_ms", "desc").orderBy("seq", "desc").limit(limit)
+      if (beforeSeq !== undefined) {
+        const from = await db.selectFrom("audit").select("at_ms").where("seq", "=", beforeSeq).executeTakeFirst()
+        query = query.where((e) => {
+          const isBelow = e("seq", "<", beforeSeq)
+          return from ? e.or([e("at_ms", "<", from.at_ms), e.and([e("at_ms", "=", from.at_ms), isBelow])]) : isBelow
+        })
+      }
+      const rows = await query.execute()
+      return rows.map(({ seq, at_ms, who, what, data }) => ({
+        seq,
+        atMs: at_ms,
+        who,
+        what,
+        data: JSON.parse(data) as Record<string, unknown>,
+      }))
+    },
+  }
+}
+
+/** Whoever is too many to be named. */
+const OTHERS = "others"
+
+function toPermission(row: Selectable<Tables["permissions"]>): Permission {
+  return {
+    id: row.id,
+    home: row.home,
+    asker: row.asker,
+    team: row.team,
+    sessionId: row.session_id as SessionId | null,
+    tool: row.tool,
+    title: row.title,
+    input: JSON.parse(row.input) as Record<string, unknown>,
+    suggestions: JSON.parse(row.suggestions) as { label: string }[],
+    state: row.state as PermissionState,
+    always: row.always,
+    reason: row.reason,
+    answeredBy: row.answered_by,
+    waiter: row.waiter as Permission["waiter"],
+    questions: JSON.parse(row.questions) as PermissionQuestion[],
+    answers: JSON.parse(row.answers) as PermissionAnswers,
+    takenAtMs: row.taken_at_ms,
+    askedAtMs: row.asked_at_ms,
+    answeredAtMs: row.answered_at_ms,
+    expiresAtMs: row.expires_at_ms,
+  }
+}

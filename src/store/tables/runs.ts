@@ -1,0 +1,103 @@
+import type { Selectable } from "kysely"
+import type { ProjectId, SessionId } from "../../domain/ids.ts"
+import type { Run } from "../../domain/run.ts"
+import type { Runs } from "../../domain/store.ts"
+import type { Db } from "../dialects/dialect.ts"
+import type { Tables } from "../schema.ts"
+
+export function makeRuns(db: Db): Runs {
+  const select = () =>
+    db
+      .selectFrom("runs as r")
+      .innerJoin("sessions as s", "s.id", "r.session_id")
+      .selectAll("r")
+      .select(["s.platform", "s.native_id", "s.project_id"])
+
+  return {
+    async seen({ sessionId, host, pid, pane, start, end, atMs }) {
+      const begun = start === undefined ? {} : { start, started_at_ms: atMs }
+      // Whatever is heard after its end shows that it goes on; an end that comes late does not undo a new beginning.
+      const ended = { ended_at_ms: end === undefined ? null : atMs, end_reason: end ?? null }
+      await db
+        .insertInto("runs")
+        .values({
+          session_id: sessionId,
+          host,
+          pid,
+          pane,
+          start: start ?? "",
+          started_at_ms: atMs,
+          seen_at_ms: atMs,
+          ...ended,
+        })
+        .onConflict((c) =>
+          c
+            .columns(["session_id", "host", "pid"])
+            .doUpdateSet({ ...begun, ...ended, seen_at_ms: atMs, ...(pane === null ? {} : { pane }) })
+            .where("runs.seen_at_ms", "<=", atMs),
+        )
+        .execute()
+    },
+    async before({ platform, nativeId, host, pid, pane, atMs }) {
+      const last = (column: "r.pid" | "r.pane", value: number | string) =>
+        select()
+          .where("r.host", "=", host)
+          .where(column, "=", value)
+          .where("s.platform", "=", platform)
+          .where("s.native_id", "<>", nativeId)
+          .where("r.seen_at_ms", "<=", atMs)
+          .orderBy("r.seen_at_ms", "desc")
+          .executeTakeFirst()
+      const row =
+        (pid === 0 ? undefined : await last("r.pid", pid)) ?? (pane === null ? undefined : await last("r.pane", pane))
+      return row && toRun(row)
+    },
+    async at({ host, pid }) {
+      const row = await db
+        .selectFrom("runs as r")
+        .innerJoin("sessions as s", "s.id", "r.session_id")
+        .select(["s.platform", "s.native_id", "r.ended_at_ms"])
+        .where("r.host", "=", host)
+        .where("r.pid", "=", pid)
+        .where((e) =>
+          e.not(
+            e.exists(
+              e
+                .selectFrom("session_edges as e")
+                .select("e.kind")
+                .whereRef("e.session_id", "=", "s.id")
+                .where("e.kind", "=", "subagent"),
+            ),
+          ),
+        )
+        .orderBy("r.seen_at_ms", "desc")
+        .limit(1)
+        .executeTakeFirst()
+      if (!row || row.ended_at_ms !== null) return undefined
+      return { platform: row.platform, nativeId: row.native_id }
+    },
+    async ofSession(sessionId) {
+      const rows = await select().where("r.session_id", "=", sessionId).orderBy("r.started_at_ms").execute()
+      return rows.map(toRun)
+    },
+  }
+}
+
+type Row = Selectable<Tables["runs"]> & { platform: string; native_id: string; project_id: string | null }
+
+function toRun(row: Row): Run {
+  return {
+    sessionId: row.session_id as SessionId,
+    platform: row.platform,
+    nativeId: row.native_id,
+    projectId: row.project_id as ProjectId | null,
+    host: row.host,
+    pid: row.pid,
+    pane: row.pane,
+    start: row.start,
+    startedAtMs: row.started_at_ms,
+    seenAtMs: row.seen_at_ms,
+    endedAtMs: row.ended_at_ms,
+    end: row.end_reason,
+  }
+}

@@ -1,0 +1,298 @@
+import { type Selectable, sql } from "kysely"
+import { type ProjectId, type SessionId, withoutScope } from "../../domain/ids.ts"
+import { REASONING_PLATFORM, type Session } from "../../domain/session.ts"
+import type { Sessions } from "../../domain/store.ts"
+import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { prepared, preparedRuns } from "../dialects/prepared.ts"
+import type { Tables } from "../schema.ts"
+import { makeLineage } from "./lineage.ts"
+import { isOfProject, sessionIds } from "./session-ids.ts"
+import { makeLoggers } from "./session-loggers.ts"
+
+const withRoot = (db: Db) =>
+  db.selectFrom("sessions as s").leftJoin("projects as p", "p.id", "s.project_id").selectAll("s").select("p.root_uri")
+const sessionById = prepared((db, id: string) => withRoot(db).where("s.id", "=", id))
+const sessionsByIds = preparedRuns((db, ids: string[]) => withRoot(db).where("s.id", "in", ids))
+const sessionBoundTo = prepared((db, callerKey: string) =>
+  withRoot(db).innerJoin("bindings as b", "b.session_id", "s.id").where("b.caller_key", "=", callerKey),
+)
+const sessionByNative = prepared((db, platform: string, nativeId: string) =>
+  withRoot(db).where("s.platform", "=", platform).where("s.native_id", "=", nativeId),
+)
+
+/**
+ * What a caller chose last and how many sessions its project has open. In one query, because a transaction costs more
+ * than what is read in it; as two counts, because SQLite would look at every session of the platform for one.
+ */
+const stateOfCaller = prepared(
+  (db, ownOf: string, ownPlatform: string, linkedTo: string, linkedPlatform: string, not: string, callerKey: string) =>
+    db
+      .selectFrom(sql<{ caller_key: string }>`(select ${callerKey} as caller_key)`.as("c"))
+      .leftJoin("bindings as b", "b.caller_key", "c.caller_key")
+      .leftJoin("sessions as s", "s.id", "b.session_id")
+      .leftJoin("projects as p", "p.id", "s.project_id")
+      .select((e) => [
+        e
+          .selectFrom("sessions as own")
+          .select((own) => own.fn.countAll<number>().as("n"))
+          .where("own.project_id", "=", ownOf)
+          .where("own.platform", "=", ownPlatform)
+          .where("own.archived_at_ms", "is", null)
+          .as("own"),
+        e
+          .selectFrom("session_projects as l")
+          .select((l) => l.fn.countAll<number>().as("n"))
+          .where("l.project_id", "=", linkedTo)
+          .where((l) =>
+            l.exists(
+              l
+                .selectFrom("sessions as other")
+                .select("other.id")
+                .whereRef("other.id", "=", "l.session_id")
+                .where("other.platform", "=", linkedPlatform)
+                .where("other.archived_at_ms", "is", null)
+                .where("other.project_id", "is distinct from", not),
+            ),
+          )
+          .as("linked"),
+      ])
+      .selectAll("s")
+      .select("p.root_uri"),
+)
+
+const MOST_BY_PREFIX = 20
+
+export function makeSessionTable(db: Db, dialect: StoreDialect): Sessions {
+  const select = () => withRoot(db)
+
+  const ofProject = (projectId: ProjectId) => select().where((e) => isOfProject(e, projectId))
+
+  const byId = async (id: SessionId) => {
+    const [row] = await sessionById(db, dialect, id)
+    return row && toSession(row)
+  }
+
+  return {
+    byId,
+    byIds: async (ids) => (await sessionsByIds(db, dialect, ids)).map(toSession),
+    async boundTo(callerKey) {
+      const [row] = await sessionBoundTo(db, dialect, callerKey)
+      return row && toSession(row)
+    },
+    async stateOf(callerKey, projectId, platform) {
+      const [row] = await stateOfCaller(db, dialect, projectId, platform, projectId, platform, projectId, callerKey)
+      const bound = row && row.id !== null ? toSession(row as Row) : undefined
+      return { bound, open: Number(row?.own) + Number(row?.linked) }
+    },
+    async create({ id, platform, nativeId, projectId, title, tags, domain, key, createdAtMs, origin = "agent" }) {
+      const inserted = await db
+        .insertInto("sessions")
+        .values({
+          id,
+          platform,
+          native_id: nativeId,
+          project_id: projectId,
+          title,
+          tags: JSON.stringify(tags),
+          domain: domain ?? null,
+          key,
+          created_at_ms: createdAtMs,
+          updated_at_ms: createdAtMs,
+          origin,
+        } as never)
+        .onConflict((c) => c.doNothing())
+        .returning("id")
+        .executeTakeFirst()
+      if (inserted) return { session: (await byId(id))!, created: true }
+      const byKey = key === null ? undefined : await select().where("s.key", "=", key).executeTakeFirst()
+      const byNativeId = () => select().where("s.platform", "=", platform).where("s.native_id", "=", nativeId)
+      return { session: toSession(byKey ?? (await byNativeId().executeTakeFirstOrThrow())), created: false }
+    },
+    async byPrefix(prefix) {
+      // Not a range from prefix to prefix~: PostgreSQL sorts by the language of the database, and "~" before letters.
+      const begins = (column: "s.id" | "s.native_id") => sql<string>`substr(${sql.ref(column)}, 1, length(${prefix}))`
+      const rows = await select()
+        .where((e) =>
+          e.or([
+            e(begins("s.id"), "=", prefix),
+            // A repository chooses the ids in the files that it brings along: none of them may pass for an agent's.
+            e.and([e(begins("s.native_id"), "=", prefix), e("s.origin", "<>", "repository")]),
+          ]),
+        )
+        .limit(MOST_BY_PREFIX)
+        .execute()
+      const found = rows.map(toSession)
+      // A whole id is nobody's beginning.
+      const whole = found.filter(({ nativeId }) => nativeId === prefix || withoutScope(nativeId) === prefix)
+      return whole.length === 1 ? whole : found.slice(0, 2)
+    },
+    async logged(platform, nativeId) {
+      const scoped = `${nativeId}@`
+      const rows = await select()
+        .where("s.platform", "=", platform)
+        .where(sql<string>`substr(s.native_id, 1, length(${scoped}))`, "=", scoped)
+        .execute()
+      const isIt = (session: Session) => session.nativeId !== nativeId && withoutScope(session.nativeId) === nativeId
+      return rows.map(toSession).filter(isIt).slice(0, 2)
+    },
+    async list({ projectId, domain, archived, updatedSinceMs, platform, subagents, empty, trusted, limit }) {
+      let query = projectId === undefined ? select() : ofProject(projectId)
+      if (archived !== undefined) query = query.where("s.archived_at_ms", archived ? "is not" : "is", null)
+      if (platform !== undefined) query = query.where("s.platform", "=", platform)
+      if (domain !== undefined) query = query.where("s.domain", "=", domain)
+      if (empty === false)
+        query = query.where((e) =>
+          e.or([e("s.turn_count", ">", 0), e("s.thought_count", ">", 0), e("s.platform", "=", REASONING_PLATFORM)]),
+        )
+      if (trusted) query = query.where("s.origin", "<>", "repository")
+      if (subagents !== undefined) query = query.where("s.is_subagent", "=", Number(subagents))
+      if (updatedSinceMs !== undefined) query = query.where("s.updated_at_ms", ">=", updatedSinceMs)
+      query = query.orderBy("s.updated_at_ms", "desc").orderBy("s.created_at_ms", "desc").orderBy("s.id")
+      const rows = await (limit === undefined ? query : query.limit(limit)).execute()
+      return rows.map(toSession)
+    },
+    ids: (filter) => sessionIds(db, dialect, filter),
+    async tally() {
+      const rows = await db
+        .with("places", (with_) =>
+          with_
+            .selectFrom("sessions")
+            .select(["id", "project_id"])
+            .union(with_.selectFrom("session_projects").select(["session_id as id", "project_id"])),
+        )
+        .selectFrom("places as l")
+        .innerJoin("sessions as s", "s.id", "l.id")
+        .leftJoin("projects as p", "p.id", "l.project_id")
+        .select((e) => [
+          "p.root_uri as rootUri",
+          "s.git_branch as gitBranch",
+          "s.platform",
+          e.fn.countAll<number>().as("sessions"),
+          e.fn.max("s.updated_at_ms").as("lastAtMs"),
+        ])
+        .where((e) => e.or([e("s.turn_count", ">", 0), e("s.thought_count", ">", 0)]))
+        .groupBy(["p.root_uri", "s.git_branch", "s.platform"])
+        .execute()
+      return rows.map((row) => ({ ...row, sessions: Number(row.sessions), lastAtMs: Number(row.lastAtMs) }))
+    },
+    async pinned(projectId, platform) {
+      const row = await ofProject(projectId)
+        .where("s.platform", "=", platform)
+        .where("s.pinned_at_ms", "is not", null)
+        .where("s.archived_at_ms", "is", null)
+        .orderBy("s.pinned_at_ms", "desc")
+        .executeTakeFirst()
+      return row && toSession(row)
+    },
+    async update(id, change) {
+      const set: Partial<Selectable<Tables["sessions"]>> = {}
+      if (change.title !== undefined) set.title = change.title
+      if (change.tags !== undefined) set.tags = JSON.stringify(change.tags)
+      if (change.domain !== undefined) set.domain = change.domain
+      if (change.pinnedAtMs !== undefined) set.pinned_at_ms = change.pinnedAtMs
+      if (change.archivedAtMs !== undefined) set.archived_at_ms = change.archivedAtMs
+      if (change.updatedAtMs !== undefined) set.updated_at_ms = change.updatedAtMs
+      if (change.projectId !== undefined) set.project_id = change.projectId
+      if (Object.keys(set).length === 0) return
+      await db.updateTable("sessions").set(set).where("id", "=", id).execute()
+    },
+    async byNative(platform, nativeId) {
+      const [row] = await sessionByNative(db, dialect, platform, nativeId)
+      return row && toSession(row)
+    },
+    async describe(id, facts) {
+      const set: Partial<Selectable<Tables["sessions"]>> = {}
+      if (facts.projectId !== undefined) set.project_id = facts.projectId
+      if (facts.projectPath !== undefined) set.project_path = facts.projectPath
+      if (facts.model !== undefined) set.model = facts.model
+      if (facts.gitBranch !== undefined) set.git_branch = facts.gitBranch
+      if (facts.agentVersion !== undefined) set.agent_version = facts.agentVersion
+      if (facts.startedAtMs !== undefined) set.created_at_ms = facts.startedAtMs
+      if (facts.isSubagent !== undefined) set.is_subagent = Number(facts.isSubagent)
+      if (Object.keys(set).length > 0) await db.updateTable("sessions").set(set).where("id", "=", id).execute()
+      if (!facts.title) return
+      const { text, rank, firstStands } = facts.title
+      await db
+        .updateTable("sessions")
+        .set({ title: text, title_rank: rank })
+        .where("id", "=", id)
+        .where("title_rank", firstStands ? "<" : "<=", rank)
+        .execute()
+    },
+    async grow(id, { turns, prompts, lastAtMs }) {
+      await db
+        .updateTable("sessions")
+        .set((e) => ({
+          turn_count: e("turn_count", "+", turns),
+          prompt_count: e("prompt_count", "+", prompts),
+          updated_at_ms: e
+            .case()
+            .when("updated_at_ms", "<", lastAtMs)
+            .then(lastAtMs)
+            .else(e.ref("updated_at_ms"))
+            .end(),
+        }))
+        .where("id", "=", id)
+        .execute()
+    },
+    ...makeLineage(db),
+    ...makeLoggers(db),
+    async link(id, projectId) {
+      await db
+        .insertInto("session_projects")
+        .values({ session_id: id, project_id: projectId })
+        .onConflict((c) => c.doNothing())
+        .execute()
+    },
+    async linkedRoots(id) {
+      const rows = await db
+        .selectFrom("session_projects as l")
+        .innerJoin("projects as p", "p.id", "l.project_id")
+        .select("p.root_uri")
+        .where("l.session_id", "=", id)
+        .orderBy("p.root_uri")
+        .execute()
+      return rows.map((row) => row.root_uri)
+    },
+    async archiveOlder(beforeMs, nowMs) {
+      const rows = await db
+        .updateTable("sessions")
+        .set({ archived_at_ms: nowMs })
+        .where("updated_at_ms", "<", beforeMs)
+        .where("archived_at_ms", "is", null)
+        .where("pinned_at_ms", "is", null)
+        .returning("id")
+        .execute()
+      return rows.map((row) => row.id as SessionId)
+    },
+  }
+}
+
+type Row = Selectable<Tables["sessions"]> & { root_uri: string | null }
+
+function toSession(row: Row): Session {
+  return {
+    id: row.id as SessionId,
+    platform: row.platform,
+    nativeId: row.native_id,
+    projectId: row.project_id as ProjectId | null,
+    rootUri: row.root_uri,
+    title: row.title,
+    tags: JSON.parse(row.tags) as string[],
+    domain: row.domain,
+    pinnedAtMs: row.pinned_at_ms,
+    archivedAtMs: row.archived_at_ms,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+    thoughtCount: row.thought_count,
+    branchCount: row.branch_count,
+    turnCount: row.turn_count,
+    promptCount: row.prompt_count,
+    model: row.model,
+    gitBranch: row.git_branch,
+    agentVersion: row.agent_version,
+    projectPath: row.project_path,
+    isSubagent: row.is_subagent === 1,
+    origin: row.origin as Session["origin"],
+  }
+}

@@ -1,0 +1,167 @@
+import { type Selectable, sql } from "kysely"
+import type { SessionId } from "../../domain/ids.ts"
+import type { Thoughts } from "../../domain/store.ts"
+import type { Thought } from "../../domain/thought.ts"
+import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { prepared } from "../dialects/prepared.ts"
+import type { Tables } from "../schema.ts"
+
+const thoughtByKey = prepared((db, key: string) => db.selectFrom("thoughts").selectAll().where("key", "=", key))
+const highestNumber = prepared((db, sessionId: string, branchId: string) =>
+  db
+    .selectFrom("thoughts")
+    .select((e) => e.fn.max("number").as("highest"))
+    .where("session_id", "=", sessionId)
+    .where("branch_id", "=", branchId),
+)
+
+const thoughtAdded = prepared(
+  (
+    db,
+    session_id: string,
+    branch_id: string,
+    number: number,
+    text: string,
+    total_thoughts: number,
+    next_needed: number,
+    is_revision: number,
+    revises_thought: number | null,
+    branch_from: number | null,
+    renumbered_from: number | null,
+    key: string | null,
+    created_at_ms: number,
+  ) =>
+    db
+      .insertInto("thoughts")
+      .values({
+        session_id,
+        branch_id,
+        number,
+        text,
+        total_thoughts,
+        next_needed,
+        is_revision,
+        revises_thought,
+        branch_from,
+        renumbered_from,
+        key,
+        created_at_ms,
+      })
+      .returningAll(),
+)
+const sessionThoughtOf = prepared((db, thoughts: number, branches: number, atMs: number, sessionId: string) =>
+  db
+    .updateTable("sessions")
+    .set((e) => ({
+      thought_count: e("thought_count", "+", thoughts),
+      branch_count: e("branch_count", "+", branches),
+      updated_at_ms: atMs,
+      archived_at_ms: sql<null>`null`,
+    }))
+    .where("id", "=", sessionId)
+    .returning("thought_count"),
+)
+
+export function makeThoughts(db: Db, dialect: StoreDialect): Thoughts {
+  const of = (sessionId: SessionId) => db.selectFrom("thoughts").selectAll().where("session_id", "=", sessionId)
+  const countOf = async (sessionId: SessionId, branchId: string) => {
+    const row = await db
+      .selectFrom("thoughts")
+      .select((e) => e.fn.countAll<number>().as("n"))
+      .where("session_id", "=", sessionId)
+      .where("branch_id", "=", branchId)
+      .executeTakeFirstOrThrow()
+    return Number(row.n)
+  }
+  return {
+    lock: (sessionId) => dialect.lockSession(db, sessionId),
+    async add(thought) {
+      const opensBranch = thought.branchId !== null && (await countOf(thought.sessionId, thought.branchId)) === 0
+      const [row] = await thoughtAdded(
+        db,
+        dialect,
+        thought.sessionId,
+        thought.branchId ?? "",
+        thought.number,
+        thought.text,
+        thought.totalThoughts,
+        Number(thought.nextThoughtNeeded),
+        Number(thought.isRevision),
+        thought.revisesThought,
+        thought.branchFromThought,
+        thought.renumberedFrom,
+        thought.key,
+        thought.createdAtMs,
+      )
+      const [session] = await sessionThoughtOf(
+        db,
+        dialect,
+        1,
+        Number(opensBranch),
+        thought.createdAtMs,
+        thought.sessionId,
+      )
+      return { thought: toThought(row!), thoughtCount: session!.thought_count }
+    },
+    async byKey(key) {
+      const [row] = await thoughtByKey(db, dialect, key)
+      return row && toThought(row)
+    },
+    async highest(sessionId, branchId) {
+      const [row] = await highestNumber(db, dialect, sessionId, branchId ?? "")
+      return Number(row?.highest ?? 0)
+    },
+    async at(sessionId, branchId, number) {
+      const row = await of(sessionId)
+        .where("branch_id", "=", branchId ?? "")
+        .where("number", "=", number)
+        .executeTakeFirst()
+      return row && toThought(row)
+    },
+    async branchOrigin(sessionId, branchId) {
+      const row = await of(sessionId).where("branch_id", "=", branchId).orderBy("seq").limit(1).executeTakeFirst()
+      return row?.branch_from ?? undefined
+    },
+    async page(sessionId, { beforeSeq, limit }) {
+      // Sorted by number alone: the texts of a long session would all be read to leave most of them out.
+      let seqs = db.selectFrom("thoughts").select("seq").where("session_id", "=", sessionId)
+      if (beforeSeq !== undefined) seqs = seqs.where("seq", "<", beforeSeq)
+      const rows = await db
+        .selectFrom("thoughts")
+        .selectAll()
+        .where("seq", "in", seqs.orderBy("seq", "desc").limit(limit))
+        .orderBy("seq", "desc")
+        .execute()
+      return rows.map(toThought)
+    },
+    async all(sessionId) {
+      return (await of(sessionId).orderBy("seq").execute()).map(toThought)
+    },
+    async seqs(sessionId) {
+      const rows = await db.selectFrom("thoughts").select("seq").where("session_id", "=", sessionId).execute()
+      return rows.map(({ seq }) => seq)
+    },
+    async bySeqs(seqs) {
+      if (seqs.length === 0) return []
+      const rows = await db.selectFrom("thoughts").selectAll().where("seq", "in", seqs).execute()
+      return rows.map(toThought)
+    },
+  }
+}
+
+function toThought(row: Selectable<Tables["thoughts"]>): Thought {
+  return {
+    seq: row.seq,
+    sessionId: row.session_id as SessionId,
+    branchId: row.branch_id || null,
+    number: row.number,
+    text: row.text,
+    totalThoughts: row.total_thoughts,
+    nextThoughtNeeded: row.next_needed === 1,
+    isRevision: row.is_revision === 1,
+    revisesThought: row.revises_thought,
+    branchFromThought: row.branch_from,
+    renumberedFrom: row.renumbered_from,
+    createdAtMs: row.created_at_ms,
+  }
+}

@@ -1,0 +1,72 @@
+import type { SessionId } from "../../domain/ids.ts"
+import type { Updates } from "../../domain/queue-store.ts"
+import type { UpdateType } from "../../domain/update.ts"
+import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { inJson } from "./delivery-forgetting.ts"
+
+export function makeUpdates(db: Db, dialect: StoreDialect): Updates {
+  return {
+    async add(updates) {
+      if (updates.length === 0) return 0
+      // In the order of their numbers: one that appears behind a number that was read already would never be read.
+      await dialect.lockJournal(db)
+      const added = await db
+        .insertInto("updates")
+        .values(
+          updates.map((update) => ({
+            team: update.team,
+            key: update.key,
+            type: update.type,
+            message_id: update.messageId,
+            session_id: update.sessionId,
+            turn_seq: update.turnSeq,
+            data: JSON.stringify(update.data),
+            at_ms: update.atMs,
+          })),
+        )
+        .onConflict((c) => c.column("key").doNothing())
+        .returning("seq")
+        .execute()
+      return added.length
+    },
+    async after(team, { afterSeq, sinceMs, newest, types, limit }) {
+      const order = newest ? "desc" : "asc"
+      let query = db.selectFrom("updates").selectAll().where("team", "=", team).orderBy("seq", order).limit(limit)
+      if (afterSeq !== undefined) query = query.where("seq", ">", afterSeq)
+      if (sinceMs !== undefined) query = query.where("at_ms", ">", sinceMs)
+      if (types) query = query.where("type", "in", [...types])
+      const rows = await query.execute()
+      if (newest) rows.reverse()
+      return rows.map((row) => ({
+        seq: row.seq,
+        team: row.team,
+        key: row.key,
+        type: row.type as UpdateType,
+        messageId: row.message_id,
+        sessionId: row.session_id as SessionId | null,
+        turnSeq: row.turn_seq,
+        data: JSON.parse(row.data) as Record<string, unknown>,
+        atMs: row.at_ms,
+      }))
+    },
+    async forget({ containing, sinceMs, untilMs, projectId }) {
+      let query = db.deleteFrom("updates")
+      if (projectId !== undefined)
+        query = query.where("session_id", "in", (e) =>
+          e.selectFrom("sessions").select("sessions.id").where("project_id", "=", projectId),
+        )
+      if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs)
+      if (untilMs !== undefined) query = query.where("at_ms", "<", untilMs)
+      if (containing !== undefined) query = query.where(dialect.contains("data", inJson(containing)))
+      return Number((await query.executeTakeFirst()).numDeletedRows)
+    },
+    async last(team) {
+      const row = await db
+        .selectFrom("updates")
+        .select((e) => e.fn.max("seq").as("last"))
+        .where("team", "=", team)
+        .executeTakeFirst()
+      return Number(row?.last ?? 0)
+    },
+  }
+}

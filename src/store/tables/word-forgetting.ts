@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto"
+import { type SqlBool, sql } from "kysely"
+import type { SourceName } from "../../domain/forgetting.ts"
+import { type ProjectId, type SessionId, withoutScope } from "../../domain/ids.ts"
+import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { WORD_COLUMNS } from "../dialects/word-columns.ts"
+import { inJson } from "./delivery-forgetting.ts"
+
+export const FORGOTTEN_MARK = "[forgotten]"
+
+/** Takes a text out of every column that could hold it. What is left of each value stays. Returns how many values changed. */
+export async function forgetWord(db: Db, dialect: StoreDialect, word: string, projectId?: ProjectId): Promise<number> {
+  let changed = 0
+  for (const { table, column, handling } of swept()) {
+    const held = heldBy(table, projectId)
+    if (held === undefined) continue
+    const inside = handling === "json" ? inJson(word) : word
+    const { rows } = await sql<{ value: string }>`
+      select distinct ${sql.ref(column)} as value from ${sql.table(table)}
+      where ${dialect.contains(column, inside)} and ${held}`.execute(db)
+    for (const { value } of rows) {
+      const clean = without(word, value, handling)
+      if (clean === value) continue
+      await sql`
+        update ${sql.table(table)} set ${sql.ref(column)} = ${clean}
+        where ${sql.ref(column)} = ${value} and ${held}`.execute(db)
+      changed++
+    }
+  }
+  return changed
+}
+
+export async function countMentions(
+  db: Db,
+  dialect: StoreDialect,
+  word: string,
+  projectId?: ProjectId,
+): Promise<number> {
+  let count = 0
+  for (const { table, column, handling } of swept()) {
+    const held = heldBy(table, projectId)
+    if (held === undefined || isOfMessage(table, column)) continue
+    const inside = handling === "json" ? inJson(word) : word
+    const { rows } = await sql<{ n: number }>`
+      select count(*) as n from ${sql.table(table)} where ${dialect.contains(column, inside)} and ${held}`.execute(db)
+    count += Number(rows[0]?.n ?? 0)
+  }
+  return count
+}
+
+/** A turn or thought that holds the text is deleted as a whole, and counted as that. */
+const isOfMessage = (table: string, column: string) =>
+  (table === "turns" && (column === "text" || column === "metadata")) || (table === "thoughts" && column === "text")
+
+function* swept(): Generator<{ table: string; column: string; handling: "text" | "json" | "hash" }> {
+  for (const [table, columns] of Object.entries(WORD_COLUMNS))
+    for (const [column, handling] of Object.entries(columns))
+      if (typeof handling === "string") yield { table, column, handling }
+}
+
+const OF_SESSION = new Set(["thoughts", "turns", "runs", "journal", "deliveries", "updates", "permissions", "topics"])
+
+/** Of one project only what belongs to its sessions can be told. */
+function heldBy(table: string, projectId: ProjectId | undefined) {
+  if (projectId === undefined) return sql<SqlBool>`1 = 1`
+  if (table === "sessions" || table === "task_states") return sql<SqlBool>`project_id = ${projectId}`
+  if (!OF_SESSION.has(table)) return undefined
+  return sql<SqlBool>`session_id in (select id from sessions where project_id = ${projectId})`
+}
+
+function without(word: string, value: string, handling: "text" | "json" | "hash"): string {
+  if (handling === "hash") return `forgotten:${createHash("sha256").update(value).digest("base64url")}`
+  if (handling === "text") return value.replaceAll(word, FORGOTTEN_MARK)
+  const clean = (inner: unknown): unknown => {
+    if (typeof inner === "string") return inner.replaceAll(word, FORGOTTEN_MARK)
+    if (Array.isArray(inner)) return inner.map(clean)
+    if (typeof inner !== "object" || inner === null) return inner
+    return Object.fromEntries(
+      Object.entries(inner).map(([key, one]) => [key.replaceAll(word, FORGOTTEN_MARK), clean(one)]),
+    )
+  }
+  try {
+    return JSON.stringify(clean(JSON.parse(value)))
+  } catch {
+    return value.replaceAll(inJson(word), FORGOTTEN_MARK)
+  }
+}
+
+/** The names of files that are gone. The row's own number takes their place: one that comes back may go again. */
+export async function forgetNames(db: Db, word: string, sources: readonly SourceName[]): Promise<void> {
+  const clean = (name: string) => (name.includes(word) ? sql<string>`'forgotten:' || id` : name)
+  for (const { platform, key, path } of sources)
+    await db
+      .updateTable("sources")
+      .set({ key: clean(key), path: clean(path) })
+      .where("platform", "=", platform)
+      .where("key", "=", key)
+      .execute()
+}
+
+/** Ids of our own log, which the agent chose. A session that is left keeps its turns, and what is logged under that id begins another. */
+export async function forgetLoggedIds(
+  db: Db,
+  dialect: StoreDialect,
+  { text, platform, except }: { text: string; platform: string; except: readonly string[] },
+): Promise<void> {
+  const holding = await db
+    .selectFrom("sessions")
+    .select(["id", "native_id"])
+    .where("platform", "=", platform)
+    .where(dialect.contains("native_id", text))
+    .execute()
+  for (const { id, native_id } of holding)
+    if (!except.includes(withoutScope(native_id)))
+      await db
+        .updateTable("sessions")
+        .set({ native_id: `forgotten:${id}` })
+        .where("id", "=", id)
+        .execute()
+}
+
+/** A session that goes leaves its name and its words in rows that outlive it: topics, and what readers remember. */
+export async function forgetTraces(db: Db, sessionIds: readonly SessionId[]): Promise<void> {
+  if (sessionIds.length === 0) return
+  await db
+    .updateTable("topics")
+    .set({ name: FORGOTTEN_MARK, trail: null })
+    .where("session_id", "in", sessionIds)
+    .execute()
+  const sources = await db
+    .selectFrom("turns")
+    .select("source_id")
+    .distinct()
+    .where("session_id", "in", sessionIds)
+    .where("source_id", "is not", null)
+    .execute()
+  for (const { source_id } of sources) {
+    const other = await db
+      .selectFrom("turns")
+      .select("seq")
+      .where("source_id", "=", source_id)
+      .where("session_id", "not in", sessionIds)
+      .limit(1)
+      .executeTakeFirst()
+    if (!other) await db.updateTable("sources").set({ memory: "null" }).where("id", "=", source_id!).execute()
+  }
+}

@@ -1,0 +1,246 @@
+import type { Caller } from "../domain/caller.ts"
+import type { Clients } from "../domain/clients.ts"
+import type { Driver, DriveWish, PermissionAnswer, PermissionRequest } from "../domain/driver.ts"
+import { type IfOpen, MAIN_THREAD, type Pair } from "../domain/pair.ts"
+import type { Machine } from "../domain/platform.ts"
+import type { Store } from "../domain/store.ts"
+import type { Clock } from "../lib/clock.ts"
+import { superviseLoop } from "../lib/supervised-loop.ts"
+import { makeAsking } from "./asking.ts"
+import { type AskState, type Asks, makeAsks } from "./asks.ts"
+import { makeCallers } from "./callers.ts"
+import { type Controlled, type ControlWish, makeControl } from "./control.ts"
+import { type Foundlings, type FoundlingsDeps, makeFoundlings } from "./foundlings.ts"
+import { type HandingDeps, makeHanding } from "./handing.ts"
+import { makeNews } from "./news.ts"
+import { makeNotices, type Notices, type TeamNotice } from "./notices.ts"
+import { makePairing, type PairSessionsDeps } from "./pairs.ts"
+import { makePool } from "./pool.ts"
+import { prestart } from "./prestart.ts"
+import { makeRecovery } from "./recovery.ts"
+import type { ReloadingRoster } from "./roster.ts"
+import { makeRosterRoom, type RosterRoom, type TeamsFile } from "./roster-module.ts"
+import { makeStatus, type TeamsState } from "./status.ts"
+import { makeWords } from "./words.ts"
+
+/** The room's door: who there is, and what they ask each other. */
+export interface TeamsRoom extends RosterRoom {
+  notices: Pick<Notices, "unread" | "byId" | "dismiss">
+  /** Its state when it is answered, or when the time is over; with a time of 0 it is not waited for. */
+  ask(caller: Caller, wish: AskedOf): Promise<AskState>
+  /** Kept for the team's next session. */
+  notify(
+    caller: Caller,
+    wish: { team: string; text: string; fromTeam?: string | undefined; ttlMs: number },
+  ): Promise<{
+    messageId: string
+    expiresAtMs: number
+  }>
+  message(id: string): Promise<AskState>
+  follow: Asks["follow"]
+  status(team?: string): Promise<TeamsState>
+  /** With the pair's process ended, and nothing asked of it meanwhile. Refused while it is busy. */
+  whileAsleep(pair: Pair, work: () => Promise<void>): Promise<void>
+  /** Sessions that were begun for a pair and that no pair has. */
+  foundlings: Foundlings
+  control(caller: Caller, wish: Omit<ControlWish, "fromTeam"> & { fromTeam?: string | undefined }): Promise<Controlled>
+  /** What waits for the team, for a session that begins, and not one that was begun for a pair. */
+  greeting(team: string, nativeSession: string | undefined): Promise<TeamNotice[]>
+  /** The same for its agent that asks. */
+  pull(team: string): Promise<TeamNotice[]>
+  /** Those who wait are told how it stands, so that the socket can be closed. */
+  endWaiting(): void
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface AskedOf {
+  team: string
+  text: string
+  /** What team and text are called where they came from. */
+  names: { team: string; text: string }
+  fromTeam?: string | undefined
+  threadId?: string | undefined
+  ifOpen?: IfOpen | undefined
+  timeoutMs: number
+}
+
+export interface TeamsSettings {
+  maxProcesses: number
+  idleTimeout: number
+  healthCheckInterval: number
+  prestart: number
+  maxMessageBytes: number
+}
+
+export interface TeamsDeps
+  extends Pick<PairSessionsDeps, "briefOf" | "whereIs">,
+    Pick<FoundlingsDeps, "sessionsIn" | "isInUse">,
+    Pick<HandingDeps, "sendTo" | "takeBack" | "isIdle"> {
+  store: Store
+  clock: Clock
+  roster: ReloadingRoster
+  clients: Clients
+  file: TeamsFile
+  drivers: readonly Driver[]
+  machine: Machine
+  settings: TeamsSettings
+  host: string
+  /** Names the home: whoever held leases under it before is dead. */
+  home: string
+  /** Our own server, as it is started beside the pair's agent: by it the agent is known when it asks in turn. */
+  mcp(pair: Pair): DriveWish["mcp"]
+  permit(request: PermissionRequest, context: PermitContext, signal: AbortSignal): Promise<PermissionAnswer>
+  redact(text: string, projectDir: string): string
+  isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
+  readRecords(platform: string): Promise<boolean>
+  processStart(pid: number): string | undefined
+  onTrouble(error: unknown, what: string): void
+}
+
+/** For whom an agent wants to do something. */
+export interface PermitContext {
+  pair: Pair
+  team: string
+  nativeId: string
+  /** The question that it is at. */
+  messageId: string | undefined
+  /** As its driver says. */
+  canUpdateInput: boolean
+}
+
+const SWEEP_MS = 1_000
+/** A session that begins is told other things too. */
+const GREETING_CHARS = 4_000
+const PULL_CHARS = 400_000
+
+export function makeTeams(deps: TeamsDeps): TeamsRoom {
+  const { store, roster, drivers, settings, host, home, onTrouble, processStart } = deps
+  const news = makeNews()
+  const words = makeWords(news)
+  const ownerPrefix = `pairs ${host} ${home} `
+  const can = (platform: string) => drivers.find((driver) => driver.platform === platform)?.can
+  const teamOf = (name: string) => roster.byName(name)
+  const pairing = makePairing({ ...deps, teamOf, start: starterOf(deps, (pairId) => asking.atWork(pairId)) })
+  const pool = makePool({
+    ...deps,
+    teamOf,
+    isAlive: (pid) => processStart(pid) !== undefined,
+    isShared: (platform) => can(platform)?.shared ?? false,
+    open: (pair, team, wish) => pairing.open(pair, team, wish),
+    onFree: () => asking.ring(),
+  })
+  const handing = makeHanding({ ...deps, onChanged: news.tell })
+  const recovery = makeRecovery({ ...deps, handing, endProcess })
+  const asking = makeAsking({
+    ...{ ...deps, pool, recovery, handing, words, ownerPrefix },
+    onChanged: news.tell,
+  })
+  const hasOwnServer = (platform: string) => can(platform)?.ownServer ?? true
+  const callers = makeCallers({ ...deps, asking, hasOwnServer })
+  const asks = makeAsks({ ...deps, pairing, news, words, onQueued: asking.ring })
+  const notices = makeNotices(deps)
+  const control = makeControl({ store, roster, pairing, pool, asking })
+  const status = makeStatus({ store, roster, pool })
+  const foundlings = makeFoundlings({ ...deps, pairing, asking })
+
+  return {
+    notices,
+    ...makeRosterRoom(deps),
+    async ask(caller, { team: name, text, names, fromTeam, threadId = MAIN_THREAD, ifOpen = "wait", timeoutMs }) {
+      const team = callers.teamNamed(name, names.team)
+      const asker = await callers.whoAsks(caller, fromTeam)
+      callers.checkChain(asker, team.name)
+      const isOwners = asker.isOwner && asker.team === null
+      const from = { fromTeam: asker.team, sender: asker.name, chain: asker.chain, isOwners }
+      const key = caller.idempotencyKey
+      const id = await asks.put({ ...from, team, text, parameter: names.text, threadId, ifOpen, key })
+      return asks.wait(id, timeoutMs, caller.onProgress)
+    },
+    async notify(caller, { team: name, text, fromTeam, ttlMs }) {
+      const team = callers.teamNamed(name, "toTeam")
+      const asker = await callers.whoAsks(caller, fromTeam)
+      const from = { fromTeam: asker.team, sender: asker.name }
+      return notices.put({ ...from, team, text, ttlMs, key: caller.idempotencyKey })
+    },
+    foundlings,
+    whileAsleep: (pair, work) =>
+      asking.alone(pair, async () => {
+        await pool.sleep(pair.id)
+        await work()
+      }),
+    message: asks.state,
+    follow: asks.follow,
+    async status(team) {
+      if (team !== undefined) callers.teamNamed(team, "team")
+      return status(team)
+    },
+    async control(caller, { fromTeam, ...wish }) {
+      const asker = await callers.whoAsks(caller, fromTeam)
+      return control(asker, { ...wish, fromTeam: asker.team })
+    },
+    async greeting(team, nativeSession) {
+      if (nativeSession !== undefined && (await store.pairs.ofNative(nativeSession))) return []
+      return notices.take(team, { maxChars: GREETING_CHARS, as: "delivered" })
+    },
+    endWaiting: news.end,
+    pull: (team) => notices.take(team, { maxChars: PULL_CHARS, as: "done" }),
+    async run(signal) {
+      const every = (everyMs: number, name: string, round: () => Promise<void>) =>
+        superviseLoop({ name, signal, everyMs, round, onTrouble })
+      const beside = [
+        every(SWEEP_MS, "idle agent processes", pool.sweep),
+        every(settings.healthCheckInterval, "agent process health", async () => {
+          await pool.measure()
+          await pool.examine()
+        }),
+      ]
+      const missing = await pairing.check().catch((error: unknown) => {
+        onTrouble(error, "pairs and their sessions")
+        return []
+      })
+      for (const { pair, where } of missing) {
+        const what = where === "gone" ? "no longer has the session" : "has in another folder the session"
+        onTrouble(
+          undefined,
+          `${pair.id}: ${pair.platform} ${what} ${pair.nativeId}; the next question starts a new one`,
+        )
+      }
+      const waking = prestart({ ...deps, pool, asking }, signal).catch((error: unknown) => onTrouble(error, "prestart"))
+      await asking.run(signal)
+      await waking
+      await Promise.all(beside)
+      await Promise.all(drivers.map((driver) => driver.close()))
+    },
+  }
+}
+
+/** A process for a pair, as its team is to be run. */
+function starterOf(
+  { machine, mcp, permit }: TeamsDeps,
+  atWork: (pairId: string) => string | undefined,
+): PairSessionsDeps["start"] {
+  return async (driver, pair, team, session) => {
+    let nativeId = session.kind === "fork" ? session.as : session.id
+    const driven = await driver.start({
+      ...{ machine, mcp: mcp(pair), session, projectDir: team.projectDir, permissionMode: team.permissionMode },
+      skipPermissions: team.skipPermissions,
+      instructionsFile: team.instructionsFile,
+      settingsFile: team.settingsFile,
+      ...(team.program === null ? {} : { program: team.program }),
+      onPermission: (request, signal) => {
+        const canUpdateInput = driver.can.updatedInput
+        return permit(request, { pair, team: team.name, nativeId, messageId: atWork(pair.id), canUpdateInput }, signal)
+      },
+    })
+    nativeId = driven.nativeId
+    return driven
+  }
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGTERM")
+  } catch {
+    // It has ended meanwhile.
+  }
+}
