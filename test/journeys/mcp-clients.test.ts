@@ -163,7 +163,10 @@ describe("an agent that logs by hand although its files are read", () => {
 
   test("afterwards: nothing is written, and the answer names what is kept", async () => {
     const answer = await log("cursor-vscode", "Why does cursor wait?")
-    expect(answer).toMatchObject({ status: "duplicate", note: expect.stringContaining("Cursor conversations are read from its own files") })
+    expect(answer).toMatchObject({
+      status: "duplicate",
+      note: expect.stringContaining("Cursor conversations are read from its own files"),
+    })
     expect(answer.log_file).toBeUndefined()
     expect(await found('"cursor wait"')).toEqual([{ id: answer.exchange_id, platform: "cursor" }])
   })
