@@ -43,7 +43,7 @@ async function hostile(count: number) {
       const ready = claudeCode.prepare(text, { isCommand: false })
       const began = performance.now()
       let result = await paster.submit(wish(agent, text))
-      // Nothing was written: the courier comes again too.
+      // Nothing was written: the dispatcher comes again too.
       for (let left = 20; result.kind === "later" && left > 0; left--) result = await paster.submit(wish(agent, text))
       found.pasteToEnterMs.push(performance.now() - began)
       if ("refused" in ready) {

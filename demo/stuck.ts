@@ -35,10 +35,10 @@ const LEFT: readonly Left[] = [
     how: "failed",
   },
 ]
-const COURIER = "the demo's courier"
+const DISPATCHER = "the demo's dispatcher"
 
 /**
- * Messages that a courier of this morning could not bring to their end. They are written as the courier writes them, before
+ * Messages that a dispatcher of this morning could not bring to their end. They are written as the dispatcher writes them, before
  * there is a daemon: what happened then cannot be asked of the one that starts now.
  */
 export async function leaveStuck(home: Home, nowMs: number): Promise<void> {
@@ -63,7 +63,7 @@ async function leave(tx: Store, { story: name, text, agoMs, how }: Left, nowMs: 
   const sent = { key: newMessageId(team), lane, channel: AGENT_CHANNEL, payload, repeatable: false }
   await enqueue(tx, { ...sent, expiresAtMs: nowMs + 30 * DAY_MS }, atMs)
   const wish = {
-    owner: COURIER,
+    owner: DISPATCHER,
     host: hostname(),
     leaseMs: MINUTE_MS,
     limit: 1,
@@ -72,7 +72,7 @@ async function leave(tx: Store, { story: name, text, agoMs, how }: Left, nowMs: 
   }
   const [leased] = await tx.deliveries.lease(wish, atMs)
   const way = { sessionId: session.id, rung: "pane" as const }
-  await tx.deliveries.startAttempt(leased!.seq, COURIER, atMs, way)
+  await tx.deliveries.startAttempt(leased!.seq, DISPATCHER, atMs, way)
   const delivery = { ...leased!, ...way }
   if (how === "uncertain") await settleLeased(tx, delivery, "uncertain", atMs, because("worked_silently"))
   else {

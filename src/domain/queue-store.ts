@@ -35,7 +35,7 @@ export interface Deliveries {
   /** Gives a leased one back for another try. With `isSpared` the attempt does not count: nothing was tried. */
   retry(seq: number, owner: string, dueAtMs: number, outcome: string, wish?: { isSpared?: boolean }): Promise<boolean>
   /**
-   * After it was handed over, or by somebody else than the courier: from one of these states to another. One that is
+   * After it was handed over, or by somebody else than the dispatcher: from one of these states to another. One that is
    * leased now is left alone while it is queued.
    */
   move(

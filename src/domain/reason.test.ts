@@ -3,7 +3,7 @@ import { because, plainWords, REASONS, type ReasonCode, reasonIn, shownReason, w
 
 /** Of how it is built, and names of tools that people do not have. */
 const INTERNAL =
-  /courier|desk|ladder|rung|lane\b|lease|parking|waiter\b|nobody|foundling|pool\b|follower|outcome|pull_updates|queue_status|undefined|null|\bpid\b|process \d/i
+  /dispatcher|desk|ladder|rung|lane\b|lease|parking|waiter\b|nobody|foundling|pool\b|follower|outcome|pull_updates|queue_status|undefined|null|\bpid\b|process \d/i
 const SPECIAL = /[_{}<>]|[a-z][A-Z]|^[A-Z](?!hroughline)|[.;]$/
 
 describe("every reason", () => {

@@ -38,7 +38,7 @@ afterEach(async () => {
 const deskOf = (name: string, over: Partial<Store> = {}): Desk =>
   makeDesk({
     store: { ...store, ...over },
-    ...{ clock: { nowMs: () => nowMs }, host: "here", ownerPrefix: "courier ", owner: `courier ${name}` },
+    ...{ clock: { nowMs: () => nowMs }, host: "here", ownerPrefix: "dispatcher ", owner: `dispatcher ${name}` },
   })
 async function enqueue(key: string, more: Partial<NewDelivery> = {}): Promise<void> {
   const team = key.slice(0, 1)
@@ -64,7 +64,7 @@ describe("what is taken", () => {
     const desk = deskOf("1")
     expect(keys(await desk.take({}, 2))).toEqual(["a1", "b1"])
     expect(desk.held.size).toBe(2)
-    expect(await kept("a1")).toMatchObject({ leaseOwner: "courier 1", leaseUntilMs: NOW + LEASE_MS, attempts: 1 })
+    expect(await kept("a1")).toMatchObject({ leaseOwner: "dispatcher 1", leaseUntilMs: NOW + LEASE_MS, attempts: 1 })
     expect(keys(await desk.take({}, 9))).toEqual(["c1"])
     expect(keys(await deskOf("2").take({}, 9))).toEqual([])
   })
@@ -96,7 +96,7 @@ describe("an attempt", () => {
     expect(await desk.begin(delivery, agent(), "wake")).toBe(true)
     const way = { sessionId, rung: "wake", attemptStartedAtMs: NOW + 7 }
     expect(delivery).toMatchObject(way)
-    expect(await kept("a1")).toMatchObject({ ...way, state: "queued", leaseOwner: "courier 1" })
+    expect(await kept("a1")).toMatchObject({ ...way, state: "queued", leaseOwner: "dispatcher 1" })
   })
 
   test("does not begin where somebody else has it now", async () => {
@@ -106,7 +106,7 @@ describe("an attempt", () => {
     expect(keys(await other.take({}, 1))).toEqual(["a1"])
     expect(await deskOf("1").begin(delivery, agent(), "pane")).toBe(false)
     expect(delivery).toMatchObject({ sessionId: null, rung: null, attemptStartedAtMs: null })
-    expect(await kept("a1")).toMatchObject({ attemptStartedAtMs: null, leaseOwner: "courier 2" })
+    expect(await kept("a1")).toMatchObject({ attemptStartedAtMs: null, leaseOwner: "dispatcher 2" })
   })
 
   test("that was cut off is found by the one that comes after, and not taken as new", async () => {
@@ -119,7 +119,7 @@ describe("an attempt", () => {
     expect(keys(await next.take({}, 9))).toEqual(["b1"])
     expect(keys(await next.takeCutOff(9))).toEqual(["a1"])
     expect(next.held.size).toBe(2)
-    expect(await kept("a1")).toMatchObject({ leaseOwner: "courier 2", leaseUntilMs: nowMs + LEASE_MS, attempts: 1 })
+    expect(await kept("a1")).toMatchObject({ leaseOwner: "dispatcher 2", leaseUntilMs: nowMs + LEASE_MS, attempts: 1 })
   })
 
   test("that a dead one of this name has begun is found at once after the opening; another home's is not", async () => {
@@ -189,7 +189,7 @@ describe("what is given up", () => {
 describe("whether it has arrived", () => {
   /** As whoever follows the journal does it. */
   const arrives = (delivery: Delivery) =>
-    store.transaction((tx) => tx.deliveries.settle(delivery.seq, "courier 1", "delivered", null, nowMs))
+    store.transaction((tx) => tx.deliveries.settle(delivery.seq, "dispatcher 1", "delivered", null, nowMs))
 
   test("is known at once of what has left the queue, and it is no longer in hand", async () => {
     const desk = deskOf("1")

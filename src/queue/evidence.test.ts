@@ -58,7 +58,7 @@ const follower = () =>
     onActivity: (of, cwd) => activity.push(`${of === session} ${cwd}`),
   })
 
-/** Handed over by a courier that waits for the evidence. */
+/** Handed over by a dispatcher that waits for the evidence. */
 async function begun(
   id: string,
   text: string,

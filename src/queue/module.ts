@@ -19,8 +19,8 @@ import { makeBackoff } from "../lib/backoff.ts"
 import type { Clock } from "../lib/clock.ts"
 import { makeKeyedMutex } from "../lib/mutex.ts"
 import { isUnder } from "../lib/process-ancestry.ts"
-import { makeCourier } from "./courier.ts"
 import { makeDesk } from "./desk.ts"
+import { makeDispatcher } from "./dispatcher.ts"
 import { makeEvidence } from "./evidence.ts"
 import { makeHandOver } from "./hand-over.ts"
 import { makeInterrupt } from "./interrupt.ts"
@@ -92,7 +92,7 @@ export interface ReachDeps {
 export function makeReach(deps: ReachDeps): ReachRoom {
   const { roster, clients, host, home, processStart, parentOf } = deps
   const isAgentUnder = (pid: number, panePid: number) => isUnder(pid, panePid, parentOf)
-  const ownerPrefix = `courier ${host} ${home} `
+  const ownerPrefix = `dispatcher ${host} ${home} `
   const desk = makeDesk({ ...deps, ownerPrefix, owner: ownerPrefix + newKey() })
   const parking = makeBackoff(PAUSES)
   const turns = makeOpenTurns()
@@ -106,10 +106,10 @@ export function makeReach(deps: ReachDeps): ReachRoom {
   const waiters = makeWaiters({ processStart })
   const paster = makePaster(deps)
   const ladder = makeLadder({ ...deps, turns, waiters })
-  const lineTurns = makeLineTurns({ ...deps, onOver: (to) => courier.nudge(to) })
+  const lineTurns = makeLineTurns({ ...deps, onOver: (to) => dispatcher.nudge(to) })
   const handOver = makeHandOver({ ...deps, desk, paster, waiters, lineTurns, isUnder: isAgentUnder, isStillThere })
   const recovery = makeRecovery({ ...deps, desk, paster, inTurn, isUnder: isAgentUnder, isStillThere })
-  const courier = makeCourier({
+  const dispatcher = makeDispatcher({
     ...deps,
     desk,
     whom,
@@ -122,8 +122,8 @@ export function makeReach(deps: ReachDeps): ReachRoom {
     progress: makeProgress({ ...deps, lineTurns }),
   })
   const onActivity = (sessionId: SessionId | undefined, cwd: string | undefined) => {
-    if (sessionId !== undefined) courier.nudge({ sessionId })
-    for (const { name } of cwd === undefined ? [] : roster.at(cwd)) courier.nudge({ team: name })
+    if (sessionId !== undefined) dispatcher.nudge({ sessionId })
+    for (const { name } of cwd === undefined ? [] : roster.at(cwd)) dispatcher.nudge({ team: name })
   }
   const interrupt = makeInterrupt({
     ...deps,
@@ -143,7 +143,7 @@ export function makeReach(deps: ReachDeps): ReachRoom {
       return agent.isFetched ? "Its agent fetches its messages itself: it gets this when it asks." : undefined
     return ladder.caveat(agent, { payload })
   }
-  const messages = makeMessages({ ...deps, interrupt, caveat, onQueued: courier.nudge })
+  const messages = makeMessages({ ...deps, interrupt, caveat, onQueued: dispatcher.nudge })
   return {
     messages,
     stuck: makeStuck({ ...deps, messages }),
@@ -154,7 +154,7 @@ export function makeReach(deps: ReachDeps): ReachRoom {
       return senderOf(caller, { roster, clients, session })
     },
     ...makePulling({ ...deps, desk }),
-    turnContext: makeTurnContext({ ...deps, desk, parking, courier, whom }),
+    turnContext: makeTurnContext({ ...deps, desk, parking, dispatcher, whom }),
     async wait({ platform }, { sessionId, pid, cwd }, signal) {
       if (sessionId === undefined) return { kind: "over" }
       const answer = waiters.wait({ platform, nativeId: sessionId, pid }, signal)
@@ -165,7 +165,7 @@ export function makeReach(deps: ReachDeps): ReachRoom {
     endWaiting: waiters.close,
     followers: [makeEvidence({ ...deps, turns, onArrived: desk.noticed, onActivity }), messageRedaction(deps)],
     async run(signal) {
-      await courier.run(signal)
+      await dispatcher.run(signal)
       await lineTurns.end()
     },
   }

@@ -88,7 +88,7 @@ const outcome = (id: string) => async () => (await reach.messages.byId(id))!.out
 const state = (id: string) => async () => (await reach.messages.byId(id))!.state
 const send = async (sessionId: SessionId, text: string, more: object = {}) =>
   ((await reach.messages.send({ sessionId, text, sender: owner, ...more })) as { id: string }).id
-/** Handed over by a courier that is dead by now. */
+/** Handed over by a dispatcher that is dead by now. */
 async function cutOff(sessionId: SessionId, text: string): Promise<string> {
   const key = newMessageId(targetOf({ sessionId }))
   const payload = { sessionId, text, priority: "normal", sender: owner, isCommand: true }

@@ -7,8 +7,8 @@ import { addressOf, comesBefore } from "../domain/message.ts"
 import type { Store } from "../domain/store.ts"
 import { type Roster, teamsOf } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
-import type { Courier } from "./courier.ts"
 import type { Desk } from "./desk.ts"
+import type { Dispatcher } from "./dispatcher.ts"
 import type { Parking } from "./ladder.ts"
 import { lanesTo } from "./precedence.ts"
 import { isNobody, type Whom } from "./whom.ts"
@@ -21,7 +21,7 @@ export interface TurnDeps {
   desk: Desk
   parking: Parking
   consoles: readonly AgentConsole[]
-  courier: Pick<Courier, "watch">
+  dispatcher: Pick<Dispatcher, "watch">
 }
 
 /** The agent goes on without asking after nine; one less leaves room for somebody else's hook. */
@@ -34,10 +34,10 @@ const LOOKING_MS = 200
 
 /** What a turn that is about to end is told, so that it goes on with it: mail, one at a time. */
 export function makeTurnContext(deps: TurnDeps) {
-  const { store, clock, roster, whom, desk, parking, consoles, courier } = deps
+  const { store, clock, roster, whom, desk, parking, consoles, dispatcher } = deps
   const inARow = new Map<string, number>()
 
-  /** The courier may be looking at it this very moment, and will give it back: the agent is busy still. */
+  /** The dispatcher may be looking at it this very moment, and will give it back: the agent is busy still. */
   const headOf = async (lane: string): Promise<Delivery | undefined> => {
     for (const untilMs = clock.nowMs() + LOOKING_MS; parking.causeOf(lane) === "turn"; await sleep(10)) {
       const [delivery] = await desk.take({ only: [lane] }, 1)
@@ -57,7 +57,7 @@ export function makeTurnContext(deps: TurnDeps) {
       await desk.giveBack(delivery)
       return undefined
     }
-    courier.watch(delivery)
+    dispatcher.watch(delivery)
     return text
   }
 

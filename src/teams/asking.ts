@@ -1,4 +1,4 @@
-/** The courier of questions: one at a time for each pair, pairs side by side, until the signal. */
+/** The dispatcher of questions: one at a time for each pair, pairs side by side, until the signal. */
 import type { Delivery } from "../domain/delivery.ts"
 import type { DrivenSession } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"

@@ -332,7 +332,7 @@ describe("what is kept", () => {
     begin()
     await ask("<<SAY x>>")
     await stop()
-    // As a courier leaves it that dies between the two.
+    // As a dispatcher leaves it that dies between the two.
     const [pair] = await store.pairs.list()
     const payload = { ...askOf({ payload: {} }), pairId: pair!.id, text: "<<SAY back>>", sender: "the owner" }
     const more = { fromTeam: null, toTeam: "web", threadId: "main", chain: [], ifOpen: "wait" }

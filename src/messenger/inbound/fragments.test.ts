@@ -182,11 +182,11 @@ test("an edit that changes nothing is not answered, also of an answer to somethi
   const photo = ada.sendPhoto(group, Buffer.alloc(100), { thread, caption: "see" })
   await intake.settled()
   const before = await texts()
-  const lease = { owner: "courier", host: "here", leaseMs: 60_000, limit: 9, channels: ["agent"] }
+  const lease = { owner: "dispatcher", host: "here", leaseMs: 60_000, limit: 9, channels: ["agent"] }
   for (let left = 3; left > 0; left--) {
     const [leased] = await intake.store.deliveries.lease(lease, Date.now())
-    await intake.store.deliveries.startAttempt(leased!.seq, "courier", Date.now())
-    await intake.store.deliveries.settle(leased!.seq, "courier", "done", null, Date.now())
+    await intake.store.deliveries.startAttempt(leased!.seq, "dispatcher", Date.now())
+    await intake.store.deliveries.settle(leased!.seq, "dispatcher", "done", null, Date.now())
   }
   for (const { id } of [old, reply, photo]) ada.react(group, id)
   await intake.settled()

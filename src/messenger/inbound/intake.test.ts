@@ -196,10 +196,10 @@ test("an edit changes what waits; what the agent has is not changed, and that is
   await intake.settled()
   const [message] = await intake.messages()
   expect(message!.text).toBe("delete nothing")
-  const lease = { owner: "courier", host: "here", leaseMs: 60_000, limit: 1, channels: ["agent"] }
+  const lease = { owner: "dispatcher", host: "here", leaseMs: 60_000, limit: 1, channels: ["agent"] }
   const [leased] = await intake.store.deliveries.lease(lease, Date.now())
   expect(leased!.payload.text).toBe("delete nothing")
-  await intake.store.deliveries.startAttempt(leased!.seq, "courier", Date.now())
+  await intake.store.deliveries.startAttempt(leased!.seq, "dispatcher", Date.now())
   ada.edit(group, id, "delete something")
   await intake.settled()
   expect((await intake.messages())[0]!.text).toBe("delete nothing")

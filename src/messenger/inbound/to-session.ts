@@ -160,7 +160,7 @@ export function makeToSession({
       if (!isWaiting || clock.nowMs() > untilMs)
         return done("too late", answer(message, TOO_LATE, { part: `edit-${message.atMs}` }))
       const next = part && part.offset >= 0 ? spliced(payload, part, message) : await recomposed(payload, message)
-      // The courier takes it for a moment to see whether it can go now.
+      // The dispatcher takes it for a moment to see whether it can go now.
       if (await store.deliveries.rewrite(delivery.seq, next, { ifWaitingAtMs: clock.nowMs() }))
         return done(`message ${delivery.key} reads differently now`)
     }

@@ -77,7 +77,7 @@ async function written(id: number, { isTelegram = true } = {}) {
   await hear()
 }
 
-/** The courier has looked at the first, and it waits for this. */
+/** The dispatcher has looked at the first, and it waits for this. */
 async function waits(id: number, reason: Reason) {
   const request = { owner: "c", host: "here", leaseMs: 1_000, limit: 10, channels: [AGENT_CHANNEL] }
   const taken = await store.deliveries.lease(request, nowMs)

@@ -128,7 +128,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   }
 
   const admit = async (job: Job) => {
-    // Its courier ended in the middle of a call.
+    // Its dispatcher ended in the middle of a call.
     if (job.progress.isUnderWay && job.outgoing.kind === "waiting") return leave(job, job.outgoing.noticeId)
     if (job.progress.isUnderWay) await desk.note(job, doubted(job.progress))
     const whose = await locating.whose(job)

@@ -236,7 +236,7 @@ describe("cancel", () => {
     expect(await make().send({ target: "api", text: "a", sender: owner })).toMatchObject({ queued: true })
   })
 
-  test("leaves alone what is being delivered, also when its courier has died over it", async () => {
+  test("leaves alone what is being delivered, also when its dispatcher has died over it", async () => {
     const id = await sent("a")
     const [leased] = await lease()
     await store.deliveries.startAttempt(leased!.seq, "c", nowMs)
@@ -245,7 +245,7 @@ describe("cancel", () => {
     expect(await make().cancel(id)).toMatchObject({ cancelled: false })
   })
 
-  test("waits while the courier only looks whether it can go", async () => {
+  test("waits while the dispatcher only looks whether it can go", async () => {
     const id = await sent("a")
     const [leased] = await lease()
     const answer = make().cancel(id)

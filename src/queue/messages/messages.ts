@@ -45,7 +45,7 @@ export interface MessageDeps {
   onQueued?(to: Address): void
 }
 
-/** The courier looks for a moment whether it can go now. */
+/** The dispatcher looks for a moment whether it can go now. */
 const LOOKED_AT_MS = 2_000
 
 export function makeMessages(deps: MessageDeps): Messages {

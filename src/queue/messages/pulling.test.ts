@@ -22,14 +22,14 @@ let dir: string
 let store: Store
 let nowMs: number
 let agents: LiveAgent[]
-let couriers: number
+let dispatchers: number
 beforeEach(async () => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), "pulling-")))
   mkdirSync(join(dir, "api"))
   store = await openStore(sqlite({ path: join(dir, "t.db"), onKeptAside: () => {} }))
   nowMs = 1_800_000_000_000
   agents = []
-  couriers = 0
+  dispatchers = 0
 })
 afterEach(async () => {
   await store.close()
@@ -41,7 +41,7 @@ const team = () => ({ ...plainTeam("api", join(dir, "api")), sessionFile: file()
 const clock = { nowMs: () => nowMs }
 const live = { ofTeam: async () => agents }
 const newDesk = () => {
-  const owner = `c ${couriers++}`
+  const owner = `c ${dispatchers++}`
   return makeDesk({ store, clock, host: "here", ownerPrefix: "c ", owner })
 }
 /** As after a start of the daemon. */
@@ -133,7 +133,7 @@ describe("a team whose agent has no hooks", () => {
     ])
   })
 
-  test("gets what the courier is just looking at, after a moment", async () => {
+  test("gets what the dispatcher is just looking at, after a moment", async () => {
     await send("one")
     const desk = newDesk()
     const [taken] = await desk.take({}, 1)

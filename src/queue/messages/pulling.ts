@@ -21,7 +21,7 @@ export interface PulledMail {
 
 const MOST_AT_ONCE = 20
 const MOST_CHARS = 60_000
-/** The courier looks at a lane for a few milliseconds. */
+/** The dispatcher looks at a lane for a few milliseconds. */
 const LOOKED_AT_MS = 20
 const MOST_LOOKS = 50
 
@@ -84,7 +84,7 @@ export function makePulling({
       const heads = await store.deliveries.heads([...lanes])
       const head = heads.sort((a, b) => (comesBefore(a, b) ? -1 : 1))[0]
       if (!head) return undefined
-      // Cut off in the middle of another way: the courier settles it.
+      // Cut off in the middle of another way: the dispatcher settles it.
       const isInDoubt = head.attemptStartedAtMs !== null
       const [delivery] = isInDoubt ? [] : await desk.take({ only: [head.lane] }, 1)
       if (delivery) return delivery

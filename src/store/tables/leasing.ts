@@ -39,7 +39,7 @@ export async function takeHeads(
   }
 }
 
-/** Those that were under way when their courier ended: whoever takes them must find out whether they arrived. */
+/** Those that were under way when their dispatcher ended: whoever takes them must find out whether they arrived. */
 export async function takeCutOff(
   db: Db,
   dialect: StoreDialect,

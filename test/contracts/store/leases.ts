@@ -124,7 +124,7 @@ export function leasesContract(store: () => Store): void {
     expect(await leasedKeys(store(), "host/home#2", NOW + 1)).toEqual(["a1"])
   })
 
-  test("what a courier had only taken when it died was not tried, however often that happens", async () => {
+  test("what a dispatcher had only taken when it died was not tried, however often that happens", async () => {
     await store().deliveries.enqueue(newDelivery("a1", { maxAttempts: 2 }), NOW)
     for (const life of range(5)) {
       await store().deliveries.endLeases("host/home#", `host/home#${life}`, NOW + life)

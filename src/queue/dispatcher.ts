@@ -12,7 +12,7 @@ import type { Recovery } from "./recovery.ts"
 import { isNobody, placeOf, type Whom } from "./whom.ts"
 
 /** Brings messages to agents, one at a time for each of them, agents side by side, until the signal. */
-export interface Courier {
+export interface Dispatcher {
   run(signal: AbortSignal): Promise<void>
   /** Something happened that may open a way there. A hint; losing one costs seconds. */
   nudge(to: Address): void
@@ -20,7 +20,7 @@ export interface Courier {
   watch(delivery: Delivery): void
 }
 
-export interface CourierDeps {
+export interface DispatcherDeps {
   clock: Clock
   desk: Desk
   whom: Whom
@@ -42,7 +42,7 @@ const PROGRESS_MS = 2_000
 /** A busy agent's end of turn is told; this is for the end that is not. */
 const REST_MS = 250
 
-export function makeCourier(deps: CourierDeps): Courier {
+export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
   const { clock, desk, whom, ladder, precedence, parking, recovery, handOver, inTurn, onTrouble } = deps
   /** Lanes that let another message go first, by place: tried again as soon as that one is handed over. */
   const givingWay = new Map<string, Set<string>>()
