@@ -124,7 +124,7 @@ const configuration: IConfiguration = {
       to: { couldNotResolve: true },
     },
     {
-      name: "a circle of imports",
+      name: "a cycle of imports",
       severity: ERROR,
       from: { path: "^(?:src|demo)/", pathNot: "\\.test\\.ts$" },
       to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },

@@ -16,7 +16,7 @@ type Line =
   | { type: "control_response"; response: { request_id: string; response: Decision } }
   | { type: "user"; uuid?: string; message: { content: string } }
 
-/** A stand-in that is asked by a program: it speaks Claude Code's lines of JSON on stdin and stdout. */
+/** A mock agent for the driver: Claude Code's JSON lines on stdin and stdout. */
 export function speakLines(sessionId: string, forkOf: string | undefined): void {
   const records = makeRecords(sessionId, "sdk-cli")
   if (forkOf !== undefined) records.forkFrom(forkOf)

@@ -7,7 +7,7 @@ import { textTokens } from "./files.ts"
 export const VERSION = "2.1.325"
 export const MODEL = "demo"
 
-/** What a stand-in writes of its session, as Claude Code does: the transcript, and the file that tells who runs where. */
+/** What a mock agent writes of its session, as Claude Code does: the transcript and the registry file of its process. */
 export interface Records {
   transcript: string
   isNew(): boolean

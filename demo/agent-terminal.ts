@@ -17,12 +17,12 @@ const HOOK_MS = 1_500
 const LOOK_MS = 5_000
 const MOST_LINES = 200
 
-/** A stand-in in a terminal: an input line as Claude Code draws it, and the hooks that Claude Code would run. */
+/** A mock agent in a terminal: Claude Code's input line and the hooks it would run. */
 export function sitInTerminal(sessionId: string, source: "startup" | "resume"): void {
   const cwd = process.cwd()
   const records = makeRecords(sessionId, "cli")
   const fire = makeHooks({ session_id: sessionId, transcript_path: records.transcript, cwd })
-  const said = ["", ` The demo's stand-in for an agent, in ${basename(cwd)}. No model runs here.`, ""]
+  const said = ["", ` The demo's mock agent, in ${basename(cwd)}. No model runs here.`, ""]
   const waiting: string[] = []
   let isBusy = true
   let isEnding = false

@@ -58,8 +58,8 @@ test("marks tell what is said; equal ones in a row are one text, a blank line pa
   expect(() => readStories("## a | codex | shop | 1m | Title\none\n", NOW_MS)).toThrow('not a line of a story: "one"')
 })
 
-test("a stand-in answers what was prepared for its team, asks before it would run something, and says when it knows nothing", () => {
+test("a mock agent gives the answers of its team, asks before running a command, and says if it has no answer", () => {
   expect(answerOf("payments", "Where does a refund of a gift card go?").text).toContain("in proportion")
   expect(answerOf("infra", "Please deploy the alarm")).toMatchObject({ command: "npm run deploy -- alerts" })
-  expect(answerOf("warehouse", "Where does a refund of a gift card go?").text).toContain("stand-in")
+  expect(answerOf("warehouse", "Where does a refund of a gift card go?").text).toContain("mock agent")
 })

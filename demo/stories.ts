@@ -17,7 +17,7 @@ export interface Prepared {
 }
 
 const UNPREPARED =
-  "I am the demo's stand-in for an agent: no model runs here, and I know a few prepared answers only. Ask payments about refunds of gift cards, storefront about the weight of gift wrap, or infra about Redis."
+  "I am the demo's mock agent: no model runs here, and I have only a few prepared answers. Ask payments about refunds of gift cards, storefront about the weight of gift wrap, or infra about Redis."
 
 /** The prepared answer that shares most words with the question. */
 export function answerOf(team: string, question: string): Prepared {

@@ -13,7 +13,7 @@ const DONE_MS = 15_000
 const POLL_MS = 100
 const END_MS = 3_000
 
-/** Lets a team's stand-in sit in a terminal of the demo's own, and says something to it. Why it does not sit there, otherwise. */
+/** Starts a team's mock agent in a terminal of the demo and sends it a message. Returns why it could not start. */
 export async function openTerminal(call: Call): Promise<string | undefined> {
   const owner = client(call, { surface: "cli" })
   const trouble = await owner("up", { team: TEAM }).then(

@@ -83,7 +83,7 @@ describe("an import that is not allowed is found", () => {
     ["a module that is not in the table", "src/utils/a.ts", 'import { a } from "../domain/ids.ts"\na()'],
     ["an agent that imports another", "src/agents/one/a.ts", 'import { a } from "../two/records.ts"\na()'],
     ["a file that is not there", "src/daemon/c.ts", 'import { a } from "./gone.ts"\na()'],
-    ["a circle", "src/lib/a.ts", 'import { b } from "./b.ts"\nexport const a = () => b()'],
+    ["a cycle", "src/lib/a.ts", 'import { b } from "./b.ts"\nexport const a = () => b()'],
   ]
   const allowed: typeof planted = [
     ["its own module", "src/search/g.ts", 'import { a } from "./h.ts"\na()'],

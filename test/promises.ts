@@ -42,7 +42,7 @@ export const promises = {
   "telegram.approvals":
     "What an agent asks to be allowed is answered by a tap, by nobody who is not on the list, and never by a daemon that died.",
   "telegram.resume": "A session that ended keeps what is written to it, and goes on with it by a tap on Resume.",
-  "daemon.one-per-home": "However many agents start at once, one daemon serves a home.",
+  "daemon.one-per-home": "However many agents start at once, one daemon serves a data directory.",
   "mcp.both-eras": "MCP clients of the 2025 and the 2026 era are served alike.",
   "http.token-needed": "Over HTTP nobody is served without the token, nor from another site's page.",
   "store.damaged-file-kept-aside": "A damaged database is kept aside, never deleted, and a new one begins.",

@@ -24,7 +24,7 @@ import { type Folders, type FoldersDeps, makeFolders } from "./watch/folders.ts"
 import { type CaptureSettings, makeRules } from "./watch/rules.ts"
 
 /** Capture's own door: conversations come in here, whoever brings them. */
-export interface CaptureRoom {
+export interface CaptureModule {
   platforms: readonly Platform[]
   capturing: Capturing
   push: Push
@@ -74,7 +74,7 @@ export interface CaptureDeps
   onRest?(): void
 }
 
-export function makeCapture(deps: CaptureDeps): CaptureRoom {
+export function makeCapture(deps: CaptureDeps): CaptureModule {
   const place = makePlacing(deps)
   const { homeDir } = deps.machine
   const basic = makeRules({ ...deps, homeDir, capture: deps.settings })
@@ -116,7 +116,7 @@ export function makeCapture(deps: CaptureDeps): CaptureRoom {
       await following.run(signal)
     },
   }
-  const platformOf: CaptureRoom["platformOf"] = async ({ nativeSession, client }) => {
+  const platformOf: CaptureModule["platformOf"] = async ({ nativeSession, client }) => {
     if (deps.platforms.some(({ id }) => id === nativeSession?.platform)) return nativeSession!.platform
     const [first, ...others] = deps.clients.platformsOf(client?.name)
     if (others.length === 0) return first

@@ -6,7 +6,7 @@ export type PermissionState = (typeof PERMISSION_STATES)[number]
 /** Something that an agent may do only when a person says so. */
 export interface Permission {
   id: string
-  /** Names the daemon's home in which it waits: when that one is started again, nobody waits any more. */
+  /** The host and data directory of the daemon it waits in; stale once that daemon is restarted. */
   home: string
   /** Who asks, in words: a pair, or a session. */
   asker: string
@@ -50,7 +50,7 @@ export interface PermissionQuestion {
 export type PermissionAnswers = Record<string, string[]>
 
 export type Decision =
-  /** `updatedInput` is run instead of what was asked for; refused where the agent cannot, or waits in another home. */
+  /** `updatedInput` is run instead of what was asked for; refused where the agent cannot, or waits in another daemon. */
   | { kind: "allow"; reason?: string | undefined; updatedInput?: Record<string, unknown> | undefined }
   /** Allowed, with one of the rules that were offered, by its place; which one is clear if there is one only. */
   | { kind: "always"; which?: number | undefined; reason?: string | undefined }

@@ -1,7 +1,7 @@
 /** What starts the daemon when its owner logs in: one file for the system's own manager of programs, and words for that. */
 export interface ServiceManager {
   id: string
-  /** The file. Its name differs for each home, so that two do not meet. */
+  /** The file. Its name differs per data directory, so two do not collide. */
   path: string
   /** What stands in it. */
   text(program: ServiceProgram): string

@@ -70,7 +70,7 @@ export interface Program {
   entry: string
   /** The script that agents' hooks run. */
   hook: string
-  /** What the program needs in its environment to find this home; empty for the usual one. */
+  /** What the program needs in its environment to find the data directory; empty for the default one. */
   env: Record<string, string>
   /** A person wants agents to use our own tools without asking each time. */
   allowTools?: boolean

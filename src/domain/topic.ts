@@ -19,7 +19,7 @@ export type Verbosity = (typeof VERBOSITIES)[number]
 export interface Topic {
   id: string
   channel: string
-  /** Only the home that made it acts on it. */
+  /** Only the daemon that created it acts on it. */
   home: string
   chatId: string
   /** Null until it is made. */

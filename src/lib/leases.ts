@@ -39,7 +39,7 @@ export interface LeasesDeps {
   channel: string
   /** Channels on which this process reports what expires. */
   expires?: readonly string[]
-  /** Shared by every process of this home, one at a time. */
+  /** Shared by every process of this data directory, one at a time. */
   ownerPrefix: string
   owner?: string
   leaseMs?: number

@@ -93,7 +93,7 @@ describe("behind our own links", () => {
     writeFileSync(join(dir, "0"), "")
     for (let at = 1; at <= 41; at++) link(String(at), String(at - 1))
     expect(own(join(dir, "40"))).toBe(join(dir, "0"))
-    expect(() => own(join(dir, "41"))).toThrow(`${join(dir, "41")} leads in a circle of links`)
+    expect(() => own(join(dir, "41"))).toThrow(`${join(dir, "41")} is a cycle of links`)
   })
 
   test.runIf(process.getuid?.() === 0)("one of another user is refused, also in the middle of a chain", () => {

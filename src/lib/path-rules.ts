@@ -70,7 +70,7 @@ function behindOwnLinks(path: string): string {
       continue
     }
     if (!isOurs(found)) throw refused(next, "is a link that belongs to another user")
-    if (++followed > MAX_LINKS) throw refused(path, "leads in a circle of links")
+    if (++followed > MAX_LINKS) throw refused(path, "is a cycle of links")
     const to = readlinkSync(next)
     if (isAbsolute(to)) at = parse(to).root
     rest = [...to.split(sep), ...rest]

@@ -173,7 +173,7 @@ describe("links", () => {
     expect(readText(join(dir, "claude2", "settings.json"), { links: "own" })).toBe("{}")
     expect(isFolder(join(dir, "claude2"), { links: "own" })).toBe(true)
     link("round", "round")
-    expect(refusal(() => readText(join(dir, "round"), { links: "own" }))).toContain("circle of links")
+    expect(refusal(() => readText(join(dir, "round"), { links: "own" }))).toContain("cycle of links")
   })
 
   test.runIf(isRoot)("of another user are not followed", () => {

@@ -6,7 +6,7 @@ import { makeHookless } from "./hookless.ts"
 import { type LiveDeps, makeLive } from "./live.ts"
 import { makeWatch, type WatchDeps } from "./watch.ts"
 
-export interface WatchingRoom {
+export interface WatchingModule {
   live: LiveSessions
   watch: Watch
   hookless: Hookless
@@ -25,7 +25,7 @@ export interface PostFacts {
 }
 
 /** Which sessions are live, where they are reached, and who is at the teams' posts. */
-export function makeWatching(deps: LiveDeps & Omit<WatchDeps, "live">): WatchingRoom {
+export function makeWatching(deps: LiveDeps & Omit<WatchDeps, "live">): WatchingModule {
   const { store } = deps
   const live = makeLive(deps)
   const sessionOf = async (id: SessionId | null | undefined) => (id ? store.sessions.byId(id) : undefined)

@@ -15,7 +15,7 @@ import type { Team } from "../domain/team.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
 import { makeRoster } from "../teams/roster.ts"
-import { makeWatching, type WatchingRoom } from "./module.ts"
+import { makeWatching, type WatchingModule } from "./module.ts"
 import { updatesFollower } from "./updates/follower.ts"
 import { makeUpdates } from "./updates/pull.ts"
 
@@ -27,7 +27,7 @@ let processes: Map<number, { start: string; parent: number }>
 let panes: Map<string, PaneAddress>
 let taskFiles: Map<string, TaskFile>
 let doesTmuxHang = false
-let room: WatchingRoom
+let module: WatchingModule
 let sent: number
 /** What the daemon of Codex has open, all of them in its one process. */
 let codexLists: LiveSession[]
@@ -44,7 +44,7 @@ beforeEach(async () => {
   codexLists = []
   for (const name of ["api", "api/deep", "web", "lake", "elsewhere"]) mkdirSync(join(dir, name), { recursive: true })
   mkdirSync(join(dir, ".claude", "sessions"), { recursive: true })
-  room = daemon()
+  module = daemon()
 })
 afterEach(async () => {
   await store.close()
@@ -128,7 +128,7 @@ async function hook(name: string, session_id: string, pid: number, more: HookWor
     env: { CLAUDE_PID: String(pid), PPID: String(pid), ...env },
     body: JSON.stringify({ hook_event_name: name, session_id, cwd: join(dir, cwd), ...words }),
   })
-  await room.watch.hear()
+  await module.watch.hear()
 }
 const begins = (session: string, pid: number, source = "startup", more: { env?: object; cwd?: string } = {}) => {
   if (!processes.has(pid)) processes.set(pid, { start: `${pid}0`, parent: 1 })
@@ -138,7 +138,7 @@ const ends = (session: string, pid: number, reason: string) => hook("SessionEnd"
 async function look(times = 1) {
   for (let time = 0; time < times; time++) {
     nowMs += 2_000
-    await room.watch.look()
+    await module.watch.look()
   }
 }
 function registry(pid: number, sessionId: string, more: object = {}) {
@@ -224,7 +224,7 @@ describe("restarts", () => {
       await hook("SessionStart", "A", 7, of(7, { source: "startup" }))
       await answers()
       expect(await told("lake")).toEqual([STARTED])
-      expect((await room.facts(team("lake"))).session_id).toBe("A")
+      expect((await module.facts(team("lake"))).session_id).toBe("A")
     })
 
     test("a real restart is told, and that of the session that answers is not", async () => {
@@ -257,8 +257,8 @@ describe("restarts", () => {
   test("a daemon that starts anew at any moment tells nothing twice, and nothing of its own", async () => {
     await begins("A", 7)
     const anew = async () => {
-      room = daemon()
-      await room.watch.hear()
+      module = daemon()
+      await module.watch.hear()
       await look(1)
     }
     await anew()
@@ -290,8 +290,8 @@ describe("restarts", () => {
       }, options)
     await expect(begins("B", 8)).rejects.toThrow("killed here")
     store.transaction = transaction
-    room = daemon()
-    await room.watch.hear()
+    module = daemon()
+    await module.watch.hear()
     await look(5)
     expect(await told()).toEqual([STARTED, ["session_restart", "A", "B", "killed"]])
   })
@@ -341,12 +341,12 @@ describe("restarts", () => {
     const before = nowMs
     nowMs -= 3_600_000
     await store.journal.append([{ kind: "x.y", atMs: nowMs }])
-    const hearing = room.watch.hear
-    room.watch.hear = async () => {}
+    const hearing = module.watch.hear
+    module.watch.hear = async () => {}
     await begins("A", 7)
     nowMs = before
-    room.watch.hear = hearing
-    await room.watch.hear()
+    module.watch.hear = hearing
+    await module.watch.hear()
     expect(await told()).toEqual([])
   })
 })
@@ -411,12 +411,12 @@ describe("a session file, which anybody may have written", () => {
     says("A")
     await look()
     expect(await post()).toMatchObject({ nativeId: "A", sessionId: null })
-    expect(await room.facts(team("web"))).toMatchObject({ session_id: "A", current_task: null })
+    expect(await module.facts(team("web"))).toMatchObject({ session_id: "A", current_task: null })
     says("B")
     await look()
     expect(JSON.stringify(await store.updates.after("web", { limit: 9 }))).not.toContain("paint it")
     expect(await store.posts.byTeam("api")).toMatchObject({ sessionId: api.id, nativeId: "A", pid: 7 })
-    expect((await room.live.ofTeam(team("api"))).map(({ session }) => session.nativeId)).toEqual(["A"])
+    expect((await module.live.ofTeam(team("api"))).map(({ session }) => session.nativeId)).toEqual(["A"])
   })
 
   test("can name a session of the team's own, which is known from its records", async () => {
@@ -444,8 +444,8 @@ describe("a session file, which anybody may have written", () => {
     says("claimed again")
     await look(3)
     expect(await post()).toMatchObject({ nativeId: "seen", pid: 8 })
-    expect(await room.hookless.fetches(team("web"))).toBe(false)
-    expect(await room.hookless.named(team("web"))).toBeUndefined()
+    expect(await module.hookless.fetches(team("web"))).toBe(false)
+    expect(await module.hookless.named(team("web"))).toBeUndefined()
   })
 
   test.each([
@@ -458,8 +458,8 @@ describe("a session file, which anybody may have written", () => {
     says(id)
     await look()
     expect(await store.posts.byTeam("web")).toBeUndefined()
-    expect(await room.hookless.named(team("web"))).toBeUndefined()
-    expect(await room.hookless.fetches(team("web"))).toBe(true)
+    expect(await module.hookless.named(team("web"))).toBeUndefined()
+    expect(await module.hookless.fetches(team("web"))).toBe(true)
   })
 
   test.each([
@@ -478,7 +478,7 @@ describe("a session file, which anybody may have written", () => {
 describe("live sessions", () => {
   const sessionOf = async (nativeId: string) => (await store.sessions.byNative("claude-code", nativeId))!.id
   const statuses = async (name = "api") =>
-    (await room.live.ofTeam(team(name))).map(({ session, status, waitingFor, pid }) => [
+    (await module.live.ofTeam(team(name))).map(({ session, status, waitingFor, pid }) => [
       session.nativeId,
       status,
       waitingFor,
@@ -494,7 +494,7 @@ describe("live sessions", () => {
     nowMs += 200
     expect(await statuses()).toEqual([])
     const session = (await store.sessions.byNative("claude-code", "A"))!
-    expect(await room.live.ofSession(session.id)).toMatchObject({ status: "gone", pid: 7 })
+    expect(await module.live.ofSession(session.id)).toMatchObject({ status: "gone", pid: 7 })
   })
 
   test("one that two teams have with each other is nobody's to bring mail to", async () => {
@@ -517,23 +517,23 @@ describe("live sessions", () => {
     await begins("A", 7, "startup", { cwd: "elsewhere" })
     const a = await sessionOf("A")
     registry(7, "A")
-    expect((await room.live.ofSession(a))?.status).toBe("idle")
+    expect((await module.live.ofSession(a))?.status).toBe("idle")
     await begins("B", 7, "clear", { cwd: "elsewhere" })
     writeFileSync(join(dir, ".claude", "sessions", "7.json"), '{"pid":7,')
     nowMs += 200
-    expect((await room.live.ofSession(a))?.status).toBe("gone")
-    expect((await room.live.ofSession(await sessionOf("B")))?.status).toBe("idle")
+    expect((await module.live.ofSession(a))?.status).toBe("gone")
+    expect((await module.live.ofSession(await sessionOf("B")))?.status).toBe("idle")
   })
 
   test("a fresh look sees what the registry says in this very moment", async () => {
     await begins("A", 7)
     const a = await sessionOf("A")
     registry(7, "A")
-    expect((await room.live.ofSession(a))?.status).toBe("idle")
+    expect((await module.live.ofSession(a))?.status).toBe("idle")
     registry(7, "B")
     nowMs -= 200
-    expect((await room.live.ofSession(a))?.status).toBe("idle")
-    expect((await room.live.ofSession(a, { isFresh: true }))?.status).toBe("gone")
+    expect((await module.live.ofSession(a))?.status).toBe("idle")
+    expect((await module.live.ofSession(a, { isFresh: true }))?.status).toBe("gone")
   })
 
   test("without a registry the last hook says whether it is at work, also after a start of the daemon", async () => {
@@ -542,7 +542,7 @@ describe("live sessions", () => {
     await hook("UserPromptSubmit", "A", 7)
     await hook("SubagentStop", "A", 7, { agent_id: "x" })
     expect(await statuses()).toEqual([["A", "busy", null, 7]])
-    room = daemon()
+    module = daemon()
     expect(await statuses()).toEqual([["A", "busy", null, 7]])
     await hook("Stop", "A", 7)
     expect(await statuses()).toEqual([["A", "idle", null, 7]])
@@ -558,11 +558,11 @@ describe("live sessions", () => {
   })
 
   test("what is known of a post is told also when nobody is there", async () => {
-    expect(await room.facts(team("api"))).toMatchObject({ session_id: null, status: "nobody", last_seen: null })
+    expect(await module.facts(team("api"))).toMatchObject({ session_id: null, status: "nobody", last_seen: null })
     await begins("A", 7)
-    expect(await room.facts(team("api"))).toMatchObject({ session_id: "A", status: "idle" })
+    expect(await module.facts(team("api"))).toMatchObject({ session_id: "A", status: "idle" })
     processes.delete(7)
-    expect(await room.facts(team("api"))).toMatchObject({ session_id: "A", status: "gone" })
+    expect(await module.facts(team("api"))).toMatchObject({ session_id: "A", status: "gone" })
   })
 })
 
@@ -594,7 +594,7 @@ describe("routes", () => {
     await begins("A", 7, "startup", { env })
     doesTmuxHang = true
     // A daemon that starts anew remembers nothing but what is kept.
-    room = daemon()
+    module = daemon()
     await hook("Stop", "A", 7, { env })
     await begins("B", 8, "startup", { env })
     const byName = async () => Object.fromEntries((await routes()).map(([name, _, pane]) => [name, pane]))
@@ -640,7 +640,7 @@ describe("routes", () => {
 
 test("the follower of updates begins where the journal does, whatever the watch has read", async () => {
   await begins("A", 7)
-  const follower = updatesFollower(roster(), room.watch)
+  const follower = updatesFollower(roster(), module.watch)
   await store.transaction(async (tx) => follower.after(await tx.journal.after(0, 99), tx, AbortSignal.timeout(1_000)))
   expect(await told()).toEqual([STARTED])
 })
@@ -656,7 +656,7 @@ describe("a session that has said nothing yet", () => {
     runs(7, "A")
     await look()
     expect(await store.sessions.byNative("claude-code", "A")).toMatchObject({ projectPath: join(dir, "api") })
-    expect(await room.live.ofTeam(team("api"))).toMatchObject([{ session: { nativeId: "A" }, status: "idle" }])
+    expect(await module.live.ofTeam(team("api"))).toMatchObject([{ session: { nativeId: "A" }, status: "idle" }])
     expect(await told()).toEqual([["session_started", null, "A", "seen"]])
     await look(3)
     await begins("A", 7)
@@ -667,12 +667,12 @@ describe("a session that has said nothing yet", () => {
     panes.set("api", { socket: "/s", serverPid: 1, pane: "%1", panePid: 70 } as PaneAddress)
     runs(7, "A")
     await look()
-    expect(await room.live.ofTeam(team("api"))).toMatchObject([{ route: { pid: 7, pane: { pane: "%1" } } }])
+    expect(await module.live.ofTeam(team("api"))).toMatchObject([{ route: { pid: 7, pane: { pane: "%1" } } }])
     processes.delete(7)
     runs(8, "B")
     processes.set(8, { start: "80", parent: 1 })
     await look(5)
-    expect((await room.live.ofTeam(team("api"))).map(({ route }) => route)).toEqual([undefined])
+    expect((await module.live.ofTeam(team("api"))).map(({ route }) => route)).toEqual([undefined])
   })
 
   test("stays unknown elsewhere, in an excluded folder, when it was forgotten, and when nobody sits at it", async () => {
@@ -752,9 +752,9 @@ describe("a process that runs many sessions, which terminals only show", () => {
     await prompted("E", 41, { transcript_path })
     await look(2)
     expect(await told("lake")).toEqual([])
-    expect(await room.live.all()).toMatchObject([{ session: { nativeId: "E" }, isUnattended: true }])
+    expect(await module.live.all()).toMatchObject([{ session: { nativeId: "E" }, isUnattended: true }])
     lists(1, "A")
     await look(1)
-    expect((await room.live.ofTeam(team("lake"))).map(({ session }) => session.nativeId)).toEqual(["A"])
+    expect((await module.live.ofTeam(team("lake"))).map(({ session }) => session.nativeId)).toEqual(["A"])
   })
 })

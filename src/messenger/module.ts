@@ -11,7 +11,7 @@ import type { Clock } from "../lib/clock.ts"
 import { makeTeamChats, type TeamChatNow } from "./team-chats.ts"
 
 /** Where the owner asks about the bot, tries it, and says who may talk to sessions. */
-export interface BotRoom {
+export interface BotModule {
   /** What is kept, without asking the messenger. */
   facts(): Promise<BotFacts>
   /** What the messenger says of the bot and its chat. */
@@ -94,7 +94,7 @@ export interface BotDeps {
 /** A person waits for the answer. */
 const LOOK_MS = 10_000
 
-export function makeBotRoom({
+export function makeBotModule({
   store,
   channel,
   channelId,
@@ -104,7 +104,7 @@ export function makeBotRoom({
   pairing,
   clock,
   host,
-}: BotDeps): BotRoom {
+}: BotDeps): BotModule {
   const chats = makeTeamChats({ roster, channel: channelId, chat: settings.chat })
 
   const open = (): Channel => {

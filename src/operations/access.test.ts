@@ -64,13 +64,13 @@ const CALLERS: [who: string, caller: Caller, may: Operation["access"][]][] = [
   ["a program at the socket that says nothing of itself", { surface: "http" }, ["anyone"]],
 ]
 
-/** Stands for the rooms: whatever an operation touches first ends it, which shows that it was let in. */
+/** Stands for the modules: whatever an operation touches first ends it, which shows that it was let in. */
 const ENTERED = new Error("let in")
 function entered(): { services: Services; audited: string[] } {
   const audited: string[] = []
   const services = new Proxy({} as Services, {
-    get: (_, room) => {
-      if (room === "audit") return async ({ what }: { what: string }) => void audited.push(what)
+    get: (_, module) => {
+      if (module === "audit") return async ({ what }: { what: string }) => void audited.push(what)
       throw ENTERED
     },
   })
@@ -136,8 +136,8 @@ describe("what the owner changes is audited before it is done", () => {
   ])("%s, and no secret is kept", async (name, input) => {
     const entries: { who: string; what: string; data: object }[] = []
     const services = new Proxy({} as Services, {
-      get: (_, room) => {
-        if (room === "audit") return async (entry: (typeof entries)[number]) => void entries.push(entry)
+      get: (_, module) => {
+        if (module === "audit") return async (entry: (typeof entries)[number]) => void entries.push(entry)
         throw ENTERED
       },
     })

@@ -230,8 +230,12 @@ async function kept(
 
 /** The session named, or the caller's current one. */
 /** What a repository brought is no context to load: its words are the repository's, and it has no thoughts. */
-async function trustedIdOf(rooms: Pick<Services, "sessions" | "capture">, id: string, caller: Caller): Promise<string> {
-  const session = await sessionOf(rooms, id, caller)
+async function trustedIdOf(
+  modules: Pick<Services, "sessions" | "capture">,
+  id: string,
+  caller: Caller,
+): Promise<string> {
+  const session = await sessionOf(modules, id, caller)
   if (!isUntrusted(session)) return session.id
   throw new Failure(
     "bad_input",

@@ -42,7 +42,7 @@ const wrong = operation({
   run: async () => ({ count: "three" }) as never,
 })
 
-// Neither operation asks anything of the rooms.
+// Neither operation asks anything of the modules.
 const call = local([everything, wrong] as unknown as Operation[], {} as Services)
 const ask = (input: unknown, name = "test.everything") => call(name, input, { surface: "local" })
 const refused = (input: unknown, name?: string): Promise<Failure> =>

@@ -1,32 +1,32 @@
 /** What operations run on; the daemon builds it once. */
-import type { CaptureRoom } from "../capture/module.ts"
+import type { CaptureModule } from "../capture/module.ts"
 import type { BotState } from "../domain/channel-store.ts"
 import type { LiveSessions } from "../domain/live.ts"
 import type { Supervisor } from "../live/supervisor/keeping.ts"
-import type { UpdatesRoom } from "../live/updates/pull.ts"
-import type { BotRoom } from "../messenger/module.ts"
+import type { UpdatesModule } from "../live/updates/pull.ts"
+import type { BotModule } from "../messenger/module.ts"
 import type { Permits } from "../permissions/permits.ts"
-import type { ReachRoom } from "../queue/module.ts"
-import type { HandoffRoom } from "../search/handoff/module.ts"
-import type { RecallRoom } from "../search/module.ts"
-import type { SessionsRoom } from "../sessions/module.ts"
+import type { ReachModule } from "../queue/module.ts"
+import type { HandoffModule } from "../search/handoff/module.ts"
+import type { RecallModule } from "../search/module.ts"
+import type { SessionsModule } from "../sessions/module.ts"
 import type { Tasks } from "../sessions/task-state.ts"
 import type { AnalyticsReports } from "../teams/analytics.ts"
-import type { TeamsRoom } from "../teams/module.ts"
+import type { TeamsModule } from "../teams/module.ts"
 export interface Services {
-  sessions: SessionsRoom
-  capture: CaptureRoom
-  recall: RecallRoom
-  handoff: HandoffRoom
-  reach: ReachRoom
+  sessions: SessionsModule
+  capture: CaptureModule
+  recall: RecallModule
+  handoff: HandoffModule
+  reach: ReachModule
   live: Pick<LiveSessions, "all">
   tasks: Tasks
-  updates: UpdatesRoom
-  teams: TeamsRoom
+  updates: UpdatesModule
+  teams: TeamsModule
   keeping: Supervisor
   permits: Permits
   analytics: AnalyticsReports
-  telegram: BotRoom
+  telegram: BotModule
   system: SystemService
   /** Keeps who used the owner's rights, and for what. */
   audit(entry: { who: string; what: string; data: Record<string, unknown> }): Promise<void>

@@ -4,13 +4,13 @@ import type { SessionId } from "../domain/ids.ts"
 import type { Session } from "../domain/session.ts"
 import type { Services } from "./services.ts"
 
-type Rooms = Pick<Services, "sessions" | "capture">
+type SessionModules = Pick<Services, "sessions" | "capture">
 
 /**
  * The session that a caller means: by the agent's own id in the caller's project, by ours or the beginning of it, or by the
  * id under which it was logged in any project, where only one session has that.
  */
-export async function sessionOf({ sessions, capture }: Rooms, id: string, caller: Caller): Promise<Session> {
+export async function sessionOf({ sessions, capture }: SessionModules, id: string, caller: Caller): Promise<Session> {
   // Without a root it is looked for all the same; a client that must be asked for its roots first is asked elsewhere.
   const root = await sessions.projects.ofCaller({ ...caller, canAskRoots: false }).catch(() => undefined)
   const own = await capture.byNativeId(id, root?.uri)
@@ -41,5 +41,5 @@ export async function loggedAs(
   )
 }
 
-export const sessionIdOf = async (rooms: Rooms, id: string, caller: Caller): Promise<SessionId> =>
-  (await sessionOf(rooms, id, caller)).id
+export const sessionIdOf = async (modules: SessionModules, id: string, caller: Caller): Promise<SessionId> =>
+  (await sessionOf(modules, id, caller)).id

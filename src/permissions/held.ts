@@ -106,7 +106,7 @@ export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDe
     // Nobody is there to take it, but somebody may come again.
     if (signal.aborted) return { kind: "again" }
     handed.set(id, performance.now())
-    // Whoever decided may be gone: a daemon that was killed, or one of another home.
+    // Whoever decided may be gone: a daemon that was killed, or one of another data directory.
     settle(id, closing.signal).catch((error: unknown) => quiet(error, closing.signal, onTrouble))
     return { kind: "answer", answer: answerOf(permission, meantBy(id)) }
   }

@@ -192,7 +192,7 @@ test("a question that the agent takes back is stale, also when it did so before 
   expect(await permits.waiting()).toEqual([])
 })
 
-test("after a restart what waited in this home is stale, and what waits in another is not", async () => {
+test("after a restart, requests of this data directory are stale, those of another are not", async () => {
   const stop = new AbortController()
   const answers = [ask({}, stop.signal), make({ home: "/other" }).permit(request, context, stop.signal)]
   await vi.waitFor(async () => expect(await permits.waiting()).toHaveLength(2), SOON)

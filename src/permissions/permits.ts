@@ -32,7 +32,7 @@ export interface Permits {
   recent(last: number): Promise<Permission[]>
   /** Newest first. */
   audit(wish: { limit: number; beforeSeq?: number }): Promise<AuditEntry[]>
-  /** At the start: nobody waits any more for what was asked in this home before. */
+  /** At start: requests of an earlier daemon of this data directory are stale. */
   leaveDead(): Promise<void>
   /** Whether somebody looked at what waits a moment ago. */
   isWatched(): boolean
@@ -60,7 +60,7 @@ export interface PermitsDeps {
   store: Store
   clock: Clock
   settings: { timeoutMinutes: number }
-  /** Names this daemon's home, on whichever machine. */
+  /** Host and data directory of this daemon. */
   home: string
   /** Takes out secrets: of what was decided only that is kept. */
   redact(text: string): string

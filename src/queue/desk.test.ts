@@ -122,7 +122,7 @@ describe("an attempt", () => {
     expect(await kept("a1")).toMatchObject({ leaseOwner: "dispatcher 2", leaseUntilMs: nowMs + LEASE_MS, attempts: 1 })
   })
 
-  test("that a dead one of this name has begun is found at once after the opening; another home's is not", async () => {
+  test("that a dead one of this name has begun is found at once after the opening; one of another data directory is not", async () => {
     const mine = await taken(deskOf("1"))
     await deskOf("1").begin(mine, agent(), "pane")
     await enqueue("b1")

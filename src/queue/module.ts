@@ -40,7 +40,7 @@ import { makeTurnContext } from "./turn.ts"
 import { makeWaiters, type WaitAnswer } from "./waiters.ts"
 import { makeWaysTo, type WaysTo } from "./ways.ts"
 import { isNobody, makeWhom, placeOf } from "./whom.ts"
-export interface ReachRoom {
+export interface ReachModule {
   messages: Messages
   stuck: Stuck
   waysTo(agent: LiveAgent): Promise<WaysTo>
@@ -72,7 +72,7 @@ export interface ReachDeps {
   machine: Machine
   settings: MessageSettings
   host: string
-  /** Names the home: whoever held leases under it before is dead. */
+  /** Host and data directory. Leases held under it by an earlier daemon are dead. */
   home: string
   processStart(pid: number): string | undefined
   parentOf(pid: number): number | undefined
@@ -89,7 +89,7 @@ export interface ReachDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-export function makeReach(deps: ReachDeps): ReachRoom {
+export function makeReach(deps: ReachDeps): ReachModule {
   const { roster, clients, host, home, processStart, parentOf } = deps
   const isAgentUnder = (pid: number, panePid: number) => isUnder(pid, panePid, parentOf)
   const ownerPrefix = `dispatcher ${host} ${home} `

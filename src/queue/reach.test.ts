@@ -17,7 +17,7 @@ import { makeLive } from "../live/live.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
 import { makeRoster } from "../teams/roster.ts"
-import { makeReach, type ReachRoom } from "./module.ts"
+import { makeReach, type ReachModule } from "./module.ts"
 
 const SOON = { timeout: 60_000, interval: 50 }
 const owner = { kind: "owner", name: "the owner" } as const
@@ -26,7 +26,7 @@ let dir: string
 let store: Store
 let agents: FakeAgents
 let lines: AgentLine[]
-let reach: ReachRoom
+let reach: ReachModule
 let reachable: LiveSessions
 let ending: AbortController
 let running: Promise<void>

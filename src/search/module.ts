@@ -1,4 +1,4 @@
-/** The room's door: where was that said, and how does one go on from there? */
+/** What other modules may use of search: hits, briefs and handoffs. */
 import type { HookEvent } from "../domain/hook.ts"
 import type { Project } from "../domain/project.ts"
 import type { Store } from "../domain/store.ts"
@@ -10,7 +10,7 @@ import { makeCatchUp } from "./index/catch-up.ts"
 import type { IndexFacts } from "./index/core.ts"
 import { makeRecallThread, type ThreadOptions } from "./index/thread.ts"
 import type { SearchResult, SearchWish } from "./query/wish.ts"
-export interface RecallRoom {
+export interface RecallModule {
   search(wish: SearchWish): Promise<SearchResult>
   briefs: Briefs
   /** How many tokens a text is. */
@@ -43,7 +43,15 @@ export interface RecallDeps extends ThreadOptions {
   imported: Promise<void>
 }
 
-export function makeRecall({ store, tokens, labelOf, greeting, isBusy, imported, ...options }: RecallDeps): RecallRoom {
+export function makeRecall({
+  store,
+  tokens,
+  labelOf,
+  greeting,
+  isBusy,
+  imported,
+  ...options
+}: RecallDeps): RecallModule {
   const thread = makeRecallThread(options)
   const archive = makeCatchUp(imported)
   const index = makeCatchUp(imported.then(() => store.journal.last()).then(thread.reached))

@@ -14,11 +14,11 @@ import type { Services } from "../operations/services.ts"
 import { sessionsExport } from "../operations/sessions.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { makeSessions, type SessionsRoom } from "./module.ts"
+import { makeSessions, type SessionsModule } from "./module.ts"
 
 let top: string
 let store: Store
-let room: SessionsRoom
+let module: SessionsModule
 let id: string
 let agent: Caller
 /** All that the operation asks. */
@@ -27,12 +27,12 @@ beforeAll(async () => {
   top = realpathSync(mkdtempSync(join(tmpdir(), "throughline-export-")))
   for (const name of ["app", "other"]) mkdirSync(join(top, name))
   store = await openStore(sqlite({ path: join(top, "throughline.db") }))
-  room = makeSessions({ store, clock: { nowMs: () => 0 }, homeDir: join(top, "home"), tempDir: join(top, "temp") })
-  services = { sessions: room, capture: captureOf(room) } as Services
+  module = makeSessions({ store, clock: { nowMs: () => 0 }, homeDir: join(top, "home"), tempDir: join(top, "temp") })
+  services = { sessions: module, capture: captureOf(module) } as Services
   agent = { surface: "mcp", key: "agent", cwd: join(top, "app") }
-  id = (await room.recovery.startNew(agent, { title: "A plan", tags: ["x", "y"] })).id
+  id = (await module.recovery.startNew(agent, { title: "A plan", tags: ["x", "y"] })).id
   const think = (thought: string, more: object = {}) =>
-    room.thinking.record(agent, { thought, nextThoughtNeeded: true, ...more })
+    module.thinking.record(agent, { thought, nextThoughtNeeded: true, ...more })
   await think("main one")
   await think("main two")
   await think("late two", { branchId: "late", branchFromThought: 2 })
@@ -40,14 +40,14 @@ beforeAll(async () => {
   await think("early three", { branchId: "early", branchFromThought: 1 })
   await think("main two again", { thoughtNumber: 2 })
   await think("main one, better", { revisesThought: 1 })
-  await room.keeping.linkRoot(id, join(top, "other"))
+  await module.keeping.linkRoot(id, join(top, "other"))
 })
 afterAll(async () => {
   await store.close()
   rmSync(top, { recursive: true, force: true })
 })
 
-const captureOf = ({ projects }: SessionsRoom) =>
+const captureOf = ({ projects }: SessionsModule) =>
   makeCapture({
     store,
     clock: { nowMs: () => 0 },
@@ -110,7 +110,7 @@ describe(proves("sessions.exported"), () => {
 })
 
 test("a conversation that was captured is exported with all that was said and done, and not just as its title", async () => {
-  const { id: talked } = await room.recovery.startNew({ surface: "mcp" }, { title: "A talk" })
+  const { id: talked } = await module.recovery.startNew({ surface: "mcp" }, { title: "A talk" })
   await store.turns.put([
     newTurn(talked, "a", { kind: "prompt", text: "Where is it?", atMs: 1 }),
     newTurn(talked, "b", { kind: "tool_call", toolName: "Bash", text: "rg it", atMs: 2 }),
@@ -140,8 +140,8 @@ test("a conversation that was captured is exported with all that was said and do
 })
 
 test("a session without thoughts is exported as what it is", async () => {
-  const empty = await room.recovery.startNew({ surface: "mcp" }, { title: "Nothing yet" })
-  const markdown = room.markdown(await room.whole(empty.id))
+  const empty = await module.recovery.startNew({ surface: "mcp" }, { title: "Nothing yet" })
+  const markdown = module.markdown(await module.whole(empty.id))
   expect(markdown).toContain("# Nothing yet")
   expect(markdown).toContain("- 0 thoughts, 0 branches")
   expect(markdown).not.toContain("- Project")

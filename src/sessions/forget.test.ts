@@ -16,17 +16,17 @@ import type { Capture } from "../domain/capture.ts"
 import type { Store } from "../domain/store.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { makeSessions, type SessionsRoom } from "./module.ts"
+import { makeSessions, type SessionsModule } from "./module.ts"
 
 const caller = { surface: "local", key: "me" } as const
 let dir: string
 let store: Store
-let room: SessionsRoom
+let module: SessionsModule
 beforeEach(async () => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), "forget-")))
   store = await openStore(sqlite({ path: join(dir, "t.db") }))
   const ownFiles = { lineFolders: [join(dir, "logs")], copies: [] }
-  room = makeSessions({ store, clock: { nowMs: () => 1_000 }, homeDir: dir, tempDir: join(dir, "temp"), ownFiles })
+  module = makeSessions({ store, clock: { nowMs: () => 1_000 }, homeDir: dir, tempDir: join(dir, "temp"), ownFiles })
 })
 afterEach(async () => {
   await store.close()
@@ -79,13 +79,17 @@ describe("what is forgotten is gone", () => {
       turn("s1", `t${n}`, `zebrasecret number ${n} ${"x".repeat(500)}`, n),
     )
     await archive().keep({ captures: [...captures, turn("s2", "u1", "giraffestays", 1)], source })
-    await room.thinking.record(caller, { thought: "zebrasecret in a thought", nextThoughtNeeded: true })
+    await module.thinking.record(caller, { thought: "zebrasecret in a thought", nextThoughtNeeded: true })
     expect(bytes().includes("zebrasecret")).toBe(true)
 
     const session = (await store.sessions.byNative("claude-code", "s1"))!
-    expect(await room.forget.plan({ sessionId: session.id })).toMatchObject({ sessions: 1, turns: 300, thoughts: 0 })
-    expect(await room.forget.forget({ sessionId: session.id })).toMatchObject({ sessions: 1, turns: 300, thoughts: 0 })
-    expect(await room.forget.forget({ containing: "zebrasecret" })).toMatchObject({
+    expect(await module.forget.plan({ sessionId: session.id })).toMatchObject({ sessions: 1, turns: 300, thoughts: 0 })
+    expect(await module.forget.forget({ sessionId: session.id })).toMatchObject({
+      sessions: 1,
+      turns: 300,
+      thoughts: 0,
+    })
+    expect(await module.forget.forget({ containing: "zebrasecret" })).toMatchObject({
       sessions: 1,
       turns: 0,
       thoughts: 1,
@@ -111,10 +115,10 @@ describe("what is forgotten is gone", () => {
     await ask("q1", session.id)
     await ask("q2", null)
     await store.audit.add({ atMs: 1, who: "me", what: "permission.allowed", data: { id: "q1", title: "zebrasecret" } })
-    await room.forget.forget({ sessionId: session.id })
+    await module.forget.forget({ sessionId: session.id })
     expect((await store.permissions.waiting()).map(({ id }) => id)).toEqual(["q2"])
     expect(await store.audit.list({ limit: 9 })).toMatchObject([{ who: "me", data: { id: "q1", forgotten: true } }])
-    await room.forget.forget({ containing: "zebrasecret" })
+    await module.forget.forget({ containing: "zebrasecret" })
     expect(bytes().includes("zebrasecret")).toBe(false)
   })
 
@@ -148,8 +152,8 @@ describe("what is forgotten is gone", () => {
     mkdirSync(join(dir, "logs"))
     writeFileSync(join(dir, "logs", "a.log"), '{"msg":"zebrasecret"}\n{"msg":"stays"}\n')
 
-    expect(await room.forget.plan({ containing: "zebrasecret" })).toMatchObject({ turns: 0, mentions: 4 })
-    expect(await room.forget.forget({ containing: "zebrasecret" })).toMatchObject({ sessions: 0, left: [] })
+    expect(await module.forget.plan({ containing: "zebrasecret" })).toMatchObject({ turns: 0, mentions: 4 })
+    expect(await module.forget.forget({ containing: "zebrasecret" })).toMatchObject({ sessions: 0, left: [] })
     expect(bytes().includes("zebrasecret")).toBe(false)
     expect(readFileSync(logFile, "utf8")).toBe('{"user":"stays","session_id":"y"}\n')
     expect(readFileSync(join(dir, "logs", "a.log"), "utf8")).toBe('{"msg":"stays"}\n')
@@ -170,7 +174,7 @@ describe("what is forgotten is gone", () => {
     await archive().keep({ captures, source: gone })
     // Named by one that was forgotten before its name was taken out.
     await archive().keep({ captures: [], source: own("zebrasecret-long-gone.jsonl") })
-    expect(await room.forget.forget({ containing: "zebrasecret" })).toMatchObject({ sessions: 1, left: [] })
+    expect(await module.forget.forget({ containing: "zebrasecret" })).toMatchObject({ sessions: 1, left: [] })
     expect(bytes().includes("zebrasecret")).toBe(false)
     const looks = await store.sources.looks()
     expect(looks.map(({ key, path }) => [key, path])).toEqual(
@@ -184,7 +188,7 @@ describe("what is forgotten is gone", () => {
     const stays = own("zebrasecret-stays.jsonl")
     writeFileSync(stays.path, '{"user":"hello","session_id":"y"}\n')
     await archive().keep({ captures: [], source: stays })
-    await room.forget.forget({ containing: "zebrasecret" })
+    await module.forget.forget({ containing: "zebrasecret" })
     expect(await store.sources.byKey("conversation-log", stays.key)).toMatchObject({ path: stays.path })
     expect(await store.sources.byKey("conversation-log", gone.key), "gone a second time").toBeUndefined()
   })
@@ -194,7 +198,7 @@ describe("what is forgotten is gone", () => {
     const log = { ...source, platform: "conversation-log", key: path, path }
     const captures = [turn("my-zebrasecret", "a", "zebrasecret", 1), turn("my-zebrasecret", "b", "hello", 2)]
     await archive().keep({ captures, source: log })
-    expect(await room.forget.forget({ containing: "zebrasecret" })).toMatchObject({ sessions: 0, turns: 1, left: [] })
+    expect(await module.forget.forget({ containing: "zebrasecret" })).toMatchObject({ sessions: 0, turns: 1, left: [] })
     expect(bytes().includes("zebrasecret")).toBe(false)
     const left = (await store.sessions.list({})).find(({ platform }) => platform === "conversation-log")
     expect(left).toMatchObject({ turnCount: 1, nativeId: `forgotten:${left!.id}` })
@@ -210,14 +214,18 @@ describe("what is forgotten is gone", () => {
       captures: [],
       source: { ...source, platform: "conversation-log", key: logFile, path: logFile },
     })
-    await room.forget.forget({ containing: "zebrasecret" })
+    await module.forget.forget({ containing: "zebrasecret" })
     expect(readFileSync(victim, "utf8")).toBe("zebrasecret of somebody else\n")
   })
 
   test("a time takes its turns only, and they stay away", async () => {
     const captures = [turn("s", "a", "monday", 10), turn("s", "b", "tuesday", 20), turn("s", "c", "wednesday", 30)]
     await archive().keep({ captures, source })
-    expect(await room.forget.forget({ sinceMs: 15, untilMs: 25 })).toMatchObject({ sessions: 0, turns: 1, thoughts: 0 })
+    expect(await module.forget.forget({ sinceMs: 15, untilMs: 25 })).toMatchObject({
+      sessions: 0,
+      turns: 1,
+      thoughts: 0,
+    })
     await archive().keep({ captures, source })
     const session = (await store.sessions.byNative("claude-code", "s"))!
     expect((await store.turns.ofSession(session.id)).map(({ text }) => text)).toEqual(["monday", "wednesday"])
@@ -230,13 +238,13 @@ describe("what is forgotten is gone", () => {
     await archive().keep({ captures: [turn("s2", "b", "zebrasecret", 1)], source })
     const last = await store.journal.last()
     const gone = (await store.sessions.byNative("claude-code", "s2"))!
-    await room.forget.forget({ sessionId: gone.id })
+    await module.forget.forget({ sessionId: gone.id })
     expect(await store.journal.after(last, 10)).toMatchObject([
       { kind: "turns.forgotten", sessionId: null, projectId: null, data: {} },
     ])
     expect((await store.journal.after(0, 100)).filter(({ sessionId }) => sessionId === gone.id)).toEqual([])
     const second = await store.journal.last()
-    await room.forget.forget({ containing: "stays" })
+    await module.forget.forget({ containing: "stays" })
     expect((await store.journal.after(second, 10)).map(({ kind }) => kind)).toEqual(["turns.forgotten"])
   })
 })

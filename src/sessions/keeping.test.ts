@@ -10,19 +10,24 @@ import { rootUri } from "../lib/roots.ts"
 import { DAY_MS } from "../lib/time.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { makeSessions, type SessionsRoom } from "./module.ts"
+import { makeSessions, type SessionsModule } from "./module.ts"
 
 let top: string
 let store: Store
-let room: SessionsRoom
+let module: SessionsModule
 let nowMs: number
 let session: Session
 beforeEach(async () => {
   top = realpathSync(mkdtempSync(join(tmpdir(), "throughline-keeping-")))
   store = await openStore(sqlite({ path: join(top, "throughline.db") }))
   nowMs = 1_800_000_000_000
-  room = makeSessions({ store, clock: { nowMs: () => nowMs }, homeDir: join(top, "home"), tempDir: join(top, "temp") })
-  session = await room.recovery.startNew(agent(), { title: "first", tags: ["a"] })
+  module = makeSessions({
+    store,
+    clock: { nowMs: () => nowMs },
+    homeDir: join(top, "home"),
+    tempDir: join(top, "temp"),
+  })
+  session = await module.recovery.startNew(agent(), { title: "first", tags: ["a"] })
 })
 afterEach(async () => {
   await store.close()
@@ -39,83 +44,83 @@ const kinds = async () => (await store.journal.after(1, 100)).map((entry) => ent
 
 describe("a change is one journal entry, and none if nothing changes", () => {
   test("a new title", async () => {
-    expect(await room.keeping.rename(session.id, { title: "second" })).toMatchObject({ title: "second", tags: ["a"] })
-    await room.keeping.rename(session.id, { title: "second" })
+    expect(await module.keeping.rename(session.id, { title: "second" })).toMatchObject({ title: "second", tags: ["a"] })
+    await module.keeping.rename(session.id, { title: "second" })
     expect(await kinds()).toEqual(["session.renamed"])
   })
 
   test("new tags", async () => {
-    expect(await room.keeping.rename(session.id, { tags: ["a", "b"] })).toMatchObject({
+    expect(await module.keeping.rename(session.id, { tags: ["a", "b"] })).toMatchObject({
       title: "first",
       tags: ["a", "b"],
     })
-    await room.keeping.rename(session.id, { tags: ["a", "b"] })
+    await module.keeping.rename(session.id, { tags: ["a", "b"] })
     expect(await kinds()).toEqual(["session.renamed"])
   })
 
   test("the archive, and back", async () => {
-    await room.keeping.archive(session.id, false)
-    await room.keeping.archive(session.id, true)
-    await room.keeping.archive(session.id, true)
-    await room.keeping.archive(session.id, false)
+    await module.keeping.archive(session.id, false)
+    await module.keeping.archive(session.id, true)
+    await module.keeping.archive(session.id, true)
+    await module.keeping.archive(session.id, false)
     expect(await kinds()).toEqual(["session.archived", "session.unarchived"])
   })
 
   test("unpinning; pinning again counts, because it makes the session the last pinned", async () => {
-    await room.keeping.pin(session.id, false)
-    await room.keeping.pin(session.id, true)
+    await module.keeping.pin(session.id, false)
+    await module.keeping.pin(session.id, true)
     nowMs += 5
-    expect((await room.keeping.pin(session.id, true)).pinnedAtMs).toBe(nowMs)
-    await room.keeping.pin(session.id, false)
+    expect((await module.keeping.pin(session.id, true)).pinnedAtMs).toBe(nowMs)
+    await module.keeping.pin(session.id, false)
     expect(await kinds()).toEqual(["session.pinned", "session.pinned", "session.unpinned"])
   })
 
   test("one more project", async () => {
     const other = folder("other")
-    expect(await room.keeping.linkRoot(session.id, other)).toMatchObject({ rootUri: rootUri(other) })
-    await room.keeping.linkRoot(session.id, other)
-    await room.keeping.linkRoot(session.id, folder("app"))
+    expect(await module.keeping.linkRoot(session.id, other)).toMatchObject({ rootUri: rootUri(other) })
+    await module.keeping.linkRoot(session.id, other)
+    await module.keeping.linkRoot(session.id, folder("app"))
     expect(await store.sessions.linkedRoots(session.id)).toEqual([rootUri(other)])
     expect(await kinds()).toEqual(["session.linked"])
   })
 
   test("a session without a project gets the first one as its own", async () => {
-    const rootless = await room.recovery.startNew({ surface: "mcp" }, {})
-    const { session: linked } = await room.keeping.linkRoot(rootless.id, folder("other"))
+    const rootless = await module.recovery.startNew({ surface: "mcp" }, {})
+    const { session: linked } = await module.keeping.linkRoot(rootless.id, folder("other"))
     expect(linked.rootUri).toBe(rootUri(folder("other")))
     expect(await store.sessions.linkedRoots(rootless.id)).toEqual([])
   })
 })
 
 test("a change to a session that does not exist is refused", async () => {
-  await expect(room.keeping.pin("nowhere", true)).rejects.toMatchObject({ code: "session_not_found" })
+  await expect(module.keeping.pin("nowhere", true)).rejects.toMatchObject({ code: "session_not_found" })
 })
 
 describe("sessions left alone", () => {
   test(proves("sessions.archived-by-age"), async () => {
     nowMs += 30 * DAY_MS
-    const { id } = await room.recovery.startNew(agent(), { title: "recent" })
-    expect(await room.keeping.archiveUntouched(7 * DAY_MS)).toBe(1)
-    expect((await room.recovery.get(session.id)).archivedAtMs).toBe(nowMs)
-    expect((await room.recovery.get(id)).archivedAtMs).toBeNull()
+    const { id } = await module.recovery.startNew(agent(), { title: "recent" })
+    expect(await module.keeping.archiveUntouched(7 * DAY_MS)).toBe(1)
+    expect((await module.recovery.get(session.id)).archivedAtMs).toBe(nowMs)
+    expect((await module.recovery.get(id)).archivedAtMs).toBeNull()
     expect(await kinds()).toEqual(["session.started", "session.archived"])
 
-    await room.thinking.record(agent(), { sessionId: session.id, thought: "back", nextThoughtNeeded: false })
-    expect(await room.recovery.get(session.id)).toMatchObject({ archivedAtMs: null, updatedAtMs: nowMs })
-    expect(await room.keeping.archiveUntouched(7 * DAY_MS)).toBe(0)
+    await module.thinking.record(agent(), { sessionId: session.id, thought: "back", nextThoughtNeeded: false })
+    expect(await module.recovery.get(session.id)).toMatchObject({ archivedAtMs: null, updatedAtMs: nowMs })
+    expect(await module.keeping.archiveUntouched(7 * DAY_MS)).toBe(0)
   })
 
   test("are not archived while they are pinned", async () => {
-    await room.keeping.pin(session.id, true)
+    await module.keeping.pin(session.id, true)
     nowMs += 365 * DAY_MS
-    expect(await room.keeping.archiveUntouched(7 * DAY_MS)).toBe(0)
-    expect((await room.recovery.get(session.id)).archivedAtMs).toBeNull()
+    expect(await module.keeping.archiveUntouched(7 * DAY_MS)).toBe(0)
+    expect((await module.recovery.get(session.id)).archivedAtMs).toBeNull()
   })
 
   test("brought back by hand are left in peace by the next sweep", async () => {
     nowMs += 30 * DAY_MS
-    await room.keeping.archiveUntouched(7 * DAY_MS)
-    await room.keeping.archive(session.id, false)
-    expect(await room.keeping.archiveUntouched(7 * DAY_MS)).toBe(0)
+    await module.keeping.archiveUntouched(7 * DAY_MS)
+    await module.keeping.archive(session.id, false)
+    expect(await module.keeping.archiveUntouched(7 * DAY_MS)).toBe(0)
   })
 })

@@ -1,4 +1,4 @@
-/** The room's door: everything that others may ask of it. */
+/** What other modules may use of sessions. */
 import type { LineageKind } from "../domain/capture.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { ProjectFinder } from "../domain/project.ts"
@@ -15,7 +15,7 @@ import { makeKeeping, type SessionEdits } from "./keeping.ts"
 import { makeProjectFinder } from "./projects.ts"
 import { makeRecovery, type SessionRecovery } from "./recovery.ts"
 import { makeThinking, type Thinking } from "./thinking.ts"
-export interface SessionsRoom {
+export interface SessionsModule {
   projects: ProjectFinder
   recovery: SessionRecovery
   thinking: Thinking
@@ -66,7 +66,7 @@ export interface SessionsDeps {
   ownFiles?: OwnFiles
 }
 
-export function makeSessions(deps: SessionsDeps): SessionsRoom {
+export function makeSessions(deps: SessionsDeps): SessionsModule {
   const redact = deps.redact ?? ((text: string) => text)
   const projects = makeProjectFinder(deps)
   const recovery = makeRecovery({ ...deps, projects, redact })

@@ -12,18 +12,23 @@ import { rootUri } from "../lib/roots.ts"
 import { MINUTE_MS } from "../lib/time.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { makeSessions, type SessionsRoom } from "./module.ts"
+import { makeSessions, type SessionsModule } from "./module.ts"
 import type { Recovered } from "./recovery.ts"
 
 let top: string
 let store: Store
-let room: SessionsRoom
+let module: SessionsModule
 let nowMs: number
 beforeEach(async () => {
   top = realpathSync(mkdtempSync(join(tmpdir(), "throughline-recovery-")))
   store = await openStore(sqlite({ path: join(top, "throughline.db") }))
   nowMs = 1_800_000_000_000
-  room = makeSessions({ store, clock: { nowMs: () => nowMs }, homeDir: join(top, "home"), tempDir: join(top, "temp") })
+  module = makeSessions({
+    store,
+    clock: { nowMs: () => nowMs },
+    homeDir: join(top, "home"),
+    tempDir: join(top, "temp"),
+  })
 })
 afterEach(async () => {
   await store.close()
@@ -36,12 +41,15 @@ function folder(name: string): string {
 }
 const agent = (key: string, project = "app"): Caller => ({ surface: "mcp", key, cwd: folder(project) })
 const start = (title: string, project = "app") =>
-  room.recovery.startNew(agent(`starter of ${title}`, project), { title })
+  module.recovery.startNew(agent(`starter of ${title}`, project), { title })
 const think = (sessionId: string, thought: string, more: object = {}) =>
-  room.thinking.record(agent("thinker"), { sessionId, thought, nextThoughtNeeded: true, ...more })
+  module.thinking.record(agent("thinker"), { sessionId, thought, nextThoughtNeeded: true, ...more })
 
-async function load(wish: Parameters<typeof room.recovery.load>[1] = {}, caller = agent("fresh")): Promise<Recovered> {
-  const found = await room.recovery.load(caller, wish)
+async function load(
+  wish: Parameters<typeof module.recovery.load>[1] = {},
+  caller = agent("fresh"),
+): Promise<Recovered> {
+  const found = await module.recovery.load(caller, wish)
   if (!found.session) throw new Error(`nothing found for ${found.rootUri}`)
   return found
 }
@@ -69,20 +77,20 @@ describe("without an id", () => {
     const old = await start("old")
     nowMs += 60 * MINUTE_MS
     await start("new")
-    await room.keeping.pin(old.id, true)
+    await module.keeping.pin(old.id, true)
     expect(await load()).toMatchObject({ session: { title: "old" }, by: "pinned" })
-    await room.keeping.pin(old.id, false)
+    await module.keeping.pin(old.id, false)
     expect(await load()).toMatchObject({ session: { title: "new" }, by: "newest" })
   })
 
   test("of several pinned ones, the one pinned last is recovered", async () => {
     const [a, b] = [await start("a"), await start("b")]
-    await room.keeping.pin(b.id, true)
+    await module.keeping.pin(b.id, true)
     nowMs += 1
-    await room.keeping.pin(a.id, true)
+    await module.keeping.pin(a.id, true)
     expect((await load()).session.title).toBe("a")
     nowMs += 1
-    await room.keeping.pin(b.id, true)
+    await module.keeping.pin(b.id, true)
     expect((await load()).session.title).toBe("b")
   })
 
@@ -99,7 +107,7 @@ describe("without an id", () => {
 
   test("beside a pinned session, the newest and those near it are named", async () => {
     const pinned = await start("pinned")
-    await room.keeping.pin(pinned.id, true)
+    await module.keeping.pin(pinned.id, true)
     nowMs += 60 * MINUTE_MS
     await start("newest")
     expect((await load()).rivals.map((rival) => rival.title)).toEqual(["newest"])
@@ -107,30 +115,30 @@ describe("without an id", () => {
 
   test("archived sessions are not found, pinned or not", async () => {
     const archived = await start("archived")
-    await room.keeping.pin(archived.id, true)
-    await room.keeping.archive(archived.id, true)
-    expect(await room.recovery.load(agent("fresh"), {})).toEqual({
+    await module.keeping.pin(archived.id, true)
+    await module.keeping.archive(archived.id, true)
+    expect(await module.recovery.load(agent("fresh"), {})).toEqual({
       session: undefined,
       rootUri: rootUri(folder("app")),
     })
   })
 
   test("a project without sessions says which one was looked for", async () => {
-    expect(await room.recovery.load(agent("fresh", "empty"), {})).toEqual({
+    expect(await module.recovery.load(agent("fresh", "empty"), {})).toEqual({
       session: undefined,
       rootUri: rootUri(folder("empty")),
     })
   })
 
   test("a caller without any root is told so", async () => {
-    await expect(room.recovery.load({ surface: "mcp", key: "lost" }, {})).rejects.toMatchObject({
+    await expect(module.recovery.load({ surface: "mcp", key: "lost" }, {})).rejects.toMatchObject({
       code: "root_unknown",
     })
   })
 
   test("a session linked to a second project is found from there", async () => {
     const shared = await start("shared")
-    await room.keeping.linkRoot(shared.id, folder("other"))
+    await module.keeping.linkRoot(shared.id, folder("other"))
     expect(await load({}, agent("fresh", "other"))).toMatchObject({ session: { id: shared.id }, otherRoot: false })
     expect((await load()).session.id).toBe(shared.id)
   })
@@ -149,7 +157,7 @@ describe("with an id", () => {
   test(proves("recovery.explicit-id"), async () => {
     const there = await start("there")
     await start("here", "other")
-    await room.keeping.archive(there.id, true)
+    await module.keeping.archive(there.id, true)
     const found = await load({ sessionId: there.id }, agent("fresh", "other"))
     expect(found).toMatchObject({ session: { title: "there" }, by: "id", otherRoot: true })
     expect(found.session.archivedAtMs).not.toBeNull()
@@ -158,7 +166,7 @@ describe("with an id", () => {
   test("the caller's own project, or one that the session is linked to, is not another one", async () => {
     const session = await start("mine")
     expect((await load({ sessionId: session.id })).otherRoot).toBe(false)
-    await room.keeping.linkRoot(session.id, folder("other"))
+    await module.keeping.linkRoot(session.id, folder("other"))
     expect((await load({ sessionId: session.id }, agent("fresh", "other"))).otherRoot).toBe(false)
   })
 
@@ -277,23 +285,23 @@ describe("page by page", () => {
 describe("what a caller chose last", () => {
   test("is its current session, started or loaded", async () => {
     const one = agent("one")
-    const started = await room.recovery.startNew(one, {})
-    expect((await room.recovery.boundSession(one))?.id).toBe(started.id)
+    const started = await module.recovery.startNew(one, {})
+    expect((await module.recovery.boundSession(one))?.id).toBe(started.id)
     const other = await start("other")
     await load({ sessionId: other.id }, one)
-    expect((await room.recovery.boundSession(one))?.id).toBe(other.id)
-    expect(await room.recovery.boundSession(agent("two"))).toBeUndefined()
+    expect((await module.recovery.boundSession(one))?.id).toBe(other.id)
+    expect(await module.recovery.boundSession(agent("two"))).toBeUndefined()
   })
 
   test("is its bound root, which the next session belongs to", async () => {
     const one = agent("one")
-    expect(await room.recovery.bindRoot(one, folder("bound"))).toEqual({ uri: rootUri(folder("bound")), kept: true })
-    expect((await room.recovery.startNew(one, {})).rootUri).toBe(rootUri(folder("bound")))
+    expect(await module.recovery.bindRoot(one, folder("bound"))).toEqual({ uri: rootUri(folder("bound")), kept: true })
+    expect((await module.recovery.startNew(one, {})).rootUri).toBe(rootUri(folder("bound")))
   })
 
   test("cannot be kept for a caller that nothing tells apart", async () => {
-    expect(await room.recovery.bindRoot({ surface: "mcp" }, folder("bound"))).toMatchObject({ kept: false })
-    expect(await room.recovery.boundSession({ surface: "mcp" })).toBeUndefined()
+    expect(await module.recovery.bindRoot({ surface: "mcp" }, folder("bound"))).toMatchObject({ kept: false })
+    expect(await module.recovery.boundSession({ surface: "mcp" })).toBeUndefined()
   })
 })
 
@@ -371,18 +379,21 @@ test("on a full disk what was kept stays readable, although the choice cannot be
 
 describe("a new session", () => {
   test("without a title is named by its time", async () => {
-    expect((await room.recovery.startNew(agent("one"), {})).title).toBe("Session of 2027-01-15 08:00")
+    expect((await module.recovery.startNew(agent("one"), {})).title).toBe("Session of 2027-01-15 08:00")
   })
 
   test("started twice under one key is one session", async () => {
     const one = { ...agent("one"), idempotencyKey: "call 1" }
-    const [first, again] = [await room.recovery.startNew(one, { title: "t" }), await room.recovery.startNew(one, {})]
+    const [first, again] = [
+      await module.recovery.startNew(one, { title: "t" }),
+      await module.recovery.startNew(one, {}),
+    ]
     expect(again.id).toBe(first.id)
     expect(await store.journal.last()).toBe(1)
   })
 
   test("without any root can be found by its id", async () => {
-    const session = await room.recovery.startNew({ surface: "mcp", key: "rootless" }, { title: "t", tags: ["x"] })
+    const session = await module.recovery.startNew({ surface: "mcp", key: "rootless" }, { title: "t", tags: ["x"] })
     expect(session).toMatchObject({ rootUri: null, tags: ["x"] })
     expect((await load({ sessionId: session.id })).otherRoot).toBe(true)
   })

@@ -17,13 +17,13 @@ import type { Store } from "../domain/store.ts"
 import { TASK_STATE_FILE } from "../domain/task-file.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { makeSessions, type SessionsRoom } from "./module.ts"
+import { makeSessions, type SessionsModule } from "./module.ts"
 import { makeTasks, type Tasks } from "./task-state.ts"
 
 let dir: string
 let project: string
 let store: Store
-let sessions: SessionsRoom
+let sessions: SessionsModule
 let tasks: Tasks
 let nowMs: number
 let mirrored: string[]

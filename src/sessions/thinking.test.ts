@@ -7,18 +7,18 @@ import type { Caller } from "../domain/caller.ts"
 import type { Store } from "../domain/store.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { makeSessions, type SessionsRoom } from "./module.ts"
+import { makeSessions, type SessionsModule } from "./module.ts"
 import type { ThoughtWish } from "./thinking.ts"
 
 let top: string
 let store: Store
-let room: SessionsRoom
+let module: SessionsModule
 let agent: Caller
 beforeEach(async () => {
   top = realpathSync(mkdtempSync(join(tmpdir(), "throughline-thinking-")))
   mkdirSync(join(top, "app"))
   store = await openStore(sqlite({ path: join(top, "throughline.db") }))
-  room = makeSessions({ store, clock: { nowMs: () => 1 }, homeDir: join(top, "home"), tempDir: join(top, "temp") })
+  module = makeSessions({ store, clock: { nowMs: () => 1 }, homeDir: join(top, "home"), tempDir: join(top, "temp") })
   agent = { surface: "mcp", key: "agent", cwd: join(top, "app") }
 })
 afterEach(async () => {
@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 const think = (wish: Partial<ThoughtWish> = {}, caller = agent) =>
-  room.thinking.record(caller, { thought: "a step", nextThoughtNeeded: true, ...wish })
+  module.thinking.record(caller, { thought: "a step", nextThoughtNeeded: true, ...wish })
 const numberOf = async (wish: Partial<ThoughtWish> = {}) => (await think(wish)).thought.number
 const thinkTimes = async (count: number) => {
   for (let time = 0; time < count; time++) await think()
@@ -60,7 +60,7 @@ describe("numbers", () => {
   })
 
   test(proves("thought.colliding-writers"), async () => {
-    const { id } = await room.recovery.startNew(agent, {})
+    const { id } = await module.recovery.startNew(agent, {})
     const writers = Array.from({ length: 20 }, (_, index) => ({ ...agent, key: `writer ${index}` }))
     const written = await Promise.all(
       writers.map((writer) => think({ sessionId: id, thoughtNumber: 1, thought: `by ${writer.key}` }, writer)),
@@ -175,7 +175,7 @@ describe("the session of a thought", () => {
   })
 
   test("is the one named, which is then the caller's current one", async () => {
-    const { id } = await room.recovery.startNew({ ...agent, key: "other" }, { title: "named" })
+    const { id } = await module.recovery.startNew({ ...agent, key: "other" }, { title: "named" })
     expect((await think({ sessionId: id })).session.id).toBe(id)
     expect((await think()).session.id).toBe(id)
   })
@@ -183,7 +183,7 @@ describe("the session of a thought", () => {
   test("must be named by a caller that nothing tells apart", async () => {
     const { key: _, ...keyless } = agent
     await expect(think({}, keyless)).rejects.toMatchObject({ code: "session_needed" })
-    const { id } = await room.recovery.startNew(keyless, {})
+    const { id } = await module.recovery.startNew(keyless, {})
     expect((await think({ sessionId: id }, keyless)).session.id).toBe(id)
     await expect(think({}, keyless)).rejects.toMatchObject({ code: "session_needed" })
   })
@@ -197,7 +197,7 @@ describe("the session of a thought", () => {
 
   test("an archived one comes back with the thought", async () => {
     const { session } = await think()
-    await room.keeping.archive(session.id, true)
+    await module.keeping.archive(session.id, true)
     await think()
     expect((await store.sessions.byId(session.id))?.archivedAtMs).toBeNull()
   })
@@ -206,7 +206,7 @@ describe("the session of a thought", () => {
     ["a branch of nothing", { branchId: "b", branchFromThought: 10 }],
     ["a revision of nothing", { revisesThought: 10 }],
   ])("is not made for %s: an empty one would hide the one that was meant", async (_, wish) => {
-    await room.recovery.startNew({ ...agent, key: "before the restart" }, { title: "meant" })
+    await module.recovery.startNew({ ...agent, key: "before the restart" }, { title: "meant" })
     await expect(think(wish)).rejects.toMatchObject({ code: "thought_not_found" })
     expect((await store.sessions.list({})).map((session) => session.title)).toEqual(["meant"])
   })
@@ -222,7 +222,7 @@ describe("a call made twice under one key", () => {
   })
 
   test("is done once also when both come at the same moment", async () => {
-    const { id: sessionId } = await room.recovery.startNew(agent, {})
+    const { id: sessionId } = await module.recovery.startNew(agent, {})
     const keyed = { ...agent, idempotencyKey: "call 1" }
     const [first, again] = await Promise.all([think({ sessionId }, keyed), think({ sessionId }, keyed)])
     expect(again.thought).toEqual(first.thought)
@@ -232,7 +232,7 @@ describe("a call made twice under one key", () => {
   test("answers with the session that the thought is in, although the caller moved on", async () => {
     const keyed = { ...agent, idempotencyKey: "call 1" }
     const first = await think({}, keyed)
-    await room.recovery.startNew(agent, { title: "moved on" })
+    await module.recovery.startNew(agent, { title: "moved on" })
     expect((await think({}, keyed)).session.id).toBe(first.session.id)
   })
 })

@@ -22,7 +22,7 @@ import { makeSetup } from "./module.ts"
 let dir: string
 let nowMs = 1_800_000_000_000
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "setup-room-"))
+  dir = mkdtempSync(join(tmpdir(), "setup-module-"))
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 

@@ -13,7 +13,7 @@ import { askOf, CONTROLS, PAIR_CHANNEL } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { makeTeams, type PermitContext, type TeamsDeps, type TeamsRoom } from "./module.ts"
+import { makeTeams, type PermitContext, type TeamsDeps, type TeamsModule } from "./module.ts"
 import type { Whereabouts } from "./pairs.ts"
 import { makeRoster } from "./roster.ts"
 
@@ -22,7 +22,7 @@ const NAMES = { team: "team", text: "question" }
 
 let agent: DrivenHome
 let store: Store
-let teams: TeamsRoom
+let teams: TeamsModule
 let troubles: unknown[]
 let stop: () => Promise<void>
 beforeEach(async () => {
@@ -36,7 +36,7 @@ afterEach(async () => {
   await agent.close()
 })
 
-/** The room with a real store and a real driver of the fake agent. */
+/** The module with a real store and a real driver of the fake agent. */
 function begin(more: Partial<TeamsDeps> = {}): void {
   const project = realpathSync(join(agent.dir, "work"))
   const setting = { description: "", platform: "claude-code", permissionMode: "default", whenAway: "keep" as const }

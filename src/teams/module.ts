@@ -19,12 +19,12 @@ import { makePool } from "./pool.ts"
 import { prestart } from "./prestart.ts"
 import { makeRecovery } from "./recovery.ts"
 import type { ReloadingRoster } from "./roster.ts"
-import { makeRosterRoom, type RosterRoom, type TeamsFile } from "./roster-module.ts"
+import { makeRosterModule, type RosterModule, type TeamsFile } from "./roster-module.ts"
 import { makeStatus, type TeamsState } from "./status.ts"
 import { makeWords } from "./words.ts"
 
-/** The room's door: who there is, and what they ask each other. */
-export interface TeamsRoom extends RosterRoom {
+/** What other modules may use of teams: the roster, and questions between teams. */
+export interface TeamsModule extends RosterModule {
   notices: Pick<Notices, "unread" | "byId" | "dismiss">
   /** Its state when it is answered, or when the time is over; with a time of 0 it is not waited for. */
   ask(caller: Caller, wish: AskedOf): Promise<AskState>
@@ -85,7 +85,7 @@ export interface TeamsDeps
   machine: Machine
   settings: TeamsSettings
   host: string
-  /** Names the home: whoever held leases under it before is dead. */
+  /** Host and data directory. Leases held under it by an earlier daemon are dead. */
   home: string
   /** Our own server, as it is started beside the pair's agent: by it the agent is known when it asks in turn. */
   mcp(pair: Pair): DriveWish["mcp"]
@@ -113,7 +113,7 @@ const SWEEP_MS = 1_000
 const GREETING_CHARS = 4_000
 const PULL_CHARS = 400_000
 
-export function makeTeams(deps: TeamsDeps): TeamsRoom {
+export function makeTeams(deps: TeamsDeps): TeamsModule {
   const { store, roster, drivers, settings, host, home, onTrouble, processStart } = deps
   const news = makeNews()
   const words = makeWords(news)
@@ -145,7 +145,7 @@ export function makeTeams(deps: TeamsDeps): TeamsRoom {
 
   return {
     notices,
-    ...makeRosterRoom(deps),
+    ...makeRosterModule(deps),
     async ask(caller, { team: name, text, names, fromTeam, threadId = MAIN_THREAD, ifOpen = "wait", timeoutMs }) {
       const team = callers.teamNamed(name, names.team)
       const asker = await callers.whoAsks(caller, fromTeam)

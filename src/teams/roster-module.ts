@@ -6,7 +6,7 @@ import { readForeign, type Skipped, type TakenSetting } from "./import.ts"
 import type { ReloadingRoster, TeamSetting } from "./roster.ts"
 
 /** Who there is, and how that is changed. */
-export interface RosterRoom {
+export interface RosterModule {
   roster: ReloadingRoster
   add(caller: Caller, name: string, keys: TeamKeys, wish: { replace: boolean }): Team
   remove(name: string): void
@@ -45,7 +45,7 @@ export interface TeamsFile {
   parse(path: string): unknown
 }
 
-export function makeRosterRoom({ roster, file }: { roster: ReloadingRoster; file: TeamsFile }): RosterRoom {
+export function makeRosterModule({ roster, file }: { roster: ReloadingRoster; file: TeamsFile }): RosterModule {
   const checked = (name: string, keys: Record<string, unknown>): string | undefined => {
     const setting = file.check(name, keys)
     if ("wrong" in setting) return setting.wrong

@@ -127,7 +127,7 @@ describe("somebody who comes from Iris", () => {
   })
 
   test("teams_ask takes team, question, fromTeam and timeout; the pair has one session, made with --session-id", async () => {
-    talk.note("Frontend asks backend. (The agent is a stand-in that says what it is told to.)")
+    talk.note("Frontend asks backend. (The agent is a mock that says what it is told to.)")
     const answer = await ask(frontend, {
       team: "backend",
       question: "What is your REST API for users? <<SAY GET /users>>",

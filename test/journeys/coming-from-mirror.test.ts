@@ -7,7 +7,7 @@ import { makePocket, type Pocket, SOON } from "../fixtures/pocket.ts"
 import { makeQueueHome, type QueueHome } from "../fixtures/queue.ts"
 import { type Transcript, transcriptOf } from "../fixtures/transcript.ts"
 
-/** What claude-telegram-mirror does, one thing after another. Claude Code and Telegram are stand-ins; hooks and tmux are not. */
+/** What claude-telegram-mirror does, one thing after another. Claude Code and Telegram are mocks; hooks and tmux are not. */
 describe("somebody who comes from claude-telegram-mirror", () => {
   let pocket: Pocket
   let q: QueueHome

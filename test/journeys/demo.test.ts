@@ -160,7 +160,7 @@ describe("what is proposed", () => {
     expect((await home.run("search", "refund rounding", "--open", "--demo")).stdout).toContain("33.34, 33.33, 33.33")
   })
 
-  test("a stand-in answers a question in which a sign stands that some take for the end of a line", async () => {
+  test("a mock agent answers a question that contains U+2028", async () => {
     const { answer } = await demo<{ answer: string }>("ask", "payments", "Where does a refund\u2028of a gift card go?")
     expect(answer).toContain("in proportion")
   })

@@ -78,8 +78,8 @@ const WAYS: Record<string, Way> = {
   "throughline teams threads": { says: /api +main/ },
   "throughline teams status": { says: /api +claude-code +1/ },
   "throughline up homelab": { says: /supervised/ },
-  'throughline ask homelab "Is DNS up?"': { says: /stand-in/ },
-  'throughline ask api "Which endpoint lists invoices?"': { says: /stand-in/ },
+  'throughline ask homelab "Is DNS up?"': { says: /mock agent/ },
+  'throughline ask api "Which endpoint lists invoices?"': { says: /mock agent/ },
   "throughline telegram setup": { asks: [[/^Token: *$/m, "C-c"]], says: /cancelled/, code: 2 },
   "throughline service install": {
     asks: [[/Write it and start it\? \[y\/N\]/, "y", "Enter"]],

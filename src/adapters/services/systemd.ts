@@ -16,7 +16,7 @@ export function systemd(machine: Machine, name: string): ServiceManager {
 [Unit]
 Description=Throughline keeps the sessions of coding agents
 After=network.target
-# Another daemon of this home may be there for a while: it is waited for, however long.
+# Another daemon of this data directory may still run: wait for it, however long.
 StartLimitIntervalSec=0
 
 [Service]

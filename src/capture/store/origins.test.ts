@@ -11,7 +11,7 @@ import { rootUri } from "../../lib/roots.ts"
 import { makeSessions } from "../../sessions/module.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
 import { openStore } from "../../store/open.ts"
-import { type CaptureRoom, makeCapture } from "../module.ts"
+import { type CaptureModule, makeCapture } from "../module.ts"
 
 const NOW = Date.parse("2026-11-18T02:00:00Z")
 const LOG = ".throughline/conversations/x.jsonl"
@@ -22,7 +22,7 @@ let home: string
 let repo: string
 let other: string
 let store: Store
-let capture: CaptureRoom
+let capture: CaptureModule
 let env: Record<string, string>
 
 beforeEach(async () => {

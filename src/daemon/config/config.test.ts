@@ -154,7 +154,7 @@ describe(proves("config.named"), () => {
       { file: '{ "http": { "prot": 1 } }' },
       ["http.prot = 1", "is not a setting", "http.port"],
     ],
-    ["an unknown room in the file", { file: '{ "htpp": { "port": 1 } }' }, ["htpp = 1", "is not a setting"]],
+    ["an unknown section in the file", { file: '{ "htpp": { "port": 1 } }' }, ["htpp = 1", "is not a setting"]],
     [
       "an unknown name in the environment",
       { environment: { THROUGHLINE_HTTP_PROT: "1" } },

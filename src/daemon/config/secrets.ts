@@ -5,7 +5,7 @@ import type { Home } from "../process/home.ts"
 import { FILE_SIGN, secretVariables } from "./config.ts"
 
 /**
- * Secrets that the daemon was given by its environment go into files of its home, and the environment names those from then on:
+ * Secrets that the daemon was given by its environment go into files of its data directory, and the environment names those from then on:
  * agents, and what they run, do not get them, and a daemon that is started from within one has the same settings.
  */
 export function putSecretsAside(home: Home, env: Machine["env"]): void {

@@ -12,7 +12,7 @@ import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
 import type { Room } from "../../../test/fixtures/telegram/world.ts"
 import type { Store } from "../../domain/store.ts"
 import { systemClock } from "../../lib/clock.ts"
-import type { BotRoom } from "../../messenger/module.ts"
+import type { BotModule } from "../../messenger/module.ts"
 import { local } from "../../operations/invoke.ts"
 import { operations } from "../../operations/list.ts"
 import type { Services } from "../../operations/services.ts"
@@ -57,7 +57,7 @@ function configureTeams(teams: Record<string, object>) {
   const all = Object.entries(teams).map(([name, chat]) => [name, { project: dir, chat }])
   writeFileSync(home.config, JSON.stringify({ telegram: { token, apiRoot }, teams: Object.fromEntries(all) }))
 }
-function bot(): Promise<BotRoom> {
+function bot(): Promise<BotModule> {
   const { config } = loadConfig({ path: home.config, environment: {}, flags: [] })
   return openBot({ store, clock: systemClock, config, roster: makeRoster({ read: () => config.teams }) })
 }
@@ -161,16 +161,16 @@ test("a clock that is off is told by Telegram's own, which way and by how much",
 })
 
 test("who may: those of the configuration and those who were paired; only these can be removed", async () => {
-  const room = await bot()
+  const module = await bot()
   await store.people.put({ channel: "telegram", userId: "7", name: "Eve", chatId: "7", pairedAtMs: 5 })
-  expect(await room.people()).toEqual([
+  expect(await module.people()).toEqual([
     { userId: String(ada.id), name: null, pairedAtMs: null, team: null },
     { userId: "7", name: "Eve", pairedAtMs: 5, team: null },
   ])
-  await expect(room.remove(String(ada.id))).rejects.toThrow("telegram.users of the configuration")
-  await room.remove("7")
-  await expect(room.remove("7")).rejects.toThrow("no paired person has userId 7")
-  expect(await room.people()).toHaveLength(1)
+  await expect(module.remove(String(ada.id))).rejects.toThrow("telegram.users of the configuration")
+  await module.remove("7")
+  await expect(module.remove("7")).rejects.toThrow("no paired person has userId 7")
+  expect(await module.people()).toHaveLength(1)
 })
 
 test("a test says of each step how it went, and leaves no topic behind", async () => {
@@ -239,8 +239,8 @@ test("a team's group that became another one is looked at under its new number",
 test("a test message goes to every team's group, and a code of a team is for one that has a chat", async () => {
   const felt = telegram.group("Felt", { people: [ada], isForum: false })
   configureTeams({ homelab: { id: group.id }, felt: { id: felt.id } })
-  const room = await bot()
-  const steps = await room.test()
+  const module = await bot()
+  const steps = await module.test()
   expect(steps.every(({ ok }) => ok)).toBe(true)
   expect(steps.map(({ what }) => what)).toEqual([
     "homelab: a message",
@@ -249,6 +249,6 @@ test("a test message goes to every team's group, and a code of a team is for one
     "homelab: the topic removed again",
     "felt: a message",
   ])
-  await expect(room.pair("nobody")).rejects.toThrow("there is no team nobody")
-  expect((await room.pair("felt")).code).toMatch(/^\w{8}$/)
+  await expect(module.pair("nobody")).rejects.toThrow("there is no team nobody")
+  expect((await module.pair("felt")).code).toMatch(/^\w{8}$/)
 })

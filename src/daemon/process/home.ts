@@ -114,7 +114,7 @@ function assertOwn(home: Home): void {
 const unsafe = (home: Home, why: string, cause?: unknown) =>
   new Failure("home_unsafe", why, { home: home.dir }, { cause })
 
-/** What the system says about a home that cannot be written, as a Failure; undefined if it is something else. */
+/** The failure for a data directory that cannot be written; undefined for any other error. */
 export function homeFailure(home: Home, error: unknown): Failure | undefined {
   const code = String((error as { code?: unknown } | null)?.code)
   const is = (...prefixes: string[]) => prefixes.some((prefix) => code.startsWith(prefix))

@@ -34,7 +34,7 @@ describe(proves("daemon.one-per-home"), () => {
     for (const lock of locks) lock?.release()
   })
 
-  test("a home that was deleted and made again under it is another's", () => {
+  test("a data directory that was deleted and created again belongs to another daemon", () => {
     const lock = takeLock(home)!
     expect(lock.isInPlace()).toBe(true)
     rmSync(home.dir, { recursive: true })

@@ -4,12 +4,12 @@ import type { Home } from "./home.ts"
 
 export interface Lock {
   release(): void
-  /** False once the home was deleted under it: whatever lies there by now is somebody else's. */
+  /** False once the data directory was deleted: what is there now belongs to another daemon. */
   isInPlace(): boolean
 }
 
 /**
- * One daemon per home. The lock is the kernel's on an otherwise empty SQLite file, so it ends with the process, however
+ * One daemon per data directory. The lock is the kernel's on an otherwise empty SQLite file, so it ends with the process, however
  * that ends, and needs no native module of its own.
  */
 export function takeLock(home: Home): Lock | undefined {

@@ -47,7 +47,9 @@ test("a planted token does not reach it", () => {
     { config: { token, url: `postgres://${token}` }, headers: { authorization: `Bearer ${token}` } },
     "one below",
   )
-  log.child({ room: "reach" }).warn({ err: Object.assign(new Error("refused"), { token, url: token }) }, "on an error")
+  log
+    .child({ module: "reach" })
+    .warn({ err: Object.assign(new Error("refused"), { token, url: token }) }, "on an error")
   expect(lines()).toHaveLength(3)
   expect(readFileSync(home.log, "utf8")).not.toContain(token)
 })
@@ -82,7 +84,7 @@ test("a text is taken out of it while it is open: no draft stays beside it, and 
   log.info("stays")
   const { ownFiles } = privacy(home, { exclude: [], redactionOff: [], redactionExtra: [] }, log)
   expect(forgetInFiles("zebrasecret", ownFiles, [])).toEqual([])
-  log.child({ room: "reach" }).info("and later")
+  log.child({ module: "reach" }).info("and later")
   expect(lines().map(({ msg }) => msg)).toEqual(["stays", "and later"])
   expect(statSync(home.log).mode & 0o777).toBe(0o600)
   expect(readdirSync(home.logs)).toEqual(["throughline.log"])

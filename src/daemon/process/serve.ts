@@ -27,10 +27,10 @@ import { processStart } from "./process-identity.ts"
 import { shutdown } from "./shutdown.ts"
 
 const WEB_DIR = fileURLToPath(new URL("../web", import.meta.url))
-/** So long may a daemon go on whose home was deleted, and so long may one be missed whose registration was. */
+/** How soon a daemon notices that its data directory, or its registration, was deleted. */
 const LOOK_MS = 2_000
 
-/** Runs the daemon in this process until it is told to stop. Resolves false when another one holds this home. */
+/** Runs the daemon in this process until it is told to stop. Resolves false if another one has this data directory. */
 export async function serve(environment: Environment, flags: string[]): Promise<boolean> {
   const home = homeAt(environment.home, environment.tempDir)
   prepareHome(home)
@@ -154,7 +154,7 @@ export async function serve(environment: Environment, flags: string[]): Promise<
       {
         name: "socket",
         run: () => {
-          // Closing it deletes the file of its name, which in a home made anew is another daemon's.
+          // Closing deletes the file by name; in a recreated data directory it is another daemon's.
           const closed = lock.isInPlace() ? closeServer(onSocket) : undefined
           // A server is closed when its last connection is, and agents keep theirs for as long as they live.
           program.streams.close()

@@ -1,10 +1,10 @@
 import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../domain/store.ts"
 import { loopStates } from "../../lib/supervised-loop.ts"
-import type { BotFacts, BotRoom } from "../../messenger/module.ts"
+import type { BotFacts, BotModule } from "../../messenger/module.ts"
 import type { SystemStatus } from "../../operations/services.ts"
 import type { IndexFacts } from "../../search/index/core.ts"
-import type { RecallRoom } from "../../search/module.ts"
+import type { RecallModule } from "../../search/module.ts"
 import type { ReloadingRoster } from "../../teams/roster.ts"
 import type { Registration } from "../wiring/registration.ts"
 import type { Bugs } from "./bugs.ts"
@@ -22,9 +22,9 @@ export async function statusOf({
   bugs,
 }: {
   store: Store
-  recall: RecallRoom
+  recall: RecallModule
   roster: ReloadingRoster
-  bot: BotRoom
+  bot: BotModule
   home: Home
   registration: () => Registration
   httpTrouble: () => string | undefined

@@ -1,13 +1,13 @@
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { DAY_MS, HOUR_MS } from "../../lib/time.ts"
-import type { SessionsRoom } from "../../sessions/module.ts"
+import type { SessionsModule } from "../../sessions/module.ts"
 import type { Config } from "../config/settings.ts"
 import type { Log } from "./log.ts"
 import { emptyLogs } from "./write-ahead-log.ts"
 
 interface Parts {
   store: Parameters<typeof emptyLogs>[0]["store"]
-  sessions: Pick<SessionsRoom, "keeping">
+  sessions: Pick<SessionsModule, "keeping">
   config: Config
   log: Log
 }

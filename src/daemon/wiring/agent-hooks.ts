@@ -3,7 +3,7 @@ import type { HookIntake, KeptHook } from "../../capture/store/intake.ts"
 import { hookPayload, type SentHook } from "../../domain/hook.ts"
 import type { AgentSetup } from "../../domain/setup.ts"
 import type { HookApprovals } from "../../permissions/asking.ts"
-import type { ReachRoom } from "../../queue/module.ts"
+import type { ReachModule } from "../../queue/module.ts"
 import type { MissedStarts } from "./missed-starts.ts"
 export interface AgentHooks {
   /** Resolves when what a hook said is kept, with what the hook is to print; the signal says that it no longer listens. */
@@ -19,7 +19,7 @@ interface Deps {
   intake: HookIntake
   greet(begun: KeptHook & { platform: string }): Promise<string | undefined>
   missed: MissedStarts
-  reach: Pick<ReachRoom, "turnContext" | "wait">
+  reach: Pick<ReachModule, "turnContext" | "wait">
   asking: HookApprovals
 }
 

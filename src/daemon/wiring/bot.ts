@@ -3,7 +3,7 @@ import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { makePairing } from "../../messenger/inbound/pairing.ts"
-import { type BotRoom, makeBotRoom } from "../../messenger/module.ts"
+import { type BotModule, makeBotModule } from "../../messenger/module.ts"
 import type { Config } from "../config/settings.ts"
 
 /** What there is to ask of the bot that the configuration names, if it names one. */
@@ -17,13 +17,13 @@ export async function openBot({
   clock: Clock
   config: Config
   roster: Roster
-}): Promise<BotRoom> {
+}): Promise<BotModule> {
   const { token, apiRoot, chat, users } = config.telegram
   const channel =
     token === undefined
       ? undefined
       : (await import("../../adapters/telegram/telegram.ts")).telegramChannel({ token, apiRoot })
-  return makeBotRoom({
+  return makeBotModule({
     store,
     clock,
     host: hostname(),

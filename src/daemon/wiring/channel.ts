@@ -7,7 +7,7 @@ import type { Panes } from "../../domain/panes.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import type { Clock } from "../../lib/clock.ts"
-import type { WatchingRoom } from "../../live/module.ts"
+import type { WatchingModule } from "../../live/module.ts"
 import { makeResuming } from "../../live/supervisor/resuming.ts"
 import { buttonsOf } from "../../messenger/approvals/buttons.ts"
 import { makeCardReply } from "../../messenger/approvals/replies.ts"
@@ -18,7 +18,7 @@ import { makeOutbox } from "../../messenger/outbound/outbox.ts"
 import { makeRender } from "../../messenger/render/render.ts"
 import { makeTeamChats } from "../../messenger/team-chats.ts"
 import type { Permits } from "../../permissions/permits.ts"
-import type { ReachRoom } from "../../queue/module.ts"
+import type { ReachModule } from "../../queue/module.ts"
 import type { Config } from "../config/settings.ts"
 import { type Environment, terminalEnvironment } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
@@ -38,8 +38,8 @@ export async function openChannel(parts: {
   log: Log
   roster: Roster
   environment: Environment
-  reach: ReachRoom
-  watching: WatchingRoom
+  reach: ReachModule
+  watching: WatchingModule
   panes: Panes
   permits: Permits
 }): Promise<OpenChannel> {

@@ -9,7 +9,7 @@ const pair: Pair = {
   ...{ isMade: true, madeAtMs: 1, status: "active", messageCount: 1, createdAtMs: 1, lastUsedAtMs: 1 },
 }
 
-/** A teams' room that writes down what it is told, and refuses what it is to refuse. */
+/** A teams module that records each call, and rejects those it is told to reject. */
 function stage({ refuses = {}, isOpen = false, isBusy = false, isKnown = true } = {}) {
   const told: string[] = []
   const keeper = pairKeeper({

@@ -6,7 +6,7 @@ import type { Clock } from "../../lib/clock.ts"
 import { DAY_MS, MINUTE_MS } from "../../lib/time.ts"
 import type { ControlWish } from "../../teams/control.ts"
 import { type Maintenance, makeMaintenance, type PairKeeper } from "../../teams/maintenance.ts"
-import type { TeamsDeps, TeamsRoom } from "../../teams/module.ts"
+import type { TeamsDeps, TeamsModule } from "../../teams/module.ts"
 import type { Config } from "../config/settings.ts"
 import type { Log } from "../process/log.ts"
 
@@ -14,7 +14,7 @@ interface Parts {
   store: Store
   clock: Clock
   config: Config
-  teams: Pick<TeamsRoom, "control" | "whileAsleep">
+  teams: Pick<TeamsModule, "control" | "whileAsleep">
   records: Pick<TeamsDeps, "briefOf" | "isOpenElsewhere">
   log: Log
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { makeRoster } from "../../teams/roster.ts"
-import { makeRosterRoom, type RosterRoom } from "../../teams/roster-module.ts"
+import { makeRosterModule, type RosterModule } from "../../teams/roster-module.ts"
 import { loadConfig } from "../config/config.ts"
 import { teamsFile } from "./teams-file.ts"
 
@@ -16,13 +16,13 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-function room(): RosterRoom {
+function module(): RosterModule {
   const read = () => loadConfig({ path, environment: {}, flags: [] }).config.teams
-  return makeRosterRoom({ roster: makeRoster({ read }), file: teamsFile(path, read) })
+  return makeRosterModule({ roster: makeRoster({ read }), file: teamsFile(path, read) })
 }
 const caller = () => ({ surface: "cli", cwd: dir }) as const
 const text = () => readFileSync(path, "utf8")
-const names = (teams: RosterRoom) => teams.roster.list().map(({ name }) => name)
+const names = (teams: RosterModule) => teams.roster.list().map(({ name }) => name)
 const put = (name: string, value: unknown) => {
   writeFileSync(join(dir, name), typeof value === "string" ? value : JSON.stringify(value))
   return name
@@ -42,7 +42,7 @@ describe("a team that is added", () => {
   test("is there at once, and everything else in the file stays as it is", () => {
     writeFileSync(path, WRITTEN.replace("DIR", dir))
     chmodSync(path, 0o640)
-    const teams = room()
+    const teams = module()
     teams.add(caller(), "web", { project: "web", description: "Front" }, { replace: false })
     expect(names(teams)).toEqual(["api", "web"])
     expect(teams.roster.byName("web")).toMatchObject({ projectDir: join(dir, "web"), description: "Front" })
@@ -54,14 +54,14 @@ describe("a team that is added", () => {
   })
 
   test("makes the file where there is none, for its owner only", () => {
-    const teams = room()
+    const teams = module()
     teams.add(caller(), "web", { project: join(dir, "web") }, { replace: false })
     expect(JSON.parse(text())).toEqual({ teams: { web: { project: join(dir, "web") } } })
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
   test("takes another's place only when that is said", () => {
-    const teams = room()
+    const teams = module()
     teams.add(caller(), "web", { project: "web", color: "red" }, { replace: false })
     expect(() => teams.add(caller(), "web", { project: "api" }, { replace: false })).toThrow(/already; --replace/)
     teams.add(caller(), "web", { project: "api" }, { replace: true })
@@ -73,7 +73,7 @@ describe("a team that is added", () => {
     ["a wrong name", "a b", { project: "web" }, /"a b" is not a valid name/],
     ["an unknown agent", "web", { project: "web", platform: "emacs" }, /platform = "emacs": must be one of/],
   ])("is refused with %s, and nothing is written", (_, name, keys, message) => {
-    expect(() => room().add(caller(), name, keys as { project: string }, { replace: false })).toThrow(message)
+    expect(() => module().add(caller(), name, keys as { project: string }, { replace: false })).toThrow(message)
     expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined()
   })
 
@@ -82,7 +82,7 @@ describe("a team that is added", () => {
     ["wrong elsewhere", '{ "http": { "prot": 1 } }', /http\.prot/],
   ])("leaves a file alone that is %s, and says where", (_, broken, message) => {
     writeFileSync(path, "{}")
-    const teams = room()
+    const teams = module()
     writeFileSync(path, broken)
     expect(() => teams.add(caller(), "web", { project: "web" }, { replace: false })).toThrow(message)
     expect(() =>
@@ -95,7 +95,7 @@ describe("a team that is added", () => {
 
 describe("the teams of another program", () => {
   test("a Nexus chat map is taken as it is", () => {
-    const teams = room()
+    const teams = module()
     const file = put("chats.json", {
       homelab: {
         chat_id: "",
@@ -126,7 +126,7 @@ describe("the teams of another program", () => {
   })
 
   test("an Iris teams.json is taken with the settings that there are here too", () => {
-    const teams = room()
+    const teams = module()
     const file = put(
       "teams.json",
       `{ "settings": { "idleTimeout": 300000, "maxProcesses": 4, "healthCheckInterval": 15000, "httpPort": 1615, "constructor": 1 },
@@ -174,7 +174,7 @@ describe("the teams of another program", () => {
 
   test("change no setting that is there, unless that is said, and none to what is no value of it", () => {
     writeFileSync(path, '{ "settings": { "maxProcesses": 2, /* mine */ "prestart": 1 } }')
-    const teams = room()
+    const teams = module()
     const file = put("teams.json", {
       settings: { maxProcesses: 4, healthCheckInterval: "often" },
       teams: { web: { project: join(dir, "web") } },
@@ -192,7 +192,7 @@ describe("the teams of another program", () => {
   })
 
   test("do not take the place of those that are there, unless that is said", () => {
-    const teams = room()
+    const teams = module()
     teams.add(caller(), "web", { project: "api" }, { replace: false })
     const file = put("chats.json", { web: { workdir: join(dir, "web") } })
     expect(teams.take(caller(), file, { replace: false })).toMatchObject({ added: [], skipped: [{ what: "web" }] })
@@ -212,10 +212,10 @@ describe("the teams of another program", () => {
     ["is empty", {}, /it is empty/],
   ])("in a file that %s are refused", (_, value, message) => {
     const file = put("x.json", value)
-    expect(() => room().take(caller(), file, { replace: false })).toThrow(message)
+    expect(() => module().take(caller(), file, { replace: false })).toThrow(message)
   })
 
   test("in a file that is not there are refused", () => {
-    expect(() => room().take(caller(), "none.json", { replace: false })).toThrow(`there is no file ${dir}/none.json`)
+    expect(() => module().take(caller(), "none.json", { replace: false })).toThrow(`there is no file ${dir}/none.json`)
   })
 })

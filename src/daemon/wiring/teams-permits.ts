@@ -11,7 +11,7 @@ import type { Config } from "../config/settings.ts"
 import type { Home } from "../process/home.ts"
 import type { Log } from "../process/log.ts"
 
-/** The permission flow of this home, in which nobody waits any more for what was asked before it was started. */
+/** The permission flow of this daemon. Requests from before its start have no one waiting for them any more. */
 export async function openPermits({ store, clock, config, home, log }: PermitsParts): Promise<Permits> {
   const permits = makePermits({
     store,

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs"
 import { relative } from "node:path"
-import type { CaptureRoom } from "../../capture/module.ts"
+import type { CaptureModule } from "../../capture/module.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { LiveSessions } from "../../domain/live.ts"
 import type { Messages } from "../../domain/messages.ts"
@@ -17,7 +17,7 @@ const BRIEF_TOKENS = 2_000
 /** Of those that are older nobody is told. */
 const MOST_SESSIONS = 500
 
-/** What the rooms beside it know of the sessions that teams have with each other. */
+/** What the modules beside it know of the sessions that teams have with each other. */
 export function teamsRecords({
   store,
   capture,
@@ -28,7 +28,7 @@ export function teamsRecords({
   isCaptured,
 }: {
   store: Store
-  capture: CaptureRoom
+  capture: CaptureModule
   briefs: Briefs
   live: LiveSessions
   projects: ProjectFinder

@@ -230,7 +230,7 @@ export async function wire({
   ]
   const stopping = new AbortController()
   const running = followers.map((follower) =>
-    follow(store, follower, log.child({ room: "followers" }), stopping.signal),
+    follow(store, follower, log.child({ module: "followers" }), stopping.signal),
   )
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
@@ -254,9 +254,9 @@ export async function wire({
       throw new Failure("daemon_unreachable", "the dashboard needs HTTP, which is off: see `throughline doctor`")
     },
   }
-  const rooms = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, keeping }
+  const modules = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, keeping }
   const audited = await openAuditing({ home, store, clock, permits, redact: rules.redact, log })
-  const services = { ...rooms, updates, analytics: makeAnalytics({ store }), telegram, system, ...audited }
+  const services = { ...modules, updates, analytics: makeAnalytics({ store }), telegram, system, ...audited }
   // A log in a caller's folder is found although nothing was said there yet.
   const onCaller = config.capture.enabled ? capture.folders.met : () => {}
   const run = knownByProcess({ store, clients, host: hostname() }, local(operations, services))

@@ -57,7 +57,7 @@ export interface Mail {
   atMs: number
 }
 
-export interface UpdatesRoom {
+export interface UpdatesModule {
   pull(
     wish: { target: string; since?: string | number | undefined; limit: number },
     caller: Caller,
@@ -79,7 +79,7 @@ interface Deps {
 const PAGE_CHARS = 60_000
 const TITLE_CHARS = 200
 
-export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): UpdatesRoom {
+export function makeUpdates({ store, roster, beforeMail, takeMail }: Deps): UpdatesModule {
   /** A known session says itself where it belongs; any other agent is believed the folder in which it runs our server. */
   const isOwnAgent = async (team: Team, caller: Caller): Promise<boolean> => {
     const { surface, nativeSession, projectDir, cwd, isRemote } = caller

@@ -47,7 +47,7 @@ const follow = () =>
       new AbortController().signal,
     ),
   )
-const room = (mail: Mail[] = []) =>
+const module = (mail: Mail[] = []) =>
   makeUpdates({
     store,
     roster: roster(),
@@ -57,7 +57,7 @@ const room = (mail: Mail[] = []) =>
 const pull = (
   wish: { target?: string; since?: string | number; limit?: number } = {},
   caller: Caller = { surface: "cli" },
-) => room().pull({ target: "api", limit: 50, ...wish }, caller)
+) => module().pull({ target: "api", limit: 50, ...wish }, caller)
 
 async function said(
   turns: Spoken[],
@@ -274,7 +274,7 @@ describe("reading", () => {
 describe("the team's own agent", () => {
   const asks = async (caller: Caller) => {
     const mail = [{ id: ID, text: "[Message …]\nhello", atMs: NOW }]
-    const { updates } = await room(mail).pull({ target: "api", limit: 50 }, caller)
+    const { updates } = await module(mail).pull({ target: "api", limit: 50 }, caller)
     return updates.filter(({ type }) => type === "message")
   }
 

@@ -21,7 +21,7 @@ export interface HandlingDeps {
   clock: Clock
   channel: Channel
   host: string
-  /** Names the home: whoever held leases under it before is dead. */
+  /** Host and data directory. Leases held under it by an earlier daemon are dead. */
   home: string
   /** Twice it must lead to the same. */
   handle(incoming: Incoming, delivery: Delivery, signal: AbortSignal): Promise<Handled>

@@ -42,13 +42,13 @@ export interface IntakeDeps {
   live: LiveSessions
   roster: Roster
   resuming: Resuming
-  /** Of other rooms: what their buttons lead to. */
+  /** Of other modules: what their buttons lead to. */
   taps: readonly TapHandler[]
   /** What a reply to a card is answered with. */
   cardReply?: CardReply
   transcribe: AttachmentDeps["transcribe"]
   host: string
-  /** Names the home: one daemon at a time has it. */
+  /** Host and data directory: one daemon at a time has it. */
   home: string
   homeDir: string
   tempDir: string

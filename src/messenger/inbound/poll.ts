@@ -12,7 +12,7 @@ export interface PollDeps {
   channel: Channel
   /** channel:botId */
   bot: string
-  /** The same for every daemon of this home, of which there is one: it need not wait for its predecessor's role. */
+  /** The same for every daemon of this data directory, of which there is one: it need not wait for its predecessor's role. */
   owner: string
   onAdmitted(): void
   onTrouble(error: unknown, what: string): void

@@ -149,7 +149,7 @@ describe("what was said", () => {
     expect(await told()).toEqual([...TOLD, "🔔 ✅ done in 5 s · 1 tool"])
   })
 
-  test("entries seen twice, and by another daemon of the same home, change nothing", async () => {
+  test("entries seen twice, and by another daemon of the same data directory, change nothing", async () => {
     const one = await session()
     await says(one, TURN)
     await hook(one, "Stop", { reply_hash: promptHash("**Mended.**") })
@@ -380,7 +380,7 @@ describe("who is told", () => {
     expect(await topics()).toEqual([])
   })
 
-  test("another home's topic is left alone", async () => {
+  test("the topic of another data directory is left alone", async () => {
     const one = await session()
     await says(one, TURN)
     await follow()

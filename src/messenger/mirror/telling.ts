@@ -12,7 +12,7 @@ import { hostWord, type MirrorPlace, topicName, topicUrl } from "./topics.ts"
 export interface Telling {
   /** The session's topic, if it has one and it is ours. If its chat is another one now, it moves there. */
   find(tx: Store, session: Session): Promise<Topic | undefined>
-  /** The same, or a new one. Undefined where there is no place for it now, or it is another home's. */
+  /** The same, or a new one. Undefined if there is no place for it now, or it is another daemon's. */
   ensure(tx: Store, session: Session): Promise<Topic | undefined>
   put(tx: Store, topic: Topic, key: string, outgoing: Outgoing, isFirst?: boolean): Promise<void>
   note(tx: Store, topic: Topic, key: string, body: RichText, isPing?: boolean): Promise<void>

@@ -9,7 +9,7 @@ export interface MirrorPlace {
   chatId: string
   /** The thread of it that all sessions of a team share; null where each has a topic of its own. */
   sharedThreadId: number | null
-  /** Names the home: only the one that made a topic acts on it. */
+  /** Host and data directory: only the daemon that created a topic acts on it. */
   home: string
   host: string
   maxNameUnits: number

@@ -70,7 +70,7 @@ describe("what is said in a topic", () => {
     expect(s.telegram.calls).toEqual([])
   })
 
-  test("of another home is left to it", async () => {
+  test("of another data directory is left to its daemon", async () => {
     await stage()
     const ours = await s.topic(await s.session("a"))
     const theirs = await s.topic(await s.session("b"), { home: "elsewhere" })

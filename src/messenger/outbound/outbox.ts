@@ -32,7 +32,7 @@ export interface OutboxDeps {
   clock: Clock
   channel: Channel
   botId: string
-  /** Only the topics of this home are written to. */
+  /** Only topics of this data directory are written to. */
   home: string
   host: string
   rendering: Rendering
@@ -136,7 +136,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     if (whose === "nobody's") await desk.settle(job, "failed", "there is no such topic")
     if (whose !== "another's") return
     foreign.add(job.delivery.lane)
-    await desk.leases.giveBack(job.delivery, "it is another home's")
+    await desk.leases.giveBack(job.delivery, "it is another daemon's")
   }
 
   /** Answers with when to look again. */

@@ -10,18 +10,18 @@ import type { Store } from "../../domain/store.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
 import { openStore } from "../../store/open.ts"
 import { makeBriefs } from "../brief/brief.ts"
-import { type HandoffRoom, makeHandoff } from "./module.ts"
+import { type HandoffModule, makeHandoff } from "./module.ts"
 
 const START = Date.parse("2026-08-01T10:00:00Z")
 let dir: string
 let store: Store
-let room: HandoffRoom
+let module: HandoffModule
 const tokens = realTokens()
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "handoff-"))
   store = await openStore(sqlite({ path: join(dir, "throughline.db") }))
-  room = makeHandoff({
+  module = makeHandoff({
     store,
     clock: { nowMs: () => START + 1_000_000 },
     tokens,
@@ -49,7 +49,7 @@ function messagesIn(path: string): { role: string; text: string }[] {
     .map(({ payload }) => ({ role: payload.role, text: payload.content[0]!.text }))
 }
 const handOver = async (session: Session, maxTokens?: number) => {
-  const made = await room.handOver({ session, to: "codex", maxTokens })
+  const made = await module.handOver({ session, to: "codex", maxTokens })
   return { ...made, messages: messagesIn(made.path!) }
 }
 
@@ -167,7 +167,7 @@ describe("a conversation that is too long", () => {
 describe("an agent that must be told by a prompt", () => {
   test("gets a brief in a file that only its owner reads, within the budget", async () => {
     const session = await keep([["prompt", `How deep is it? ${"Tell me. ".repeat(5000)}`]])
-    const made = await room.handOver({ session, to: "opencode", maxTokens: 1000 })
+    const made = await module.handOver({ session, to: "opencode", maxTokens: 1000 })
     expect(made).toMatchObject({ platform: "opencode", command: { cwd: "/w/app" } })
     expect(made.command!.argv).toEqual(["sh", "-c", 'exec opencode --prompt "$(cat "$0")"', made.promptFile])
     expect(statSync(made.promptFile!).mode & 0o777).toBe(0o600)
@@ -177,18 +177,18 @@ describe("an agent that must be told by a prompt", () => {
 
   test("gets no command where it has no command line", async () => {
     const session = await keep([["prompt", "How deep is it?"]])
-    const made = await room.handOver({ session, to: "cursor" })
+    const made = await module.handOver({ session, to: "cursor" })
     expect(made.command).toBeUndefined()
     expect(readFileSync(made.promptFile!, "utf8")).toContain("How deep is it?")
   })
 
   test("of what is forgotten no prompt is left", async () => {
     const session = await keep([["prompt", "A secret."]])
-    await room.handOver({ session, to: "cursor" })
+    await module.handOver({ session, to: "cursor" })
     expect(readdirSync(join(dir, "prompts")).length).toBeGreaterThan(0)
-    room.forgotten()
+    module.forgotten()
     expect(existsSync(join(dir, "prompts"))).toBe(false)
-    room.forgotten()
+    module.forgotten()
   })
 })
 
@@ -198,5 +198,5 @@ test("what cannot be handed over is refused by name", async () => {
   const nowhere = await keep([["prompt", "Hello there."]], {})
   await expect(handOver(nowhere)).rejects.toMatchObject({ code: "bad_input", message: /no folder/ })
   const session = await keep([["prompt", "Hello there."]])
-  await expect(room.handOver({ session, to: "nobody" })).rejects.toMatchObject({ code: "bad_input" })
+  await expect(module.handOver({ session, to: "nobody" })).rejects.toMatchObject({ code: "bad_input" })
 })

@@ -17,7 +17,7 @@ import type { Briefs } from "../brief/brief.ts"
 import { chaptersOf } from "../query/lineage.ts"
 import { messagesOf, newestFitting } from "./messages.ts"
 
-export interface HandoffRoom {
+export interface HandoffModule {
   /** Makes a session of another agent that goes on with this one. Nothing that is there is changed. */
   handOver(wish: { session: Session; to: string; maxTokens?: number | undefined }): Promise<HandoffResult>
   /** Something was forgotten: it may stand in a first prompt, and those are made anew in a moment. */
@@ -57,7 +57,7 @@ const PREFACE_TOKENS = 120
 /** Labels and marks of quotation take the rest. */
 const QUOTED_SHARE = 0.8
 
-export function makeHandoff(deps: HandoffDeps): HandoffRoom {
+export function makeHandoff(deps: HandoffDeps): HandoffModule {
   const { store, clock, tokens, briefs, platforms, machine } = deps
   const labelOf = (id: string) => platforms.find((platform) => platform.id === id)?.label ?? id
 

@@ -195,7 +195,7 @@ function marksOf({ number, docs }: Segment): MarksRow {
   return { segment: number, removed: docs.removed, hidden: docs.hidden }
 }
 
-/** Sessions have numbers here, which take less room than their ids. */
+/** Sessions have numbers here, which take less space than their ids. */
 class Sessions {
   readonly #ids: (string | undefined)[] = []
   readonly #numbers = new Map<string, number>()

@@ -147,7 +147,7 @@ async function run(...argv: string[]): Promise<void> {
   await program.parseAsync(argv, { from: "user" })
 }
 
-/** As the daemon room does it for the program; here for every command, because none may end the test. */
+/** As the program does it; here for every command, so that none exits the test process. */
 function quiet(command: ReturnType<typeof cli>): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => {

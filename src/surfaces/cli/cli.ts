@@ -36,7 +36,7 @@ export interface CommandExtra {
   after?(output: Record<string, unknown>, flags: Record<string, unknown>): Promise<boolean>
 }
 
-/** The commands that operations describe. Those about the process itself are added by the daemon room. */
+/** The commands that operations describe. `daemon/commands` adds those about the process itself. */
 export function cli(options: CliOptions): Command {
   const program = new Command("throughline")
     .description("Coding-agent sessions that outlive the process, the context window, the agent and the machine.")

@@ -84,7 +84,7 @@ export function channelsContract(store: () => Store): void {
     expect(await now("telegram", "-1")).toBe("-3")
     expect(await now("other", "-1")).toBe("-1")
     await store().topics.moveChat("telegram", "-3", "-1")
-    expect(await now("telegram", "-1"), "it ends also where they lead in a circle").toBe("-3")
+    expect(await now("telegram", "-1"), "it ends also where they form a cycle").toBe("-3")
   })
 
   test("the ledger outlives a session that is forgotten", async () => {
