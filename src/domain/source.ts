@@ -46,14 +46,12 @@ export type SourceLook = Pick<Source, "platform" | "key" | "path" | "inode" | "s
 /** Stands before a kind of skipped records that the adapter does not know. */
 export const UNKNOWN_KIND = "unknown kind: "
 
-/** More than this share of an agent's records means that the agent writes a form which the adapter was not made for. */
+/** Above this share, the agent writes a format that the adapter was not made for. */
 const MOST_UNKNOWN_SHARE = 0.01
-/** Fewer may be a slip of the agent's, or of somebody's editor. */
-const FEWEST_UNKNOWN = 3
 
-/** Whether so many of so many records are more than can be passed over in silence. */
+/** Whether to warn about an agent whose records are of unknown kinds. */
 export function isUnfamiliar({ unknown, records }: { unknown: number; records: number }): boolean {
-  return unknown >= FEWEST_UNKNOWN && unknown > records * MOST_UNKNOWN_SHARE
+  return unknown > records * MOST_UNKNOWN_SHARE
 }
 
 /** All records of an agent that were read, whatever became of them. */
