@@ -46,11 +46,11 @@ const tables = url ? postgresIndex({ url }) : sqliteIndex({ path: join(folder, "
 let engine: Engine = await openEngine(tables)
 let makingMs = 0
 let peak = 0
-const slices: number[] = []
-const slice = async (idle = false) => {
+const batches: number[] = []
+const batch = async (idle = false) => {
   const start = performance.now()
   const more = await engine.work({ idle })
-  slices.push(performance.now() - start)
+  batches.push(performance.now() - start)
   return more
 }
 const startMs = performance.now()
@@ -62,13 +62,13 @@ for (let seq = 1; seq <= DOCUMENTS; ) {
   makingMs += performance.now() - making
   if (random() < 0.05) kept.push(docs[0]!)
   await engine.add(docs, seq)
-  for (let times = 0; times < 8; times++) await slice()
+  for (let times = 0; times < 8; times++) await batch()
   if (seq % 6400 === 1) peak = Math.max(peak, process.memoryUsage().rss)
 }
 const addedMs = performance.now() - startMs - makingMs
-while (await slice(true));
+while (await batch(true));
 const settledMs = performance.now() - startMs - makingMs
-const buildSlices = summarize(slices.splice(0))
+const buildBatches = summarize(batches.splice(0))
 const { segments, sizeBytes } = engine.facts()
 await engine.close()
 
@@ -107,7 +107,7 @@ const rows: Parameters<typeof report>[1] = [
   { what: "documents", value: DOCUMENTS },
   { what: "added per second", value: Math.round((DOCUMENTS / addedMs) * 1000) },
   { what: "added and merged per second", value: Math.round((DOCUMENTS / settledMs) * 1000) },
-  { what: "slice p50 / p99 / max, ms", value: `${buildSlices.p50} / ${buildSlices.p99} / ${buildSlices.max}` },
+  { what: "batch p50 / p99 / max, ms", value: `${buildBatches.p50} / ${buildBatches.p99} / ${buildBatches.max}` },
   { what: "segments", value: segments },
   { what: "MB on disk", value: round(sizeBytes / 1e6, 1) },
   { what: "MB of memory at most, while adding", value: round(peak / 1e6, 0) },
@@ -132,9 +132,9 @@ for (const [kind, make] of Object.entries(kinds)) {
 }
 rows.push({ what: "MB of memory after searching", value: round(process.memoryUsage().rss / 1e6, 0) })
 
-// 200 documents a second in fives, 30 queries a second; what a query waits for a slice counts.
+// 200 documents a second in fives, 30 queries a second; what a query waits for a batch counts.
 const waits: number[] = []
-slices.length = 0
+batches.length = 0
 const BUSY_MS = 20_000
 const busyFrom = performance.now()
 let nextSeq = DOCUMENTS + 1
@@ -150,13 +150,13 @@ while (performance.now() - busyFrom < BUSY_MS) {
   } else if (nextSeq - DOCUMENTS < now / 5) {
     const docs = Array.from({ length: 5 }, () => makeDoc(nextSeq++))
     await engine.add(docs, nextSeq)
-  } else if (!(await slice())) await new Promise((resolve) => setTimeout(resolve, 1))
+  } else if (!(await batch())) await new Promise((resolve) => setTimeout(resolve, 1))
 }
 const busy = summarize(waits)
-const busySlices = summarize(slices)
+const busyBatches = summarize(batches)
 rows.push(
   { what: "while 200/s are added: p50/p95/p99/max", value: `${busy.p50}/${busy.p95}/${busy.p99}/${busy.max}` },
-  { what: "slices meanwhile p99/max", value: `${busySlices.p99}/${busySlices.max}` },
+  { what: "batches meanwhile p99/max", value: `${busyBatches.p99}/${busyBatches.max}` },
   { what: "MB of memory at the end", value: round(process.memoryUsage().rss / 1e6, 0) },
 )
 await engine.close()

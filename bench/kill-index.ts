@@ -42,8 +42,8 @@ export async function killIndex({ kills, seed = 1 }: { kills: number; seed?: num
       const tables = sqliteIndex({ path })
       const engine = await openEngine(tables)
       const { position } = engine.facts()
-      const [listed, withLists] = [await tables.segments(), await tables.segmentsWithLists()]
-      if (withLists.length > listed.length) withOrphans++
+      const [listed, withPostings] = [await tables.segments(), await tables.segmentsWithPostings()]
+      if (withPostings.length > listed.length) withOrphans++
       if (position < entries) wrong.push(`kill ${kill}: went back from ${entries} to ${position}`)
       entries = position
       if (engine.facts().documents > latest(position).size) wrong.push(`kill ${kill}: something is there twice`)
@@ -141,7 +141,7 @@ async function live(path: string): Promise<never> {
     const docs = Array.from({ length: AT_ONCE }, (_, at) => docOfEntry(entry + at + 1))
     await engine.add(docs, entry + AT_ONCE)
     process.stdout.write(`${entry + AT_ONCE}\n`)
-    for (let slice = 0; slice < 20; slice++) await engine.work({ idle: entry % 5 === 0 })
+    for (let batch = 0; batch < 20; batch++) await engine.work({ idle: entry % 5 === 0 })
   }
 }
 

@@ -13,21 +13,21 @@ export interface IndexTables {
   check(): Promise<void>
   meta(): Promise<Record<string, string>>
   segments(): Promise<SegmentRow[]>
-  marks(): Promise<MarksRow[]>
+  tombstones(): Promise<TombstonesRow[]>
   sessions(): Promise<SessionRow[]>
   /** The segments that have lists, whether they are listed or not. */
-  segmentsWithLists(): Promise<number[]>
+  segmentsWithPostings(): Promise<number[]>
   termsOf(words: readonly string[]): Promise<Map<string, number>>
-  /** Of the words that begin so, in the order of their bytes. */
+  /** Of the words that start with it, in the order of their bytes. */
   termsWithPrefix(prefix: string): Promise<number[]>
   /** Those of them that have these numbers, in any order. */
   wordsWithPrefix(prefix: string, terms: readonly number[]): Promise<Term[]>
   /** In the order of their bytes. */
   termsAfter(word: string, limit: number): Promise<Term[]>
   /** In the order asked for; undefined where there is none. */
-  lists(keys: readonly ListKey[]): Promise<(Uint8Array | undefined)[]>
+  postings(keys: readonly PostingKey[]): Promise<(Uint8Array | undefined)[]>
   /** The next rows of a segment. */
-  listsAfter(segment: number, row: number, limit: number): Promise<{ row: number; bytes: Uint8Array }[]>
+  postingsAfter(segment: number, row: number, limit: number): Promise<{ row: number; bytes: Uint8Array }[]>
   /** Their numbers alone. */
   rowsAfter(segment: number, row: number, limit: number): Promise<number[]>
   /** One short transaction. */
@@ -44,7 +44,7 @@ export interface IndexTables {
 }
 
 /** A row of lists, by the number that the engine gave it in a segment. From 1 on, of 31 bits. */
-export interface ListKey {
+export interface PostingKey {
   segment: number
   row: number
 }
@@ -56,7 +56,7 @@ export interface SegmentRow {
   docs: Uint8Array
 }
 
-export interface MarksRow {
+export interface TombstonesRow {
   segment: number
   removed: Uint8Array
   hidden: Uint8Array
@@ -76,13 +76,13 @@ export interface IndexChange {
   meta?: Record<string, string>
   sessions?: SessionRow[]
   terms?: Term[]
-  lists?: (ListKey & { bytes: Uint8Array })[]
+  postings?: (PostingKey & { bytes: Uint8Array })[]
   segments?: SegmentRow[]
-  marks?: MarksRow[]
-  /** Unlisted, with their marks; their lists stay until they are dropped. */
+  tombstones?: TombstonesRow[]
+  /** Unlisted, with their tombstones; their lists stay until they are dropped. */
   retired?: number[]
   /** Rows of one segment, up to and with this one. */
-  droppedLists?: ListKey
+  droppedPostings?: PostingKey
   droppedTerms?: Term[]
   droppedSessions?: number[]
 }

@@ -37,7 +37,7 @@ test("what merges and removed documents leave free is given back when the engine
   const { sizeBytes } = engine.facts()
   await engine.remove(docs.slice(50).map(({ ref }) => ref))
   await workAll(engine)
-  expect(engine.facts()).toMatchObject({ documents: 50, delta: 0 })
+  expect(engine.facts()).toMatchObject({ documents: 50, memtable: 0 })
   expect(engine.facts().sizeBytes).toBeLessThan(sizeBytes * 0.7)
   await engine.close()
   rmSync(folder, { recursive: true, force: true })

@@ -30,11 +30,11 @@ export function indexTablesContract(name: string, open: () => Promise<OpenedTabl
 
     test("empty tables have nothing", async () => {
       expect(await tables.meta()).toEqual({})
-      expect([await tables.segments(), await tables.marks(), await tables.sessions()]).toEqual([[], [], []])
-      expect(await tables.segmentsWithLists()).toEqual([])
+      expect([await tables.segments(), await tables.tombstones(), await tables.sessions()]).toEqual([[], [], []])
+      expect(await tables.segmentsWithPostings()).toEqual([])
       expect(await tables.termsOf(["a"])).toEqual(new Map())
-      expect(await tables.lists([{ segment: 1, row: 1 }])).toEqual([undefined])
-      expect(await tables.listsAfter(1, 0, 9)).toEqual([])
+      expect(await tables.postings([{ segment: 1, row: 1 }])).toEqual([undefined])
+      expect(await tables.postingsAfter(1, 0, 9)).toEqual([])
     })
 
     test("what is written is read, also by another process", async () => {
@@ -42,19 +42,19 @@ export function indexTablesContract(name: string, open: () => Promise<OpenedTabl
         meta: { position: "1" },
         sessions: [{ number: 0, id: "a session" }],
         segments: [{ segment: 3, size: 2, docs: bytes(0, 255, 7) }],
-        marks: [{ segment: 3, removed: bytes(1), hidden: bytes(2) }],
+        tombstones: [{ segment: 3, removed: bytes(1), hidden: bytes(2) }],
       })
-      await tables.write({ meta: { position: "2" }, marks: [{ segment: 3, removed: bytes(3), hidden: bytes(0) }] })
+      await tables.write({ meta: { position: "2" }, tombstones: [{ segment: 3, removed: bytes(3), hidden: bytes(0) }] })
       for (const on of [tables, await opened!.again()]) {
         expect(await on.meta()).toEqual({ position: "2" })
         expect(await on.sessions()).toEqual([{ number: 0, id: "a session" }])
         const [segment] = await on.segments()
         expect({ ...segment, docs: plain(segment?.docs) }).toEqual({ segment: 3, size: 2, docs: [0, 255, 7] })
-        const [marks] = await on.marks()
-        expect([plain(marks?.removed), plain(marks?.hidden)]).toEqual([[3], [0]])
+        const [tombstones] = await on.tombstones()
+        expect([plain(tombstones?.removed), plain(tombstones?.hidden)]).toEqual([[3], [0]])
       }
       await tables.write({ retired: [3], droppedSessions: [0] })
-      expect([await tables.segments(), await tables.marks(), await tables.sessions()]).toEqual([[], [], []])
+      expect([await tables.segments(), await tables.tombstones(), await tables.sessions()]).toEqual([[], [], []])
     })
 
     test("lists are found by segment and row, however many, and read in the order of rows", async () => {
@@ -64,21 +64,21 @@ export function indexTablesContract(name: string, open: () => Promise<OpenedTabl
         { segment: 1, row: 2 ** 31 - 1 },
         { segment: 1, row: 1 },
       ]
-      await tables.write({ lists: keys.map((key) => ({ ...key, bytes: bytes(key.segment, 0, key.row & 255) })) })
-      const read = await tables.lists([...keys, { segment: 2, row: 1 }, { segment: 1, row: 5 }, keys[0]!])
+      await tables.write({ postings: keys.map((key) => ({ ...key, bytes: bytes(key.segment, 0, key.row & 255) })) })
+      const read = await tables.postings([...keys, { segment: 2, row: 1 }, { segment: 1, row: 5 }, keys[0]!])
       const each = [[2, 0, 5], [1, 0, 7], [1, 0, 255], [1, 0, 1], undefined, undefined]
       expect(read.map(plain)).toEqual([...each, [2, 0, 5]])
       for (const length of [0, 1, 4, 5, 64, 65, 150]) {
         const many = Array.from({ length }, (_, at) => keys[at % 4]!)
-        expect((await tables.lists(many)).map(plain)).toEqual(many.map((_, at) => each[at % 4]))
+        expect((await tables.postings(many)).map(plain)).toEqual(many.map((_, at) => each[at % 4]))
       }
-      expect((await tables.listsAfter(1, 0, 2)).map(({ row }) => row)).toEqual([1, 7])
-      expect((await tables.listsAfter(1, 7, 2)).map((next) => [next.row, plain(next.bytes)])).toEqual([
+      expect((await tables.postingsAfter(1, 0, 2)).map(({ row }) => row)).toEqual([1, 7])
+      expect((await tables.postingsAfter(1, 7, 2)).map((next) => [next.row, plain(next.bytes)])).toEqual([
         [2 ** 31 - 1, [1, 0, 255]],
       ])
       expect(await tables.rowsAfter(1, 1, 9)).toEqual([7, 2 ** 31 - 1])
-      expect(await tables.segmentsWithLists()).toEqual([1, 2])
-      await tables.write({ droppedLists: { segment: 1, row: 7 } })
+      expect(await tables.segmentsWithPostings()).toEqual([1, 2])
+      await tables.write({ droppedPostings: { segment: 1, row: 7 } })
       expect(await tables.rowsAfter(1, 0, 9)).toEqual([2 ** 31 - 1])
       expect(await tables.rowsAfter(2, 0, 9)).toEqual([5])
     })
@@ -169,7 +169,7 @@ export function indexTablesContract(name: string, open: () => Promise<OpenedTabl
         await workAll(engine)
       }
       expect(engine.facts().segments).toBeLessThanOrEqual(8)
-      expect(await tables.segmentsWithLists()).toHaveLength(engine.facts().segments)
+      expect(await tables.segmentsWithPostings()).toHaveLength(engine.facts().segments)
     })
   })
 }

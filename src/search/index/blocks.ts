@@ -1,5 +1,5 @@
-import { BLOCK_DOCS, BLOCK_SHIFT, blocksOf, impactIn, type List } from "./list.ts"
-import type { Accept, WeightedList } from "./rank.ts"
+import { BLOCK_DOCS, BLOCK_SHIFT, blocksOf, impactIn, type PostingList } from "./posting-list.ts"
+import type { Accept, WeightedPostings } from "./rank.ts"
 import type { Top } from "./top.ts"
 
 /** Blocks are looked at in the order of what they can reach, in so many steps: near enough, and sorted in no time. */
@@ -14,7 +14,7 @@ const own = new Int32Array(BLOCK_DOCS)
 const touched = new Uint8Array(BLOCK_DOCS)
 
 /** Where a list is in the block that is looked at. */
-interface Here extends WeightedList {
+interface Here extends WeightedPostings {
   from: number
   to: number
   /** The most that it adds in it. */
@@ -40,7 +40,13 @@ export class Blocks {
   #count = 0
 
   /** Documents without one of the required lists, which are among those of the parts, are not looked at. */
-  add(view: number, size: number, parts: readonly WeightedList[], accept: Accept, required: readonly List[]): void {
+  add(
+    view: number,
+    size: number,
+    parts: readonly WeightedPostings[],
+    accept: Accept,
+    required: readonly PostingList[],
+  ): void {
     const first = this.#count
     this.#count += blocksOf(size)
     if (this.#count > scratch.bounds.length) scratch = enlarged(this.#count)
@@ -49,7 +55,7 @@ export class Blocks {
     for (const list of required) clearWithout(bounds, list)
     scratch.owners.fill(this.#runs.length, first, this.#count)
     const heres = parts.map((part) => ({ ...part, from: 0, to: 0, most: 0 }))
-    const isRequired = ({ list }: WeightedList) => required.includes(list)
+    const isRequired = ({ list }: WeightedPostings) => required.includes(list)
     this.#runs.push({
       ...{ view, accept, first },
       parts: heres.filter((part) => !isRequired(part)),
@@ -75,8 +81,8 @@ export class Blocks {
       const at = order[next]!
       const run = this.#runs[owners[at]!]!
       if (bounds[at]! >= top.floor)
-        if (run.required.length > 0) lookAtAll(top, run, at - run.first, bounds[at]!)
-        else lookAt(top, run, at - run.first, bounds[at]!)
+        if (run.required.length > 0) scoreConjunction(top, run, at - run.first, bounds[at]!)
+        else scoreBlock(top, run, at - run.first, bounds[at]!)
       // Those of one step are in no order; no later one has more than the first of it.
       else if (bounds[at]! + highest / STEPS + 1 < top.floor) return
     }
@@ -103,7 +109,7 @@ function enlarged(blocks: number): Scratch {
   return larger
 }
 
-function addBounds(bounds: Int32Array, { docs, count, impacts, maxes }: List, weight: number): void {
+function addBounds(bounds: Int32Array, { docs, count, impacts, maxes }: PostingList, weight: number): void {
   if (docs === undefined) for (let block = 0; block < bounds.length; block++) bounds[block]! += weight * maxes[block]!
   else
     for (let at = 0; at < count; ) {
@@ -114,7 +120,7 @@ function addBounds(bounds: Int32Array, { docs, count, impacts, maxes }: List, we
     }
 }
 
-function clearWithout(bounds: Int32Array, { docs, count, maxes }: List): void {
+function clearWithout(bounds: Int32Array, { docs, count, maxes }: PostingList): void {
   if (docs === undefined) {
     for (let block = 0; block < bounds.length; block++) if (maxes[block] === 0) bounds[block] = 0
     return
@@ -130,7 +136,7 @@ function clearWithout(bounds: Int32Array, { docs, count, maxes }: List): void {
 }
 
 /** `bound` is what the parts can reach in this block. */
-function lookAt(top: Top, { view, parts, accept }: Run, block: number, bound: number): void {
+function scoreBlock(top: Top, { view, parts, accept }: Run, block: number, bound: number): void {
   const first = block << BLOCK_SHIFT
   const { floor } = top
   let rest = bound
@@ -155,7 +161,7 @@ function lookAt(top: Top, { view, parts, accept }: Run, block: number, bound: nu
 }
 
 /** Where all of some words must occur: those that have the rarest of them here, and then the others. */
-function lookAtAll(top: Top, { view, parts, required, accept }: Run, block: number, bound: number): void {
+function scoreConjunction(top: Top, { view, parts, required, accept }: Run, block: number, bound: number): void {
   const first = block << BLOCK_SHIFT
   const { floor } = top
   let rarest = required[0]!

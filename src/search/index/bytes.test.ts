@@ -3,8 +3,8 @@ import { docOf, randomOf } from "../../../test/fixtures/indexed.ts"
 import { Counts, CountsWriter, eachCount, FIRST_COUNTS_ROW } from "./counts.ts"
 import { Docs } from "./docs.ts"
 import { countOf, impactOf } from "./impact.ts"
-import { decodeList, encodeList, impactIn } from "./list.ts"
-import { isPackRow, listIn, PackReader, packOf, RowWriter, rowOf, termOf } from "./pack.ts"
+import { decodePostings, encodePostings, impactIn } from "./posting-list.ts"
+import { isPageRow, PostingPageReader, pageOf, postingsInPage, RowWriter, rowOf, termOf } from "./posting-page.ts"
 
 /** As drivers hand bytes out: somewhere in a pool that is used again for other things. */
 function pooled(bytes: Uint8Array, offset: number): Buffer {
@@ -27,7 +27,7 @@ describe("a list", () => {
   ])("%s is read as it was written, wherever its bytes lie", (_, count, size) => {
     const docs = Uint32Array.from({ length: count }, (_, at) => Math.floor((at * size) / count))
     const impacts = Uint8Array.from({ length: count }, (_, at) => 1 + (at % 255))
-    const bytes = encodeList(
+    const bytes = encodePostings(
       Uint32Array.from(docs, (doc, at) => (doc << 8) | impacts[at]!),
       size,
     )
@@ -35,7 +35,7 @@ describe("a list", () => {
     const few = 4 * Math.ceil(size / 65_536) + 3 * count
     expect(bytes.length).toBe(8 + Math.min(few, 3 * blocks + 2 * count, blocks + size))
     for (const offset of [0, 1, 2, 3]) {
-      const list = decodeList(pooled(bytes, offset), size)
+      const list = decodePostings(pooled(bytes, offset), size)
       expect([list.count, list.max]).toEqual([count, Math.max(...impacts.subarray(0, 255))])
       const has = new Map(Array.from(docs, (doc, at) => [doc, impacts[at]!]))
       for (const doc of size > 1000
@@ -53,8 +53,8 @@ describe("a list", () => {
     ["of a document that is not", (bytes: Uint8Array) => bytes.with(12, 255)],
     ["of nothing", (bytes: Uint8Array) => bytes.subarray(0, 0)],
   ])("%s is damaged", (_, damage) => {
-    const bytes = encodeList(Uint32Array.of((1 << 8) | 9, (2 << 8) | 9), 100)
-    expect(() => decodeList(damage(bytes), 100)).toThrow(expect.objectContaining({ reason: "damaged" }))
+    const bytes = encodePostings(Uint32Array.of((1 << 8) | 9, (2 << 8) | 9), 100)
+    expect(() => decodePostings(damage(bytes), 100)).toThrow(expect.objectContaining({ reason: "damaged" }))
   })
 })
 
@@ -75,26 +75,26 @@ describe("rows of lists", () => {
   const rows = new Map(writer.take().map(({ row, bytes }) => [row, bytes]))
   for (const { row } of countRows) rows.delete(row)
 
-  test("have each list, in a pack or by itself, and no other", () => {
+  test("have each list, in a page or by itself, and no other", () => {
     for (let term = 0; term < 8_000; term++) {
-      const [own, pack] = [rows.get(rowOf(term)), rows.get(packOf(term))]
+      const [own, page] = [rows.get(rowOf(term)), rows.get(pageOf(term))]
       const postings = lists.get(term)
-      const list = own ? decodeList(own, size) : pack ? listIn(pack, term, size) : null
+      const list = own ? decodePostings(own, size) : page ? postingsInPage(page, term, size) : null
       expect(list?.count).toBe(postings?.length)
       for (const posting of postings ?? []) expect(impactIn(list!, posting >> 8)).toBe(posting & 255)
-      if (own) expect([isPackRow(rowOf(term)), termOf(rowOf(term))]).toEqual([false, term])
+      if (own) expect([isPageRow(rowOf(term)), termOf(rowOf(term))]).toEqual([false, term])
     }
   })
 
-  test("are read in the order of terms, the pack before the rows of its terms", () => {
-    const reader = new PackReader()
+  test("are read in the order of terms, the page before the rows of its terms", () => {
+    const reader = new PostingPageReader()
     const terms: number[] = []
     for (const [row, bytes] of rows) {
-      if (!isPackRow(row)) terms.push(termOf(row))
+      if (!isPageRow(row)) terms.push(termOf(row))
       else for (reader.open(bytes, row); Number.isFinite(reader.term); reader.next()) terms.push(reader.term)
     }
     expect(terms.sort((a, b) => a - b)).toEqual([...lists.keys()])
-    for (const term of lists.keys()) expect(packOf(term)).toBeLessThan(rowOf(term))
+    for (const term of lists.keys()) expect(pageOf(term)).toBeLessThan(rowOf(term))
   })
 
   test("are followed by the counts of each word, in as many rows as it takes", () => {
@@ -117,15 +117,15 @@ describe("rows of lists", () => {
   })
 
   test.each([
-    ["is cut", (pack: Uint8Array) => pack.subarray(0, -1)],
-    ["counts wrong", (pack: Uint8Array) => pack.with(2, 99)],
+    ["is cut", (page: Uint8Array) => page.subarray(0, -1)],
+    ["counts wrong", (page: Uint8Array) => page.with(2, 99)],
     ["ends within a number", () => Uint8Array.of(0, 64, 255, 255)],
-  ])("a pack that %s is damaged", (_, damage) => {
+  ])("a page that %s is damaged", (_, damage) => {
     const two = new RowWriter(size)
     two.add(0, Uint32Array.of((1 << 8) | 9, (2 << 8) | 9))
     two.finish()
-    const [pack] = two.take()
-    expect(() => listIn(damage(pack!.bytes), 1, size)).toThrow(expect.objectContaining({ reason: "damaged" }))
+    const [page] = two.take()
+    expect(() => postingsInPage(damage(page!.bytes), 1, size)).toThrow(expect.objectContaining({ reason: "damaged" }))
   })
 })
 
@@ -139,9 +139,9 @@ describe("what is known of documents", () => {
   docs.hide(7)
 
   test.each([0, 1, 4, 7])("is read as it was packed, %i bytes into a pool", (offset) => {
-    const bytes = pooled(docs.pack(), offset)
-    const read = Docs.unpack(bytes, 300)
-    read.mark(pooled(docs.removed.subarray(0, 38), offset), pooled(docs.hidden.subarray(0, 38), offset))
+    const bytes = pooled(docs.encode(), offset)
+    const read = Docs.decode(bytes, 300)
+    read.restoreTombstones(pooled(docs.removed.subarray(0, 38), offset), pooled(docs.hidden.subarray(0, 38), offset))
     new Uint8Array(bytes.buffer).fill(0)
     for (const column of ["atMs", "ref", "session", "exchange", "length", "kind"] as const)
       expect([...read[column]]).toEqual([...docs[column].subarray(0, 300)])
@@ -150,13 +150,13 @@ describe("what is known of documents", () => {
   })
 
   test("is damaged when a bit of it is another", () => {
-    const bytes = docs.pack()
+    const bytes = docs.encode()
     for (const at of [0, 1000, bytes.length - 8])
-      expect(() => Docs.unpack(bytes.with(at, bytes[at]! ^ 1), 300)).toThrow(
+      expect(() => Docs.decode(bytes.with(at, bytes[at]! ^ 1), 300)).toThrow(
         expect.objectContaining({ reason: "damaged" }),
       )
-    expect(() => Docs.unpack(bytes, 299)).toThrow(expect.objectContaining({ reason: "damaged" }))
-    expect(() => Docs.unpack(new Uint8Array(3), 0)).toThrow(expect.objectContaining({ reason: "damaged" }))
+    expect(() => Docs.decode(bytes, 299)).toThrow(expect.objectContaining({ reason: "damaged" }))
+    expect(() => Docs.decode(new Uint8Array(3), 0)).toThrow(expect.objectContaining({ reason: "damaged" }))
   })
 })
 

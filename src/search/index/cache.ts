@@ -1,5 +1,5 @@
-import { decodeList, type List } from "./list.ts"
-import { isPack, listIn } from "./pack.ts"
+import { decodePostings, type PostingList } from "./posting-list.ts"
+import { isPage, postingsInPage } from "./posting-page.ts"
 import type { Segment } from "./segment.ts"
 
 /** What the objects around a list take, roughly. */
@@ -19,10 +19,10 @@ const KEPT_SHARE = 0.8
  * Most words of a query do not come again soon. They are only held until the next ones are read, and kept when they are read
  * a second time: what is kept for a while and then dropped is what the garbage collector has most work with.
  */
-export class ListCache {
+export class PostingListCache {
   readonly #maxBytes: number
-  readonly #byTerm = new Map<number, TermLists>()
-  #held = new Map<number, TermLists>()
+  readonly #byTerm = new Map<number, TermPostings>()
+  #held = new Map<number, TermPostings>()
   readonly #missed = new Remembered()
   #bytes = 0
   #gone = 0
@@ -32,17 +32,17 @@ export class ListCache {
   }
 
   /** Of the segments for which it is known; null where it is known not to be there. */
-  of(term: number): ReadonlyMap<Segment, List | null> | undefined {
+  of(term: number): ReadonlyMap<Segment, PostingList | null> | undefined {
     const entry = this.#byTerm.get(term)
     if (entry) this.#use(entry)
     return (entry ?? this.#held.get(term))?.lists
   }
 
-  /** Of the rows that were read for them: its own, or the pack in which it is if it is anywhere. */
-  put(read: readonly { term: number; segment: Segment; bytes: Uint8Array | undefined }[]): (List | null)[] {
-    const held = new Map<number, TermLists>()
+  /** Of the rows that were read for them: its own, or the page in which it is if it is anywhere. */
+  put(read: readonly { term: number; segment: Segment; bytes: Uint8Array | undefined }[]): (PostingList | null)[] {
+    const held = new Map<number, TermPostings>()
     const lists = read.map(({ term, segment, bytes }) => {
-      const list = bytes === undefined ? null : listFrom(bytes, term, segment.docs.size)
+      const list = bytes === undefined ? null : readPostings(bytes, term, segment.docs.size)
       const kept = this.#byTerm.get(term)
       if (kept) {
         this.#add(kept, segment, list)
@@ -90,12 +90,12 @@ export class ListCache {
     this.#bytes = 0
   }
 
-  #add(entry: TermLists, segment: Segment, list: List | null): void {
+  #add(entry: TermPostings, segment: Segment, list: PostingList | null): void {
     entry.lists.set(segment, list)
     entry.bytes += bytesOf(list)
   }
 
-  #use(entry: TermLists): void {
+  #use(entry: TermPostings): void {
     entry.uses++
     entry.worth = this.#gone + (entry.uses * (READ_COST_BYTES + entry.bytes)) / (entry.bytes + 1)
   }
@@ -131,18 +131,18 @@ class Remembered {
   }
 }
 
-const listFrom = (bytes: Uint8Array, term: number, size: number) =>
-  isPack(bytes) ? listIn(bytes, term, size) : decodeList(bytes, size)
+const readPostings = (bytes: Uint8Array, term: number, size: number) =>
+  isPage(bytes) ? postingsInPage(bytes, term, size) : decodePostings(bytes, size)
 
-function bytesOf(list: List | null): number {
+function bytesOf(list: PostingList | null): number {
   if (list === null) return ABSENT_BYTES
   const { docs, places, impacts, starts } = list
   const own = (docs?.byteLength ?? 0) + (places?.byteLength ?? 0) + impacts.byteLength + starts.byteLength
   return own + OVERHEAD_BYTES
 }
 
-interface TermLists {
-  lists: Map<Segment, List | null>
+interface TermPostings {
+  lists: Map<Segment, PostingList | null>
   bytes: number
   uses: number
   worth: number

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib"
-import { damaged } from "./list.ts"
-import type { ListRow } from "./pack.ts"
+import { damaged } from "./posting-list.ts"
+import type { PostingRow } from "./posting-page.ts"
 
 /** Of each segment, after all rows of its lists: in how many of its documents each word is. */
 export const FIRST_COUNTS_ROW = 2 ** 30
@@ -51,7 +51,7 @@ export function eachCount(bytes: Uint8Array, call: (term: number, count: number)
 
 /** Makes rows of counts that come by ascending term. */
 export class CountsWriter {
-  readonly rows: ListRow[] = []
+  readonly rows: PostingRow[] = []
   #bytes = new Uint8Array(ROW_BYTES)
   #end = 0
   #before = 0

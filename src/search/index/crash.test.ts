@@ -30,14 +30,14 @@ const open = async (tables: IndexTables = sqliteIndex({ path })) => {
 }
 const query = (word: string) => ({ words: [{ word, weight: 1 }], limit: 10 })
 
-test("abandoned after any slice of a flush or merge, it goes on from its position and ends up the same", async () => {
+test("abandoned after any batch of a flush or merge, it goes on from its position and ends up the same", async () => {
   const docs = makeDocs(900)
   const queries = makeQueries(40, docs)
   const half = docs.slice(0, 450)
   const addIn = async (engine: Engine, some: typeof docs) => {
     for (let at = 0; at < some.length; at += 50) {
       await engine.add(some.slice(at, at + 50), some[Math.min(at + 49, some.length - 1)]!.ref)
-      while (engine.facts().delta > 0) await engine.work({ idle: true })
+      while (engine.facts().memtable > 0) await engine.work({ idle: true })
     }
   }
   const whole = await open(sqliteIndex({ path: join(folder, "whole.db") }))
@@ -48,26 +48,26 @@ test("abandoned after any slice of a flush or merge, it goes on from its positio
   const first = await open()
   await addIn(first, half)
   let stops = 0
-  for (let slices = 1; ; slices += 1) {
+  for (let batches = 1; ; batches += 1) {
     const engine = await open()
     const left = docs.filter(({ ref }) => ref > engine.facts().position)
     expect(engine.facts().documents).toBe(docs.length - left.length)
     for (const doc of docs) expect(engine.has(doc.ref)).toBe(doc.ref <= engine.facts().position)
     await engine.add(left, left.at(-1)?.ref ?? 0)
     let more = true
-    for (let slice = 0; slice < slices && more; slice++) more = await engine.work({ idle: true })
+    for (let batch = 0; batch < batches && more; batch++) more = await engine.work({ idle: true })
     if (!more) break
     stops++
   }
   expect(stops).toBeGreaterThan(10)
   const last = await open()
-  expect(last.facts()).toMatchObject({ documents: 900, delta: 0, position: docs.at(-1)!.ref })
+  expect(last.facts()).toMatchObject({ documents: 900, memtable: 0, position: docs.at(-1)!.ref })
   // Prefixes are left out: which words are frequent depends on when segments were merged.
   for (const [at, wish] of queries.entries())
     if (!wish.words.some(({ isPrefix }) => isPrefix)) expect(await last.search(wish)).toEqual(expected[at])
   const tables = sqliteIndex({ path })
   await tables.open()
-  expect(await tables.segmentsWithLists()).toHaveLength(last.facts().segments)
+  expect(await tables.segmentsWithPostings()).toHaveLength(last.facts().segments)
   await tables.close()
 }, 240_000)
 
@@ -174,7 +174,7 @@ describe("a transaction whose end is not seen", () => {
         let failed = 0
         for (let from = 0; from < docs.length; from += 10) {
           await engine.add(docs.slice(from, from + 10), from + 10)
-          while (engine.facts().delta > 0)
+          while (engine.facts().memtable > 0)
             await engine.work({ idle: true }).catch((error) => {
               expect(error).toMatchObject({ code: "store_unreachable" })
               failed++
@@ -221,7 +221,7 @@ describe("purged", () => {
     expect(bytesOf().includes("secret")).toBe(false)
     for (const at of [1, 698, 1099, 1199]) expect(bytesOf().includes(`public${at}x`)).toBe(true)
     for (const on of [engine, await open()]) {
-      expect(on.facts()).toMatchObject({ documents: 800, position: 3, delta: 0 })
+      expect(on.facts()).toMatchObject({ documents: 800, position: 3, memtable: 0 })
       expect(refsOf(await on.search(query("secret3x")))).toEqual([])
       expect(refsOf(await on.search(query("public1x")))).toEqual([docs[1]!.ref])
     }

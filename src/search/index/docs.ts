@@ -52,7 +52,7 @@ export class Docs {
     return doc
   }
 
-  /** Takes over a document of others, without its marks. */
+  /** Takes over a document of others, without its tombstones. */
   pushFrom(other: Docs, doc: number): void {
     this.push({
       ref: other.ref[doc]!,
@@ -64,7 +64,7 @@ export class Docs {
     })
   }
 
-  markLike(doc: number, other: Docs, otherDoc: number): void {
+  copyTombstones(doc: number, other: Docs, otherDoc: number): void {
     if (isSet(other.removed, otherDoc)) this.remove(doc)
     if (isSet(other.hidden, otherDoc)) this.hide(doc)
   }
@@ -99,7 +99,7 @@ export class Docs {
     return this.#counted.count
   }
 
-  pack(): Uint8Array {
+  encode(): Uint8Array {
     const packed = new Docs(this.size)
     for (const column of COLUMNS) packed[column].set(this[column].subarray(0, this.size))
     const columns = new Uint8Array(packed.ref.buffer)
@@ -109,7 +109,7 @@ export class Docs {
     return bytes
   }
 
-  static unpack(bytes: Uint8Array, size: number): Docs {
+  static decode(bytes: Uint8Array, size: number): Docs {
     const end = bytes.length - CHECKSUM_BYTES
     // Copied by its own constructor: the slice of a Buffer is a view on a pool that others write to.
     const columns = new Uint8Array(bytes.subarray(0, Math.max(end, 0)))
@@ -125,9 +125,9 @@ export class Docs {
     return docs
   }
 
-  mark(removed: Uint8Array, hidden: Uint8Array): void {
+  restoreTombstones(removed: Uint8Array, hidden: Uint8Array): void {
     if (removed.length !== this.removed.length || hidden.length !== this.hidden.length)
-      throw new IndexUnusable("damaged", "the marks of a segment of the index are damaged")
+      throw new IndexUnusable("damaged", "the tombstones of a segment of the index are damaged")
     this.removed = new Uint8Array(removed)
     this.hidden = new Uint8Array(hidden)
     this.removedCount = 0

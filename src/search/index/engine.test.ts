@@ -46,7 +46,7 @@ describe("what is found", () => {
   async function everywhere(check: (engine: Engine) => Promise<void>): Promise<void> {
     await check(engine)
     await workAll(engine)
-    expect(engine.facts().delta).toBe(0)
+    expect(engine.facts().memtable).toBe(0)
     await check(engine)
     await check(await open())
   }
@@ -357,7 +357,7 @@ describe("the best by BM25", () => {
     await addAll(engine, docs, 500, false)
     expect(await overlap(engine)).toBeGreaterThan(0.98)
     await workAll(engine)
-    expect(engine.facts()).toMatchObject({ documents: 4000, delta: 0, position: docs.at(-1)!.ref })
+    expect(engine.facts()).toMatchObject({ documents: 4000, memtable: 0, position: docs.at(-1)!.ref })
     expect(await overlap(engine)).toBeGreaterThan(0.98)
   })
 
@@ -377,7 +377,7 @@ describe("the best by BM25", () => {
     const engine = await open()
     for (const some of chunks(docs, 400)) {
       await engine.add(some, some.at(-1)!.ref)
-      while (engine.facts().delta > 0) await engine.work({ idle: true })
+      while (engine.facts().memtable > 0) await engine.work({ idle: true })
     }
     expect(engine.facts().segments).toBe(10)
     const before = await Promise.all(queries.map((query) => engine.search(query)))
@@ -400,6 +400,6 @@ test("a closed engine writes no more into tables that another one may have by no
   await old.close()
   await tables.clear()
   await expect(old.work()).rejects.toMatchObject({ name: "IndexUnusable", reason: "gone" })
-  expect([await tables.segmentsWithLists(), await tables.meta()]).toEqual([[], {}])
+  expect([await tables.segmentsWithPostings(), await tables.meta()]).toEqual([[], {}])
   await tables.close()
 })

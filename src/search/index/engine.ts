@@ -1,18 +1,18 @@
 import { type IndexTables, IndexUnusable } from "../../domain/index-tables.ts"
 import type { DocKind } from "../words/document.ts"
-import { Delta } from "./delta.ts"
+import { countPrompts, type DocInfo, infoOf, prompts, refsBySession, said } from "./doc-info.ts"
 import { DOC_KINDS, Docs } from "./docs.ts"
 import { AVERAGE_LENGTH, countOf, MAX_LENGTH } from "./impact.ts"
-import { impactIn } from "./list.ts"
-import { countPrompts, type DocLook, look, prompts, refsBySession, said } from "./look.ts"
+import { IndexState } from "./index-state.ts"
+import { Memtable } from "./memtable.ts"
+import { impactIn } from "./posting-list.ts"
 import { purge } from "./purge.ts"
 import { type EngineFilter, type EngineHit, type EngineQuery, expanded, fitting, search } from "./search.ts"
 import { Segment } from "./segment.ts"
-import { Shelf } from "./shelf.ts"
 import { placesOf, type Wholes, wholesOf } from "./whole.ts"
 import { Work } from "./work.ts"
 
-export type { DocLook } from "./look.ts"
+export type { DocInfo } from "./doc-info.ts"
 export type { EngineFilter, EngineHit, EngineQuery } from "./search.ts"
 
 export interface NewDoc {
@@ -35,7 +35,7 @@ export interface EngineFacts {
   /** The journal number from which to go on after a crash. */
   durablePosition: number
   /** Documents that are in memory only. */
-  delta: number
+  memtable: number
   sizeBytes: number
 }
 
@@ -53,7 +53,7 @@ export interface Engine {
   /** By word, then by document: the weighted counts, as well as a byte can tell. 0 for what is not there. */
   weights(docs: readonly number[], words: readonly string[]): Promise<Float32Array[]>
   docsOfExchange(sessionId: string, exchange: number): number[]
-  look(ref: number): DocLook | undefined
+  info(ref: number): DocInfo | undefined
   /** Which documents fit at this moment. */
   fitting(filter: EngineFilter): (ref: number) => boolean
   /** What was said in a session, in order; what tools did in between is left out. */
@@ -70,7 +70,7 @@ export interface Engine {
   prompts(before: number, limit: number): number[]
   countPrompts(): number
   facts(): EngineFacts
-  /** One slice of what is to be written or merged; true when there is more. With `idle`, also what could still wait. */
+  /** One batch of what is to be written or merged; true when there is more. With `idle`, also what could still wait. */
   work(when?: { idle?: boolean }): Promise<boolean>
   /** Gives back the memory that only makes the next searches faster. */
   dropCaches(): void
@@ -91,16 +91,16 @@ const CACHED_WORDS = 40_000
 /** Throws IndexUnusable when the tables are of another format or damaged: clear them, and add everything again. */
 export async function openEngine(tables: IndexTables, options: EngineOptions = {}): Promise<Engine> {
   await tables.open()
-  const shelf = new Shelf(tables, {
+  const state = new IndexState(tables, {
     cacheBytes: options.cacheBytes ?? CACHE_BYTES,
     cachedWords: options.cachedWords ?? CACHED_WORDS,
   })
-  const position = await restore(shelf)
-  return makeEngine(shelf, new Work(shelf, position, await tables.sizeBytes()))
+  const position = await restore(state)
+  return makeEngine(state, new Work(state, position, await tables.sizeBytes()))
 }
 
-async function restore(shelf: Shelf): Promise<number> {
-  const { tables } = shelf
+async function restore(state: IndexState): Promise<number> {
+  const { tables } = state
   const meta = await tables.meta()
   if (meta.format === undefined) await tables.write({ meta: { format: FORMAT, position: "0", terms: "0" } })
   else if (meta.format !== FORMAT)
@@ -108,60 +108,63 @@ async function restore(shelf: Shelf): Promise<number> {
   const [position, terms] = meta.format === undefined ? [0, 0] : [Number(meta.position), Number(meta.terms)]
   if (!Number.isSafeInteger(position) || !Number.isSafeInteger(terms))
     throw new IndexUnusable("damaged", "the index does not know how far it is")
-  shelf.sessions.restore(await tables.sessions())
+  state.sessions.restore(await tables.sessions())
   const segments = (await tables.segments()).map(({ segment, size, docs }) => {
-    const unpacked = Docs.unpack(docs, size)
+    const unpacked = Docs.decode(docs, size)
     for (let doc = 0; doc < size; doc++)
-      if (shelf.sessions.idOf(unpacked.session[doc]!) === undefined)
+      if (state.sessions.idOf(unpacked.session[doc]!) === undefined)
         throw new IndexUnusable("damaged", "a document of the index has no session")
     return new Segment(segment, unpacked, terms + 1)
   })
-  for (const { segment, removed, hidden } of await tables.marks())
-    segments.find(({ number }) => number === segment)?.docs.mark(removed, hidden)
-  shelf.replaceSegments([], segments)
-  for (const segment of segments) await shelf.restoreCounts(segment)
-  shelf.nextTerm = terms + 1
+  for (const { segment, removed, hidden } of await tables.tombstones())
+    segments.find(({ number }) => number === segment)?.docs.restoreTombstones(removed, hidden)
+  state.replaceSegments([], segments)
+  for (const segment of segments) await state.restoreCounts(segment)
+  state.nextTerm = terms + 1
   // Left by a process that ended in the middle. Their numbers are not given out before they are gone.
   const listed = new Set(segments.map(({ number }) => number))
-  shelf.toDrop = (await tables.segmentsWithLists()).filter((number) => !listed.has(number))
+  state.toDrop = (await tables.segmentsWithPostings()).filter((number) => !listed.has(number))
   return position
 }
 
-function makeEngine(shelf: Shelf, work: Work): Engine {
-  const mark = async (refs: readonly number[], how: (at: NonNullable<ReturnType<Shelf["find"]>>) => void) => {
+function makeEngine(state: IndexState, work: Work): Engine {
+  const setTombstones = async (
+    refs: readonly number[],
+    how: (at: NonNullable<ReturnType<IndexState["find"]>>) => void,
+  ) => {
     for (const ref of refs) {
-      const at = shelf.find(ref)
+      const at = state.find(ref)
       if (at) how(at)
     }
-    if (shelf.segments.some((segment) => segment.isDirty)) await shelf.commit([], {})
+    if (state.segments.some((segment) => segment.hasNewTombstones)) await state.commit([], {})
   }
   return {
     add: (docs, upTo) =>
       work.alone(async () => {
         for (const doc of docs) {
-          addOne(shelf, work.delta, doc)
+          addOne(state, work.memtable, doc)
           if (work.isFull) await work.makeRoom()
         }
         work.reached(upTo)
       }),
-    remove: (refs) => work.alone(() => mark(refs, (at) => removeAt(at))),
+    remove: (refs) => work.alone(() => setTombstones(refs, (at) => removeAt(at))),
     hide: (refs) =>
       work.alone(() =>
-        mark(refs, ({ view, doc }) => {
-          if (view.docs.hide(doc) && view instanceof Segment) view.isDirty = true
+        setTombstones(refs, ({ view, doc }) => {
+          if (view.docs.hide(doc) && view instanceof Segment) view.hasNewTombstones = true
         }),
       ),
     purge: () =>
       work.alone(async () => {
         await work.finish()
-        await purge(shelf)
+        await purge(state)
       }),
-    has: (ref) => shelf.find(ref) !== undefined,
-    search: (query) => search(shelf, query),
+    has: (ref) => state.find(ref) !== undefined,
+    search: (query) => search(state, query),
     async weights(refs, words) {
-      const { views, lists } = await shelf.load(words)
+      const { views, lists } = await state.load(words)
       const places = refs.map((ref) => {
-        const at = shelf.find(ref)
+        const at = state.find(ref)
         return at && { doc: at.doc, view: views.indexOf(at.view), length: at.view.docs.length[at.doc]! }
       })
       return words.map((_, word) =>
@@ -173,45 +176,45 @@ function makeEngine(shelf: Shelf, work: Work): Engine {
       )
     },
     docsOfExchange(sessionId, exchange) {
-      return placesOf(shelf, [...shelf.segments, ...shelf.deltas], sessionId, exchange).map(({ ref }) => ref)
+      return placesOf(state, [...state.segments, ...state.memtables], sessionId, exchange).map(({ ref }) => ref)
     },
-    look: (ref) => look(shelf, ref),
-    fitting: (filter) => fitting(shelf, filter),
-    said: (sessionId) => said(shelf, sessionId),
-    expand: async (query) => [...(await expanded(shelf, query))].map(([word, weight]) => ({ word, weight })),
-    wholes: (of, words) => wholesOf(shelf, of, words),
-    sessions: () => refsBySession(shelf),
-    prompts: (before, limit) => prompts(shelf, before, limit),
-    countPrompts: () => countPrompts(shelf),
+    info: (ref) => infoOf(state, ref),
+    fitting: (filter) => fitting(state, filter),
+    said: (sessionId) => said(state, sessionId),
+    expand: async (query) => [...(await expanded(state, query))].map(([word, weight]) => ({ word, weight })),
+    wholes: (of, words) => wholesOf(state, of, words),
+    sessions: () => refsBySession(state),
+    prompts: (before, limit) => prompts(state, before, limit),
+    countPrompts: () => countPrompts(state),
     facts: () => {
       const live = (docs: Docs) => docs.size - docs.removedCount
-      const delta = shelf.deltas.reduce((sum, { docs }) => sum + live(docs), 0)
+      const memtable = state.memtables.reduce((sum, { docs }) => sum + live(docs), 0)
       return {
-        documents: shelf.segments.reduce((sum, { docs }) => sum + live(docs), delta),
-        segments: shelf.segments.length,
+        documents: state.segments.reduce((sum, { docs }) => sum + live(docs), memtable),
+        segments: state.segments.length,
         position: work.position,
         durablePosition: work.durablePosition,
-        delta,
+        memtable,
         sizeBytes: work.sizeBytes,
       }
     },
     work: ({ idle = false } = {}) => work.alone(() => work.step(idle)),
     dropCaches() {
-      shelf.lists.clear()
-      shelf.forgetWords()
+      state.postingLists.clear()
+      state.forgetWords()
     },
     close: () => work.close(),
   }
 }
 
-function addOne(shelf: Shelf, delta: Delta, { words, sessionId, kind, ...doc }: NewDoc): void {
+function addOne(state: IndexState, memtable: Memtable, { words, sessionId, kind, ...doc }: NewDoc): void {
   if (!Number.isInteger(doc.ref) || doc.ref < 0 || doc.ref >= 2 ** 32) throw new RangeError(`no ref: ${doc.ref}`)
-  const earlier = shelf.find(doc.ref)
+  const earlier = state.find(doc.ref)
   if (earlier) removeAt(earlier)
-  delta.add(
+  memtable.add(
     {
       ...doc,
-      session: shelf.sessions.numberFor(sessionId),
+      session: state.sessions.numberFor(sessionId),
       kind: DOC_KINDS.indexOf(kind),
       length: Math.min(MAX_LENGTH, Math.max(1, Math.round(doc.length))),
     },
@@ -219,10 +222,10 @@ function addOne(shelf: Shelf, delta: Delta, { words, sessionId, kind, ...doc }: 
   )
 }
 
-function removeAt({ view, doc }: { view: Segment | Delta; doc: number }): void {
-  if (view instanceof Delta) view.remove(doc)
+function removeAt({ view, doc }: { view: Segment | Memtable; doc: number }): void {
+  if (view instanceof Memtable) view.remove(doc)
   else {
     view.docs.remove(doc)
-    view.isDirty = true
+    view.hasNewTombstones = true
   }
 }

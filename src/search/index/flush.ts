@@ -1,50 +1,50 @@
 import type { Term } from "../../domain/index-tables.ts"
 import { eachCount } from "./counts.ts"
-import type { Delta } from "./delta.ts"
 import { Docs } from "./docs.ts"
-import { type ListRow, RowWriter } from "./pack.ts"
+import type { IndexState } from "./index-state.ts"
+import type { Memtable } from "./memtable.ts"
+import { type PostingRow, RowWriter } from "./posting-page.ts"
 import { Segment } from "./segment.ts"
-import type { Shelf } from "./shelf.ts"
 
-/** Words that are looked up and numbered in one slice: more would hold up a search that waits for the thread. */
-export const SLICE_WORDS = 128
-/** Lists that are written in one slice, and their bytes. */
-const SLICE_LISTS = 512
-const SLICE_BYTES = 256 * 1024
+/** Words that are looked up and numbered in one batch: more would hold up a search that waits for the thread. */
+export const BATCH_WORDS = 128
+/** Lists that are written in one batch, and their bytes. */
+const BATCH_LISTS = 512
+const BATCH_BYTES = 256 * 1024
 
-export const isSlice = ({ lists, bytes }: RowWriter) => lists >= SLICE_LISTS || bytes >= SLICE_BYTES
+export const isBatchFull = ({ lists, bytes }: RowWriter) => lists >= BATCH_LISTS || bytes >= BATCH_BYTES
 
 /**
- * Writes a delta as a segment. Every `yield` ends a slice, and a slice is one transaction. The segment is there when its
+ * Writes a memtable as a segment. Every `yield` ends a batch, and a batch is one transaction. The segment is there when its
  * row is, and with it the journal's number moves; before that, all that is written is nobody's.
  */
-export async function* flush(shelf: Shelf, delta: Delta): AsyncGenerator<void, void> {
-  const order = liveByRef(delta.docs)
-  const number = shelf.reserveNumber()
+export async function* flush(state: IndexState, memtable: Memtable): AsyncGenerator<void, void> {
+  const order = liveByRef(memtable.docs)
+  const number = state.reserveNumber()
   try {
-    const { counts, words, terms } = order.length > 0 ? yield* writeLists(shelf, delta, order, number) : NOTHING
+    const { counts, words, terms } = order.length > 0 ? yield* writePostings(state, memtable, order, number) : NOTHING
     const docs = new Docs(order.length)
     for (const [at, doc] of order.entries()) {
-      docs.pushFrom(delta.docs, doc)
-      docs.markLike(at, delta.docs, doc)
+      docs.pushFrom(memtable.docs, doc)
+      docs.copyTombstones(at, memtable.docs, doc)
     }
-    const segment = new Segment(number, docs, shelf.nextTerm)
-    await shelf.commit(order.length > 0 ? [segment] : [], { meta: { position: String(delta.position) } })
-    shelf.deltas = shelf.deltas.filter((other) => other !== delta)
-    if (order.length > 0) shelf.replaceSegments([], [segment])
+    const segment = new Segment(number, docs, state.nextTerm)
+    await state.commit(order.length > 0 ? [segment] : [], { meta: { position: String(memtable.position) } })
+    state.memtables = state.memtables.filter((other) => other !== memtable)
+    if (order.length > 0) state.replaceSegments([], [segment])
     for (const { bytes } of counts)
       eachCount(bytes, (term, count) => {
-        shelf.counts.add(term, count)
+        state.counts.add(term, count)
         segment.learnTerm(term, count)
       })
     words.forEach((word, at) => {
-      shelf.common.add(word, terms[at]!)
+      state.common.add(word, terms[at]!)
     })
   } catch (error) {
-    shelf.toDrop.push(number)
+    state.toDrop.push(number)
     throw error
   } finally {
-    shelf.release(number)
+    state.release(number)
   }
 }
 
@@ -56,19 +56,19 @@ function liveByRef(docs: Docs): number[] {
 
 interface Written {
   /** Rows of counts. */
-  counts: ListRow[]
+  counts: PostingRow[]
   words: string[]
   terms: number[]
 }
 const NOTHING: Written = { counts: [], words: [], terms: [] }
 
-async function* writeLists(
-  shelf: Shelf,
-  delta: Delta,
+async function* writePostings(
+  state: IndexState,
+  memtable: Memtable,
   order: number[],
   segment: number,
 ): AsyncGenerator<void, Written> {
-  const newDoc = new Int32Array(delta.docs.size).fill(-1)
+  const newDoc = new Int32Array(memtable.docs.size).fill(-1)
   order.forEach((doc, at) => {
     newDoc[doc] = at
   })
@@ -76,18 +76,18 @@ async function* writeLists(
   const terms: number[] = []
   const lists: number[][] = []
   // Never all at once: there may be a hundred thousand of them.
-  for (const entries = delta.words.entries(); ; ) {
-    const some = entries.take(SLICE_WORDS).toArray()
+  for (const entries = memtable.words.entries(); ; ) {
+    const some = entries.take(BATCH_WORDS).toArray()
     if (some.length === 0) break
     const live = some.filter(([, postings]) => postings.some((posting) => newDoc[posting >> 8]! >= 0))
     const own = live.map(([word]) => word)
     words.push(...own)
-    terms.push(...(await numberWords(shelf, own)))
+    terms.push(...(await numberWords(state, own)))
     lists.push(...live.map(([, postings]) => postings))
     yield
   }
   const writer = new RowWriter(order.length)
-  const write = () => shelf.tables.write({ lists: writer.take().map((row) => ({ segment, ...row })) })
+  const write = () => state.tables.write({ postings: writer.take().map((row) => ({ segment, ...row })) })
   const live = new Uint32Array(order.length)
   for (const at of byNumber(terms)) {
     let count = 0
@@ -96,7 +96,7 @@ async function* writeLists(
       if (doc >= 0) live[count++] = (doc << 8) | (posting & 255)
     }
     writer.add(terms[at]!, ascending(live, count))
-    if (!isSlice(writer)) continue
+    if (!isBatchFull(writer)) continue
     await write()
     yield
   }
@@ -114,17 +114,17 @@ function byNumber(terms: number[]): Uint32Array {
 }
 
 /** New words get the next numbers, and are in the dictionary before a list names them. */
-async function numberWords(shelf: Shelf, words: string[]): Promise<number[]> {
-  const terms = await shelf.termsOf(words)
+async function numberWords(state: IndexState, words: string[]): Promise<number[]> {
+  const terms = await state.termsOf(words)
   const added: Term[] = []
   words.forEach((word, at) => {
     if (terms[at] !== 0) return
-    const term = shelf.nextTerm++
+    const term = state.nextTerm++
     terms[at] = term
     added.push({ word, term })
   })
-  if (added.length > 0) await shelf.tables.write({ terms: added, meta: { terms: String(shelf.nextTerm - 1) } })
-  for (const { word, term } of added) shelf.words.set(word, term)
+  if (added.length > 0) await state.tables.write({ terms: added, meta: { terms: String(state.nextTerm - 1) } })
+  for (const { word, term } of added) state.words.set(word, term)
   return terms
 }
 

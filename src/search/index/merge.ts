@@ -1,11 +1,11 @@
 import type { IndexTables } from "../../domain/index-tables.ts"
 import { eachCount, FIRST_COUNTS_ROW } from "./counts.ts"
 import { Docs } from "./docs.ts"
-import { ascending, isSlice } from "./flush.ts"
-import { decodeList, someDoc } from "./list.ts"
-import { isPackRow, type ListRow, PackReader, RowWriter, termOf } from "./pack.ts"
+import { ascending, isBatchFull } from "./flush.ts"
+import type { IndexState } from "./index-state.ts"
+import { decodePostings, someDoc } from "./posting-list.ts"
+import { isPageRow, PostingPageReader, type PostingRow, RowWriter, termOf } from "./posting-page.ts"
 import { MAX_SEGMENT_DOCS, Segment } from "./segment.ts"
-import type { Shelf } from "./shelf.ts"
 
 /** How many segments of which size become one. */
 const LEVELS = [
@@ -18,7 +18,7 @@ const LEVELS = [
 /** Rows that are read at once from each segment of a merge, and roughly how many bytes. */
 const READ_ROWS = 64
 const READ_BYTES = 512 * 1024
-/** Rows that are deleted in one slice. */
+/** Rows that are deleted in one batch. */
 const DROPPED_ROWS = 256
 
 /** What should become one segment: as many of one size as make the next, or one that is mostly removed. */
@@ -41,34 +41,34 @@ export function plannedMerge(segments: readonly Segment[]): Segment[] | undefine
   return undefined
 }
 
-/** Writes one segment of the documents that are left of some. In slices, like a flush; the same rule says when it is there. */
-export async function* merge(shelf: Shelf, planned: readonly Segment[]): AsyncGenerator<void, void> {
+/** Writes one segment of the documents that are left of some. In batches, like a flush; the same rule says when it is there. */
+export async function* merge(state: IndexState, planned: readonly Segment[]): AsyncGenerator<void, void> {
   // What was written together has refs near each other: one source after the other, lists need not be sorted.
   const sources = planned.toSorted((a, b) => a.docs.ref[0]! - b.docs.ref[0]!)
-  const number = shelf.reserveNumber()
+  const number = state.reserveNumber()
   try {
     const places = liveByRef(sources)
     yield
-    const { lost, counts } = yield* mergeLists(shelf, sources, places, number)
+    const { lost, counts } = yield* mergePostings(state, sources, places, number)
     const docs = new Docs(places.length)
     for (const place of places) docs.pushFrom(sources[sourceOf(place)]!.docs, docOf(place))
     yield
     // Last of all, because documents may be removed or hidden as long as this is not the segment that they are in.
     places.forEach((place, doc) => {
-      docs.markLike(doc, sources[sourceOf(place)]!.docs, docOf(place))
+      docs.copyTombstones(doc, sources[sourceOf(place)]!.docs, docOf(place))
     })
-    const merged = places.length > 0 ? [new Segment(number, docs, shelf.nextTerm)] : []
+    const merged = places.length > 0 ? [new Segment(number, docs, state.nextTerm)] : []
     for (const segment of merged)
       for (const { bytes } of counts) eachCount(bytes, (term, count) => segment.learnTerm(term, count))
-    await shelf.commit(merged, { retired: sources.map((source) => source.number) }, sources)
-    shelf.toDrop.push(...sources.map((source) => source.number))
-    shelf.replaceSegments(sources, merged)
-    for (const { term, docs } of lost) shelf.counts.add(term, -docs)
+    await state.commit(merged, { retired: sources.map((source) => source.number) }, sources)
+    state.toDrop.push(...sources.map((source) => source.number))
+    state.replaceSegments(sources, merged)
+    for (const { term, docs } of lost) state.counts.add(term, -docs)
   } catch (error) {
-    shelf.toDrop.push(number)
+    state.toDrop.push(number)
     throw error
   } finally {
-    shelf.release(number)
+    state.release(number)
   }
 }
 
@@ -77,7 +77,7 @@ export async function* drop(tables: IndexTables, segment: number): AsyncGenerato
   for (;;) {
     const rows = await tables.rowsAfter(segment, 0, DROPPED_ROWS)
     if (rows.length === 0) return
-    await tables.write({ droppedLists: { segment, row: rows.at(-1)! } })
+    await tables.write({ droppedPostings: { segment, row: rows.at(-1)! } })
     yield
   }
 }
@@ -100,21 +100,21 @@ function liveByRef(sources: readonly Segment[]): Uint32Array {
 }
 
 /** Gives the rows of counts, and of each word that removed documents had how many they were. */
-async function* mergeLists(
-  shelf: Shelf,
+async function* mergePostings(
+  state: IndexState,
   sources: readonly Segment[],
   places: Uint32Array,
   segment: number,
-): AsyncGenerator<void, { lost: { term: number; docs: number }[]; counts: ListRow[] }> {
+): AsyncGenerator<void, { lost: { term: number; docs: number }[]; counts: PostingRow[] }> {
   const newDocs = sources.map(({ docs }) => new Int32Array(docs.size).fill(-1))
   places.forEach((place, doc) => {
     newDocs[sourceOf(place)]![docOf(place)] = doc
   })
-  const cursors = sources.map((source, at) => new Cursor(shelf.tables, source, newDocs[at]!))
+  const cursors = sources.map((source, at) => new Cursor(state.tables, source, newDocs[at]!))
   const postings = new Uint32Array(places.length)
   const writer = new RowWriter(places.length)
   const lost: { term: number; docs: number }[] = []
-  const write = () => shelf.tables.write({ lists: writer.take().map((row) => ({ segment, ...row })) })
+  const write = () => state.tables.write({ postings: writer.take().map((row) => ({ segment, ...row })) })
   for (;;) {
     let term = Number.POSITIVE_INFINITY
     for (const cursor of cursors) {
@@ -131,7 +131,7 @@ async function* mergeLists(
     }
     if (count > 0) writer.add(term, ascending(postings, count))
     if (count < before) lost.push({ term, docs: before - count })
-    if (!isSlice(writer)) continue
+    if (!isBatchFull(writer)) continue
     await write()
     yield
   }
@@ -152,8 +152,8 @@ class Cursor {
   readonly #tables: IndexTables
   readonly #source: Segment
   readonly #newDocs: Int32Array
-  readonly #pack = new PackReader()
-  #rows: ListRow[] = []
+  readonly #page = new PostingPageReader()
+  #rows: PostingRow[] = []
   #at = 0
   #last = 0
   #readRows = READ_ROWS
@@ -169,12 +169,12 @@ class Cursor {
     for (;;) {
       if (this.#at === this.#rows.length && !this.#isAtEnd) await this.#read()
       const next = this.#rows[this.#at]
-      const isNextPack = next !== undefined && isPackRow(next.row)
-      const own = next && !isNextPack ? termOf(next.row) : Number.POSITIVE_INFINITY
-      this.term = Math.min(this.#pack.term, own)
-      this.isEmpty = this.term === Number.POSITIVE_INFINITY && isNextPack
+      const isNextPage = next !== undefined && isPageRow(next.row)
+      const own = next && !isNextPage ? termOf(next.row) : Number.POSITIVE_INFINITY
+      this.term = Math.min(this.#page.term, own)
+      this.isEmpty = this.term === Number.POSITIVE_INFINITY && isNextPage
       if (!this.isEmpty) return
-      this.#pack.open(next!.bytes, next!.row)
+      this.#page.open(next!.bytes, next!.row)
       this.#at++
     }
   }
@@ -187,13 +187,13 @@ class Cursor {
       if (newDoc >= 0) postings[total++] = (newDoc << 8) | impact
       return false
     }
-    if (this.#pack.term === this.term) {
-      const { count, docs, impacts } = this.#pack
+    if (this.#page.term === this.term) {
+      const { count, docs, impacts } = this.#page
       for (let at = 0; at < count; at++) add(docs[at]!, impacts[at]!)
       this.taken = count
-      this.#pack.next()
+      this.#page.next()
     } else {
-      const list = decodeList(this.#rows[this.#at++]!.bytes, this.#source.docs.size)
+      const list = decodePostings(this.#rows[this.#at++]!.bytes, this.#source.docs.size)
       someDoc(list, add)
       this.taken = list.count
     }
@@ -202,7 +202,7 @@ class Cursor {
   }
 
   async #read(): Promise<void> {
-    const rows = await this.#tables.listsAfter(this.#source.number, this.#last, this.#readRows)
+    const rows = await this.#tables.postingsAfter(this.#source.number, this.#last, this.#readRows)
     this.#rows = rows.filter(({ row }) => row < FIRST_COUNTS_ROW)
     this.#at = 0
     this.#isAtEnd = this.#rows.length === 0

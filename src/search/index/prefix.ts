@@ -1,5 +1,5 @@
 import { COMMON_DOCS } from "./common.ts"
-import type { Shelf } from "./shelf.ts"
+import type { IndexState } from "./index-state.ts"
 
 /** How many words a prefix stands for. */
 const PREFIX_WORDS = 32
@@ -7,23 +7,23 @@ const PREFIX_WORDS = 32
 const PLACE = 2 ** 22
 
 /** Of the words that begin so, those in most documents; of equal ones those whose bytes come first. */
-export async function withPrefix(shelf: Shelf, prefix: string): Promise<string[]> {
+export async function withPrefix(state: IndexState, prefix: string): Promise<string[]> {
   if (prefix === "" || !prefix.isWellFormed() || prefix.includes("\0")) return []
   for (;;) {
-    const { deltas } = shelf
-    const fresh = freshCounts(shelf, prefix)
+    const { memtables } = state
+    const fresh = freshCounts(state, prefix)
     const words = [...fresh.keys()]
-    const terms = await shelf.termsOf(words)
-    if (deltas !== shelf.deltas) continue
-    const common = amongCommon(shelf, prefix, fresh, terms)
+    const terms = await state.termsOf(words)
+    if (memtables !== state.memtables) continue
+    const common = amongCommon(state, prefix, fresh, terms)
     if (common) return common
-    const all = await shelf.tables.termsWithPrefix(prefix)
-    if (deltas !== shelf.deltas) continue
+    const all = await state.tables.termsWithPrefix(prefix)
+    if (memtables !== state.memtables) continue
     const more = new Map(terms.map((term, at) => [term, fresh.get(words[at]!)!]))
-    const totalOf = (term: number) => shelf.counts.of(term) + (more.get(term) ?? 0)
+    const totalOf = (term: number) => state.counts.of(term) + (more.get(term) ?? 0)
     const best = mostFrequent(all, totalOf)
     const totals = new Map(best.map((term) => [term, totalOf(term)]))
-    const written = best.length === 0 ? [] : await shelf.tables.wordsWithPrefix(prefix, best)
+    const written = best.length === 0 ? [] : await state.tables.wordsWithPrefix(prefix, best)
     const unwritten = words.filter((_, at) => terms[at] === 0)
     return firstOf([
       ...written.map(({ word, term }) => ({ word, docs: totals.get(term)! })),
@@ -34,16 +34,16 @@ export async function withPrefix(shelf: Shelf, prefix: string): Promise<string[]
 
 /** Undefined where they may not be all: with enough that are common, no other word is in as many documents. */
 function amongCommon(
-  shelf: Shelf,
+  state: IndexState,
   prefix: string,
   fresh: ReadonlyMap<string, number>,
   freshTerms: readonly number[],
 ): string[] | undefined {
-  const common = shelf.common.withPrefix(prefix)
+  const common = state.common.withPrefix(prefix)
   if (!common) return undefined
-  const totals = new Map(common.map(({ word, term }) => [word, shelf.counts.of(term)]))
+  const totals = new Map(common.map(({ word, term }) => [word, state.counts.of(term)]))
   let at = 0
-  for (const [word, docs] of fresh) totals.set(word, shelf.counts.of(freshTerms[at++]!) + docs)
+  for (const [word, docs] of fresh) totals.set(word, state.counts.of(freshTerms[at++]!) + docs)
   const enough = Array.from(totals, ([word, docs]) => ({ word, docs })).filter(({ docs }) => docs >= COMMON_DOCS)
   return enough.length < PREFIX_WORDS ? undefined : firstOf(enough)
 }
@@ -56,9 +56,9 @@ function firstOf(words: { word: string; docs: number }[]): string[] {
 }
 
 /** Of words that are in memory only, or are also there. */
-function freshCounts({ deltas }: Shelf, prefix: string): Map<string, number> {
+function freshCounts({ memtables }: IndexState, prefix: string): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const { words, docs } of deltas)
+  for (const { words, docs } of memtables)
     for (const [word, postings] of words) {
       if (!word.startsWith(prefix)) continue
       const live = postings.filter((posting) => !docs.isRemoved(posting >> 8)).length

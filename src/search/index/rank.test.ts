@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { makeRandom } from "../../../bench/corpus/random.ts"
 import { Docs } from "./docs.ts"
-import { decodeList, encodeList, impactIn, type List } from "./list.ts"
+import { decodePostings, encodePostings, impactIn, type PostingList } from "./posting-list.ts"
 import { rank } from "./rank.ts"
 
 /** So many documents, and of words so many that have them, that each of the three forms of a list is there. */
@@ -17,12 +17,12 @@ const lists = COUNTS.map((count) => {
   for (let doc = 0; doc < SIZE; doc++)
     // Few impacts, so that many documents have the same score.
     if (random.chance(count / SIZE)) postings.push((doc * 256 + (1 + random.below(3)) * 60) >>> 0)
-  return decodeList(encodeList(Uint32Array.from(postings), SIZE), SIZE)
+  return decodePostings(encodePostings(Uint32Array.from(postings), SIZE), SIZE)
 })
 
 describe("documents that have all required words, and the best of them,", () => {
   test("are of lists of every form", () => {
-    const formOf = ({ docs, places }: List) => (docs ? "few" : places ? "many" : "most")
+    const formOf = ({ docs, places }: PostingList) => (docs ? "few" : places ? "many" : "most")
     expect(new Set(lists.map(formOf))).toEqual(new Set(["few", "many", "most"]))
     expect(Math.min(...lists.map(({ count }) => count)), "more than are looked at one by one").toBeGreaterThan(2_048)
   })
@@ -54,7 +54,7 @@ describe("documents that have all required words, and the best of them,", () => 
 
 function best(
   required: readonly number[],
-  terms: readonly { weight: number; lists: readonly List[] }[],
+  terms: readonly { weight: number; lists: readonly PostingList[] }[],
   accept: (doc: number) => boolean,
 ): [doc: number, score: number][] {
   const all: [number, number][] = []

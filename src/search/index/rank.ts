@@ -1,14 +1,14 @@
 import { Blocks } from "./blocks.ts"
 import type { Docs } from "./docs.ts"
-import { impactIn, type List, lookUpSteps, someDoc } from "./list.ts"
+import { impactIn, lookUpSteps, type PostingList, someDoc } from "./posting-list.ts"
 import { type ScoredDoc, Top } from "./top.ts"
 
-export interface RankWish {
+export interface RankRequest {
   views: readonly { docs: Docs }[]
   /** With a list, or none, for each view. Whole weights: sums are exact, so their order does not matter. */
-  terms: readonly { weight: number; lists: readonly (List | undefined)[] }[]
+  terms: readonly { weight: number; lists: readonly (PostingList | undefined)[] }[]
   /** Lists of words that must occur, again by view. */
-  required: readonly (readonly (List | undefined)[])[]
+  required: readonly (readonly (PostingList | undefined)[])[]
   accepts(view: number): Accept | undefined
   /** The only documents of the view that can be accepted, where they are known to be few. */
   only(view: number): ArrayLike<number> | undefined
@@ -17,41 +17,41 @@ export interface RankWish {
 
 export type Accept = (doc: number) => boolean
 
-export interface WeightedList {
-  list: List
+export interface WeightedPostings {
+  list: PostingList
   weight: number
   /** The most that this list and all before it can add. */
   sum: number
 }
 
 /** Of so many documents that could have all required words, each is looked at; of more, blocks are passed over. */
-const FEW_TOGETHER = 2_048
+const CONJUNCTION_DOCS = 2_048
 
 /** Exact: nothing that could win, be it by a tie, is left out. */
-export function rank(wish: RankWish): ScoredDoc[] {
-  const { views } = wish
+export function rank(request: RankRequest): ScoredDoc[] {
+  const { views } = request
   const top = new Top(
-    wish.limit,
+    request.limit,
     views.map((view) => view.docs),
   )
   const blocks = new Blocks()
   for (const [view, { docs }] of views.entries()) {
-    const accept = wish.accepts(view)
-    const parts = accept ? partsOf(wish, view) : []
+    const accept = request.accepts(view)
+    const parts = accept ? partsOf(request, view) : []
     if (!accept || parts.length === 0) continue
-    const required = wish.required.flatMap((lists) => lists[view] ?? []).sort((a, b) => a.count - b.count)
-    if (required.length < wish.required.length) continue
-    const only = wish.only(view)
-    if (required.length > 0 && required[0]!.count <= FEW_TOGETHER) together(top, view, parts, required, accept)
-    else if (only && isCheaper(only.length, parts)) oneByOne(top, view, parts, only, havingAll(required, accept))
+    const required = request.required.flatMap((lists) => lists[view] ?? []).sort((a, b) => a.count - b.count)
+    if (required.length < request.required.length) continue
+    const only = request.only(view)
+    if (required.length > 0 && required[0]!.count <= CONJUNCTION_DOCS) conjunction(top, view, parts, required, accept)
+    else if (only && isCheaper(only.length, parts)) probe(top, view, parts, only, requireAll(required, accept))
     else blocks.add(view, docs.size, parts, accept, required)
   }
   blocks.search(top)
   return top.found()
 }
 
-function partsOf({ terms }: RankWish, view: number): WeightedList[] {
-  const parts: WeightedList[] = []
+function partsOf({ terms }: RankRequest, view: number): WeightedPostings[] {
+  const parts: WeightedPostings[] = []
   for (const { weight, lists } of terms) {
     const list = lists[view]
     if (list) parts.push({ list, weight, sum: 0 })
@@ -66,7 +66,7 @@ function partsOf({ terms }: RankWish, view: number): WeightedList[] {
 }
 
 /** The exact score, or -1 as soon as it is certain to stay below the floor. */
-function scoreIn(parts: WeightedList[], doc: number, floor: number): number {
+function scoreIn(parts: WeightedPostings[], doc: number, floor: number): number {
   let score = 0
   for (let at = parts.length - 1; at >= 0; at--) {
     const part = parts[at]!
@@ -76,7 +76,7 @@ function scoreIn(parts: WeightedList[], doc: number, floor: number): number {
   return score
 }
 
-function isCheaper(docs: number, parts: WeightedList[]): boolean {
+function isCheaper(docs: number, parts: WeightedPostings[]): boolean {
   let byLookUp = 0
   let byList = 0
   for (const { list } of parts) {
@@ -86,7 +86,7 @@ function isCheaper(docs: number, parts: WeightedList[]): boolean {
   return byLookUp < byList
 }
 
-function oneByOne(top: Top, view: number, parts: WeightedList[], docs: ArrayLike<number>, accept: Accept): void {
+function probe(top: Top, view: number, parts: WeightedPostings[], docs: ArrayLike<number>, accept: Accept): void {
   for (let at = 0; at < docs.length; at++) {
     const doc = docs[at]!
     const score = scoreIn(parts, doc, top.floor)
@@ -95,7 +95,13 @@ function oneByOne(top: Top, view: number, parts: WeightedList[], docs: ArrayLike
 }
 
 /** Those of the first list, which is the shortest, that have the others too. */
-function together(top: Top, view: number, parts: WeightedList[], [rarest, ...others]: List[], accept: Accept): void {
+function conjunction(
+  top: Top,
+  view: number,
+  parts: WeightedPostings[],
+  [rarest, ...others]: PostingList[],
+  accept: Accept,
+): void {
   someDoc(rarest!, (doc) => {
     for (const list of others) if (impactIn(list, doc) === 0) return false
     const score = scoreIn(parts, doc, top.floor)
@@ -104,7 +110,7 @@ function together(top: Top, view: number, parts: WeightedList[], [rarest, ...oth
   })
 }
 
-function havingAll(required: readonly List[], accept: Accept): Accept {
+function requireAll(required: readonly PostingList[], accept: Accept): Accept {
   if (required.length === 0) return accept
   return (doc) => {
     for (const list of required) if (impactIn(list, doc) === 0) return false

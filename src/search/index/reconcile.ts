@@ -13,7 +13,7 @@ export async function reconcile(store: Store, engine: Engine, vectors: Vectors |
   }
   if (gone.length === 0) return
   // Also those of which something is left: their vectors are made anew.
-  const exchanges = new Set(gone.filter((ref) => !isThought(ref)).map((ref) => engine.look(ref)!.exchange))
+  const exchanges = new Set(gone.filter((ref) => !isThought(ref)).map((ref) => engine.info(ref)!.exchange))
   await vectors?.remove([...exchanges])
   await vectors?.purge()
   await engine.remove(gone)

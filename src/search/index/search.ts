@@ -1,12 +1,12 @@
 import type { DocKind } from "../words/document.ts"
+import { type DocInfo, infoAt } from "./doc-info.ts"
 import { DOC_KINDS, type Docs, isSet } from "./docs.ts"
 import { FULL_SCORE, idfOf } from "./impact.ts"
-import { impactIn, type List } from "./list.ts"
-import { type DocLook, lookAt } from "./look.ts"
+import type { IndexState, View } from "./index-state.ts"
+import { impactIn, type PostingList } from "./posting-list.ts"
 import { withPrefix } from "./prefix.ts"
 import { type Accept, rank } from "./rank.ts"
 import { Segment } from "./segment.ts"
-import type { Shelf, View } from "./shelf.ts"
 
 export interface EngineQuery {
   words: readonly { word: string; weight: number; isPrefix?: boolean }[]
@@ -29,7 +29,7 @@ export interface EngineFilter {
   hidden?: boolean
 }
 
-export interface EngineHit extends DocLook {
+export interface EngineHit extends DocInfo {
   score: number
 }
 
@@ -38,14 +38,14 @@ const FEW_SESSIONS = 50
 /** The sum of all whole weights; times the largest impact it is still a 31-bit number. */
 const WEIGHTS_TOTAL = 2 ** 23
 
-export async function search(shelf: Shelf, query: EngineQuery): Promise<EngineHit[]> {
+export async function search(state: IndexState, query: EngineQuery): Promise<EngineHit[]> {
   if (query.limit < 1) return []
-  const weights = await expanded(shelf, query)
+  const weights = await expanded(state, query)
   const scored = [...weights.keys()]
   const required = [...new Set(query.all?.flat())]
   const excluded = [...new Set(query.none)]
   if (scored.length === 0) return []
-  const { views, lists } = await shelf.load([...scored, ...required, ...excluded])
+  const { views, lists } = await state.load([...scored, ...required, ...excluded])
   const documents = views.reduce((sum, view) => sum + view.docs.size, 0)
   const worths = scored.map((word, at) => {
     const having = lists[at]!.reduce((sum, list) => sum + (list?.count ?? 0), 0)
@@ -56,18 +56,18 @@ export async function search(shelf: Shelf, query: EngineQuery): Promise<EngineHi
     .map((worth, at) => ({ weight: Math.max(1, Math.floor(worth * unit)), lists: lists[at]!, worth }))
     .filter(({ worth }) => worth > 0)
   if (terms.length === 0) return []
-  const filter = compile(shelf, query.filter ?? {})
+  const filter = compile(state, query.filter ?? {})
   const forbidden = lists.slice(scored.length + required.length)
   const found = rank({
     views,
     terms,
     required: lists.slice(scored.length, scored.length + required.length),
-    accepts: (view) => filter.accepts(views[view]!.docs, listsOf(forbidden, view)),
+    accepts: (view) => filter.accepts(views[view]!.docs, listsIn(forbidden, view)),
     only: (view) => filter.only(views[view]!),
     limit: query.limit,
   })
   return found.map(({ view, doc, score }) => {
-    return { ...lookAt(shelf, views[view]!, doc), score: ((score / unit) * FULL_SCORE) / 255 }
+    return { ...infoAt(state, views[view]!, doc), score: ((score / unit) * FULL_SCORE) / 255 }
   })
 }
 
@@ -75,13 +75,13 @@ export async function search(shelf: Shelf, query: EngineQuery): Promise<EngineHi
 const MOST_REFUSED = 2_000
 
 /** Which documents fit: at first each is looked up. */
-export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => boolean {
-  const filter = compile(shelf, wish)
+export function fitting(state: IndexState, wish: EngineFilter): (ref: number) => boolean {
+  const filter = compile(state, wish)
   const accepts = new Map<View, Accept | undefined>()
   let refused = filter.isFew ? MOST_REFUSED : 0
   let bits: Uint8Array | undefined
   const looked = (ref: number) => {
-    const at = shelf.find(ref)
+    const at = state.find(ref)
     if (!at) return false
     if (!accepts.has(at.view)) accepts.set(at.view, filter.accepts(at.view.docs, []))
     return accepts.get(at.view)?.(at.doc) ?? false
@@ -92,14 +92,14 @@ export function fitting(shelf: Shelf, wish: EngineFilter): (ref: number) => bool
       if (!fits) refused++
       return fits
     }
-    bits ??= allFitting(shelf, filter)
+    bits ??= allFitting(state, filter)
     return ((bits[ref >>> 3] ?? 0) & (1 << (ref & 7))) !== 0
   }
 }
 
 /** A bit for each ref. */
-function allFitting(shelf: Shelf, filter: Filter): Uint8Array {
-  const views = [...shelf.segments, ...shelf.deltas]
+function allFitting(state: IndexState, filter: Filter): Uint8Array {
+  const views = [...state.segments, ...state.memtables]
   const most = views.reduce((found, view) => Math.max(found, lastRef(view)), 0)
   const bits = new Uint8Array((most >>> 3) + 1)
   for (const view of views) {
@@ -121,17 +121,20 @@ function lastRef(view: View): number {
   return view instanceof Segment ? (ref[size - 1] ?? 0) : ref.subarray(0, size).reduce((a, b) => Math.max(a, b), 0)
 }
 
-const listsOf = (lists: readonly (readonly (List | undefined)[])[], view: number) =>
+const listsIn = (lists: readonly (readonly (PostingList | undefined)[])[], view: number) =>
   lists.map((found) => found[view]).filter((list) => list !== undefined)
 
 /** Each word once, with the weights of all its places in the query. */
-export async function expanded(shelf: Shelf, query: Pick<EngineQuery, "words" | "all">): Promise<Map<string, number>> {
+export async function expanded(
+  state: IndexState,
+  query: Pick<EngineQuery, "words" | "all">,
+): Promise<Map<string, number>> {
   const weights = new Map<string, number>()
   const add = (word: string, weight: number) => weights.set(word, (weights.get(word) ?? 0) + weight)
   for (const { word, weight, isPrefix } of query.words) {
     if (!(weight > 0)) continue
     if (!isPrefix) add(word, weight)
-    else for (const longer of await withPrefix(shelf, word)) add(longer, weight)
+    else for (const longer of await withPrefix(state, word)) add(longer, weight)
   }
   for (const word of new Set(query.all?.flat())) if (!weights.has(word)) add(word, 1)
   return weights
@@ -141,13 +144,13 @@ interface Filter {
   /** So few sessions are wanted that `only` names their documents. */
   isFew: boolean
   /** undefined: nothing of it is wanted. */
-  accepts(docs: Docs, none: List[]): Accept | undefined
+  accepts(docs: Docs, none: PostingList[]): Accept | undefined
   only(view: { docs: Docs }): number[] | undefined
 }
 
-function compile(shelf: Shelf, { sessionIds, kinds, sinceMs, untilMs, hidden }: EngineFilter): Filter {
-  const sessions = sessionIds && [...sessionIds].map((id) => shelf.sessions.numberOf(id)).filter((n) => n !== undefined)
-  const isWanted = sessions && new Uint8Array(shelf.sessions.end)
+function compile(state: IndexState, { sessionIds, kinds, sinceMs, untilMs, hidden }: EngineFilter): Filter {
+  const sessions = sessionIds && [...sessionIds].map((id) => state.sessions.numberOf(id)).filter((n) => n !== undefined)
+  const isWanted = sessions && new Uint8Array(state.sessions.end)
   for (const number of sessions ?? []) isWanted![number] = 1
   const isKind = kinds && Uint8Array.from(DOC_KINDS, (kind) => (kinds.has(kind) ? 1 : 0))
   const from = sinceMs ?? Number.NEGATIVE_INFINITY

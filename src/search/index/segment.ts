@@ -1,20 +1,20 @@
 import { type Docs, isSet } from "./docs.ts"
-import { placeIn } from "./list.ts"
-import { isPacked, rowFor } from "./pack.ts"
+import { placeIn } from "./posting-list.ts"
+import { isPaged, rowFor } from "./posting-page.ts"
 
 /** The fewer segments, the fewer rows a search has to read; but forgetting rewrites those that have what is forgotten. */
 export const MAX_SEGMENT_DOCS = 2 ** 18
 
-/** Documents that are written, in the order of their refs. It never changes but for its marks. */
+/** Documents that are written, in the order of their refs. It never changes but for its tombstones. */
 export class Segment {
   readonly number: number
   readonly docs: Docs
   /** Marks that are in memory only. */
-  isDirty = false
+  hasNewTombstones = false
   /** A bit for each word: a search need not read what is not there, */
   readonly #terms: Uint8Array
   /** nor look for a row of its own where the word has none. */
-  readonly #packed: Uint8Array
+  readonly #paged: Uint8Array
   #sessions: BySession | undefined
 
   /** Of words with lower numbers than `endTerm`. */
@@ -22,7 +22,7 @@ export class Segment {
     this.number = number
     this.docs = docs
     this.#terms = new Uint8Array((endTerm >> 3) + 1)
-    this.#packed = new Uint8Array(this.#terms.length)
+    this.#paged = new Uint8Array(this.#terms.length)
   }
 
   hasTerm(term: number): boolean {
@@ -31,12 +31,12 @@ export class Segment {
 
   learnTerm(term: number, count: number): void {
     this.#terms[term >> 3]! |= 1 << (term & 7)
-    if (isPacked(count)) this.#packed[term >> 3]! |= 1 << (term & 7)
+    if (isPaged(count)) this.#paged[term >> 3]! |= 1 << (term & 7)
   }
 
   /** The row in which its list is. */
   rowOf(term: number): number {
-    return rowFor(term, isSet(this.#packed, term))
+    return rowFor(term, isSet(this.#paged, term))
   }
 
   get live(): number {

@@ -1,6 +1,6 @@
 import { countOf, idfOf } from "./impact.ts"
-import { impactIn } from "./list.ts"
-import type { Shelf, View } from "./shelf.ts"
+import type { IndexState, View } from "./index-state.ts"
+import { impactIn } from "./posting-list.ts"
 
 /** Documents that are looked at as one text: those of an exchange, or one by itself. */
 export interface Wholes {
@@ -20,18 +20,18 @@ export interface DocPlace {
 }
 
 export async function wholesOf(
-  shelf: Shelf,
+  state: IndexState,
   of: readonly { sessionId: string; exchange: number; ref: number; isAlone: boolean }[],
   words: readonly string[],
 ): Promise<Wholes> {
-  const { views, lists } = await shelf.load(words)
+  const { views, lists } = await state.load(words)
   const documents = views.reduce((sum, view) => sum + view.docs.size, 0)
   const inverse = lists.map((found) => {
     const having = found.reduce((sum, list) => sum + (list?.count ?? 0), 0)
     return having === 0 ? 0 : idfOf(documents, having)
   })
   const wholes = of.map(({ sessionId, exchange, ref, isAlone }) => {
-    const places = isAlone ? placeOf(views, ref) : placesOf(shelf, views, sessionId, exchange)
+    const places = isAlone ? placeOf(views, ref) : placesOf(state, views, sessionId, exchange)
     const counts = new Float64Array(words.length)
     let length = 0
     for (const { view, doc } of places) {
@@ -54,8 +54,8 @@ function placeOf(views: readonly View[], ref: number): DocPlace[] {
 }
 
 /** By ref, so that sums of fractions are the same however the documents are spread over segments. */
-export function placesOf(shelf: Shelf, views: readonly View[], sessionId: string, exchange: number): DocPlace[] {
-  const session = shelf.sessions.numberOf(sessionId)
+export function placesOf(state: IndexState, views: readonly View[], sessionId: string, exchange: number): DocPlace[] {
+  const session = state.sessions.numberOf(sessionId)
   const places: DocPlace[] = []
   if (session === undefined) return places
   let isAscending = true

@@ -1,23 +1,23 @@
 import { IndexUnusable } from "../../domain/index-tables.ts"
 import { makeMutex } from "../../lib/mutex.ts"
-import { Delta } from "./delta.ts"
 import { flush } from "./flush.ts"
+import type { IndexState } from "./index-state.ts"
+import { Memtable } from "./memtable.ts"
 import { drop, merge, plannedMerge } from "./merge.ts"
-import type { Shelf } from "./shelf.ts"
 
-/** A delta of so many documents is written, */
-const DELTA_DOCS = 512
+/** A memtable of so many documents is written, */
+const MEMTABLE_DOCS = 512
 /** but while an earlier one is being written it may grow to so many: what comes fast is written in larger pieces. */
-const MAX_DELTA_DOCS = 4_096
+const MAX_MEMTABLE_DOCS = 4_096
 
 type Job = AsyncGenerator<void, void>
 
-/** Decides what is written, merged and dropped next, and does it slice by slice. */
+/** Decides what is written, merged and dropped next, and does it batch by batch. */
 export class Work {
   /** The journal number up to which everything was added. */
   position: number
   sizeBytes: number
-  readonly #shelf: Shelf
+  readonly #state: IndexState
   #durable: number
   #writing: Job | undefined
   #tidying: Job | undefined
@@ -25,12 +25,12 @@ export class Work {
   #isUncertain = false
   #isClosed = false
 
-  constructor(shelf: Shelf, position: number, sizeBytes: number) {
-    this.#shelf = shelf
+  constructor(state: IndexState, position: number, sizeBytes: number) {
+    this.#state = state
     this.sizeBytes = sizeBytes
     this.position = position
     this.#durable = position
-    shelf.deltas = [new Delta(position)]
+    state.memtables = [new Memtable(position)]
   }
 
   get durablePosition(): number {
@@ -38,15 +38,15 @@ export class Work {
   }
 
   /** Where the next document goes. */
-  get delta(): Delta {
-    return this.#shelf.deltas.at(-1)!
+  get memtable(): Memtable {
+    return this.#state.memtables.at(-1)!
   }
 
   get isFull(): boolean {
-    return this.delta.docs.size >= MAX_DELTA_DOCS
+    return this.memtable.docs.size >= MAX_MEMTABLE_DOCS
   }
 
-  /** One after the other: what changes the tables or the shelf never meets another change half done. */
+  /** One after the other: what changes the tables or the state never meets another change half done. */
   alone<T>(change: () => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
       // The tables may be another engine's by now.
@@ -60,93 +60,93 @@ export class Work {
     return this.#inTurn(async () => {
       if (this.#isClosed) return
       this.#isClosed = true
-      await this.#shelf.tables.close()
+      await this.#state.tables.close()
     })
   }
 
   reached(position: number): void {
     this.position = Math.max(this.position, position)
-    this.delta.position = this.position
+    this.memtable.position = this.position
     this.#freezeIfDue()
   }
 
   /** Whoever adds faster than can be written waits here. */
   async makeRoom(): Promise<void> {
-    while (this.#shelf.deltas.length > 1) await this.#write()
+    while (this.#state.memtables.length > 1) await this.#write()
     this.#freeze()
   }
 
   async step(idle: boolean): Promise<boolean> {
-    await this.#shelf.tables.check()
+    await this.#state.tables.check()
     if (this.#isUncertain) await this.#reconcile()
-    if (idle && this.#shelf.deltas.length === 1 && this.#hasToSettle()) await this.#settle()
-    if (this.#shelf.deltas.length > 1) await this.#write()
+    if (idle && this.#state.memtables.length === 1 && this.#hasToSettle()) await this.#settle()
+    if (this.#state.memtables.length > 1) await this.#write()
     else await this.#tidy()
-    const hasMore = this.#shelf.deltas.length > 1 || this.#hasToTidy() || (idle && this.#hasToSettle())
+    const hasMore = this.#state.memtables.length > 1 || this.#hasToTidy() || (idle && this.#hasToSettle())
     const isResting = idle && !hasMore
-    const hasToGiveBack = await this.#shelf.tables.checkpoint(isResting)
-    if (isResting) this.sizeBytes = await this.#shelf.tables.sizeBytes()
+    const hasToGiveBack = await this.#state.tables.checkpoint(isResting)
+    if (isResting) this.sizeBytes = await this.#state.tables.sizeBytes()
     return hasMore || hasToGiveBack
   }
 
   /** Everything that was added is written, and nothing is left half done. */
   async finish(): Promise<void> {
-    await this.#shelf.tables.check()
+    await this.#state.tables.check()
     if (this.#isUncertain) await this.#reconcile()
-    if (this.#shelf.deltas.length === 1) this.#freeze()
-    while (this.#shelf.deltas.length > 1) await this.#write()
-    if (this.delta.docs.size > 0) this.#freeze()
-    while (this.#shelf.deltas.length > 1) await this.#write()
+    if (this.#state.memtables.length === 1) this.#freeze()
+    while (this.#state.memtables.length > 1) await this.#write()
+    if (this.memtable.docs.size > 0) this.#freeze()
+    while (this.#state.memtables.length > 1) await this.#write()
     while (this.#tidying) await this.#tidy()
   }
 
   #freezeIfDue(): void {
-    if (this.delta.docs.size >= DELTA_DOCS && this.#shelf.deltas.length === 1) this.#freeze()
+    if (this.memtable.docs.size >= MEMTABLE_DOCS && this.#state.memtables.length === 1) this.#freeze()
   }
 
   #freeze(): void {
-    this.#shelf.deltas = [...this.#shelf.deltas, new Delta(this.position)]
+    this.#state.memtables = [...this.#state.memtables, new Memtable(this.position)]
   }
 
   #hasToSettle(): boolean {
-    return this.delta.docs.size > 0 || this.position > this.#durable
+    return this.memtable.docs.size > 0 || this.position > this.#durable
   }
 
   async #settle(): Promise<void> {
-    if (this.delta.docs.size > 0) return this.#freeze()
-    await this.#shelf.tables.write({ meta: { position: String(this.position) } })
+    if (this.memtable.docs.size > 0) return this.#freeze()
+    await this.#state.tables.write({ meta: { position: String(this.position) } })
     this.#durable = this.position
   }
 
   async #write(): Promise<void> {
-    const [oldest] = this.#shelf.deltas
-    this.#writing ??= flush(this.#shelf, oldest!)
+    const [oldest] = this.#state.memtables
+    this.#writing ??= flush(this.#state, oldest!)
     if (!(await this.#advance(this.#writing))) return
     this.#writing = undefined
     this.#durable = oldest!.position
     this.#freezeIfDue()
-    this.sizeBytes = await this.#shelf.tables.sizeBytes()
+    this.sizeBytes = await this.#state.tables.sizeBytes()
   }
 
   async #tidy(): Promise<void> {
     if (!this.#tidying) {
-      const [number] = this.#shelf.toDrop
-      const planned = plannedMerge(this.#shelf.segments)
+      const [number] = this.#state.toDrop
+      const planned = plannedMerge(this.#state.segments)
       if (number !== undefined) this.#tidying = this.#drop(number)
-      else if (planned) this.#tidying = merge(this.#shelf, planned)
+      else if (planned) this.#tidying = merge(this.#state, planned)
       else return
     }
     if (await this.#advance(this.#tidying)) this.#tidying = undefined
   }
 
   async *#drop(number: number): Job {
-    yield* drop(this.#shelf.tables, number)
-    this.#shelf.toDrop = this.#shelf.toDrop.filter((other) => other !== number)
+    yield* drop(this.#state.tables, number)
+    this.#state.toDrop = this.#state.toDrop.filter((other) => other !== number)
   }
 
   #hasToTidy(): boolean {
     return (
-      this.#tidying !== undefined || this.#shelf.toDrop.length > 0 || plannedMerge(this.#shelf.segments) !== undefined
+      this.#tidying !== undefined || this.#state.toDrop.length > 0 || plannedMerge(this.#state.segments) !== undefined
     )
   }
 
@@ -165,12 +165,12 @@ export class Work {
 
   /** Makes the tables list what is in memory, whether the last transaction was kept or not. */
   async #reconcile(): Promise<void> {
-    const { tables, segments } = this.#shelf
-    this.#shelf.forgetWords()
-    this.#shelf.nextTerm = Number((await tables.meta()).terms) + 1
+    const { tables, segments } = this.#state
+    this.#state.forgetWords()
+    this.#state.nextTerm = Number((await tables.meta()).terms) + 1
     const listed = new Set((await tables.segments()).map(({ segment }) => segment))
     const unlisted = segments.filter(({ number }) => !listed.delete(number))
-    await this.#shelf.commit(unlisted, { retired: [...listed], meta: { position: String(this.#durable) } })
+    await this.#state.commit(unlisted, { retired: [...listed], meta: { position: String(this.#durable) } })
     this.#isUncertain = false
   }
 }

@@ -28,7 +28,7 @@ export async function withMeaning(
   const fused = fuse(said, near).flatMap(({ exchange, score }) => {
     const known = byExchange.get(exchange)
     if (known) return [{ ...known, score: score * top }]
-    const prompt = engine.look(refOfTurn(exchange))
+    const prompt = engine.info(refOfTurn(exchange))
     return prompt ? [{ ...prompt, score: score * top, hits: [] }] : []
   })
   return [...fused, ...candidates.filter(({ kind }) => kind === "thought")]

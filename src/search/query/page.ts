@@ -4,7 +4,7 @@ import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Thought } from "../../domain/thought.ts"
 import type { Turn } from "../../domain/turn.ts"
-import type { DocLook } from "../index/engine.ts"
+import type { DocInfo } from "../index/engine.ts"
 import type { ParsedQuery } from "../words/query.ts"
 import { snippetOf } from "../words/snippet.ts"
 import type { Candidate } from "./candidate.ts"
@@ -38,7 +38,7 @@ export async function pageOf(
   store: Store,
   candidates: readonly Candidate[],
   query: ParsedQuery,
-  answers: (candidate: Candidate) => DocLook | undefined,
+  answers: (candidate: Candidate) => DocInfo | undefined,
   chars: NonNullable<SearchWish["chars"]> = USUAL_CHARS,
 ): Promise<SearchHit[]> {
   const shown = candidates.map((candidate) => {

@@ -1,6 +1,6 @@
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
-import type { DocLook, Engine, EngineFilter, EngineHit } from "../index/engine.ts"
+import type { DocInfo, Engine, EngineFilter, EngineHit } from "../index/engine.ts"
 import type { Vectors } from "../vectors/vectors.ts"
 import { containsPhrase } from "../words/phrase.ts"
 import { type ParsedQuery, parseQuery } from "../words/query.ts"
@@ -181,7 +181,7 @@ async function withoutExcluded(
 }
 
 /** Neighbours that come in by smoothing must fit the same filters. */
-function acceptorOf({ sessionIds, kinds, sinceMs, untilMs, hidden }: EngineFilter): (doc: DocLook) => boolean {
+function acceptorOf({ sessionIds, kinds, sinceMs, untilMs, hidden }: EngineFilter): (doc: DocInfo) => boolean {
   return ({ sessionId, kind, atMs, isHidden }) =>
     (sessionIds?.has(sessionId) ?? true) &&
     (kinds?.has(kind) ?? true) &&
@@ -198,11 +198,11 @@ function ownFirst(own: Candidate[], everywhere: Candidate[]): Candidate[] {
 }
 
 /** The reply of the exchange that fits best, or else its last one. */
-function answerOf(engine: Engine, candidate: Candidate): DocLook | undefined {
+function answerOf(engine: Engine, candidate: Candidate): DocInfo | undefined {
   if (candidate.kind === "thought") return undefined
   const isReply = ({ kind }: { kind: string }) => kind === "reply" || kind === "summary"
   const fitting = candidate.hits.filter(isReply).sort((a, b) => b.score - a.score)[0]
   if (fitting) return fitting
   const refs = engine.docsOfExchange(candidate.sessionId, candidate.exchange)
-  return refs.map((ref) => engine.look(ref)!).findLast(isReply)
+  return refs.map((ref) => engine.info(ref)!).findLast(isReply)
 }

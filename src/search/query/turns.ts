@@ -1,4 +1,4 @@
-import type { DocLook, Engine, EngineHit } from "../index/engine.ts"
+import type { DocInfo, Engine, EngineHit } from "../index/engine.ts"
 import type { Candidate } from "./candidate.ts"
 
 /**
@@ -16,14 +16,14 @@ const LENDERS = 100
 export function smoothTurns(
   engine: Engine,
   hits: readonly EngineHit[],
-  accepts: (doc: DocLook) => boolean,
+  accepts: (doc: DocInfo) => boolean,
 ): Candidate[] {
   const found = new Map<number, Candidate>(hits.map((hit) => [hit.ref, { ...hit, hits: [hit] }]))
   const lend = (from: EngineHit, ref: number | undefined, share: number) => {
     if (ref === undefined) return
     let to = found.get(ref)
     if (!to) {
-      const neighbour = engine.look(ref)
+      const neighbour = engine.info(ref)
       if (!neighbour || !accepts(neighbour)) return
       to = { ...neighbour, score: 0, hits: [] }
       found.set(ref, to)

@@ -25,8 +25,8 @@ export function exchangeSource(store: Store, engine: () => Promise<Engine>): Exc
 const MOST_SEQ = 2 ** 31 - 1
 
 export function listed(engine: Engine, prompt: number): ListedExchange {
-  const { sessionId } = engine.look(prompt)!
+  const { sessionId } = engine.info(prompt)!
   const exchange = seqOf(prompt)
-  const times = engine.docsOfExchange(sessionId, exchange).map((ref) => engine.look(ref)!.atMs)
+  const times = engine.docsOfExchange(sessionId, exchange).map((ref) => engine.info(ref)!.atMs)
   return { exchange, sessionId, changedAtMs: Math.max(0, ...times) }
 }

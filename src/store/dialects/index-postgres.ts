@@ -4,10 +4,10 @@ import {
   type IndexChange,
   type IndexTables,
   IndexUnusable,
-  type MarksRow,
   type SegmentRow,
   type SessionRow,
   type Term,
+  type TombstonesRow,
 } from "../../domain/index-tables.ts"
 import { openPool, type PostgresOptions, translatePostgres, withoutPassword } from "./postgres.ts"
 
@@ -93,9 +93,9 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
         ),
       ),
     segments: () => query<SegmentRow>("select segment, size, docs from index_segments order by segment"),
-    marks: () => query<MarksRow>("select segment, removed, hidden from index_marks"),
+    tombstones: () => query<TombstonesRow>("select segment, removed, hidden from index_marks"),
     sessions: () => query<SessionRow>("select number, id from index_sessions"),
-    async segmentsWithLists() {
+    async segmentsWithPostings() {
       const rows = await query<{ segment: number }>(`
         with recursive found as (
           (select segment from index_lists order by segment limit 1)
@@ -124,7 +124,7 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
       ]),
     termsAfter: (word, limit) =>
       query<Term>("select word, term from index_terms where word > $1 order by word limit $2", [word, limit]),
-    async lists(keys) {
+    async postings(keys) {
       const rows = await query<{ at: number; bytes: Uint8Array }>(
         `select k.at::integer as at, l.bytes
           from unnest($1::integer[], $2::integer[]) with ordinality as k(segment, row, at)
@@ -135,7 +135,7 @@ export function postgresIndex(options: PostgresOptions): IndexTables {
       for (const { at, bytes } of rows) found[at - 1] = bytes
       return found
     },
-    listsAfter: (segment, row, limit) =>
+    postingsAfter: (segment, row, limit) =>
       query("select row, bytes from index_lists where segment = $1 and row > $2 order by row limit $3", [
         segment,
         row,
@@ -219,7 +219,7 @@ async function apply(on: PoolClient, change: IndexChange): Promise<void> {
   )
   await run(
     "insert into index_lists select * from unnest($1::integer[], $2::integer[], $3::bytea[])",
-    change.lists,
+    change.postings,
     ({ segment }) => segment,
     ({ row }) => row,
     ({ bytes }) => asBuffer(bytes),
@@ -234,15 +234,15 @@ async function apply(on: PoolClient, change: IndexChange): Promise<void> {
   await run(
     `insert into index_marks select * from unnest($1::integer[], $2::bytea[], $3::bytea[])
       on conflict (segment) do update set removed = excluded.removed, hidden = excluded.hidden`,
-    change.marks,
+    change.tombstones,
     ({ segment }) => segment,
     ({ removed }) => asBuffer(removed),
     ({ hidden }) => asBuffer(hidden),
   )
   await run("delete from index_segments where segment = any($1)", change.retired, (segment) => segment)
   await run("delete from index_marks where segment = any($1)", change.retired, (segment) => segment)
-  if (change.droppedLists) {
-    const { segment, row } = change.droppedLists
+  if (change.droppedPostings) {
+    const { segment, row } = change.droppedPostings
     await on.query("delete from index_lists where segment = $1 and row <= $2", [segment, row])
   }
   await run("delete from index_terms where word = any($1)", change.droppedTerms, ({ word }) => word)

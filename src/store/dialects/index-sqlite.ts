@@ -6,10 +6,10 @@ import {
   type IndexChange,
   type IndexTables,
   IndexUnusable,
-  type MarksRow,
   type SegmentRow,
   type SessionRow,
   type Term,
+  type TombstonesRow,
 } from "../../domain/index-tables.ts"
 import { translateSqlite } from "./sqlite.ts"
 
@@ -86,9 +86,9 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
         ]),
       ),
     segments: () => all<SegmentRow>("select segment, size, docs from segments order by segment"),
-    marks: () => all<MarksRow>("select segment, removed, hidden from marks"),
+    tombstones: () => all<TombstonesRow>("select segment, removed, hidden from marks"),
     sessions: () => all<SessionRow>("select number, id from sessions"),
-    segmentsWithLists: () =>
+    segmentsWithPostings: () =>
       guarded(({ prepare }) => {
         const found: number[] = []
         const next = prepare("select key from lists where key >= ? order by key limit 1").pluck()
@@ -123,7 +123,7 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
       ),
     termsAfter: (word, limit) =>
       all<Term>("select word, term from terms where word > ? order by word limit ?", word, limit),
-    lists: (keys) =>
+    postings: (keys) =>
       guarded(({ prepare }) => {
         const sought = keys.map(({ segment, row }) => segment * SEGMENT + row)
         const found = new Map<number, Uint8Array>()
@@ -137,7 +137,7 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
         }
         return sought.map((key) => found.get(key))
       }),
-    async listsAfter(segment, row, limit) {
+    async postingsAfter(segment, row, limit) {
       const rows = await all<{ key: number; bytes: Uint8Array }>(
         "select key, bytes from lists where key > @after and key < @end order by key limit @limit",
         { after: segment * SEGMENT + row, end: (segment + 1) * SEGMENT, limit },
@@ -247,13 +247,13 @@ function apply({ prepare }: OpenFile, change: IndexChange): void {
   run("insert or replace into meta values (?, ?)", Object.entries(change.meta ?? {}), (entry) => entry)
   run("insert or replace into sessions values (?, ?)", change.sessions, ({ number, id }) => [number, id])
   run("insert into terms values (?, ?)", change.terms, ({ word, term }) => [word, term])
-  run("insert into lists values (?, ?)", change.lists, ({ segment, row, bytes }) => [segment * SEGMENT + row, bytes])
+  run("insert into lists values (?, ?)", change.postings, ({ segment, row, bytes }) => [segment * SEGMENT + row, bytes])
   run("insert into segments values (@segment, @size, @docs)", change.segments, (row) => [row])
-  run("insert or replace into marks values (@segment, @removed, @hidden)", change.marks, (row) => [row])
+  run("insert or replace into marks values (@segment, @removed, @hidden)", change.tombstones, (row) => [row])
   run("delete from segments where segment = ?", change.retired, (segment) => [segment])
   run("delete from marks where segment = ?", change.retired, (segment) => [segment])
-  if (change.droppedLists) {
-    const { segment, row } = change.droppedLists
+  if (change.droppedPostings) {
+    const { segment, row } = change.droppedPostings
     prepare("delete from lists where key > ? and key <= ?").run(segment * SEGMENT, segment * SEGMENT + row)
   }
   run("delete from terms where word = ?", change.droppedTerms, ({ word }) => [word])

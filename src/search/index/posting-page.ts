@@ -1,44 +1,44 @@
 import { CountsWriter } from "./counts.ts"
-import { damaged, encodeList, type List, listOf } from "./list.ts"
+import { damaged, encodePostings, type PostingList, postingsOf } from "./posting-list.ts"
 
 /** A list of more postings than this is a row of its own; shorter ones share a row with those of the next words. */
-const MOST_PACKED = 32
+const MOST_PAGED = 32
 /** As many terms as share a row. */
 const TERMS = 64
-/** The pack of some terms comes before their own rows. */
+/** The page of some terms comes before their own rows. */
 const ROWS = TERMS + 1
 
-/** What the first byte of a pack is; that of a list tells its kind. */
-const PACK = 0
+/** What the first byte of a page is; that of a list tells its kind. */
+const PAGE = 0
 /** Beside the term's place: this list has one posting, so its count is not written. */
 const SINGLE = 64
 
 /** Numbers of rows begin with 1. */
-export const packOf = (term: number) => Math.floor(term / TERMS) * ROWS + 1
-export const rowOf = (term: number) => packOf(term) + 1 + (term % TERMS)
+export const pageOf = (term: number) => Math.floor(term / TERMS) * ROWS + 1
+export const rowOf = (term: number) => pageOf(term) + 1 + (term % TERMS)
 /** Where the list of a term of which a segment has so many postings is. */
-export const rowFor = (term: number, isPacked: boolean) => (isPacked ? packOf(term) : rowOf(term))
-export const isPacked = (count: number) => count <= MOST_PACKED
-export const isPackRow = (row: number) => row % ROWS === 1
-/** Of a row that is no pack. */
+export const rowFor = (term: number, isPaged: boolean) => (isPaged ? pageOf(term) : rowOf(term))
+export const isPaged = (count: number) => count <= MOST_PAGED
+export const isPageRow = (row: number) => row % ROWS === 1
+/** Of a row that is no page. */
 export const termOf = (row: number) => Math.floor((row - 1) / ROWS) * TERMS + ((row - 2) % ROWS)
-export const firstTermOf = (packRow: number) => Math.floor((packRow - 1) / ROWS) * TERMS
+export const firstTermOf = (pageRow: number) => Math.floor((pageRow - 1) / ROWS) * TERMS
 
-export interface ListRow {
+export interface PostingRow {
   row: number
   bytes: Uint8Array
 }
 
 /** Makes rows of lists that come by ascending term. */
 export class RowWriter {
-  rows: ListRow[] = []
+  rows: PostingRow[] = []
   /** Lists and bytes since the rows were last taken. */
   lists = 0
   bytes = 0
   readonly #counts = new CountsWriter()
   readonly #size: number
-  #packRow = 0
-  #pack = new Uint8Array(4096)
+  #pageRow = 0
+  #page = new Uint8Array(4096)
   #end = 1
 
   constructor(size: number) {
@@ -47,23 +47,23 @@ export class RowWriter {
 
   /** Postings are document << 8 | impact, ascending. */
   add(term: number, postings: Uint32Array): void {
-    if (packOf(term) !== this.#packRow) this.#closePack()
-    this.#packRow = packOf(term)
+    if (pageOf(term) !== this.#pageRow) this.#closePage()
+    this.#pageRow = pageOf(term)
     this.lists++
     this.#counts.add(term, postings.length)
-    if (isPacked(postings.length)) this.#append(term % TERMS, postings)
-    else this.#push({ row: rowOf(term), bytes: encodeList(postings, this.#size) })
+    if (isPaged(postings.length)) this.#append(term % TERMS, postings)
+    else this.#push({ row: rowOf(term), bytes: encodePostings(postings, this.#size) })
   }
 
   /** After the last list. Gives the rows of counts, which are the last ones of a segment. */
-  finish(): ListRow[] {
-    this.#closePack()
+  finish(): PostingRow[] {
+    this.#closePage()
     this.#counts.finish()
     for (const row of this.#counts.rows) this.#push(row)
     return this.#counts.rows
   }
 
-  take(): ListRow[] {
+  take(): PostingRow[] {
     const { rows } = this
     this.rows = []
     this.lists = 0
@@ -71,56 +71,56 @@ export class RowWriter {
     return rows
   }
 
-  #closePack(): void {
-    if (this.#end > 1) this.#push({ row: this.#packRow, bytes: this.#pack.slice(0, this.#end) })
+  #closePage(): void {
+    if (this.#end > 1) this.#push({ row: this.#pageRow, bytes: this.#page.slice(0, this.#end) })
     this.#end = 1
   }
 
-  #push(row: ListRow): void {
+  #push(row: PostingRow): void {
     this.rows.push(row)
     this.bytes += row.bytes.length
   }
 
   #append(place: number, postings: Uint32Array): void {
     const count = postings.length
-    if (this.#end + 2 + count * 6 > this.#pack.length) {
-      const grown = new Uint8Array(this.#pack.length * 2)
-      grown.set(this.#pack)
-      this.#pack = grown
+    if (this.#end + 2 + count * 6 > this.#page.length) {
+      const grown = new Uint8Array(this.#page.length * 2)
+      grown.set(this.#page)
+      this.#page = grown
     }
-    const pack = this.#pack
+    const page = this.#page
     let at = this.#end
-    pack[at++] = count === 1 ? place | SINGLE : place
-    if (count > 1) pack[at++] = count
+    page[at++] = count === 1 ? place | SINGLE : place
+    if (count > 1) page[at++] = count
     let before = 0
     for (const posting of postings) {
       let gap = (posting >>> 8) - before
       before = posting >>> 8
-      for (; gap > 127; gap >>>= 7) pack[at++] = (gap & 127) | 128
-      pack[at++] = gap
+      for (; gap > 127; gap >>>= 7) page[at++] = (gap & 127) | 128
+      page[at++] = gap
     }
-    for (const posting of postings) pack[at++] = posting & 255
+    for (const posting of postings) page[at++] = posting & 255
     this.#end = at
   }
 }
 
-export const isPack = (bytes: Uint8Array) => bytes[0] === PACK
+export const isPage = (bytes: Uint8Array) => bytes[0] === PAGE
 
-/** The lists of a pack, one after the other. */
-export class PackReader {
+/** The lists of a page, one after the other. */
+export class PostingPageReader {
   /** Infinity after the last. */
   term = Number.POSITIVE_INFINITY
   count = 0
-  readonly docs = new Uint32Array(MOST_PACKED)
-  readonly impacts = new Uint8Array(MOST_PACKED)
+  readonly docs = new Uint32Array(MOST_PAGED)
+  readonly impacts = new Uint8Array(MOST_PAGED)
   #bytes: Uint8Array = new Uint8Array(0)
   #at = 0
   #first = 0
 
-  open(bytes: Uint8Array, packRow: number): void {
+  open(bytes: Uint8Array, pageRow: number): void {
     this.#bytes = bytes
     this.#at = 1
-    this.#first = firstTermOf(packRow)
+    this.#first = firstTermOf(pageRow)
     this.next()
   }
 
@@ -133,7 +133,7 @@ export class PackReader {
     let at = this.#at
     const head = bytes[at++]!
     const count = (head & SINGLE) !== 0 ? 1 : bytes[at++]!
-    if (count === 0 || count > MOST_PACKED || head >= SINGLE * 2) throw damaged()
+    if (count === 0 || count > MOST_PAGED || head >= SINGLE * 2) throw damaged()
     this.term = this.#first + (head & (TERMS - 1))
     this.count = count
     let doc = 0
@@ -154,12 +154,12 @@ export class PackReader {
   }
 }
 
-const reader = new PackReader()
+const reader = new PostingPageReader()
 
-/** Null when the pack does not have it. */
-export function listIn(pack: Uint8Array, term: number, size: number): List | null {
-  reader.open(pack, packOf(term))
+/** Null when the page does not have it. */
+export function postingsInPage(page: Uint8Array, term: number, size: number): PostingList | null {
+  reader.open(page, pageOf(term))
   while (reader.term < term) reader.next()
   if (reader.term !== term) return null
-  return listOf(reader.docs.slice(0, reader.count), reader.impacts.slice(0, reader.count), size)
+  return postingsOf(reader.docs.slice(0, reader.count), reader.impacts.slice(0, reader.count), size)
 }

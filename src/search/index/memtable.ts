@@ -1,16 +1,16 @@
 import { type DocFacts, Docs } from "./docs.ts"
 import { impactOf } from "./impact.ts"
-import { type List, listOf } from "./list.ts"
+import { type PostingList, postingsOf } from "./posting-list.ts"
 
 /** A longer word is nobody's; the tables could not take it as a key. */
 const MAX_WORD_CHARS = 256
 
 /** Documents that are in memory only: searchable at once, in the order in which they came. */
-export class Delta {
+export class Memtable {
   readonly docs = new Docs(64)
   /** Of each word document << 8 | impact, ascending. */
   readonly words = new Map<string, number[]>()
-  /** The journal number up to which everything is in, with this delta and all before it. */
+  /** The journal number up to which everything is in, with this memtable and all before it. */
   position: number
   readonly #byRef = new Map<number, number>()
   readonly #bySession = new Map<number, number[]>()
@@ -44,7 +44,7 @@ export class Delta {
     this.#byRef.delete(this.docs.ref[doc]!)
   }
 
-  list(word: string): List | undefined {
+  list(word: string): PostingList | undefined {
     const postings = this.words.get(word)
     if (!postings) return undefined
     const docs = new Uint32Array(postings.length)
@@ -53,7 +53,7 @@ export class Delta {
       docs[at] = postings[at]! >> 8
       impacts[at] = postings[at]! & 255
     }
-    return listOf(docs, impacts, this.docs.size)
+    return postingsOf(docs, impacts, this.docs.size)
   }
 
   docsOfSession(session: number): readonly number[] {

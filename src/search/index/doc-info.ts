@@ -1,9 +1,9 @@
 import type { DocKind } from "../words/document.ts"
 import { DOC_KINDS, type Docs, isSet } from "./docs.ts"
-import type { Shelf, View } from "./shelf.ts"
+import type { IndexState, View } from "./index-state.ts"
 
 /** What is known of a document without its words. */
-export interface DocLook {
+export interface DocInfo {
   ref: number
   sessionId: string
   exchange: number
@@ -13,15 +13,15 @@ export interface DocLook {
   isHidden: boolean
 }
 
-export function look(shelf: Shelf, ref: number): DocLook | undefined {
-  const at = shelf.find(ref)
-  return at && lookAt(shelf, at.view, at.doc)
+export function infoOf(state: IndexState, ref: number): DocInfo | undefined {
+  const at = state.find(ref)
+  return at && infoAt(state, at.view, at.doc)
 }
 
-export function lookAt(shelf: Shelf, { docs }: View, doc: number): DocLook {
+export function infoAt(state: IndexState, { docs }: View, doc: number): DocInfo {
   return {
     ref: docs.ref[doc]!,
-    sessionId: shelf.sessions.idOf(docs.session[doc]!),
+    sessionId: state.sessions.idOf(docs.session[doc]!),
     exchange: docs.exchange[doc]!,
     kind: DOC_KINDS[docs.kind[doc]!]!,
     atMs: docs.atMs[doc]!,
@@ -33,23 +33,23 @@ export function lookAt(shelf: Shelf, { docs }: View, doc: number): DocLook {
 const SAID = new Set(["prompt", "reply", "summary", "thought"].map((kind) => DOC_KINDS.indexOf(kind as DocKind)))
 
 /** Of a session, in the order in which it was kept; what tools did in between is left out. */
-export function said(shelf: Shelf, sessionId: string): number[] {
-  const session = shelf.sessions.numberOf(sessionId)
+export function said(state: IndexState, sessionId: string): number[] {
+  const session = state.sessions.numberOf(sessionId)
   if (session === undefined) return []
   const refs: number[] = []
-  for (const view of [...shelf.segments, ...shelf.deltas])
+  for (const view of [...state.segments, ...state.memtables])
     for (const doc of view.docsOfSession(session))
       if (SAID.has(view.docs.kind[doc]!) && !view.docs.isRemoved(doc)) refs.push(view.docs.ref[doc]!)
   return refs.sort((a, b) => a - b)
 }
 
 /** Those before this one that nobody took back, the latest first. */
-export function prompts(shelf: Shelf, before: number, limit: number): number[] {
+export function prompts(state: IndexState, before: number, limit: number): number[] {
   const found: number[] = []
-  for (const { docs } of shelf.deltas)
+  for (const { docs } of state.memtables)
     for (let doc = 0; doc < docs.size; doc++)
       if (isPrompt(docs, doc) && docs.ref[doc]! < before) found.push(docs.ref[doc]!)
-  for (const { docs } of shelf.segments) {
+  for (const { docs } of state.segments) {
     const most = found.length + limit
     for (let doc = firstNotBelow(docs, before) - 1; doc >= 0 && found.length < most; doc--)
       if (isPrompt(docs, doc)) found.push(docs.ref[doc]!)
@@ -57,8 +57,8 @@ export function prompts(shelf: Shelf, before: number, limit: number): number[] {
   return found.sort((a, b) => b - a).slice(0, limit)
 }
 
-export function countPrompts(shelf: Shelf): number {
-  return [...shelf.segments, ...shelf.deltas].reduce((sum, { docs }) => sum + docs.countOf(PROMPT), 0)
+export function countPrompts(state: IndexState): number {
+  return [...state.segments, ...state.memtables].reduce((sum, { docs }) => sum + docs.countOf(PROMPT), 0)
 }
 
 /** Documents of a segment are in the order of their refs. */
@@ -79,11 +79,11 @@ const isPrompt = (docs: Docs, doc: number) =>
   docs.kind[doc] === PROMPT && !isSet(docs.removed, doc) && !isSet(docs.hidden, doc)
 
 /** The documents of every session. */
-export function* refsBySession(shelf: Shelf): Iterable<{ sessionId: string; refs: number[] }> {
-  for (const session of shelf.sessions.numbers()) {
-    const refs = [...shelf.segments, ...shelf.deltas].flatMap((view) =>
+export function* refsBySession(state: IndexState): Iterable<{ sessionId: string; refs: number[] }> {
+  for (const session of state.sessions.numbers()) {
+    const refs = [...state.segments, ...state.memtables].flatMap((view) =>
       [...view.docsOfSession(session)].filter((doc) => !view.docs.isRemoved(doc)).map((doc) => view.docs.ref[doc]!),
     )
-    if (refs.length > 0) yield { sessionId: shelf.sessions.idOf(session), refs }
+    if (refs.length > 0) yield { sessionId: state.sessions.idOf(session), refs }
   }
 }

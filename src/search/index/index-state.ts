@@ -1,26 +1,26 @@
-import type { IndexChange, IndexTables, MarksRow, SessionRow } from "../../domain/index-tables.ts"
-import { ListCache, WordCache } from "./cache.ts"
+import type { IndexChange, IndexTables, SessionRow, TombstonesRow } from "../../domain/index-tables.ts"
+import { PostingListCache, WordCache } from "./cache.ts"
 import { CommonWords } from "./common.ts"
 import { Counts, eachCount, FIRST_COUNTS_ROW } from "./counts.ts"
-import type { Delta } from "./delta.ts"
-import type { List } from "./list.ts"
+import type { Memtable } from "./memtable.ts"
+import type { PostingList } from "./posting-list.ts"
 import type { Segment } from "./segment.ts"
 
-export type View = Segment | Delta
+export type View = Segment | Memtable
 
 /** Rows of counts that are read at once. */
 const COUNTS_ROWS = 32
 
 /** What the engine has at this moment: the segments, what is in memory only, and the numbers given out. */
-export class Shelf {
+export class IndexState {
   readonly tables: IndexTables
-  readonly lists: ListCache
+  readonly postingLists: PostingListCache
   readonly words: WordCache
   readonly counts = new Counts()
   readonly common: CommonWords
   readonly sessions = new Sessions()
   /** Oldest first; the last one takes what comes, the others wait to be written. */
-  deltas: readonly Delta[] = []
+  memtables: readonly Memtable[] = []
   segments: readonly Segment[] = []
   /** Segments whose lists are still to be dropped. Their numbers are not free until then. */
   toDrop: number[] = []
@@ -30,7 +30,7 @@ export class Shelf {
 
   constructor(tables: IndexTables, options: { cacheBytes: number; cachedWords: number }) {
     this.tables = tables
-    this.lists = new ListCache(options.cacheBytes)
+    this.postingLists = new PostingListCache(options.cacheBytes)
     this.words = new WordCache(options.cachedWords)
     this.common = new CommonWords(tables, this.counts)
   }
@@ -61,7 +61,7 @@ export class Shelf {
       segment.learnTerm(term, count)
     }
     for (let last = FIRST_COUNTS_ROW - 1; ; ) {
-      const rows = await this.tables.listsAfter(segment.number, last, COUNTS_ROWS)
+      const rows = await this.tables.postingsAfter(segment.number, last, COUNTS_ROWS)
       for (const { bytes } of rows) eachCount(bytes, learn)
       if (rows.length < COUNTS_ROWS) return
       last = rows.at(-1)!.row
@@ -70,15 +70,15 @@ export class Shelf {
 
   replaceSegments(gone: readonly Segment[], come: readonly Segment[]): void {
     this.segments = [...this.segments.filter((segment) => !gone.includes(segment)), ...come]
-    for (const segment of gone) this.lists.forget(segment)
+    for (const segment of gone) this.postingLists.forget(segment)
     this.#loaded = undefined
   }
 
   /** Where the document is that counts; at most one view has it. */
   find(ref: number): { view: View; doc: number } | undefined {
-    for (let at = this.deltas.length - 1; at >= 0; at--) {
-      const doc = this.deltas[at]!.find(ref)
-      if (doc >= 0) return { view: this.deltas[at]!, doc }
+    for (let at = this.memtables.length - 1; at >= 0; at--) {
+      const doc = this.memtables[at]!.find(ref)
+      if (doc >= 0) return { view: this.memtables[at]!, doc }
     }
     for (const segment of this.segments) {
       const doc = segment.find(ref)
@@ -89,29 +89,30 @@ export class Shelf {
 
   /** Lists new segments and keeps what was only in memory of the others, in one transaction. `gone` need not be kept. */
   async commit(added: readonly Segment[], change: IndexChange, gone: readonly Segment[] = []): Promise<void> {
-    const dirty = this.segments.filter((segment) => segment.isDirty && !gone.includes(segment))
+    const dirty = this.segments.filter((segment) => segment.hasNewTombstones && !gone.includes(segment))
     const marked = added.filter(({ docs }) => docs.removedCount > 0 || docs.hidden.some((byte) => byte !== 0))
     const sessions = this.sessions.unwritten()
     await this.tables.write({
       ...change,
       sessions,
-      segments: added.map(({ number, docs }) => ({ segment: number, size: docs.size, docs: docs.pack() })),
-      marks: [...dirty, ...marked].map(marksOf),
+      segments: added.map(({ number, docs }) => ({ segment: number, size: docs.size, docs: docs.encode() })),
+      tombstones: [...dirty, ...marked].map(tombstonesOf),
     })
     this.sessions.written(sessions)
-    for (const segment of dirty) segment.isDirty = false
+    for (const segment of dirty) segment.hasNewTombstones = false
   }
 
   /** The lists of these words in every view, from one moment: nothing changes between the last look and the answer. */
   async load(words: readonly string[]): Promise<Loaded> {
     for (;;) {
-      const { segments, deltas } = this
+      const { segments, memtables } = this
       if (this.#loaded?.isStillOf(words, this)) return this.#loaded
       // The words of a phrase are asked for as words, too.
       const unique = [...new Set(words)]
-      const found = await this.#listsIn(segments, await this.termsOf(unique))
-      if (segments !== this.segments || deltas !== this.deltas) continue
-      for (let at = 0; at < unique.length; at++) for (const delta of deltas) found[at]!.push(delta.list(unique[at]!))
+      const found = await this.#postingsIn(segments, await this.termsOf(unique))
+      if (segments !== this.segments || memtables !== this.memtables) continue
+      for (let at = 0; at < unique.length; at++)
+        for (const memtable of memtables) found[at]!.push(memtable.list(unique[at]!))
       const lists = unique.length === words.length ? found : words.map((word) => found[unique.indexOf(word)]!)
       this.#loaded = new Loaded(words, this, lists)
       return this.#loaded
@@ -132,10 +133,10 @@ export class Shelf {
     })
   }
 
-  async #listsIn(segments: readonly Segment[], terms: number[]): Promise<(List | undefined)[][]> {
+  async #postingsIn(segments: readonly Segment[], terms: number[]): Promise<(PostingList | undefined)[][]> {
     const missing: { term: number; at: number; segment: number }[] = []
     const found = terms.map((term, at) => {
-      const known = this.lists.of(term)
+      const known = this.postingLists.of(term)
       return segments.map((segment, index) => {
         const list = term !== 0 && segment.hasTerm(term) ? known?.get(segment) : null
         if (list === undefined) missing.push({ term, at, segment: index })
@@ -143,11 +144,11 @@ export class Shelf {
       })
     })
     if (missing.length === 0) return found
-    const read = await this.tables.lists(
+    const read = await this.tables.postings(
       missing.map(({ term, segment }) => ({ segment: segments[segment]!.number, row: segments[segment]!.rowOf(term) })),
     )
     if (segments !== this.segments) return found
-    const lists = this.lists.put(
+    const lists = this.postingLists.put(
       missing.map(({ term, segment }, index) => ({ term, segment: segments[segment]!, bytes: read[index] })),
     )
     for (const [index, { at, segment }] of missing.entries()) found[at]![segment] = lists[index] ?? undefined
@@ -158,40 +159,40 @@ export class Shelf {
 /** Lists of words in every view. A search asks for the same ones twice, to find what has them and to rank it as a whole. */
 class Loaded {
   readonly views: readonly View[]
-  readonly lists: readonly (readonly (List | undefined)[])[]
+  readonly lists: readonly (readonly (PostingList | undefined)[])[]
   readonly #words: readonly string[]
   readonly #segments: readonly Segment[]
-  readonly #deltas: readonly Delta[]
+  readonly #memtables: readonly Memtable[]
   readonly #lastSize: number
 
   constructor(
     words: readonly string[],
-    { segments, deltas }: Shelf,
-    lists: readonly (readonly (List | undefined)[])[],
+    { segments, memtables }: IndexState,
+    lists: readonly (readonly (PostingList | undefined)[])[],
   ) {
-    this.views = [...segments, ...deltas]
+    this.views = [...segments, ...memtables]
     this.lists = lists
     this.#words = words
     this.#segments = segments
-    this.#deltas = deltas
-    this.#lastSize = sizeOfLast(deltas)
+    this.#memtables = memtables
+    this.#lastSize = sizeOfLast(memtables)
   }
 
-  isStillOf(words: readonly string[], { segments, deltas }: Shelf): boolean {
+  isStillOf(words: readonly string[], { segments, memtables }: IndexState): boolean {
     return (
       words.length === this.#words.length &&
       segments === this.#segments &&
-      deltas === this.#deltas &&
-      sizeOfLast(deltas) === this.#lastSize &&
+      memtables === this.#memtables &&
+      sizeOfLast(memtables) === this.#lastSize &&
       words.every((word, at) => word === this.#words[at])
     )
   }
 }
 
 /** What comes goes into the last one; the others stay as they are until they are written. */
-const sizeOfLast = (deltas: readonly Delta[]) => deltas.at(-1)?.docs.size ?? 0
+const sizeOfLast = (memtables: readonly Memtable[]) => memtables.at(-1)?.docs.size ?? 0
 
-function marksOf({ number, docs }: Segment): MarksRow {
+function tombstonesOf({ number, docs }: Segment): TombstonesRow {
   return { segment: number, removed: docs.removed, hidden: docs.hidden }
 }
 

@@ -1,7 +1,7 @@
 import { IndexUnusable } from "../../domain/index-tables.ts"
 
 /** The documents of one segment that have one word, each with its impact: in one of three forms, by how many they are. */
-export interface List {
+export interface PostingList {
   count: number
   max: number
   impacts: Uint8Array
@@ -19,7 +19,7 @@ export interface List {
 export const BLOCK_SHIFT = 8
 export const BLOCK_DOCS = 1 << BLOCK_SHIFT
 
-/** Kind, largest impact, two bytes of nothing, count; then what the kind says. 0 as the first byte is a pack's. */
+/** Kind, largest impact, two bytes of nothing, count; then what the kind says. 0 as the first byte is a page's. */
 const HEAD_BYTES = 8
 /** How many are in each 65,536 documents, u16 each of what is left, impacts. */
 const FEW = 1
@@ -36,7 +36,7 @@ const countOfBlocks = (size: number, shift: number) => ((size - 1) >>> shift) + 
 export const blocksOf = (size: number) => countOfBlocks(size, BLOCK_SHIFT)
 
 /** Of postings that are document << 8 | impact, ascending, in a segment of so many documents: whichever kind is shortest. */
-export function encodeList(postings: Uint32Array, size: number): Uint8Array {
+export function encodePostings(postings: Uint32Array, size: number): Uint8Array {
   const count = postings.length
   const few = countOfBlocks(size, WIDE_SHIFT) * 4 + count * 3
   const many = blocksOf(size) * 3 + count * 2
@@ -97,7 +97,7 @@ function writeMaxes(bytes: Uint8Array, to: number, postings: Uint32Array): void 
 }
 
 /** Views on the bytes where they have a buffer of their own; a slice of a driver's pool is copied, or it keeps the pool. */
-export function decodeList(read: Uint8Array, size: number): List {
+export function decodePostings(read: Uint8Array, size: number): PostingList {
   const bytes = read.buffer.byteLength === read.length ? read : new Uint8Array(read)
   if (bytes.length <= HEAD_BYTES) throw damaged()
   const count = new DataView(bytes.buffer).getUint32(4, true)
@@ -128,7 +128,7 @@ export function decodeList(read: Uint8Array, size: number): List {
   return { count, max, impacts: part(placesAt + count, count), docs: undefined, places, starts, maxes }
 }
 
-function readFew(bytes: Uint8Array, count: number, size: number): List {
+function readFew(bytes: Uint8Array, count: number, size: number): PostingList {
   const blocks = countOfBlocks(size, WIDE_SHIFT)
   const docsAt = HEAD_BYTES + blocks * 4
   if (count === 0 || bytes.length !== docsAt + count * 3) throw damaged()
@@ -142,11 +142,11 @@ function readFew(bytes: Uint8Array, count: number, size: number): List {
   }
   if (at !== count) throw damaged()
   // Copied by its own constructor: the slice of a Buffer is a view on all of the row.
-  return listOf(docs, new Uint8Array(bytes.subarray(docsAt + count * 2)), size)
+  return postingsOf(docs, new Uint8Array(bytes.subarray(docsAt + count * 2)), size)
 }
 
 /** Of a few documents that ascend. */
-export function listOf(docs: Uint32Array, impacts: Uint8Array, size: number): List {
+export function postingsOf(docs: Uint32Array, impacts: Uint8Array, size: number): PostingList {
   const count = docs.length
   if (docs[count - 1]! >= size) throw damaged()
   let max = 0
@@ -169,7 +169,7 @@ function startsOf(bytes: Uint8Array, blocks: number, count: number): Uint32Array
 }
 
 /** The impact in this document; 0 when the word does not occur in it. */
-export function impactIn(list: List, doc: number): number {
+export function impactIn(list: PostingList, doc: number): number {
   const { docs, places } = list
   if (docs !== undefined) return list.impacts[placeIn(docs, doc, 0, list.count)] ?? 0
   if (places === undefined) return list.impacts[doc]!
@@ -192,21 +192,21 @@ export function placeIn(sorted: Uint32Array | Uint8Array, wanted: number, from: 
 }
 
 /** The documents of a list one after the other, until one is enough. */
-export function someDoc(list: List, isEnough: (doc: number, impact: number) => boolean): boolean {
+export function someDoc(list: PostingList, stopAt: (doc: number, impact: number) => boolean): boolean {
   const { docs, places, starts, impacts, count } = list
   if (docs !== undefined) {
-    for (let at = 0; at < count; at++) if (isEnough(docs[at]!, impacts[at]!)) return true
+    for (let at = 0; at < count; at++) if (stopAt(docs[at]!, impacts[at]!)) return true
   } else if (places !== undefined) {
     for (let block = 0; block + 1 < starts.length; block++)
       for (let at = starts[block]!; at < starts[block + 1]!; at++)
-        if (isEnough((block << BLOCK_SHIFT) + places[at]!, impacts[at]!)) return true
+        if (stopAt((block << BLOCK_SHIFT) + places[at]!, impacts[at]!)) return true
   } else
-    for (let doc = 0; doc < impacts.length; doc++) if (impacts[doc] !== 0 && isEnough(doc, impacts[doc]!)) return true
+    for (let doc = 0; doc < impacts.length; doc++) if (impacts[doc] !== 0 && stopAt(doc, impacts[doc]!)) return true
   return false
 }
 
 /** What a look-up costs, in steps. */
-export function lookUpSteps({ docs, places, count, maxes }: List): number {
+export function lookUpSteps({ docs, places, count, maxes }: PostingList): number {
   if (docs === undefined && places === undefined) return 1
   return 33 - Math.clz32(docs ? count : count / maxes.length)
 }
