@@ -18,7 +18,7 @@ const MODULES: Record<string, { mutate: string[]; tests: string[] }> = {
     mutate: ["src/adapters/tmux/screen.ts", "src/adapters/tmux/process-tree.ts"],
     tests: ["src/adapters/tmux/screen.test.ts", "src/adapters/tmux/process-tree.test.ts"],
   },
-  presence: { mutate: ["src/live/posts.ts"], tests: ["src/live/posts*.test.ts"] },
+  presence: { mutate: ["src/live/presence.ts"], tests: ["src/live/presence*.test.ts"] },
   leases: { mutate: ["src/store/tables/leasing.ts"], tests: ["test/contracts/leases.mutation.ts"] },
   "leases-desk": {
     mutate: ["src/queue/desk.ts", "src/lib/leases.ts"],

@@ -48,7 +48,7 @@ export interface LiveAgent {
 
 /** Which sessions are live now. Never asked inside a transaction: it reads the store by itself. */
 export interface LiveSessions {
-  /** Alive, the one at the team's post first. Unattended ones count only where there is no other. */
+  /** Running sessions, the team's current one first. Unattended ones only if there is no other. */
   ofTeam(team: Team): Promise<LiveAgent[]>
   /** With `isFresh`, as the registries are this very moment. */
   ofSession(sessionId: SessionId, wish?: { isFresh?: boolean }): Promise<LiveAgent | undefined>

@@ -17,7 +17,7 @@ export interface Sender {
   client?: Client
 }
 
-/** Whom it is for: whoever is at a team's post, or one session and none that comes after it. */
+/** The target: a team's current session, or one session and none that comes after it. */
 export type Address = { team: string; sessionId?: undefined } | { sessionId: SessionId; team?: undefined }
 
 export type MessagePayload = Address & {

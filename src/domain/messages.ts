@@ -13,7 +13,7 @@ export interface TargetStatus {
   inProgress: number
   /** What the agent says it is doing, or the message that it is at. */
   currentTask: string | null
-  /** The agent's own name for the session, or of the one at the team's post. */
+  /** The agent's own id of the session, or of the team's current session. */
   sessionId: string | null
   lastSeenMs: number | null
   /** Its agent has no hooks, and fetches what waits. */

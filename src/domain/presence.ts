@@ -2,6 +2,25 @@ import type { SessionId } from "./ids.ts"
 import type { LiveAgent } from "./live.ts"
 import type { Team } from "./team.ts"
 
+/** A team's current session: the last one seen, and whether it still runs. Stored in the table `posts`. */
+export interface Presence {
+  team: string
+  host: string
+  sessionId: SessionId | null
+  nativeId: string | null
+  pid: number
+  processStart: string | null
+  sinceMs: number
+  /** When its process was found gone, or said that it ends. */
+  goneAtMs: number | null
+  /** How it went: what the agent said, or `killed`. */
+  cause: string | null
+  /** Whether somebody was told that it is gone; what comes next is then no second restart. */
+  isTold: boolean
+  /** A person wants a session to be there: it is started again when it dies. */
+  isKept: boolean
+}
+
 /** A session was given a message, or replied. */
 export interface Activity {
   sessionId: SessionId
@@ -9,7 +28,7 @@ export interface Activity {
   atMs: number
 }
 
-/** Who is at the teams' posts. One after the other: hooks as they come, and a look at all that lives every two seconds. */
+/** Keeps the teams' presence up to date, serially: from hooks as they arrive, and from a scan of all running sessions every two seconds. */
 export interface Watch {
   run(signal: AbortSignal): Promise<void>
   /** Takes the hooks that the journal has and this has not seen. */

@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryState, DeliveryWay, LeaseRequest, NewDelivery } from "./delivery.ts"
 import type { ForgetWish } from "./forgetting.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
-import type { Post } from "./post.ts"
+import type { Presence } from "./presence.ts"
 import type { Route } from "./route.ts"
 import type { TaskState } from "./task-state.ts"
 import type { NewUpdate, Update, UpdateType } from "./update.ts"
@@ -92,11 +92,11 @@ export interface Routes {
   list(host: string): Promise<Route[]>
 }
 
-export interface Posts {
-  list(): Promise<Post[]>
-  byTeam(team: string): Promise<Post | undefined>
-  /** What was seen of it. Whether it is kept is a person's word, which only `keep` changes once the post is there. */
-  put(post: Post): Promise<void>
+export interface PresenceStore {
+  list(): Promise<Presence[]>
+  byTeam(team: string): Promise<Presence | undefined>
+  /** Stores what was observed. Once the row exists, only `keep` changes whether it is supervised: that is a person's decision. */
+  put(presence: Presence): Promise<void>
   keep(team: string, isKept: boolean, nowMs: number, host: string): Promise<void>
 }
 

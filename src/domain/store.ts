@@ -8,7 +8,7 @@ import type { ProjectId, SessionId } from "./ids.ts"
 import type { JournalEntry, NewJournalEntry } from "./journal.ts"
 import type { Origins } from "./origin-store.ts"
 import type { Project } from "./project.ts"
-import type { Deliveries, Posts, Routes, TaskStates, Updates } from "./queue-store.ts"
+import type { Deliveries, PresenceStore, Routes, TaskStates, Updates } from "./queue-store.ts"
 import type { Run } from "./run.ts"
 import type { CapturedSession, NewSession, Session, SessionEdge, SessionFilter, SessionTally } from "./session.ts"
 import type { NewSource, Source, SourceLook, SourceSummary } from "./source.ts"
@@ -32,7 +32,7 @@ export interface Store {
   readonly journal: Journal
   readonly deliveries: Deliveries
   readonly routes: Routes
-  readonly posts: Posts
+  readonly presence: PresenceStore
   readonly updates: Updates
   readonly taskStates: TaskStates
   readonly pairs: Pairs

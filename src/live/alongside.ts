@@ -1,5 +1,5 @@
-import type { Post } from "../domain/post.ts"
-import type { Seat } from "./posts.ts"
+import type { Presence } from "../domain/presence.ts"
+import type { SessionInstance } from "./presence.ts"
 
 /**
  * Sessions that ran alongside their team's own. When that one goes they are not its successors at once, as one that starts
@@ -7,21 +7,22 @@ import type { Seat } from "./posts.ts"
  */
 export interface Alongside {
   /** What a look found of one team. */
-  looked(team: string, live: readonly Seat[], own: Post | undefined, isOwnRunning: boolean): void
-  has(team: string, seat: Pick<Seat, "nativeId" | "pid">): boolean
+  looked(team: string, live: readonly SessionInstance[], own: Presence | undefined, isOwnRunning: boolean): void
+  has(team: string, instance: Pick<SessionInstance, "nativeId" | "pid">): boolean
 }
 
 export function makeAlongside(): Alongside {
   const ofTeams = new Map<string, Set<string>>()
-  const nameOf = ({ pid, nativeId }: Pick<Seat, "nativeId" | "pid">) => `${pid} ${nativeId}`
+  const nameOf = ({ pid, nativeId }: Pick<SessionInstance, "nativeId" | "pid">) => `${pid} ${nativeId}`
   return {
     looked(team, live, own, isOwnRunning) {
       const before = ofTeams.get(team)
       // Whoever was there before the first look may have been there for long.
-      const isAlongside = (seat: Seat) => before === undefined || isOwnRunning || before.has(nameOf(seat))
+      const isAlongside = (instance: SessionInstance) =>
+        before === undefined || isOwnRunning || before.has(nameOf(instance))
       const others = live.filter(({ pid, nativeId }) => pid !== own?.pid && nativeId !== own?.nativeId)
       ofTeams.set(team, new Set(others.filter(isAlongside).map(nameOf)))
     },
-    has: (team, seat) => ofTeams.get(team)?.has(nameOf(seat)) === true,
+    has: (team, instance) => ofTeams.get(team)?.has(nameOf(instance)) === true,
   }
 }

@@ -1,4 +1,4 @@
-import type { Seat } from "./posts.ts"
+import type { SessionInstance } from "./presence.ts"
 
 /**
  * Which sessions of one process stand beside each other, in terminals of their own. Where a process runs many, another one
@@ -6,22 +6,22 @@ import type { Seat } from "./posts.ts"
  */
 export interface Company {
   /** Those that somebody sits at now, of processes that run many. */
-  looked(seats: readonly Seat[]): void
+  looked(instances: readonly SessionInstance[]): void
   /** Whether the other one came beside this one, and not in its place. */
-  isBeside(seat: Seat, other: Seat): boolean
+  isBeside(instance: SessionInstance, other: SessionInstance): boolean
 }
 
 export function makeCompany(): Company {
   let attended = new Set<string>()
   /** Once both had a terminal, it is not known whose was closed: as long as it runs, the first one stays. */
   const pairs = new Set<string>()
-  const nameOf = ({ pid, nativeId }: Seat) => `${pid} ${nativeId}`
-  const pairOf = (one: Seat, other: Seat) => `${nameOf(one)} ${nameOf(other)}`
+  const nameOf = ({ pid, nativeId }: SessionInstance) => `${pid} ${nativeId}`
+  const pairOf = (one: SessionInstance, other: SessionInstance) => `${nameOf(one)} ${nameOf(other)}`
   return {
-    looked(seats) {
-      attended = new Set(seats.map(nameOf))
-      for (const one of seats) for (const other of seats) if (one !== other) pairs.add(pairOf(one, other))
+    looked(instances) {
+      attended = new Set(instances.map(nameOf))
+      for (const one of instances) for (const other of instances) if (one !== other) pairs.add(pairOf(one, other))
     },
-    isBeside: (seat, other) => attended.has(nameOf(seat)) || pairs.has(pairOf(seat, other)),
+    isBeside: (instance, other) => attended.has(nameOf(instance)) || pairs.has(pairOf(instance, other)),
   }
 }

@@ -3,7 +3,7 @@ import type { Hookless } from "../domain/presence.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
-import { GRACE_MS } from "./posts.ts"
+import { GRACE_MS } from "./presence.ts"
 import { readSessionFile } from "./session-file.ts"
 
 export function makeHookless({
@@ -12,7 +12,7 @@ export function makeHookless({
   live,
   host,
 }: {
-  store: Pick<Store, "posts">
+  store: Pick<Store, "presence">
   clock: Clock
   live: Pick<LiveSessions, "ofTeam">
   host: string
@@ -20,18 +20,19 @@ export function makeHookless({
   // The owner's setting makes it so and never the file: whoever wrote the repository may have written that.
   const fetches = async (team: Team) => {
     if (team.sessionFile === null || (await live.ofTeam(team)).length > 0) return false
-    const post = await store.posts.byTeam(team.name)
-    if (!post || post.nativeId === null || post.pid === 0) return true
-    if (post.goneAtMs === null) return false
-    return post.host !== host || clock.nowMs() - post.goneAtMs >= GRACE_MS
+    const presence = await store.presence.byTeam(team.name)
+    if (!presence || presence.nativeId === null || presence.pid === 0) return true
+    if (presence.goneAtMs === null) return false
+    return presence.host !== host || clock.nowMs() - presence.goneAtMs >= GRACE_MS
   }
   return {
     fetches,
     async named(team) {
       const said = (await fetches(team)) ? readSessionFile(team) : undefined
-      const post = await store.posts.byTeam(team.name)
+      const presence = await store.presence.byTeam(team.name)
       // Of a session that was seen since, it is known better.
-      const isOld = said !== undefined && post !== undefined && post.pid > 0 && said.writtenAtMs <= (post.goneAtMs ?? 0)
+      const isOld =
+        said !== undefined && presence !== undefined && presence.pid > 0 && said.writtenAtMs <= (presence.goneAtMs ?? 0)
       return isOld || !said ? undefined : { ...said, writtenAtMs: Math.min(said.writtenAtMs, clock.nowMs()) }
     },
   }

@@ -80,11 +80,11 @@ export function makeLive({ store, consoles, machine, processStart, host, clock, 
       const ofPairs = await Promise.all(all.map(({ session }) => store.pairs.ofNative(session.nativeId)))
       const mine = all.filter((_, index) => ofPairs[index] === undefined)
       const attended = mine.filter(({ isUnattended }) => !isUnattended)
-      const post = await store.posts.byTeam(team.name)
-      const isAtPost = ({ session }: LiveAgent) => Number(session.id === post?.sessionId)
+      const presence = await store.presence.byTeam(team.name)
+      const isCurrent = ({ session }: LiveAgent) => Number(session.id === presence?.sessionId)
       const seenAtMs = ({ route }: LiveAgent) => route?.seenAtMs ?? 0
       return (attended.length > 0 ? attended : mine).toSorted(
-        (a, b) => isAtPost(b) - isAtPost(a) || seenAtMs(b) - seenAtMs(a),
+        (a, b) => isCurrent(b) - isCurrent(a) || seenAtMs(b) - seenAtMs(a),
       )
     },
     async ofSession(sessionId, { isFresh = false } = {}) {

@@ -10,11 +10,11 @@ export interface WatchingModule {
   live: LiveSessions
   watch: Watch
   hookless: Hookless
-  facts(team: Team): Promise<PostFacts>
+  facts(team: Team): Promise<SessionFacts>
 }
 
-/** What is known of the one at a team's post. */
-export interface PostFacts {
+/** A team's current session. */
+export interface SessionFacts {
   /** The agent's own name for its session, also when it is gone. */
   session_id: string | null
   status: "idle" | "busy" | "waiting" | "gone" | "nobody"
@@ -24,7 +24,7 @@ export interface PostFacts {
   current_task: string | null
 }
 
-/** Which sessions are live, where they are reached, and who is at the teams' posts. */
+/** Which sessions are running, by which routes they are reached, and which is each team's current one. */
 export function makeWatching(deps: LiveDeps & Omit<WatchDeps, "live">): WatchingModule {
   const { store } = deps
   const live = makeLive(deps)
@@ -34,15 +34,15 @@ export function makeWatching(deps: LiveDeps & Omit<WatchDeps, "live">): Watching
     watch: makeWatch({ ...deps, live }),
     hookless: makeHookless({ ...deps, live }),
     async facts(team) {
-      const post = await store.posts.byTeam(team.name)
+      const presence = await store.presence.byTeam(team.name)
       const [agent] = await live.ofTeam(team)
-      const nativeId = agent?.session.nativeId ?? post?.nativeId ?? null
-      const session = await sessionOf(agent?.session.id ?? post?.sessionId)
+      const nativeId = agent?.session.nativeId ?? presence?.nativeId ?? null
+      const session = await sessionOf(agent?.session.id ?? presence?.sessionId)
       const task = session?.projectId ? await store.taskStates.get(session.projectId, session.nativeId) : undefined
       const seenAtMs = Math.max(
         agent?.route?.seenAtMs ?? 0,
         agent?.statusAtMs ?? 0,
-        post?.goneAtMs ?? (post?.nativeId ? post.sinceMs : 0),
+        presence?.goneAtMs ?? (presence?.nativeId ? presence.sinceMs : 0),
       )
       return {
         session_id: nativeId,

@@ -5,7 +5,7 @@ import type { TaskFile } from "../domain/task-file.ts"
 import type { TaskStep } from "../domain/task-state.ts"
 import type { Team } from "../domain/team.ts"
 import { folderUri } from "../lib/folder-uri.ts"
-import { decide, type Evidence, type PresenceFacts, type PresenceNotice } from "./posts.ts"
+import { decide, type Evidence, type PresenceFacts, type PresenceNotice } from "./presence.ts"
 
 export interface TaskFiles {
   /** What the file in a project's folder says of a task. */
@@ -19,16 +19,16 @@ const KINDS = {
   session_ended: "team.ended",
 } as const
 
-/** Weighs the evidence, and writes who is at the post now and what is to be told: all of it, or nothing. */
+/** Decides by the evidence, and writes the new presence and its notice in one transaction. */
 export async function weigh(
   tx: Store,
   team: Team,
   evidence: Evidence,
   facts: PresenceFacts & TaskFiles,
 ): Promise<PresenceNotice | undefined> {
-  const before = await tx.posts.byTeam(team.name)
-  const { post, notice } = decide(before, evidence, { team: team.name, ...facts })
-  if (post) await tx.posts.put(post)
+  const before = await tx.presence.byTeam(team.name)
+  const { presence, notice } = decide(before, evidence, { team: team.name, ...facts })
+  if (presence) await tx.presence.put(presence)
   if (notice) await tell(tx, team, notice, facts)
   return notice
 }

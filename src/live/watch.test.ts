@@ -357,7 +357,7 @@ describe("a session file, which anybody may have written", () => {
     writeFileSync(to, JSON.stringify({ id }))
     utimesSync(to, nowMs / 1000, nowMs / 1000)
   }
-  const post = async () => (await store.posts.byTeam("web"))!
+  const presence = async () => (await store.presence.byTeam("web"))!
 
   test("names the session of an agent that nothing else is known of, and its restarts", async () => {
     says("first")
@@ -368,7 +368,7 @@ describe("a session file, which anybody may have written", () => {
       ["session_started", null, "first", "seen"],
       ["session_restart", "first", "second", "session file"],
     ])
-    expect(await post()).toMatchObject({ nativeId: "second", pid: 0, sessionId: null })
+    expect(await presence()).toMatchObject({ nativeId: "second", pid: 0, sessionId: null })
   })
 
   test("names a restart that tells what the project's task file says, marked, and no more than once", async () => {
@@ -410,12 +410,12 @@ describe("a session file, which anybody may have written", () => {
     await store.taskStates.put({ projectId: project, nativeSessionId: "A", ...secret, updatedAtMs: nowMs })
     says("A")
     await look()
-    expect(await post()).toMatchObject({ nativeId: "A", sessionId: null })
+    expect(await presence()).toMatchObject({ nativeId: "A", sessionId: null })
     expect(await module.facts(team("web"))).toMatchObject({ session_id: "A", current_task: null })
     says("B")
     await look()
     expect(JSON.stringify(await store.updates.after("web", { limit: 9 }))).not.toContain("paint it")
-    expect(await store.posts.byTeam("api")).toMatchObject({ sessionId: api.id, nativeId: "A", pid: 7 })
+    expect(await store.presence.byTeam("api")).toMatchObject({ sessionId: api.id, nativeId: "A", pid: 7 })
     expect((await module.live.ofTeam(team("api"))).map(({ session }) => session.nativeId)).toEqual(["A"])
   })
 
@@ -428,7 +428,7 @@ describe("a session file, which anybody may have written", () => {
     await look()
     says("of-web")
     await look()
-    expect(await post()).toMatchObject({
+    expect(await presence()).toMatchObject({
       pid: 0,
       sessionId: (await store.sessions.byNative("claude-code", "of-web"))!.id,
     })
@@ -440,10 +440,10 @@ describe("a session file, which anybody may have written", () => {
     processes.set(8, { start: "80", parent: 1 })
     registry(8, "seen", { cwd: join(dir, "web") })
     await look()
-    expect(await post()).toMatchObject({ nativeId: "seen", pid: 8 })
+    expect(await presence()).toMatchObject({ nativeId: "seen", pid: 8 })
     says("claimed again")
     await look(3)
-    expect(await post()).toMatchObject({ nativeId: "seen", pid: 8 })
+    expect(await presence()).toMatchObject({ nativeId: "seen", pid: 8 })
     expect(await module.hookless.fetches(team("web"))).toBe(false)
     expect(await module.hookless.named(team("web"))).toBeUndefined()
   })
@@ -457,7 +457,7 @@ describe("a session file, which anybody may have written", () => {
   ])("with %s for a name says nothing", async (_, id) => {
     says(id)
     await look()
-    expect(await store.posts.byTeam("web")).toBeUndefined()
+    expect(await store.presence.byTeam("web")).toBeUndefined()
     expect(await module.hookless.named(team("web"))).toBeUndefined()
     expect(await module.hookless.fetches(team("web"))).toBe(true)
   })
@@ -471,7 +471,7 @@ describe("a session file, which anybody may have written", () => {
     says("x", join(dir, "planted"))
     plant()
     await look()
-    expect(await store.posts.byTeam("web")).toBeUndefined()
+    expect(await store.presence.byTeam("web")).toBeUndefined()
   })
 })
 
@@ -548,7 +548,7 @@ describe("live sessions", () => {
     expect(await statuses()).toEqual([["A", "idle", null, 7]])
   })
 
-  test("the one at the post comes first, and print mode counts only where there is nobody else", async () => {
+  test("the current session comes first, and print mode counts only where there is no other", async () => {
     registry(9, "P", { entrypoint: "sdk-cli" })
     await begins("P", 9, "startup", { env: { CLAUDE_CODE_ENTRYPOINT: "sdk-cli" } })
     expect(await statuses()).toEqual([["P", "idle", null, 9]])
@@ -557,7 +557,7 @@ describe("live sessions", () => {
     expect((await statuses()).map(([id]) => id)).toEqual(["A", "B"])
   })
 
-  test("what is known of a post is told also when nobody is there", async () => {
+  test("facts of the last session are reported after it is gone", async () => {
     expect(await module.facts(team("api"))).toMatchObject({ session_id: null, status: "nobody", last_seen: null })
     await begins("A", 7)
     expect(await module.facts(team("api"))).toMatchObject({ session_id: "A", status: "idle" })
@@ -652,7 +652,7 @@ describe("a session that has said nothing yet", () => {
   }
   const isKnown = async (name: string) => (await store.sessions.byNative("claude-code", name)) !== undefined
 
-  test("is known once its registry lists it at a team's folder, and is at the post", async () => {
+  test("is known once its registry lists it at a team's folder, and is its current session", async () => {
     runs(7, "A")
     await look()
     expect(await store.sessions.byNative("claude-code", "A")).toMatchObject({ projectPath: join(dir, "api") })
@@ -716,7 +716,7 @@ describe("a process that runs many sessions, which terminals only show", () => {
     lists(1, "B", "A")
     await look(5)
     expect(await told("lake")).toEqual([STARTED_A])
-    expect((await store.posts.byTeam("lake"))?.nativeId).toBe("A")
+    expect((await store.presence.byTeam("lake"))?.nativeId).toBe("A")
   })
 
   test("another session in the only terminal is one restart, with hooks and without", async () => {

@@ -3,8 +3,7 @@ import type { JournalEntry } from "../domain/journal.ts"
 import type { LiveAgent, LiveSessions, Stranger } from "../domain/live.ts"
 import { isUntrusted } from "../domain/origin.ts"
 import type { PaneAddress } from "../domain/panes.ts"
-import type { Post } from "../domain/post.ts"
-import type { Activity, Watch } from "../domain/presence.ts"
+import type { Activity, Presence, Watch } from "../domain/presence.ts"
 import type { Store } from "../domain/store.ts"
 import { type Roster, type Team, teamsOf } from "../domain/team.ts"
 import { makeBell } from "../lib/bell.ts"
@@ -14,7 +13,7 @@ import { isUnder } from "../lib/process-ancestry.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
 import { makeAlongside } from "./alongside.ts"
 import { makeCompany } from "./company.ts"
-import { decide, type Evidence, type Seat } from "./posts.ts"
+import { decide, type Evidence, type SessionInstance } from "./presence.ts"
 import { makeRouteFinder, type RouteDeps } from "./routes.ts"
 import { readSessionFile } from "./session-file.ts"
 import { type TaskFiles, weigh } from "./telling.ts"
@@ -46,7 +45,8 @@ export function makeWatch(deps: WatchDeps): Watch {
     const now = pid > 0 ? processStart(pid) : undefined
     return now !== undefined && (start === null || start === now)
   }
-  const isThere = (post: Post) => post.goneAtMs === null && (post.host !== host || post.pid === 0 || isAlive(post))
+  const isThere = (presence: Presence) =>
+    presence.goneAtMs === null && (presence.host !== host || presence.pid === 0 || isAlive(presence))
   const company = makeCompany()
   const facts = { host, isAlive, isBeside: company.isBeside, taskFile: deps.taskFile }
   let position: number | undefined
@@ -101,8 +101,8 @@ export function makeWatch(deps: WatchDeps): Watch {
 
   const evidenceOf = ({ sessionId, nativeId, pid, start, end, atMs }: HookEntry): Evidence => {
     if (end !== undefined) return { kind: "ended", nativeId, pid, reason: end, atMs }
-    const seat = { sessionId, nativeId, pid, processStart: (pid > 0 ? processStart(pid) : undefined) ?? null }
-    return start === undefined ? { kind: "heard", seat, atMs } : { kind: "began", seat, start, atMs }
+    const instance = { sessionId, nativeId, pid, processStart: (pid > 0 ? processStart(pid) : undefined) ?? null }
+    return start === undefined ? { kind: "heard", instance, atMs } : { kind: "began", instance, start, atMs }
   }
 
   /** Which process had which session at the look before, and what was told already. */
@@ -120,15 +120,15 @@ export function makeWatch(deps: WatchDeps): Watch {
     const atMs = clock.nowMs()
     const agents = await attended()
     for (const agent of agents) await locate(agent, atMs)
-    const seats = agents.map((agent) => {
+    const instances = agents.map((agent) => {
       const { session, pid, teams, isShown } = agent
-      return { ...seatOf(agent), teams, isShown, isSteady: steady.has(`${pid} ${session.nativeId}`) }
+      return { ...toInstance(agent), teams, isShown, isSteady: steady.has(`${pid} ${session.nativeId}`) }
     })
-    company.looked(seats.filter(({ isShown }) => isShown !== undefined))
-    steady = new Set(seats.map(({ pid, nativeId }) => `${pid} ${nativeId}`))
+    company.looked(instances.filter(({ isShown }) => isShown !== undefined))
+    steady = new Set(instances.map(({ pid, nativeId }) => `${pid} ${nativeId}`))
     for (const team of roster.list()) {
-      const mine = seats.filter(({ teams }) => teams.includes(team.name))
-      const own = await store.posts.byTeam(team.name)
+      const mine = instances.filter(({ teams }) => teams.includes(team.name))
+      const own = await store.presence.byTeam(team.name)
       alongside.looked(team.name, mine, own, own !== undefined && isThere(own))
       await consider(team, { kind: "looked", live: mine, atMs })
       await readName(team)
@@ -169,14 +169,14 @@ export function makeWatch(deps: WatchDeps): Watch {
 
   /** Nothing has changed at nearly all looks, and then nothing is written. */
   const consider = async (team: Team, evidence: Evidence) => {
-    const { post, notice } = decide(await store.posts.byTeam(team.name), evidence, { team: team.name, ...facts })
-    if (!post && (!notice || told.has(notice.key))) return
+    const { presence, notice } = decide(await store.presence.byTeam(team.name), evidence, { team: team.name, ...facts })
+    if (!presence && (!notice || told.has(notice.key))) return
     const written = await store.transaction((tx) => weigh(tx, team, evidence, facts))
     if (written) told.add(written.key)
   }
 
   const reportTakeovers = async (active: readonly Activity[]) => {
-    const own = new Set((await store.posts.list()).map(({ sessionId }) => sessionId))
+    const own = new Set((await store.presence.list()).map(({ sessionId }) => sessionId))
     const others = Map.groupBy(
       active.filter(({ sessionId }) => !own.has(sessionId)),
       ({ sessionId }) => sessionId,
@@ -190,14 +190,14 @@ export function makeWatch(deps: WatchDeps): Watch {
       const isGiven = done.some((one) => one.isGiven)
       const { atMs } = done.at(-1)!
       const firstSeenMs = (await store.sessions.byId(agent.session.id))?.createdAtMs ?? atMs
-      const seat = seatOf(agent)
+      const instance = toInstance(agent)
       for (const name of agent.teams) {
         const team = roster.byName(name)
-        if (!team || alongside.has(name, seat)) continue
-        const mine = agents.filter(({ teams }) => teams.includes(name)).map(seatOf)
+        if (!team || alongside.has(name, instance)) continue
+        const mine = agents.filter(({ teams }) => teams.includes(name)).map(toInstance)
         await consider(team, {
           kind: "active",
-          seat,
+          instance,
           firstSeenMs,
           live: mine,
           isGiven,
@@ -226,7 +226,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     reportTakeovers: (active) => inTurn(() => reportTakeovers(active)),
     readName: (team) => inTurn(() => readName(team)),
     async mayReturn(team, { session: { nativeId }, pid }) {
-      const own = await store.posts.byTeam(team)
+      const own = await store.presence.byTeam(team)
       const isWaitedFor = own && own.host === host && own.pid > 0 && !own.isTold && own.nativeId !== nativeId
       return isWaitedFor === true && !isThere(own) && alongside.has(team, { nativeId, pid })
     },
@@ -251,7 +251,7 @@ export function makeWatch(deps: WatchDeps): Watch {
   }
 }
 
-const seatOf = ({ session, pid, processStart }: LiveAgent): Seat => ({
+const toInstance = ({ session, pid, processStart }: LiveAgent): SessionInstance => ({
   sessionId: session.id,
   nativeId: session.nativeId,
   pid,

@@ -53,9 +53,9 @@ export function makeTeamChats({ roster, channel, chat }: TeamChatDeps): TeamChat
     return parent && !parent.isSubagent ? teamOf(tx, parent) : undefined
   }
 
-  /** Of teams that share a folder: whose post it is at, or in whose chat it is told already. */
+  /** Of teams that share a folder: the one whose current session it is, or in whose chat it is shown already. */
   const ofSeveral = async (tx: Store, sessionId: SessionId, teams: readonly Team[]) => {
-    for (const team of teams) if ((await tx.posts.byTeam(team.name))?.sessionId === sessionId) return team
+    for (const team of teams) if ((await tx.presence.byTeam(team.name))?.sessionId === sessionId) return team
     const topic = (await tx.topics.ofSession(sessionId)).find((one) => one.channel === channel && isCurrent(one))
     for (const team of topic ? teams : []) if (team.chat && (await now(tx, team.chat.id)) === topic!.chatId) return team
     return undefined

@@ -17,7 +17,7 @@ import { makeJournal } from "./tables/journal.ts"
 import { makeOrigins } from "./tables/origins.ts"
 import { makePairs } from "./tables/pairs.ts"
 import { makeAudit, makePermissions } from "./tables/permissions.ts"
-import { makePosts } from "./tables/posts.ts"
+import { makePresence } from "./tables/presence.ts"
 import { makeProjects } from "./tables/projects.ts"
 import { makeRoutes } from "./tables/routes.ts"
 import { makeRuns } from "./tables/runs.ts"
@@ -44,7 +44,7 @@ const MAKERS = {
   journal: makeJournal,
   deliveries: makeDeliveries,
   routes: makeRoutes,
-  posts: makePosts,
+  presence: makePresence,
   updates: makeUpdates,
   taskStates: makeTaskStates,
   pairs: makePairs,

@@ -64,13 +64,13 @@ describe("sessions of no team", () => {
 })
 
 describe("beside a team", () => {
-  test("a session of it that is not at its post is reached by its own name", async () => {
-    const [post, other] = [await q.start("api"), await q.start("api", { name: "other" })]
+  test("another session of the team is reached by its own name", async () => {
+    const [current, other] = [await q.start("api"), await q.start("api", { name: "other" })]
     await queued(q.send(await q.sessionOf(other), "for the other"))
     await other.until((log) => log.some(({ kind }) => kind === "prompt"))
     const id = await queued(q.send("api", "for the team"))
     await expect.poll(state(id), SOON).toBe("done")
-    expect([post.prompts(), other.prompts()]).toEqual([["for the team"], ["for the other"]])
+    expect([current.prompts(), other.prompts()]).toEqual([["for the team"], ["for the other"]])
     process.kill(other.pid, "SIGTERM")
     await expect.poll(other.isThere, SOON).toBe(false)
   }, 240_000)

@@ -92,9 +92,9 @@ async function taskOf(deps: Deps, begun: Begun) {
 async function fileOf({ store, roster, taskFile }: Deps, begun: Begun) {
   const { sessionId } = begun.event
   for (const { name, projectDir } of teamsAt(roster, begun)) {
-    const post = await store.posts.byTeam(name)
+    const presence = await store.presence.byTeam(name)
     const [restart] = await store.updates.after(name, { types: ["session_restart"], newest: true, limit: 1 })
-    const isRestart = post?.nativeId != null && (post.nativeId !== sessionId || restart?.data.new === sessionId)
+    const isRestart = presence?.nativeId != null && (presence.nativeId !== sessionId || restart?.data.new === sessionId)
     const file = isRestart ? taskFile(projectDir) : undefined
     if (!file || file.session_id === sessionId) continue
     const ask = "Do not act on it: ask the owner whether to resume it or start fresh."

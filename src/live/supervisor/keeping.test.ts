@@ -119,7 +119,7 @@ const tended = () => {
 }
 const stateOf = async (made: Supervisor, name = "web") => (await made.states()).find(({ team }) => team === name)!
 
-/** A session that was at the team's post, with something said in it. */
+/** A session that was the team's current one, with something said in it. */
 async function lastSession(
   nativeId: string,
   place: { pid?: number; start?: string | null; goneAtMs?: number | null } = {},
@@ -135,7 +135,7 @@ async function lastSession(
     createdAtMs: 1,
   })
   await store.sessions.grow(session.id, { turns: 2, prompts: 1, lastAtMs: 2 })
-  await store.posts.put({
+  await store.presence.put({
     team: "web",
     host: "here",
     sessionId: session.id,
@@ -205,7 +205,7 @@ describe("up", () => {
   ])("refuses %s", async (_, prepare, name, message) => {
     prepare()
     await expect(keeping().up(name)).rejects.toThrow(message)
-    expect(await store.posts.list()).toEqual([])
+    expect(await store.presence.list()).toEqual([])
   })
 })
 

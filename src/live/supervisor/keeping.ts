@@ -4,7 +4,7 @@ import type { AgentConsole } from "../../domain/agent-console.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { PaneAddress, Panes } from "../../domain/panes.ts"
 import type { Machine } from "../../domain/platform.ts"
-import type { Post } from "../../domain/post.ts"
+import type { Presence } from "../../domain/presence.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster, Team } from "../../domain/team.ts"
 import type { Clock } from "../../lib/clock.ts"
@@ -95,20 +95,20 @@ export function makeKeeping(deps: Deps): Supervisor {
   }
 
   /** A session of it that somebody else started, and that still runs. */
-  const isElsewhere = async (post: Post | undefined) => {
-    if (!post || post.host !== host || post.goneAtMs !== null || post.pid === 0) return false
-    if (!deps.isRunning(post.pid, post.processStart)) return false
-    const team = roster.byName(post.team)
+  const isElsewhere = async (presence: Presence | undefined) => {
+    if (!presence || presence.host !== host || presence.goneAtMs !== null || presence.pid === 0) return false
+    if (!deps.isRunning(presence.pid, presence.processStart)) return false
+    const team = roster.byName(presence.team)
     const terminal = team && consoleOf(team)
     const live = (await terminal?.live(machine).catch(() => [])) ?? []
-    const open = live.find(({ nativeId }) => nativeId === post.nativeId)
+    const open = live.find(({ nativeId }) => nativeId === presence.nativeId)
     // Where one process runs many sessions, it is there without a terminal as well, and without this session.
     return open ? open.isShown !== false : terminal?.closeSession === undefined
   }
 
   /** Its last session, unless it is open somewhere: two processes on one session lose what one of them says. */
-  const resumable = async (terminal: AgentConsole, post: Post | undefined) => {
-    const session = post?.sessionId ? await store.sessions.byId(post.sessionId) : undefined
+  const resumable = async (terminal: AgentConsole, presence: Presence | undefined) => {
+    const session = presence?.sessionId ? await store.sessions.byId(presence.sessionId) : undefined
     if (!session || session.platform !== terminal.platform || session.promptCount === 0) return undefined
     const open = await terminal.live(machine)
     const isOpen = open.some(
@@ -123,7 +123,7 @@ export function makeKeeping(deps: Deps): Supervisor {
     startedNow(life, clock.nowMs())
     try {
       const { team, terminal } = needed(name)
-      const last = wish.isNew ? undefined : await resumable(terminal, await store.posts.byTeam(name))
+      const last = wish.isNew ? undefined : await resumable(terminal, await store.presence.byTeam(name))
       life.resume = last === life.failedResume ? undefined : last
       const { argv, env } = terminal.launch({
         team,
@@ -163,13 +163,13 @@ export function makeKeeping(deps: Deps): Supervisor {
     return undefined
   }
 
-  const tend = async (post: Post) => {
-    const name = post.team
+  const tend = async (presence: Presence) => {
+    const name = presence.team
     const life = livesOf(name)
     const nowMs = clock.nowMs()
     if (!life.isUp && (life.givenUp !== undefined || nowMs < life.nextAtMs)) return
     const pane = await paneOf(name).catch(() => undefined)
-    if (pane || (await isElsewhere(post))) life.isUp = true
+    if (pane || (await isElsewhere(presence))) life.isUp = true
     else if (life.isUp) afterDeath(life, nowMs)
     else await start(name).catch((error: unknown) => onTrouble(error, `${name}'s session could not be started`))
     if (life.givenUp !== undefined) onTrouble(new Error(life.givenUp), `${name} is given up`)
@@ -190,8 +190,8 @@ export function makeKeeping(deps: Deps): Supervisor {
   const inTurn = makeMutex()
 
   const tick = async () => {
-    const kept = (await store.posts.list()).filter((post) => post.isKept && post.host === host)
-    for (const post of kept) if (roster.byName(post.team)) await tend(post)
+    const kept = (await store.presence.list()).filter((presence) => presence.isKept && presence.host === host)
+    for (const presence of kept) if (roster.byName(presence.team)) await tend(presence)
     const names = new Set(kept.map(({ team }) => team))
     for (const team of roster.list()) await endIdle(team, names)
   }
@@ -202,12 +202,12 @@ export function makeKeeping(deps: Deps): Supervisor {
     async up(name) {
       const { terminal } = needed(name)
       const begun = await inTurn(async () => {
-        const post = await store.posts.byTeam(name)
+        const presence = await store.presence.byTeam(name)
         lives.delete(name)
-        await store.posts.keep(name, true, clock.nowMs(), host)
+        await store.presence.keep(name, true, clock.nowMs(), host)
         const pane = await paneOf(name)
         if (pane) return { pane, how: "running" as const }
-        return (await isElsewhere(post)) ? undefined : start(name)
+        return (await isElsewhere(presence)) ? undefined : start(name)
       })
       if (!begun) return { how: "elsewhere" }
       livesOf(name).isUp = true
@@ -216,9 +216,9 @@ export function makeKeeping(deps: Deps): Supervisor {
     },
     async down(name) {
       return inTurn(async () => {
-        const [post, team] = [await store.posts.byTeam(name), roster.byName(name)]
-        const wasKept = post?.isKept ?? false
-        if (wasKept) await store.posts.keep(name, false, clock.nowMs(), host)
+        const [presence, team] = [await store.presence.byTeam(name), roster.byName(name)]
+        const wasKept = presence?.isKept ?? false
+        if (wasKept) await store.presence.keep(name, false, clock.nowMs(), host)
         lives.delete(name)
         const pane = await paneOf(name)
         const wasRunning = pane !== undefined && (await panes.end(pane))
@@ -226,11 +226,11 @@ export function makeKeeping(deps: Deps): Supervisor {
         for (let left = END_MS; wasRunning && left > 0 && deps.isRunning(pane.panePid, null); left -= LOOK_MS)
           await sleep(LOOK_MS)
         const close = wasRunning && team ? consoleOf(team)?.closeSession : undefined
-        const stillOpen = close && post?.nativeId ? await close(machine, post.nativeId) : undefined
+        const stillOpen = close && presence?.nativeId ? await close(machine, presence.nativeId) : undefined
         // What ran the session goes on running others, so that its process does not tell that it is gone.
-        if (close && stillOpen === undefined && post?.sessionId)
-          for (const { pid } of await store.routes.ofSession(post.sessionId))
-            await store.routes.drop(post.sessionId, host, pid)
+        if (close && stillOpen === undefined && presence?.sessionId)
+          for (const { pid } of await store.routes.ofSession(presence.sessionId))
+            await store.routes.drop(presence.sessionId, host, pid)
         return { wasKept, wasRunning, ...(stillOpen !== undefined && { stillOpen }) }
       })
     },
@@ -238,8 +238,8 @@ export function makeKeeping(deps: Deps): Supervisor {
       const team = roster.byName(name)
       if (!team || team.whenAway === "keep" || !consoleOf(team)) return false
       return inTurn(async () => {
-        const post = await store.posts.byTeam(name)
-        if (post?.isKept || (await isElsewhere(post)) || (await paneOf(name))) return false
+        const presence = await store.presence.byTeam(name)
+        if (presence?.isKept || (await isElsewhere(presence)) || (await paneOf(name))) return false
         const life = livesOf(name)
         if (life.isUp) afterDeath(life, clock.nowMs())
         if (life.givenUp !== undefined || clock.nowMs() < life.nextAtMs) return false
@@ -248,17 +248,17 @@ export function makeKeeping(deps: Deps): Supervisor {
       })
     },
     async states() {
-      const posts = new Map((await store.posts.list()).map((post) => [post.team, post]))
-      const names = [...new Set([...roster.list().map(({ name }) => name), ...keptNames(posts)])]
+      const presences = new Map((await store.presence.list()).map((presence) => [presence.team, presence]))
+      const names = [...new Set([...roster.list().map(({ name }) => name), ...keptNames(presences)])]
       return Promise.all(
         names.map(async (name) => {
           const team = roster.byName(name)
           const life = lives.get(name)
-          const isKept = posts.get(name)?.isKept ?? false
+          const isKept = presences.get(name)?.isKept ?? false
           const pane = await paneOf(name).catch(() => undefined)
           const terminal = team && consoleOf(team)
           const asks = pane && terminal ? await question(terminal, pane).catch(() => undefined) : undefined
-          const isUp = pane !== undefined || (await isElsewhere(posts.get(name)))
+          const isUp = pane !== undefined || (await isElsewhere(presences.get(name)))
           const state = isUp ? "up" : life?.givenUp ? "given up" : isKept && team ? "starting again" : "down"
           const why = team ? (life?.givenUp ?? life?.note) : "it is supervised but no longer in the configuration"
           const note = asks ? `asks: ${asks}` : isUp && team ? undefined : why
@@ -279,8 +279,8 @@ export function makeKeeping(deps: Deps): Supervisor {
   }
 }
 
-const keptNames = (posts: Map<string, Post>) =>
-  [...posts.values()].filter((post) => post.isKept).map(({ team }) => team)
+const keptNames = (presences: Map<string, Presence>) =>
+  [...presences.values()].filter((presence) => presence.isKept).map(({ team }) => team)
 const wrong = (message: string) => new Failure("bad_input", message, { parameter: "team" })
 
 function isReadable(path: string): boolean {

@@ -64,9 +64,9 @@ type Told = { outcome: string; words: string; writes?: Write[] } & Pick<AnswerWi
 export function makeCommands(deps: CommandDeps): Commands {
   const { store, messages, resuming, toSession, facts, answer } = deps
 
-  /** The session of the topic, or the one at the team's post. */
+  /** The session of the topic, or the team's current one. */
   const sessionOf = async ({ topic, team }: Partial<Recipient> = {}) =>
-    topic ? topic.sessionId : ((team && (await store.posts.byTeam(team.name))?.sessionId) ?? null)
+    topic ? topic.sessionId : ((team && (await store.presence.byTeam(team.name))?.sessionId) ?? null)
 
   const change =
     (change: { isMuted: boolean } | { verbosity: Verbosity }, words: string) =>

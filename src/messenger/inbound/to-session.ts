@@ -30,7 +30,7 @@ export interface ToSessionDeps {
   host: string
 }
 
-/** Whom words are for: the session of a topic, or whoever is at a team's post. */
+/** Whom words are for: the session of a topic, or a team's current one. */
 export type Recipient = { topic: Topic; team?: undefined } | { team: Team; topic?: undefined }
 
 export interface ToSession {
@@ -120,10 +120,10 @@ export function makeToSession({
     }
   }
 
-  /** Nobody is at the team's post: it is kept, and whoever wrote it can have the last session go on. In a topic its notice says so. */
+  /** No session of the team is running: the message is stored, and its sender may resume the last session. A topic has its own notice for that. */
   const asleep = async (message: IncomingMessage, { topic, team }: Recipient): Promise<Write[]> => {
     if (topic) return []
-    const sessionId = (await store.posts.byTeam(team.name))?.sessionId ?? null
+    const sessionId = (await store.presence.byTeam(team.name))?.sessionId ?? null
     const agent = sessionId === null ? undefined : await live.ofSession(sessionId)
     if (agent && (agent.status !== "gone" || agent.route?.host !== host)) return []
     // What its settings start by themselves needs nobody.

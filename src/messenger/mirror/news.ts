@@ -40,7 +40,7 @@ export async function tellPermission(
 
 /** What a team asks before its session is known is shown where the team is. */
 async function askerOf(tx: Store, sessionId: string | null, team: unknown): Promise<Session | undefined> {
-  const id = sessionId ?? (typeof team === "string" ? (await tx.posts.byTeam(team))?.sessionId : undefined)
+  const id = sessionId ?? (typeof team === "string" ? (await tx.presence.byTeam(team))?.sessionId : undefined)
   const session = id == null ? undefined : await tx.sessions.byId(id as SessionId)
   if (!session?.isSubagent) return session
   const edge = (await tx.sessions.edges(session.id)).find(({ kind }) => kind === "subagent")

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { Caller } from "../../domain/caller.ts"
 import type { LiveAgent } from "../../domain/live.ts"
-import type { Post } from "../../domain/post.ts"
+import type { Presence } from "../../domain/presence.ts"
 import { because } from "../../domain/reason.ts"
 import type { Store } from "../../domain/store.ts"
 import { plainTeam } from "../../domain/team.ts"
@@ -69,7 +69,7 @@ const shown = async (id: string) => {
   const { state, rung, outcome } = (await store.deliveries.byKey(id))!
   return { state, rung, outcome }
 }
-const post = (more: Partial<Post>): Post => ({
+const presence = (more: Partial<Presence>): Presence => ({
   ...{ team: "api", host: "here", sessionId: null, nativeId: "A", pid: 7, processStart: "s", sinceMs: nowMs },
   ...{ goneAtMs: null, cause: null, isTold: false, isKept: false, ...more },
 })
@@ -154,7 +154,7 @@ describe("a team whose agent has no hooks", () => {
 })
 
 describe("nothing is fetched without hooks", () => {
-  const seat: LiveAgent = {
+  const instance: LiveAgent = {
     session: { id: "s-1" as never, platform: "claude-code", nativeId: "seen" },
     ...{ route: undefined, status: "idle", waitingFor: null, statusAtMs: null, pid: 7, processStart: "s", dir: null },
     ...{ isUnattended: false, isShown: undefined, teams: ["api"] },
@@ -166,7 +166,7 @@ describe("nothing is fetched without hooks", () => {
   })
 
   test("while a session of the team is seen, by a caller that is another one, whatever the file says", async () => {
-    agents = [seat]
+    agents = [instance]
     writeFileSync(file(), '{"id":"mine"}')
     expect(words(await pull("k", { nativeSession: { platform: "claude-code", id: "mine" } }))).toEqual([])
   })
@@ -180,15 +180,15 @@ describe("nothing is fetched without hooks", () => {
     ["that may come back", { goneAtMs: 1_800_000_000_000 - GRACE_MS + 1 }],
     ["that was seen on another machine", { host: "elsewhere" }],
   ])("in the place of a session %s", async (_, more) => {
-    await store.posts.put(post(more))
+    await store.presence.put(presence(more))
     expect(words(await pull("k"))).toEqual([])
   })
 
   test("once that session is gone for long, or only the file named it, it is", async () => {
-    await store.posts.put(post({ goneAtMs: nowMs - GRACE_MS }))
+    await store.presence.put(presence({ goneAtMs: nowMs - GRACE_MS }))
     expect(words(await pull("k"))).toEqual(["one"])
     await send("two")
-    await store.posts.put(post({ pid: 0, nativeId: "in the file" }))
+    await store.presence.put(presence({ pid: 0, nativeId: "in the file" }))
     expect(words(await pull("k2"))).toEqual(["two"])
   })
 })

@@ -115,8 +115,8 @@ async function seen(store: Store, { team, sessionId }: Address): Promise<Whose> 
     const lastSeenMs = route?.seenAtMs ?? session?.updatedAtMs ?? null
     return { sessionId: session?.nativeId ?? null, lastSeenMs, ...SEEN }
   }
-  const post = await store.posts.byTeam(team)
-  if (!post?.sessionId) return { sessionId: null, lastSeenMs: null, ...SEEN }
-  const [route] = await store.routes.ofSession(post.sessionId)
-  return { sessionId: post.nativeId, lastSeenMs: route?.seenAtMs ?? post.goneAtMs ?? post.sinceMs, ...SEEN }
+  const presence = await store.presence.byTeam(team)
+  if (!presence?.sessionId) return { sessionId: null, lastSeenMs: null, ...SEEN }
+  const [route] = await store.routes.ofSession(presence.sessionId)
+  return { sessionId: presence.nativeId, lastSeenMs: route?.seenAtMs ?? presence.goneAtMs ?? presence.sinceMs, ...SEEN }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import type { Post } from "../../../src/domain/post.ts"
+import type { Presence } from "../../../src/domain/presence.ts"
 import type { Store } from "../../../src/domain/store.ts"
 import type { NewUpdate } from "../../../src/domain/update.ts"
 import { addProject, addSession, leaseFor, leaseOne, NOW, newDelivery } from "./examples.ts"
 
-/** What messages for agents need beside deliveries: twins, states after the hand-over, routes, posts, updates, task states. */
+/** What messages for agents need beside deliveries: twins, states after the hand-over, routes, presences, updates, task states. */
 export function queueContract(store: () => Store): void {
   const byKey = async (key: string) => (await store().deliveries.byKey(key))!
 
@@ -242,9 +242,9 @@ export function queueContract(store: () => Store): void {
     expect(await store().routes.list("here")).toEqual([])
   })
 
-  test("a post is put, found and kept", async () => {
+  test("a presence is put, found and supervised", async () => {
     const { id } = await addSession(store())
-    const post: Post = {
+    const presence: Presence = {
       team: "api",
       host: "here",
       sessionId: id,
@@ -257,14 +257,14 @@ export function queueContract(store: () => Store): void {
       isTold: false,
       isKept: false,
     }
-    await store().posts.put(post)
-    await store().posts.keep("api", true, NOW + 1, "here")
-    expect(await store().posts.byTeam("api")).toEqual({ ...post, isKept: true })
-    const gone = { ...post, goneAtMs: NOW + 2, cause: "killed", isTold: true, isKept: true }
-    await store().posts.put({ ...gone, isKept: false })
-    await store().posts.keep("web", true, NOW, "here")
-    expect(await store().posts.list()).toMatchObject([gone, { team: "web", sessionId: null, pid: 0, isKept: true }])
-    expect(await store().posts.byTeam("nobody")).toBeUndefined()
+    await store().presence.put(presence)
+    await store().presence.keep("api", true, NOW + 1, "here")
+    expect(await store().presence.byTeam("api")).toEqual({ ...presence, isKept: true })
+    const gone = { ...presence, goneAtMs: NOW + 2, cause: "killed", isTold: true, isKept: true }
+    await store().presence.put({ ...gone, isKept: false })
+    await store().presence.keep("web", true, NOW, "here")
+    expect(await store().presence.list()).toMatchObject([gone, { team: "web", sessionId: null, pid: 0, isKept: true }])
+    expect(await store().presence.byTeam("nobody")).toBeUndefined()
   })
 
   test("an update is there once under its key, and read again from a number or a time", async () => {

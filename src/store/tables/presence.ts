@@ -1,32 +1,32 @@
 import type { Selectable } from "kysely"
 import type { SessionId } from "../../domain/ids.ts"
-import type { Post } from "../../domain/post.ts"
-import type { Posts } from "../../domain/queue-store.ts"
+import type { Presence } from "../../domain/presence.ts"
+import type { PresenceStore } from "../../domain/queue-store.ts"
 import type { Db } from "../dialects/dialect.ts"
 import type { Tables } from "../schema.ts"
 
-export function makePosts(db: Db): Posts {
+export function makePresence(db: Db): PresenceStore {
   return {
     async list() {
-      return (await db.selectFrom("posts").selectAll().orderBy("team").execute()).map(toPost)
+      return (await db.selectFrom("posts").selectAll().orderBy("team").execute()).map(toPresence)
     },
     async byTeam(team) {
       const row = await db.selectFrom("posts").selectAll().where("team", "=", team).executeTakeFirst()
-      return row && toPost(row)
+      return row && toPresence(row)
     },
-    async put({ team, ...post }) {
+    async put({ team, ...presence }) {
       const seen = {
-        host: post.host,
-        session_id: post.sessionId,
-        native_id: post.nativeId,
-        pid: post.pid,
-        process_start: post.processStart,
-        since_ms: post.sinceMs,
-        gone_at_ms: post.goneAtMs,
-        cause: post.cause,
-        is_told: Number(post.isTold),
+        host: presence.host,
+        session_id: presence.sessionId,
+        native_id: presence.nativeId,
+        pid: presence.pid,
+        process_start: presence.processStart,
+        since_ms: presence.sinceMs,
+        gone_at_ms: presence.goneAtMs,
+        cause: presence.cause,
+        is_told: Number(presence.isTold),
       }
-      const row = { ...seen, is_kept: Number(post.isKept) }
+      const row = { ...seen, is_kept: Number(presence.isKept) }
       await db
         .insertInto("posts")
         .values({ team, ...row })
@@ -44,7 +44,7 @@ export function makePosts(db: Db): Posts {
   }
 }
 
-function toPost(row: Selectable<Tables["posts"]>): Post {
+function toPresence(row: Selectable<Tables["posts"]>): Presence {
   return {
     team: row.team,
     host: row.host,

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
-import type { Post } from "../domain/post.ts"
-import { decide, type Evidence, GRACE_MS, type PresenceNotice, type Seat } from "./posts.ts"
+import type { Presence } from "../domain/presence.ts"
+import { decide, type Evidence, GRACE_MS, type PresenceNotice, type SessionInstance } from "./presence.ts"
 
 const NOW = 1_800_000_000_000
 
 /** A team's terminal, and what is noticed of it. */
 class World {
-  post: Post | undefined
+  presence: Presence | undefined
   told: string[] = []
   keys = new Set<string>()
   atMs = NOW
@@ -14,14 +14,14 @@ class World {
   live = new Map<number, string>()
   steady = new Set<string>()
 
-  seat(pid: number, nativeId: string): Seat {
+  instance(pid: number, nativeId: string): SessionInstance {
     return { sessionId: null, nativeId, pid, processStart: pid === 0 ? null : `s${pid}` }
   }
   notice(evidence: Evidence) {
-    const isAlive = ({ pid }: Seat) => this.live.has(pid)
+    const isAlive = ({ pid }: SessionInstance) => this.live.has(pid)
     // Twice: whoever was killed in between begins again with what was written.
     for (let time = 0; time < 2; time++) {
-      const { post, notice } = decide(this.post, evidence, {
+      const { presence, notice } = decide(this.presence, evidence, {
         team: "api",
         host: "here",
         isAlive,
@@ -31,15 +31,15 @@ class World {
         this.keys.add(notice.key)
         this.told.push(shown(notice))
       }
-      if (post) this.post = post
+      if (presence) this.presence = presence
     }
   }
   began(pid: number, nativeId: string, start: string) {
     this.live.set(pid, nativeId)
-    this.notice({ kind: "began", seat: this.seat(pid, nativeId), start, atMs: ++this.atMs })
+    this.notice({ kind: "began", instance: this.instance(pid, nativeId), start, atMs: ++this.atMs })
   }
   heard(pid: number, nativeId: string) {
-    this.notice({ kind: "heard", seat: this.seat(pid, nativeId), atMs: ++this.atMs })
+    this.notice({ kind: "heard", instance: this.instance(pid, nativeId), atMs: ++this.atMs })
   }
   ended(pid: number, nativeId: string, reason: string, atMs = ++this.atMs) {
     this.notice({ kind: "ended", nativeId, pid, reason, atMs })
@@ -55,7 +55,7 @@ class World {
     for (let time = 0; time < times; time++) {
       this.atMs += 2_000
       const live = [...this.live].map(([pid, nativeId]) => ({
-        ...this.seat(pid, nativeId),
+        ...this.instance(pid, nativeId),
         isSteady: this.steady.has(`${pid} ${nativeId}`),
       }))
       this.steady = new Set([...this.live].map(([pid, nativeId]) => `${pid} ${nativeId}`))
@@ -226,24 +226,24 @@ test("a team whose agent begins to have hooks is not said to have restarted", ()
   world.began(1, "A", "startup")
   world.named("x")
   expect(world.told).toEqual(["started -→x seen"])
-  expect(world.post).toMatchObject({ nativeId: "A", pid: 1 })
+  expect(world.presence).toMatchObject({ nativeId: "A", pid: 1 })
 })
 
-test("a post that is kept up stays so, whoever comes and goes", () => {
+test("a supervised team stays supervised, whichever session comes or goes", () => {
   const world = new World()
   world.began(1, "A", "startup")
-  world.post = { ...world.post!, isKept: true }
+  world.presence = { ...world.presence!, isKept: true }
   world.kill(1)
   world.look(9)
-  expect(world.post).toMatchObject({ isTold: true, isKept: true })
+  expect(world.presence).toMatchObject({ isTold: true, isKept: true })
   world.began(2, "B", "startup")
-  expect(world.post).toMatchObject({ nativeId: "B", isTold: false, isKept: true })
+  expect(world.presence).toMatchObject({ nativeId: "B", isTold: false, isKept: true })
 })
 
 test("processes of another machine are believed, and one here does not take their place", () => {
   const world = new World()
   world.began(1, "A", "startup")
-  world.post = { ...world.post!, host: "there" }
+  world.presence = { ...world.presence!, host: "there" }
   world.kill(1)
   world.look(9)
   world.began(1, "B", "startup")
