@@ -3,7 +3,7 @@ import type { Caller } from "../domain/caller.ts"
 import type { ArchiveRules } from "../domain/capture.ts"
 import type { Clients } from "../domain/clients.ts"
 import { scopedId, withoutScope } from "../domain/ids.ts"
-import type { Follower } from "../domain/journal.ts"
+import type { JournalConsumer } from "../domain/journal.ts"
 import { commandLine, type Machine, type Platform, type ResumeCommand } from "../domain/platform.ts"
 import type { ProjectFinder } from "../domain/project.ts"
 import type { Session } from "../domain/session.ts"
@@ -12,7 +12,7 @@ import type { Store } from "../domain/store.ts"
 import type { Clock } from "../lib/clock.ts"
 import { makeOwnRecords, type OwnRecords } from "./read/own-records.ts"
 import { makeReaderThread } from "./read/reader-thread.ts"
-import { twinsFollower } from "./read/twins.ts"
+import { twinsConsumer } from "./read/twins.ts"
 import { unrecognisedFiles } from "./read/unrecognised.ts"
 import { makeArchive } from "./store/archive.ts"
 import { type Capturing, type CapturingDeps, makeCapturing } from "./store/capturing.ts"
@@ -38,7 +38,7 @@ export interface CaptureModule {
   sources(): Promise<SourceSummary[]>
   /** Files where the platform keeps conversations that its adapter does not take for one; a few of them. */
   unrecognised(platform: string): string[]
-  followers: Follower[]
+  consumers: JournalConsumer[]
   /** Something was forgotten: what is remembered of sessions is no longer true. */
   forgotten(): void
   /** The agent that calls: by its own session, or else by what it calls itself. */
@@ -139,7 +139,7 @@ export function makeCapture(deps: CaptureDeps): CaptureModule {
       const platform = deps.platforms.find((one) => one.id === id)
       return platform ? unrecognisedFiles(platform, deps.machine) : []
     },
-    followers: [twinsFollower({ onDropped: archive.reset, nowMs: deps.clock.nowMs })],
+    consumers: [twinsConsumer({ onDropped: archive.reset, nowMs: deps.clock.nowMs })],
     forgotten: () => archive.reset(),
     byNative: (platform, nativeId) => deps.store.sessions.byNative(platform, nativeId),
     async byNativeId(nativeId, rootUri) {

@@ -24,7 +24,7 @@ export interface NewJournalEntry {
  * Reads the journal from its own saved number. What it writes to `store` commits with that number; it may still be
  * handed an entry twice (a rebuild, two daemons), and must then change nothing.
  */
-export interface Follower {
+export interface JournalConsumer {
   name: string
   /** Runs before the transaction of `after`, with the same entries: what the program must know before it reports them. */
   before?(entries: JournalEntry[]): Promise<void>

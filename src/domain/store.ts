@@ -285,6 +285,6 @@ export interface Journal {
   append(entries: NewJournalEntry[]): Promise<number>
   after(seq: number, limit: number): Promise<JournalEntry[]>
   last(): Promise<number>
-  position(follower: string): Promise<number>
-  advance(follower: string, seq: number): Promise<void>
+  position(consumer: string): Promise<number>
+  advance(consumer: string, seq: number): Promise<void>
 }

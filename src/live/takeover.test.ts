@@ -12,7 +12,7 @@ import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { makeWatching } from "./module.ts"
-import { updatesFollower } from "./updates/follower.ts"
+import { updatesConsumer } from "./updates/consumer.ts"
 
 /** A team's folder on a machine of which every process, hook and loop moves only when the test says so. */
 async function makeWorld() {
@@ -53,7 +53,7 @@ async function makeWorld() {
     taskFile: () => undefined,
   })
   const whom = makeWhom({ store, roster, live, host: "here", watch, hookless })
-  const follower = updatesFollower(roster, watch)
+  const consumer = updatesConsumer(roster, watch)
 
   const hook = (name: string, session: string, pid: number, words: object) =>
     intake.receive({
@@ -121,12 +121,12 @@ async function makeWorld() {
     },
     /** The journal's consumer has its turn, as the daemon gives it one. */
     async report() {
-      const entries = await store.journal.after(await store.journal.position(follower.name), 200)
+      const entries = await store.journal.after(await store.journal.position(consumer.name), 200)
       if (entries.length === 0) return
-      await follower.before!(entries)
+      await consumer.before!(entries)
       await store.transaction(async (tx) => {
-        await follower.after(entries, tx, AbortSignal.timeout(60_000))
-        await tx.journal.advance(follower.name, entries.at(-1)!.seq)
+        await consumer.after(entries, tx, AbortSignal.timeout(60_000))
+        await tx.journal.advance(consumer.name, entries.at(-1)!.seq)
       })
     },
     /** What a reader of updates gets, in order: what it is, and of which session. */

@@ -16,7 +16,7 @@ import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
 import { makeRoster } from "../teams/roster.ts"
 import { makeWatching, type WatchingModule } from "./module.ts"
-import { updatesFollower } from "./updates/follower.ts"
+import { updatesConsumer } from "./updates/consumer.ts"
 import { makeUpdates } from "./updates/pull.ts"
 
 let dir: string
@@ -638,10 +638,10 @@ describe("routes", () => {
   })
 })
 
-test("the follower of updates begins where the journal does, whatever the watch has read", async () => {
+test("the consumer of updates begins where the journal does, whatever the watch has read", async () => {
   await begins("A", 7)
-  const follower = updatesFollower(roster(), module.watch)
-  await store.transaction(async (tx) => follower.after(await tx.journal.after(0, 99), tx, AbortSignal.timeout(1_000)))
+  const consumer = updatesConsumer(roster(), module.watch)
+  await store.transaction(async (tx) => consumer.after(await tx.journal.after(0, 99), tx, AbortSignal.timeout(1_000)))
   expect(await told()).toEqual([STARTED])
 })
 

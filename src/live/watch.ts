@@ -28,7 +28,7 @@ export interface WatchDeps extends RouteDeps, TaskFiles {
   paneOf(team: string): Promise<PaneAddress | undefined>
 }
 
-const FOLLOWER = "reach.watch"
+const CONSUMER = "reach.watch"
 const BATCH = 200
 const LOOK_MS = 2_000
 /** Gathers what comes in a burst; a message may be waiting for the route. */
@@ -58,7 +58,7 @@ export function makeWatch(deps: WatchDeps): Watch {
   const inTurn = makeMutex()
 
   const begin = async () => {
-    const was = await store.journal.position(FOLLOWER)
+    const was = await store.journal.position(CONSUMER)
     if (was > 0) return was
     notBeforeMs = clock.nowMs() - FIRST_MS
     return Math.max(0, (await store.journal.last()) - FIRST_BACK)
@@ -78,7 +78,7 @@ export function makeWatch(deps: WatchDeps): Watch {
         await store.transaction(
           async (tx) => {
             for (const [index, hook] of hooks.entries()) await take(tx, hook, found[index])
-            await tx.journal.advance(FOLLOWER, last.seq)
+            await tx.journal.advance(CONSUMER, last.seq)
           },
           { readAgain: true },
         )

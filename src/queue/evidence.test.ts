@@ -48,7 +48,7 @@ async function addSession(nativeId: string): Promise<SessionId> {
   return session.id
 }
 
-const follower = () =>
+const consumer = () =>
   makeEvidence({
     clock: { nowMs: () => nowMs },
     host: "here",
@@ -84,7 +84,7 @@ async function hook(event: string, data: object = {}, { of = session, afterMs = 
   const last = await store.journal.last()
   await store.journal.append([entry])
   const entries = await store.journal.after(last, 10)
-  await store.transaction((tx) => follower().after(entries, tx, new AbortController().signal))
+  await store.transaction((tx) => consumer().after(entries, tx, new AbortController().signal))
 }
 
 const prompt = (text: string, data: object = {}, of = session) =>
@@ -312,7 +312,7 @@ describe("what a hook tells", () => {
     ])
     const entries = await store.journal.after(last, 10)
     expect(entries).toHaveLength(2)
-    await store.transaction((tx) => follower().after(entries, tx, new AbortController().signal))
+    await store.transaction((tx) => consumer().after(entries, tx, new AbortController().signal))
     expect(await state(ID)).toBe("queued")
     expect(activity).toEqual([])
   })

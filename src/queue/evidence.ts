@@ -1,7 +1,7 @@
 import type { AgentConsole } from "../domain/agent-console.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
-import type { Follower, JournalEntry } from "../domain/journal.ts"
+import type { JournalConsumer, JournalEntry } from "../domain/journal.ts"
 import { pastedHash } from "../domain/mail.ts"
 import { AGENT_CHANNEL, MESSAGE_ID } from "../domain/message.ts"
 import type { Store } from "../domain/store.ts"
@@ -23,7 +23,7 @@ export interface EvidenceDeps {
 }
 
 /** Reads what agents' hooks say, and moves messages on: accepted, part of a turn, under way, done. */
-export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivity }: EvidenceDeps): Follower {
+export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivity }: EvidenceDeps): JournalConsumer {
   const onPrompt = async (tx: Store, hook: Heard) => {
     const isInTurn = turns.since(hook.session) !== undefined
     const ids = hook.messageIds

@@ -5,7 +5,7 @@ import type { Caller } from "../domain/caller.ts"
 import type { Clients } from "../domain/clients.ts"
 import type { HookEvent, SentHook } from "../domain/hook.ts"
 import { newKey, type SessionId } from "../domain/ids.ts"
-import type { Follower } from "../domain/journal.ts"
+import type { JournalConsumer } from "../domain/journal.ts"
 import type { LiveAgent, LiveSessions } from "../domain/live.ts"
 import { isMail } from "../domain/mail.ts"
 import type { Address, MessagePayload, Sender } from "../domain/message.ts"
@@ -55,7 +55,7 @@ export interface ReachModule {
   wait(sent: SentHook, event: HookEvent, signal: AbortSignal): Promise<WaitAnswer>
   /** Sends those that wait to the daemon that comes next. */
   endWaiting(): void
-  followers: Follower[]
+  consumers: JournalConsumer[]
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -163,7 +163,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
       return answer
     },
     endWaiting: waiters.close,
-    followers: [makeEvidence({ ...deps, turns, onArrived: desk.noticed, onActivity }), messageRedaction(deps)],
+    consumers: [makeEvidence({ ...deps, turns, onArrived: desk.noticed, onActivity }), messageRedaction(deps)],
     async run(signal) {
       await dispatcher.run(signal)
       await lineTurns.end()

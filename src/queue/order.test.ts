@@ -78,7 +78,7 @@ class LineAgent {
   }
 }
 
-/** What runs in the daemon: reach, and the follower that hears evidence. Started again after each crash. */
+/** What runs in the daemon: reach, and the consumer that hears evidence. Started again after each crash. */
 function startReach(store: Store, dir: string, agent: LineAgent, clock: { nowMs(): number }) {
   const roster = makeRoster({ read: () => ({ api: { project: dir, platform: PLATFORM } }) as never })
   const machine = { os: "linux" as const, homeDir: dir, env: {} }
@@ -106,12 +106,12 @@ function startReach(store: Store, dir: string, agent: LineAgent, clock: { nowMs(
   const ending = new AbortController()
   const hear = async () => {
     for (; !ending.signal.aborted; await sleep(5))
-      for (const follower of reach.followers) {
-        const entries = await store.journal.after(await store.journal.position(follower.name), 100)
+      for (const consumer of reach.consumers) {
+        const entries = await store.journal.after(await store.journal.position(consumer.name), 100)
         if (entries.length === 0) continue
         await store.transaction(async (tx) => {
-          await follower.after(entries, tx, ending.signal)
-          await tx.journal.advance(follower.name, entries.at(-1)!.seq)
+          await consumer.after(entries, tx, ending.signal)
+          await tx.journal.advance(consumer.name, entries.at(-1)!.seq)
         })
       }
   }

@@ -233,7 +233,7 @@ describe("what is forgotten is gone", () => {
     expect(bytes().includes("tuesday")).toBe(false)
   })
 
-  test("the journal says that something is gone and not what, to followers that were past all that was deleted too", async () => {
+  test("the journal says that something is gone and not what, to consumers that were past all that was deleted too", async () => {
     await archive().keep({ captures: [turn("s1", "a", "stays", 1)], source })
     await archive().keep({ captures: [turn("s2", "b", "zebrasecret", 1)], source })
     const last = await store.journal.last()

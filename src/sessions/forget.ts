@@ -112,7 +112,7 @@ export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
       const nowMs = clock.nowMs()
       await store.transaction(async (tx) => {
         // That something is gone, and not what. Written first: SQLite gives the highest numbers again once they are deleted,
-        // and a follower that was past them would never see it.
+        // and a consumer that was past them would never see it.
         await tx.journal.append([{ kind: "turns.forgotten", atMs: nowMs }])
         await tx.forgetting.turns(
           parts.turns.map(({ seq }) => seq),

@@ -1,6 +1,6 @@
 import { type Exchange, exchangesOf } from "../../domain/exchange.ts"
 import { type ProjectId, promptHash, type SessionId } from "../../domain/ids.ts"
-import type { Follower } from "../../domain/journal.ts"
+import type { JournalConsumer } from "../../domain/journal.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 
@@ -35,7 +35,7 @@ export async function twinOf(
 }
 
 /** Takes out what an agent logged by hand once its own files say the same. */
-export function twinsFollower({ onDropped, nowMs }: { onDropped(): void; nowMs(): number }): Follower {
+export function twinsConsumer({ onDropped, nowMs }: { onDropped(): void; nowMs(): number }): JournalConsumer {
   return {
     name: "capture.twins",
     async after(entries, store) {

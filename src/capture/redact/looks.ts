@@ -124,7 +124,7 @@ export function isRandom(value: string, quoted: boolean): boolean {
     if (sort !== before) changes++
     if (sort !== LOWER || before === DIGIT) continue
     pairs++
-    if (FOLLOWERS[(value.charCodeAt(i - 1) | 32) - 97]!.includes(value[i]!)) common++
+    if (NEXT_LETTERS[(value.charCodeAt(i - 1) | 32) - 97]!.includes(value[i]!)) common++
   }
   const [rate, wordiness] = [changes / value.length, common / Math.max(1, pairs)]
   const isMember = !quoted && /^\w+(?:\.\w+)+$/.test(value)
@@ -136,7 +136,7 @@ export function isRandom(value: string, quoted: boolean): boolean {
 }
 
 /** For each letter, those that often follow it in words: 87 of 100 pairs in names and prose, 27 in random letters. */
-const FOLLOWERS =
+const NEXT_LETTERS =
   "bcdgilmnprstuvy aelou aehiklortu aeios acdefglmnprstvx aefioru ehir aeio acdefglmnorstvz . ei adeilostuy aeiop acdegiost bcdilmnoprstuvw aeiloprt u acdeimnorstuy acehiopstu aehiorstuy celmnprst aei aeio . . e".split(
     " ",
   )

@@ -118,7 +118,7 @@ describe("the journal names every turn to which something happened:", () => {
     (await kept.store.journal.after(after, 1000))
       .filter(({ kind }) => kind.startsWith("turns."))
       .map(({ kind, sessionId, data }) => ({ kind, sessionId, ...data }))
-  /** What a follower takes to be live that knows nothing but the journal. */
+  /** What a consumer takes to be live that knows nothing but the journal. */
   const followed = async () => {
     const live = new Set<number>()
     for (const { kind, data } of await kept.store.journal.after(0, 1000))

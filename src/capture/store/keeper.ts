@@ -273,7 +273,7 @@ export class Keeper {
     }
   }
 
-  /** Followers know of turns by these entries alone, so nothing may happen to one without its entry. */
+  /** Consumers know of turns by these entries alone, so nothing may happen to one without its entry. */
   async #note(kind: TurnEntry, sessionId: SessionId, seqs: number[], more: { changed?: number[] } = {}) {
     if (seqs.length === 0) return
     await this.#tx.journal.append([{ kind, sessionId, atMs: this.#nowMs, data: { seqs, ...more } }])

@@ -2,7 +2,7 @@ import { hostname } from "node:os"
 import { transcriber } from "../../adapters/transcriber.ts"
 import { consoles } from "../../agents/list.ts"
 import { redactorOf } from "../../capture/watch/rules.ts"
-import type { Follower } from "../../domain/journal.ts"
+import type { JournalConsumer } from "../../domain/journal.ts"
 import type { Panes } from "../../domain/panes.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
@@ -25,7 +25,7 @@ import type { Home } from "../process/home.ts"
 import type { Log } from "../process/log.ts"
 
 export interface OpenChannel {
-  followers: Follower[]
+  consumers: JournalConsumer[]
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -46,7 +46,7 @@ export async function openChannel(parts: {
   const { store, clock, config, log, roster, environment, reach, watching, panes, permits } = parts
   const { token, apiRoot, chat, users, transcriber: command } = config.telegram
   // It follows without a bot too: what happens before there is one is no news when there is.
-  if (token === undefined) return { followers: [{ name: MIRROR, after: async () => {} }], run: async () => {} }
+  if (token === undefined) return { consumers: [{ name: MIRROR, after: async () => {} }], run: async () => {} }
 
   // Loaded when there is a bot: without one the daemon is spared its memory.
   const { telegramChannel } = await import("../../adapters/telegram/telegram.ts")
@@ -119,7 +119,7 @@ export async function openChannel(parts: {
     onTrouble,
   })
   return {
-    followers: [...intake.followers, mirror.follower],
+    consumers: [...intake.consumers, mirror.consumer],
     async run(signal) {
       await Promise.all([intake.run(signal), outbox.run(signal), mirror.run(signal)])
     },

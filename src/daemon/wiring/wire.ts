@@ -8,9 +8,9 @@ import type { CaptureProgress } from "../../capture/store/capturing.ts"
 import { redactorOf } from "../../capture/watch/rules.ts"
 import { makeClients } from "../../domain/clients.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { Follower } from "../../domain/journal.ts"
+import type { JournalConsumer } from "../../domain/journal.ts"
 import { systemClock } from "../../lib/clock.ts"
-import { updatesFollower } from "../../live/updates/follower.ts"
+import { updatesConsumer } from "../../live/updates/consumer.ts"
 import { makeUpdates } from "../../live/updates/pull.ts"
 import { type Call, local } from "../../operations/invoke.ts"
 import { operations } from "../../operations/list.ts"
@@ -49,7 +49,7 @@ import { openAsking } from "./approvals.ts"
 import { openAuditing } from "./auditing.ts"
 import { openBot } from "./bot.ts"
 import { openChannel } from "./channel.ts"
-import { follow } from "./followers.ts"
+import { consume } from "./consumers.ts"
 import { makeGreetings } from "./greetings.ts"
 import { knownByProcess } from "./known-by-process.ts"
 import { makeMissedStarts } from "./missed-starts.ts"
@@ -222,15 +222,15 @@ export async function wire({
     onTrouble: (err, what) => log.warn({ err }, what),
   })
 
-  const followers: Follower[] = [
-    updatesFollower(roster, watching.watch),
-    ...capture.followers,
-    ...reach.followers,
-    ...channel.followers,
+  const consumers: JournalConsumer[] = [
+    updatesConsumer(roster, watching.watch),
+    ...capture.consumers,
+    ...reach.consumers,
+    ...channel.consumers,
   ]
   const stopping = new AbortController()
-  const running = followers.map((follower) =>
-    follow(store, follower, log.child({ module: "followers" }), stopping.signal),
+  const running = consumers.map((consumer) =>
+    consume(store, consumer, log.child({ module: "consumers" }), stopping.signal),
   )
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))

@@ -11,7 +11,7 @@ import type { Store } from "../../domain/store.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
 import { openStore } from "../../store/open.ts"
 import { makeRoster } from "../../teams/roster.ts"
-import { updatesFollower } from "./follower.ts"
+import { updatesConsumer } from "./consumer.ts"
 import { type Mail, makeUpdates } from "./pull.ts"
 
 const NOW = 1_800_000_000_000
@@ -41,7 +41,7 @@ const roster = () => {
 /** Read from the beginning, as after a rebuild. */
 const follow = () =>
   store.transaction(async (tx) =>
-    updatesFollower(roster(), { reportTakeovers: async () => {} }).after(
+    updatesConsumer(roster(), { reportTakeovers: async () => {} }).after(
       await tx.journal.after(0, 999),
       tx,
       new AbortController().signal,

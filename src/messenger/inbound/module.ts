@@ -1,5 +1,5 @@
 import type { Channel, ChannelSelf } from "../../domain/channel.ts"
-import type { Follower } from "../../domain/journal.ts"
+import type { JournalConsumer } from "../../domain/journal.ts"
 import type { LiveSessions } from "../../domain/live.ts"
 import type { Messages } from "../../domain/messages.ts"
 import type { TapHandler } from "../../domain/outgoing.ts"
@@ -27,7 +27,7 @@ import { makeWho } from "./who.ts"
 /** What people do in a messenger: taken in, and brought to where it belongs. */
 export interface ChatIntake {
   pairing: UserPairing
-  followers: Follower[]
+  consumers: JournalConsumer[]
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -87,7 +87,7 @@ export function makeIntake(deps: IntakeDeps): ChatIntake {
 
   return {
     pairing,
-    followers: [makeReceipts({ channel: channel.id, clock })],
+    consumers: [makeReceipts({ channel: channel.id, clock })],
     async run(signal) {
       // Without it nothing is offered after a slash, and all the same taken.
       void channel

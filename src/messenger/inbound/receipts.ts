@@ -1,5 +1,5 @@
 import type { DeliveryState } from "../../domain/delivery.ts"
-import type { Follower } from "../../domain/journal.ts"
+import type { JournalConsumer } from "../../domain/journal.ts"
 import { AGENT_CHANNEL, messageOf } from "../../domain/message.ts"
 import { receiptLane } from "../../domain/outgoing.ts"
 import type { Clock } from "../../lib/clock.ts"
@@ -17,7 +17,7 @@ const SHOWN: ReadonlySet<DeliveryState> = new Set([
 ])
 
 /** Whoever wrote a message sees on it what became of it, and why it waits where it does so for long. */
-export function makeReceipts({ channel, clock }: { channel: string; clock: Clock }): Follower {
+export function makeReceipts({ channel, clock }: { channel: string; clock: Clock }): JournalConsumer {
   const notices = makeWaitNotices({ channel, clock })
   return {
     name: "reach.receipts",

@@ -52,11 +52,11 @@ const keyOf = (id: number) => `m-${String(id).padStart(16, "0")}`
 
 /** Everything since the last time is heard, as the daemon does it. */
 async function hear() {
-  const follower = makeReceipts({ channel: "telegram", clock: { nowMs: () => nowMs } })
+  const consumer = makeReceipts({ channel: "telegram", clock: { nowMs: () => nowMs } })
   await store.transaction(async (tx) => {
-    const entries = await tx.journal.after(await tx.journal.position(follower.name), 100)
-    await follower.after(entries, tx, AbortSignal.abort())
-    if (entries.length > 0) await tx.journal.advance(follower.name, entries.at(-1)!.seq)
+    const entries = await tx.journal.after(await tx.journal.position(consumer.name), 100)
+    await consumer.after(entries, tx, AbortSignal.abort())
+    if (entries.length > 0) await tx.journal.advance(consumer.name, entries.at(-1)!.seq)
   })
 }
 
@@ -202,8 +202,8 @@ test("hearing it again changes nothing", async () => {
   await written(1)
   await waits(1, because("not_in_tmux"))
   const before = [await rows(), await store.waitNotices.open("telegram", session.id)]
-  const follower = makeReceipts({ channel: "telegram", clock: { nowMs: () => nowMs } })
+  const consumer = makeReceipts({ channel: "telegram", clock: { nowMs: () => nowMs } })
   const entries = await store.journal.after(0, 100)
-  await store.transaction((tx) => follower.after(entries, tx, AbortSignal.abort()))
+  await store.transaction((tx) => consumer.after(entries, tx, AbortSignal.abort()))
   expect([await rows(), await store.waitNotices.open("telegram", session.id)]).toEqual(before)
 })

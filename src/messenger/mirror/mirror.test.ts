@@ -51,11 +51,11 @@ afterEach(async () => {
   rmSync(dir, { recursive: true })
 })
 
-/** As the daemon does it: what the follower writes commits with its number. */
+/** As the daemon does it: what the consumer writes commits with its number. */
 async function follow(one = mirror): Promise<void> {
   await store.transaction(async (tx) => {
     const entries = await tx.journal.after(await tx.journal.position(MIRROR), 999)
-    await one.follower.after(entries, tx, stopping)
+    await one.consumer.after(entries, tx, stopping)
     if (entries.length > 0) await tx.journal.advance(MIRROR, entries.at(-1)!.seq)
   })
 }
@@ -155,7 +155,7 @@ describe("what was said", () => {
     await hook(one, "Stop", { reply_hash: promptHash("**Mended.**") })
     await hook(one, "SessionEnd", { end: "logout" })
     for (const again of [mirror, open(), open()]) {
-      await store.transaction(async (tx) => again.follower.after(await tx.journal.after(0, 999), tx, stopping))
+      await store.transaction(async (tx) => again.consumer.after(await tx.journal.after(0, 999), tx, stopping))
       nowMs += 20_000
       await tick(again)
     }
@@ -290,7 +290,7 @@ describe("what was said", () => {
           ? { ...entry, data: { seqs: again, changed: again } }
           : entry,
       )
-      await mirror.follower.after(changed, tx, stopping)
+      await mirror.consumer.after(changed, tx, stopping)
     })
     expect(await topics()).toEqual([])
   })
@@ -376,7 +376,7 @@ describe("who is told", () => {
     await follow(open())
     await says(await session(), TURN)
     for (const settings of [{ mirror: "off" }, { mirror: "teams" }] as const)
-      await store.transaction(async (tx) => open(settings).follower.after(await tx.journal.after(0, 99), tx, stopping))
+      await store.transaction(async (tx) => open(settings).consumer.after(await tx.journal.after(0, 99), tx, stopping))
     expect(await topics()).toEqual([])
   })
 
@@ -386,7 +386,7 @@ describe("who is told", () => {
     await follow()
     const other = makeMirrorOf("other")
     await says(one, [["reply", "More"]])
-    await store.transaction(async (tx) => other.follower.after(await tx.journal.after(0, 99), tx, stopping))
+    await store.transaction(async (tx) => other.consumer.after(await tx.journal.after(0, 99), tx, stopping))
     expect(await told()).toEqual(TOLD)
   })
   const makeMirrorOf = (home: string) =>

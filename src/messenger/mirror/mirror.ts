@@ -1,5 +1,5 @@
 import type { SessionId } from "../../domain/ids.ts"
-import type { Follower, JournalEntry } from "../../domain/journal.ts"
+import type { JournalConsumer, JournalEntry } from "../../domain/journal.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
@@ -43,8 +43,8 @@ export interface MirrorDeps extends EchoDeps {
 
 /** Tells in a messenger what happens in sessions. It writes down what is to be told, and never calls the messenger. */
 export interface Mirror {
-  follower: Follower
-  /** Before the follower runs for the first time: what the journal has by then is no news. */
+  consumer: JournalConsumer
+  /** Before the consumer runs for the first time: what the journal has by then is no news. */
   begin(): Promise<void>
   /** Tells what waits for a last word that does not come. */
   run(signal: AbortSignal): Promise<void>
@@ -139,7 +139,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
   }
 
   return {
-    follower: {
+    consumer: {
       name: MIRROR,
       async after(entries, tx) {
         for (const entry of entries) attendance.hear(entry)

@@ -19,8 +19,8 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const follower = messageRedaction({ redact: (text) => text.replaceAll("hunter2", "[redacted:password]") })
-const read = async () => follower.after(await store.journal.after(0, 99), store, AbortSignal.any([]))
+const consumer = messageRedaction({ redact: (text) => text.replaceAll("hunter2", "[redacted:password]") })
+const read = async () => consumer.after(await store.journal.after(0, 99), store, AbortSignal.any([]))
 
 test("a message keeps its secrets until it is over, and loses them then", async () => {
   const payload = { team: "api", text: "log in with hunter2", priority: "normal", sender: { kind: "owner", name: "" } }

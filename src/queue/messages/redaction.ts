@@ -1,9 +1,9 @@
-import type { Follower } from "../../domain/journal.ts"
+import type { JournalConsumer } from "../../domain/journal.ts"
 import { messageOf } from "../../domain/message.ts"
 import { NOTICE_CHANNEL } from "../../domain/pair.ts"
 
 /** A message is kept as it was sent until nobody needs it that way any more; from then on without the secrets in it. */
-export function messageRedaction({ redact }: { redact(text: string): string }): Follower {
+export function messageRedaction({ redact }: { redact(text: string): string }): JournalConsumer {
   return {
     name: "reach.redaction",
     async after(entries, store) {

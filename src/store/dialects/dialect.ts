@@ -24,7 +24,7 @@ export interface StoreDialect {
    * the query, even when nobody is in front.
    */
   runAtOnce?(db: Db, text: string, parameters: readonly unknown[], how: { isRead: boolean }): unknown[] | undefined
-  /** Journal numbers must become visible in order, or a follower steps over one. */
+  /** Journal numbers must become visible in order, or a consumer steps over one. */
   lockJournal(db: Db): Promise<void>
   lockSession(db: Db, sessionId: string): Promise<void>
   /** Two daemons that lease at the same moment must see each other's leases. */

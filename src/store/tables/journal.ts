@@ -64,14 +64,14 @@ export function makeJournal(db: Db, dialect: StoreDialect, onMoved: () => Promis
       const [row] = await lastSeq(db, dialect)
       return Number(row?.last ?? 0)
     },
-    async position(follower) {
-      const row = await db.selectFrom("followers").select("position").where("name", "=", follower).executeTakeFirst()
+    async position(consumer) {
+      const row = await db.selectFrom("followers").select("position").where("name", "=", consumer).executeTakeFirst()
       return row?.position ?? 0
     },
-    async advance(follower, seq) {
+    async advance(consumer, seq) {
       await db
         .insertInto("followers")
-        .values({ name: follower, position: seq })
+        .values({ name: consumer, position: seq })
         // Never backwards: two daemons may both have handled the same entries.
         .onConflict((c) => c.column("name").doUpdateSet({ position: seq }).where("followers.position", "<", seq))
         .execute()

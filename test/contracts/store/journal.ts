@@ -48,7 +48,7 @@ export function journalContract(store: () => Store): void {
     expect(await kinds()).toEqual(["first", "third", "fifth", "sixth"])
   })
 
-  test("each follower has its own position, and it never goes backwards", async () => {
+  test("each consumer has its own position, and it never goes backwards", async () => {
     expect(await store().journal.position("words")).toBe(0)
     await store().journal.advance("words", 7)
     await store().journal.advance("mail", 2)
@@ -60,7 +60,7 @@ export function journalContract(store: () => Store): void {
     expect(await store().journal.position("mail")).toBe(2)
   })
 
-  test("a follower that polls all the time sees every entry once and in order, whatever commits beside it", async () => {
+  test("a consumer that polls all the time sees every entry once and in order, whatever commits beside it", async () => {
     let writing = true
     const seen: JournalEntry[] = []
     const follow = async () => {

@@ -1,6 +1,6 @@
 /** What was said so long before it was kept comes from an import, and is no news. */
 import type { SessionId } from "../../domain/ids.ts"
-import type { Follower, JournalEntry } from "../../domain/journal.ts"
+import type { JournalConsumer, JournalEntry } from "../../domain/journal.ts"
 import { lanesOf, MESSAGE_ID } from "../../domain/message.ts"
 import type { Activity, Watch } from "../../domain/presence.ts"
 import type { Store } from "../../domain/store.ts"
@@ -19,7 +19,7 @@ const LAST_MESSAGES = 20
 const AT_ONCE = 500
 
 /** Makes news of what the journal says of teams: what their agents replied, and how their messages fare. */
-export function updatesFollower(roster: Roster, watch: Pick<Watch, "reportTakeovers">): Follower {
+export function updatesConsumer(roster: Roster, watch: Pick<Watch, "reportTakeovers">): JournalConsumer {
   return {
     name: "reach.updates",
     // A session's restart is reported before anything that the new one was given or said.

@@ -1,4 +1,4 @@
-import type { Follower } from "../../domain/journal.ts"
+import type { JournalConsumer } from "../../domain/journal.ts"
 import type { Store } from "../../domain/store.ts"
 import { makeBell } from "../../lib/bell.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
@@ -11,16 +11,16 @@ const GATHER_MS = 50
 /** Wake-ups make it fast; this makes it right when one is lost. */
 const POLL_MS = 2_000
 
-/** Runs a follower from its saved number until the signal; resolves when the last batch is settled. */
-export async function follow(store: Store, follower: Follower, log: Log, signal: AbortSignal): Promise<void> {
+/** Runs a consumer from its saved number until the signal; resolves when the last batch is settled. */
+export async function consume(store: Store, consumer: JournalConsumer, log: Log, signal: AbortSignal): Promise<void> {
   const bell = makeBell({ store, signal })
   await superviseLoop({
-    name: `journal consumer ${follower.name}`,
+    name: `journal consumer ${consumer.name}`,
     signal,
     onTrouble: (err) =>
-      log.error({ follower: follower.name, err }, "journal consumer failed; retrying the same entries"),
+      log.error({ consumer: consumer.name, err }, "journal consumer failed; retrying the same entries"),
     async round(_, alive) {
-      const count = await advance(store, follower, signal)
+      const count = await advance(store, consumer, signal)
       alive()
       if (count === 0) await bell.wait(POLL_MS)
       // Requests get their turn between two batches: the embedded database works in this very thread.
@@ -30,16 +30,16 @@ export async function follow(store: Store, follower: Follower, log: Log, signal:
   bell.close()
 }
 
-async function advance(store: Store, follower: Follower, signal: AbortSignal): Promise<number> {
-  const entries = await store.journal.after(await store.journal.position(follower.name), BATCH)
+async function advance(store: Store, consumer: JournalConsumer, signal: AbortSignal): Promise<number> {
+  const entries = await store.journal.after(await store.journal.position(consumer.name), BATCH)
   const last = entries.at(-1)
   if (!last) return 0
-  await follower.before?.(entries)
+  await consumer.before?.(entries)
   // Lost to a power cut it is done again, and a disk that is made to flush keeps the agents' own commits waiting.
   await store.transaction(
     async (tx) => {
-      await follower.after(entries, tx, signal)
-      await tx.journal.advance(follower.name, last.seq)
+      await consumer.after(entries, tx, signal)
+      await tx.journal.advance(consumer.name, last.seq)
     },
     { readAgain: true },
   )
