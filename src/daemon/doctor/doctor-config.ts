@@ -15,6 +15,7 @@ export async function configuration(
   url: string | undefined,
 ): Promise<SystemFinding[]> {
   const path = home.config
+  const overridden = hiddenProblem(path, environment.settings)
   try {
     const text = readConfig(path)
     const { config, settings } = loadConfig({ path, text, environment: environment.settings, flags: [] })
@@ -23,15 +24,32 @@ export async function configuration(
     const problems = await machineProblems(config, { url })
     const troubles = problems.map((problem) => problemFailure(problem, sourceOf(problem.key), { path, text }).message)
     const [first] = problems
-    if (first) return [{ check, state: "warning", detail: troubles.join("; "), remedy: remedy(first.key, path) }]
+    if (first) {
+      const fix = remedy(first.key, path, sourceOf(first.key))
+      return [{ check, state: "warning", detail: troubles.join("; "), remedy: fix }]
+    }
+    if (overridden) return [overridden]
     const changed = settings.filter((setting) => setting.source !== "default").length
     const detail = changed === 0 ? "defaults" : `${counted(changed, "setting")} changed`
     return [{ check, state: "good", detail }, ...(config.database.url === undefined ? [] : [SEVERAL_MACHINES])]
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const running = url === undefined ? "" : " The running daemon keeps its settings until it is restarted."
-    const fix = remedy(typeof error.data.key === "string" ? error.data.key : undefined, path)
+    const fix = remedyFor(error, path)
     return [{ check, state: "wrong", detail: error.message, remedy: `${fix}.${running}` }]
+  }
+}
+
+/** What a variable of the environment overrides is wrong again as soon as the variable is gone. */
+function hiddenProblem(path: string, environment: Record<string, string>): SystemFinding | undefined {
+  if (Object.keys(environment).length === 0) return undefined
+  try {
+    loadConfig({ path, environment: {}, flags: [] })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    const detail = `${error.message} (the environment overrides it for now)`
+    return { check, state: "warning", detail, remedy: `${remedyFor(error, path)}.` }
   }
 }
 
@@ -43,7 +61,15 @@ const SEVERAL_MACHINES: SystemFinding = {
   remedy: "Use this database from one machine only. docs/fleet.md explains why.",
 }
 
-const remedy = (key: string | undefined, path: string) =>
-  key === undefined || !/^[\w.]+$/.test(key) || key.startsWith("teams")
+function remedyFor({ data: { key, source } }: Failure, path: string): string {
+  const text = (value: unknown) => (typeof value === "string" ? value : undefined)
+  return remedy(text(key), path, text(source))
+}
+
+function remedy(key: string | undefined, path: string, source: string | undefined): string {
+  const [, variable = key] = /^(?:the )?environment ?(\S+)?$/.exec(source ?? "") ?? []
+  if (source?.includes("environment")) return `Correct or unset the variable ${variable}`
+  return key === undefined || !/^[\w.]+$/.test(key) || key.startsWith("teams")
     ? `Correct it in ${path}`
     : `Correct it in ${path}, or return to the default: throughline config unset ${key}`
+}
