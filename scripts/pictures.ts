@@ -103,7 +103,7 @@ try {
   const build = say("Great, try it on staging with yesterday's payments")
   const card = await telegram.waitFor(() => read().find(({ buttons }) => buttons.length > 0), SOON_MS, "the card")
   await marked(build, "👍")
-  // Until the trail has all of it.
+  // Until the progress message has all of it.
   await sleep(6_000)
   draw("approval")
   const deny = ada.tap(group, card.id, card.buttons.flat().find(({ label }) => label.endsWith("Deny"))!.label)

@@ -56,7 +56,7 @@ export type TopicChange = Partial<
     | "isMuted"
     | "makingAtMs"
     | "doubts"
-    | "trail"
+    | "progressMessage"
     | "usedAtMs"
     | "chatId"
   >

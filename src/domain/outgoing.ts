@@ -10,7 +10,7 @@ import type { Topic } from "./topic.ts"
 export type Outgoing =
   /** A prompt or a reply. */
   | { kind: "turn"; topicId: string; seq: number; isPing: boolean }
-  /** A tool that ran: one line of the topic's trail. */
+  /** A tool that ran: one line of the topic's progress message. */
   | { kind: "line"; topicId: string; seq: number }
   /** Something about the session, in our own words. */
   | { kind: "note"; topicId: string; body: RichText; isPing: boolean; buttons?: OutgoingButton[][] }
@@ -43,8 +43,8 @@ export type Outgoing =
       buttons?: OutgoingButton[][]
       file?: { name: string; text: string }
     }
-  /** The trail of tools ends here: what no longer fits into its message comes as a file. */
-  | { kind: "trail"; topicId: string }
+  /** The progress message ends here: lines that no longer fit into it come as a file. */
+  | { kind: "progress_end"; topicId: string }
   /** The topic takes this name, is closed, or is removed there. */
   | { kind: "topic"; topicId: string; change: { name?: string; isArchived?: boolean; isRemoved?: boolean } }
 

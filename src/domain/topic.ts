@@ -37,12 +37,12 @@ export interface Topic {
   /** How often one may have been made that nobody knows the number of. */
   doubts: number
   /** The message that tells which tools ran, as long as it grows. */
-  trail: Trail | null
+  progressMessage: ProgressMessage | null
   createdAtMs: number
   usedAtMs: number
 }
 
-export interface Trail {
+export interface ProgressMessage {
   messageId: number
   /** The turns that it tells of, in order: their lines are made anew each time, so that what is forgotten is not in them. */
   seqs: number[]

@@ -68,7 +68,7 @@ function agent() {
 
 const posts = (thread?: number): Seen[] => telegram.read(room, thread).filter(({ service, isBot }) => isBot && !service)
 const range = (count: number) => Array.from({ length: count }, (_, index) => index)
-/** The commands of all tool lines that can be read in a topic: in the trail's message, and in the file of what left it. */
+/** The commands of all tool lines that can be read in a topic: in the progress message, and in the file of what left it. */
 const commandsIn = (text: string) => [...text.matchAll(/Bash: step (\d+)$/gm)].map(([, number]) => Number(number))
 
 describe("while the daemon is down", () => {

@@ -102,7 +102,13 @@ test("topics that may be there twice, and what is on hold, are listed with name,
       isMuted: false,
       sharedThreadId: null,
     },
-    ...{ makingAtMs: null, doubts: 1, trail: null, createdAtMs: Date.UTC(2026, 0, 2), usedAtMs: Date.UTC(2026, 0, 2) },
+    ...{
+      makingAtMs: null,
+      doubts: 1,
+      progressMessage: null,
+      createdAtMs: Date.UTC(2026, 0, 2),
+      usedAtMs: Date.UTC(2026, 0, 2),
+    },
   }
   await store.topics.ensure(topic)
   const hold = { kind: "no_rights", why: "not enough rights", sinceMs: 0, nextAtMs: 60_000 }

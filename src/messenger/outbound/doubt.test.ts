@@ -113,7 +113,7 @@ test("the network is away for a while: nothing is lost or said twice", async () 
   ])
 })
 
-test("a trail whose beginning may be a repeat says so as long as it grows", async () => {
+test("a progress message whose beginning may be a repeat says so as long as it grows", async () => {
   await stage()
   const topic = await s.topic(await s.session("a"))
   await s.line(topic, 1)

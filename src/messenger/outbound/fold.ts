@@ -10,9 +10,9 @@ import { cutText, HEAD_UNITS, joined } from "./words.ts"
 
 /** What a job is sent as: by itself, or with those that wait behind it, so that nothing is dropped when little may be sent. */
 export interface Folded extends Pick<Progress, "fold" | "with"> {
-  /** Undefined where nothing is left to say. A trail has none: it is made of `lines`. */
+  /** Undefined where nothing is left to say. A progress message has none: it is made of `lines`. */
   parts: RenderedPart[] | undefined
-  /** The turns that a trail begins with. */
+  /** The turns that a progress message begins with. */
   lines: number[]
 }
 
@@ -45,7 +45,7 @@ export function makeFolding({ store, can, rendering }: FoldDeps) {
     const { fold, with: others } = job.progress
     if (fold === "one") return { fold, with: [], parts: await rendering.parts(job.outgoing), lines: [] }
     const members = (await waitingWith(job)).filter(({ seq }) => seq === job.delivery.seq || others.includes(seq))
-    if (fold === "trail") return { fold, with: others, parts: [], lines: members.flatMap(seqOfLine) }
+    if (fold === "progress") return { fold, with: others, parts: [], lines: members.flatMap(seqOfLine) }
     const pieces: Piece[] = []
     for (const member of members) {
       const outgoing = outgoingOf(member)
@@ -67,18 +67,18 @@ export function makeFolding({ store, can, rendering }: FoldDeps) {
         lines: [],
       })
       // It has nothing to say but what ended with it.
-      if (outgoing.kind === "trail") return { fold: "one", with: [], parts: undefined, lines: [] }
+      if (outgoing.kind === "progress_end") return { fold: "one", with: [], parts: undefined, lines: [] }
       if (!isFoldable(outgoing)) return alone()
       const run = until(await waitingWith(job), (one) => !isFoldable(outgoingOf(one)))
       const lines = until(run, (one) => outgoingOf(one).kind !== "line")
-      const trail = (): Folded => ({
-        fold: "trail",
+      const progressMessage = (): Folded => ({
+        fold: "progress",
         with: lines.slice(1).map(({ seq }) => seq),
         parts: [],
         lines: lines.flatMap(seqOfLine),
       })
       const isAllLines = lines.length === run.length
-      if (isAllLines || messagesOf(run) <= left) return outgoing.kind === "line" ? trail() : alone()
+      if (isAllLines || messagesOf(run) <= left) return outgoing.kind === "line" ? progressMessage() : alone()
 
       const pieces: Piece[] = []
       for (const one of run) {
@@ -88,11 +88,11 @@ export function makeFolding({ store, can, rendering }: FoldDeps) {
         if (parts.some((part) => part.file ?? part.buttons)) break
         pieces.push({ seq: one.seq, outgoing: said, parts })
       }
-      if (pieces.length <= 1) return outgoing.kind === "line" ? trail() : alone()
+      if (pieces.length <= 1) return outgoing.kind === "line" ? progressMessage() : alone()
       const { count, first } = packed(pieces, can.maxTextUnits - HEAD_UNITS)
       const isFile = count > MOST_MERGED
       const taken = isFile ? pieces : first
-      if (!isFile && taken.length <= 1) return outgoing.kind === "line" ? trail() : alone()
+      if (!isFile && taken.length <= 1) return outgoing.kind === "line" ? progressMessage() : alone()
       const part = isFile ? asFile(taken) : merged(taken)
       return {
         fold: isFile ? "file" : "merged",

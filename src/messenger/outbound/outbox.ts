@@ -12,11 +12,11 @@ import { makeFolding } from "./fold.ts"
 import { makeHolds } from "./holds.ts"
 import { makeLocating } from "./locating.ts"
 import { doubted } from "./progress.ts"
+import { endIdleProgress } from "./progress-message.ts"
 import type { Rendering } from "./rendering.ts"
 import { type OutboxStatus, statusOf } from "./status.ts"
 import { makeSteps, type OutboxSettings, type Step } from "./steps.ts"
 import { makeTopicLife } from "./topics.ts"
-import { endIdleTrails } from "./trails.ts"
 import { makeUndeliverable } from "./undeliverable.ts"
 
 /** Says in a messenger what is still to be said there: in order for each topic, one call at a time for each chat. */
@@ -41,7 +41,7 @@ export interface OutboxDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-const SETTINGS: OutboxSettings = { keptForCards: 3, trailMs: 4_000 }
+const SETTINGS: OutboxSettings = { keptForCards: 3, progressEditMs: 4_000 }
 /** What comes behind the heads of lanes may hurry them, and is looked at so often. */
 const REST_MS = 300
 /** So long a reply to a message finds its session. */
@@ -70,7 +70,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     flat,
     undeliverable,
     settings: { ...SETTINGS, ...deps.settings },
-    activeTrails: (chatId) =>
+    activeTopics: (chatId) =>
       desk.jobs().filter((job) => job.outgoing.kind === "line" && locating.chatOf(job) === chatId).length,
   })
   /** Chats to which a call is under way. */
@@ -177,7 +177,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
       },
       async sweep() {
         foreign.clear()
-        await endIdleTrails(store, channel.id, home, clock.nowMs())
+        await endIdleProgress(store, channel.id, home, clock.nowMs())
       },
       recover: (delivery) => admit(desk.jobOf(delivery)),
       except: () => foreign,

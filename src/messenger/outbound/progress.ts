@@ -3,16 +3,16 @@ import type { Outgoing } from "../../domain/outgoing.ts"
 
 /** How far a delivery is. It is kept in its payload, so that after a crash no part is said again but the one under way. */
 export interface Progress {
-  /** What it is sent as: on its own, merged with others, with them as a file, or as the beginning of a trail. */
-  fold: "one" | "merged" | "file" | "trail"
+  /** What it is sent as: on its own, merged with others, with them as a file, or as the beginning of a progress message. */
+  fold: "one" | "merged" | "file" | "progress"
   /** Others of its lane that go with it. */
   with: number[]
   /** Parts that have arrived. */
   done: number
   /** Written before the call and taken back after it: where it stands after a crash, it may have arrived. */
   isUnderWay: boolean
-  /** What is under way is not a part of it, but the file of the trail that it ends. */
-  isTrailFile: boolean
+  /** What is under way is not a part of it, but the file of the progress message that it ends. */
+  isProgressFile: boolean
   /** How often it is not known whether the part that is next has arrived already. */
   doubts: number
   /** As it is, without marks, as a file: each where the one before was refused. */
@@ -28,7 +28,7 @@ export const AT_FIRST: Progress = {
   with: [],
   done: 0,
   isUnderWay: false,
-  isTrailFile: false,
+  isProgressFile: false,
   doubts: 0,
   form: 0,
   gone: 0,
@@ -46,13 +46,20 @@ export const isFresh = ({ done, isUnderWay, doubts, form }: Progress) =>
   done === 0 && !isUnderWay && doubts === 0 && form === 0
 
 export function progressOf({ payload }: Pick<Delivery, "payload">): Progress {
-  return { ...AT_FIRST, ...(payload.progress as Partial<Progress> | undefined) }
+  const stored = payload.progress as (Partial<Progress> & { isTrailFile?: boolean }) | undefined
+  const { isTrailFile, ...progress } = stored ?? {}
+  const fold = (progress.fold as string | undefined) === "trail" ? "progress" : progress.fold
+  return { ...AT_FIRST, ...(isTrailFile && { isProgressFile: true }), ...progress, ...(fold && { fold }) }
 }
 
 export function outgoingOf({ payload }: Pick<Delivery, "payload">): Outgoing {
   const { progress: _, ...outgoing } = payload
-  return outgoing as unknown as Outgoing
+  const kind = EARLIER_KINDS[outgoing.kind as string] ?? outgoing.kind
+  return { ...outgoing, kind } as unknown as Outgoing
 }
+
+/** Rows that an earlier version has written. */
+const EARLIER_KINDS: Record<string, Outgoing["kind"]> = { trail: "progress_end" }
 
 /** What is left of it when it was said: ids and numbers, no words. */
 export function withoutWords(payload: Record<string, unknown>): Record<string, unknown> {

@@ -15,6 +15,6 @@ export interface RenderedPart {
 export interface Rendering {
   /** Undefined where nothing is left to say: it was forgotten, or is over. */
   parts(outgoing: Outgoing): Promise<RenderedPart[] | undefined>
-  /** A tool's line in the trail. */
+  /** A tool's line in the progress message. */
   line(seq: number): Promise<string | undefined>
 }

@@ -2,16 +2,16 @@ import type { Channel, ChannelPost, ChannelTrouble, Place } from "../../domain/c
 import { chatLane } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
-import type { Topic, Trail } from "../../domain/topic.ts"
+import type { ProgressMessage, Topic } from "../../domain/topic.ts"
 import type { Clock } from "../../lib/clock.ts"
 import type { ChatBudget } from "./budget.ts"
 import type { Job, OutboxDesk } from "./desk.ts"
 import type { FlatChats } from "./flat.ts"
 import type { Folded, makeFolding } from "./fold.ts"
 import { doubted, type Progress } from "./progress.ts"
+import { progressBody, progressFile } from "./progress-message.ts"
 import type { RenderedPart, Rendering } from "./rendering.ts"
 import type { TopicLife } from "./topics.ts"
-import { trailBody, trailFile } from "./trail.ts"
 import type { Undeliverable } from "./undeliverable.ts"
 import { HEAD_UNITS, labelOf, postOf } from "./words.ts"
 
@@ -144,7 +144,10 @@ export function makeSaying(deps: SayingDeps) {
     const also = async (tx: Store) => {
       await at.budget.save(tx, "send")
       if (at.topic)
-        await tx.topics.change(at.topic.id, { usedAtMs: clock.nowMs(), ...(endsTrail(job) && { trail: null }) })
+        await tx.topics.change(at.topic.id, {
+          usedAtMs: clock.nowMs(),
+          ...(endsProgress(job) && { progressMessage: null }),
+        })
       // Of several it is the last one that has the buttons.
       if (outgoing.kind === "card")
         await tx.cards.put({ permissionId: outgoing.permissionId, channel: channel.id, ...at.place, messageId })
@@ -163,22 +166,22 @@ export function makeSaying(deps: SayingDeps) {
     await tx.topics.remember(said)
   }
 
-  const beginTrail = async (job: Job, at: JobPlace, { lines, ...about }: Folded) => {
+  const beginProgress = async (job: Job, at: JobPlace, { lines, ...about }: Folded) => {
     const isRepeat = job.progress.doubts > 0
-    const shown = await trailBody(
+    const shown = await progressBody(
       { seqs: lines },
       rendering.line,
       can.maxTextUnits - (at.isFlat ? HEAD_UNITS : MARK_UNITS),
     )
-    const settle = async (trail?: Trail) => {
+    const settle = async (progressMessage?: ProgressMessage) => {
       await desk.settle(job, "done", shown ? null : NOTHING_LEFT, async (tx) => {
         await at.budget.save(tx, "send")
-        if (!trail || !at.topic) return
-        await tx.topics.change(at.topic.id, { trail, usedAtMs: clock.nowMs() }, undefined, at.topic.chatId)
-        await remember(tx, at, trail.messageId)
+        if (!progressMessage || !at.topic) return
+        await tx.topics.change(at.topic.id, { progressMessage, usedAtMs: clock.nowMs() }, undefined, at.topic.chatId)
+        await remember(tx, at, progressMessage.messageId)
       })
     }
-    const progress = { fold: about.fold, with: about.with, isTrailFile: false }
+    const progress = { fold: about.fold, with: about.with, isProgressFile: false }
     if (!shown || job.progress.done > 0) {
       job.progress = { ...job.progress, ...progress }
       await settle()
@@ -192,8 +195,8 @@ export function makeSaying(deps: SayingDeps) {
   return {
     async say(job: Job, at: JobPlace, keep: number): Promise<ChannelTrouble | undefined> {
       const folded = await folding.fold(job, at.budget.left("send", keep))
-      if (folded.fold === "trail") return beginTrail(job, at, folded)
-      const about = { fold: folded.fold, with: folded.with, isTrailFile: false }
+      if (folded.fold === "progress") return beginProgress(job, at, folded)
+      const about = { fold: folded.fold, with: folded.with, isProgressFile: false }
       // A receipt's first part is the mark that stands already.
       const parts = job.outgoing.kind === "receipt" ? [EMPTY, ...(folded.parts ?? [])] : folded.parts
       const { done } = job.progress
@@ -209,15 +212,18 @@ export function makeSaying(deps: SayingDeps) {
       }
       return send(job, at, part, about, (id) => partSent(job, at, parts.length, id))
     },
-    /** Before something else is said: the lines that no longer fit into the trail's message. */
-    async endTrail(job: Job, at: JobPlace & { topic: Topic & { trail: Trail } }): Promise<ChannelTrouble | undefined> {
-      const part = await trailFile(at.topic.trail, rendering.line)
+    /** Before something else is said: the lines that no longer fit into the progress message. */
+    async endProgress(
+      job: Job,
+      at: JobPlace & { topic: Topic & { progressMessage: ProgressMessage } },
+    ): Promise<ChannelTrouble | undefined> {
+      const part = await progressFile(at.topic.progressMessage, rendering.line)
       const ended = () =>
-        desk.note(job, { isUnderWay: false, isTrailFile: false, doubts: 0, form: 0 }, async (tx) => {
+        desk.note(job, { isUnderWay: false, isProgressFile: false, doubts: 0, form: 0 }, async (tx) => {
           await at.budget.save(tx, "send")
-          await tx.topics.change(at.topic.id, { trail: null })
+          await tx.topics.change(at.topic.id, { progressMessage: null })
         })
-      if (part) return send(job, at, part, { isTrailFile: true }, ended)
+      if (part) return send(job, at, part, { isProgressFile: true }, ended)
       await ended()
       return NO_NEWS
     },
@@ -225,12 +231,12 @@ export function makeSaying(deps: SayingDeps) {
   }
 }
 
-/** What is said after the tools that ran, below which the next ones begin a new trail. */
-export const endsTrail = ({ outgoing }: Job) =>
+/** What is said after the tools that ran, below which the next ones begin a new progress message. */
+export const endsProgress = ({ outgoing }: Job) =>
   outgoing.kind === "turn" ||
   outgoing.kind === "line" ||
   outgoing.kind === "note" ||
-  outgoing.kind === "trail" ||
+  outgoing.kind === "progress_end" ||
   (outgoing.kind === "topic" && outgoing.change.isArchived === true)
 
 /** Room for saying that it may be a repeat. */

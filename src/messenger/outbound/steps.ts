@@ -1,12 +1,12 @@
 import type { ChannelTrouble, ReceiptMark } from "../../domain/channel.ts"
 import type { DeliveryState } from "../../domain/delivery.ts"
-import type { Trail } from "../../domain/topic.ts"
+import type { ProgressMessage } from "../../domain/topic.ts"
 import { waitDueAtMs } from "../covered.ts"
 import type { CallKind } from "./budget.ts"
 import type { Job } from "./desk.ts"
-import { endsTrail, type JobPlace, makeSaying, NO_NEWS, type SayingDeps } from "./saying.ts"
+import { progressBody } from "./progress-message.ts"
+import { endsProgress, type JobPlace, makeSaying, NO_NEWS, type SayingDeps } from "./saying.ts"
 import { isReady } from "./topics.ts"
-import { trailBody } from "./trail.ts"
 import { HEAD_UNITS, joined, labelOf } from "./words.ts"
 
 /** The one call that brings a job on. */
@@ -22,14 +22,14 @@ export interface Step {
 export interface StepDeps extends SayingDeps {
   settings: OutboxSettings
   /** In how many topics of the chat tools run now. */
-  activeTrails(chatId: string): number
+  activeTopics(chatId: string): number
 }
 
 export interface OutboxSettings {
   /** Sends of a minute that only what waits for a person may use. */
   keptForCards: number
-  /** A trail is not edited more often than this. */
-  trailMs: number
+  /** A progress message is not edited more often than this. */
+  progressEditMs: number
 }
 
 export function makeSteps(deps: StepDeps) {
@@ -39,17 +39,24 @@ export function makeSteps(deps: StepDeps) {
 
   /** Edits are few: the more topics are at work, the longer each waits. */
   const paceMs = (chatId: string) =>
-    Math.max(settings.trailMs, (deps.activeTrails(chatId) * 60_000) / channel.can.editsPerMinute)
+    Math.max(settings.progressEditMs, (deps.activeTopics(chatId) * 60_000) / channel.can.editsPerMinute)
 
-  const growTrail = async (job: Job, at: JobPlace, trail: Trail): Promise<ChannelTrouble | undefined> => {
+  const growProgress = async (
+    job: Job,
+    at: JobPlace,
+    progressMessage: ProgressMessage,
+  ): Promise<ChannelTrouble | undefined> => {
     const { others, seqs: added } = await folding.lines(job)
-    const seqs = [...trail.seqs, ...added]
+    const seqs = [...progressMessage.seqs, ...added]
     const most = channel.can.maxTextUnits - (at.isFlat ? HEAD_UNITS : 0)
-    const shown = await trailBody({ ...trail, seqs }, rendering.line, most)
+    const shown = await progressBody({ ...progressMessage, seqs }, rendering.line, most)
     const grown = (tx: typeof store) =>
       tx.topics.change(
         at.topic!.id,
-        { trail: { ...trail, seqs, cut: shown?.cut ?? trail.cut }, usedAtMs: clock.nowMs() },
+        {
+          progressMessage: { ...progressMessage, seqs, cut: shown?.cut ?? progressMessage.cut },
+          usedAtMs: clock.nowMs(),
+        },
         undefined,
         at.topic!.chatId,
       )
@@ -60,7 +67,7 @@ export function makeSteps(deps: StepDeps) {
     }
     if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_NEWS
     const body = at.isFlat ? joined([labelOf(at.topic!.name), shown.body], "\n") : shown.body
-    const told = await channel.edit(at.place, trail.messageId, { body })
+    const told = await channel.edit(at.place, progressMessage.messageId, { body })
     at.budget.arrived("edit")
     editedAtMs.set(at.topic!.id, clock.nowMs())
     if (told.ok || told.trouble.kind === "unchanged") {
@@ -72,7 +79,7 @@ export function makeSteps(deps: StepDeps) {
       return saying.topicTrouble(job, at.topic, trouble)
     if (!isOver(trouble)) return trouble
     // Somebody has deleted it: the lines go into a new one.
-    await store.topics.change(at.topic!.id, { trail: null })
+    await store.topics.change(at.topic!.id, { progressMessage: null })
     return NO_NEWS
   }
 
@@ -130,7 +137,8 @@ export function makeSteps(deps: StepDeps) {
     else {
       const why = "why" in told.trouble ? told.trouble.why : told.trouble.kind
       const isGone = told.trouble.kind === "topic_gone"
-      if (isGone) await store.topics.change(at.topic.id, { state: "gone", trail: null }, undefined, at.topic.chatId)
+      if (isGone)
+        await store.topics.change(at.topic.id, { state: "gone", progressMessage: null }, undefined, at.topic.chatId)
       else onTrouble(new Error(why), `${job.delivery.key}: the topic stays as it is`)
       const isNeedless = isGone || told.trouble.kind === "no_topics"
       await desk.settle(job, isNeedless ? "done" : "failed", why)
@@ -164,7 +172,7 @@ export function makeSteps(deps: StepDeps) {
         outgoing.kind === "card" || outgoing.kind === "decided" ? 0 : isAnswer(job) ? 1 : settings.keptForCards
       const step = (call: CallKind, run: Step["run"], notBeforeMs = 0): Step => ({ call, keep, notBeforeMs, run })
       const isSpoken = topic && (isReady(topic) || at.isFlat)
-      const isEnding = isSpoken && topic.trail && topic.trail.cut > 0 && progress.done === 0
+      const isEnding = isSpoken && topic.progressMessage && topic.progressMessage.cut > 0 && progress.done === 0
       switch (outgoing.kind) {
         case "receipt":
           if (progress.done > 0) break
@@ -176,7 +184,7 @@ export function makeSteps(deps: StepDeps) {
         case "decided":
           return step("edit", () => decide(job, at, outgoing.permissionId))
         case "topic":
-          if (isEnding && endsTrail(job)) break
+          if (isEnding && endsProgress(job)) break
           // What follows does not wait for a topic that is not there.
           if (at.isFlat && flat.isInstead(topic!.chatId, outgoing.kind))
             return step("edit", async () => {
@@ -194,15 +202,15 @@ export function makeSteps(deps: StepDeps) {
           if (!flat.isInstead(topic.chatId, outgoing.kind)) return step("topic", () => prepare(job, at))
           here = { ...at, place: { chatId: topic.chatId, threadId: null }, isFlat: true }
       }
-      if (outgoing.kind === "line" && topic?.trail && progress.doubts === 0) {
-        const { trail } = topic
+      if (outgoing.kind === "line" && topic?.progressMessage && progress.doubts === 0) {
+        const { progressMessage } = topic
         const atMs = (editedAtMs.get(topic.id) ?? 0) + paceMs(topic.chatId)
         const isPaced = atMs > clock.nowMs() && !(await folding.isMoreThanLines(job))
-        return step("edit", () => growTrail(job, here, trail), isPaced ? atMs : 0)
+        return step("edit", () => growProgress(job, here, progressMessage), isPaced ? atMs : 0)
       }
-      if (isEnding && endsTrail(job)) {
-        const trail = topic.trail!
-        return step("send", () => saying.endTrail(job, { ...here, topic: { ...topic, trail } }))
+      if (isEnding && endsProgress(job)) {
+        const progressMessage = topic.progressMessage!
+        return step("send", () => saying.endProgress(job, { ...here, topic: { ...topic, progressMessage } }))
       }
       return step("send", () => saying.say(job, here, keep), waitUntilMs)
     },

@@ -65,7 +65,7 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
   /** Its session may have moved to another chat meanwhile: there the number would be another topic's. */
   const made = async (topic: Topic, threadId: number) =>
     store.transaction(async (tx) => {
-      const found = { threadId, makingAtMs: null, trail: null }
+      const found = { threadId, makingAtMs: null, progressMessage: null }
       const chatNow = await tx.topics.chatNow(topic.channel, topic.chatId)
       for (const chatId of new Set([topic.chatId, chatNow]))
         if (await tx.topics.change(topic.id, { ...found, state: "open" }, ["wanted"], chatId)) return
@@ -96,7 +96,8 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
       const place = placeOf(topic)
       if (isRemoved) {
         const told = await call(budget, () => channel.removeTopic(place))
-        if (told.ok) await store.topics.change(topic.id, { state: "gone", trail: null }, undefined, topic.chatId)
+        if (told.ok)
+          await store.topics.change(topic.id, { state: "gone", progressMessage: null }, undefined, topic.chatId)
         return told
       }
       const isArchive = isArchived ?? topic.state === "archived"
@@ -114,7 +115,7 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
       return told
     },
     async remake(topic) {
-      const none = { trail: null, makingAtMs: null }
+      const none = { progressMessage: null, makingAtMs: null }
       if (topic.sessionId === null) return void (await store.topics.change(topic.id, { ...none, state: "gone" }))
       await store.transaction(async (tx) => {
         // The row keeps its id, and with it the lane in which everything waits in order.

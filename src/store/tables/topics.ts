@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely"
 import type { TopicChange, Topics } from "../../domain/channel-store.ts"
 import type { SessionId } from "../../domain/ids.ts"
-import type { Topic, TopicState, Trail, Verbosity } from "../../domain/topic.ts"
+import type { ProgressMessage, Topic, TopicState, Verbosity } from "../../domain/topic.ts"
 import type { Db } from "../dialects/dialect.ts"
 import type { Tables } from "../schema.ts"
 
@@ -75,11 +75,11 @@ export function makeTopics(db: Db): Topics {
         ...to,
         threadId: reused?.thread_id ?? null,
         state: isThere ? "open" : "wanted",
-        ...{ makingAtMs: null, trail: null },
+        ...{ makingAtMs: null, progressMessage: null },
       }
       await db.updateTable("topics").set(columnsOf(next)).where("id", "=", topic.id).execute()
       if (topic.threadId !== null) {
-        const left: Topic = { ...topic, id: leftId, state: "left", trail: null, makingAtMs: null, doubts: 0 }
+        const left: Topic = { ...topic, id: leftId, state: "left", progressMessage: null, makingAtMs: null, doubts: 0 }
         await add(left)
       }
       return next
@@ -145,7 +145,16 @@ const rowOf = (topic: Topic) =>
     ...(columnsOf(topic) as Required<ReturnType<typeof columnsOf>>),
   }) as never
 
-function columnsOf({ threadId, sharedThreadId, isMuted, makingAtMs, trail, usedAtMs, chatId, ...same }: TopicChange) {
+function columnsOf({
+  threadId,
+  sharedThreadId,
+  isMuted,
+  makingAtMs,
+  progressMessage,
+  usedAtMs,
+  chatId,
+  ...same
+}: TopicChange) {
   const { name, state, verbosity, doubts } = same
   return {
     ...(threadId !== undefined && { thread_id: threadId }),
@@ -156,7 +165,7 @@ function columnsOf({ threadId, sharedThreadId, isMuted, makingAtMs, trail, usedA
     ...(isMuted !== undefined && { is_muted: Number(isMuted) }),
     ...(makingAtMs !== undefined && { making_at_ms: makingAtMs }),
     ...(doubts !== undefined && { doubts }),
-    ...(trail !== undefined && { trail: trail === null ? null : JSON.stringify(trail) }),
+    ...(progressMessage !== undefined && { trail: progressMessage === null ? null : JSON.stringify(progressMessage) }),
     ...(usedAtMs !== undefined && { used_at_ms: usedAtMs }),
     ...(chatId !== undefined && { chat_id: chatId }),
   }
@@ -177,7 +186,7 @@ function toTopic(row: Selectable<Tables["topics"]>): Topic {
     isMuted: row.is_muted === 1,
     makingAtMs: row.making_at_ms,
     doubts: row.doubts,
-    trail: row.trail === null ? null : (JSON.parse(row.trail) as Trail),
+    progressMessage: row.trail === null ? null : (JSON.parse(row.trail) as ProgressMessage),
     createdAtMs: row.created_at_ms,
     usedAtMs: row.used_at_ms,
   }

@@ -20,7 +20,7 @@ export function channelsContract(store: () => Store): void {
     sharedThreadId: null,
     makingAtMs: null,
     doubts: 0,
-    trail: null,
+    progressMessage: null,
     createdAtMs: NOW,
     usedAtMs: NOW,
     ...over,
@@ -61,15 +61,15 @@ export function channelsContract(store: () => Store): void {
       isMuted: true,
       makingAtMs: NOW,
       doubts: 2,
-      trail: { messageId: 3, seqs: [8, 9], cut: 1 },
+      progressMessage: { messageId: 3, seqs: [8, 9], cut: 1 },
       usedAtMs: NOW + 5,
       chatId: "-7",
     }
     expect(await store().topics.change("t1", change, ["open"])).toBe(false)
     expect(await store().topics.change("t1", change, ["wanted"])).toBe(true)
     expect(await store().topics.byId("t1")).toEqual(topic({ sessionId, ...change }))
-    await store().topics.change("t1", { trail: null, makingAtMs: null })
-    expect(await store().topics.byId("t1")).toMatchObject({ trail: null, makingAtMs: null, name: "n" })
+    await store().topics.change("t1", { progressMessage: null, makingAtMs: null })
+    expect(await store().topics.byId("t1")).toMatchObject({ progressMessage: null, makingAtMs: null, name: "n" })
     expect((await store().topics.list({ channel: "telegram", states: ["open"] })).map(({ id }) => id)).toEqual(["t1"])
     expect(await store().topics.list({ channel: "telegram", states: ["wanted"] })).toEqual([])
     expect(await store().topics.list({ channel: "other" })).toEqual([])

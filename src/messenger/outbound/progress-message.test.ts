@@ -1,21 +1,21 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { type OutboxStage, outboxStage, type StageWish } from "../../../test/fixtures/outbox.ts"
-import { trailBody } from "./trail.ts"
+import { progressBody } from "./progress-message.ts"
 
 const SOON = { timeout: 60_000, interval: 20 }
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 const ran = (from: number, to: number) => range(from, to).map((seq) => `⚙ ran #${seq}`)
 
-describe("the body of a trail", () => {
+describe("the body of a progress message", () => {
   const line = async (seq: number) => `line ${seq}`
 
   test("has all lines as long as they fit, then the last ones and how many came before", async () => {
-    expect(await trailBody({ seqs: [1, 2] }, line, 100)).toEqual({
+    expect(await progressBody({ seqs: [1, 2] }, line, 100)).toEqual({
       body: { text: "line 1\nline 2", marks: [] },
       cut: 0,
     })
     for (const units of [60, 100, 500, 4096]) {
-      const shown = await trailBody({ seqs: range(1, 5_000) }, line, units)
+      const shown = await progressBody({ seqs: range(1, 5_000) }, line, units)
       expect(shown!.body.text.length).toBeLessThanOrEqual(units)
       const [head, ...rest] = shown!.body.text.split("\n")
       expect(head).toBe(`… ${shown!.cut} earlier`)
@@ -25,12 +25,12 @@ describe("the body of a trail", () => {
 
   test("is without what was forgotten, and nothing where all of it was", async () => {
     const some = async (seq: number) => (seq === 2 ? undefined : `line ${seq}`)
-    expect((await trailBody({ seqs: [1, 2, 3] }, some, 100))!.body.text).toBe("line 1\nline 3")
-    expect(await trailBody({ seqs: [1] }, async () => undefined, 100)).toBeUndefined()
+    expect((await progressBody({ seqs: [1, 2, 3] }, some, 100))!.body.text).toBe("line 1\nline 3")
+    expect(await progressBody({ seqs: [1] }, async () => undefined, 100)).toBeUndefined()
   })
 })
 
-describe("the trail of a topic", () => {
+describe("the progress message of a topic", () => {
   let s: OutboxStage
   const stage = async (wish?: StageWish) => {
     s = await outboxStage(wish)
@@ -56,7 +56,7 @@ describe("the trail of a topic", () => {
   })
 
   test("is edited at a calm pace, but at once when something else follows", async () => {
-    await stage({ settings: { trailMs: 60_000 } })
+    await stage({ settings: { progressEditMs: 60_000 } })
     const topic = await s.topic(await s.session("a"))
     s.start()
     for (const seq of [1, 2]) {
@@ -82,12 +82,12 @@ describe("the trail of a topic", () => {
     expect(s.texts(thread)[0]).toMatch(/^… 76 earlier\n⚙ ran #77x/)
     await s.turn(topic, 121)
     await allSaid()
-    const [trail, file, turn] = s.texts(thread)
-    expect(trail!.length).toBeLessThanOrEqual(4096)
+    const [progressMessage, file, turn] = s.texts(thread)
+    expect(progressMessage!.length).toBeLessThanOrEqual(4096)
     expect([...file!.matchAll(/#(\d+)/g)].map(([, seq]) => Number(seq))).toEqual(range(1, 120))
     expect(file).toMatch(/^\[tools.txt\] All 120 tools/)
     expect(turn).toBe("said #121")
-    expect((await s.store.topics.byId(topic.id))!.trail).toBeNull()
+    expect((await s.store.topics.byId(topic.id))!.progressMessage).toBeNull()
   })
 
   test("comes with its file also when nothing more is said", async () => {

@@ -1,14 +1,16 @@
+import { type Outgoing, topicLane } from "../../domain/outgoing.ts"
 import { plain, type RichText } from "../../domain/rich-text.ts"
-import type { Trail } from "../../domain/topic.ts"
+import type { Store } from "../../domain/store.ts"
+import type { ProgressMessage } from "../../domain/topic.ts"
 import type { RenderedPart, Rendering } from "./rendering.ts"
 import { cutText, REPEAT_MARK } from "./words.ts"
 
 /** A line that is longer says enough by its beginning; in the file it is whole. */
 const MOST_OF_A_LINE = 500
 
-/** The trail's message: the last lines, as many as fit, and how many came before. Undefined where none is left. */
-export async function trailBody(
-  { seqs, isRepeat }: Pick<Trail, "seqs" | "isRepeat">,
+/** The progress message: the last lines, as many as fit, and how many came before. Undefined where none is left. */
+export async function progressBody(
+  { seqs, isRepeat }: Pick<ProgressMessage, "seqs" | "isRepeat">,
   line: Rendering["line"],
   maxUnits: number,
 ): Promise<{ body: RichText; cut: number } | undefined> {
@@ -30,7 +32,10 @@ export async function trailBody(
 }
 
 /** All of its lines, as the file that comes when it ends. */
-export async function trailFile({ seqs, cut }: Trail, line: Rendering["line"]): Promise<RenderedPart | undefined> {
+export async function progressFile(
+  { seqs, cut }: ProgressMessage,
+  line: Rendering["line"],
+): Promise<RenderedPart | undefined> {
   const lines: string[] = []
   for (const seq of seqs) {
     const text = await line(seq)
@@ -41,6 +46,29 @@ export async function trailFile({ seqs, cut }: Trail, line: Rendering["line"]): 
     body: plain(`All ${lines.length} tools, with the ${cut} that are not in the message above`),
     file: { name: "tools.txt", bytes: Buffer.from(`${lines.join("\n")}\n`) },
     isSilent: true,
+  }
+}
+
+/** No tool has run for so long: nothing more is added to the message. */
+const IDLE_MS = 60_000
+
+/** Lines that did not fit into a progress message come as its file also when nothing else is said after them. */
+export async function endIdleProgress(store: Store, channelId: string, home: string, nowMs: number): Promise<void> {
+  const open = await store.topics.list({ channel: channelId, states: ["open"] })
+  for (const topic of open) {
+    if (
+      topic.home !== home ||
+      !topic.progressMessage ||
+      topic.progressMessage.cut === 0 ||
+      topic.usedAtMs > nowMs - IDLE_MS
+    )
+      continue
+    const payload: Outgoing = { kind: "progress_end", topicId: topic.id }
+    const key = `tg:trail:${topic.id}:${topic.progressMessage.messageId}:${topic.progressMessage.seqs.length}`
+    await store.deliveries.enqueue(
+      { key, lane: topicLane(topic), channel: channelId, payload: { ...payload }, repeatable: false },
+      nowMs,
+    )
   }
 }
 
