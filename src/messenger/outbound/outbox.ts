@@ -6,9 +6,9 @@ import type { Clock } from "../../lib/clock.ts"
 import { makeLaneRunner } from "../../lib/lane-runner.ts"
 import { DAY_MS } from "../../lib/time.ts"
 import { makeChats } from "./chats.ts"
+import { makeCoalescer } from "./coalesce.ts"
 import { type Job, makeOutboxDesk } from "./desk.ts"
 import { makeFlatChats } from "./flat.ts"
-import { makeFolding } from "./fold.ts"
 import { makeHolds } from "./holds.ts"
 import { makeLocating } from "./locating.ts"
 import { doubted } from "./progress.ts"
@@ -65,7 +65,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     ...deps,
     rendering,
     desk,
-    folding: makeFolding({ store, can: channel.can, rendering }),
+    coalescer: makeCoalescer({ store, can: channel.can, rendering }),
     life: makeTopicLife(deps),
     flat,
     undeliverable,

@@ -4,7 +4,7 @@ import type { Outgoing } from "../../domain/outgoing.ts"
 /** How far a delivery is. It is kept in its payload, so that after a crash no part is said again but the one under way. */
 export interface Progress {
   /** What it is sent as: on its own, merged with others, with them as a file, or as the beginning of a progress message. */
-  fold: "one" | "merged" | "file" | "progress"
+  as: "one" | "merged" | "file" | "progress"
   /** Others of its lane that go with it. */
   with: number[]
   /** Parts that have arrived. */
@@ -24,7 +24,7 @@ export interface Progress {
 }
 
 export const AT_FIRST: Progress = {
-  fold: "one",
+  as: "one",
   with: [],
   done: 0,
   isUnderWay: false,
@@ -45,20 +45,23 @@ export const doubted = ({ doubts }: Progress): Partial<Progress> => ({ isUnderWa
 export const isFresh = ({ done, isUnderWay, doubts, form }: Progress) =>
   done === 0 && !isUnderWay && doubts === 0 && form === 0
 
+/** Rows of an earlier version have other names in them. */
 export function progressOf({ payload }: Pick<Delivery, "payload">): Progress {
-  const stored = payload.progress as (Partial<Progress> & { isTrailFile?: boolean }) | undefined
-  const { isTrailFile, ...progress } = stored ?? {}
-  const fold = (progress.fold as string | undefined) === "trail" ? "progress" : progress.fold
-  return { ...AT_FIRST, ...(isTrailFile && { isProgressFile: true }), ...progress, ...(fold && { fold }) }
+  const { fold, isTrailFile, ...progress } = (payload.progress ?? {}) as Partial<Progress> & EarlierProgress
+  const as = fold === "trail" ? "progress" : fold
+  return { ...AT_FIRST, ...(as && { as }), ...(isTrailFile && { isProgressFile: true }), ...progress }
+}
+
+interface EarlierProgress {
+  fold?: "one" | "merged" | "file" | "trail"
+  isTrailFile?: boolean
 }
 
 export function outgoingOf({ payload }: Pick<Delivery, "payload">): Outgoing {
   const { progress: _, ...outgoing } = payload
-  const kind = EARLIER_KINDS[outgoing.kind as string] ?? outgoing.kind
-  return { ...outgoing, kind } as unknown as Outgoing
+  return { ...outgoing, kind: EARLIER_KINDS[outgoing.kind as string] ?? outgoing.kind } as unknown as Outgoing
 }
 
-/** Rows that an earlier version has written. */
 const EARLIER_KINDS: Record<string, Outgoing["kind"]> = { trail: "progress_end" }
 
 /** What is left of it when it was said: ids and numbers, no words. */

@@ -5,9 +5,9 @@ import type { Store } from "../../domain/store.ts"
 import type { ProgressMessage, Topic } from "../../domain/topic.ts"
 import type { Clock } from "../../lib/clock.ts"
 import type { ChatBudget } from "./budget.ts"
+import type { Coalesced, makeCoalescer } from "./coalesce.ts"
 import type { Job, OutboxDesk } from "./desk.ts"
 import type { FlatChats } from "./flat.ts"
-import type { Folded, makeFolding } from "./fold.ts"
 import { doubted, type Progress } from "./progress.ts"
 import { progressBody, progressFile } from "./progress-message.ts"
 import type { RenderedPart, Rendering } from "./rendering.ts"
@@ -30,7 +30,7 @@ export interface SayingDeps {
   channel: Channel
   desk: OutboxDesk
   rendering: Rendering
-  folding: ReturnType<typeof makeFolding>
+  coalescer: ReturnType<typeof makeCoalescer>
   life: TopicLife
   flat: FlatChats
   undeliverable: Undeliverable
@@ -39,7 +39,7 @@ export interface SayingDeps {
 
 /** Sends what is next of a job: one message, and what it leads to is written with that it has arrived. */
 export function makeSaying(deps: SayingDeps) {
-  const { store, clock, channel, desk, rendering, folding, life, flat, undeliverable, onTrouble } = deps
+  const { store, clock, channel, desk, rendering, coalescer, life, flat, undeliverable, onTrouble } = deps
   const { can } = channel
 
   const send = async (
@@ -166,7 +166,7 @@ export function makeSaying(deps: SayingDeps) {
     await tx.topics.remember(said)
   }
 
-  const beginProgress = async (job: Job, at: JobPlace, { lines, ...about }: Folded) => {
+  const beginProgress = async (job: Job, at: JobPlace, { lines, ...about }: Coalesced) => {
     const isRepeat = job.progress.doubts > 0
     const shown = await progressBody(
       { seqs: lines },
@@ -181,7 +181,7 @@ export function makeSaying(deps: SayingDeps) {
         await remember(tx, at, progressMessage.messageId)
       })
     }
-    const progress = { fold: about.fold, with: about.with, isProgressFile: false }
+    const progress = { as: about.as, with: about.with, isProgressFile: false }
     if (!shown || job.progress.done > 0) {
       job.progress = { ...job.progress, ...progress }
       await settle()
@@ -194,11 +194,11 @@ export function makeSaying(deps: SayingDeps) {
 
   return {
     async say(job: Job, at: JobPlace, keep: number): Promise<ChannelTrouble | undefined> {
-      const folded = await folding.fold(job, at.budget.left("send", keep))
-      if (folded.fold === "progress") return beginProgress(job, at, folded)
-      const about = { fold: folded.fold, with: folded.with, isProgressFile: false }
+      const coalesced = await coalescer.coalesce(job, at.budget.left("send", keep))
+      if (coalesced.as === "progress") return beginProgress(job, at, coalesced)
+      const about = { as: coalesced.as, with: coalesced.with, isProgressFile: false }
       // A receipt's first part is the mark that stands already.
-      const parts = job.outgoing.kind === "receipt" ? [EMPTY, ...(folded.parts ?? [])] : folded.parts
+      const parts = job.outgoing.kind === "receipt" ? [EMPTY, ...(coalesced.parts ?? [])] : coalesced.parts
       const { done } = job.progress
       const part = parts?.[done]
       if (!parts || !part) {

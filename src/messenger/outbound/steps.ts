@@ -33,7 +33,7 @@ export interface OutboxSettings {
 }
 
 export function makeSteps(deps: StepDeps) {
-  const { store, clock, channel, desk, rendering, folding, life, flat, settings, onTrouble } = deps
+  const { store, clock, channel, desk, rendering, coalescer, life, flat, settings, onTrouble } = deps
   const saying = makeSaying(deps)
   const editedAtMs = new Map<string, number>()
 
@@ -46,7 +46,7 @@ export function makeSteps(deps: StepDeps) {
     at: JobPlace,
     progressMessage: ProgressMessage,
   ): Promise<ChannelTrouble | undefined> => {
-    const { others, seqs: added } = await folding.lines(job)
+    const { others, seqs: added } = await coalescer.lines(job)
     const seqs = [...progressMessage.seqs, ...added]
     const most = channel.can.maxTextUnits - (at.isFlat ? HEAD_UNITS : 0)
     const shown = await progressBody({ ...progressMessage, seqs }, rendering.line, most)
@@ -176,10 +176,10 @@ export function makeSteps(deps: StepDeps) {
       switch (outgoing.kind) {
         case "receipt":
           if (progress.done > 0) break
-          if (await folding.isOutdated(job)) return step("react", () => finish(job, { kind: "unchanged" }))
+          if (await coalescer.isOutdated(job)) return step("react", () => finish(job, { kind: "unchanged" }))
           return step("react", () => receipt(job, at, outgoing.messageId, outgoing.state))
         case "waited":
-          if (await folding.isOutdated(job)) return step("edit", () => finish(job, { kind: "unchanged" }))
+          if (await coalescer.isOutdated(job)) return step("edit", () => finish(job, { kind: "unchanged" }))
           return step("edit", () => waited(job, at, outgoing.noticeId))
         case "decided":
           return step("edit", () => decide(job, at, outgoing.permissionId))
@@ -205,7 +205,7 @@ export function makeSteps(deps: StepDeps) {
       if (outgoing.kind === "line" && topic?.progressMessage && progress.doubts === 0) {
         const { progressMessage } = topic
         const atMs = (editedAtMs.get(topic.id) ?? 0) + paceMs(topic.chatId)
-        const isPaced = atMs > clock.nowMs() && !(await folding.isMoreThanLines(job))
+        const isPaced = atMs > clock.nowMs() && !(await coalescer.isMoreThanLines(job))
         return step("edit", () => growProgress(job, here, progressMessage), isPaced ? atMs : 0)
       }
       if (isEnding && endsProgress(job)) {

@@ -85,7 +85,7 @@ test("a long backlog is one file and a summary, with every event of it in order;
   expect(after).toMatch(/^said #61/)
 })
 
-test("what has a file or buttons of its own is never folded away", async () => {
+test("what has a file or buttons of its own is never coalesced", async () => {
   await stage({
     can: FEW,
     rendering: {

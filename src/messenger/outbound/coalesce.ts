@@ -9,7 +9,7 @@ import type { RenderedPart, Rendering } from "./rendering.ts"
 import { cutText, HEAD_UNITS, joined } from "./words.ts"
 
 /** What a job is sent as: by itself, or with those that wait behind it, so that nothing is dropped when little may be sent. */
-export interface Folded extends Pick<Progress, "fold" | "with"> {
+export interface Coalesced extends Pick<Progress, "as" | "with"> {
   /** Undefined where nothing is left to say. A progress message has none: it is made of `lines`. */
   parts: RenderedPart[] | undefined
   /** The turns that a progress message begins with. */
@@ -21,13 +21,13 @@ const MOST_MERGED = 3
 const MOST_OF_THE_LAST = 600
 const FEW = 5
 
-export interface FoldDeps {
+export interface CoalescerDeps {
   store: Store
   can: ChannelCan
   rendering: Rendering
 }
 
-export function makeFolding({ store, can, rendering }: FoldDeps) {
+export function makeCoalescer({ store, can, rendering }: CoalescerDeps) {
   /** The job's own, and what comes after it. */
   const waitingWith = async ({ delivery: { lane, seq } }: Job) =>
     (await store.deliveries.ofLanes([lane], { states: ["queued"], first: MOST_TOGETHER })).filter(
@@ -41,38 +41,38 @@ export function makeFolding({ store, can, rendering }: FoldDeps) {
     return line === undefined ? [] : [{ body: plain(line), isSilent: true }]
   }
 
-  const again = async (job: Job): Promise<Folded> => {
-    const { fold, with: others } = job.progress
-    if (fold === "one") return { fold, with: [], parts: await rendering.parts(job.outgoing), lines: [] }
+  const again = async (job: Job): Promise<Coalesced> => {
+    const { as, with: others } = job.progress
+    if (as === "one") return { as, with: [], parts: await rendering.parts(job.outgoing), lines: [] }
     const members = (await waitingWith(job)).filter(({ seq }) => seq === job.delivery.seq || others.includes(seq))
-    if (fold === "progress") return { fold, with: others, parts: [], lines: members.flatMap(seqOfLine) }
+    if (as === "progress") return { as, with: others, parts: [], lines: members.flatMap(seqOfLine) }
     const pieces: Piece[] = []
     for (const member of members) {
       const outgoing = outgoingOf(member)
       pieces.push({ seq: member.seq, outgoing, parts: await pieceOf(outgoing) })
     }
-    const part = fold === "merged" ? merged(pieces) : asFile(pieces)
-    return { fold, with: others, parts: part && [part], lines: [] }
+    const part = as === "merged" ? merged(pieces) : asFile(pieces)
+    return { as, with: others, parts: part && [part], lines: [] }
   }
 
   return {
     /** `left` is how many messages may be sent in this minute. */
-    async fold(job: Job, left: number): Promise<Folded> {
+    async coalesce(job: Job, left: number): Promise<Coalesced> {
       if (!isFresh(job.progress)) return again(job)
       const { outgoing } = job
-      const alone = async (): Promise<Folded> => ({
-        fold: "one",
+      const alone = async (): Promise<Coalesced> => ({
+        as: "one",
         with: [],
         parts: await rendering.parts(outgoing),
         lines: [],
       })
       // It has nothing to say but what ended with it.
-      if (outgoing.kind === "progress_end") return { fold: "one", with: [], parts: undefined, lines: [] }
-      if (!isFoldable(outgoing)) return alone()
-      const run = until(await waitingWith(job), (one) => !isFoldable(outgoingOf(one)))
+      if (outgoing.kind === "progress_end") return { as: "one", with: [], parts: undefined, lines: [] }
+      if (!canCoalesce(outgoing)) return alone()
+      const run = until(await waitingWith(job), (one) => !canCoalesce(outgoingOf(one)))
       const lines = until(run, (one) => outgoingOf(one).kind !== "line")
-      const progressMessage = (): Folded => ({
-        fold: "progress",
+      const progressMessage = (): Coalesced => ({
+        as: "progress",
         with: lines.slice(1).map(({ seq }) => seq),
         parts: [],
         lines: lines.flatMap(seqOfLine),
@@ -95,7 +95,7 @@ export function makeFolding({ store, can, rendering }: FoldDeps) {
       if (!isFile && taken.length <= 1) return outgoing.kind === "line" ? progressMessage() : alone()
       const part = isFile ? asFile(taken) : merged(taken)
       return {
-        fold: isFile ? "file" : "merged",
+        as: isFile ? "file" : "merged",
         with: taken.slice(1).map(({ seq }) => seq),
         parts: part && [part],
         lines: [],
@@ -131,7 +131,7 @@ interface Piece {
   parts: RenderedPart[]
 }
 
-const isFoldable = (outgoing: Outgoing) =>
+const canCoalesce = (outgoing: Outgoing) =>
   outgoing.kind === "turn" || outgoing.kind === "line" || (outgoing.kind === "note" && !outgoing.buttons)
 
 const seqOfLine = (delivery: Delivery) => {
