@@ -55,7 +55,7 @@ export type TopicChange = Partial<
     | "verbosity"
     | "isMuted"
     | "makingAtMs"
-    | "doubts"
+    | "unconfirmed"
     | "progressMessage"
     | "usedAtMs"
     | "chatId"

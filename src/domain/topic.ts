@@ -35,7 +35,7 @@ export interface Topic {
   /** Set while it is being made: after a crash it is not known whether it was. */
   makingAtMs: number | null
   /** How often one may have been made that nobody knows the number of. */
-  doubts: number
+  unconfirmed: number
   /** The message that tells which tools ran, as long as it grows. */
   progressMessage: ProgressMessage | null
   createdAtMs: number

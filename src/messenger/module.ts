@@ -44,7 +44,7 @@ export interface BotFacts {
   /** Why nothing, or no topic, goes to a chat for now. */
   holds: Hold[]
   /** Topics of which one more may have been made than is known. */
-  doubts: { name: string; count: number; atMs: number }[]
+  unconfirmed: { name: string; count: number; atMs: number }[]
 }
 
 export interface BotLook {
@@ -175,11 +175,11 @@ export function makeBotModule({
         failed: sum("failed"),
         uncertain: sum("uncertain"),
         holds: await currentHolds(),
-        doubts: topics
-          .filter(({ doubts }) => doubts > 0)
-          .map(({ name, doubts, makingAtMs, createdAtMs }) => ({
+        unconfirmed: topics
+          .filter(({ unconfirmed }) => unconfirmed > 0)
+          .map(({ name, unconfirmed, makingAtMs, createdAtMs }) => ({
             name,
-            count: doubts,
+            count: unconfirmed,
             atMs: makingAtMs ?? createdAtMs,
           })),
       }

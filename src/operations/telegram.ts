@@ -65,12 +65,12 @@ export const telegramStatus = operation({
   output: StatusView,
   text: statusText,
   async run({ telegram }) {
-    const { bot, chatId, movedFrom, holds, doubts, ...figures } = await telegram.facts()
+    const { bot, chatId, movedFrom, holds, unconfirmed, ...figures } = await telegram.facts()
     const kept = {
       ...figures,
       ...(movedFrom !== null && chatId !== null && { moved: { from: movedFrom, to: chatId } }),
       holds: holds.map(({ why, sinceMs, nextAtMs }) => ({ why, since: iso(sinceMs), nextAt: iso(nextAtMs) })),
-      doubts: doubts.map(({ atMs, ...rest }) => ({ ...rest, at: iso(atMs) })),
+      doubts: unconfirmed.map(({ atMs, ...rest }) => ({ ...rest, at: iso(atMs) })),
     }
     if (!bot) return { ...kept, teamChats: [] }
     const { self, chat, trouble, teamChats } = await telegram.look()

@@ -142,7 +142,7 @@ describe("what is forgotten is gone", () => {
         sharedThreadId: null,
         makingAtMs: null,
       },
-      ...{ doubts: 0, progressMessage: null, createdAtMs: 1, usedAtMs: 1 },
+      ...{ unconfirmed: 0, progressMessage: null, createdAtMs: 1, usedAtMs: 1 },
     })
     const logFile = join(dir, "shop", ".throughline", "conversations", "session-x.jsonl")
     mkdirSync(dirname(logFile), { recursive: true })

@@ -104,7 +104,7 @@ test("topics that may be there twice, and what is on hold, are listed with name,
     },
     ...{
       makingAtMs: null,
-      doubts: 1,
+      unconfirmed: 1,
       progressMessage: null,
       createdAtMs: Date.UTC(2026, 0, 2),
       usedAtMs: Date.UTC(2026, 0, 2),

@@ -39,7 +39,7 @@ beforeEach(async () => {
       sessionId: session.id,
       name: "shop",
     },
-    ...{ state: "open", verbosity: "normal", isMuted: false, makingAtMs: null, doubts: 0, progressMessage: null },
+    ...{ state: "open", verbosity: "normal", isMuted: false, makingAtMs: null, unconfirmed: 0, progressMessage: null },
     ...{ createdAtMs: NOW, usedAtMs: NOW },
   })
 })

@@ -107,7 +107,7 @@ export function makeTelling({ clock, verbosity, place }: TellingDeps): Telling {
         ...{ id: newTimedId(nowMs), channel: at.channel, home: at.home, chatId: at.chatId, threadId: null },
         ...{ sharedThreadId: at.sharedThreadId, state: at.sharedThreadId === null ? "wanted" : "open" },
         ...{ sessionId: session.id, name: topicName(session, at), verbosity, isMuted: false },
-        ...{ makingAtMs: null, doubts: 0, progressMessage: null, createdAtMs: nowMs, usedAtMs: nowMs },
+        ...{ makingAtMs: null, unconfirmed: 0, progressMessage: null, createdAtMs: nowMs, usedAtMs: nowMs },
       })
       await link(tx, session, topic)
       return topic

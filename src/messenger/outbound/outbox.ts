@@ -11,7 +11,7 @@ import { type Job, makeOutboxDesk } from "./desk.ts"
 import { makeFlatChats } from "./flat.ts"
 import { makeHolds } from "./holds.ts"
 import { makeLocating } from "./locating.ts"
-import { doubted } from "./progress.ts"
+import { notConfirmed } from "./progress.ts"
 import { endIdleProgress } from "./progress-message.ts"
 import type { Rendering } from "./rendering.ts"
 import { type OutboxStatus, statusOf } from "./status.ts"
@@ -130,7 +130,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   const admit = async (job: Job) => {
     // Its dispatcher ended in the middle of a call.
     if (job.progress.isUnderWay && job.outgoing.kind === "waiting") return leave(job, job.outgoing.noticeId)
-    if (job.progress.isUnderWay) await desk.note(job, doubted(job.progress))
+    if (job.progress.isUnderWay) await desk.note(job, notConfirmed(job.progress))
     const whose = await locating.whose(job)
     resting.delete(locating.chatOf(job))
     if (whose === "nobody's") await desk.settle(job, "failed", "there is no such topic")

@@ -14,7 +14,7 @@ export interface Progress {
   /** What is under way is not a part of it, but the file of the progress message that it ends. */
   isProgressFile: boolean
   /** How often it is not known whether the part that is next has arrived already. */
-  doubts: number
+  unconfirmed: number
   /** As it is, without marks, as a file: each where the one before was refused. */
   form: 0 | 1 | 2
   /** How often it was said that the topic is not there. */
@@ -29,7 +29,7 @@ export const AT_FIRST: Progress = {
   done: 0,
   isUnderWay: false,
   isProgressFile: false,
-  doubts: 0,
+  unconfirmed: 0,
   form: 0,
   gone: 0,
   isOutside: false,
@@ -39,22 +39,31 @@ export const AT_FIRST: Progress = {
  * It may have arrived: it is said again, and says so. However often that is: a message that is lost is worse than one that is
  * there twice and says so, and the pause between two attempts grows.
  */
-export const doubted = ({ doubts }: Progress): Partial<Progress> => ({ isUnderWay: false, doubts: doubts + 1 })
+export const notConfirmed = ({ unconfirmed }: Progress): Partial<Progress> => ({
+  isUnderWay: false,
+  unconfirmed: unconfirmed + 1,
+})
 
 /** Nothing of it was tried yet, so that it may still be put together with others. */
-export const isFresh = ({ done, isUnderWay, doubts, form }: Progress) =>
-  done === 0 && !isUnderWay && doubts === 0 && form === 0
+export const isFresh = ({ done, isUnderWay, unconfirmed, form }: Progress) =>
+  done === 0 && !isUnderWay && unconfirmed === 0 && form === 0
 
 /** Rows of an earlier version have other names in them. */
 export function progressOf({ payload }: Pick<Delivery, "payload">): Progress {
-  const { fold, isTrailFile, ...progress } = (payload.progress ?? {}) as Partial<Progress> & EarlierProgress
-  const as = fold === "trail" ? "progress" : fold
-  return { ...AT_FIRST, ...(as && { as }), ...(isTrailFile && { isProgressFile: true }), ...progress }
+  const { fold, isTrailFile, doubts, ...progress } = (payload.progress ?? {}) as Partial<Progress> & EarlierProgress
+  const as = fold === "trail" ? ("progress" as const) : fold
+  const renamed = {
+    ...(as && { as }),
+    ...(isTrailFile && { isProgressFile: true }),
+    ...(doubts && { unconfirmed: doubts }),
+  }
+  return { ...AT_FIRST, ...renamed, ...progress }
 }
 
 interface EarlierProgress {
   fold?: "one" | "merged" | "file" | "trail"
   isTrailFile?: boolean
+  doubts?: number
 }
 
 export function outgoingOf({ payload }: Pick<Delivery, "payload">): Outgoing {

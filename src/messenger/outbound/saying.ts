@@ -8,7 +8,7 @@ import type { ChatBudget } from "./budget.ts"
 import type { Coalesced, makeCoalescer } from "./coalesce.ts"
 import type { Job, OutboxDesk } from "./desk.ts"
 import type { FlatChats } from "./flat.ts"
-import { doubted, type Progress } from "./progress.ts"
+import { notConfirmed, type Progress } from "./progress.ts"
 import { progressBody, progressFile } from "./progress-message.ts"
 import type { RenderedPart, Rendering } from "./rendering.ts"
 import type { TopicLife } from "./topics.ts"
@@ -50,10 +50,10 @@ export function makeSaying(deps: SayingDeps) {
     onSent: (messageId: number) => Promise<void>,
   ): Promise<ChannelTrouble | undefined> => {
     const { place, topic, budget } = at
-    const { form, doubts } = job.progress
+    const { form, unconfirmed } = job.progress
     const label = topic && labelOf(topic.name)
     const quiet = { ...part, isSilent: part.isSilent || topic?.isMuted === true }
-    const how = { form, isRepeat: doubts > 0 }
+    const how = { form, isRepeat: unconfirmed > 0 }
     const post = postOf(quiet, can, { ...how, label: at.isFlat ? label : undefined })
     const isBegun = await desk.begin(job, { ...about, isUnderWay: true }, (tx) => budget.spend(tx, "send"))
     if (!isBegun) return NO_NEWS
@@ -82,7 +82,7 @@ export function makeSaying(deps: SayingDeps) {
     trouble: ChannelTrouble,
   ): Promise<ChannelTrouble | undefined> => {
     if (trouble.kind === "unclear") {
-      await desk.note(job, doubted(job.progress))
+      await desk.note(job, notConfirmed(job.progress))
       return trouble
     }
     if (trouble.kind === "refused" || trouble.kind === "gone") {
@@ -155,7 +155,7 @@ export function makeSaying(deps: SayingDeps) {
       await remember(tx, at, messageId)
     }
     const done = progress.done + 1
-    if (done < parts) return desk.note(job, { done, isUnderWay: false, doubts: 0, form: 0 }, also)
+    if (done < parts) return desk.note(job, { done, isUnderWay: false, unconfirmed: 0, form: 0 }, also)
     return desk.settle(job, "done", null, also)
   }
 
@@ -167,7 +167,7 @@ export function makeSaying(deps: SayingDeps) {
   }
 
   const beginProgress = async (job: Job, at: JobPlace, { lines, ...about }: Coalesced) => {
-    const isRepeat = job.progress.doubts > 0
+    const isRepeat = job.progress.unconfirmed > 0
     const shown = await progressBody(
       { seqs: lines },
       rendering.line,
@@ -219,7 +219,7 @@ export function makeSaying(deps: SayingDeps) {
     ): Promise<ChannelTrouble | undefined> {
       const part = await progressFile(at.topic.progressMessage, rendering.line)
       const ended = () =>
-        desk.note(job, { isUnderWay: false, isProgressFile: false, doubts: 0, form: 0 }, async (tx) => {
+        desk.note(job, { isUnderWay: false, isProgressFile: false, unconfirmed: 0, form: 0 }, async (tx) => {
           await at.budget.save(tx, "send")
           await tx.topics.change(at.topic.id, { progressMessage: null })
         })

@@ -12,7 +12,7 @@ export interface OutboxStatus {
   /** Chats that are left alone, and why. */
   holds: Hold[]
   /** Of which one may have been made that nobody knows the number of: it stands in the chat, empty, under this name. */
-  orphans: Pick<Topic, "id" | "chatId" | "name" | "doubts">[]
+  orphans: Pick<Topic, "id" | "chatId" | "name" | "unconfirmed">[]
 }
 
 export interface StatusDeps {
@@ -32,7 +32,7 @@ export async function statusOf({ store, channelId, botId, home }: StatusDeps): P
     uncertain: sum("uncertain"),
     holds: await store.holds.list(`${channelId}:${botId}`),
     orphans: topics
-      .filter((topic) => topic.home === home && topic.doubts > 0)
-      .map(({ id, chatId, name, doubts }) => ({ id, chatId, name, doubts })),
+      .filter((topic) => topic.home === home && topic.unconfirmed > 0)
+      .map(({ id, chatId, name, unconfirmed }) => ({ id, chatId, name, unconfirmed })),
   }
 }

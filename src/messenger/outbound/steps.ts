@@ -202,7 +202,7 @@ export function makeSteps(deps: StepDeps) {
           if (!flat.isInstead(topic.chatId, outgoing.kind)) return step("topic", () => prepare(job, at))
           here = { ...at, place: { chatId: topic.chatId, threadId: null }, isFlat: true }
       }
-      if (outgoing.kind === "line" && topic?.progressMessage && progress.doubts === 0) {
+      if (outgoing.kind === "line" && topic?.progressMessage && progress.unconfirmed === 0) {
         const { progressMessage } = topic
         const atMs = (editedAtMs.get(topic.id) ?? 0) + paceMs(topic.chatId)
         const isPaced = atMs > clock.nowMs() && !(await coalescer.isMoreThanLines(job))

@@ -63,10 +63,12 @@ describe("a topic is made", () => {
     }
     const { outbox } = s.start()
     await allSaid()
-    const { threadId, doubts } = await byId(topic.id)
-    expect([s.telegram.topics(s.group).length, doubts]).toEqual([3, 2])
+    const { threadId, unconfirmed } = await byId(topic.id)
+    expect([s.telegram.topics(s.group).length, unconfirmed]).toEqual([3, 2])
     expect(s.texts(threadId)).toEqual(["said #1"])
-    expect((await outbox.status()).orphans).toEqual([{ id: topic.id, chatId: s.chatId, name: topic.name, doubts: 2 }])
+    expect((await outbox.status()).orphans).toEqual([
+      { id: topic.id, chatId: s.chatId, name: topic.name, unconfirmed: 2 },
+    ])
   })
 
   test("apart in two groups, also when both have the same number for it", async () => {

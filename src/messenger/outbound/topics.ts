@@ -49,9 +49,9 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
 
   const make = async (topic: Topic, budget: ChatBudget): Promise<Told<unknown>> => {
     // Written before: a crash in between leaves one that nobody knows the number of, and this says that there may be one.
-    const doubts = topic.doubts + (topic.makingAtMs === null ? 0 : 1)
+    const unconfirmed = topic.unconfirmed + (topic.makingAtMs === null ? 0 : 1)
     await store.transaction(async (tx) => {
-      await tx.topics.change(topic.id, { makingAtMs: clock.nowMs(), doubts })
+      await tx.topics.change(topic.id, { makingAtMs: clock.nowMs(), unconfirmed })
       await budget.spend(tx, "topic")
     })
     const told = await channel.makeTopic(topic.chatId, named(topic.name))
@@ -69,7 +69,7 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
       const chatNow = await tx.topics.chatNow(topic.channel, topic.chatId)
       for (const chatId of new Set([topic.chatId, chatNow]))
         if (await tx.topics.change(topic.id, { ...found, state: "open" }, ["wanted"], chatId)) return
-      const left = { ...topic, ...found, id: newTimedId(clock.nowMs()), state: "left", doubts: 0 } as const
+      const left = { ...topic, ...found, id: newTimedId(clock.nowMs()), state: "left", unconfirmed: 0 } as const
       await tx.topics.add(left)
     })
 
@@ -122,7 +122,14 @@ export function makeTopicLife({ store, clock, channel, isGroup }: TopicLifeDeps)
         if (!(await tx.topics.change(topic.id, { ...none, threadId: null, state: "wanted" }, undefined, topic.chatId)))
           return
         const id = newTimedId(clock.nowMs())
-        const gone = { ...topic, ...none, id, state: "gone", doubts: 0, createdAtMs: topic.createdAtMs - 1 } as const
+        const gone = {
+          ...topic,
+          ...none,
+          id,
+          state: "gone",
+          unconfirmed: 0,
+          createdAtMs: topic.createdAtMs - 1,
+        } as const
         if (topic.threadId !== null) await tx.topics.add(gone)
       })
     },

@@ -79,7 +79,14 @@ export function makeTopics(db: Db): Topics {
       }
       await db.updateTable("topics").set(columnsOf(next)).where("id", "=", topic.id).execute()
       if (topic.threadId !== null) {
-        const left: Topic = { ...topic, id: leftId, state: "left", progressMessage: null, makingAtMs: null, doubts: 0 }
+        const left: Topic = {
+          ...topic,
+          id: leftId,
+          state: "left",
+          progressMessage: null,
+          makingAtMs: null,
+          unconfirmed: 0,
+        }
         await add(left)
       }
       return next
@@ -155,7 +162,7 @@ function columnsOf({
   chatId,
   ...same
 }: TopicChange) {
-  const { name, state, verbosity, doubts } = same
+  const { name, state, verbosity, unconfirmed } = same
   return {
     ...(threadId !== undefined && { thread_id: threadId }),
     ...(sharedThreadId !== undefined && { shared_thread_id: sharedThreadId }),
@@ -164,7 +171,7 @@ function columnsOf({
     ...(verbosity !== undefined && { verbosity }),
     ...(isMuted !== undefined && { is_muted: Number(isMuted) }),
     ...(makingAtMs !== undefined && { making_at_ms: makingAtMs }),
-    ...(doubts !== undefined && { doubts }),
+    ...(unconfirmed !== undefined && { doubts: unconfirmed }),
     ...(progressMessage !== undefined && { trail: progressMessage === null ? null : JSON.stringify(progressMessage) }),
     ...(usedAtMs !== undefined && { used_at_ms: usedAtMs }),
     ...(chatId !== undefined && { chat_id: chatId }),
@@ -185,7 +192,7 @@ function toTopic(row: Selectable<Tables["topics"]>): Topic {
     verbosity: row.verbosity as Verbosity,
     isMuted: row.is_muted === 1,
     makingAtMs: row.making_at_ms,
-    doubts: row.doubts,
+    unconfirmed: row.doubts,
     progressMessage: row.trail === null ? null : (JSON.parse(row.trail) as ProgressMessage),
     createdAtMs: row.created_at_ms,
     usedAtMs: row.used_at_ms,

@@ -86,7 +86,7 @@ test("answers that are lost again and again: it is said until one comes, each ti
   expect((await outbox.status()).uncertain).toBe(0)
 })
 
-test("an answer that is lost on the way is a doubt like a crash", async () => {
+test("an answer that is lost on the way is unconfirmed like a crash", async () => {
   await stage()
   const topic = await s.topic(await s.session("a"))
   s.telegram.faults.next("sendMessage", { kind: "drop-after" })
@@ -136,7 +136,7 @@ test("a full message that may be a repeat is a file that says so", async () => {
   expect(await textsOf(topic.id)).toEqual([full, `[message.md] ${REPEAT_MARK}\n${full}`])
 })
 
-test("those that went as one are doubted as one, and none of them is said by itself later", async () => {
+test("those that went as one are unconfirmed as one, and none of them is said by itself later", async () => {
   await stage({ can: { groupSendsPerMinute: 6 } })
   const topic = await s.topic(await s.session("a"))
   for (const seq of [1, 2, 3, 4]) await s.turn(topic, seq)
