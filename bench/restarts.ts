@@ -23,7 +23,7 @@ const isReal = process.argv[2] === "claude"
 const ROUNDS = Number(process.argv[3] ?? (isReal ? 2 : 4))
 const POLLS = 1_000
 const LOOKS = 1_000
-/** Longer than a successor is waited for. */
+/** Longer than we wait for a replacement session. */
 const QUIET_MS = 9_000
 
 const home = makeHome()

@@ -42,7 +42,7 @@ export const consoles = agents.flatMap(({ console }) => console ?? [])
 export const agentSetups = agents.flatMap(({ setup }) => setup ?? [])
 
 /** That can go on with another's conversation. To any other agent a brief is handed over as a file. */
-export const successors = agents.flatMap(({ successor }) => successor ?? [])
+export const handoffTargets = agents.flatMap(({ handoffTarget }) => handoffTarget ?? [])
 
 /** That offer a way into their sessions. */
 export const lines = agents.flatMap(({ line }) => line ?? [])

@@ -1,7 +1,7 @@
 import type { AgentConsole } from "./agent-console.ts"
 import type { AgentLine, LineAsking } from "./agent-line.ts"
 import type { Driver } from "./driver.ts"
-import type { Successor } from "./handoff.ts"
+import type { HandoffTarget } from "./handoff.ts"
 import type { Platform } from "./platform.ts"
 import type { AgentSetup } from "./setup.ts"
 
@@ -14,7 +14,7 @@ export interface Agent {
   /** How it is told to report to us. */
   setup?: AgentSetup
   /** How it goes on with a conversation that another agent began. */
-  successor?: Successor
+  handoffTarget?: HandoffTarget
   /** A way into its sessions beside the terminal. */
   line?: AgentLine
   /** How it is heard asking there, and answered. */

@@ -1,7 +1,7 @@
 import type { Machine } from "./platform.ts"
 
 /** An agent that goes on with a conversation which another one began. One adapter, one file, one contract suite. */
-export type Successor = SessionWriter | PromptTaker
+export type HandoffTarget = SessionWriter | PromptTaker
 
 /** Reads sessions that it has not written itself. */
 export interface SessionWriter {

@@ -2,7 +2,7 @@ import type { Presence } from "../domain/presence.ts"
 import type { SessionInstance } from "./presence.ts"
 
 /**
- * Sessions that ran alongside their team's own. When that one goes they are not its successors at once, as one that starts
+ * Sessions that ran alongside their team's own. When that one goes they do not replace it at once, as one that starts
  * afterwards is: it may come back.
  */
 export interface Alongside {

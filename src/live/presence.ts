@@ -55,7 +55,7 @@ export interface PresenceFacts {
   isBeside(instance: SessionInstance, other: SessionInstance): boolean
 }
 
-/** How long a successor, or the session itself, may take to come before it is said that nobody did. */
+/** How long we wait for the session or a replacement before we report that it is gone. */
 export const GRACE_MS = 6_000
 export const KILLED = "killed"
 const REGISTRY_LAG_MS = 3_000

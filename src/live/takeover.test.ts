@@ -255,7 +255,7 @@ const steps = fc.oneof(
   }),
 )
 
-test("in any order of deaths, beginnings, hooks, looks, messages and replies, a successor is reported first", async () => {
+test("in any order of deaths, beginnings, hooks, looks, messages and replies, a replacement is reported first", async () => {
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.array(steps, { minLength: 6, maxLength: 30 }), async (isDaemonFirst, story) => {
       const world = await makeWorld()

@@ -1,6 +1,6 @@
 import type { Agent } from "../../domain/agent.ts"
 import { codex as terminal } from "./console.ts"
-import { codex as successor } from "./handoff.ts"
+import { codex as handoffTarget } from "./handoff.ts"
 import { codex as line } from "./line.ts"
 import { codexAsking as lineAsking } from "./line-asking.ts"
 import { codex as records } from "./records.ts"
@@ -10,7 +10,7 @@ export const codex: Agent = {
   records: [records],
   console: terminal,
   setup,
-  successor,
+  handoffTarget,
   line,
   lineAsking,
   loadDriver: async () => (await import("./driver.ts")).createCodexDriver(),

@@ -3,5 +3,5 @@ import { copilotCli as records } from "./records.ts"
 
 export const copilotCli: Agent = {
   records: [records],
-  successor: { platform: "copilot-cli", begin: ["copilot", "-i"] },
+  handoffTarget: { platform: "copilot-cli", begin: ["copilot", "-i"] },
 }

@@ -1,4 +1,7 @@
 import type { Agent } from "../../domain/agent.ts"
 import { cursorCli as records } from "./records.ts"
 
-export const cursorCli: Agent = { records: [records], successor: { platform: "cursor-cli", begin: ["cursor-agent"] } }
+export const cursorCli: Agent = {
+  records: [records],
+  handoffTarget: { platform: "cursor-cli", begin: ["cursor-agent"] },
+}

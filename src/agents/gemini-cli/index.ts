@@ -5,6 +5,6 @@ import { geminiCli as setup } from "./setup.ts"
 export const geminiCli: Agent = {
   records: [records],
   setup,
-  successor: { platform: "gemini-cli", begin: ["gemini", "-i"] },
+  handoffTarget: { platform: "gemini-cli", begin: ["gemini", "-i"] },
   loadDriver: async () => (await import("./driver.ts")).createGeminiCliDriver(),
 }

@@ -3,5 +3,5 @@ import { kiloLegacy as legacyRecords, kilo as records } from "./records.ts"
 
 export const kilo: Agent = {
   records: [records, legacyRecords],
-  successor: { platform: "kilo", begin: ["kilo", "--prompt"] },
+  handoffTarget: { platform: "kilo", begin: ["kilo", "--prompt"] },
 }

@@ -5,6 +5,6 @@ import { opencode as setup } from "./setup.ts"
 export const opencode: Agent = {
   records: [records],
   setup,
-  successor: { platform: "opencode", begin: ["opencode", "--prompt"] },
+  handoffTarget: { platform: "opencode", begin: ["opencode", "--prompt"] },
   loadDriver: async () => (await import("./driver.ts")).createOpencodeDriver(),
 }

@@ -2,7 +2,7 @@ import { hostname } from "node:os"
 import { Worker } from "node:worker_threads"
 import { o200k } from "../../adapters/tokens/o200k.ts"
 import { knownClients } from "../../agents/known-clients.ts"
-import { agentSetups, createDrivers, platforms, successors } from "../../agents/list.ts"
+import { agentSetups, createDrivers, handoffTargets, platforms } from "../../agents/list.ts"
 import { makeCapture } from "../../capture/module.ts"
 import type { CaptureProgress } from "../../capture/store/capturing.ts"
 import { redactorOf } from "../../capture/watch/rules.ts"
@@ -156,7 +156,7 @@ export async function wire({
     onRebuild: (reason) => log.warn({ reason }, "the search index is being rebuilt"),
   })
   const [{ briefs }, { machine }, promptDir] = [recall, environment, home.handoffs]
-  const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, successors, machine, promptDir })
+  const handoff = makeHandoff({ store, clock, tokens, briefs, platforms, handoffTargets, machine, promptDir })
 
   const { rules } = capture
   const taskFile = (projectDir: string) => readTaskFile(projectDir, rules)

@@ -605,7 +605,7 @@ describe("what happens to a session", () => {
     expect(JSON.stringify(note[0]!.payload)).toContain("https://t.me/c/1234567890/42")
   })
 
-  test("a restart of a team is told with its cause, its task and what waits; a death without a successor pings", async () => {
+  test("a restart of a team is told with its cause, its task and what waits; a death without a replacement pings", async () => {
     const one = await session()
     await says(one, [["reply", "Here"]])
     const task = { current_task: "Mend hunter2", current_task_id: null, last_completed_step: null }

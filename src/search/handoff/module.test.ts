@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { keepConversation, type Spoken } from "../../../test/fixtures/conversation.ts"
 import { realTokens } from "../../../test/fixtures/tokens.ts"
-import { platforms, successors } from "../../agents/list.ts"
+import { handoffTargets, platforms } from "../../agents/list.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
@@ -27,7 +27,7 @@ beforeAll(async () => {
     tokens,
     briefs: makeBriefs({ store, tokens, labelOf: (id) => id }),
     platforms,
-    successors,
+    handoffTargets,
     machine: { os: "linux", homeDir: dir, env: {} },
     promptDir: join(dir, "prompts"),
   })

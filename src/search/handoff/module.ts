@@ -3,7 +3,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { neededAgent } from "../../domain/agent-names.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { Handoff, HandoffFile, HandoffMessage, Successor } from "../../domain/handoff.ts"
+import type { Handoff, HandoffFile, HandoffMessage, HandoffTarget } from "../../domain/handoff.ts"
 import { newTimedId } from "../../domain/ids.ts"
 import { isUntrusted, UNTRUSTED_LABEL, UNTRUSTED_NOTE } from "../../domain/origin.ts"
 import type { Machine, Platform, ResumeCommand } from "../../domain/platform.ts"
@@ -43,7 +43,7 @@ export interface HandoffDeps {
   tokens: TokenCounter
   briefs: Briefs
   platforms: readonly Platform[]
-  successors: readonly Successor[]
+  handoffTargets: readonly HandoffTarget[]
   machine: Machine
   /** For first prompts; readable by their owner only. */
   promptDir: string
@@ -67,8 +67,8 @@ export function makeHandoff(deps: HandoffDeps): HandoffModule {
       const to = neededAgent(platforms, name, "to")
       const platform = platforms.find(({ id }) => id === to)!
       const cwd = folderOf(session)
-      const successor = deps.successors.find((other) => other.platform === to)
-      if (!successor || !("session" in successor)) return prompted(session, platform, successor?.begin, cwd, maxTokens)
+      const target = deps.handoffTargets.find((other) => other.platform === to)
+      if (!target || !("session" in target)) return prompted(session, platform, target?.begin, cwd, maxTokens)
       if (cwd === null)
         throw new Failure("bad_input", "This session belongs to no folder, so no agent can go on there.")
       const messages = await told(session, maxTokens ?? SESSION_TOKENS)
@@ -84,7 +84,7 @@ export function makeHandoff(deps: HandoffDeps): HandoffModule {
         atMs,
         messages: messages.map((message) => ({ ...message, atMs: Math.min(message.atMs, atMs - 1) })),
       }
-      const file = successor.session(handoff, machine)
+      const file = target.session(handoff, machine)
       writeNew(file)
       const command = platform.resume?.({ nativeId: file.nativeId, projectPath: cwd })
       return {

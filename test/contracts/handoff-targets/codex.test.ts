@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { codex as writer } from "../../../src/agents/codex/handoff.ts"
 import { codex as platform } from "../../../src/agents/codex/records.ts"
-import { successorContract } from "../successor.ts"
+import { handoffTargetContract } from "../handoff-target.ts"
 
-successorContract(writer, platform, (_, text, timestamp) => ({
+handoffTargetContract(writer, platform, (_, text, timestamp) => ({
   timestamp,
   type: "response_item",
   payload: { type: "message", role: "user", content: [{ type: "input_text", text }] },

@@ -2,9 +2,9 @@ import { expect, test } from "vitest"
 import { claudeCode as writer } from "../../../src/agents/claude-code/handoff.ts"
 import { claudeCode as platform } from "../../../src/agents/claude-code/records.ts"
 import type { Machine } from "../../../src/domain/platform.ts"
-import { successorContract } from "../successor.ts"
+import { handoffTargetContract } from "../handoff-target.ts"
 
-successorContract(writer, platform, (sessionId, text, timestamp) => ({
+handoffTargetContract(writer, platform, (sessionId, text, timestamp) => ({
   type: "user",
   uuid: "u9",
   parentUuid: null,

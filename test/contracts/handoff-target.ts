@@ -11,7 +11,7 @@ const AT = Date.parse("2026-08-01T10:00:00.000Z")
 const OLD = ["Which way?", "The long one.\n\n[Bash ls → mud]", 'And "why", 湖 🚀?', "It is drier."]
 
 /** What it means to go on with another's conversation: its own adapter knows what was copied, and nothing is said twice. */
-export function successorContract(
+export function handoffTargetContract(
   writer: SessionWriter,
   platform: Platform,
   /** A line that the agent appends when somebody says this in the session. */
@@ -20,7 +20,7 @@ export function successorContract(
   describe(`${writer.platform} goes on with another's conversation`, () => {
     let homeDir: string
     beforeAll(() => {
-      homeDir = realpathSync(mkdtempSync(join(tmpdir(), "successor-")))
+      homeDir = realpathSync(mkdtempSync(join(tmpdir(), "handoff-target-")))
     })
     afterAll(() => rmSync(homeDir, { recursive: true, force: true }))
     const machine = (): Machine => ({ os: "linux", homeDir, env: {} })
