@@ -1,4 +1,4 @@
-// A mixed history in the formats that the agents themselves write, the same for the same wish:
+// A mixed history in the formats that the agents themselves write, the same for the same options:
 //   node bench/corpus.ts <folder> <megabytes> [sessions]
 import { fileURLToPath } from "node:url"
 import { claudeCode } from "./corpus/claude-code.ts"
@@ -21,7 +21,7 @@ export const corpusPlatforms: readonly CorpusPlatform[] = [
   copilotVscode,
 ]
 
-export interface CorpusWish {
+export interface CorpusOptions {
   bytes: number
   sessions?: number
   seed?: number
@@ -47,9 +47,9 @@ const HUGE_EVERY_BYTES = 200_000_000
 const HUGE_BYTES = 19_000_000
 
 /** Writes below a home folder, where each agent would. */
-export function writeCorpus(homeDir: string, wish: CorpusWish): Corpus {
-  const { bytes, seed = 1, untilMs = UNTIL_MS, platforms = corpusPlatforms } = wish
-  const count = wish.sessions ?? Math.max(platforms.length, Math.round(bytes / SESSION_BYTES))
+export function writeCorpus(homeDir: string, options: CorpusOptions): Corpus {
+  const { bytes, seed = 1, untilMs = UNTIL_MS, platforms = corpusPlatforms } = options
+  const count = options.sessions ?? Math.max(platforms.length, Math.round(bytes / SESSION_BYTES))
   const random = makeRandom(seed)
   const texts = makeTexts(random)
   const projects = Array.from({ length: Math.ceil(Math.sqrt(count)) }, (_, index) => `/w/project-${index}`)
@@ -110,6 +110,6 @@ function planned(
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , folder, megabytes, sessions] = process.argv
   if (!folder || !megabytes) throw new Error("which folder, and how many megabytes?")
-  const wish = { bytes: Number(megabytes) * 1e6, ...(sessions === undefined ? {} : { sessions: Number(sessions) }) }
-  console.log(JSON.stringify(writeCorpus(folder, wish), null, 2))
+  const options = { bytes: Number(megabytes) * 1e6, ...(sessions === undefined ? {} : { sessions: Number(sessions) }) }
+  console.log(JSON.stringify(writeCorpus(folder, options), null, 2))
 }

@@ -24,7 +24,7 @@ const random = makeRandom(Number(values.seed))
 const texts = hostileTexts(random, Number(values.texts))
 const agents = makeFakeAgents()
 const paster = makePaster({ panes: agents.panes, consoles })
-const wish = (agent: FakeAgent, text: string) => ({
+const request = (agent: FakeAgent, text: string) => ({
   platform: "claude-code",
   pane: agent.pane,
   text,
@@ -42,9 +42,10 @@ async function hostile(count: number) {
     for (const text of texts.filter((_, at) => at % count === index)) {
       const ready = claudeCode.prepare(text, { isCommand: false })
       const began = performance.now()
-      let result = await paster.submit(wish(agent, text))
+      let result = await paster.submit(request(agent, text))
       // Nothing was written: the dispatcher comes again too.
-      for (let left = 20; result.kind === "later" && left > 0; left--) result = await paster.submit(wish(agent, text))
+      for (let left = 20; result.kind === "later" && left > 0; left--)
+        result = await paster.submit(request(agent, text))
       found.pasteToEnterMs.push(performance.now() - began)
       if ("refused" in ready) {
         if (result.kind === "refused") found.refused++
@@ -90,14 +91,14 @@ async function hostile(count: number) {
 /** The agent has ended, and a shell is in its pane. */
 async function shell() {
   const agent = await agents.start({ name: "left", inShell: true })
-  await paster.submit(wish(agent, "EXIT"))
+  await paster.submit(request(agent, "EXIT"))
   while (agent.isThere()) await new Promise((resolve) => setTimeout(resolve, 20))
   await new Promise((resolve) => setTimeout(resolve, 300))
   const screen = async () => (await agents.panes.look(agent.pane))!.lines.join("\n").trim()
   const before = await screen()
   const found: Record<string, number> = {}
   for (const text of texts) {
-    const { kind } = await paster.submit(wish(agent, text))
+    const { kind } = await paster.submit(request(agent, text))
     found[kind] = (found[kind] ?? 0) + 1
   }
   return { ...found, screenChanged: (await screen()) !== before }

@@ -18,7 +18,7 @@ export const openPlace = (place: Place): Promise<Store> =>
 /** In a store that had nothing in it, turns are numbered as they come. */
 export const seqOf = (session: number, number: number) => session * PER_SESSION + number + 1
 
-export interface FillWish {
+export interface FillOptions {
   place: Place
   sessions: number
   isTerse?: boolean
@@ -31,11 +31,13 @@ const LIVE_SESSIONS = 8
 const TICK_MS = 50
 
 if (process.argv[1] === import.meta.filename) {
-  const wish = JSON.parse(process.argv[2]!) as FillWish
-  const store = await openPlace(wish.place)
-  const messages = makeMessages(wish)
+  const options = JSON.parse(process.argv[2]!) as FillOptions
+  const store = await openPlace(options.place)
+  const messages = makeMessages(options)
   const kept =
-    wish.perSecond === undefined ? await fill(store, messages, wish.sessions) : await live(store, messages, wish)
+    options.perSecond === undefined
+      ? await fill(store, messages, options.sessions)
+      : await live(store, messages, options)
   await store.close()
   process.send?.(kept)
   process.disconnect?.()
@@ -55,7 +57,7 @@ async function fill(store: Store, messages: Messages, sessions: number): Promise
           for (const { text } of said) bytes += Buffer.byteLength(text)
         }
       },
-      { readAgain: true },
+      { durability: "relaxed" },
     )
   }
   return { messages: sessions * PER_SESSION, bytes }
@@ -65,7 +67,7 @@ async function fill(store: Store, messages: Messages, sessions: number): Promise
 async function live(
   store: Store,
   messages: Messages,
-  { sessions, perSecond }: FillWish,
+  { sessions, perSecond }: FillOptions,
 ): Promise<{ messages: number }> {
   let isEnded = false
   process.on("message", () => {
@@ -95,7 +97,7 @@ async function live(
           }
           for (const [id, batch] of batches) await keep(tx, id, batch)
         },
-        { readAgain: true },
+        { durability: "relaxed" },
       )
       kept += due
     }

@@ -2,13 +2,20 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { peakRssMb, rssMb } from "./corpus/running.ts"
 import { openPlace, type Place } from "./search-fill.ts"
-import { type Found, openEngineAlone, openTarget, type Target, type TargetFacts, type Wish } from "./search-target.ts"
+import {
+  type BenchRequest,
+  type Found,
+  openEngineAlone,
+  openTarget,
+  type Target,
+  type TargetFacts,
+} from "./search-target.ts"
 
 export interface Host {
   /** How long it took until everything in the store could be found, and what came of it. */
   built(): Promise<TargetFacts & { ms: number; peakMb: number; withoutMb: number }>
   /** At this many a second, not waiting for answers; or one after the other. */
-  run(wishes: Wish[], perSecond?: number): Promise<Ran>
+  run(requests: BenchRequest[], perSecond?: number): Promise<Ran>
   facts(): Promise<TargetFacts & { rssMb: number; peakMb: number }>
   close(): Promise<void>
 }
@@ -21,7 +28,7 @@ export interface Ran {
   rssMb: number
 }
 
-export interface HostWish {
+export interface HostOptions {
   place: Place
   vectors: boolean
   /** Only the engine, in the process's own thread, instead of all that a search is. */
@@ -31,10 +38,10 @@ export interface HostWish {
 /** The daemon's own commits would tell the index that often. */
 const COMMITS_MS = 50
 
-type Asked = { id: number; do: keyof Host; wishes?: Wish[]; perSecond?: number }
+type Asked = { id: number; do: keyof Host; requests?: BenchRequest[]; perSecond?: number }
 
 if (process.argv[1] === import.meta.filename) {
-  const { place, vectors, alone = false } = JSON.parse(process.argv[2]!) as HostWish
+  const { place, vectors, alone = false } = JSON.parse(process.argv[2]!) as HostOptions
   const store = await openPlace(place)
   // What the process takes before the index's thread is in it.
   const withoutMb = rssMb(process.pid)
@@ -44,26 +51,26 @@ if (process.argv[1] === import.meta.filename) {
   const answers: Record<keyof Host, (asked: Asked) => Promise<unknown>> = {
     built: async () => ({ ...(await settled(target)), ms: builtMs, peakMb: peakRssMb(process.pid), withoutMb }),
     facts: async () => ({ ...(await target.facts()), rssMb: rssMb(process.pid), peakMb: peakRssMb(process.pid) }),
-    run: ({ wishes, perSecond }) => run(wishes!, perSecond),
+    run: ({ requests, perSecond }) => run(requests!, perSecond),
     async close() {
       await target.close()
       await store.close()
     },
   }
-  const run = async (wishes: Wish[], perSecond?: number): Promise<Ran> => {
-    await target.prepare(wishes)
+  const run = async (requests: BenchRequest[], perSecond?: number): Promise<Ran> => {
+    await target.prepare(requests)
     const ran: Ran = { ms: [], found: [], rssMb: rssMb(process.pid) }
     const watch = setInterval(() => {
       ran.rssMb = Math.max(ran.rssMb, rssMb(process.pid))
     }, 250)
     const wake = setInterval(() => target.wake(), COMMITS_MS)
     const ask = async (i: number, fromMs: number) => {
-      ran.found[i] = await target.search(wishes[i]!)
+      ran.found[i] = await target.search(requests[i]!)
       ran.ms[i] = performance.now() - fromMs
     }
     const startMs = performance.now()
     const asked: Promise<void>[] = []
-    for (let i = 0; i < wishes.length; i++) {
+    for (let i = 0; i < requests.length; i++) {
       if (perSecond === undefined) {
         await ask(i, performance.now())
         continue

@@ -7,7 +7,7 @@ import { type Row, round, summarize } from "./lib.ts"
 import { seqOf } from "./search-fill.ts"
 import type { KnownItem, LatencyQuery } from "./search-queries.ts"
 
-export interface PeerWish {
+export interface PeerOptions {
   folder: string
   messages: Messages
   sessions: number
@@ -17,8 +17,8 @@ export interface PeerWish {
 }
 
 /** `porter unicode61`, words joined by OR, ranked by bm25: what SQLite brings along. */
-export function fts5Peer(wish: PeerWish): { rows: Row[]; p50: number; p99: number } {
-  const path = join(wish.folder, "fts5.db")
+export function fts5Peer(options: PeerOptions): { rows: Row[]; p50: number; p99: number } {
+  const path = join(options.folder, "fts5.db")
   const db = new Database(path)
   try {
     db.pragma("journal_mode = OFF")
@@ -27,8 +27,8 @@ export function fts5Peer(wish: PeerWish): { rows: Row[]; p50: number; p99: numbe
     const insert = db.prepare("insert into words(rowid, text) values (?, ?)")
     const startMs = performance.now()
     db.exec("begin")
-    for (let session = 0; session < wish.sessions; session++) {
-      for (const [number, { text }] of wish.messages.of(session).entries()) insert.run(seqOf(session, number), text)
+    for (let session = 0; session < options.sessions; session++) {
+      for (const [number, { text }] of options.messages.of(session).entries()) insert.run(seqOf(session, number), text)
     }
     db.exec("commit")
     const seconds = (performance.now() - startMs) / 1000
@@ -38,22 +38,22 @@ export function fts5Peer(wish: PeerWish): { rows: Row[]; p50: number; p99: numbe
       const isPrefix = query.endsWith("*")
       return find.all(terms.map((term) => `"${term}"${isPrefix ? "*" : ""}`).join(" OR ")) as { seq: number }[]
     }
-    const times = wish.queries.map(({ query }) => {
+    const times = options.queries.map(({ query }) => {
       const askedMs = performance.now()
       ask(query)
       return performance.now() - askedMs
     })
     const hits = (pick: (item: KnownItem) => string) =>
-      wish.items.filter((item) => ask(pick(item)).some(({ seq }) => seq === seqOf(item.session, item.number))).length
+      options.items.filter((item) => ask(pick(item)).some(({ seq }) => seq === seqOf(item.session, item.number))).length
     const { p50, p95, p99 } = summarize(times)
-    const recall = (count: number) => round(count / wish.items.length)
+    const recall = (count: number) => round(count / options.items.length)
     return {
       p50,
       p99,
       rows: [
         { what: `FTS5 bm25 OR p50 / p95 / p99 ms (n=${times.length})`, value: `${p50} / ${p95} / ${p99}` },
         {
-          what: `FTS5 R@10 K1 / K2 (n=${wish.items.length})`,
+          what: `FTS5 R@10 K1 / K2 (n=${options.items.length})`,
           value: `${recall(hits(({ remembered }) => remembered))} / ${recall(hits(({ misremembered }) => misremembered))}`,
         },
         { what: "FTS5 build s, size MB", value: `${round(seconds, 1)}, ${round(statSync(path).size / 1e6, 0)}` },
@@ -66,19 +66,19 @@ export function fts5Peer(wish: PeerWish): { rows: Row[]; p50: number; p99: numbe
 }
 
 /** The longest word of the query, in files that hold what was said: what people do without any index. */
-export function ripgrepPeer(wish: PeerWish): { rows: Row[]; p50: number } {
+export function ripgrepPeer(options: PeerOptions): { rows: Row[]; p50: number } {
   if (!hasRipgrep()) return { rows: [{ what: "ripgrep", value: "not installed" }], p50: Number.NaN }
-  const folder = join(wish.folder, "texts")
+  const folder = join(options.folder, "texts")
   mkdirSync(folder, { recursive: true })
   try {
-    for (let session = 0; session < wish.sessions; session++) {
-      const text = wish.messages
+    for (let session = 0; session < options.sessions; session++) {
+      const text = options.messages
         .of(session)
         .map(({ text }) => text)
         .join("\n\n")
       writeFileSync(join(folder, `${session}.txt`), text)
     }
-    const times = wish.queries.map(({ query }) => {
+    const times = options.queries.map(({ query }) => {
       const word = (query.match(/[\p{L}\p{N}_]+/gu) ?? []).toSorted((a, b) => b.length - a.length)[0] ?? query
       const askedMs = performance.now()
       const { status } = spawnSync("rg", ["-i", "-F", "-c", "--", word, folder], { maxBuffer: 64 * 1024 * 1024 })

@@ -2,17 +2,17 @@ import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { daemonEnvironment } from "../src/daemon/process/environment.ts"
-import type { FillWish } from "./search-fill.ts"
-import type { Host, HostWish } from "./search-host.ts"
+import type { FillOptions } from "./search-fill.ts"
+import type { Host, HostOptions } from "./search-host.ts"
 
 /** Resolves when it is all in the store. */
-export async function fillStore(wish: FillWish): Promise<{ messages: number; bytes: number }> {
-  return answerOf(begin("search-fill.ts", wish))
+export async function fillStore(options: FillOptions): Promise<{ messages: number; bytes: number }> {
+  return answerOf(begin("search-fill.ts", options))
 }
 
 /** Another process that adds messages until it is ended. */
-export function startWriter(wish: FillWish): { end(): Promise<{ messages: number }> } {
-  const child = begin("search-fill.ts", wish)
+export function startWriter(options: FillOptions): { end(): Promise<{ messages: number }> } {
+  const child = begin("search-fill.ts", options)
   const answer = answerOf<{ messages: number }>(child)
   return {
     end() {
@@ -23,8 +23,8 @@ export function startWriter(wish: FillWish): { end(): Promise<{ messages: number
 }
 
 /** The process that hosts the index, to be asked from here. */
-export async function startHost(wish: HostWish): Promise<Host> {
-  const child = begin("search-host.ts", wish)
+export async function startHost(options: HostOptions): Promise<Host> {
+  const child = begin("search-host.ts", options)
   const waiting = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>()
   let last = 0
   let isReady: () => void
@@ -54,7 +54,7 @@ export async function startHost(wish: HostWish): Promise<Host> {
     })
   return {
     built: () => ask({ do: "built" }),
-    run: (wishes, perSecond) => ask({ do: "run", wishes, perSecond }),
+    run: (requests, perSecond) => ask({ do: "run", requests, perSecond }),
     facts: () => ask({ do: "facts" }),
     async close() {
       await ask({ do: "close" })
@@ -63,10 +63,10 @@ export async function startHost(wish: HostWish): Promise<Host> {
   }
 }
 
-function begin(file: string, wish: object): ChildProcess {
+function begin(file: string, options: object): ChildProcess {
   const path = fileURLToPath(new URL(file, import.meta.url))
   // With what the daemon gives itself, so that the memory is the daemon's.
-  const child = fork(path, [JSON.stringify(wish)], { execArgv: [], env: daemonEnvironment() })
+  const child = fork(path, [JSON.stringify(options)], { execArgv: [], env: daemonEnvironment() })
   running.add(child)
   child.once("exit", () => running.delete(child))
   return child

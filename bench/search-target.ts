@@ -8,9 +8,9 @@ import type { Store } from "../src/domain/store.ts"
 import { openEngine } from "../src/search/index/engine.ts"
 import { makeIndexer } from "../src/search/index/indexer.ts"
 import { makeRecallThread } from "../src/search/index/thread.ts"
+import type { SearchRequest } from "../src/search/query/request.ts"
 import { makeScopes } from "../src/search/query/scope.ts"
 import { filterOf } from "../src/search/query/search.ts"
-import type { SearchWish } from "../src/search/query/wish.ts"
 import { parseQuery } from "../src/search/words/query.ts"
 import { postgresIndex } from "../src/store/dialects/index-postgres.ts"
 import { sqliteIndex } from "../src/store/dialects/index-sqlite.ts"
@@ -20,16 +20,16 @@ import type { QueryFilter, Role } from "./search-queries.ts"
 
 /** What is measured, and all that the benches know of it: whoever changes how search is called changes this file only. */
 export interface Target {
-  /** Looks up what the wishes name, so that it is not part of what they take. */
-  prepare(wishes: readonly Wish[]): Promise<void>
-  search(wish: Wish): Promise<Found[]>
+  /** Resolves the filters in advance, so that this is not timed. */
+  prepare(requests: readonly BenchRequest[]): Promise<void>
+  search(request: BenchRequest): Promise<Found[]>
   facts(): Promise<TargetFacts>
   /** As the daemon tells its index after each commit; here another process writes. */
   wake(): void
   close(): Promise<void>
 }
 
-export interface Wish {
+export interface BenchRequest {
   query: string
   limit: number
   unit: "turn" | "exchange"
@@ -51,14 +51,14 @@ export interface TargetFacts {
   vectors: number
 }
 
-export interface TargetWish {
+export interface TargetOptions {
   store: Store
   place: Place
   vectors?: boolean
 }
 
 /** The index in its own thread, as the daemon starts it. Resolves when everything that is in the store can be found. */
-export async function openTarget({ store, place, vectors = false }: TargetWish): Promise<Target> {
+export async function openTarget({ store, place, vectors = false }: TargetOptions): Promise<Target> {
   const archive = place.kind === "sqlite" ? { path: place.path } : { url: place.url }
   const beside = (name: string) => (place.kind === "sqlite" ? join(dirname(place.path), name) : "")
   const workerData: IndexerData = {
@@ -107,14 +107,14 @@ export async function openTarget({ store, place, vectors = false }: TargetWish):
   return target
 }
 
-const KINDS: Record<Role, NonNullable<SearchWish["kinds"]>> = {
+const KINDS: Record<Role, NonNullable<SearchRequest["kinds"]>> = {
   user: ["prompt"],
   assistant: ["reply", "reasoning", "summary"],
   tool: ["tool_call", "tool_result"],
 }
 
 function makeScopeFinder(store: Store) {
-  const known = new Map<string, Partial<SearchWish>>()
+  const known = new Map<string, Partial<SearchRequest>>()
   const of = async (filter: QueryFilter | undefined) => {
     if (!filter) return {}
     const key = JSON.stringify(filter)
@@ -124,16 +124,16 @@ function makeScopeFinder(store: Store) {
   }
   return {
     of,
-    async prepare(wishes: readonly Wish[]) {
-      for (const { filter } of wishes) await of(filter)
+    async prepare(requests: readonly BenchRequest[]) {
+      for (const { filter } of requests) await of(filter)
     },
   }
 }
 
 /** The benches name things as a person does; here they get their ids. */
-async function toScope(store: Store, filter: QueryFilter): Promise<Partial<SearchWish>> {
+async function toScope(store: Store, filter: QueryFilter): Promise<Partial<SearchRequest>> {
   const { root, platform, session, role, sinceMs, untilMs } = filter
-  const scope: Partial<SearchWish> = {}
+  const scope: Partial<SearchRequest> = {}
   if (root !== undefined) scope.projectId = (await store.projects.byRoot(pathToFileURL(root).href))!.id
   if (session !== undefined) {
     const plan = makeMessages({ sessions: 1 }).plan(session)
@@ -150,7 +150,7 @@ async function toScope(store: Store, filter: QueryFilter): Promise<Partial<Searc
  * The engine alone, on an index that nobody else has open, in a thread that also follows what is written: the best turns by
  * nothing but BM25, without ranking by exchange, texts and snippets.
  */
-export async function openEngineAlone({ store, place }: TargetWish): Promise<Target> {
+export async function openEngineAlone({ store, place }: TargetOptions): Promise<Target> {
   const tables =
     place.kind === "sqlite"
       ? sqliteIndex({ path: join(dirname(place.path), "index.db") })

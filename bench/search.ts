@@ -16,7 +16,7 @@ import { type Place, seqOf } from "./search-fill.ts"
 import { fts5Peer, ripgrepPeer } from "./search-peers.ts"
 import { fillStore, startHost, startWriter } from "./search-processes.ts"
 import { type KnownItem, type LatencyQuery, makeQueries, type Queries } from "./search-queries.ts"
-import type { Found, Wish } from "./search-target.ts"
+import type { BenchRequest, Found } from "./search-target.ts"
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -93,8 +93,8 @@ async function hybrid(size: number): Promise<void> {
     const host = await startHost({ place, vectors: true })
     const built = await host.built()
     const writer = startWriter({ place, sessions, isTerse: true, perSecond: MESSAGES_PER_SECOND })
-    const wishes = latency.map(toWish)
-    const ran = await host.run(options.short ? wishes.filter((_, i) => i % 3 === 0) : wishes, QUERIES_PER_SECOND)
+    const requests = latency.map(toRequest)
+    const ran = await host.run(options.short ? requests.filter((_, i) => i % 3 === 0) : requests, QUERIES_PER_SECOND)
     await writer.end()
     await host.close()
     const busy = summarize(ran.ms)
@@ -144,7 +144,7 @@ async function measure(
 
   const latency = options.short ? queries.latency.filter((_, i) => i % 3 === 0) : queries.latency
   const writer = startWriter({ place, sessions, perSecond: MESSAGES_PER_SECOND })
-  const ran = await host.run(latency.map(toWish), QUERIES_PER_SECOND)
+  const ran = await host.run(latency.map(toRequest), QUERIES_PER_SECOND)
   const added = await writer.end()
   const busy = summarize(ran.ms)
   rows.push(
@@ -174,7 +174,7 @@ async function measure(
 
 /** Known items while nothing is written: the same documents as in the reference. By turn, and by exchange as people search. */
 async function recall(
-  run: (wishes: Wish[]) => Promise<{ ms: number[]; found: Found[][] }>,
+  run: (requests: BenchRequest[]) => Promise<{ ms: number[]; found: Found[][] }>,
   queries: Queries,
   exact: Exact,
   title: (what: string) => string,
@@ -225,7 +225,7 @@ async function recall(
       }
     }
   }
-  const latency = await run(queries.latency.map(toWish))
+  const latency = await run(queries.latency.map(toRequest))
   return { said, latency: latency.found, details: { ...notes, quiet: summarize(latency.ms) } }
 }
 
@@ -250,7 +250,7 @@ async function engineRecall(place: Place, queries: Queries, exact: Exact, title:
 async function engineBusy(place: Place, sessions: number, latency: LatencyQuery[], title: (what: string) => string) {
   const host = await startHost({ place, vectors: false, alone: true })
   const writer = startWriter({ place, sessions, perSecond: MESSAGES_PER_SECOND })
-  const { ms } = await host.run(latency.map(toWish), QUERIES_PER_SECOND)
+  const { ms } = await host.run(latency.map(toRequest), QUERIES_PER_SECOND)
   await writer.end()
   await host.close()
   const busy = summarize(ms)
@@ -273,26 +273,26 @@ async function onPostgres(
     await fillStore({ place, sessions })
     const host = await startHost({ place, vectors: false })
     const built = await host.built()
-    const wishes: Wish[] = [
-      ...queries.said.map((item): Wish => ({ query: item.remembered, limit: 10, unit: "turn" })),
-      ...queries.said.map((item): Wish => ({ query: item.misremembered, limit: 10, unit: "turn" })),
-      ...queries.latency.map(toWish),
+    const requests: BenchRequest[] = [
+      ...queries.said.map((item): BenchRequest => ({ query: item.remembered, limit: 10, unit: "turn" })),
+      ...queries.said.map((item): BenchRequest => ({ query: item.misremembered, limit: 10, unit: "turn" })),
+      ...queries.latency.map(toRequest),
     ]
-    const { found, ms } = await host.run(wishes)
+    const { found, ms } = await host.run(requests)
     await host.close()
     const other = [...before.said, ...before.latency]
     const ids = (list: Found[]) => list.map(({ seq }) => seq).join(" ")
-    const different = wishes.filter((_, i) => ids(found[i]!) !== ids(other[i]!))
-    const same = wishes.length - different.length
+    const different = requests.filter((_, i) => ids(found[i]!) !== ids(other[i]!))
+    const same = requests.length - different.length
     const times = summarize(ms)
     rows.push(
       { what: title("PostgreSQL index built s"), value: round(built.ms / 1000, 1) },
       { what: title("PostgreSQL quiet p50 / p99 ms"), value: `${times.p50} / ${times.p99}` },
       {
         what: title("lists as on SQLite"),
-        value: `${same} of ${wishes.length}`,
+        value: `${same} of ${requests.length}`,
         bar: SAME_EVERYWHERE,
-        holds: same === wishes.length,
+        holds: same === requests.length,
       },
       {
         what: title("of the others, with a prefix"),
@@ -314,9 +314,9 @@ function peers(
 ): void {
   const plain = queries.latency.filter(({ filter, type }) => filter === undefined && type !== "phrase")
   const some = (every: number) => plain.filter((_, i) => i % every === 0)
-  const wish = { folder, messages, sessions, items: queries.said.filter((_, i) => i % 12 === 0) }
-  const fts5 = fts5Peer({ ...wish, queries: some(8) })
-  const ripgrep = ripgrepPeer({ ...wish, queries: some(25) })
+  const request = { folder, messages, sessions, items: queries.said.filter((_, i) => i % 12 === 0) }
+  const fts5 = fts5Peer({ ...request, queries: some(8) })
+  const ripgrep = ripgrepPeer({ ...request, queries: some(25) })
   for (const row of [...fts5.rows, ...ripgrep.rows]) rows.push({ ...row, what: title(row.what) })
   rows.push(
     {
@@ -328,7 +328,7 @@ function peers(
 }
 
 /** As people search: by exchange. */
-function toWish({ query, filter }: LatencyQuery): Wish {
+function toRequest({ query, filter }: LatencyQuery): BenchRequest {
   return { query, limit: 10, unit: "exchange", ...(filter === undefined ? {} : { filter }) }
 }
 

@@ -32,7 +32,7 @@ import { makeRandom, type Random } from "./corpus/random.ts"
 import { writeCorpus } from "./corpus.ts"
 import { report, round } from "./lib.ts"
 
-export interface TortureWish {
+export interface TortureOptions {
   kills: number
   bytes: number
   seed: number
@@ -72,18 +72,23 @@ const AT_FIRST = 0.35
 /** What exists for a while only carries it, so that it is known when it is found. */
 const TAKEN_BACK = "Taken back soon after:"
 
-export async function torture(wish: TortureWish): Promise<TortureResult> {
+export async function torture(options: TortureOptions): Promise<TortureResult> {
   const startMs = performance.now()
   const staging = mkdtempSync(join(tmpdir(), "torture-"))
   const home = makeHome()
   const deeds: Record<string, number> = {}
   try {
-    writeCorpus(staging, { bytes: wish.bytes, seed: wish.seed, platforms: PLATFORMS, untilMs: Date.now() - 3_600_000 })
-    const random = makeRandom(wish.seed + 1)
+    writeCorpus(staging, {
+      bytes: options.bytes,
+      seed: options.seed,
+      platforms: PLATFORMS,
+      untilMs: Date.now() - 3_600_000,
+    })
+    const random = makeRandom(options.seed + 1)
     const agents = makeAgents(staging, home.env.HOME!, random, (deed) => {
       deeds[deed] = (deeds[deed] ?? 0) + 1
     })
-    const gaveUp = await killing(home, agents, random, wish)
+    const gaveUp = await killing(home, agents, random, options)
     agents.goTo(1)
     agents.end()
     const rowsUnderFire = keptSoFar(home, staging)
@@ -96,7 +101,7 @@ export async function torture(wish: TortureWish): Promise<TortureResult> {
       await calm.run("stop")
       const compared = compare(archiveOf(home), archiveOf(calm))
       const seconds = round((performance.now() - startMs) / 1000, 1)
-      return { kills: wish.kills, seconds, bytes: agents.total, rowsUnderFire, deeds, gaveUp, ...compared }
+      return { kills: options.kills, seconds, bytes: agents.total, rowsUnderFire, deeds, gaveUp, ...compared }
     } finally {
       await calm.dispose()
     }
@@ -106,12 +111,12 @@ export async function torture(wish: TortureWish): Promise<TortureResult> {
   }
 }
 
-async function killing(home: TestHome, agents: Agents, random: Random, wish: TortureWish): Promise<string[]> {
+async function killing(home: TestHome, agents: Agents, random: Random, options: TortureOptions): Promise<string[]> {
   const gaveUp: string[] = []
   agents.goTo(AT_FIRST)
   // The first few meet the import of what lies there, undisturbed by anything new.
-  const calmKills = Math.ceil(wish.kills / 20)
-  for (let kill = 0; kill < wish.kills; kill++) {
+  const calmKills = Math.ceil(options.kills / 20)
+  for (let kill = 0; kill < options.kills; kill++) {
     const daemon = startDaemon(home)
     let said = ""
     daemon.stderr?.on("data", (chunk) => {
@@ -121,12 +126,12 @@ async function killing(home: TestHome, agents: Agents, random: Random, wish: Tor
     const isEarly = random.chance(0.2)
     let lifeMs = random.below(isEarly ? 200 : 400)
     const writing = kill >= calmKills
-    const share = (kill - calmKills) / (wish.kills - calmKills)
+    const share = (kill - calmKills) / (options.kills - calmKills)
     const startMs = performance.now()
     let upMs = isEarly ? startMs : undefined
     while (daemon.exitCode === null && (upMs === undefined || performance.now() < upMs + lifeMs)) {
       const passed = Math.min(1, (performance.now() - startMs) / 400)
-      if (writing) agents.goTo(AT_FIRST + (1 - AT_FIRST) * (share + passed / (wish.kills - calmKills)))
+      if (writing) agents.goTo(AT_FIRST + (1 - AT_FIRST) * (share + passed / (options.kills - calmKills)))
       await sleep(1 + random.below(12))
       if (upMs !== undefined || !isUp(home, daemon)) continue
       upMs = performance.now()
@@ -138,7 +143,7 @@ async function killing(home: TestHome, agents: Agents, random: Random, wish: Tor
       daemon.kill("SIGKILL")
       await once(daemon, "exit")
     }
-    wish.onKill?.(kill + 1)
+    options.onKill?.(kill + 1)
   }
   return gaveUp
 }

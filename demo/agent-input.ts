@@ -1,14 +1,14 @@
 const [PASTE, PASTED] = ["\x1b[200~", "\x1b[201~"]
 const LONG = { chars: 800, lines: 2 }
 
-interface Wish {
+interface InputOptions {
   screen(): { said: readonly string[]; isBusy: boolean }
   onSubmit(text: string): void
   onExit(): void
 }
 
 /** An input line between two rules, with what was said above it: what a console looks for, and types into. */
-export function makeInput({ screen, onSubmit, onExit }: Wish) {
+export function makeInput({ screen, onSubmit, onExit }: InputOptions) {
   let waiting = ""
   let draft = ""
   /** What stands there for it: a long paste is named only. */

@@ -62,7 +62,7 @@ async function leave(tx: Store, { story: name, text, agoMs, how }: Left, nowMs: 
   const atMs = nowMs - agoMs
   const sent = { key: newMessageId(team), lane, channel: AGENT_CHANNEL, payload, repeatable: false }
   await enqueue(tx, { ...sent, expiresAtMs: nowMs + 30 * DAY_MS }, atMs)
-  const wish = {
+  const request = {
     owner: DISPATCHER,
     host: hostname(),
     leaseMs: MINUTE_MS,
@@ -70,7 +70,7 @@ async function leave(tx: Store, { story: name, text, agoMs, how }: Left, nowMs: 
     channels: [AGENT_CHANNEL],
     lanes: [lane],
   }
-  const [leased] = await tx.deliveries.lease(wish, atMs)
+  const [leased] = await tx.deliveries.lease(request, atMs)
   const way = { sessionId: session.id, rung: "pane" as const }
   await tx.deliveries.startAttempt(leased!.seq, DISPATCHER, atMs, way)
   const delivery = { ...leased!, ...way }

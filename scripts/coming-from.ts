@@ -10,8 +10,8 @@ const PROJECT = fileURLToPath(new URL("..", import.meta.url))
 const journeys = globSync("test/journeys/coming-from-*.test.ts", { cwd: PROJECT }).sort()
 const known = journeys.map((file) => basename(file, ".test.ts").replace("coming-from-", ""))
 
-const wished = process.argv.slice(2)
-const unknown = wished.filter((name) => !known.includes(name))
+const requested = process.argv.slice(2)
+const unknown = requested.filter((name) => !known.includes(name))
 if (unknown.length > 0) {
   console.error(`There is nothing to come from called ${unknown.join(", ")}; known: ${known.join(", ")}.`)
   process.exit(2)
@@ -25,7 +25,7 @@ const folder = mkdtempSync(join(tmpdir(), "tl-coming-from-"))
 try {
   // The programs that a journey starts find this Node, too.
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
-  for (const name of wished.length === 0 ? known : wished) {
+  for (const name of requested.length === 0 ? known : requested) {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { type CorpusPlatform, conversation, iso, LineFile, put, type SessionWish, type Step } from "./session.ts"
+import { type CorpusPlatform, conversation, iso, LineFile, put, type SessionSpec, type Step } from "./session.ts"
 
 /** As 2.1.325 writes it, and for some sessions as older versions did. */
 export const claudeCode: CorpusPlatform = {
@@ -8,29 +8,29 @@ export const claudeCode: CorpusPlatform = {
   share: 45,
   weight: 1,
   growth: 1.22,
-  write(wish) {
-    const { random, homeDir, project, startMs } = wish
+  write(spec) {
+    const { random, homeDir, project, startMs } = spec
     const sessionId = random.uuid()
     const folder = join(homeDir, ".claude/projects", project.replaceAll(/[^A-Za-z0-9]/g, "-"))
-    const withAgent = random.chance(0.15) && wish.bytes > 50_000
-    const isNew = random.chance(0.4) && wish.bytes > 200_000
-    const main = { ...wish, bytes: wish.bytes * (withAgent ? 0.7 : 1) - (isNew ? 130_000 : 0) }
+    const withAgent = random.chance(0.15) && spec.bytes > 50_000
+    const isNew = random.chance(0.4) && spec.bytes > 200_000
+    const main = { ...spec, bytes: spec.bytes * (withAgent ? 0.7 : 1) - (isNew ? 130_000 : 0) }
     const log = new LineFile(join(folder, `${sessionId}.jsonl`))
-    if (isNew) requests(log, wish, sessionId)
+    if (isNew) requests(log, spec, sessionId)
     const endMs = writeTranscript(log, main, { sessionId, isNew })
-    log.add({ type: "ai-title", aiTitle: wish.texts.title(), sessionId })
+    log.add({ type: "ai-title", aiTitle: spec.texts.title(), sessionId })
     log.close(endMs)
     let [bytes, files] = [log.bytes, 1]
     if (withAgent) {
       const agentId = random.hex(17)
       const agent = new LineFile(join(folder, sessionId, "subagents", `agent-${agentId}.jsonl`))
-      writeTranscript(agent, { ...wish, bytes: wish.bytes * 0.3 }, { sessionId, isNew, agentId })
+      writeTranscript(agent, { ...spec, bytes: spec.bytes * 0.3 }, { sessionId, isNew, agentId })
       agent.close(endMs)
       bytes += agent.bytes
       files++
     }
     if (random.chance(0.05)) {
-      const output = wish.texts.output(random.size(70_000, 0.3))
+      const output = spec.texts.output(random.size(70_000, 0.3))
       bytes += put(join(folder, sessionId, "tool-results", `toolu_${random.hex(24)}.txt`), output, endMs)
       files++
     }
@@ -39,7 +39,7 @@ export const claudeCode: CorpusPlatform = {
 }
 
 /** The system prompt and the schemas of all tools: most of a short session's bytes. */
-function requests(log: LineFile, { texts }: SessionWish, sessionId: string): void {
+function requests(log: LineFile, { texts }: SessionSpec, sessionId: string): void {
   const tools = Array.from({ length: 20 }, (_, index) => ({
     name: `tool_${index}`,
     description: texts.prose(2_000),
@@ -55,9 +55,9 @@ interface Origin {
   agentId?: string
 }
 
-function writeTranscript(log: LineFile, wish: SessionWish, { sessionId, isNew, agentId }: Origin): number {
-  const { random, project, homeDir } = wish
-  let [parentUuid, endMs]: [string | null, number] = [null, wish.startMs]
+function writeTranscript(log: LineFile, spec: SessionSpec, { sessionId, isNew, agentId }: Origin): number {
+  const { random, project, homeDir } = spec
+  let [parentUuid, endMs]: [string | null, number] = [null, spec.startMs]
   const common = (step: Step) => {
     const uuid = random.uuid()
     const fields = {
@@ -89,7 +89,7 @@ function writeTranscript(log: LineFile, wish: SessionWish, { sessionId, isNew, a
     log.add({ type: "mode", mode: "default", sessionId })
     log.add({ type: "file-history-snapshot", messageId: random.uuid(), snapshot: {}, isSnapshotUpdate: false })
   }
-  for (const step of conversation(wish, 500)) {
+  for (const step of conversation(spec, 500)) {
     const { kind, text, callId } = step
     if (kind === "prompt") {
       user(step, text)

@@ -7,11 +7,11 @@ export const cline: CorpusPlatform = {
   share: 5,
   weight: 0.5,
   growth: 1.15,
-  write(wish) {
-    const { random, homeDir, project, startMs } = wish
+  write(spec) {
+    const { random, homeDir, project, startMs } = spec
     const id = `${startMs}_${random.hex(6)}`
     const folder = join(homeDir, ".cline/data/sessions", id)
-    const steps = [...conversation(wish, 150)]
+    const steps = [...conversation(spec, 150)]
     const endMs = steps.at(-1)?.atMs ?? startMs
     const prompt = steps[0]?.text.slice(0, 80) ?? ""
     const bytes = put(join(folder, `${id}.messages.json`), clineMessages(id, steps), endMs)

@@ -9,8 +9,8 @@ export const codex: CorpusPlatform = {
   share: 25,
   weight: 1.3,
   growth: 1.64,
-  write(wish) {
-    const { random, homeDir, project, startMs } = wish
+  write(spec) {
+    const { random, homeDir, project, startMs } = spec
     const id = `0198${random.hex(4)}-${random.hex(4)}-7${random.hex(3)}-8${random.hex(3)}-${random.hex(12)}`
     const stamp = iso(startMs).slice(0, 19).replaceAll(":", "-")
     const name = `rollout-${stamp}-${id}.jsonl`
@@ -25,11 +25,11 @@ export const codex: CorpusPlatform = {
     }
     const meta = { id, session_id: id, timestamp: iso(startMs), cwd: project, originator: "codex_cli_rs" }
     const more = { cli_version: "0.166.0", source: "cli", model_provider: "openai", git: { branch: "main" } }
-    const base_instructions = { text: wish.texts.prose(6_000) }
+    const base_instructions = { text: spec.texts.prose(6_000) }
     const history_mode = isPaginated ? "paginated" : "legacy"
     add("session_meta", { ...meta, ...more, base_instructions, history_mode }, startMs)
     add("turn_context", { cwd: project, model: "gpt-x", approval_policy: "on-request" }, startMs)
-    for (const step of conversation(wish, 250)) {
+    for (const step of conversation(spec, 250)) {
       const event = isPaginated ? completed(step) : told(step)
       if (step.kind === "compaction") add("compacted", { message: step.text, replacement_history: [] }, step.atMs)
       else add("response_item", item(step, random.hex(600)), step.atMs)

@@ -7,8 +7,8 @@ export const copilotCli: CorpusPlatform = {
   share: 3,
   weight: 0.8,
   growth: 1.12,
-  write(wish) {
-    const { random, homeDir, project, startMs } = wish
+  write(spec) {
+    const { random, homeDir, project, startMs } = spec
     const sessionId = random.uuid()
     const log = new LineFile(join(homeDir, ".copilot/session-state", sessionId, "events.jsonl"))
     let [parentId, endMs]: [string | null, number] = [null, startMs]
@@ -20,7 +20,7 @@ export const copilotCli: CorpusPlatform = {
     }
     const context = { cwd: project, gitRoot: project, branch: "main" }
     add("session.start", { sessionId, version: 1, copilotVersion: "1.0.14", startTime: iso(startMs), context }, startMs)
-    for (const step of conversation(wish, 250)) {
+    for (const step of conversation(spec, 250)) {
       const { kind, text, callId, tool, atMs } = step
       const arguments_ = { path: text }
       if (kind === "prompt") add("user.message", { content: text, transformedContent: text, attachments: [] }, atMs)
@@ -54,15 +54,15 @@ export const copilotVscode: CorpusPlatform = {
   share: 2,
   weight: 0.5,
   growth: 1.07,
-  write(wish) {
-    const { random, homeDir, project, startMs } = wish
+  write(spec) {
+    const { random, homeDir, project, startMs } = spec
     const sessionId = random.uuid()
     const workspace = join(homeDir, ".config/Code/User/workspaceStorage", `w${project.length}${project.slice(-2)}`)
     put(join(workspace, "workspace.json"), JSON.stringify({ folder: `file://${project}` }), startMs)
     const log = new LineFile(join(workspace, "chatSessions", `${sessionId}.jsonl`))
     log.add({ kind: 0, v: { version: 3, sessionId, creationDate: startMs, requests: [] } })
     let [index, parts, endMs] = [-1, 0, startMs]
-    for (const { kind, text, atMs } of conversation(wish, 250)) {
+    for (const { kind, text, atMs } of conversation(spec, 250)) {
       endMs = atMs
       if (kind === "prompt" || index < 0) {
         log.add({

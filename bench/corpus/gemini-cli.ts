@@ -7,8 +7,8 @@ export const geminiCli: CorpusPlatform = {
   share: 8,
   weight: 0.6,
   growth: 1.43,
-  write(wish) {
-    const { random, homeDir, project, startMs } = wish
+  write(spec) {
+    const { random, homeDir, project, startMs } = spec
     const sessionId = random.uuid()
     const folder = join(homeDir, ".gemini/tmp", project.slice(1).replaceAll("/", "-"))
     put(join(folder, ".project_root"), project, startMs)
@@ -18,7 +18,7 @@ export const geminiCli: CorpusPlatform = {
     log.add({ sessionId, projectHash, startTime, lastUpdated: startTime, kind: "main" })
     let endMs = startMs
     let answer: Answer | undefined
-    for (const step of conversation(wish, 400)) {
+    for (const step of conversation(spec, 400)) {
       endMs = step.atMs
       if (answer && answer.id !== step.answerId) answer = undefined
       if (step.kind === "prompt") {

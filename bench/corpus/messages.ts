@@ -37,14 +37,14 @@ export interface Messages {
   of(session: number): Message[]
 }
 
-export interface MessagesWish {
+export interface MessagesOptions {
   sessions: number
   seed?: number
   /** Prompts and replies only, without what is done in between: many exchanges in few messages. */
   isTerse?: boolean
 }
 
-export function makeMessages({ sessions, seed = 1, isTerse = false }: MessagesWish): Messages {
+export function makeMessages({ sessions, seed = 1, isTerse = false }: MessagesOptions): Messages {
   const spanMs = YEARS_MS / sessions
   const begin = (index: number) => {
     const random = makeRandom(Math.imul(seed * 1_000_003 + index, 2_654_435_761))

@@ -11,16 +11,16 @@ export const opencode: CorpusPlatform = {
   share: 12,
   weight: 1,
   growth: 0.86,
-  write(wish) {
-    const { homeDir, random, project, startMs } = wish
+  write(spec) {
+    const { homeDir, random, project, startMs } = spec
     const path = join(homeDir, ".local/share/opencode/opencode.db")
     const { store, endMs: before } = open.get(path) ?? { store: new OpencodeStore(path), endMs: 0 }
     const sessionId = `ses_${random.hex(26)}`
     let endMs = startMs
     store.together(() => {
-      store.session(sessionId, { directory: project, title: wish.texts.title(), atMs: startMs })
+      store.session(sessionId, { directory: project, title: spec.texts.title(), atMs: startMs })
       let [role, messageId, bytes] = ["", "", 0]
-      for (const step of conversation(wish, 300)) {
+      for (const step of conversation(spec, 300)) {
         const { kind, text, atMs, callId, tool } = step
         const wanted = kind === "prompt" ? "user" : "assistant"
         if (role !== wanted || random.chance(0.2)) messageId = store.message(sessionId, wanted, atMs)
@@ -40,10 +40,10 @@ export const opencode: CorpusPlatform = {
         bytes += text.length
       }
       store.touch(sessionId, endMs)
-      wish.bytes = bytes
+      spec.bytes = bytes
     })
     open.set(path, { store, endMs: Math.max(endMs, before) })
-    return { nativeId: sessionId, bytes: wish.bytes, files: 0, endMs }
+    return { nativeId: sessionId, bytes: spec.bytes, files: 0, endMs }
   },
   finish(homeDir) {
     const path = join(homeDir, ".local/share/opencode/opencode.db")

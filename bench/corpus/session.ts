@@ -4,7 +4,7 @@ import type { Random } from "./random.ts"
 import type { Texts } from "./text.ts"
 
 /** What a platform's writer is given for one session. */
-export interface SessionWish {
+export interface SessionSpec {
   homeDir: string
   random: Random
   texts: Texts
@@ -33,7 +33,7 @@ export interface CorpusPlatform {
   weight: number
   /** Bytes of its records for each byte of conversation: escapes, and what is said twice. */
   growth: number
-  write(wish: SessionWish): WrittenSession
+  write(spec: SessionSpec): WrittenSession
   /** For what all sessions share. */
   finish?(homeDir: string): void
 }
@@ -53,10 +53,10 @@ export interface Step {
 const TOOLS = ["Bash", "Read", "Edit", "Grep", "Write", "WebFetch"]
 
 /** A conversation of about as many bytes, platform aside. */
-export function* conversation(wish: SessionWish, overhead: number): Generator<Step> {
-  const { random, texts } = wish
-  let { startMs: atMs, hugeResult } = wish
-  let left = wish.bytes
+export function* conversation(spec: SessionSpec, overhead: number): Generator<Step> {
+  const { random, texts } = spec
+  let { startMs: atMs, hugeResult } = spec
+  let left = spec.bytes
   const step = (kind: Step["kind"], text: string, of: Partial<Step> = {}): Step => {
     left -= text.length + overhead
     atMs += 500 + random.below(20_000)

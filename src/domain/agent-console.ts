@@ -16,12 +16,12 @@ export interface AgentConsole {
    */
   closeSession?(machine: Machine, nativeId: string): Promise<string | undefined>
   /** The text as it can be pasted, so that Enter submits it as one prompt and as nothing else; or why it cannot. */
-  prepare(text: string, wish: { isCommand: boolean }): { text: string } | { refused: string }
+  prepare(text: string, options: { isCommand: boolean }): { text: string } | { refused: string }
   screen(look: Pick<PaneLook, "lines" | "bright" | "cursor">): ConsoleScreen
   /** Whether a draft in the input line is this prepared text and nothing else; long ones are shown as a placeholder. */
   isDraftOf(draft: string, text: string): boolean
   /** How a session of the team is started, or gone on with. */
-  launch(wish: LaunchWish): { argv: string[]; env: Record<string, string> }
+  launch(options: LaunchOptions): { argv: string[]; env: Record<string, string> }
 }
 
 export interface ConsoleCan {
@@ -44,7 +44,7 @@ export type ConsoleScreen =
   | { kind: "dialog"; what: string }
   | { kind: "unknown" }
 
-export interface LaunchWish {
+export interface LaunchOptions {
   team: Team
   /** The session to go on with. */
   resume?: string

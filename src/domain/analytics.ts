@@ -4,7 +4,7 @@ import type { ProjectId, SessionId } from "./ids.ts"
 /** What was said and used, in figures. The part of the Store that counts. */
 export interface Analytics {
   /** Sessions in which something may have been said then, those in the archive and of sub-agents too. */
-  sessions(wish: CountedWish): Promise<CountedSession[]>
+  sessions(query: CountedQuery): Promise<CountedSession[]>
   /**
    * What was said and used in these sessions, by quarters of an hour: a day begins at one of them wherever one lives. A
    * message that a copy took over counts where it was said. What was taken back is no prompt any more, but was paid for.
@@ -18,7 +18,7 @@ export interface Analytics {
   load(sessionId: SessionId): Promise<Load>
 }
 
-export interface CountedWish {
+export interface CountedQuery {
   sinceMs: number
   untilMs: number
   projectId?: ProjectId

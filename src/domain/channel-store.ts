@@ -12,7 +12,7 @@ export interface Topics {
   ofSession(sessionId: SessionId): Promise<Topic[]>
   byThread(channel: string, chatId: string, threadId: number): Promise<Topic | undefined>
   /** Oldest first. */
-  list(wish: { channel: string; states?: readonly TopicState[] }): Promise<Topic[]>
+  list(filter: { channel: string; states?: readonly TopicState[] }): Promise<Topic[]>
   /** True when it was in one of these states, and in this chat. */
   change(id: string, change: TopicChange, from?: readonly TopicState[], chatId?: string): Promise<boolean>
   /**

@@ -12,7 +12,7 @@ export interface Channel {
   /** What the bot may do in a chat. */
   look(chatId: string, signal?: AbortSignal): Promise<Told<ChatLook>>
   /** Waits for what people did, so many seconds at most. Asking from `offset` on confirms everything before it. */
-  poll(wish: { offset: number | null; seconds: number; signal: AbortSignal }): Promise<Told<RawUpdate[]>>
+  poll(options: { offset: number | null; seconds: number; signal: AbortSignal }): Promise<Told<RawUpdate[]>>
   /** What a raw update says. It asks nobody, so that what was admitted can be read again after a crash. */
   read(raw: unknown): Incoming | undefined
   send(place: Place, post: ChannelPost): Promise<Told<Sent>>

@@ -7,7 +7,7 @@ export interface Driver {
   /** Differences are stated here, never asked by id. */
   can: DriverCan
   /** Ready to take a prompt when it resolves. No model is asked for it. */
-  start(wish: DriveWish): Promise<DrivenSession>
+  start(options: DriveOptions): Promise<DrivenSession>
   /** Ends the processes that sessions share, if there are any. */
   close(): Promise<void>
 }
@@ -39,7 +39,7 @@ export interface DriverCan {
   ping: boolean
 }
 
-export interface DriveWish {
+export interface DriveOptions {
   machine: Machine
   projectDir: string
   session:
@@ -64,7 +64,7 @@ export interface DrivenSession {
   nativeId: string
   pid: number
   /** One at a time: what is sent while a turn runs would be merged with it by most agents. */
-  prompt(message: { id: string; text: string }, wish: PromptWish): Promise<TurnEnd>
+  prompt(message: { id: string; text: string }, options: PromptOptions): Promise<TurnEnd>
   /** Ends the turn that runs; its prompt then resolves as cancelled. */
   cancel(): Promise<void>
   compact?(): Promise<TurnEnd>
@@ -75,10 +75,10 @@ export interface DrivenSession {
   /** Resolves when the process is gone, with why. */
   readonly gone: Promise<string>
   /** Lets it end by itself, and ends it when it does not; one that hangs is not waited for. */
-  close(wish?: { isHanging?: boolean }): Promise<void>
+  close(options?: { isHanging?: boolean }): Promise<void>
 }
 
-export interface PromptWish {
+export interface PromptOptions {
   onEvent(event: DriverEvent): void
 }
 

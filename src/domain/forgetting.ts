@@ -8,7 +8,7 @@ export interface Forgetting {
   turns(seqs: number[], atMs: number): Promise<void>
   thoughts(seqs: number[]): Promise<void>
   matching(
-    wish: ForgetWish,
+    filter: ForgetFilter,
   ): Promise<{ turns: { seq: number; sessionId: SessionId }[]; thoughts: { seq: number; sessionId: SessionId }[] }>
   /** Titles made of what is gone, or holding the text, are made of what is left. */
   retitle(sessionIds: SessionId[], containing: string | undefined): Promise<void>
@@ -28,7 +28,7 @@ export interface Forgetting {
 
 export type SourceName = Pick<SourceLook, "platform" | "key" | "path">
 
-export interface ForgetWish {
+export interface ForgetFilter {
   containing?: string
   sinceMs?: number
   untilMs?: number

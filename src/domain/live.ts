@@ -51,7 +51,7 @@ export interface LiveSessions {
   /** Running sessions, the team's current one first. Unattended ones only if there is no other. */
   ofTeam(team: Team): Promise<LiveAgent[]>
   /** With `isFresh`, as the registries are this very moment. */
-  ofSession(sessionId: SessionId, wish?: { isFresh?: boolean }): Promise<LiveAgent | undefined>
+  ofSession(sessionId: SessionId, options?: { isFresh?: boolean }): Promise<LiveAgent | undefined>
   all(): Promise<LiveAgent[]>
   /** Of teams' projects, listed by their agents' registries, and not known here: they have said nothing yet. */
   strangers(): Promise<Stranger[]>

@@ -27,7 +27,7 @@ export interface TargetStatus {
 }
 
 /** For a team or a session as somebody has named it, or for a session that is known. */
-export type SendWish = ({ target: string } | { sessionId: SessionId }) & {
+export type SendRequest = ({ target: string } | { sessionId: SessionId }) & {
   text: string
   priority?: Priority | undefined
   idempotencyKey?: string | undefined
@@ -55,7 +55,7 @@ export type InterruptAnswer = { interrupted: true; way: Rung } | { interrupted: 
 /** What is to be said to agents: taken in once, kept until it is settled. */
 export interface Messages {
   /** Kept for good when it answers that it is queued. */
-  send(wish: SendWish): Promise<SendAnswer>
+  send(request: SendRequest): Promise<SendAnswer>
   /** Takes back what no agent has yet. */
   cancel(id: string): Promise<CancelAnswer>
   byId(id: string): Promise<Delivery | undefined>

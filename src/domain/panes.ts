@@ -45,7 +45,7 @@ export interface Panes {
   paste(address: PaneAddress, text: string, guard?: PaneGuard): Promise<boolean>
   key(address: PaneAddress, key: PaneKey, guard?: PaneGuard): Promise<boolean>
   /** A new session of tmux, in the server of this socket, with one program in it. */
-  start(wish: {
+  start(options: {
     socket: string
     name: string
     cwd: string

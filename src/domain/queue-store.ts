@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryState, DeliveryWay, LeaseRequest, NewDelivery } from "./delivery.ts"
-import type { ForgetWish } from "./forgetting.ts"
+import type { ForgetFilter } from "./forgetting.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { Presence } from "./presence.ts"
 import type { Route } from "./route.ts"
@@ -33,7 +33,13 @@ export interface Deliveries {
     nowMs: number,
   ): Promise<boolean>
   /** Gives a leased one back for another try. With `isSpared` the attempt does not count: nothing was tried. */
-  retry(seq: number, owner: string, dueAtMs: number, outcome: string, wish?: { isSpared?: boolean }): Promise<boolean>
+  retry(
+    seq: number,
+    owner: string,
+    dueAtMs: number,
+    outcome: string,
+    options?: { isSpared?: boolean },
+  ): Promise<boolean>
   /**
    * After it was handed over, or by somebody else than the dispatcher: from one of these states to another. One that is
    * leased now is left alone while it is queued.
@@ -54,24 +60,24 @@ export interface Deliveries {
    * What it says, put in other words; how far it is stays as it is. With `ifWaitingAtMs` only while nobody is at it, so that
    * whoever takes it next says the new words. False when it was not changed.
    */
-  rewrite(seq: number, payload: Record<string, unknown>, wish?: { ifWaitingAtMs?: number }): Promise<boolean>
+  rewrite(seq: number, payload: Record<string, unknown>, options?: { ifWaitingAtMs?: number }): Promise<boolean>
   /**
    * Takes the words out of those that hold the text, or were made in that time, or went to these sessions or wait for them. What
    * waits is cancelled by it, and returned.
    */
-  forget(wish: ForgetWish & { sessionIds?: readonly SessionId[] }, nowMs: number): Promise<Delivery[]>
+  forget(options: ForgetFilter & { sessionIds?: readonly SessionId[] }, nowMs: number): Promise<Delivery[]>
   /**
    * Drops what was over before then, so many at the most, and returns how many those were. What teams asked stays, because it is
    * counted, and so do messages for agents that a person has still to decide about.
    */
-  drop(wish: { beforeMs: number; limit: number }): Promise<number>
+  drop(options: { beforeMs: number; limit: number }): Promise<number>
   pending(lane: string): Promise<Delivery[]>
   /** The first queued delivery of each of these lanes. */
   heads(lanes: readonly string[]): Promise<Delivery[]>
   /** In order; with `first` or `last`, so many from that end. */
   ofLanes(
     lanes: readonly string[],
-    wish?: { states?: readonly DeliveryState[]; first?: number; last?: number },
+    options?: { states?: readonly DeliveryState[]; first?: number; last?: number },
   ): Promise<Delivery[]>
   /** All of the channel that are in one of these states, in order. */
   ofChannel(channel: string, states: readonly DeliveryState[]): Promise<Delivery[]>
@@ -106,11 +112,11 @@ export interface Updates {
   /** In order; with `newest`, the last ones. */
   after(
     team: string,
-    wish: { afterSeq?: number; sinceMs?: number; newest?: boolean; types?: readonly UpdateType[]; limit: number },
+    options: { afterSeq?: number; sinceMs?: number; newest?: boolean; types?: readonly UpdateType[]; limit: number },
   ): Promise<Update[]>
   last(team: string): Promise<number>
   /** Those that hold the text, or are of that time. */
-  forget(wish: ForgetWish): Promise<number>
+  forget(options: ForgetFilter): Promise<number>
 }
 
 export interface TaskStates {
@@ -119,5 +125,5 @@ export interface TaskStates {
   get(projectId: ProjectId, nativeSessionId?: string): Promise<TaskState | undefined>
   clear(projectId: ProjectId, nativeSessionId?: string): Promise<number>
   /** Those that hold the text, or were saved in that time; returns how many are gone. */
-  forget(wish: ForgetWish): Promise<number>
+  forget(options: ForgetFilter): Promise<number>
 }

@@ -49,11 +49,11 @@ export interface Store {
   readonly holds: Holds
   readonly roles: Roles
   /**
-   * All or nothing. The store handed in is the one to use inside; transactions do not nest. `readAgain` is for what can be
-   * read again from where it came: a power cut may undo the last of them, a crash of ours never does, and no disk is
-   * waited for.
+   * All or nothing. The store handed in is the one to use inside; transactions do not nest. `durability: "relaxed"` does
+   * not wait for the disk: a power cut may undo the last of them, a crash of ours never does. It is for what can be read
+   * again at its source.
    */
-  transaction<T>(work: (tx: Store) => Promise<T>, options?: { readAgain?: boolean }): Promise<T>
+  transaction<T>(work: (tx: Store) => Promise<T>, options?: { durability?: "full" | "relaxed" }): Promise<T>
   /** A hint, after a commit, that the journal or the deliveries moved. Losing one costs seconds, never data. */
   onWake(listener: () => void): () => void
   /** Known without asking the database. */
@@ -195,7 +195,7 @@ export interface PutTurn {
   inserted: boolean
 }
 
-export interface TurnWish {
+export interface TurnQuery {
   /** Also what the platform took back. */
   superseded?: boolean
   kinds?: readonly TurnKind[]
@@ -215,7 +215,7 @@ export interface Turns {
    */
   put(turns: NewTurn[]): Promise<PutTurn[]>
   /** In the order of the conversation. */
-  ofSession(sessionId: SessionId, wish?: TurnWish): Promise<Turn[]>
+  ofSession(sessionId: SessionId, query?: TurnQuery): Promise<Turn[]>
   bySeqs(seqs: number[]): Promise<Turn[]>
   /** By number; what is not there is absent. */
   texts(seqs: readonly number[]): Promise<Map<number, Pick<Turn, "text" | "metadata">>>

@@ -1,4 +1,4 @@
-import type { ForgetWish } from "./forgetting.ts"
+import type { ForgetFilter } from "./forgetting.ts"
 import type { SessionId } from "./ids.ts"
 import type { Answer, Pair, PairSession } from "./pair.ts"
 import type { AuditEntry, KeptWords, Permission, PermissionAnswers, PermissionState } from "./permission.ts"
@@ -8,7 +8,7 @@ export interface Pairs {
   /** The one that is there, or this one: however many make it at once, there is one. */
   ensure(pair: Pair): Promise<Pair>
   byId(id: string): Promise<Pair | undefined>
-  list(wish?: { team?: string }): Promise<Pair[]>
+  list(filter?: { team?: string }): Promise<Pair[]>
   update(
     id: string,
     change: Partial<Pick<Pair, "nativeId" | "isMade" | "madeAtMs" | "status" | "platform" | "lastUsedAtMs">>,
@@ -24,9 +24,9 @@ export interface Pairs {
   /** Under one message there is one answer; the first stands. */
   answer(answer: Answer): Promise<void>
   answerTo(messageId: string): Promise<Answer | undefined>
-  answers(wish: { pairId?: string; sinceMs?: number }): Promise<Answer[]>
+  answers(filter: { pairId?: string; sinceMs?: number }): Promise<Answer[]>
   /** Those that hold the text, or were given in that time, by these sessions. */
-  forgetAnswers(wish: ForgetWish & { nativeIds?: readonly string[] }): Promise<number>
+  forgetAnswers(filter: ForgetFilter & { nativeIds?: readonly string[] }): Promise<number>
   /** Those that were given before then; what was said stays in the archive. */
   dropAnswers(beforeMs: number): Promise<number>
 }
@@ -47,7 +47,7 @@ export interface Permissions {
     },
   ): Promise<boolean>
   /** Those of these sessions, or that hold the text, or of that time; the audit keeps who decided, without the words. */
-  forget(wish: { sessionIds: readonly SessionId[] } | Omit<ForgetWish, "projectId">): Promise<number>
+  forget(filter: { sessionIds: readonly SessionId[] } | Omit<ForgetFilter, "projectId">): Promise<number>
   /** What was chosen so far; false when it waits no longer. */
   note(id: string, answers: PermissionAnswers): Promise<boolean>
   /** True for the one hook that takes what was decided to its agent. */
@@ -59,7 +59,7 @@ export interface Permissions {
   waiting(): Promise<Permission[]>
   /** Decided, and not taken to the hook that asked. */
   untaken(home: string): Promise<Permission[]>
-  list(wish: { last: number }): Promise<Permission[]>
+  list(filter: { last: number }): Promise<Permission[]>
 }
 
 export interface Audit {
@@ -70,7 +70,7 @@ export interface Audit {
    * For what strangers can cause as often as they like: one entry for each of them and window, with a count and the times
    * of the first and the last; past so many of them, one entry for all others.
    */
-  tally(entry: Omit<AuditEntry, "seq">, wish: { windowMs: number; most: number }): Promise<void>
+  tally(entry: Omit<AuditEntry, "seq">, filter: { windowMs: number; most: number }): Promise<void>
   /** Newest first. */
-  list(wish: { limit: number; beforeSeq?: number }): Promise<AuditEntry[]>
+  list(filter: { limit: number; beforeSeq?: number }): Promise<AuditEntry[]>
 }

@@ -181,9 +181,9 @@ describe("lanes", () => {
   test("whose pause ends while others are being leased are not left to the next poll", async () => {
     await enqueue("a1")
     const slow = makeLeases({ store, clock, host: "here", channel: CHANNEL, ownerPrefix: "runner " })
-    const take: typeof slow.take = async (...wish) => {
+    const take: typeof slow.take = async (...options) => {
       await sleep(60)
-      return slow.take(...wish)
+      return slow.take(...options)
     }
     const beganAtMs = Date.now()
     start(async () => {}, { leases: { ...slow, take } }).backoff.rest("a", 30, clock.nowMs())
@@ -464,8 +464,8 @@ test("every delivery is done once, lanes in order and never two of a lane at onc
     const live = () => {
       let isDead = false
       const ending = new AbortController()
-      const own: Store["transaction"] = (work, wish) =>
-        isDead ? Promise.reject(new Error("dead")) : mine.transaction(work, wish)
+      const own: Store["transaction"] = (work, options) =>
+        isDead ? Promise.reject(new Error("dead")) : mine.transaction(work, options)
       const deliveries = new Proxy(mine.deliveries, {
         get: (target, name) => {
           if (isDead) throw new Error("dead")

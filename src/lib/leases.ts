@@ -17,11 +17,11 @@ export interface Leases {
   /** Unrepeatable ones whose attempt was cut off: whoever takes them finds out what became of it. */
   takeCutOff(limit: number): Promise<Delivery[]>
   /** Recorded before the act. False when somebody else has it now. */
-  begin(delivery: Delivery, wish?: { way?: DeliveryWay; also?: Also }): Promise<boolean>
+  begin(delivery: Delivery, options?: { way?: DeliveryWay; also?: Also }): Promise<boolean>
   /** Nothing was tried: the attempt does not count. */
-  giveBack(delivery: Delivery, outcome: string, wish?: { dueAtMs?: number; also?: Also }): Promise<void>
+  giveBack(delivery: Delivery, outcome: string, options?: { dueAtMs?: number; also?: Also }): Promise<void>
   /** It was tried and is to be tried again. */
-  retry(delivery: Delivery, outcome: string, wish?: { dueAtMs?: number }): Promise<void>
+  retry(delivery: Delivery, outcome: string, options?: { dueAtMs?: number }): Promise<void>
   /** `also` commits with it, and only where the lease still held. */
   settle(delivery: Delivery, state: Settled, outcome: string | null, also?: Also): Promise<void>
   /** No longer renewed; the lease runs out. */
@@ -46,8 +46,8 @@ export interface LeasesDeps {
 }
 
 export const LEASE_MS = 30_000
-/** A power cut may undo it: then it is taken again. No disk is waited for. */
-const RELAXED = { readAgain: true }
+/** A power cut may undo a lease; it is then taken again. */
+const RELAXED = { durability: "relaxed" } as const
 
 export function makeLeases({ store, clock, host, channel, expires = [], ownerPrefix, ...deps }: LeasesDeps): Leases {
   const { owner = ownerPrefix + newKey(), leaseMs = LEASE_MS } = deps

@@ -285,7 +285,7 @@ describe("restarts", () => {
     store.transaction = (work, options) =>
       transaction(async (tx) => {
         const done = await work(tx)
-        if (options?.readAgain) throw new Error("killed here")
+        if (options?.durability === "relaxed") throw new Error("killed here")
         return done
       }, options)
     await expect(begins("B", 8)).rejects.toThrow("killed here")

@@ -80,7 +80,7 @@ export function makeWatch(deps: WatchDeps): Watch {
             for (const [index, hook] of hooks.entries()) await take(tx, hook, found[index])
             await tx.journal.advance(CONSUMER, last.seq)
           },
-          { readAgain: true },
+          { durability: "relaxed" },
         )
         saved = last.seq
       }

@@ -20,8 +20,8 @@ export async function waitingOf(
   store: Pick<Store, "deliveries">,
   { channel, sessionId }: Pick<WaitNotice, "channel" | "sessionId">,
 ): Promise<Delivery[]> {
-  const wish = { states: ["queued"] as const, first: MOST_COVERED }
-  const found = await store.deliveries.ofLanes(lanesOf({ sessionId }), wish)
+  const filter = { states: ["queued"] as const, first: MOST_COVERED }
+  const found = await store.deliveries.ofLanes(lanesOf({ sessionId }), filter)
   return found.filter((one) => messageOf(one).origin?.channel === channel)
 }
 

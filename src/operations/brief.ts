@@ -2,7 +2,7 @@ import * as z from "zod"
 import type { Caller } from "../domain/caller.ts"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
 import { isUntrusted } from "../domain/origin.ts"
-import type { Brief, BriefWish } from "../search/brief/brief.ts"
+import type { Brief, BriefRequest } from "../search/brief/brief.ts"
 import { operation } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { sessionOf } from "./session-of.ts"
@@ -71,7 +71,7 @@ const ONLY_UNTRUSTED =
 const isAllUntrusted = async (sessions: Services["sessions"], projectId: ProjectId) =>
   (await sessions.list({ projectId, empty: false, limit: 50 })).some(isUntrusted)
 
-type About = Pick<BriefWish, "session" | "projectId" | "except">
+type About = Pick<BriefRequest, "session" | "projectId" | "except">
 
 /** The calling session's own past is in its context already. */
 async function aboutOf(

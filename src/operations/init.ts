@@ -188,20 +188,20 @@ const handlers: Record<In["operation"], Handler> = {
     if (input.title === undefined && input.tags === undefined && input.domain === undefined)
       throw missing("title", input)
     const id = await target(sessions, input, caller)
-    const session = await sessions.keeping.rename(id, { title: input.title, tags: input.tags, domain: input.domain })
+    const session = await sessions.edits.rename(id, { title: input.title, tags: input.tags, domain: input.domain })
     return { success: true, message: `Session ${session.id} is now "${session.title}".`, session: viewSession(session) }
   },
   pin: (services, input, caller) =>
-    kept(services, input, caller, "Pinned", (id) => services.sessions.keeping.pin(id, true)),
+    kept(services, input, caller, "Pinned", (id) => services.sessions.edits.pin(id, true)),
   unpin: (services, input, caller) =>
-    kept(services, input, caller, "Unpinned", (id) => services.sessions.keeping.pin(id, false)),
+    kept(services, input, caller, "Unpinned", (id) => services.sessions.edits.pin(id, false)),
   archive: (services, input, caller) =>
-    kept(services, input, caller, "Archived", (id) => services.sessions.keeping.archive(id, true)),
+    kept(services, input, caller, "Archived", (id) => services.sessions.edits.archive(id, true)),
   unarchive: (services, input, caller) =>
-    kept(services, input, caller, "Restored from the archive:", (id) => services.sessions.keeping.archive(id, false)),
+    kept(services, input, caller, "Restored from the archive:", (id) => services.sessions.edits.archive(id, false)),
   async link_root({ sessions }, input, caller) {
     const root = needed(input, "mcpRootUri")
-    const { session, rootUri } = await sessions.keeping.linkRoot(await target(sessions, input, caller), root)
+    const { session, rootUri } = await sessions.edits.linkRoot(await target(sessions, input, caller), root)
     return {
       success: true,
       message: `Session ${session.id} now also belongs to ${rootUri}.`,
@@ -222,7 +222,7 @@ async function kept(
   input: In,
   caller: Caller,
   done: string,
-  act: (id: string) => ReturnType<Services["sessions"]["keeping"]["pin"]>,
+  act: (id: string) => ReturnType<Services["sessions"]["edits"]["pin"]>,
 ): Promise<Out> {
   const session = await act(await target(sessions, input, caller))
   return { success: true, message: `${done} session ${session.id} "${session.title}".`, session: viewSession(session) }

@@ -1,4 +1,4 @@
-import type { SearchHit, SearchWish } from "../search/query/wish.ts"
+import type { SearchHit, SearchRequest } from "../search/query/request.ts"
 import type { Services } from "./services.ts"
 import { clip, projectName } from "./text.ts"
 import { markOf } from "./views.ts"
@@ -23,7 +23,7 @@ export function shortened<T extends { user: string; ai: string }>(
 }
 
 /** About what ten hits may take; fewer may say more. */
-export function charsPerHit(hits: number): NonNullable<SearchWish["chars"]> {
+export function charsPerHit(hits: number): NonNullable<SearchRequest["chars"]> {
   const [user, said] = [Math.min(200, Math.floor(360 / hits)), Math.min(600, Math.floor(800 / hits))]
   return { user, ai: said, snippet: said }
 }

@@ -4,7 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import type { ProjectId } from "../domain/ids.ts"
 import { metadataWords } from "../domain/metadata.ts"
 import { isUntrusted, UNTRUSTED_NOTE } from "../domain/origin.ts"
-import type { SearchResult, SearchWish } from "../search/query/wish.ts"
+import type { SearchRequest, SearchResult } from "../search/query/request.ts"
 import { fitted } from "./columns.ts"
 import { operation } from "./operation.ts"
 import { searchStyled, searchText } from "./search-text.ts"
@@ -81,11 +81,11 @@ export const searchConversationHistory = operation({
       ...(note === undefined ? [] : [note]),
     ].join("\n"),
   async run({ sessions, capture, recall }, { query, session_id, n_results, ...given }, caller) {
-    const wish = await wishOf({ sessions, capture }, { ...given, sessionId: session_id }, caller)
-    const found = await recall.search({ ...wish, query, limit: n_results, chars: charsPerHit(n_results) })
+    const filters = await filtersOf({ sessions, capture }, { ...given, sessionId: session_id }, caller)
+    const found = await recall.search({ ...filters, query, limit: n_results, chars: charsPerHit(n_results) })
     const isLong = n_results > MANY
     const goOn = isLong && found.hits.some(({ session }) => capture.resuming(session)) ? [GO_ON] : []
-    const said = found.hits.length === 0 ? await whyNothing(recall, found, wish) : goOn
+    const said = found.hits.length === 0 ? await whyNothing(recall, found, filters) : goOn
     const warning = found.hits.some(({ session }) => isUntrusted(session)) ? [UNTRUSTED_NOTE] : []
     const note = [...warning, ...found.notes, ...said].join(" ")
     const exchanges = found.hits.map((hit) => exchangeView(hit, capture, { withCommand: !isLong }))
@@ -150,8 +150,8 @@ export const search = operation({
   text: searchText,
   styled: searchStyled,
   async run({ sessions, capture, recall }, { query, unit, recent, superseded, limit, ...given }, caller) {
-    const wish = await wishOf({ sessions, capture }, given, caller)
-    const found = await recall.search({ ...wish, query, unit, recent, superseded, limit })
+    const filters = await filtersOf({ sessions, capture }, given, caller)
+    const found = await recall.search({ ...filters, query, unit, recent, superseded, limit })
     const calls = found.hits.filter(({ kind }) => kind === "tool_call")
     const tools = await sessions.toolsOf(calls.map(({ seq }) => seq))
     return {
@@ -184,7 +184,7 @@ export const search = operation({
         }
       }),
       complete: found.isComplete,
-      notes: [...found.notes, ...(found.hits.length === 0 ? await whyNothing(recall, found, wish) : [])],
+      notes: [...found.notes, ...(found.hits.length === 0 ? await whyNothing(recall, found, filters) : [])],
     }
   },
 })
@@ -194,14 +194,14 @@ const MANY = 5
 const GO_ON = "Resume a session with `throughline resume <session_id>`."
 
 /** What to do next. That all was searched is said only where it was. */
-async function whyNothing(recall: Services["recall"], found: SearchResult, wish: Wish): Promise<string[]> {
+async function whyNothing(recall: Services["recall"], found: SearchResult, filters: SearchFilters): Promise<string[]> {
   // Then its own note says it.
   if (!found.isComplete) return []
   const { documents } = await recall.facts()
   if (documents === 0) return [EMPTY]
-  const { firstProjectId: _, ...filters } = wish
+  const { firstProjectId: _, ...narrowing } = filters
   return [
-    Object.keys(filters).length > 0
+    Object.keys(narrowing).length > 0
       ? "Try other words or fewer filters."
       : "Try other words; the whole archive was searched.",
   ]
@@ -210,7 +210,7 @@ async function whyNothing(recall: Services["recall"], found: SearchResult, wish:
 const EMPTY =
   "No sessions yet. Conversations are imported automatically; `throughline sources` lists the agents being watched."
 
-type Wish = Omit<SearchWish, "query" | "limit">
+type SearchFilters = Omit<SearchRequest, "query" | "limit">
 
 interface Given {
   sessionId?: string | undefined
@@ -224,14 +224,14 @@ interface Given {
 }
 
 /** Without a scope the caller's own project comes first, and the others after it. */
-async function wishOf(
+async function filtersOf(
   { sessions, capture }: Pick<Services, "sessions" | "capture">,
   { sessionId, project, platform: agent, branch, domain, role, since, until }: Given,
   caller: Caller,
-): Promise<Wish> {
+): Promise<SearchFilters> {
   const platform = platformNamed(capture, agent)
   const session = sessionId === undefined ? undefined : await sessionOf({ sessions, capture }, sessionId, caller)
-  const wish: Wish = {
+  const filters: SearchFilters = {
     ...(session === undefined ? {} : { sessionId: session.id }),
     ...(platform === undefined ? {} : { platform }),
     ...(branch === undefined ? {} : { gitBranch: branch }),
@@ -240,10 +240,10 @@ async function wishOf(
     ...(since === undefined ? {} : { sinceMs: Date.parse(since) }),
     ...(until === undefined ? {} : { untilMs: Date.parse(until) }),
   }
-  if (project !== undefined && project !== "all") return { ...wish, projectId: await projectOf(sessions, project) }
-  if (project === "all" || session) return wish
+  if (project !== undefined && project !== "all") return { ...filters, projectId: await projectOf(sessions, project) }
+  if (project === "all" || session) return filters
   const own = await sessions.projects.ofCaller(caller)
-  return { ...wish, ...(own?.project ? { firstProjectId: own.project.id } : {}) }
+  return { ...filters, ...(own?.project ? { firstProjectId: own.project.id } : {}) }
 }
 
 export async function projectOf(sessions: Services["sessions"], given: string): Promise<ProjectId> {

@@ -209,7 +209,7 @@ export const sessionsRename = operation({
   text: ({ session }) => `Renamed: ${sessionLine(session)}`,
   run: async ({ sessions, capture }, { sessionId, title }, caller) => ({
     session: viewSession(
-      await sessions.keeping.rename(await sessionIdOf({ sessions, capture }, sessionId, caller), { title }),
+      await sessions.edits.rename(await sessionIdOf({ sessions, capture }, sessionId, caller), { title }),
     ),
   }),
 })
@@ -225,7 +225,7 @@ export const sessionsPin = operation({
   output: OneSession,
   text: ({ session }) => `${session.pinned ? "Pinned" : "Unpinned"}: ${sessionLine(session)}`,
   run: async ({ sessions, capture }, { sessionId, off }, caller) => ({
-    session: viewSession(await sessions.keeping.pin(await sessionIdOf({ sessions, capture }, sessionId, caller), !off)),
+    session: viewSession(await sessions.edits.pin(await sessionIdOf({ sessions, capture }, sessionId, caller), !off)),
   }),
 })
 
@@ -241,7 +241,7 @@ export const sessionsArchive = operation({
   text: ({ session }) => `${session.archived ? "Archived" : "Restored"}: ${sessionLine(session)}`,
   run: async ({ sessions, capture }, { sessionId, off }, caller) => ({
     session: viewSession(
-      await sessions.keeping.archive(await sessionIdOf({ sessions, capture }, sessionId, caller), !off),
+      await sessions.edits.archive(await sessionIdOf({ sessions, capture }, sessionId, caller), !off),
     ),
   }),
 })
@@ -257,7 +257,7 @@ export const sessionsLink = operation({
   output: z.object({ session: SessionView, rootUri: z.string() }),
   text: ({ session, rootUri }) => `${sessionLine(session)} now also belongs to ${rootUri}`,
   async run({ sessions, capture }, { sessionId, root }, caller) {
-    const linked = await sessions.keeping.linkRoot(await sessionIdOf({ sessions, capture }, sessionId, caller), root)
+    const linked = await sessions.edits.linkRoot(await sessionIdOf({ sessions, capture }, sessionId, caller), root)
     return { session: viewSession(linked.session), rootUri: linked.rootUri }
   },
 })

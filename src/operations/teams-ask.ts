@@ -99,8 +99,8 @@ export const teamsNotify = operation({
   output: z.object({ messageId: z.string(), expiresAt: z.string() }),
   text: ({ messageId, expiresAt }) => `Left notice ${messageId}, until ${expiresAt.slice(0, 10)}.`,
   async run({ teams }, { toTeam, message, fromTeam, ttlDays }, caller) {
-    const wish = { team: toTeam, text: message, fromTeam, ttlMs: ttlDays * DAY_MS }
-    const { messageId, expiresAtMs } = await teams.notify(caller, wish)
+    const request = { team: toTeam, text: message, fromTeam, ttlMs: ttlDays * DAY_MS }
+    const { messageId, expiresAtMs } = await teams.notify(caller, request)
     return { messageId, expiresAt: new Date(expiresAtMs).toISOString() }
   },
 })

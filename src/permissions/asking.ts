@@ -19,7 +19,7 @@ export interface HookApprovalsDeps extends DialogDeps {
   store: Pick<Store, "sessions" | "pairs">
   agents: readonly AgentSetup[]
   permits: DialogDeps["permits"] & {
-    ask(request: PermissionRequest, context: AskContext, wish: AskWish): Promise<Permission>
+    ask(request: PermissionRequest, context: AskContext, options: AskOptions): Promise<Permission>
     hold(
       id: string,
       signal: AbortSignal,
@@ -42,7 +42,7 @@ interface AskContext {
   canUpdateInput: boolean
 }
 
-interface AskWish {
+interface AskOptions {
   key: string
   mostMs: number
   isAsked?(): Promise<boolean>

@@ -13,7 +13,7 @@ export interface Permits {
   /** Waits for a person, however long the settings allow. Whatever goes wrong, the answer is no. */
   permit(request: PermissionRequest, context: AskContext, signal: AbortSignal): Promise<PermissionAnswer>
   /** Kept for a hook, which then comes to wait; under the same key it is the same. It expires as told, or as the settings allow. */
-  ask(request: PermissionRequest, context: AskContext, wish: ApprovalOptions): Promise<Permission>
+  ask(request: PermissionRequest, context: AskContext, options: ApprovalOptions): Promise<Permission>
   /** Under which what was asked with this key is kept. */
   idOf(key: string): string
   hold(id: string, signal: AbortSignal): Promise<HoldAnswer>
@@ -31,7 +31,7 @@ export interface Permits {
   /** Newest first. */
   recent(last: number): Promise<Permission[]>
   /** Newest first. */
-  audit(wish: { limit: number; beforeSeq?: number }): Promise<AuditEntry[]>
+  audit(options: { limit: number; beforeSeq?: number }): Promise<AuditEntry[]>
   /** At start: requests of an earlier daemon of this data directory are stale. */
   leaveDead(): Promise<void>
   /** Whether somebody looked at what waits a moment ago. */
@@ -233,7 +233,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       return store.permissions.waiting()
     },
     recent: (last) => store.permissions.list({ last }),
-    audit: (wish) => store.audit.list(wish),
+    audit: (options) => store.audit.list(options),
     async leaveDead() {
       try {
         for (const permission of await store.permissions.waiting())

@@ -8,7 +8,7 @@ import { because } from "../domain/reason.ts"
 import type { Desk } from "./desk.ts"
 import type { Closed, Way } from "./ladder.ts"
 import type { LineTurns } from "./line-turns.ts"
-import { type Paster, type PasteWish, whyLater } from "./paste.ts"
+import { type PasteRequest, type Paster, whyLater } from "./paste.ts"
 import type { Waiters } from "./waiters.ts"
 
 /** What came of it: settled, put off with nothing done, or done and not yet confirmed. */
@@ -39,11 +39,11 @@ export function makeHandOver(deps: HandOverDeps) {
 
   const byPane = async (way: Way & { rung: "pane" }, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
     const can = consoles.find(({ platform }) => platform === way.agent.session.platform)?.can
-    const wish = pasteWish(deps, delivery, way.agent, way.pane)
+    const request = pasteRequest(deps, delivery, way.agent, way.pane)
     // Of its own commands an agent says nothing.
-    const isTold = can?.promptHook === true && !wish.isCommand
+    const isTold = can?.promptHook === true && !request.isCommand
     const isTaken = (withinMs: number) => desk.isConfirmed(delivery, withinMs, signal)
-    const result = await paster.submit({ ...wish, isStop: way.isStop, ...(isTold ? { isTaken } : {}) })
+    const result = await paster.submit({ ...request, isStop: way.isStop, ...(isTold ? { isTaken } : {}) })
     switch (result.kind) {
       case "submitted":
         if (isTold) return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? SETTLED : { kind: "unconfirmed" }
@@ -103,12 +103,12 @@ export function makeHandOver(deps: HandOverDeps) {
 
 const SETTLED = { kind: "settled" } as const
 
-export function pasteWish(
+export function pasteRequest(
   { isUnder, processStart, isStillThere }: Pick<HandOverDeps, "isUnder" | "processStart" | "isStillThere">,
   delivery: Delivery,
   agent: LiveAgent,
-  pane: PasteWish["pane"],
-): PasteWish {
+  pane: PasteRequest["pane"],
+): PasteRequest {
   const { session, pid, processStart: start } = agent
   const { isCommand = false, sessionId } = messageOf(delivery)
   const isThere = () => start !== null && processStart(pid) === start && isUnder(pid, pane.panePid)

@@ -8,7 +8,7 @@ import type { Machine } from "../domain/platform.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { OpenTurns } from "./open-turns.ts"
-import { type InterruptWish, type Paster, whyLater } from "./paste.ts"
+import { type InterruptRequest, type Paster, whyLater } from "./paste.ts"
 import { isNobody, type Whom } from "./whom.ts"
 
 export interface InterruptDeps {
@@ -18,7 +18,7 @@ export interface InterruptDeps {
   machine: Machine
   turns: OpenTurns
   paster: Pick<Paster, "interrupt">
-  isAgentThere(agent: LiveAgent, pane: InterruptWish["pane"]): Promise<boolean>
+  isAgentThere(agent: LiveAgent, pane: InterruptRequest["pane"]): Promise<boolean>
 }
 
 /** An agent was seen to be idle again within 200 ms of Escape; a machine may be busy. */

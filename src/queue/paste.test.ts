@@ -4,7 +4,7 @@ import { type DrawnPane, type DrawnScreen, drawnPane } from "../../test/fixtures
 import { type FakeAgents, makeFakeAgents } from "../../test/fixtures/fake-agents.ts"
 import { consoles } from "../agents/list.ts"
 import type { Panes } from "../domain/panes.ts"
-import { makePaster, type PasteWish } from "./paste.ts"
+import { makePaster, type PasteRequest } from "./paste.ts"
 
 const SOON = { timeout: 60_000, interval: 20 }
 const RULE = "─".repeat(40)
@@ -43,7 +43,7 @@ async function obedient(server?: string): Promise<DrawnPane> {
   onTestFinished(one.follow(obeying))
   return one
 }
-const wishFor = ({ pane }: DrawnPane, more: Partial<PasteWish> = {}): PasteWish => ({
+const requestFor = ({ pane }: DrawnPane, more: Partial<PasteRequest> = {}): PasteRequest => ({
   ...{ platform: "claude-code", pane, text: TEXT, isAgentThere: () => true },
   ...more,
 })
@@ -67,7 +67,7 @@ function movingBehind(one: DrawnPane, screens: DrawnScreen[]): Partial<Panes> {
 describe("a message", () => {
   test("is typed into an empty input line, and Enter follows once", async () => {
     const one = await obedient()
-    expect(await paster().submit(wishFor(one))).toEqual({ kind: "submitted", text: TEXT })
+    expect(await paster().submit(requestFor(one))).toEqual({ kind: "submitted", text: TEXT })
     expect(await one.all()).toBe(`${TEXT}\r`)
   })
 
@@ -75,7 +75,7 @@ describe("a message", () => {
     const one = await drawn(claude(TEXT))
     const asked: number[] = []
     const isTaken = async (withinMs: number) => asked.push(withinMs) > 0
-    expect(await paster().finish(wishFor(one, { isTaken }))).toEqual({ kind: "submitted", text: TEXT })
+    expect(await paster().finish(requestFor(one, { isTaken }))).toEqual({ kind: "submitted", text: TEXT })
     expect(asked).toEqual([1_000])
     expect(await one.all()).toBe("\r")
   })
@@ -83,19 +83,20 @@ describe("a message", () => {
   test("is typed as words where it looks like a command and is none", async () => {
     const one = await obedient()
     const text = "/cost now"
-    expect(await paster().submit(wishFor(one, { text }))).toEqual({ kind: "submitted", text: `Message: ${text}` })
-    expect(await paster().submit(wishFor(one, { text, isCommand: true }))).toEqual({ kind: "submitted", text })
+    expect(await paster().submit(requestFor(one, { text }))).toEqual({ kind: "submitted", text: `Message: ${text}` })
+    expect(await paster().submit(requestFor(one, { text, isCommand: true }))).toEqual({ kind: "submitted", text })
     expect(await one.all()).toBe(`Message: ${text}\r${text}\r`)
   })
 
   test("that cannot be typed is refused, and no key is pressed", async () => {
     const one = await drawn(claude(""))
     const command = { kind: "refused", reason: "a command is one line that starts with /" }
-    expect(await paster().submit(wishFor(one, { isCommand: true }))).toEqual(command)
-    expect(await paster().finish(wishFor(one, { isCommand: true }))).toEqual(command)
+    expect(await paster().submit(requestFor(one, { isCommand: true }))).toEqual(command)
+    expect(await paster().finish(requestFor(one, { isCommand: true }))).toEqual(command)
     const nowhere = { kind: "refused", reason: "aider cannot be written to in a terminal" }
-    const wish = wishFor(one, { platform: "aider" })
-    for (const what of ["submit", "finish", "interrupt"] as const) expect(await paster()[what](wish)).toEqual(nowhere)
+    const request = requestFor(one, { platform: "aider" })
+    for (const what of ["submit", "finish", "interrupt"] as const)
+      expect(await paster()[what](request)).toEqual(nowhere)
     expect(await one.all()).toBe("")
   })
 
@@ -103,7 +104,11 @@ describe("a message", () => {
     const one = await drawn(claude(""))
     for (const why of [new Error("tmux did not answer"), "tmux did not answer"]) {
       const failing = impatient({ paste: () => Promise.reject(why) })
-      expect(await failing.submit(wishFor(one))).toEqual({ kind: "pasted", text: TEXT, reason: "tmux did not answer" })
+      expect(await failing.submit(requestFor(one))).toEqual({
+        kind: "pasted",
+        text: TEXT,
+        reason: "tmux did not answer",
+      })
     }
     expect(await one.all()).toBe("")
   })
@@ -114,8 +119,9 @@ describe("nothing is typed", () => {
 
   test("where the agent no longer runs, whatever stands on the screen", async () => {
     const one = await drawn(claude(TEXT))
-    const wish = wishFor(one, { isAgentThere: async () => false, isStop: true })
-    for (const what of ["submit", "finish", "interrupt"] as const) expect(await paster()[what](wish)).toEqual(NO_AGENT)
+    const request = requestFor(one, { isAgentThere: async () => false, isStop: true })
+    for (const what of ["submit", "finish", "interrupt"] as const)
+      expect(await paster()[what](request)).toEqual(NO_AGENT)
     expect(await one.all()).toBe("")
   })
 
@@ -123,8 +129,8 @@ describe("nothing is typed", () => {
     const one = await drawn(claude(""))
     expect(await agents.panes.end(one.pane)).toBe(true)
     const closed = { kind: "gone", reason: "pane_gone" }
-    expect(await paster().submit(wishFor(one))).toEqual(closed)
-    expect(await paster().interrupt(wishFor(one))).toEqual(closed)
+    expect(await paster().submit(requestFor(one))).toEqual(closed)
+    expect(await paster().interrupt(requestFor(one))).toEqual(closed)
   })
 
   test("in a pane whose program has ended and that is still shown", async () => {
@@ -134,7 +140,7 @@ describe("nothing is typed", () => {
     await expect.poll(async () => (await agents.panes.look(one.pane))?.isDead, SOON).toBe(true)
     const over = { kind: "gone", reason: "pane_dead" }
     for (const what of ["submit", "finish", "interrupt"] as const)
-      expect(await paster()[what](wishFor(one))).toEqual(over)
+      expect(await paster()[what](requestFor(one))).toEqual(over)
   })
 
   test.each([
@@ -142,16 +148,16 @@ describe("nothing is typed", () => {
     ["a shell", SHELL, { kind: "later", reason: "unknown-screen", what: "the screen shows no input line" }],
   ])("where there is %s in place of the input line", async (_, screen, result) => {
     const one = await drawn(screen)
-    expect(await paster().submit(wishFor(one, { isStop: true }))).toEqual(result)
+    expect(await paster().submit(requestFor(one, { isStop: true }))).toEqual(result)
     for (const what of ["submit", "finish", "interrupt"] as const)
-      expect(await paster()[what](wishFor(one))).toEqual(result)
+      expect(await paster()[what](requestFor(one))).toEqual(result)
     expect(await one.all()).toBe("")
   })
 
   test("into a screen that moves all the time", async () => {
     const one = await drawn(claude(""))
     const below = { ...claude(""), cursor: { column: 5, row: 1 } }
-    expect(await impatient(movingBehind(one, [claude(""), below])).submit(wishFor(one))).toEqual({
+    expect(await impatient(movingBehind(one, [claude(""), below])).submit(requestFor(one))).toEqual({
       ...{ kind: "later", reason: "moved", what: "the screen keeps changing" },
     })
     expect(await one.all()).toBe("")
@@ -159,7 +165,7 @@ describe("nothing is typed", () => {
 
   test("into a draft that somebody began after the look", async () => {
     const one = await drawn(claude(""))
-    expect(await impatient(movingBehind(one, [claude(DRAFT)])).submit(wishFor(one))).toEqual({
+    expect(await impatient(movingBehind(one, [claude(DRAFT)])).submit(requestFor(one))).toEqual({
       ...{ kind: "later", reason: "draft", what: "the draft in the input line could not be set aside" },
     })
     expect(await one.all()).toBe("")
@@ -180,7 +186,7 @@ test("a screen that moved once is looked at again, and the message is typed once
       return seen
     },
   }
-  expect(await pasterWith(panes).submit(wishFor(one))).toEqual({ kind: "submitted", text: TEXT })
+  expect(await pasterWith(panes).submit(requestFor(one))).toEqual({ kind: "submitted", text: TEXT })
   expect(await one.all()).toBe(`${TEXT}\r`)
 })
 
@@ -203,14 +209,14 @@ describe("an agent that takes its time", () => {
 
   test("to show what was pasted gets its Enter then, once", async () => {
     const one = await drawn(claude(""))
-    expect(await pasterWith(slow(one, obeying)).submit(wishFor(one))).toEqual({ kind: "submitted", text: TEXT })
+    expect(await pasterWith(slow(one, obeying)).submit(requestFor(one))).toEqual({ kind: "submitted", text: TEXT })
     expect(await one.all()).toBe(`${TEXT}\r`)
   })
 
   test("to put a draft aside is not typed into before it has", async () => {
     const one = await drawn(claude(DRAFT))
     const panes = slow(one, (got) => obeying(got.replace("\x13", "")))
-    expect(await pasterWith(panes).submit(wishFor(one))).toEqual({ kind: "submitted", text: TEXT })
+    expect(await pasterWith(panes).submit(requestFor(one))).toEqual({ kind: "submitted", text: TEXT })
     expect(await one.all()).toBe(`\x13${TEXT}\r`)
   })
 
@@ -223,7 +229,7 @@ describe("an agent that takes its time", () => {
       else if (got !== "") await one.draw(obeying(got.replace("\x1b", "")))
       return agents.panes.look(address)
     }
-    expect(await pasterWith({ look }).submit(wishFor(one, { isStop: true }))).toEqual({
+    expect(await pasterWith({ look }).submit(requestFor(one, { isStop: true }))).toEqual({
       ...{ kind: "submitted", text: TEXT },
     })
     expect(await one.all()).toBe(`\x1b${TEXT}\r`)
@@ -236,13 +242,13 @@ describe("a draft", () => {
   test("is put aside before the message is typed", async () => {
     const one = await drawn(claude(DRAFT))
     onTestFinished(one.follow((got) => (got.includes("\x13") ? obeying(got.slice(1)) : claude(DRAFT))))
-    expect(await paster().submit(wishFor(one))).toEqual({ kind: "submitted", text: TEXT })
+    expect(await paster().submit(requestFor(one))).toEqual({ kind: "submitted", text: TEXT })
     expect(await one.all()).toBe(`\x13${TEXT}\r`)
   })
 
   test("that the agent does not put aside is not pasted over", async () => {
     const one = await drawn(claude(DRAFT))
-    expect(await impatient().submit(wishFor(one))).toEqual({
+    expect(await impatient().submit(requestFor(one))).toEqual({
       ...{ kind: "later", reason: "draft", what: "the draft in the input line could not be set aside" },
     })
     // The key that puts it aside, and nothing after it.
@@ -251,13 +257,13 @@ describe("a draft", () => {
 
   test("is left alone where another one is put aside already, and no key is pressed", async () => {
     const one = await drawn(claude(DRAFT, STASHED))
-    expect(await paster().submit(wishFor(one))).toEqual(WRITING)
+    expect(await paster().submit(requestFor(one))).toEqual(WRITING)
     expect(await one.all()).toBe("")
   })
 
   test("of an agent that cannot put one aside is left alone, and no key is pressed", async () => {
     const one = await drawn(codex(DRAFT))
-    expect(await paster().submit(wishFor(one, { platform: "codex" }))).toEqual(WRITING)
+    expect(await paster().submit(requestFor(one, { platform: "codex" }))).toEqual(WRITING)
     expect(await one.all()).toBe("")
   })
 })
@@ -267,7 +273,7 @@ describe("Enter", () => {
 
   test("is not sent where the agent does not show what was pasted", async () => {
     const one = await drawn(claude(""))
-    expect(await impatient().submit(wishFor(one))).toEqual(pasted("the input line shows something else"))
+    expect(await impatient().submit(requestFor(one))).toEqual(pasted("the input line shows something else"))
     expect(await one.all()).toBe(TEXT)
   })
 
@@ -278,14 +284,14 @@ describe("Enter", () => {
       await one.draw(DIALOG)
       return isDone
     }
-    expect(await impatient({ paste }).submit(wishFor(one))).toEqual(pasted("Do you want to proceed?"))
+    expect(await impatient({ paste }).submit(requestFor(one))).toEqual(pasted("Do you want to proceed?"))
     expect(await one.all()).toBe(TEXT)
   })
 
   test("is not sent where the agent has ended since the paste", async () => {
     const one = await obedient()
     const isAgentThere = () => one.got() === ""
-    expect(await paster().submit(wishFor(one, { isAgentThere }))).toEqual(
+    expect(await paster().submit(requestFor(one, { isAgentThere }))).toEqual(
       pasted("the agent no longer runs in the pane"),
     )
     expect(await one.all()).toBe(TEXT)
@@ -294,7 +300,7 @@ describe("Enter", () => {
   test("is not sent to a screen that moves all the time", async () => {
     const one = await drawn(claude(TEXT))
     const moved = { ...claude(TEXT), cursor: { column: 3, row: 1 } }
-    expect(await impatient(movingBehind(one, [claude(TEXT), moved])).finish(wishFor(one))).toEqual(
+    expect(await impatient(movingBehind(one, [claude(TEXT), moved])).finish(requestFor(one))).toEqual(
       pasted("the screen keeps changing"),
     )
     expect(await one.all()).toBe("")
@@ -310,22 +316,22 @@ describe("Enter", () => {
       if (one.got() !== "") await one.draw(claude(""))
       return seen
     }
-    expect(await pasterWith({ look }).finish(wishFor(one))).toEqual({ kind: "submitted", text: TEXT })
+    expect(await pasterWith({ look }).finish(requestFor(one))).toEqual({ kind: "submitted", text: TEXT })
     expect(await one.all()).toBe("\r")
   })
 
   test("is sent once, also when the agent does not take it and says so", async () => {
     const one = await drawn(claude(TEXT))
     const isTaken = async () => false
-    for (const wish of [wishFor(one), wishFor(one, { isTaken })])
-      expect(await impatient().finish(wish)).toEqual(pasted("Enter was not taken"))
+    for (const request of [requestFor(one), requestFor(one, { isTaken })])
+      expect(await impatient().finish(request)).toEqual(pasted("Enter was not taken"))
     expect(await one.all()).toBe("\r\r")
   })
 
   test("counts as taken when the text has left the input line, also for a dialog", async () => {
     const one = await drawn(claude(TEXT))
     onTestFinished(one.follow((got) => (got === "" ? claude(TEXT) : DIALOG)))
-    expect(await paster().finish(wishFor(one))).toEqual({ kind: "submitted", text: TEXT })
+    expect(await paster().finish(requestFor(one))).toEqual({ kind: "submitted", text: TEXT })
     expect(await one.all()).toBe("\r")
   })
 })
@@ -334,17 +340,17 @@ describe("what a crash has left in the input line", () => {
   test("gets its Enter, and is not typed again", async () => {
     const one = await drawn(claude(TEXT))
     onTestFinished(one.follow((got) => claude(got === "" ? TEXT : "")))
-    expect(await paster().finish(wishFor(one))).toEqual({ kind: "submitted", text: TEXT })
+    expect(await paster().finish(requestFor(one))).toEqual({ kind: "submitted", text: TEXT })
     expect(await one.all()).toBe("\r")
   })
 
   test("is not looked for in an empty line, nor in somebody's draft", async () => {
     const one = await drawn(claude(""))
     const empty = { kind: "later", reason: "empty", what: "the input line is empty" }
-    expect(await paster().finish(wishFor(one))).toEqual(empty)
+    expect(await paster().finish(requestFor(one))).toEqual(empty)
     await one.draw(claude(DRAFT))
     const other = { kind: "later", reason: "draft", what: "the input line contains something else" }
-    expect(await paster().finish(wishFor(one))).toEqual(other)
+    expect(await paster().finish(requestFor(one))).toEqual(other)
     expect(await one.all()).toBe("")
   })
 })
@@ -366,17 +372,17 @@ describe("Escape", () => {
         return agents.panes.paste(...args)
       },
     }
-    expect(await pasterWith(timed).submit(wishFor(one, { isStop: true }))).toEqual({ kind: "submitted", text: TEXT })
+    expect(await pasterWith(timed).submit(requestFor(one, { isStop: true }))).toEqual({ kind: "submitted", text: TEXT })
     expect(await one.all()).toBe(`\x1b${TEXT}\r`)
     expect(at[1]! - at[0]!).toBeGreaterThan(140)
   })
 
   test("is pressed once to interrupt, in copy mode too, which stays", async () => {
     const one = await drawn(claude(""))
-    expect(await paster().interrupt(wishFor(one))).toEqual({ kind: "pressed" })
+    expect(await paster().interrupt(requestFor(one))).toEqual({ kind: "pressed" })
     expect(await one.all()).toBe("\x1b")
     agents.tmux("a", "copy-mode", "-t", one.pane.pane)
-    expect(await paster().interrupt(wishFor(one))).toEqual({ kind: "pressed" })
+    expect(await paster().interrupt(requestFor(one))).toEqual({ kind: "pressed" })
     expect(await one.all()).toBe("\x1b\x1b")
     expect((await agents.panes.look(one.pane))!.isInMode).toBe(true)
   })
@@ -388,7 +394,7 @@ describe("Escape", () => {
       agents.tmux("a", "copy-mode", "-t", address.pane)
       return seen
     }
-    expect(await pasterWith({ look }).interrupt(wishFor(one))).toEqual({
+    expect(await pasterWith({ look }).interrupt(requestFor(one))).toEqual({
       ...{ kind: "gone", reason: "pane_other_program" },
     })
     expect(await one.all()).toBe("")
@@ -397,7 +403,7 @@ describe("Escape", () => {
   test("is pressed whatever the cursor does: an agent at work moves it", async () => {
     const one = await drawn(claude(""))
     const moved = { ...claude(""), cursor: { column: 9, row: 1 } }
-    expect(await pasterWith(movingBehind(one, [moved])).interrupt(wishFor(one))).toEqual({ kind: "pressed" })
+    expect(await pasterWith(movingBehind(one, [moved])).interrupt(requestFor(one))).toEqual({ kind: "pressed" })
     expect(await one.all()).toBe("\x1b")
   })
 })
@@ -407,7 +413,7 @@ describe("messages at the same time", () => {
     const one = await obedient()
     const same = paster()
     const texts = ["first", "second", "third"]
-    const results = await Promise.all(texts.map((text) => same.submit(wishFor(one, { text }))))
+    const results = await Promise.all(texts.map((text) => same.submit(requestFor(one, { text }))))
     expect(results).toEqual(texts.map((text) => ({ kind: "submitted", text })))
     expect(await one.all()).toBe("first\rsecond\rthird\r")
   })
@@ -418,11 +424,11 @@ describe("messages at the same time", () => {
     const order: string[] = []
     const gate = Promise.withResolvers<boolean>()
     const said = (what: string) => () => void order.push(what)
-    const finishing = same.finish(wishFor(one, { isTaken: () => gate.promise })).then(said("finish"))
+    const finishing = same.finish(requestFor(one, { isTaken: () => gate.promise })).then(said("finish"))
     await expect.poll(one.got, SOON).toBe("\r")
     const others = [
-      same.interrupt(wishFor(one)).then(said("interrupt")),
-      same.submit(wishFor(one, { isAgentThere: () => order.push("asked") < 0 })).then(said("submit")),
+      same.interrupt(requestFor(one)).then(said("interrupt")),
+      same.submit(requestFor(one, { isAgentThere: () => order.push("asked") < 0 })).then(said("submit")),
     ]
     // Too short a pause would prove nothing, and fail nothing.
     await sleep(100)
@@ -436,13 +442,13 @@ describe("messages at the same time", () => {
     const one = await drawn(claude(TEXT))
     const same = paster()
     const gates = [Promise.withResolvers<boolean>(), Promise.withResolvers<boolean>()]
-    const running = gates.map(({ promise }) => same.finish(wishFor(one, { isTaken: () => promise })))
+    const running = gates.map(({ promise }) => same.finish(requestFor(one, { isTaken: () => promise })))
     gates[0]!.resolve(true)
     await running[0]
     await expect.poll(one.got, SOON).toBe("\r\r")
     let isAsked = false
     const third = same.finish(
-      wishFor(one, {
+      requestFor(one, {
         isAgentThere() {
           isAsked = true
           return false
@@ -461,11 +467,11 @@ describe("messages at the same time", () => {
     const [held, other, elsewhere] = [await drawn(claude(TEXT)), await obedient(), await obedient("b")]
     const same = paster()
     const gate = Promise.withResolvers<boolean>()
-    const finishing = same.finish(wishFor(held, { isTaken: () => gate.promise }))
+    const finishing = same.finish(requestFor(held, { isTaken: () => gate.promise }))
     const twin = { ...elsewhere, pane: { ...elsewhere.pane, pane: held.pane.pane } }
-    expect(await same.submit(wishFor(other))).toMatchObject({ kind: "submitted" })
+    expect(await same.submit(requestFor(other))).toMatchObject({ kind: "submitted" })
     // There is no such pane in the other server; what matters is that it is answered at once.
-    expect(await same.submit(wishFor(twin))).toMatchObject({ kind: "gone" })
+    expect(await same.submit(requestFor(twin))).toMatchObject({ kind: "gone" })
     gate.resolve(true)
     await finishing
   })
@@ -473,8 +479,8 @@ describe("messages at the same time", () => {
   test("are not held up by one that failed", async () => {
     const one = await obedient()
     const same = paster()
-    const failing = same.submit(wishFor(one, { isAgentThere: () => Promise.reject(new Error("no such process")) }))
-    const next = same.submit(wishFor(one))
+    const failing = same.submit(requestFor(one, { isAgentThere: () => Promise.reject(new Error("no such process")) }))
+    const next = same.submit(requestFor(one))
     await expect(failing).rejects.toThrow("no such process")
     expect(await next).toEqual({ kind: "submitted", text: TEXT })
     expect(await one.all()).toBe(`${TEXT}\r`)

@@ -8,16 +8,18 @@ import { makeKeyedMutex } from "../lib/mutex.ts"
 /** Submits texts to agents that run in panes, one at a time per pane. */
 export interface Paster {
   /** Nothing but `submitted` and `pasted` has left a byte in the pane. */
-  submit(wish: PasteWish): Promise<PasteResult>
+  submit(request: PasteRequest): Promise<PasteResult>
   /** After a crash in the middle: submits what already stands in the input line, and never pastes. */
-  finish(wish: PasteWish): Promise<PasteResult>
+  finish(request: PasteRequest): Promise<PasteResult>
   /** Ends the turn that runs. Nothing is pressed where it could answer something. */
-  interrupt(wish: InterruptWish): Promise<{ kind: "pressed" } | Exclude<PasteResult, { kind: "submitted" | "pasted" }>>
+  interrupt(
+    request: InterruptRequest,
+  ): Promise<{ kind: "pressed" } | Exclude<PasteResult, { kind: "submitted" | "pasted" }>>
 }
 
-export type InterruptWish = Pick<PasteWish, "platform" | "pane" | "isAgentThere">
+export type InterruptRequest = Pick<PasteRequest, "platform" | "pane" | "isAgentThere">
 
-export interface PasteWish {
+export interface PasteRequest {
   platform: string
   pane: PaneAddress
   text: string
@@ -75,7 +77,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
 
   const consoleOf = (platform: string) => consoles.find((one) => one.platform === platform)
 
-  const prepared = ({ platform, text, isCommand = false }: PasteWish) => {
+  const prepared = ({ platform, text, isCommand = false }: PasteRequest) => {
     const agent = consoleOf(platform)
     if (!agent) return { refused: unwritable(platform) }
     const ready = agent.prepare(text, { isCommand })
@@ -83,7 +85,7 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
   }
 
   /** The input line that is there now, or why nothing can be written. */
-  const lookAt = async ({ pane, isAgentThere }: InterruptWish, agent: AgentConsole) => {
+  const lookAt = async ({ pane, isAgentThere }: InterruptRequest, agent: AgentConsole) => {
     const look = await panes.look(pane)
     if (!look) return gone("pane_gone")
     if (look.isDead) return gone("pane_dead")
@@ -96,26 +98,26 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
   type Seen = Awaited<ReturnType<typeof lookAt>>
 
   /** Looks until it is as wanted, or time is up; then what was seen last. */
-  const lookUntil = async (wish: PasteWish, agent: AgentConsole, isSo: (seen: Seen) => boolean) => {
+  const lookUntil = async (request: PasteRequest, agent: AgentConsole, isSo: (seen: Seen) => boolean) => {
     const until = performance.now() + settleMs
     for (let waitMs = DRAW_MS; ; waitMs = Math.min(waitMs * 2, 200)) {
-      const seen = await lookAt(wish, agent)
+      const seen = await lookAt(request, agent)
       if (isSo(seen) || seen.kind === "gone" || performance.now() > until) return seen
       await sleep(waitMs)
     }
   }
 
   /** Only to a line that holds the text, and only if nothing moved since that was seen. */
-  const enter = async (wish: PasteWish, agent: AgentConsole, text: string): Promise<PasteResult> => {
+  const enter = async (request: PasteRequest, agent: AgentConsole, text: string): Promise<PasteResult> => {
     const until = performance.now() + settleMs
     for (;;) {
       await sleep(DRAW_MS)
-      const seen = await lookUntil(wish, agent, (now) => isHolding(now, agent, text))
+      const seen = await lookUntil(request, agent, (now) => isHolding(now, agent, text))
       if (seen.kind !== "input") return pasted(text, "what" in seen ? seen.what : because(seen.reason).words)
       if (!isHolding(seen, agent, text)) return pasted(text, "the input line shows something else")
-      if (await panes.key(wish.pane, "Enter", guardOf(seen.look))) {
-        if (await wish.isTaken?.(TAKEN_MS)) return { kind: "submitted", text }
-        const after = await lookUntil(wish, agent, (now) => !isHolding(now, agent, text))
+      if (await panes.key(request.pane, "Enter", guardOf(seen.look))) {
+        if (await request.isTaken?.(TAKEN_MS)) return { kind: "submitted", text }
+        const after = await lookUntil(request, agent, (now) => !isHolding(now, agent, text))
         // Enter may have taken something that was offered; it is not sent again without a new look at everything.
         return isHolding(after, agent, text) ? pasted(text, "Enter was not taken") : { kind: "submitted", text }
       }
@@ -123,28 +125,28 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
     }
   }
 
-  const submit = async (wish: PasteWish): Promise<PasteResult> => {
-    const ready = prepared(wish)
+  const submit = async (request: PasteRequest): Promise<PasteResult> => {
+    const ready = prepared(request)
     if ("refused" in ready) return { kind: "refused", reason: ready.refused }
     const { agent, text } = ready
-    let seen = await lookAt(wish, agent)
-    if (wish.isStop && seen.kind === "input") {
-      await panes.key(wish.pane, "Escape", keyGuardOf(seen.look))
+    let seen = await lookAt(request, agent)
+    if (request.isStop && seen.kind === "input") {
+      await panes.key(request.pane, "Escape", keyGuardOf(seen.look))
       // Together with what is pasted next, it would be read as the beginning of another key.
       await sleep(ESCAPE_MS)
-      seen = await lookUntil(wish, agent, ({ kind }) => kind === "input")
+      seen = await lookUntil(request, agent, ({ kind }) => kind === "input")
     }
     if (seen.kind === "input" && seen.draft !== "") {
       if (!agent.can.stash || seen.isStashed) return later("draft", "somebody is typing in the input line")
-      await panes.key(wish.pane, "C-s", keyGuardOf(seen.look))
-      seen = await lookUntil(wish, agent, (now) => now.kind === "input" && now.draft === "")
+      await panes.key(request.pane, "C-s", keyGuardOf(seen.look))
+      seen = await lookUntil(request, agent, (now) => now.kind === "input" && now.draft === "")
     }
     // Nothing was written where the screen has moved in between: an agent at work is looked at again.
-    for (const until = performance.now() + settleMs; ; seen = await lookAt(wish, agent)) {
+    for (const until = performance.now() + settleMs; ; seen = await lookAt(request, agent)) {
       if (seen.kind !== "input") return seen
       if (seen.draft !== "") return later("draft", "the draft in the input line could not be set aside")
       try {
-        if (await panes.paste(wish.pane, text, guardOf(seen.look))) return await enter(wish, agent, text)
+        if (await panes.paste(request.pane, text, guardOf(seen.look))) return await enter(request, agent, text)
       } catch (error) {
         // Whether tmux has done it is not known.
         return pasted(text, errorText(error))
@@ -153,29 +155,29 @@ export function makePaster({ panes, consoles, settleMs = 3_000 }: PasterDeps): P
     }
   }
 
-  const finish = async (wish: PasteWish): Promise<PasteResult> => {
-    const ready = prepared(wish)
+  const finish = async (request: PasteRequest): Promise<PasteResult> => {
+    const ready = prepared(request)
     if ("refused" in ready) return { kind: "refused", reason: ready.refused }
-    const seen = await lookAt(wish, ready.agent)
+    const seen = await lookAt(request, ready.agent)
     if (seen.kind !== "input") return seen
     if (seen.draft === "") return later("empty", "the input line is empty")
     if (!isHolding(seen, ready.agent, ready.text)) return later("draft", "the input line contains something else")
-    return enter(wish, ready.agent, ready.text)
+    return enter(request, ready.agent, ready.text)
   }
 
-  const interrupt: Paster["interrupt"] = async (wish) => {
-    const agent = consoleOf(wish.platform)
-    if (!agent) return { kind: "refused", reason: unwritable(wish.platform) }
-    const seen = await lookAt(wish, agent)
+  const interrupt: Paster["interrupt"] = async (request) => {
+    const agent = consoleOf(request.platform)
+    if (!agent) return { kind: "refused", reason: unwritable(request.platform) }
+    const seen = await lookAt(request, agent)
     if (seen.kind !== "input") return seen
-    const isPressed = await panes.key(wish.pane, "Escape", keyGuardOf(seen.look))
+    const isPressed = await panes.key(request.pane, "Escape", keyGuardOf(seen.look))
     return isPressed ? { kind: "pressed" } : gone("pane_other_program")
   }
 
   return {
-    interrupt: (wish) => inTurn(wish.pane, () => interrupt(wish)),
-    submit: (wish) => inTurn(wish.pane, () => submit(wish)),
-    finish: (wish) => inTurn(wish.pane, () => finish(wish)),
+    interrupt: (request) => inTurn(request.pane, () => interrupt(request)),
+    submit: (request) => inTurn(request.pane, () => submit(request)),
+    finish: (request) => inTurn(request.pane, () => finish(request)),
   }
 }
 

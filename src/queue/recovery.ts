@@ -12,7 +12,7 @@ import type { Store } from "../domain/store.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { Desk } from "./desk.ts"
 import { EVIDENCE } from "./evidence.ts"
-import { type HandOverDeps, pasteWish } from "./hand-over.ts"
+import { type HandOverDeps, pasteRequest } from "./hand-over.ts"
 import type { Paster } from "./paste.ts"
 import { placeOf } from "./whom.ts"
 
@@ -80,7 +80,7 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
     const pane = agent.route?.pane
     if (!pane) return { unclear: because("terminal_unknown") }
     const isCommand = messageOf(delivery).isCommand === true
-    const result = await inTurn(placeOf(agent), () => paster.finish(pasteWish(deps, delivery, agent, pane)))
+    const result = await inTurn(placeOf(agent), () => paster.finish(pasteRequest(deps, delivery, agent, pane)))
     if (result.kind === "submitted" || result.kind === "pasted") enteredAtMs.set(delivery, clock.nowMs())
     if (result.kind === "submitted" && isCommand) return "delivered"
     if (result.kind === "submitted") return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? "settled" : "wait"

@@ -9,9 +9,9 @@ import { type GreetingSettings, makeGreeting } from "./brief/greeting.ts"
 import { makeCatchUp } from "./index/catch-up.ts"
 import type { IndexFacts } from "./index/core.ts"
 import { makeRecallThread, type ThreadOptions } from "./index/thread.ts"
-import type { SearchResult, SearchWish } from "./query/wish.ts"
+import type { SearchRequest, SearchResult } from "./query/request.ts"
 export interface RecallModule {
-  search(wish: SearchWish): Promise<SearchResult>
+  search(request: SearchRequest): Promise<SearchResult>
   briefs: Briefs
   /** How many tokens a text is. */
   tokens(text: string): number
@@ -67,13 +67,13 @@ export function makeRecall({
     },
   })
   const briefs: Briefs = {
-    make: (wish) => archive.wait().then(() => read.make(wish)),
-    pointer: (wish) => archive.wait().then(() => read.pointer(wish)),
+    make: (request) => archive.wait().then(() => read.make(request)),
+    pointer: (request) => archive.wait().then(() => read.pointer(request)),
   }
   return {
-    async search(wish) {
+    async search(request) {
       await index.wait()
-      const found = await thread.search(wish)
+      const found = await thread.search(request)
       if (index.isDone()) return found
       return { ...found, isComplete: false, notes: [...new Set([...found.notes, IMPORTING])] }
     },

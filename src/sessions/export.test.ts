@@ -40,7 +40,7 @@ beforeAll(async () => {
   await think("early three", { branchId: "early", branchFromThought: 1 })
   await think("main two again", { thoughtNumber: 2 })
   await think("main one, better", { revisesThought: 1 })
-  await module.keeping.linkRoot(id, join(top, "other"))
+  await module.edits.linkRoot(id, join(top, "other"))
 })
 afterAll(async () => {
   await store.close()

@@ -1,6 +1,6 @@
 import { basename } from "node:path"
 import type { Delivery } from "../domain/delivery.ts"
-import type { ForgetWish } from "../domain/forgetting.ts"
+import type { ForgetFilter } from "../domain/forgetting.ts"
 import { type ProjectId, type SessionId, withoutScope } from "../domain/ids.ts"
 import type { NewJournalEntry } from "../domain/journal.ts"
 import { REASONS } from "../domain/reason.ts"
@@ -60,7 +60,7 @@ export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
           : []
     const parts =
       picksParts(scope) && scope.sessionId === undefined
-        ? await store.forgetting.matching(wishOf(scope))
+        ? await store.forgetting.matching(filterOf(scope))
         : { turns: [], thoughts: [] }
     return { whole, parts }
   }
@@ -126,18 +126,18 @@ export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
         await tx.forgetting.retitle(left, scope.containing)
         const gone: SessionId[] = [...whole.map(({ id }) => id), ...empty]
         // Before the sessions go: they tell which project a message went to.
-        const words = scope.sessionId === undefined ? wishOf(scope) : { sessionIds: gone }
+        const words = scope.sessionId === undefined ? filterOf(scope) : { sessionIds: gone }
         const cancelled = await tx.deliveries.forget(words, nowMs)
         await tx.journal.append(cancelled.map((delivery) => cancelledEntry(delivery, nowMs)))
         await tx.permissions.forget({ sessionIds: gone })
         await tx.pairs.forgetAnswers(
-          scope.sessionId === undefined ? wishOf(scope) : { nativeIds: whole.map(({ nativeId }) => nativeId) },
+          scope.sessionId === undefined ? filterOf(scope) : { nativeIds: whole.map(({ nativeId }) => nativeId) },
         )
         if (scope.sessionId === undefined) {
-          await tx.taskStates.forget(wishOf(scope))
-          await tx.updates.forget(wishOf(scope))
+          await tx.taskStates.forget(filterOf(scope))
+          await tx.updates.forget(filterOf(scope))
           // Of a project the sessions tell; what is asked by a session that is not kept belongs to none.
-          if (picksParts(scope) && scope.projectId === undefined) await tx.permissions.forget(wishOf(scope))
+          if (picksParts(scope) && scope.projectId === undefined) await tx.permissions.forget(filterOf(scope))
         }
         await tx.forgetting.traces(gone)
         for (const id of gone) await tx.forgetting.session(id, nowMs)
@@ -160,7 +160,7 @@ const picksParts = ({ sinceMs, untilMs, containing }: ForgetScope) =>
 const isSwept = (scope: ForgetScope): scope is ForgetScope & { containing: string } =>
   scope.containing !== undefined && scope.sinceMs === undefined && scope.untilMs === undefined
 
-function wishOf({ projectId, sinceMs, untilMs, containing }: ForgetScope): ForgetWish {
+function filterOf({ projectId, sinceMs, untilMs, containing }: ForgetScope): ForgetFilter {
   return {
     ...(projectId === undefined ? {} : { projectId }),
     ...(sinceMs === undefined ? {} : { sinceMs }),

@@ -8,10 +8,10 @@ import type { Store } from "../domain/store.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { Turn } from "../domain/turn.ts"
 import type { Clock } from "../lib/clock.ts"
+import { makeSessionEdits, type SessionEdits } from "./edits.ts"
 import { type ExportedSession, toMarkdown } from "./export.ts"
 import { type Forget, makeForget } from "./forget.ts"
 import type { OwnFiles } from "./forget-files.ts"
-import { makeKeeping, type SessionEdits } from "./keeping.ts"
 import { makeProjectFinder } from "./projects.ts"
 import { makeRecovery, type SessionRecovery } from "./recovery.ts"
 import { makeThinking, type Thinking } from "./thinking.ts"
@@ -19,16 +19,16 @@ export interface SessionsModule {
   projects: ProjectFinder
   recovery: SessionRecovery
   thinking: Thinking
-  keeping: SessionEdits
+  edits: SessionEdits
   forget: Forget
   /** Of any platform, newest first. */
   list(filter: SessionFilter): Promise<Session[]>
   /** How many there are, by project, branch and agent. */
   tally(): Promise<SessionTally[]>
-  whole(id: string, wish?: { superseded?: boolean }): Promise<ExportedSession & { runs: Run[] }>
+  whole(id: string, request?: { superseded?: boolean }): Promise<ExportedSession & { runs: Run[] }>
   markdown(exported: ExportedSession): string
   /** The same with texts cut, and with the sessions beside it. */
-  outline(id: string, wish: { superseded: boolean; maxChars: number }): Promise<Outline>
+  outline(id: string, request: { superseded: boolean; maxChars: number }): Promise<Outline>
   /** Whole, in the order asked for; those of other sessions are not among them. */
   turns(id: string, seqs: readonly number[]): Promise<Turn[]>
   /** Which tools these calls are of, by the turn's number. */
@@ -74,29 +74,29 @@ export function makeSessions(deps: SessionsDeps): SessionsModule {
     projects,
     recovery,
     thinking: makeThinking({ ...deps, recovery, redact }),
-    keeping: makeKeeping({ ...deps, projects, recovery, redact }),
+    edits: makeSessionEdits({ ...deps, projects, recovery, redact }),
     forget: makeForget({ ...deps, recovery }),
     list: (filter) => deps.store.sessions.list(filter),
     tally: () => deps.store.sessions.tally(),
-    async whole(id, wish) {
+    async whole(id, request) {
       const session = await recovery.get(id)
       return {
         session,
         linkedRoots: await deps.store.sessions.linkedRoots(session.id),
         thoughts: await deps.store.thoughts.all(session.id),
-        turns: await deps.store.turns.ofSession(session.id, wish),
+        turns: await deps.store.turns.ofSession(session.id, request),
         edges: await deps.store.sessions.edges(session.id),
         runs: await deps.store.runs.ofSession(session.id),
       }
     },
     markdown: toMarkdown,
-    async outline(id, wish) {
+    async outline(id, request) {
       const session = await recovery.get(id)
       return {
         session,
         relatives: await relativesOf(deps.store, session),
         runs: await deps.store.runs.ofSession(session.id),
-        turns: await deps.store.turns.ofSession(session.id, wish),
+        turns: await deps.store.turns.ofSession(session.id, request),
         thoughts: await deps.store.thoughts.all(session.id),
       }
     },

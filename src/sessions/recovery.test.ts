@@ -46,10 +46,10 @@ const think = (sessionId: string, thought: string, more: object = {}) =>
   module.thinking.record(agent("thinker"), { sessionId, thought, nextThoughtNeeded: true, ...more })
 
 async function load(
-  wish: Parameters<typeof module.recovery.load>[1] = {},
+  request: Parameters<typeof module.recovery.load>[1] = {},
   caller = agent("fresh"),
 ): Promise<Recovered> {
-  const found = await module.recovery.load(caller, wish)
+  const found = await module.recovery.load(caller, request)
   if (!found.session) throw new Error(`nothing found for ${found.rootUri}`)
   return found
 }
@@ -77,20 +77,20 @@ describe("without an id", () => {
     const old = await start("old")
     nowMs += 60 * MINUTE_MS
     await start("new")
-    await module.keeping.pin(old.id, true)
+    await module.edits.pin(old.id, true)
     expect(await load()).toMatchObject({ session: { title: "old" }, by: "pinned" })
-    await module.keeping.pin(old.id, false)
+    await module.edits.pin(old.id, false)
     expect(await load()).toMatchObject({ session: { title: "new" }, by: "newest" })
   })
 
   test("of several pinned ones, the one pinned last is recovered", async () => {
     const [a, b] = [await start("a"), await start("b")]
-    await module.keeping.pin(b.id, true)
+    await module.edits.pin(b.id, true)
     nowMs += 1
-    await module.keeping.pin(a.id, true)
+    await module.edits.pin(a.id, true)
     expect((await load()).session.title).toBe("a")
     nowMs += 1
-    await module.keeping.pin(b.id, true)
+    await module.edits.pin(b.id, true)
     expect((await load()).session.title).toBe("b")
   })
 
@@ -107,7 +107,7 @@ describe("without an id", () => {
 
   test("beside a pinned session, the newest and those near it are named", async () => {
     const pinned = await start("pinned")
-    await module.keeping.pin(pinned.id, true)
+    await module.edits.pin(pinned.id, true)
     nowMs += 60 * MINUTE_MS
     await start("newest")
     expect((await load()).rivals.map((rival) => rival.title)).toEqual(["newest"])
@@ -115,8 +115,8 @@ describe("without an id", () => {
 
   test("archived sessions are not found, pinned or not", async () => {
     const archived = await start("archived")
-    await module.keeping.pin(archived.id, true)
-    await module.keeping.archive(archived.id, true)
+    await module.edits.pin(archived.id, true)
+    await module.edits.archive(archived.id, true)
     expect(await module.recovery.load(agent("fresh"), {})).toEqual({
       session: undefined,
       rootUri: rootUri(folder("app")),
@@ -138,7 +138,7 @@ describe("without an id", () => {
 
   test("a session linked to a second project is found from there", async () => {
     const shared = await start("shared")
-    await module.keeping.linkRoot(shared.id, folder("other"))
+    await module.edits.linkRoot(shared.id, folder("other"))
     expect(await load({}, agent("fresh", "other"))).toMatchObject({ session: { id: shared.id }, otherRoot: false })
     expect((await load()).session.id).toBe(shared.id)
   })
@@ -157,7 +157,7 @@ describe("with an id", () => {
   test(proves("recovery.explicit-id"), async () => {
     const there = await start("there")
     await start("here", "other")
-    await module.keeping.archive(there.id, true)
+    await module.edits.archive(there.id, true)
     const found = await load({ sessionId: there.id }, agent("fresh", "other"))
     expect(found).toMatchObject({ session: { title: "there" }, by: "id", otherRoot: true })
     expect(found.session.archivedAtMs).not.toBeNull()
@@ -166,7 +166,7 @@ describe("with an id", () => {
   test("the caller's own project, or one that the session is linked to, is not another one", async () => {
     const session = await start("mine")
     expect((await load({ sessionId: session.id })).otherRoot).toBe(false)
-    await module.keeping.linkRoot(session.id, folder("other"))
+    await module.edits.linkRoot(session.id, folder("other"))
     expect((await load({ sessionId: session.id }, agent("fresh", "other"))).otherRoot).toBe(false)
   })
 
@@ -212,10 +212,10 @@ describe("with an id", () => {
 })
 
 describe("page by page", () => {
-  const allPages = async (wish: Parameters<typeof load>[0]) => {
+  const allPages = async (request: Parameters<typeof load>[0]) => {
     const pages: string[][] = []
     for (let cursor: string | undefined; ; ) {
-      const { page } = await load(cursor === undefined ? wish : { ...wish, cursor })
+      const { page } = await load(cursor === undefined ? request : { ...request, cursor })
       pages.unshift(page.thoughts.map((thought) => thought.text))
       if (page.olderCursor === null) return pages
       cursor = page.olderCursor

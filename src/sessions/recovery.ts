@@ -37,7 +37,7 @@ export interface SessionRecovery {
   boundSession(caller: Caller): Promise<Session | undefined>
   startNew(
     caller: Caller,
-    wish: {
+    request: {
       root?: string | undefined
       title?: string | undefined
       tags?: string[] | undefined
@@ -46,7 +46,7 @@ export interface SessionRecovery {
   ): Promise<Session>
   load(
     caller: Caller,
-    wish: {
+    request: {
       root?: string | undefined
       sessionId?: string | undefined
       cursor?: string | undefined
@@ -56,7 +56,7 @@ export interface SessionRecovery {
   /** The session that the caller chose last, and how many of the project are open. */
   state(caller: Caller, projectId: ProjectId | undefined): Promise<{ bound: Session | undefined; open: number }>
   /** Reasoning sessions; captured conversations have their own list. */
-  list(wish: { projectId?: ProjectId | undefined; domain?: string | undefined; limit: number }): Promise<Session[]>
+  list(request: { projectId?: ProjectId | undefined; domain?: string | undefined; limit: number }): Promise<Session[]>
   /** By full id or unique prefix; inside a transaction if one is given. */
   get(idOrPrefix: string, tx?: Store): Promise<Session>
 }

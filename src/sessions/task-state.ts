@@ -11,7 +11,7 @@ import type { Clock } from "../lib/clock.ts"
 import { parseRoot } from "../lib/roots.ts"
 import { removeFile, replaceFile } from "../lib/untrusted-write.ts"
 
-export interface TaskWish {
+export interface TaskInput {
   currentTask?: string | null | undefined
   currentTaskId?: string | null | undefined
   lastCompletedStep?: TaskStep | null | undefined
@@ -21,7 +21,7 @@ export interface TaskWish {
 /** What agents say that they are doing, so that the next session of the project can go on. */
 export interface Tasks {
   /** What is not given stays. A save that names no task goes on with the one that the project had last. */
-  save(caller: Caller, wish: TaskWish): Promise<TaskState>
+  save(caller: Caller, input: TaskInput): Promise<TaskState>
   /** The caller's own; else the newest of its project. */
   load(caller: Caller): Promise<{ state: TaskState | undefined; isOwn: boolean }>
   /** What `load` would tell. */
@@ -75,21 +75,21 @@ export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, 
   }
 
   return {
-    async save(caller, wish) {
+    async save(caller, input) {
       const { dir, project } = await place(caller)
       const clean = (text: string) => rules.redact(plainText(text), dir)
       const own = caller.nativeSession?.id ?? ""
       const state = await store.transaction(async (tx) => {
         const { state: before, isOwn } = await find(tx, project, own)
-        const isSame = isOwn || wish.currentTask == null || clean(wish.currentTask) === before?.currentTask
+        const isSame = isOwn || input.currentTask == null || clean(input.currentTask) === before?.currentTask
         const base = before && isSame ? before : NOTHING
         const state: TaskState = {
           projectId: project.id,
           nativeSessionId: own,
-          currentTask: changed(wish.currentTask, base.currentTask, clean),
-          currentTaskId: changed(wish.currentTaskId, base.currentTaskId, clean),
-          lastCompletedStep: changed(wish.lastCompletedStep, base.lastCompletedStep, (step) => cleanStep(step, clean)),
-          pendingMessages: wish.pendingMessages?.map(clean) ?? base.pendingMessages,
+          currentTask: changed(input.currentTask, base.currentTask, clean),
+          currentTaskId: changed(input.currentTaskId, base.currentTaskId, clean),
+          lastCompletedStep: changed(input.lastCompletedStep, base.lastCompletedStep, (step) => cleanStep(step, clean)),
+          pendingMessages: input.pendingMessages?.map(clean) ?? base.pendingMessages,
           updatedAtMs: clock.nowMs(),
         }
         // It is this session's now: told of again after it was cleared, it would be a task that was done.
@@ -128,8 +128,8 @@ const NOTHING: Pick<TaskState, "currentTask" | "currentTaskId" | "lastCompletedS
   pendingMessages: [],
 }
 
-function changed<T>(wish: T | null | undefined, before: T | null, clean: (value: T) => T): T | null {
-  return wish === undefined ? before : wish === null ? null : clean(wish)
+function changed<T>(input: T | null | undefined, before: T | null, clean: (value: T) => T): T | null {
+  return input === undefined ? before : input === null ? null : clean(input)
 }
 
 /** A number stays one, unless it is a secret. */

@@ -8,7 +8,7 @@ import type { Store } from "../domain/store.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
 import { makeSessions, type SessionsModule } from "./module.ts"
-import type { ThoughtWish } from "./thinking.ts"
+import type { ThoughtInput } from "./thinking.ts"
 
 let top: string
 let store: Store
@@ -26,15 +26,15 @@ afterEach(async () => {
   rmSync(top, { recursive: true, force: true })
 })
 
-const think = (wish: Partial<ThoughtWish> = {}, caller = agent) =>
-  module.thinking.record(caller, { thought: "a step", nextThoughtNeeded: true, ...wish })
-const numberOf = async (wish: Partial<ThoughtWish> = {}) => (await think(wish)).thought.number
+const think = (input: Partial<ThoughtInput> = {}, caller = agent) =>
+  module.thinking.record(caller, { thought: "a step", nextThoughtNeeded: true, ...input })
+const numberOf = async (input: Partial<ThoughtInput> = {}) => (await think(input)).thought.number
 const thinkTimes = async (count: number) => {
   for (let time = 0; time < count; time++) await think()
 }
 
 describe("numbers", () => {
-  test("are given in order when none is wished", async () => {
+  test("are given in order when none is requested", async () => {
     expect([await numberOf(), await numberOf(), await numberOf()]).toEqual([1, 2, 3])
   })
 
@@ -82,7 +82,7 @@ describe("numbers", () => {
 
 describe("branches", () => {
   beforeEach(() => thinkTimes(5))
-  const onBranch = (wish: Partial<ThoughtWish> = {}) => think({ branchId: "b", branchFromThought: 3, ...wish })
+  const onBranch = (input: Partial<ThoughtInput> = {}) => think({ branchId: "b", branchFromThought: 3, ...input })
 
   test("begin after the thought they leave and count on by themselves", async () => {
     expect((await onBranch()).thought).toMatchObject({ number: 4, branchId: "b", branchFromThought: 3 })
@@ -143,13 +143,13 @@ describe("revisions", () => {
   })
 })
 
-describe("a wish that is incomplete names what it lacks", () => {
+describe("a input that is incomplete names what it lacks", () => {
   test.each([
     [{ branchId: "b" }, "branchFromThought", 'branchId "b" needs branchFromThought'],
     [{ branchFromThought: 2 }, "branchId", "branchFromThought 2 needs branchId"],
     [{ isRevision: true }, "revisesThought", "isRevision needs revisesThought"],
-  ])("%j lacks %s", async (wish, parameter, message) => {
-    await expect(think(wish)).rejects.toMatchObject({
+  ])("%j lacks %s", async (input, parameter, message) => {
+    await expect(think(input)).rejects.toMatchObject({
       code: "bad_input",
       message: expect.stringContaining(message),
       data: { parameter },
@@ -197,7 +197,7 @@ describe("the session of a thought", () => {
 
   test("an archived one comes back with the thought", async () => {
     const { session } = await think()
-    await module.keeping.archive(session.id, true)
+    await module.edits.archive(session.id, true)
     await think()
     expect((await store.sessions.byId(session.id))?.archivedAtMs).toBeNull()
   })
@@ -205,9 +205,9 @@ describe("the session of a thought", () => {
   test.each([
     ["a branch of nothing", { branchId: "b", branchFromThought: 10 }],
     ["a revision of nothing", { revisesThought: 10 }],
-  ])("is not made for %s: an empty one would hide the one that was meant", async (_, wish) => {
+  ])("is not made for %s: an empty one would hide the one that was meant", async (_, input) => {
     await module.recovery.startNew({ ...agent, key: "before the restart" }, { title: "meant" })
-    await expect(think(wish)).rejects.toMatchObject({ code: "thought_not_found" })
+    await expect(think(input)).rejects.toMatchObject({ code: "thought_not_found" })
     expect((await store.sessions.list({})).map((session) => session.title)).toEqual(["meant"])
   })
 })
@@ -255,7 +255,7 @@ test("a secret in a thought, in a branch's name, a title or a tag is not stored"
   const { thought, session } = await careful.thinking.record(me, { thought: "it is hunter2", nextThoughtNeeded: true })
   expect(thought.text).toBe("it is [redacted:password]")
   expect(session.title).toBe("it is [redacted:password]")
-  const renamed = await careful.keeping.rename(session.id, { title: "hunter2", tags: ["hunter2"] })
+  const renamed = await careful.edits.rename(session.id, { title: "hunter2", tags: ["hunter2"] })
   expect(renamed).toMatchObject({ title: "[redacted:password]", tags: ["[redacted:password]"] })
   const named = await careful.recovery.startNew(me, { title: "hunter2", tags: ["hunter2"] })
   expect(named).toMatchObject({ title: "[redacted:password]", tags: ["[redacted:password]"] })

@@ -7,7 +7,7 @@ import { plainText } from "../domain/text.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { SessionRecovery } from "./recovery.ts"
-export interface ThoughtWish {
+export interface ThoughtInput {
   thought: string
   nextThoughtNeeded: boolean
   thoughtNumber?: number | undefined
@@ -22,7 +22,7 @@ export interface ThoughtWish {
 export interface Thinking {
   record(
     caller: Caller,
-    wish: ThoughtWish,
+    input: ThoughtInput,
   ): Promise<{
     thought: Thought
     session: Pick<Session, "id" | "title" | "rootUri">
@@ -40,7 +40,7 @@ interface Deps {
 
 export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking {
   /** The session this caller used last, or a new one for a caller that will be known again. */
-  const impliedSession = async (caller: Caller, wish: ThoughtWish) => {
+  const impliedSession = async (caller: Caller, input: ThoughtInput) => {
     const bound = await recovery.boundSession(caller)
     if (bound) return { session: bound, started: false, isOwn: await isOwnOf(caller) }
     if (caller.key === undefined) {
@@ -50,11 +50,11 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
       )
     }
     // Refused before a session is made: an empty one would be the newest, and hide the one that was meant.
-    if (wish.branchFromThought !== undefined) throw noSuchThought("branchFromThought", wish.branchFromThought)
-    if (wish.revisesThought !== undefined) throw noSuchThought("revisesThought", wish.revisesThought)
+    if (input.branchFromThought !== undefined) throw noSuchThought("branchFromThought", input.branchFromThought)
+    if (input.revisesThought !== undefined) throw noSuchThought("revisesThought", input.revisesThought)
     const key = caller.idempotencyKey === undefined ? {} : { idempotencyKey: `${caller.idempotencyKey}:session` }
     return {
-      session: await recovery.startNew({ ...caller, ...key }, { title: titleOf(wish.thought) || undefined }),
+      session: await recovery.startNew({ ...caller, ...key }, { title: titleOf(input.thought) || undefined }),
       started: true,
       isOwn: true,
     }
@@ -62,15 +62,19 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
   const isOwnOf = async ({ key }: Caller) => key !== undefined && (await store.bindings.get(key))?.isOwn === true
 
   /** Keeps it in the session, or in the one that is named: a single transaction, because each read outside costs its own locks. */
-  const keep = (caller: Caller, wish: ThoughtWish, implied?: { session: Session; started: boolean; isOwn: boolean }) =>
+  const keep = (
+    caller: Caller,
+    input: ThoughtInput,
+    implied?: { session: Session; started: boolean; isOwn: boolean },
+  ) =>
     store.transaction(async (tx) => {
       const key = caller.idempotencyKey ?? null
-      const session = implied?.session ?? (await recovery.get(wish.sessionId!, tx))
+      const session = implied?.session ?? (await recovery.get(input.sessionId!, tx))
       await tx.thoughts.lock(session.id)
       const before = key === null ? undefined : await tx.thoughts.byKey(key)
       if (before) return answer(tx, before, implied?.started)
       const { thought, thoughtCount } = await tx.thoughts.add({
-        ...(await placed(tx, session.id, wish)),
+        ...(await placed(tx, session.id, input)),
         key,
         createdAtMs: clock.nowMs(),
       })
@@ -90,13 +94,13 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
   return {
     async record(caller, said) {
       const branch = said.branchId === undefined ? {} : { branchId: redact(said.branchId) }
-      const wish = { ...said, thought: redact(said.thought), ...branch }
-      checkBranch(wish)
-      if (wish.sessionId !== undefined) return keep(caller, wish)
+      const input = { ...said, thought: redact(said.thought), ...branch }
+      checkBranch(input)
+      if (input.sessionId !== undefined) return keep(caller, input)
       // Before a session is chosen: a repeated call must not start another one.
       const key = caller.idempotencyKey
       const done = key === undefined ? undefined : await store.thoughts.byKey(key)
-      return done ? answer(store, done) : keep(caller, wish, await impliedSession(caller, wish))
+      return done ? answer(store, done) : keep(caller, input, await impliedSession(caller, input))
     },
   }
 }
@@ -107,47 +111,48 @@ async function answer(store: Store, thought: Thought, startedSession = false) {
   return { thought, session, startedSession, thoughtCount: session.thoughtCount }
 }
 
-function checkBranch(wish: ThoughtWish): void {
+function checkBranch(input: ThoughtInput): void {
   const missing = (parameter: string, message: string) => new Failure("bad_input", message, { parameter })
-  if (wish.branchId !== undefined && wish.branchFromThought === undefined) {
+  if (input.branchId !== undefined && input.branchFromThought === undefined) {
     throw missing(
       "branchFromThought",
-      `branchId "${wish.branchId}" needs branchFromThought: add the number of the thought that the branch leaves`,
+      `branchId "${input.branchId}" needs branchFromThought: add the number of the thought that the branch leaves`,
     )
   }
-  if (wish.branchFromThought !== undefined && wish.branchId === undefined) {
-    throw missing("branchId", `branchFromThought ${wish.branchFromThought} needs branchId: add a name for the branch`)
+  if (input.branchFromThought !== undefined && input.branchId === undefined) {
+    throw missing("branchId", `branchFromThought ${input.branchFromThought} needs branchId: add a name for the branch`)
   }
-  if (wish.isRevision === true && wish.revisesThought === undefined) {
+  if (input.isRevision === true && input.revisesThought === undefined) {
     throw missing("revisesThought", "isRevision needs revisesThought: add the number of the thought that is revised")
   }
 }
 
-/** Decides the number: the wished one if it is free on its branch, the next free one otherwise. */
+/** Decides the number: the requested one if it is free on its branch, the next free one otherwise. */
 async function placed(
   tx: Store,
   sessionId: SessionId,
-  wish: ThoughtWish,
+  input: ThoughtInput,
 ): Promise<Omit<Thought, "seq" | "createdAtMs">> {
-  const branchId = wish.branchId ?? null
-  if (branchId !== null) await checkOrigin(tx, sessionId, branchId, wish.branchFromThought!)
-  if (wish.revisesThought !== undefined) await mustExist(tx, sessionId, branchId, wish.revisesThought, "revisesThought")
+  const branchId = input.branchId ?? null
+  if (branchId !== null) await checkOrigin(tx, sessionId, branchId, input.branchFromThought!)
+  if (input.revisesThought !== undefined)
+    await mustExist(tx, sessionId, branchId, input.revisesThought, "revisesThought")
   const highest = await tx.thoughts.highest(sessionId, branchId)
-  const next = highest === 0 && branchId !== null ? wish.branchFromThought! + 1 : highest + 1
-  const wished = wish.thoughtNumber ?? next
-  const taken = wished <= highest && (await tx.thoughts.at(sessionId, branchId, wished)) !== undefined
-  const number = taken ? next : wished
+  const next = highest === 0 && branchId !== null ? input.branchFromThought! + 1 : highest + 1
+  const wanted = input.thoughtNumber ?? next
+  const taken = wanted <= highest && (await tx.thoughts.at(sessionId, branchId, wanted)) !== undefined
+  const number = taken ? next : wanted
   return {
     sessionId,
     branchId,
     number,
-    text: plainText(wish.thought),
-    totalThoughts: Math.max(wish.totalThoughts ?? number, number),
-    nextThoughtNeeded: wish.nextThoughtNeeded,
-    isRevision: wish.isRevision ?? wish.revisesThought !== undefined,
-    revisesThought: wish.revisesThought ?? null,
-    branchFromThought: wish.branchFromThought ?? null,
-    renumberedFrom: taken ? wished : null,
+    text: plainText(input.thought),
+    totalThoughts: Math.max(input.totalThoughts ?? number, number),
+    nextThoughtNeeded: input.nextThoughtNeeded,
+    isRevision: input.isRevision ?? input.revisesThought !== undefined,
+    revisesThought: input.revisesThought ?? null,
+    branchFromThought: input.branchFromThought ?? null,
+    renumberedFrom: taken ? wanted : null,
   }
 }
 

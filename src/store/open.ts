@@ -47,16 +47,16 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
       purge: () => dialect.purge(on),
       emptyLog: async () => (await dialect.emptyLog?.(on)) ?? true,
       rest: async () => dialect.rest?.(on),
-      async transaction(work, { readAgain = false } = {}) {
+      async transaction(work, { durability = "full" } = {}) {
         if (inside) throw new Error("transactions do not nest")
         const run = (on: Kysely<Tables>) =>
           on.transaction().execute(async (trx) => {
-            if (readAgain) await dialect.relaxInside?.(trx)
+            if (durability === "relaxed") await dialect.relaxInside?.(trx)
             const tx = build(trx, true)
             return { result: await work(tx.store), woke: tx.moved() }
           })
         const { result, woke } =
-          readAgain && dialect.relaxAround ? await relaxed(db, dialect.relaxAround, run) : await run(db)
+          durability === "relaxed" && dialect.relaxAround ? await relaxed(db, dialect.relaxAround, run) : await run(db)
         if (woke) wakeUps.ring()
         return result
       },

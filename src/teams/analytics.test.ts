@@ -115,7 +115,7 @@ test("a report is kept to its time, its project and its agent", async () => {
     [NOON + DAY, { inputTokens: 20 }],
   ])
   await talked("codex", "b", "api", [[NOON, { inputTokens: 300 }]])
-  const input = async (wish: object) => (await analytics.report({ ...ALL, ...wish })).total.inputTokens
+  const input = async (request: object) => (await analytics.report({ ...ALL, ...request })).total.inputTokens
   expect(await input({})).toBe(321)
   expect(await input({ sinceMs: NOON + DAY })).toBe(20)
   expect(await input({ untilMs: NOON + DAY })).toBe(301)
@@ -167,7 +167,8 @@ test("pairs are kept to the agent and the project too, the busiest first", async
   await pair("p-2", "db", ["x"], "codex")
   await asked("m-1", "p-1", NOON)
   for (const n of [2, 3]) await asked(`m-${n}`, "p-2", NOON)
-  const ids = async (wish: object) => (await analytics.report({ ...ALL, ...wish })).pairs.map(({ pair }) => pair.id)
+  const ids = async (request: object) =>
+    (await analytics.report({ ...ALL, ...request })).pairs.map(({ pair }) => pair.id)
   expect(await ids({})).toEqual(["p-2", "p-1"])
   expect(await ids({ platform: "codex" })).toEqual(["p-2"])
   expect(await ids({ projectId: projectId! })).toEqual(["p-1"])

@@ -1,5 +1,5 @@
 import { setImmediate as pause } from "node:timers/promises"
-import type { CountedAsk, CountedSession, CountedWish, Tokens } from "../domain/analytics.ts"
+import type { CountedAsk, CountedQuery, CountedSession, Tokens } from "../domain/analytics.ts"
 import type { DeliveryState } from "../domain/delivery.ts"
 import type { SessionId } from "../domain/ids.ts"
 import type { Pair } from "../domain/pair.ts"
@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/time.ts"
 
 /** What was said, asked and used, and how long it took. */
 export interface AnalyticsReports {
-  report(wish: CountedWish): Promise<Report>
+  report(query: CountedQuery): Promise<Report>
 }
 
 export interface Report {
@@ -71,11 +71,11 @@ const SESSIONS_AT_ONCE = 4
 const LASTING_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, DAY_MS, null]
 
 export function makeAnalytics({ store }: { store: Store }): AnalyticsReports {
-  const spentIn = async (sessions: CountedSession[], wish: CountedWish): Promise<Row[]> => {
+  const spentIn = async (sessions: CountedSession[], query: CountedQuery): Promise<Row[]> => {
     const rows: Row[] = []
     for (let at = 0; at < sessions.length; at += SESSIONS_AT_ONCE) {
       const some = new Map(sessions.slice(at, at + SESSIONS_AT_ONCE).map((session) => [session.id, session]))
-      for (const { sessionId, ...spent } of await store.analytics.spent([...some.keys()], wish))
+      for (const { sessionId, ...spent } of await store.analytics.spent([...some.keys()], query))
         rows.push({ ...spent, session: some.get(sessionId)!, asks: 0 })
       await pause()
     }
@@ -83,12 +83,12 @@ export function makeAnalytics({ store }: { store: Store }): AnalyticsReports {
   }
 
   return {
-    async report(wish) {
-      const found = await store.analytics.sessions(wish)
+    async report(query) {
+      const found = await store.analytics.sessions(query)
       const kept: Kept = new Map(found.map((session) => [keyOf(session), session]))
-      const pairs = await pairsIn(store, wish, kept)
-      const asks = (await store.analytics.asks(wish)).filter(({ pairId }) => pairs.has(pairId))
-      const rows = await spentIn(found, wish)
+      const pairs = await pairsIn(store, query, kept)
+      const asks = (await store.analytics.asks(query)).filter(({ pairId }) => pairs.has(pairId))
+      const rows = await spentIn(found, query)
       rows.push(...toldByAnswers(rows, asks, kept, pairs))
       rows.sort((a, b) => a.atMs - b.atMs)
       const asked = asks.map((ask): Row => askRow(ask, pairs.get(ask.pairId)!, kept))
@@ -154,7 +154,7 @@ const keyOf = ({ platform, nativeId }: { platform: string; nativeId: string }) =
 /** With a project, those of which a session is there. */
 async function pairsIn(
   store: Store,
-  { platform, projectId }: CountedWish,
+  { platform, projectId }: CountedQuery,
   kept: Kept,
 ): Promise<Map<string, PairWithSessions>> {
   const sessions = Map.groupBy(await store.analytics.pairSessions(), ({ pairId }) => pairId)

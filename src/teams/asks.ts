@@ -14,12 +14,12 @@ import type { PairSessions } from "./pairs.ts"
 import type { Words } from "./words.ts"
 export interface Asks {
   /** Kept for good when it answers with the message's id. A second one under the same key is the first. */
-  put(wish: AskRequest): Promise<string>
+  put(request: AskRequest): Promise<string>
   state(id: string): Promise<AskState>
   /** Its state when it is settled, or when the time is over. */
   wait(id: string, ms: number, onProgress?: (message: string) => void): Promise<AskState>
   /** The same as soon as there is more to tell than so many characters. */
-  follow(id: string, wish: { from: number; ms: number }): Promise<AskState & { said: ReturnType<Words["since"]> }>
+  follow(id: string, request: { from: number; ms: number }): Promise<AskState & { said: ReturnType<Words["since"]> }>
 }
 
 export interface AskRequest {

@@ -7,7 +7,7 @@ import type { Asker } from "./callers.ts"
 import type { PairSessions } from "./pairs.ts"
 import type { Pool } from "./pool.ts"
 
-export interface ControlWish {
+export interface ControlCommand {
   operation: Control
   /** Null for what a person asked. */
   fromTeam: string | null
@@ -36,8 +36,8 @@ export interface ControlDeps {
 
 /** What can be done to one pair. No other is touched by it. */
 export function makeControl({ store, roster, pairing, pool, asking }: ControlDeps) {
-  const named = async (asker: Asker, wish: ControlWish): Promise<Pair> => {
-    const { team, fromTeam, threadId, messageId } = wish
+  const named = async (asker: Asker, command: ControlCommand): Promise<Pair> => {
+    const { team, fromTeam, threadId, messageId } = command
     const delivery = messageId === undefined ? undefined : await store.deliveries.byKey(messageId)
     if (messageId !== undefined && delivery?.channel !== PAIR_CHANNEL)
       throw new Failure("message_not_found", `there is no message ${messageId}`, { messageId })
@@ -55,8 +55,8 @@ export function makeControl({ store, roster, pairing, pool, asking }: ControlDep
       })
     // Whoever belongs to no team shares the owner's pairs: it may take back a question of its own kind, and nothing else.
     const isOutsiders = delivery !== undefined && !askOf(delivery).isOwners
-    if (!asker.isOwner && pair.fromTeam === null && !(wish.operation === "cancel" && isOutsiders))
-      throw new Failure("person_needed", `${wish.operation}: this conversation with ${pair.toTeam} is the owner's`)
+    if (!asker.isOwner && pair.fromTeam === null && !(command.operation === "cancel" && isOutsiders))
+      throw new Failure("person_needed", `${command.operation}: this conversation with ${pair.toTeam} is the owner's`)
     return pair
   }
 
@@ -73,7 +73,7 @@ export function makeControl({ store, roster, pairing, pool, asking }: ControlDep
     return asking.alone(pair, work)
   }
 
-  const acts: Record<Control, (pair: Pair, wish: ControlWish) => Promise<Omit<Controlled, "pair">>> = {
+  const acts: Record<Control, (pair: Pair, command: ControlCommand) => Promise<Omit<Controlled, "pair">>> = {
     async cancel(pair, { messageId }) {
       const id = messageId ?? asking.atWork(pair.id)
       if (id === undefined) return { changed: false, note: "its agent is at nothing" }
@@ -128,9 +128,9 @@ export function makeControl({ store, roster, pairing, pool, asking }: ControlDep
       }),
   }
 
-  return async (asker: Asker, wish: ControlWish): Promise<Controlled> => {
-    const pair = await named(asker, wish)
-    const done = await acts[wish.operation](pair, wish)
+  return async (asker: Asker, command: ControlCommand): Promise<Controlled> => {
+    const pair = await named(asker, command)
+    const done = await acts[command.operation](pair, command)
     return { ...done, pair: (await store.pairs.byId(pair.id)) ?? pair }
   }
 }

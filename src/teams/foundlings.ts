@@ -14,7 +14,7 @@ export interface Foundlings {
   /** The newest first. */
   list(team?: string): Promise<Foundling[]>
   /** From then on it is the session of this pair. What is not said is as the session itself tells it. */
-  adopt(wish: AdoptWish): Promise<Pair>
+  adopt(request: AdoptRequest): Promise<Pair>
 }
 
 export interface Foundling {
@@ -24,7 +24,7 @@ export interface Foundling {
   threadId: string
 }
 
-export interface AdoptWish {
+export interface AdoptRequest {
   /** The platform's own id, or the beginning of it. */
   session: string
   fromTeam?: string | undefined
@@ -51,8 +51,8 @@ export function makeFoundlings(deps: FoundlingsDeps): Foundlings {
   const headingOf = async ({ id, promptCount }: Session): Promise<Heading | undefined> => {
     if (promptCount === 0) return undefined
     if (!headings.has(id)) {
-      const wish = { kinds: ["prompt"], limit: 1, fromStart: true } as const
-      headings.set(id, headingIn((await store.turns.ofSession(id, wish))[0]?.text ?? ""))
+      const request = { kinds: ["prompt"], limit: 1, fromStart: true } as const
+      headings.set(id, headingIn((await store.turns.ofSession(id, request))[0]?.text ?? ""))
     }
     return headings.get(id)
   }

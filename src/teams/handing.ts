@@ -23,7 +23,7 @@ export interface HandingDeps {
   store: Store
   clock: Clock
   /** Brings it to exactly this session. The same key is the same message, whose id it returns. */
-  sendTo(sessionId: SessionId, wish: SendToWish): Promise<string>
+  sendTo(sessionId: SessionId, request: SendToRequest): Promise<string>
   /** False when an agent has it already. */
   takeBack(messageId: string): Promise<boolean>
   readRecords(platform: string): Promise<boolean>
@@ -33,7 +33,7 @@ export interface HandingDeps {
   onChanged(id: string): void
 }
 
-export interface SendToWish {
+export interface SendToRequest {
   text: string
   sender: Sender
   key: string

@@ -7,7 +7,7 @@ import { createClaudeCodeDriver } from "../agents/claude-code/driver.ts"
 import { processStart } from "../daemon/process/process-identity.ts"
 import type { Caller } from "../domain/caller.ts"
 import { makeClients } from "../domain/clients.ts"
-import type { Driver, DriveWish, PermissionRequest } from "../domain/driver.ts"
+import type { DriveOptions, Driver, PermissionRequest } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { askOf, CONTROLS, PAIR_CHANNEL } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
@@ -93,14 +93,14 @@ const ask = (text: string, timeoutMs = 60_000, more: object = {}) =>
   teams.ask(OWNER, { team: "web", text, names: NAMES, timeoutMs, ...more })
 
 /** A driver whose starts are counted, and may be refused. */
-function watched(refuse: (session: DriveWish["session"], nth: number) => Failure | undefined) {
+function watched(refuse: (session: DriveOptions["session"], nth: number) => Failure | undefined) {
   const driver = createClaudeCodeDriver()
-  const started: DriveWish["session"][] = []
-  const start: Driver["start"] = async (wish) => {
-    started.push(wish.session)
-    const failure = refuse(wish.session, started.length)
+  const started: DriveOptions["session"][] = []
+  const start: Driver["start"] = async (input) => {
+    started.push(input.session)
+    const failure = refuse(input.session, started.length)
     if (failure) throw failure
-    return driver.start(wish)
+    return driver.start(input)
   }
   return { driver: { ...driver, start }, started }
 }
@@ -204,7 +204,7 @@ describe("a person has the session open", () => {
     expect((await teams.message(waits.messageId)).sessionId).toBe(first.sessionId)
   })
 
-  test("or a copy of it goes on, if that is wished", async () => {
+  test("or a copy of it continues, on request", async () => {
     const { first } = await opened()
     const copy = await ask("<<RECALL y>>", 10_000, { ifOpen: "fork" })
     expect(copy).toMatchObject({ status: "done", answer: "heard: x y", isContextNew: false })

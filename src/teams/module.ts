@@ -1,6 +1,6 @@
 import type { Caller } from "../domain/caller.ts"
 import type { Clients } from "../domain/clients.ts"
-import type { Driver, DriveWish, PermissionAnswer, PermissionRequest } from "../domain/driver.ts"
+import type { DriveOptions, Driver, PermissionAnswer, PermissionRequest } from "../domain/driver.ts"
 import { type IfOpen, MAIN_THREAD, type Pair } from "../domain/pair.ts"
 import type { Machine } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
@@ -9,7 +9,7 @@ import { superviseLoop } from "../lib/supervised-loop.ts"
 import { makeAsking } from "./asking.ts"
 import { type AskState, type Asks, makeAsks } from "./asks.ts"
 import { makeCallers } from "./callers.ts"
-import { type Controlled, type ControlWish, makeControl } from "./control.ts"
+import { type ControlCommand, type Controlled, makeControl } from "./control.ts"
 import { type Foundlings, type FoundlingsDeps, makeFoundlings } from "./foundlings.ts"
 import { type HandingDeps, makeHanding } from "./handing.ts"
 import { makeNews } from "./news.ts"
@@ -27,11 +27,11 @@ import { makeWords } from "./words.ts"
 export interface TeamsModule extends RosterModule {
   notices: Pick<Notices, "unread" | "byId" | "dismiss">
   /** Its state when it is answered, or when the time is over; with a time of 0 it is not waited for. */
-  ask(caller: Caller, wish: AskedOf): Promise<AskState>
+  ask(caller: Caller, options: AskedOf): Promise<AskState>
   /** Kept for the team's next session. */
   notify(
     caller: Caller,
-    wish: { team: string; text: string; fromTeam?: string | undefined; ttlMs: number },
+    options: { team: string; text: string; fromTeam?: string | undefined; ttlMs: number },
   ): Promise<{
     messageId: string
     expiresAtMs: number
@@ -43,7 +43,10 @@ export interface TeamsModule extends RosterModule {
   whileAsleep(pair: Pair, work: () => Promise<void>): Promise<void>
   /** Sessions that were begun for a pair and that no pair has. */
   foundlings: Foundlings
-  control(caller: Caller, wish: Omit<ControlWish, "fromTeam"> & { fromTeam?: string | undefined }): Promise<Controlled>
+  control(
+    caller: Caller,
+    options: Omit<ControlCommand, "fromTeam"> & { fromTeam?: string | undefined },
+  ): Promise<Controlled>
   /** What waits for the team, for a session that begins, and not one that was begun for a pair. */
   greeting(team: string, nativeSession: string | undefined): Promise<TeamNotice[]>
   /** The same for its agent that asks. */
@@ -88,7 +91,7 @@ export interface TeamsDeps
   /** Host and data directory. Leases held under it by an earlier daemon are dead. */
   home: string
   /** Our own server, as it is started beside the pair's agent: by it the agent is known when it asks in turn. */
-  mcp(pair: Pair): DriveWish["mcp"]
+  mcp(pair: Pair): DriveOptions["mcp"]
   permit(request: PermissionRequest, context: PermitContext, signal: AbortSignal): Promise<PermissionAnswer>
   redact(text: string, projectDir: string): string
   isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
@@ -126,7 +129,7 @@ export function makeTeams(deps: TeamsDeps): TeamsModule {
     teamOf,
     isAlive: (pid) => processStart(pid) !== undefined,
     isShared: (platform) => can(platform)?.shared ?? false,
-    open: (pair, team, wish) => pairing.open(pair, team, wish),
+    open: (pair, team, options) => pairing.open(pair, team, options),
     onFree: () => asking.ring(),
   })
   const handing = makeHanding({ ...deps, onChanged: news.tell })
@@ -174,9 +177,9 @@ export function makeTeams(deps: TeamsDeps): TeamsModule {
       if (team !== undefined) callers.teamNamed(team, "team")
       return status(team)
     },
-    async control(caller, { fromTeam, ...wish }) {
+    async control(caller, { fromTeam, ...options }) {
       const asker = await callers.whoAsks(caller, fromTeam)
-      return control(asker, { ...wish, fromTeam: asker.team })
+      return control(asker, { ...options, fromTeam: asker.team })
     },
     async greeting(team, nativeSession) {
       if (nativeSession !== undefined && (await store.pairs.ofNative(nativeSession))) return []

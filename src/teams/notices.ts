@@ -9,9 +9,9 @@ import type { Team } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
 import { checkText, enqueue, move, type Settled } from "../lib/transitions.ts"
 export interface Notices {
-  put(wish: NoticeWish): Promise<{ messageId: string; expiresAtMs: number }>
+  put(request: NoticeRequest): Promise<{ messageId: string; expiresAtMs: number }>
   /** Hands over what waits, in order, as much as fits; what is handed over is not handed over again. */
-  take(team: string, wish: { maxChars: number; as: Settled }): Promise<TeamNotice[]>
+  take(team: string, request: { maxChars: number; as: Settled }): Promise<TeamNotice[]>
   /** Those that nobody has read yet, oldest first. */
   unread(): Promise<Delivery[]>
   byId(id: string): Promise<Delivery>
@@ -19,7 +19,7 @@ export interface Notices {
   dismiss(id: string): Promise<boolean>
 }
 
-export interface NoticeWish {
+export interface NoticeRequest {
   fromTeam: string | null
   sender: string
   team: Team

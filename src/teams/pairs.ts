@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { DrivenSession, Driver, DriveWish } from "../domain/driver.ts"
+import type { DrivenSession, DriveOptions, Driver } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Pair, PairSession } from "../domain/pair.ts"
@@ -14,7 +14,7 @@ export interface PairSessions {
   ensure(fromTeam: string | null, team: Team, threadId: string): Promise<Pair>
   find(fromTeam: string | null, toTeam: string, threadId: string): Promise<Pair | undefined>
   /** Starts a process on its session. `isCopy`: on a copy of it, which is the pair's from then on. */
-  open(pair: Pair, team: Team, wish?: { isCopy?: boolean }): Promise<Opened | { laterMs: number }>
+  open(pair: Pair, team: Team, request?: { isCopy?: boolean }): Promise<Opened | { laterMs: number }>
   /** Another thread of the same two, whose session will be a copy of this one. */
   fork(pair: Pair): Promise<Pair>
   /** Marks those whose sessions the platforms no longer have, and returns them with where the sessions are. */
@@ -37,7 +37,7 @@ export interface PairSessionsDeps {
   clock: Clock
   drivers: readonly Driver[]
   /** Starts a process for the pair. */
-  start(driver: Driver, pair: Pair, team: Team, session: DriveWish["session"]): Promise<DrivenSession>
+  start(driver: Driver, pair: Pair, team: Team, session: DriveOptions["session"]): Promise<DrivenSession>
   /** What is kept of a session, in short. */
   briefOf(nativeId: string): Promise<string | undefined>
   teamOf(name: string): Team | undefined

@@ -9,9 +9,9 @@ import type { Opened } from "./pairs.ts"
 /** The processes that sessions of pairs run in: one for each pair, no more than allowed, none that idles for long. */
 export interface Pool {
   /** The pair's process for one use, started if need be. Later, when all that may run are busy. */
-  take(pair: Pair, team: Team, wish?: { isCopy?: boolean }): Promise<Use | Later>
+  take(pair: Pair, team: Team, options?: { isCopy?: boolean }): Promise<Use | Later>
   /** Ends the pair's process. False when there is none; one that is in use is ended only by force. */
-  sleep(pairId: string, wish?: { force?: boolean }): Promise<boolean>
+  sleep(pairId: string, options?: { force?: boolean }): Promise<boolean>
   processOf(pairId: string): ProcessState | undefined
   list(): ProcessState[]
   /** Ends those that idle for too long, or whose team is gone. */
@@ -54,7 +54,7 @@ export interface PoolDeps {
   isAlive(pid: number): boolean
   /** Whether sessions of the platform share one process. */
   isShared(platform: string): boolean
-  open(pair: Pair, team: Team, wish: { isCopy?: boolean }): Promise<Opened | { laterMs: number }>
+  open(pair: Pair, team: Team, options: { isCopy?: boolean }): Promise<Opened | { laterMs: number }>
   /** There may be room for another one. */
   onFree(): void
   onTrouble(error: unknown, what: string): void
@@ -82,9 +82,9 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
     if (entries.get(entry.pairId) === entry) entries.delete(entry.pairId)
     onFree()
   }
-  const close = async (entry: Entry, wish: { isHanging?: boolean } = {}) => {
+  const close = async (entry: Entry, options: { isHanging?: boolean } = {}) => {
     entry.state = "closing"
-    await entry.opened?.session.close(wish).catch((error: unknown) => onTrouble(error, entry.pairId))
+    await entry.opened?.session.close(options).catch((error: unknown) => onTrouble(error, entry.pairId))
     drop(entry)
   }
   const answers = async (entry: Entry): Promise<boolean> => {
@@ -116,9 +116,9 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
     return idle.find((entry) => count(all.filter((other) => other !== entry)) < count(all))
   }
 
-  const start = async (entry: Entry, pair: Pair, team: Team, wish: { isCopy?: boolean }): Promise<Use | Later> => {
+  const start = async (entry: Entry, pair: Pair, team: Team, options: { isCopy?: boolean }): Promise<Use | Later> => {
     try {
-      const opened = await open(pair, team, wish)
+      const opened = await open(pair, team, options)
       if ("laterMs" in opened) {
         drop(entry)
         return { later: because("cannot_resume_yet"), ms: opened.laterMs }
@@ -157,17 +157,17 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
     }
   }
 
-  const take = async (pair: Pair, team: Team, wish: { isCopy?: boolean } = {}): Promise<Use | Later> => {
+  const take = async (pair: Pair, team: Team, options: { isCopy?: boolean } = {}): Promise<Use | Later> => {
     const known = entries.get(pair.id)
     if (known && known.state !== "idle") return { later: because("process_busy"), ms: FULL_MS }
     if (known) {
-      const isFit = known.told === JSON.stringify(team) && !wish.isCopy
+      const isFit = known.told === JSON.stringify(team) && !options.isCopy
       // Nobody else takes it while it is asked whether it is there.
       known.state = "busy"
       const isThere = await answers(known)
       if (isFit && isThere && entries.get(pair.id) === known) return use(known, false)
       await close(known, { isHanging: !isThere })
-      return take(pair, team, wish)
+      return take(pair, team, options)
     }
     const entry: Entry = {
       ...{ pairId: pair.id, team: team.name, platform: team.platform, told: JSON.stringify(team) },
@@ -179,7 +179,7 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
     if (isFull && !leaving) return { later: because("pool_full", String(settings.maxProcesses)), ms: FULL_MS }
     entries.set(pair.id, entry)
     if (leaving) await close(leaving)
-    return start(entry, pair, team, wish)
+    return start(entry, pair, team, options)
   }
 
   return {

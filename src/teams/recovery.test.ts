@@ -273,7 +273,7 @@ describe("without an answer", () => {
     expect(reads).toHaveLength(1)
   })
 
-  test("it is cancelled where somebody wished that", async () => {
+  test("it is cancelled on request", async () => {
     records = [async () => false]
     await recovery().settle(await begun(), () => true, NEVER)
     expect(await settledAs()).toEqual(["cancelled", "it was cancelled"])

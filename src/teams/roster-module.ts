@@ -8,9 +8,9 @@ import type { ReloadingRoster, TeamSetting } from "./roster.ts"
 /** Who there is, and how that is changed. */
 export interface RosterModule {
   roster: ReloadingRoster
-  add(caller: Caller, name: string, keys: TeamKeys, wish: { replace: boolean }): Team
+  add(caller: Caller, name: string, keys: TeamKeys, request: { replace: boolean }): Team
   remove(name: string): void
-  take(caller: Caller, file: string, wish: { replace: boolean }): Imported
+  take(caller: Caller, file: string, request: { replace: boolean }): Imported
 }
 
 /** As in the configuration; what is not said is absent. */

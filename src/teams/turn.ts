@@ -59,7 +59,7 @@ export async function runTurn(
   let written: Promise<unknown> = Promise.resolve()
   const write = (work: (tx: Store) => Promise<unknown>) => {
     written = written
-      .then(() => store.transaction(work, { readAgain: true }))
+      .then(() => store.transaction(work, { durability: "relaxed" }))
       .then(() => onChanged(id))
       .catch((error: unknown) => onTrouble(error, id))
   }

@@ -236,10 +236,10 @@ export function channelContract(name: string, open: () => Promise<ChannelStage>)
 
     test("of two that ask for the updates one is told of the conflict", async () => {
       const [last] = (await polled(channel, null, 1, true)).slice(-1)
-      const wish = { offset: last!.updateId + 1, seconds: 2, signal: new AbortController().signal }
-      const first = channel.poll(wish)
+      const request = { offset: last!.updateId + 1, seconds: 2, signal: new AbortController().signal }
+      const first = channel.poll(request)
       await new Promise((resolve) => setTimeout(resolve, 100))
-      const second = channel.poll(wish)
+      const second = channel.poll(request)
       expect(troubleOf(await first).kind).toBe("conflict")
       expect((await second).ok).toBe(true)
     })

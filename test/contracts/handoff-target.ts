@@ -44,9 +44,9 @@ export function handoffTargetContract(
     })
 
     test("the same hand-over gives the same file, and it holds all that was said", () => {
-      const wish = handoff()
-      const file = writer.session(wish, machine())
-      expect(writer.session(wish, machine())).toEqual(file)
+      const request = handoff()
+      const file = writer.session(request, machine())
+      expect(writer.session(request, machine())).toEqual(file)
       expect(file.path).toContain(file.nativeId)
       const lines = file.content.trimEnd().split("\n")
       for (const line of lines) expect(JSON.parse(line)).toBeTypeOf("object")

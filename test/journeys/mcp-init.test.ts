@@ -95,7 +95,7 @@ describe("init, parameter by parameter", () => {
     expect(await agent.refused("init", { operation: "start_new", domain: "x".repeat(101) })).toContain("domain")
   })
 
-  test("list_sessions lists this project, another, or all, as many as wished", async () => {
+  test("list_sessions lists this project, another, or all, up to a limit", async () => {
     const other = folder(`${tests}-other`)
     await start("here 1")
     await start("here 2")

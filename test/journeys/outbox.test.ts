@@ -6,8 +6,8 @@ import { killStorm } from "../fixtures/outbox-storms.ts"
 
 test("what sessions say is in their topics in order, whenever the outbox is killed; a repeat says that it may be one", async () => {
   const can = { groupSendsPerMinute: 60, editsPerMinute: 60, sendGapMs: 100 }
-  const wish = { sessions: 3, events: 90, seconds: 6, kills: 6, limits: false, can, maxMs: 60_000 } as const
-  const result = await killStorm(wish)
+  const request = { sessions: 3, events: 90, seconds: 6, kills: 6, limits: false, can, maxMs: 60_000 } as const
+  const result = await killStorm(request)
   expect(result).toMatchObject({ seen: 90, outOfOrder: 0, unmarkedRepeats: 0, waiting: 0, failed: 0 })
   expect(result.marked).toBeLessThanOrEqual(6)
   expect(result.topics - 3).toBeLessThanOrEqual(result.orphansListed)

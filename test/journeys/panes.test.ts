@@ -6,7 +6,7 @@ import { makeRandom } from "../../bench/corpus/random.ts"
 import { claudeCode } from "../../src/agents/claude-code/console.ts"
 import { consoles } from "../../src/agents/list.ts"
 import { promptHash } from "../../src/domain/ids.ts"
-import { makePaster, type PasteWish } from "../../src/queue/paste.ts"
+import { makePaster, type PasteRequest } from "../../src/queue/paste.ts"
 import { makeHome } from "../fixtures/daemon.ts"
 import { type FakeAgent, type FakeAgents, makeFakeAgents } from "../fixtures/fake-agents.ts"
 import { receivedHooks } from "../fixtures/hooks.ts"
@@ -20,7 +20,7 @@ beforeAll(() => {
 afterAll(() => agents.end())
 
 const paster = () => makePaster({ panes: agents.panes, consoles })
-const wishFor = (agent: FakeAgent, text: string, more: Partial<PasteWish> = {}): PasteWish => ({
+const requestFor = (agent: FakeAgent, text: string, more: Partial<PasteRequest> = {}): PasteRequest => ({
   platform: "claude-code",
   pane: agent.pane,
   text,
@@ -36,7 +36,7 @@ describe("hostile texts", () => {
     let count = 0
     for (const text of HOSTILE) {
       const ready = claudeCode.prepare(text, { isCommand: false })
-      const result = await submit.submit(wishFor(agent, text))
+      const result = await submit.submit(requestFor(agent, text))
       if ("refused" in ready) {
         expect(result).toEqual({ kind: "refused", reason: ready.refused })
         continue
@@ -58,21 +58,21 @@ describe("hostile texts", () => {
 
   test("an agent that exited to a shell gets none of them", async () => {
     const agent = await agents.start({ name: "left", inShell: true })
-    await paster().submit(wishFor(agent, "EXIT"))
+    await paster().submit(requestFor(agent, "EXIT"))
     await expect.poll(agent.isThere, { timeout: 60_000 }).toBe(false)
     await expect.poll(async () => (await agents.panes.look(agent.pane))!.lines.join("").trim()).toBe("$")
     for (const text of HOSTILE.filter((one) => !("refused" in claudeCode.prepare(one, { isCommand: false }))))
-      expect(await paster().submit(wishFor(agent, text))).toMatchObject({ kind: "gone" })
+      expect(await paster().submit(requestFor(agent, text))).toMatchObject({ kind: "gone" })
     expect((await agents.panes.look(agent.pane))!.lines.join("").trim()).toBe("$")
     expect(existsSync(join(agents.dir, "projects", "left", "pwned"))).toBe(false)
   }, 240_000)
 
   test("a shell in front of an agent that is said to live gets nothing either: the screen shows no input line", async () => {
     const agent = await agents.start({ name: "lied", inShell: true })
-    await paster().submit(wishFor(agent, "EXIT"))
+    await paster().submit(requestFor(agent, "EXIT"))
     await expect.poll(agent.isThere, { timeout: 60_000 }).toBe(false)
     await expect.poll(async () => (await agents.panes.look(agent.pane))!.lines.join("").trim()).toBe("$")
-    const result = await paster().submit(wishFor(agent, "touch pwned", { isAgentThere: () => true }))
+    const result = await paster().submit(requestFor(agent, "touch pwned", { isAgentThere: () => true }))
     expect(result).toMatchObject({ kind: "later", reason: "unknown-screen" })
     expect((await agents.panes.look(agent.pane))!.lines.join("").trim()).toBe("$")
   })
@@ -81,17 +81,17 @@ describe("hostile texts", () => {
 describe("what is on the screen decides", () => {
   test("no Enter and no paste while a dialog is open; afterwards it is submitted", async () => {
     const agent = await agents.start({ name: "dialog" })
-    await paster().submit(wishFor(agent, "DIALOG rm -rf x"))
+    await paster().submit(requestFor(agent, "DIALOG rm -rf x"))
     await agent.until((all) => all.some(({ kind }) => kind === "dialog"))
     await expect.poll(() => agent.registry()?.status).toBe("waiting")
-    expect(await paster().submit(wishFor(agent, "not now"))).toEqual({
+    expect(await paster().submit(requestFor(agent, "not now"))).toEqual({
       kind: "later",
       reason: "dialog",
       what: "Do you want to proceed?",
     })
     await agents.panes.key(agent.pane, "Escape")
     await idle(agent)
-    expect(await paster().submit(wishFor(agent, "now"))).toMatchObject({ kind: "submitted" })
+    expect(await paster().submit(requestFor(agent, "now"))).toMatchObject({ kind: "submitted" })
     await agent.until((all) => all.some(({ kind, text }) => kind === "prompt" && text === "now"))
     expect(agent.log().map(({ kind }) => kind)).not.toContain("dialog-accepted")
     expect(agent.log().map(({ kind }) => kind)).not.toContain("paste-thrown-away")
@@ -116,13 +116,13 @@ describe("what is on the screen decides", () => {
         },
       },
     })
-    expect(await surprised.submit(wishFor(agent, "hello"))).toMatchObject({ kind: "pasted", text: "hello" })
+    expect(await surprised.submit(requestFor(agent, "hello"))).toMatchObject({ kind: "pasted", text: "hello" })
     await sleep(100)
     expect(agent.log().map(({ kind }) => kind)).not.toContain("dialog-accepted")
     await panes.key(agent.pane, "Escape")
     await idle(agent)
     // The stash has come back: what was pasted stands in the input line, and is submitted without another paste.
-    expect(await paster().finish(wishFor(agent, "hello"))).toEqual({ kind: "submitted", text: "hello" })
+    expect(await paster().finish(requestFor(agent, "hello"))).toEqual({ kind: "submitted", text: "hello" })
     await agent.until(() => agent.prompts().includes("hello"))
     expect(agent.prompts()).toEqual(["DIALOG rm -rf y", "hello"])
   })
@@ -131,7 +131,7 @@ describe("what is on the screen decides", () => {
     const agent = await agents.start({ name: "draft" })
     await agents.panes.paste(agent.pane, "half a thought")
     await expect.poll(async () => (await agents.panes.look(agent.pane))!.lines.join("\n")).toContain("half a thought")
-    expect(await paster().submit(wishFor(agent, "whole message"))).toMatchObject({ kind: "submitted" })
+    expect(await paster().submit(requestFor(agent, "whole message"))).toMatchObject({ kind: "submitted" })
     await agent.until(() => agent.prompts().length === 1)
     expect(agent.prompts()).toEqual(["whole message"])
     await idle(agent)
@@ -140,8 +140,8 @@ describe("what is on the screen decides", () => {
     await agents.panes.key(agent.pane, "C-s")
     await agents.panes.paste(agent.pane, "another")
     await expect.poll(async () => (await agents.panes.look(agent.pane))!.lines.join("\n")).toContain("another")
-    expect(await paster().submit(wishFor(agent, "later"))).toMatchObject({ kind: "later", reason: "draft" })
-    expect(await paster().finish(wishFor(agent, "later"))).toMatchObject({ kind: "later", reason: "draft" })
+    expect(await paster().submit(requestFor(agent, "later"))).toMatchObject({ kind: "later", reason: "draft" })
+    expect(await paster().finish(requestFor(agent, "later"))).toMatchObject({ kind: "later", reason: "draft" })
     expect(agent.prompts()).toEqual(["whole message"])
   })
 
@@ -158,9 +158,9 @@ describe("what is on the screen decides", () => {
     const where = () => agents.tmux("a", "display-message", "-p", "-t", pane, place)
     const before = where()
     expect(before).toMatch(/^1 /)
-    expect(await paster().submit(wishFor(agent, "SLOW 60000"))).toMatchObject({ kind: "submitted" })
+    expect(await paster().submit(requestFor(agent, "SLOW 60000"))).toMatchObject({ kind: "submitted" })
     await expect.poll(() => agent.registry()?.status).toBe("busy")
-    expect(await paster().submit(wishFor(agent, "stop that", { isStop: true }))).toMatchObject({ kind: "submitted" })
+    expect(await paster().submit(requestFor(agent, "stop that", { isStop: true }))).toMatchObject({ kind: "submitted" })
     await agent.until((all) => all.some(({ kind }) => kind === "interrupted"))
     await agent.until(() => agent.prompts().length === 2)
     expect(agent.prompts()).toEqual(["SLOW 60000", "stop that"])
@@ -170,11 +170,11 @@ describe("what is on the screen decides", () => {
 
   test("while it is busy a text is queued by the agent, and a stop interrupts first", async () => {
     const agent = await agents.start({ name: "busy" })
-    await paster().submit(wishFor(agent, "SLOW 60000"))
+    await paster().submit(requestFor(agent, "SLOW 60000"))
     await expect.poll(() => agent.registry()?.status).toBe("busy")
-    expect(await paster().submit(wishFor(agent, "urgent"))).toMatchObject({ kind: "submitted" })
+    expect(await paster().submit(requestFor(agent, "urgent"))).toMatchObject({ kind: "submitted" })
     await agent.until(() => agent.prompts().length === 2)
-    expect(await paster().submit(wishFor(agent, "stop that", { isStop: true }))).toMatchObject({ kind: "submitted" })
+    expect(await paster().submit(requestFor(agent, "stop that", { isStop: true }))).toMatchObject({ kind: "submitted" })
     await agent.until((all) => all.some(({ kind }) => kind === "interrupted"))
     await agent.until(() => agent.prompts().length === 3)
     await idle(agent)
@@ -182,10 +182,10 @@ describe("what is on the screen decides", () => {
 
   test("an agent that hangs shows nothing of a paste, and gets no Enter", async () => {
     const agent = await agents.start({ name: "hanging" })
-    await paster().submit(wishFor(agent, "HANG"))
+    await paster().submit(requestFor(agent, "HANG"))
     await sleep(300)
     const quick = makePaster({ panes: agents.panes, consoles, settleMs: 400 })
-    expect(await quick.submit(wishFor(agent, "are you there"))).toMatchObject({ kind: "pasted" })
+    expect(await quick.submit(requestFor(agent, "are you there"))).toMatchObject({ kind: "pasted" })
     expect(agent.prompts()).toEqual(["HANG"])
     process.kill(agent.pid, "SIGKILL")
   })
@@ -196,9 +196,13 @@ describe("what is on the screen decides", () => {
     await sleep(300)
     const second = await agents.start({ name: "two", server: "r" })
     expect(second.pane.pane).toBe(first.pane.pane)
-    expect(await paster().submit(wishFor(first, "lost", { isAgentThere: () => true }))).toMatchObject({ kind: "gone" })
+    expect(await paster().submit(requestFor(first, "lost", { isAgentThere: () => true }))).toMatchObject({
+      kind: "gone",
+    })
     agents.tmux("r", "respawn-pane", "-k", "-t", second.pane.pane, agents.program)
-    expect(await paster().submit(wishFor(second, "lost", { isAgentThere: () => true }))).toMatchObject({ kind: "gone" })
+    expect(await paster().submit(requestFor(second, "lost", { isAgentThere: () => true }))).toMatchObject({
+      kind: "gone",
+    })
     expect(await agents.panes.identify({ socket: agents.socket("r"), pane: "%99" })).toBeUndefined()
     expect(await agents.panes.identify({ socket: join(agents.dir, "none"), pane: "%0" })).toBeUndefined()
   })
@@ -232,12 +236,12 @@ test("the fake agent fires the real hooks of a home, runs waiters, and changes s
   writeFileSync(settings, JSON.stringify({ hooks: { SessionStart: [{ hooks: [waiter] }] } }))
   const agent = await fleet.start({ name: "web", args: ["--settings", settings] })
   const submit = makePaster({ panes: fleet.panes, consoles })
-  await submit.submit(wishFor(agent, "TOOL"))
+  await submit.submit(requestFor(agent, "TOOL"))
   const woken = await agent.until((all) => all.some(({ kind, text }) => kind === "turn" && text.includes("have mail")))
   expect(woken.find(({ kind }) => kind === "wake")?.text).toBe("you have mail\n")
   await idle(agent)
   const first = agent.registry()!.sessionId
-  await submit.submit(wishFor(agent, "COMPACT\nCLEAR"))
+  await submit.submit(requestFor(agent, "COMPACT\nCLEAR"))
   await expect.poll(() => agent.registry()?.sessionId, { timeout: 60_000 }).not.toBe(first)
   await idle(agent)
   await expect

@@ -24,8 +24,8 @@ afterAll(async () => {
   await home?.dispose()
 })
 
-const taking = async (wish: Parameters<typeof squat>[0] = {}) => {
-  const squatter = await squat({ port, ...wish })
+const taking = async (request: Parameters<typeof squat>[0] = {}) => {
+  const squatter = await squat({ port, ...request })
   open.push(squatter)
   return squatter
 }

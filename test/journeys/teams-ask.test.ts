@@ -208,8 +208,11 @@ describe("teams that ask each other", () => {
       // The first call of a connection goes another way through the protocol than those after it.
       for (const which of ["first", "second"]) {
         const heard: (string | undefined)[] = []
-        const wish = { name: "teams_ask", arguments: { team: "docs", question: "<<SLOW 2400>>", threadId: transport } }
-        const result = await agent.client.callTool(wish, { onprogress: ({ message }) => void heard.push(message) })
+        const request = {
+          name: "teams_ask",
+          arguments: { team: "docs", question: "<<SLOW 2400>>", threadId: transport },
+        }
+        const result = await agent.client.callTool(request, { onprogress: ({ message }) => void heard.push(message) })
         expect(result.structuredContent, which).toMatchObject({ status: "done", answer: "2400" })
         expect(heard.length, which).toBeGreaterThan(0)
         expect(heard.at(-1), which).toMatch(/^docs: (queued|delivered|running), /)

@@ -96,8 +96,8 @@ describe.each(CLAUDES)("teams of the real Claude Code $version", ({ name }) => {
         b.call<AskAnswer>("teams_send_message", { toTeam: team, message, ...WAIT, ...more }, caller)
       const { sessionId } = await send("<<SAY plum>>")
       await b.call("teams_control", { operation: "sleep", team, fromTeam: "killed" })
-      const wish = { which: name, team, modelUrl: model.url, outside, resume: sessionId! }
-      const terminal = await startClaude(b, wish)
+      const request = { which: name, team, modelUrl: model.url, outside, resume: sessionId! }
+      const terminal = await startClaude(b, request)
       terminals.push(terminal)
       const before = model.requests.length
       const asked = await send("<<SAY a fig>>", { ifOpen: "deliver" })

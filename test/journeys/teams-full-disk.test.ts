@@ -89,8 +89,8 @@ describe("a disk that is full, under teams that ask each other", () => {
     let refused: { code: string; message: string } | undefined
     for (let nth = 0; refused === undefined && nth < 300; nth++) {
       fill()
-      const wish = { team: "docs", question: `<<SAY ${nth}>> ${"x".repeat(50_000)}`, timeout: 0 }
-      refused = await b.refused("teams_ask", wish).catch(() => undefined)
+      const request = { team: "docs", question: `<<SAY ${nth}>> ${"x".repeat(50_000)}`, timeout: 0 }
+      refused = await b.refused("teams_ask", request).catch(() => undefined)
     }
     expect(refused).toMatchObject({ code: "store_full", message: expect.stringContaining("disk is full") })
     writeFileSync(full, "")

@@ -63,11 +63,11 @@ describe("a person has the pair's session open", () => {
     await b.call("teams_control", { operation: "sleep", team: "docs" })
     const person = await agents.start({ name: "docs", cwd: b.dirOf("docs"), args: ["--resume", sessionId!] })
     await expect.poll(() => person.registry()?.status, SOON).toBe("idle")
-    const wish = { toTeam: "docs", message: "Mine.\nREPLY yours", ...WAIT }
-    const said = await b.call<AskAnswer>("teams_send_message", { ...wish, ifOpen: "deliver" })
+    const request = { toTeam: "docs", message: "Mine.\nREPLY yours", ...WAIT }
+    const said = await b.call<AskAnswer>("teams_send_message", { ...request, ifOpen: "deliver" })
     expect(said).toMatchObject({ status: "done", answer: "yours", sessionId })
     expect(person.prompts()[0]).toMatch(/^\[Message m-\w+ from the owner to docs, via Throughline\]\nMine\./)
-    const waits = await b.call<AskAnswer>("teams_send_message", { ...wish, message: "<<SAY w>>", timeout: 1_500 })
+    const waits = await b.call<AskAnswer>("teams_send_message", { ...request, message: "<<SAY w>>", timeout: 1_500 })
     expect(waits).toMatchObject({ status: "queued", reason: "a person has this pair's session open" })
     process.kill(person.pid, "SIGTERM")
     expect(await b.until(waits.messageId, ({ status }) => status === "done")).toMatchObject({ answer: "w", sessionId })

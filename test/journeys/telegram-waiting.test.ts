@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import type { FakeAgent, FakeWish } from "../fixtures/fake-agents.ts"
+import type { FakeAgent, FakeAgentOptions } from "../fixtures/fake-agents.ts"
 import { makePhoneHome, type PhoneHome } from "../fixtures/phone.ts"
 import type { Person } from "../fixtures/telegram/person.ts"
 import type { Seen } from "../fixtures/telegram/seen.ts"
@@ -26,8 +26,8 @@ afterAll(async () => {
 })
 
 /** An agent at which somebody has typed something, and its topic. */
-async function sitAt(team: string, wish: Partial<FakeWish> = {}) {
-  const agent = await phone.start(team, wish)
+async function sitAt(team: string, request: Partial<FakeAgentOptions> = {}) {
+  const agent = await phone.start(team, request)
   const sessionId = await phone.sessionOf(agent)
   await typed(agent, `hello ${team}`)
   const query = `select thread_id as thread from topics where session_id = '${sessionId}' and thread_id is not null`

@@ -17,7 +17,7 @@ interface Kept {
 }
 interface Sent extends Kept {
   text: string
-  wished: number
+  requested: number
 }
 interface Stored extends Kept {
   thought: string
@@ -36,7 +36,7 @@ describe("four agents write into one session, colliding, while the daemon is kil
     const { session } = await agents[0]!.call<{ session: { id: string } }>("init", { operation: "start_new" })
     sessionId = session.id
     const first = { thought: "origin", nextThoughtNeeded: true, sessionId }
-    acknowledged.push({ text: "origin", wished: 1, ...(await agents[0]!.call<Kept>("thought", first)) })
+    acknowledged.push({ text: "origin", requested: 1, ...(await agents[0]!.call<Kept>("thought", first)) })
 
     let writing = true
     const all = Promise.allSettled(agents.map((agent, index) => write(agent, index))).then((results) => {
@@ -68,20 +68,20 @@ describe("four agents write into one session, colliding, while the daemon is kil
   }, 240_000)
   afterAll(() => home.dispose())
 
-  /** All four wish for the same numbers; every fifth thought goes to a branch. */
+  /** All four request the same numbers; every fifth thought goes to a branch. */
   async function write(agent: McpClient, index: number): Promise<void> {
     for (let step = 1; step <= EACH; step++) {
       const branch = step % 5 === 0 ? `b${(step / 5) % BRANCHES}` : undefined
-      const wished = branch === undefined ? step : 2 + Math.floor(step / (5 * BRANCHES))
+      const requested = branch === undefined ? step : 2 + Math.floor(step / (5 * BRANCHES))
       const text = `step a${index}s${step}${branch === undefined ? "" : ` on ${branch}`}`
       const kept = await agent.call<Kept>("thought", {
         thought: text,
-        thoughtNumber: wished,
+        thoughtNumber: requested,
         nextThoughtNeeded: true,
         sessionId,
         ...(branch === undefined ? {} : { branchId: branch, branchFromThought: 1 }),
       })
-      acknowledged.push({ text, wished, ...kept })
+      acknowledged.push({ text, requested, ...kept })
     }
   }
 
@@ -106,13 +106,13 @@ describe("four agents write into one session, colliding, while the daemon is kil
     expect(new Set(stored.map((thought) => thought.branchId)).size).toBe(BRANCHES + 1)
   })
 
-  test("whoever got another number than wished was told, and the record says so too", () => {
-    const moved = acknowledged.filter((sent) => sent.thoughtNumber !== sent.wished)
-    // At most one of four can have its wish.
+  test("an agent that got another number was told, and the record says so too", () => {
+    const moved = acknowledged.filter((sent) => sent.thoughtNumber !== sent.requested)
+    // At most one of four gets the number it requested.
     expect(moved.length).toBeGreaterThanOrEqual((AGENTS - 1) * EACH * 0.9)
     const inStore = new Map(stored.map((thought) => [thought.thought, thought.renumberedFrom]))
     for (const sent of acknowledged) {
-      const expected = sent.thoughtNumber === sent.wished ? undefined : sent.wished
+      const expected = sent.thoughtNumber === sent.requested ? undefined : sent.requested
       expect([sent.renumberedFrom, inStore.get(sent.text)], sent.text).toEqual([expected, expected])
     }
   })

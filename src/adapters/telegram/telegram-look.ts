@@ -19,7 +19,7 @@ export async function lookAt(
   const member = await raw.getChatMember({ chat_id: chatId, user_id: Number(botId) }, stop)
   if (member.status === "left" || member.status === "kicked") return undefined
   const hasTopics = "is_forum" in chat && chat.is_forum === true
-  // Servers that do not know the wish tell of no other bots.
+  // Servers without this parameter do not report other bots.
   const admins = await raw.getChatAdministrators({ chat_id: chatId, return_bots: true }, stop)
   const adminBots = admins.flatMap(({ user }) => (user.is_bot ? [String(user.id)] : []))
   return { kind: "group", title: chat.title ?? "", hasTopics, ...rightsOf(member), adminBots }

@@ -92,11 +92,11 @@ export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: st
       return told.value ? { ok: true, value: told.value } : refused("no_chat", "the bot is not a member of the chat")
     },
     async poll({ offset, seconds, signal }) {
-      const wish = { timeout: seconds, limit: MOST_UPDATES, ...(offset === null ? {} : { offset }) }
+      const polling = { timeout: seconds, limit: MOST_UPDATES, ...(offset === null ? {} : { offset }) }
       const told = await asking(
         (stop) =>
           raw.getUpdates(
-            { ...wish, allowed_updates: ["message", "edited_message", "callback_query", "my_chat_member"] },
+            { ...polling, allowed_updates: ["message", "edited_message", "callback_query", "my_chat_member"] },
             stop,
           ),
         { signal, limitMs: seconds * 1000 + POLL_GRACE_MS },

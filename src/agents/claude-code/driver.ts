@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { DrivenSession, Driver, DriveWish, PromptWish, TurnEnd } from "../../domain/driver.ts"
+import type { DrivenSession, DriveOptions, Driver, PromptOptions, TurnEnd } from "../../domain/driver.ts"
 import { Failure } from "../../domain/failure.ts"
 import { promptUuid } from "../../domain/ids.ts"
 import { childEnv } from "../shared/driver/environment.ts"
@@ -33,8 +33,8 @@ export const createClaudeCodeDriver = (): Driver => ({
   close: async () => {},
 })
 
-async function start(wish: DriveWish): Promise<DrivenSession> {
-  const { session } = wish
+async function start(options: DriveOptions): Promise<DrivenSession> {
+  const { session } = options
   const nativeId = session.kind === "fork" ? session.as : session.id
   const running = turns()
   const reader = claudeTurnReader(running)
@@ -43,10 +43,10 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
   let beforeReady: string | undefined
 
   const lines: LineProcess = await startLines({
-    command: wish.program ?? "claude",
-    args: argv(wish),
-    cwd: wish.projectDir,
-    env: childEnv(wish.machine),
+    command: options.program ?? "claude",
+    args: argv(options),
+    cwd: options.projectDir,
+    env: childEnv(options.machine),
     onLine(raw) {
       const line = raw as StreamLine
       if (line.type === "control_response") calls.get(line.response?.request_id ?? "")?.(line)
@@ -81,13 +81,13 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
     questions.set(request_id, asked)
     const signal = AbortSignal.any([asked.signal, turn.over])
     const tool = request as CanUseTool
-    const word = await permission(wish, question(tool), signal)
+    const word = await permission(options, question(tool), signal)
     questions.delete(request_id)
     if (signal.aborted) return
     respond({ subtype: "success", response: word.behavior === "allow" ? allowed(tool, word) : denied(word) })
   }
 
-  const prompt = async (message: { id: string; text: string }, { onEvent }: PromptWish): Promise<TurnEnd> => {
+  const prompt = async (message: { id: string; text: string }, { onEvent }: PromptOptions): Promise<TurnEnd> => {
     const { end } = running.begin({ onEvent })
     const uuid = promptUuid(message.id)
     reader.sent(message.text.startsWith("/") ? null : uuid)
@@ -103,7 +103,7 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
       nativeId: session.id,
     })
   }
-  if (wish.mcp) await serverReady(() => Promise.race([control("mcp_status"), lines.gone]))
+  if (options.mcp) await serverReady(() => Promise.race([control("mcp_status"), lines.gone]))
   return {
     nativeId,
     pid: lines.pid,
@@ -118,7 +118,7 @@ async function start(wish: DriveWish): Promise<DrivenSession> {
     ping: async () => void (await control("mcp_status")),
     memoryBytes: async () => memoryOf(lines.pid),
     gone: lines.gone,
-    close: (wish) => lines.close(wish),
+    close: (options) => lines.close(options),
   }
 }
 
@@ -131,7 +131,7 @@ async function serverReady(status: () => Promise<StreamLine | string>): Promise<
   }
 }
 
-function argv({ session, permissionMode, mcp, instructionsFile, settingsFile }: DriveWish): string[] {
+function argv({ session, permissionMode, mcp, instructionsFile, settingsFile }: DriveOptions): string[] {
   const ids = {
     new: ["--session-id", session.id],
     resume: ["--resume", session.id],

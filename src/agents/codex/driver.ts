@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { DrivenSession, Driver, DriveWish, PromptWish } from "../../domain/driver.ts"
+import type { DrivenSession, DriveOptions, Driver, PromptOptions } from "../../domain/driver.ts"
 import { Failure } from "../../domain/failure.ts"
 import { RpcError } from "../../lib/json-rpc.ts"
 import { readNamed } from "../../lib/untrusted-file.ts"
@@ -33,7 +33,7 @@ export function createCodexDriver(): Driver {
       ownServer: true,
       ping: true,
     },
-    start: (wish) => start(wish, processes),
+    start: (options) => start(options, processes),
     close: () => processes.close(),
   }
 }
@@ -52,14 +52,14 @@ const MODES: Record<string, { approvalPolicy: string; sandbox: string }> = {
 
 const CLOSE_MS = 2_000
 
-async function start(wish: DriveWish, processes: Hosts): Promise<DrivenSession> {
-  checked(wish, { settings: false })
-  const { machine, program = "codex", session } = wish
+async function start(options: DriveOptions, processes: Hosts): Promise<DrivenSession> {
+  checked(options, { settings: false })
+  const { machine, program = "codex", session } = options
   const home = machine.env.CODEX_HOME ?? join(machine.homeDir, ".codex")
-  const { peer, release } = await processes.take(`${home}\0${program}`, () => startServer(wish, program))
+  const { peer, release } = await processes.take(`${home}\0${program}`, () => startServer(options, program))
   try {
-    const threadId = await openThread(wish, peer)
-    return drive(wish, peer, threadId, release)
+    const threadId = await openThread(options, peer)
+    return drive(options, peer, threadId, release)
   } catch (error) {
     await release()
     if (!(error instanceof RpcError)) throw error
@@ -68,7 +68,7 @@ async function start(wish: DriveWish, processes: Hosts): Promise<DrivenSession> 
   }
 }
 
-async function startServer({ machine }: DriveWish, program: string): Promise<RpcPeer> {
+async function startServer({ machine }: DriveOptions, program: string): Promise<RpcPeer> {
   const peer = await startRpc({
     command: program,
     args: ["app-server"],
@@ -84,10 +84,10 @@ async function startServer({ machine }: DriveWish, program: string): Promise<Rpc
   return peer
 }
 
-async function openThread(wish: DriveWish, peer: RpcPeer): Promise<string> {
-  const { projectDir, permissionMode, skipPermissions, instructionsFile, mcp, session } = wish
+async function openThread(options: DriveOptions, peer: RpcPeer): Promise<string> {
+  const { projectDir, permissionMode, skipPermissions, instructionsFile, mcp, session } = options
   const mode = modeOf(MODES, skipPermissions ? "bypassPermissions" : permissionMode)
-  const wishes = {
+  const settings = {
     cwd: projectDir,
     ...mode,
     // Questions go to a person, also where the user's own settings let a model decide.
@@ -96,10 +96,10 @@ async function openThread(wish: DriveWish, peer: RpcPeer): Promise<string> {
     // Nobody need be asked for what only reaches us.
     ...(mcp ? { config: { "mcp_servers.throughline": { ...mcp, default_tools_approval_mode: "approve" } } } : {}),
   }
-  const known = { threadId: session.id, excludeTurns: true, ...wishes }
+  const known = { threadId: session.id, excludeTurns: true, ...settings }
   const calls = { new: "thread/start", resume: "thread/resume", fork: "thread/fork" }
   const server = startedServers(peer)
-  const answer = peer.call<{ thread: { id: string } }>(calls[session.kind], session.kind === "new" ? wishes : known)
+  const answer = peer.call<{ thread: { id: string } }>(calls[session.kind], session.kind === "new" ? settings : known)
   try {
     const { id } = (await inTime(peer, answer)).thread
     if (mcp) await server.ready(id)
@@ -126,7 +126,7 @@ function startedServers(peer: RpcPeer): { ready(threadId: string): Promise<void>
   }
 }
 
-function drive(wish: DriveWish, peer: RpcPeer, threadId: string, release: HeldPeer["release"]): DrivenSession {
+function drive(options: DriveOptions, peer: RpcPeer, threadId: string, release: HeldPeer["release"]): DrivenSession {
   const running = turns()
   const reader = codexTurnReader(running)
   const { promise: closed, resolve: setClosed } = Promise.withResolvers<string>()
@@ -138,13 +138,13 @@ function drive(wish: DriveWish, peer: RpcPeer, threadId: string, release: HeldPe
       const question = codexQuestion(method, params, reader.item(String(params.itemId)))
       const turn = running.running
       if (!question || !turn) throw new RpcError(-32601, `${method} is not served here`)
-      return codexAnswer(method, params, await permission(wish, question, turn.over), question)
+      return codexAnswer(method, params, await permission(options, question, turn.over), question)
     },
   })
   const interrupt = (turnId: string) => peer.call("turn/interrupt", { threadId, turnId }).catch(() => {})
 
   /** Begins a turn by the call, and waits for its end. */
-  const run = async (method: string, params: object, { onEvent }: PromptWish) => {
+  const run = async (method: string, params: object, { onEvent }: PromptOptions) => {
     const { turn, end } = running.begin({ onEvent })
     reader.begin(async (turnId) => {
       if (turn.isCancelled) await interrupt(turnId)

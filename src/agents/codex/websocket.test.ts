@@ -162,6 +162,6 @@ test.each([
 })
 
 test("a socket that nobody listens on is no line", async () => {
-  const wish = { socketPath: join(dir, "none"), timeoutMs: 500, onText: () => {}, onEnd: () => {} }
-  await expect(openWebSocket(wish)).rejects.toThrow(/ENOENT/)
+  const request = { socketPath: join(dir, "none"), timeoutMs: 500, onText: () => {}, onEnd: () => {} }
+  await expect(openWebSocket(request)).rejects.toThrow(/ENOENT/)
 })

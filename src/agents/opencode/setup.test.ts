@@ -8,7 +8,7 @@ import { opencode } from "./setup.ts"
 interface Plugin {
   id: string
   server(input: { directory: string }): Promise<{
-    event(wish: { event: object }): Promise<void>
+    event(request: { event: object }): Promise<void>
     "chat.message"(input: { sessionID: string }, output: Prompted): Promise<void>
   }>
   setup(ctx: object): Promise<() => void>

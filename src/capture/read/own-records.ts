@@ -8,10 +8,10 @@ import { type OnSkipped, openBytes } from "./bytes.ts"
 /** What a platform's own files say of a session now, whatever is kept of it here, and whatever the files are called. */
 export interface OwnRecords {
   /** The folders in which it worked; undefined where no file holds a word of it. Throws where files cannot be read. */
-  dirsOf(platform: string, nativeId: string, wish: RecordsWish): Promise<string[] | undefined>
+  dirsOf(platform: string, nativeId: string, options: RecordsQuery): Promise<string[] | undefined>
 }
 
-export interface RecordsWish {
+export interface RecordsQuery {
   /** When the session was there at the latest: files that were not written since cannot hold it. */
   sinceMs: number
   /** Enough is known once it has worked in such a folder. */
@@ -65,24 +65,28 @@ async function scan(platform: Platform, machine: Machine): Promise<FoundSource[]
   return found
 }
 
-interface ReadWish {
+interface ReadOptions {
   isEnough(dir: string): boolean
   isLikely: boolean
 }
 
-async function read({ path, claim }: FoundSource, nativeId: string, wish: ReadWish): Promise<string[] | undefined> {
+async function read(
+  { path, claim }: FoundSource,
+  nativeId: string,
+  options: ReadOptions,
+): Promise<string[] | undefined> {
   const { reader } = claim
-  if (reader.mode === "database" && reader.only) return dirsIn(reader.only(path, nativeId), nativeId, wish)
-  if (reader.mode === "lines") return dirsIn(linesOf(path, reader), nativeId, wish)
+  if (reader.mode === "database" && reader.only) return dirsIn(reader.only(path, nativeId), nativeId, options)
+  if (reader.mode === "lines") return dirsIn(linesOf(path, reader), nativeId, options)
   const captures = reader.mode === "whole" ? await reader.read(path) : (await reader.read(path, null)).captures
   // Many conversations lie in one database, this one behind others.
-  return dirsIn(captures, nativeId, { ...wish, isLikely: true })
+  return dirsIn(captures, nativeId, { ...options, isLikely: true })
 }
 
 async function dirsIn(
   captures: Iterable<Capture> | AsyncIterable<Capture>,
   nativeId: string,
-  { isEnough, isLikely }: ReadWish,
+  { isEnough, isLikely }: ReadOptions,
 ): Promise<string[] | undefined> {
   const dirs: string[] = []
   let isThere = false

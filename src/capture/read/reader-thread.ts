@@ -14,7 +14,7 @@ import { cutText } from "./cut.ts"
 import { readSource, type SourceStat } from "./reading.ts"
 
 /** A source to be read, in words that can be said to another thread. */
-export interface ReadWish {
+export interface ReadJob {
   platform: string
   place: SourcePlace
   path: string
@@ -24,7 +24,7 @@ export interface ReadWish {
 
 /** Reads sources. What it reads goes to the archive; the answer is how many turns were kept. */
 export interface Reading {
-  read(wish: ReadWish, onBytes: (bytes: number) => void): Promise<{ turns: number }>
+  read(job: ReadJob, onBytes: (bytes: number) => void): Promise<{ turns: number }>
   /** Resolves when nothing more comes from it. */
   stop(): Promise<void>
 }
@@ -34,7 +34,7 @@ export class ReadingStopped extends Error {}
 
 /** What the thread serves. */
 interface Reader {
-  read(id: number, wish: ReadWish): Promise<{ turns: number }>
+  read(id: number, job: ReadJob): Promise<{ turns: number }>
 }
 
 /** What it asks of whoever started it. */
@@ -114,14 +114,14 @@ export function makeReaderThread({
   }
 
   return {
-    async read(wish, onBytes) {
+    async read(job, onBytes) {
       clearTimeout(idle)
       thread ??= begin()
       const id = ++lastId
       const reading: Ongoing = { onBytes }
       ongoing.set(id, reading)
       try {
-        return await thread.peer.call("read", id, wish)
+        return await thread.peer.call("read", id, job)
       } catch (error) {
         if (error instanceof ReadingStopped) throw error
         // A source that cannot be read is worth few tries, and no Failure.

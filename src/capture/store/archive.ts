@@ -71,7 +71,7 @@ export function makeArchive({
           return kept
         },
         // What an agent says to us itself is in no file that could be read again as its own word.
-        { readAgain: batches.every(({ loggedIn }) => loggedIn === undefined) },
+        { durability: batches.every(({ loggedIn }) => loggedIn === undefined) ? "relaxed" : "full" },
       )
     } catch (error) {
       // What the cache says may have been rolled back.

@@ -160,14 +160,14 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
     return !isRefusal(error) && (error instanceof Failure || tries < MAX_TRIES)
   }
 
-  const readNext = async (signal: AbortSignal, wish: { liveOnly: boolean }, alive: () => void) => {
+  const readNext = async (signal: AbortSignal, options: { liveOnly: boolean }, alive: () => void) => {
     let next: ClaimedSource | undefined
     try {
       // Asked before it waits, maybe for hours, for something to read.
       if (isStoreAway) await store.sources.byKey("-", "-")
       isStoreAway = false
       alive()
-      next = await queue.take(signal, wish)
+      next = await queue.take(signal, options)
       if (next) await read(next.found)
     } catch (error) {
       isStoreAway = true
@@ -209,9 +209,9 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       const onTrouble = (error: unknown, what: string) => deps.onTrouble({ platform: "-", path: what }, error)
       const loop = (name: string, round: LoopOptions["round"], more: Partial<LoopOptions> = {}) =>
         superviseLoop({ name: `capture ${name}`, signal, round, onTrouble, ...more })
-      const reader = (wish: { liveOnly: boolean }) =>
+      const reader = (options: { liveOnly: boolean }) =>
         // It waits until there is something to read.
-        loop("reader", (_, alive) => readNext(signal, wish, alive), { stallsAfterMs: Number.POSITIVE_INFINITY })
+        loop("reader", (_, alive) => readNext(signal, options, alive), { stallsAfterMs: Number.POSITIVE_INFINITY })
       const swept = Promise.withResolvers<void>()
       const running = [
         loop(

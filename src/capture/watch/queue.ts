@@ -5,7 +5,7 @@ import type { FoundSource } from "./scan.ts"
 export interface SourceQueue {
   put(key: string, found: FoundSource, live: boolean): void
   /** The next one that nobody reads, when there is one; undefined when the signal ends the waiting. */
-  take(signal: AbortSignal, wish?: { liveOnly: boolean }): Promise<ClaimedSource | undefined>
+  take(signal: AbortSignal, options?: { liveOnly: boolean }): Promise<ClaimedSource | undefined>
   whenEmpty(): Promise<void>
   left(): { sourcesLeft: number; bytesLeft: number }
   /** How many of each platform are still to be read, or being read. */

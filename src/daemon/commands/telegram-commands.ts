@@ -71,8 +71,8 @@ async function setUp({ home, environment, calls, caller, write }: Context, flags
     import("./telegram-setup.ts"),
     isAsking ? import("../wiring/prompts.ts").then(({ terminalPrompts }) => terminalPrompts) : undefined,
   ])
-  const wishes = { token, chat: flags.chat, isPrivate: flags.private, users: flags.user }
-  const done = await setUpTelegram({ home, environment, prompts, say }, wishes)
+  const choices = { token, chat: flags.chat, isPrivate: flags.private, users: flags.user }
+  const done = await setUpTelegram({ home, environment, prompts, say }, choices)
   // It reads the token when it begins. Sessions and what waits in the store do not notice.
   const { makeService } = await import("../process/service.ts")
   if (done.isChanged && !(await makeService(home, environment).restart())) await stopDaemon(home)

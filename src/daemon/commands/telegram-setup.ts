@@ -15,7 +15,7 @@ import { recordCommand } from "../wiring/command-audit.ts"
 import type { Prompts } from "../wiring/prompts.ts"
 import { runningDaemon } from "./connect.ts"
 
-export interface Wishes {
+export interface SetupChoices {
   token?: string | undefined
   chat?: string | undefined
   isPrivate?: boolean | undefined
@@ -43,18 +43,18 @@ const TOKEN_STEPS = `A bot of your own, in a minute: in Telegram, write to @BotF
 It answers with a token, such as 123456789:AAE…  It is stored in config.json, readable by you only.`
 
 /** Asks for, checks and writes down what the bot needs. Nothing is written before Telegram has agreed. */
-export async function setUpTelegram(parts: SetupParts, wishes: Wishes): Promise<SetUp> {
+export async function setUpTelegram(parts: SetupParts, choices: SetupChoices): Promise<SetUp> {
   const { home, environment, say } = parts
   const { config, settings } = loadConfig({ path: home.config, environment: environment.settings, flags: [] })
   const known = config.telegram
-  const token = await chooseToken(parts, wishes.token, known.token)
+  const token = await chooseToken(parts, choices.token, known.token)
   const channel = telegramChannel({ token, apiRoot: known.apiRoot })
   const self = await selfOf(channel)
   say(`This is @${self.username} (${self.name}).`)
   const isListening = known.token === token && (await runningDaemon(home)) !== undefined
-  const chatId = await chooseChat(parts, { wishes, known: known.chat, channel, self, isListening })
+  const chatId = await chooseChat(parts, { choices, known: known.chat, channel, self, isListening })
   const { findings, look } = await checked(parts, channel, chatId)
-  const users = [...new Set([...known.users, ...wishes.users.map((user) => valid("users", [user])[0]!)])]
+  const users = [...new Set([...known.users, ...choices.users.map((user) => valid("users", [user])[0]!)])]
   const isTokenElsewhere = settings.some(
     ({ key, source }) => key === "telegram.token" && source.startsWith("environment"),
   )
@@ -98,7 +98,7 @@ async function selfOf(channel: Channel): Promise<ChannelSelf> {
 }
 
 interface Choosing {
-  wishes: Wishes
+  choices: SetupChoices
   known: string | undefined
   channel: Channel
   self: ChannelSelf
@@ -107,10 +107,10 @@ interface Choosing {
 }
 
 async function chooseChat(parts: SetupParts, choosing: Choosing): Promise<string | undefined> {
-  const { wishes, known, isListening } = choosing
+  const { choices, known, isListening } = choosing
   const { prompts } = parts
-  if (wishes.chat !== undefined) return valid("chat", wishes.chat)
-  if (wishes.isPrivate) return undefined
+  if (choices.chat !== undefined) return valid("chat", choices.chat)
+  if (choices.isPrivate) return undefined
   if (!prompts) {
     if (known !== undefined) return known
     throw missing("chat", "pass --chat with the number of the group, or --private for topics in your chat with the bot")

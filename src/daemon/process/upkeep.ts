@@ -7,7 +7,7 @@ import { emptyLogs } from "./write-ahead-log.ts"
 
 interface Parts {
   store: Parameters<typeof emptyLogs>[0]["store"]
-  sessions: Pick<SessionsModule, "keeping">
+  sessions: Pick<SessionsModule, "edits">
   config: Config
   log: Log
 }
@@ -21,7 +21,7 @@ export function upkeep({ store, sessions, config, log }: Parts, signal: AbortSig
     signal,
     everyMs: SWEEP_MS,
     async round() {
-      const count = await sessions.keeping.archiveUntouched(config.sessions.archiveAfterDays * DAY_MS)
+      const count = await sessions.edits.archiveUntouched(config.sessions.archiveAfterDays * DAY_MS)
       if (count > 0) log.info({ count }, "archived unused sessions")
     },
     onTrouble: (err) => log.error({ err }, "sessions could not be archived"),

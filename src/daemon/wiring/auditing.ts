@@ -33,9 +33,9 @@ export async function openAuditing({ home, store, clock, permits, redact, log }:
       store.audit.add({ atMs: clock.nowMs(), ...entry, data: redactInside(data, (text) => redact(text, null)) }),
     permits: {
       ...permits,
-      async audit(wish) {
+      async audit(filter) {
         await takeIn()
-        return permits.audit(wish)
+        return permits.audit(filter)
       },
     },
   }

@@ -41,7 +41,7 @@ async function advance(store: Store, consumer: JournalConsumer, signal: AbortSig
       await consumer.after(entries, tx, signal)
       await tx.journal.advance(consumer.name, last.seq)
     },
-    { readAgain: true },
+    { durability: "relaxed" },
   )
   return entries.length
 }

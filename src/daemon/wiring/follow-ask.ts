@@ -18,14 +18,14 @@ const INTERRUPTED_EXIT = 130
 
 type Page = z.output<typeof AskView> & { text: string; at: number; doing?: string }
 
-interface Wish {
+interface FollowOptions {
   call: Call
   caller: Caller
   input: Record<string, unknown>
 }
 
 /** Asks, and prints the answer as it is written. A daemon that is away for a while is waited for: the question outlives it. */
-export async function followAsk({ call, caller, input }: Wish): Promise<void> {
+export async function followAsk({ call, caller, input }: FollowOptions): Promise<void> {
   const untilMs = performance.now() + (typeof input.timeout === "number" ? input.timeout : Number.POSITIVE_INFINITY)
   const { messageId } = (await call("teams_ask", { ...input, timeout: 0 }, caller)) as { messageId: string }
   const sayGoesOn = () => note(`\n${goesOn(messageId)}`)
@@ -43,7 +43,12 @@ export async function followAsk({ call, caller, input }: Wish): Promise<void> {
 
 async function follow(
   messageId: string,
-  { call, caller, onInterrupt, untilMs }: Pick<Wish, "call" | "caller"> & { onInterrupt: () => void; untilMs: number },
+  {
+    call,
+    caller,
+    onInterrupt,
+    untilMs,
+  }: Pick<FollowOptions, "call" | "caller"> & { onInterrupt: () => void; untilMs: number },
 ): Promise<void> {
   const isTerminal = process.stderr.isTTY === true
   const shown = new Set<string>()

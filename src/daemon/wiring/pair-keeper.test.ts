@@ -55,7 +55,7 @@ test("a pair is marked to go on anew while its process sleeps, and not one of wh
   expect(told).toHaveLength(2)
 })
 
-test("what is over is kept as long as it is wished, and as long as something may ask for it by its key", () => {
+test("finished deliveries are stored for the configured time, and at least as long as their key can be used again", () => {
   const days = (...flags: string[]) =>
     keepDeliveriesMs(loadConfig({ path: "/nowhere/config.json", environment: {}, flags }).config) / (24 * 60 * 60_000)
   expect(days()).toBe(30)

@@ -4,7 +4,7 @@ import type { Pair } from "../../domain/pair.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { DAY_MS, MINUTE_MS } from "../../lib/time.ts"
-import type { ControlWish } from "../../teams/control.ts"
+import type { ControlCommand } from "../../teams/control.ts"
 import { type Maintenance, makeMaintenance, type PairKeeper } from "../../teams/maintenance.ts"
 import type { TeamsDeps, TeamsModule } from "../../teams/module.ts"
 import type { Config } from "../config/settings.ts"
@@ -37,7 +37,7 @@ export function maintenanceOf({ store, clock, config, teams, records, log }: Par
 /** A messenger hands out again what it was not told to be taken, for a day. */
 const HANDED_OUT_MS = 2 * DAY_MS
 
-/** As long as it is wished, and as long as a key may be asked for: of what waits, what was said twice, what is to be decided. */
+/** The configured time, and at least as long as a key can be used again: by pending messages, duplicates and open approvals. */
 export function keepDeliveriesMs({ queue, permissions }: Pick<Config, "queue" | "permissions">): number {
   if (queue.keepDays === 0) return 0
   return Math.max(
@@ -52,7 +52,7 @@ export function pairKeeper({ teams, records }: Pick<Parts, "teams" | "records">)
   /** What a person has open is theirs: a second process on it would write into the same conversation. */
   const isOpen = async ({ platform, nativeId }: Pair) =>
     nativeId !== null && (await records.isOpenElsewhere(platform, nativeId))
-  const control = (operation: ControlWish["operation"], pair: Pair) =>
+  const control = (operation: ControlCommand["operation"], pair: Pair) =>
     attempt(() => teams.control(OWNER, { operation, ...named(pair), messageId: undefined, force: false }))
   const attempt = async (work: () => Promise<unknown>): Promise<"done" | "busy" | "unable"> => {
     try {

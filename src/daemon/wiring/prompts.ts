@@ -5,7 +5,7 @@ import { Failure } from "../../domain/failure.ts"
 /** What a wizard asks with. Leaving by Ctrl-C is a Failure, so that nothing half is written. */
 export interface Prompts {
   /** What `check` answers is what is wrong with it. */
-  ask(question: string, wish?: { isSecret?: boolean; check?: (text: string) => string | undefined }): Promise<string>
+  ask(question: string, options?: { isSecret?: boolean; check?: (text: string) => string | undefined }): Promise<string>
   choose<T extends string>(question: string, choices: readonly { id: T; label: string }[]): Promise<T>
 }
 

@@ -86,8 +86,8 @@ export function teamsRecords({
       return agent !== undefined && agent.status !== "gone" && !agent.isUnattended
     },
     async sendTo(sessionId, { key, ...said }) {
-      const wish = { sessionId, ...said, idempotencyKey: key, allowTwin: true }
-      const sent = await messages.send(wish)
+      const request = { sessionId, ...said, idempotencyKey: key, allowTwin: true }
+      const sent = await messages.send(request)
       if (sent.queued || sent.id !== undefined) return sent.id!
       throw new Failure("bad_input", sent.reason)
     },

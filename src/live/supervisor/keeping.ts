@@ -118,12 +118,12 @@ export function makeKeeping(deps: Deps): Supervisor {
     return isOpen ? undefined : session.nativeId
   }
 
-  const start = async (name: string, wish: { isNew?: boolean } = {}) => {
+  const start = async (name: string, options: { isNew?: boolean } = {}) => {
     const life = livesOf(name)
     startedNow(life, clock.nowMs())
     try {
       const { team, terminal } = needed(name)
-      const last = wish.isNew ? undefined : await resumable(terminal, await store.presence.byTeam(name))
+      const last = options.isNew ? undefined : await resumable(terminal, await store.presence.byTeam(name))
       life.resume = last === life.failedResume ? undefined : last
       const { argv, env } = terminal.launch({
         team,

@@ -109,10 +109,10 @@ export function makeResuming({
       return inTurn(() => launch(name, "dir" in where ? { ...team, projectDir: where.dir } : team))
     },
     async ended(limit, isWanted) {
-      const wish = { archived: false, subagents: false, empty: false, limit: LOOKED_THROUGH }
+      const filter = { archived: false, subagents: false, empty: false, limit: LOOKED_THROUGH }
       const alive = new Set((await live.all()).map(({ session }) => session.id))
       const found: Session[] = []
-      for (const session of await store.sessions.list(wish)) {
+      for (const session of await store.sessions.list(filter)) {
         if (found.length >= limit) break
         const isFit = !alive.has(session.id) && consoleOf(session.platform) && session.promptCount > 0
         if (!isFit || !(await isWanted(session))) continue

@@ -59,11 +59,11 @@ export interface Mail {
 
 export interface UpdatesModule {
   pull(
-    wish: { target: string; since?: string | number | undefined; limit: number },
+    query: { target: string; since?: string | number | undefined; limit: number },
     caller: Caller,
   ): Promise<UpdatePage>
   /** Of all teams, newest first. */
-  restarts(wish: { sinceMs: number; limit: number }): Promise<TeamRestart[]>
+  restarts(query: { sinceMs: number; limit: number }): Promise<TeamRestart[]>
 }
 
 interface Deps {

@@ -55,9 +55,9 @@ const module = (mail: Mail[] = []) =>
     takeMail: async () => ({ mail: mail.splice(0), hasMore: false }),
   })
 const pull = (
-  wish: { target?: string; since?: string | number; limit?: number } = {},
+  query: { target?: string; since?: string | number; limit?: number } = {},
   caller: Caller = { surface: "cli" },
-) => module().pull({ target: "api", limit: 50, ...wish }, caller)
+) => module().pull({ target: "api", limit: 50, ...query }, caller)
 
 async function said(
   turns: Spoken[],
@@ -202,7 +202,8 @@ describe("what becomes an update", () => {
 
 describe("reading", () => {
   const TEXTS = ["one", "two", "three", "four", "five"]
-  const contents = async (wish: Parameters<typeof pull>[0]) => (await pull(wish)).updates.map(({ content }) => content)
+  const contents = async (query: Parameters<typeof pull>[0]) =>
+    (await pull(query)).updates.map(({ content }) => content)
   beforeEach(async () => {
     await said(TEXTS.map((text) => ["reply", text]))
     await follow()

@@ -23,9 +23,9 @@ export async function admit(
 
 async function put(
   tx: Store,
-  wish: { bot: string; update: RawUpdate; lane: string; channel: string; nowMs: number },
+  request: { bot: string; update: RawUpdate; lane: string; channel: string; nowMs: number },
 ): Promise<void> {
-  const { bot, update, lane, channel, nowMs } = wish
+  const { bot, update, lane, channel, nowMs } = request
   const { updateId, raw } = update
   const digest = createHash("sha256").update(JSON.stringify(raw)).digest("hex").slice(0, 16)
   const payload: AdmittedUpdate = { bot, updateId, raw, digest }

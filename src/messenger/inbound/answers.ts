@@ -12,7 +12,7 @@ export function toShow(channel: string, key: string, lane: string, payload: Outg
   return { key: `${channel}:${key}`, lane, channel, payload: { ...payload }, repeatable, maxAttempts: MAX_ATTEMPTS }
 }
 
-export interface AnswerWish {
+export interface AnswerOptions {
   buttons?: OutgoingButton[][]
   /** Tells two answers to one message apart. */
   part?: string
@@ -22,9 +22,9 @@ export interface AnswerWish {
 
 /** Makes the answers to what somebody did: one for each, however often it is handled. */
 export function makeAnswers({ channel, nowMs }: { channel: string; nowMs(): number }) {
-  return (to: IncomingMessage | IncomingTap, body: RichText | string, wish: AnswerWish = {}): Write => {
+  return (to: IncomingMessage | IncomingTap, body: RichText | string, options: AnswerOptions = {}): Write => {
     const { chatId, threadId } = to.place
-    const { buttons, part, once } = wish
+    const { buttons, part, once } = options
     const own = `${chatId}:${to.kind === "tap" ? to.tapId : to.messageId}${part === undefined ? "" : `:${part}`}`
     const payload: Outgoing = {
       kind: "answer",

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { type IntakeWish, openIntake, type TestIntake } from "../../../test/fixtures/intake.ts"
+import { type IntakeOptions, openIntake, type TestIntake } from "../../../test/fixtures/intake.ts"
 import type { Person } from "../../../test/fixtures/telegram/person.ts"
 import { startTelegram } from "../../../test/fixtures/telegram/start.ts"
 import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
@@ -22,9 +22,9 @@ afterEach(async () => {
   await telegram.close()
 })
 
-const open = async (username = "a_bot", wish: Partial<IntakeWish> = {}) => {
+const open = async (username = "a_bot", options: Partial<IntakeOptions> = {}) => {
   const bot = telegram.bot(username)
-  const intake = await openIntake({ telegram, group, bot, users: [String(ada.id)], ...wish })
+  const intake = await openIntake({ telegram, group, bot, users: [String(ada.id)], ...options })
   opened.push(intake)
   intake.start()
   return intake

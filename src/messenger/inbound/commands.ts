@@ -3,7 +3,7 @@ import type { Messages } from "../../domain/messages.ts"
 import type { Resuming } from "../../domain/resuming.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic, Verbosity } from "../../domain/topic.ts"
-import type { Answers, AnswerWish } from "./answers.ts"
+import type { AnswerOptions, Answers } from "./answers.ts"
 import type { CommandFacts } from "./facts.ts"
 import type { Handled, Write } from "./handling.ts"
 import { startedWords } from "./resume-tap.ts"
@@ -58,7 +58,7 @@ interface Asked extends CommandFrom {
   rest: string
 }
 
-type Told = { outcome: string; words: string; writes?: Write[] } & Pick<AnswerWish, "buttons">
+type Told = { outcome: string; words: string; writes?: Write[] } & Pick<AnswerOptions, "buttons">
 
 /** What begins with a slash. Our own names go first; in a topic any other, and what has two slashes, is the agent's. */
 export function makeCommands(deps: CommandDeps): Commands {

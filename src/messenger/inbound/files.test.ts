@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { type IntakeWish, openIntake, type TestIntake } from "../../../test/fixtures/intake.ts"
+import { type IntakeOptions, openIntake, type TestIntake } from "../../../test/fixtures/intake.ts"
 import type { Person } from "../../../test/fixtures/telegram/person.ts"
 import { startTelegram } from "../../../test/fixtures/telegram/start.ts"
 import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
@@ -22,7 +22,7 @@ afterEach(async () => {
   await telegram.close()
 })
 
-const open = async (deps: IntakeWish["deps"] = {}) => {
+const open = async (deps: IntakeOptions["deps"] = {}) => {
   intake = await openIntake({ telegram, group, users: [String(ada.id)], deps })
   intake.start()
   return intake.session("shop")

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { type IntakeWish, openIntake, type TestIntake } from "../../../test/fixtures/intake.ts"
+import { type IntakeOptions, openIntake, type TestIntake } from "../../../test/fixtures/intake.ts"
 import type { Person } from "../../../test/fixtures/telegram/person.ts"
 import { startTelegram } from "../../../test/fixtures/telegram/start.ts"
 import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
@@ -22,8 +22,8 @@ afterEach(async () => {
   await intake.dispose()
   await telegram.close()
 })
-const open = async (wish: Partial<IntakeWish> = {}) => {
-  intake = await openIntake({ telegram, group, users: [String(ada.id), String(eve.id)], ...wish })
+const open = async (options: Partial<IntakeOptions> = {}) => {
+  intake = await openIntake({ telegram, group, users: [String(ada.id), String(eve.id)], ...options })
   return intake
 }
 const texts = async () => (await intake.messages()).map(({ text }) => text)
@@ -136,13 +136,13 @@ test("killed after the prompt was sent and before the fragments were settled: it
   const { thread } = await intake.session("shop")
   const real = store.transaction
   // The process ends in the moment in which the first fragment is settled.
-  store.transaction = (async (work: never, wish: never) => {
+  store.transaction = (async (work: never, options: never) => {
     const isSettling = /settle/.test(new Error("where").stack ?? "")
     if (isSettling && !isDead && (await texts()).length > 0) {
       isDead = true
       return new Promise(() => {})
     }
-    return real.call(store, work, wish)
+    return real.call(store, work, options)
   }) as typeof store.transaction
   const text = "z".repeat(9_000)
   ada.paste(group, text, { thread })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { type IntakeWish, openIntake, type TestIntake } from "../../../test/fixtures/intake.ts"
+import { type IntakeOptions, openIntake, type TestIntake } from "../../../test/fixtures/intake.ts"
 import type { Person } from "../../../test/fixtures/telegram/person.ts"
 import { startTelegram } from "../../../test/fixtures/telegram/start.ts"
 import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
@@ -26,8 +26,8 @@ afterEach(async () => {
   await telegram.close()
 })
 
-const open = async (wish: Partial<IntakeWish> = {}) => {
-  intake = await openIntake({ telegram, group, users: [String(ada.id)], ...wish })
+const open = async (options: Partial<IntakeOptions> = {}) => {
+  intake = await openIntake({ telegram, group, users: [String(ada.id)], ...options })
   intake.start()
   return intake
 }

@@ -39,10 +39,10 @@ export interface ToSession {
   /** What was sent under the number of this message before, if anything was. */
   sent(message: IncomingMessage, to: Recipient): Promise<Delivery | undefined>
   /** Words for the agent, under the number of the message that they are from. */
-  say(wish: SayWish): Promise<Handled>
+  say(request: SayRequest): Promise<Handled>
 }
 
-export interface SayWish {
+export interface SayRequest {
   message: IncomingMessage
   to: Recipient
   by: Known
@@ -177,8 +177,8 @@ export function makeToSession({
 
   const withQuote = async (message: IncomingMessage, { sessionId }: Address) => {
     if (message.replyTo === null || isOwnNote(message.replyTo)) return message.text
-    const wish = { kinds: ["reply" as const], limit: 1, maxChars: 4_000 }
-    const [last] = sessionId === undefined ? [] : await store.turns.ofSession(sessionId, wish)
+    const request = { kinds: ["reply" as const], limit: 1, maxChars: 4_000 }
+    const [last] = sessionId === undefined ? [] : await store.turns.ofSession(sessionId, request)
     return quoted(message.text, withoutLabel(message.replyTo.text), last?.text)
   }
 
@@ -214,12 +214,12 @@ export function makeToSession({
     return finish(brought, { message, to, by, parts, writes })
   }
 
-  const finish = (brought: Brought, wish: Omit<SayWish, "text">): Promise<Handled> | Handled => {
+  const finish = (brought: Brought, request: Omit<SayRequest, "text">): Promise<Handled> | Handled => {
     if (brought.kind === "later") return { kind: "later", why: brought.why, inMs: brought.inMs }
-    const writes = wish.writes ?? []
-    if (brought.kind === "not") return done("not handed on", answer(wish.message, brought.why), ...writes)
-    const told = brought.told === undefined ? [] : [answer(wish.message, `“${brought.told}”`, { part: "heard" })]
-    return say({ ...wish, text: brought.text, writes: [...told, ...writes] })
+    const writes = request.writes ?? []
+    if (brought.kind === "not") return done("not handed on", answer(request.message, brought.why), ...writes)
+    const told = brought.told === undefined ? [] : [answer(request.message, `“${brought.told}”`, { part: "heard" })]
+    return say({ ...request, text: brought.text, writes: [...told, ...writes] })
   }
 
   const sessionFolder = async ({ sessionId }: Topic): Promise<{ dir: string | undefined } | undefined> => {

@@ -57,7 +57,7 @@ export async function isUntold(tx: Store, word: Afterword, telling: Telling): Pr
 async function turnFacts(tx: Store, { id }: Session, { atMs }: Afterword) {
   const [prompt] = await tx.turns.ofSession(id, { kinds: ["prompt"], untilMs: atMs, limit: 1, maxChars: 1 })
   if (!prompt) return { durationMs: null, tools: 0 }
-  const wish = { kinds: ["tool_call"], untilMs: atMs, limit: MOST_TOOLS, maxChars: 1 } as const
-  const tools = (await tx.turns.ofSession(id, wish)).filter((turn) => turn.atMs >= prompt.atMs)
+  const query = { kinds: ["tool_call"], untilMs: atMs, limit: MOST_TOOLS, maxChars: 1 } as const
+  const tools = (await tx.turns.ofSession(id, query)).filter((turn) => turn.atMs >= prompt.atMs)
   return { durationMs: atMs - prompt.atMs, tools: tools.length }
 }

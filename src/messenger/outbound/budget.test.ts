@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { type OutboxStage, outboxStage, type StageWish } from "../../../test/fixtures/outbox.ts"
+import { type OutboxStage, outboxStage, type StageOptions } from "../../../test/fixtures/outbox.ts"
 import type { Store } from "../../domain/store.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
 import { openStore } from "../../store/open.ts"
@@ -79,8 +79,8 @@ describe("the budget of a chat", () => {
 
 describe("when the messenger says wait", () => {
   let s: OutboxStage
-  const stage = async (wish?: StageWish) => {
-    s = await outboxStage(wish)
+  const stage = async (options?: StageOptions) => {
+    s = await outboxStage(options)
   }
   afterEach(() => s.close())
   const allSaid = () => expect.poll(() => s.waiting(), SOON).toBe(0)

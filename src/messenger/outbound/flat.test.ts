@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "vitest"
-import { type OutboxStage, outboxStage, type StageWish } from "../../../test/fixtures/outbox.ts"
+import { type OutboxStage, outboxStage, type StageOptions } from "../../../test/fixtures/outbox.ts"
 import { chatLane } from "../../domain/outgoing.ts"
 
 const SOON = { timeout: 60_000, interval: 20 }
 let s: OutboxStage
-const stage = async (wish?: StageWish) => {
-  s = await outboxStage(wish)
+const stage = async (options?: StageOptions) => {
+  s = await outboxStage(options)
 }
 afterEach(() => s.close())
 const allSaid = () => expect.poll(() => s.waiting(), SOON).toBe(0)

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { type OutboxStage, outboxStage, type StageWish } from "../../../test/fixtures/outbox.ts"
+import { type OutboxStage, outboxStage, type StageOptions } from "../../../test/fixtures/outbox.ts"
 import { OUTAGES } from "../../../test/fixtures/telegram/faults.ts"
 import type { Channel, ChannelTrouble } from "../../domain/channel.ts"
 import { REPEAT_MARK } from "./words.ts"
 
 const SOON = { timeout: 60_000, interval: 20 }
 let s: OutboxStage
-const stage = async (wish?: StageWish) => {
-  s = await outboxStage(wish)
+const stage = async (options?: StageOptions) => {
+  s = await outboxStage(options)
 }
 afterEach(() => s.close())
 /** Time passes meanwhile: an attempt that failed just before the end of an outage is tried again only after a pause. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
-import { type OutboxStage, outboxStage, type StageWish } from "../../../test/fixtures/outbox.ts"
+import { type OutboxStage, outboxStage, type StageOptions } from "../../../test/fixtures/outbox.ts"
 import { progressBody } from "./progress-message.ts"
 
 const SOON = { timeout: 60_000, interval: 20 }
@@ -32,8 +32,8 @@ describe("the body of a progress message", () => {
 
 describe("the progress message of a topic", () => {
   let s: OutboxStage
-  const stage = async (wish?: StageWish) => {
-    s = await outboxStage(wish)
+  const stage = async (options?: StageOptions) => {
+    s = await outboxStage(options)
   }
   afterEach(() => s.close())
   const allSaid = () => expect.poll(() => s.waiting(), SOON).toBe(0)

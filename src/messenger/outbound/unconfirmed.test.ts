@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest"
-import { type OutboxStage, outboxStage, type StageWish, testRendering } from "../../../test/fixtures/outbox.ts"
+import { type OutboxStage, outboxStage, type StageOptions, testRendering } from "../../../test/fixtures/outbox.ts"
 import type { Channel } from "../../domain/channel.ts"
 import { topicLane } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
@@ -7,8 +7,8 @@ import { REPEAT_MARK } from "./words.ts"
 
 const SOON = { timeout: 60_000, interval: 20 }
 let s: OutboxStage
-const stage = async (wish?: StageWish) => {
-  s = await outboxStage(wish)
+const stage = async (options?: StageOptions) => {
+  s = await outboxStage(options)
 }
 afterEach(() => s.close())
 const allSaid = () => expect.poll(() => s.waiting(), SOON).toBe(0)

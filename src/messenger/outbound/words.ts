@@ -14,14 +14,14 @@ export function labelOf(name: string): RichText {
   return { text, marks: [{ kind: "bold", offset: 0, length: text.length }] }
 }
 
-export interface PostWish {
+export interface PostOptions {
   form: 0 | 1 | 2
   isRepeat: boolean
   label?: RichText | undefined
 }
 
 /** The part as it is sent: in the form that is still to be tried, saying whose it is and that it may be a repeat. */
-export function postOf(part: RenderedPart, can: ChannelCan, how: PostWish): ChannelPost {
+export function postOf(part: RenderedPart, can: ChannelCan, how: PostOptions): ChannelPost {
   const { buttons, isSilent } = part
   const around = { isSilent, ...(buttons ? { buttons } : {}) }
   const head = [...(how.label ? [how.label] : []), ...(how.isRepeat ? [plain(REPEAT_MARK)] : [])]

@@ -5,9 +5,9 @@ type Style = "bold" | "italic" | "strike"
 /** A stretch of text; marks name pieces, because what stands before them may still become shorter. */
 interface Writer {
   pieces: string[]
-  marks: { mark: MarkWish; from: number; to: number }[]
+  marks: { mark: MarkKind; from: number; to: number }[]
 }
-type MarkWish = { kind: Style | "code" } | { kind: "link"; url: string }
+type MarkKind = { kind: Style | "code" } | { kind: "link"; url: string }
 
 interface Opener {
   char: string

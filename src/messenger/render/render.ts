@@ -133,7 +133,7 @@ function turnText({ kind, text }: Turn): RichText {
 
 async function toolOf(store: RenderDeps["store"], { sessionId, toolCallId, atMs }: Turn): Promise<string | null> {
   if (toolCallId === null) return null
-  const wish = { kinds: ["tool_call"], untilMs: atMs, limit: LAST_CALLS, maxChars: 1 } as const
-  const calls = await store.turns.ofSession(sessionId, wish)
+  const query = { kinds: ["tool_call"], untilMs: atMs, limit: LAST_CALLS, maxChars: 1 } as const
+  const calls = await store.turns.ofSession(sessionId, query)
   return calls.findLast((call) => call.toolCallId === toolCallId)?.toolName ?? null
 }

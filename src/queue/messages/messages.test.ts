@@ -80,24 +80,28 @@ describe("send", () => {
 
   test("refuses a second one under the same key, also of another text and after the first is done", async () => {
     const messages = make({ duplicateWindowSeconds: 0 })
-    const wish = { target: "api", text: "one", idempotencyKey: "k", sender: owner }
-    const first = (await messages.send(wish)) as { id: string }
+    const request = { target: "api", text: "one", idempotencyKey: "k", sender: owner }
+    const first = (await messages.send(request)) as { id: string }
     const { seq } = (await messages.byId(first.id))!
     await store.deliveries.move(seq, ["queued"], "done", null, nowMs)
-    expect(await messages.send({ ...wish, text: "two" })).toEqual({ queued: false, reason: "duplicate", id: first.id })
-    expect(await messages.send({ ...wish, target: "web" })).toMatchObject({ queued: true })
-    expect(await messages.send({ ...wish, idempotencyKey: "l" })).toMatchObject({ queued: true })
+    expect(await messages.send({ ...request, text: "two" })).toEqual({
+      queued: false,
+      reason: "duplicate",
+      id: first.id,
+    })
+    expect(await messages.send({ ...request, target: "web" })).toMatchObject({ queued: true })
+    expect(await messages.send({ ...request, idempotencyKey: "l" })).toMatchObject({ queued: true })
   })
 
   test("refuses the same text to the same team within the window, and lets it through after it", async () => {
     const messages = make()
-    const wish = { target: "api", text: "go on", sender: owner }
-    await messages.send(wish)
+    const request = { target: "api", text: "go on", sender: owner }
+    await messages.send(request)
     nowMs += 600_000
-    expect(await messages.send({ ...wish, text: "go on \n" })).toMatchObject({ queued: false, reason: "duplicate" })
-    expect(await messages.send({ ...wish, target: "web" })).toMatchObject({ queued: true })
+    expect(await messages.send({ ...request, text: "go on \n" })).toMatchObject({ queued: false, reason: "duplicate" })
+    expect(await messages.send({ ...request, target: "web" })).toMatchObject({ queued: true })
     nowMs += 1
-    expect(await messages.send(wish)).toMatchObject({ queued: true })
+    expect(await messages.send(request)).toMatchObject({ queued: true })
   })
 
   test("lets it through when the window is off", async () => {
@@ -157,27 +161,27 @@ describe("send", () => {
       })
     })
 
-    test("may be the same words twice where the sender wishes it, and not under the same key", async () => {
-      const wish = { sessionId: await session("abcd"), text: "yes", sender: owner, allowTwin: true }
+    test("may repeat a text if the sender allows it, but not under the same key", async () => {
+      const request = { sessionId: await session("abcd"), text: "yes", sender: owner, allowTwin: true }
       const place = { channel: "telegram", chatId: "-100", threadId: 7, messageId: 41 }
       const origin = { ...place, userId: "1", name: "Ada" }
-      const first = (await make().send({ ...wish, idempotencyKey: "41", origin })) as { id: string }
+      const first = (await make().send({ ...request, idempotencyKey: "41", origin })) as { id: string }
       expect((await make().byId(first.id))!.payload).toMatchObject({ origin })
-      expect(await make().send({ ...wish, idempotencyKey: "41" })).toEqual({
+      expect(await make().send({ ...request, idempotencyKey: "41" })).toEqual({
         queued: false,
         reason: "duplicate",
         id: first.id,
       })
-      expect(await make().send({ ...wish, idempotencyKey: "42" })).toMatchObject({ queued: true })
-      expect(await make().send({ ...wish, allowTwin: false })).toMatchObject({ queued: true })
-      expect(await make().send({ ...wish, allowTwin: false })).toMatchObject({ queued: false, reason: "duplicate" })
+      expect(await make().send({ ...request, idempotencyKey: "42" })).toMatchObject({ queued: true })
+      expect(await make().send({ ...request, allowTwin: false })).toMatchObject({ queued: true })
+      expect(await make().send({ ...request, allowTwin: false })).toMatchObject({ queued: false, reason: "duplicate" })
     })
 
     test("may be a command of the agent's own, from the owner only", async () => {
-      const wish = { sessionId: await session("abcd"), text: "/compact", isCommand: true }
-      const { id } = (await make().send({ ...wish, sender: owner })) as { id: string }
+      const request = { sessionId: await session("abcd"), text: "/compact", isCommand: true }
+      const { id } = (await make().send({ ...request, sender: owner })) as { id: string }
       expect(messageOf((await make().byId(id))!).isCommand).toBe(true)
-      await expect(make().send({ ...wish, sender: agent })).rejects.toMatchObject({ code: "bad_input" })
+      await expect(make().send({ ...request, sender: agent })).rejects.toMatchObject({ code: "bad_input" })
     })
 
     test("is in the status as long as it is under way", async () => {

@@ -51,11 +51,11 @@ const LOOKED_AT_MS = 2_000
 export function makeMessages(deps: MessageDeps): Messages {
   const { store, clock, roster, settings, interrupt, onQueued } = deps
   return {
-    async send(wish) {
-      const { text, priority, idempotencyKey, sender, isCommand = false, allowTwin = false, origin } = wish
-      const to = await ("target" in wish
-        ? findTarget(wish.target, { store, roster, logPlatforms: deps.logPlatforms })
-        : findSession(wish.sessionId, store))
+    async send(request) {
+      const { text, priority, idempotencyKey, sender, isCommand = false, allowTwin = false, origin } = request
+      const to = await ("target" in request
+        ? findTarget(request.target, { store, roster, logPlatforms: deps.logPlatforms })
+        : findSession(request.sessionId, store))
       if ("refused" in to) return { queued: false, reason: to.refused.words }
       checkText(text, "message", settings.maxMessageBytes)
       if (isCommand && sender.kind !== "owner")

@@ -12,7 +12,7 @@ export interface Stuck {
   /** Newest first. */
   list(): Promise<Delivery[]>
   /** With `again`, the same words go to the same one, and the new message's id is told. */
-  settle(id: string, wish: { again: boolean }): Promise<{ settled: boolean; newId?: string; reason?: ReasonWords }>
+  settle(id: string, options: { again: boolean }): Promise<{ settled: boolean; newId?: string; reason?: ReasonWords }>
 }
 
 const STATES: readonly DeliveryState[] = ["uncertain", "failed", "expired"]
@@ -47,8 +47,8 @@ export function makeStuck({
       if (again) {
         const { text, priority, sender, isCommand } = messageOf(delivery)
         // Under a key of its own: who presses twice has said it once.
-        const wish = { text, priority, sender, isCommand, allowTwin: true, idempotencyKey: `again ${id}` }
-        const sent = await messages.send({ ...wish, target: targetOf(addressOf(delivery)) })
+        const options = { text, priority, sender, isCommand, allowTwin: true, idempotencyKey: `again ${id}` }
+        const sent = await messages.send({ ...options, target: targetOf(addressOf(delivery)) })
         if (!sent.queued && sent.id === undefined) return { settled: false, reason: sent.reason }
         newId = sent.id
       }

@@ -86,8 +86,8 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const make = async (wish: Partial<Parameters<Briefs["make"]>[0]> = {}): Promise<Brief> =>
-  (await briefs.make({ projectId, maxTokens: 2000, ...wish }))!
+const make = async (request: Partial<Parameters<Briefs["make"]>[0]> = {}): Promise<Brief> =>
+  (await briefs.make({ projectId, maxTokens: 2000, ...request }))!
 /** What stands under a heading. */
 const under = (brief: string, title: string) => brief.split(`## ${title}\n`)[1]?.split("\n## ")[0]?.trim() ?? ""
 
@@ -263,8 +263,8 @@ describe("a brief keeps within its budget in real tokens", () => {
   })
 
   test("and is the same every time", async () => {
-    const wish = { projectId: hugeProject, maxTokens: 8000, query: "way" }
-    expect(await make(wish)).toEqual(await make(wish))
+    const request = { projectId: hugeProject, maxTokens: 8000, query: "way" }
+    expect(await make(request)).toEqual(await make(request))
   })
 })
 

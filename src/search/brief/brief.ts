@@ -7,7 +7,7 @@ import { oneLine } from "../../domain/text.ts"
 import { countable, type TokenCounter } from "../../domain/tokens.ts"
 import { decisionsIn, type Statement } from "./decisions.ts"
 import { filesTouched } from "./files.ts"
-import { type GatherWish, gather, type Material } from "./gather.ts"
+import { type GatherRequest, gather, type Material } from "./gather.ts"
 import { goalOf } from "./goal.ts"
 import { openEnds } from "./open-ends.ts"
 import { type Packed, pack, type Section } from "./pack.ts"
@@ -20,7 +20,7 @@ export type Find = (
   limit: number,
 ) => Promise<{ exchange: number; sessionId: SessionId; score: number }[]>
 
-export interface BriefWish extends GatherWish {
+export interface BriefRequest extends GatherRequest {
   /** What the new session is about; without it, what was said last counts as the most relevant. */
   query?: string | undefined
   maxTokens: number
@@ -46,9 +46,9 @@ export interface BriefExchange extends Pick<Exchange, "id" | "user" | "ai" | "at
 
 export interface Briefs {
   /** Where a session, or a project, stood. Undefined when nothing is kept of it. No model is asked. */
-  make(wish: BriefWish): Promise<Brief | undefined>
+  make(request: BriefRequest): Promise<Brief | undefined>
   /** Two lines that say that there is something to resume, and how. */
-  pointer(wish: GatherWish & { maxTokens: number }): Promise<{ text: string; tokensUsed: number } | undefined>
+  pointer(request: GatherRequest & { maxTokens: number }): Promise<{ text: string; tokensUsed: number } | undefined>
 }
 
 export interface BriefDeps {
@@ -70,19 +70,19 @@ const QUOTED = new Set<Section["name"]>(["lastExchange", "related"])
 
 export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs {
   return {
-    async make(wish) {
-      const material = await gather(store, wish)
+    async make(request) {
+      const material = await gather(store, request)
       if (!material) return undefined
       const { session } = material
       const said = exchangesOf(material.talk).map((exchange) => told(exchange, session))
       const last = said.at(-1)
-      const related = await relatedTo(wish, material, said)
+      const related = await relatedTo(request, material, said)
       const all: Section[] = [
         { name: "goal", title: "Goal", items: goalItems(material) },
         { name: "decisions", title: "Decisions", items: decisionItems(material) },
         { name: "files", title: "Files touched", items: fileItems(material) },
         { name: "openEnds", title: "Open ends", items: openEnds(material).map((text) => `- ${text}`) },
-        { name: "taskState", title: "Task state", items: wish.taskState?.trim() ? [wish.taskState.trim()] : [] },
+        { name: "taskState", title: "Task state", items: request.taskState?.trim() ? [request.taskState.trim()] : [] },
         { name: "lastExchange", title: "Last exchange", items: last ? exchangeItems(last) : [] },
         {
           name: "earlierSessions",
@@ -91,13 +91,13 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
         },
         {
           name: "related",
-          title: find && wish.query?.trim() ? "Related exchanges" : "Before that",
+          title: find && request.query?.trim() ? "Related exchanges" : "Before that",
           items: related.map((exchange) => exchangeItems(exchange, exchange.sessionId !== session.id).join("\n")),
         },
       ]
       // What such a file says was decided, or is to be done, is no decision and no task.
       const sections = isUntrusted(session) ? all.filter(({ name }) => QUOTED.has(name)) : all
-      const budget = countable(wish.maxTokens)
+      const budget = countable(request.maxTokens)
       const head = budget < LEAST_FOR_HEAD ? headOf(session).split("\n")[0]! : headOf(session)
       const packed = pack(head, sections, budget, tokens)
       const shown = (name: string) => packed.sections.find((section) => section.name === name)?.items ?? 0
@@ -109,8 +109,8 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
         exchanges: [...(last && shown("lastExchange") > 0 ? [last] : []), ...related.slice(0, shown("related"))],
       }
     },
-    async pointer(wish) {
-      const material = await gather(store, wish)
+    async pointer(request) {
+      const material = await gather(store, request)
       if (!material) return undefined
       const { session, talk } = material
       const asked = talk.findLast(({ kind }) => kind === "prompt")?.text
@@ -119,7 +119,7 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
         `Call resume_session_context with session_id ${session.id.slice(0, 8)} to go on from there.`,
         ...(asked === undefined ? [] : [`Its last prompt: ${clip(asked, 160)}`]),
       ]
-      const budget = countable(wish.maxTokens)
+      const budget = countable(request.maxTokens)
       while (lines.length > 0 && tokens.count(lines.join("\n")) > budget) lines.pop()
       const text = lines.join("\n")
       return text === "" ? undefined : { text, tokensUsed: tokens.count(text) }
@@ -127,12 +127,12 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
   }
 
   /** What a query finds, or else what was said before the last exchange, newest first. */
-  async function relatedTo(wish: BriefWish, material: Material, said: BriefExchange[]): Promise<BriefExchange[]> {
-    if (!find || !wish.query?.trim()) return said.slice(0, -1).reverse().slice(0, RELATED)
+  async function relatedTo(request: BriefRequest, material: Material, said: BriefExchange[]): Promise<BriefExchange[]> {
+    if (!find || !request.query?.trim()) return said.slice(0, -1).reverse().slice(0, RELATED)
     const { session } = material
     const where = session.projectId === null ? { sessionId: session.id } : { projectId: session.projectId }
-    const hits = (await find(wish.query, where, RELATED)).filter(
-      ({ exchange, sessionId }) => String(exchange) !== said.at(-1)?.id && !wish.except?.includes(sessionId),
+    const hits = (await find(request.query, where, RELATED)).filter(
+      ({ exchange, sessionId }) => String(exchange) !== said.at(-1)?.id && !request.except?.includes(sessionId),
     )
     const found = await Promise.all(
       hits.map(async ({ exchange, sessionId }) => {

@@ -6,7 +6,7 @@ import type { Thought } from "../../domain/thought.ts"
 import type { Turn, TurnKind } from "../../domain/turn.ts"
 import { cutBlocks } from "../../lib/blocks.ts"
 import { bareSummary, compactionSummary } from "../../lib/compaction.ts"
-import { chaptersOf, turnsOf } from "../query/lineage.ts"
+import { conversationOf, turnsOf } from "../query/lineage.ts"
 import { TODO_TOOL } from "./open-ends.ts"
 
 /** All that a brief is made of. The ends of the newest sessions only: a project may have years of them. */
@@ -25,7 +25,7 @@ export interface Material {
   others: { session: Session; talk: Turn[] }[]
 }
 
-export interface GatherWish {
+export interface GatherRequest {
   /** The session itself, or else the newest one of the project. */
   session?: Session | undefined
   projectId?: ProjectId | undefined
@@ -45,27 +45,27 @@ const CALL_CHARS = 4_000
 const TOLD_BY_ITSELF = { subagents: false, empty: false, archived: false, trusted: true } as const
 const SPOKEN: readonly TurnKind[] = ["prompt", "reply", "summary"]
 
-export async function gather(store: Store, wish: GatherWish): Promise<Material | undefined> {
-  const projectId = wish.projectId ?? wish.session?.projectId ?? undefined
+export async function gather(store: Store, request: GatherRequest): Promise<Material | undefined> {
+  const projectId = request.projectId ?? request.session?.projectId ?? undefined
   // What a repository brings is told when it is asked for, and never by itself.
   const listed =
     projectId === undefined ? [] : await store.sessions.list({ projectId, ...TOLD_BY_ITSELF, limit: SESSIONS })
-  const found = listed.filter(({ id }) => !wish.except?.includes(id))
-  const session = wish.session ?? found.find(({ promptCount }) => promptCount > 0) ?? found[0]
+  const found = listed.filter(({ id }) => !request.except?.includes(id))
+  const session = request.session ?? found.find(({ promptCount }) => promptCount > 0) ?? found[0]
   if (!session) return undefined
-  const all = await chaptersOf(store, session)
-  const chapters = isUntrusted(session) ? all : all.filter((chapter) => !isUntrusted(chapter.session))
-  const own = new Set<string>(chapters.map((chapter) => chapter.session.id))
+  const all = await conversationOf(store, session)
+  const parts = isUntrusted(session) ? all : all.filter((part) => !isUntrusted(part.session))
+  const own = new Set<string>(parts.map((part) => part.session.id))
   const others = found.filter(({ id, platform }) => !own.has(id) && platform !== REASONING_PLATFORM).slice(0, OTHERS)
   const thinking = [session, ...found].find(({ thoughtCount }) => thoughtCount > 0)
 
-  const opening = (await turnsOf(store, chapters, { kinds: ["prompt"], limit: 6, fromStart: true }))
+  const opening = (await turnsOf(store, parts, { kinds: ["prompt"], limit: 6, fromStart: true }))
     .map(withoutBoilerplate)
     .filter(({ kind }) => kind === "prompt")
     .slice(0, 3)
-  const talk = (await turnsOf(store, chapters, { kinds: SPOKEN, limit: TALK })).map(withoutBoilerplate)
-  const calls = await turnsOf(store, chapters, { kinds: ["tool_call"], limit: CALLS, maxChars: CALL_CHARS })
-  const results = await turnsOf(store, chapters, { kinds: ["tool_result"], limit: RESULTS, maxChars: CALL_CHARS })
+  const talk = (await turnsOf(store, parts, { kinds: SPOKEN, limit: TALK })).map(withoutBoilerplate)
+  const calls = await turnsOf(store, parts, { kinds: ["tool_call"], limit: CALLS, maxChars: CALL_CHARS })
+  const results = await turnsOf(store, parts, { kinds: ["tool_result"], limit: RESULTS, maxChars: CALL_CHARS })
   const todo = calls.findLast(({ toolName }) => toolName !== null && TODO_TOOL.test(toolName))
   return {
     session,

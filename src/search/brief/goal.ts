@@ -1,6 +1,6 @@
 import type { Turn } from "../../domain/turn.ts"
 
-const WISH =
+const REQUEST =
   /^(?:ok(?:ay)?[,.]?\s+|now[,]?\s+|next[,:]?\s+|then\s+|please\s+|could you\s+|can you\s+|let'?s\s+|i (?:want|need|would like)|we (?:want|need|should)|goal\s*:|task\s*:|implement|add|fix|build|make|create|write|refactor|rewrite|change|remove|replace|move|port|migrate|investigate|find out|update|improve|design|test)\b/i
 
 export interface Goal {
@@ -15,7 +15,7 @@ export function goalOf(opening: readonly Turn[], talk: readonly Turn[]): Goal {
   const first = opening.find(isTask) ?? opening[0]
   const lastPrompt = talk.findLast(({ kind }) => kind === "prompt")
   const latest = talk.findLast(
-    (turn) => turn.kind === "prompt" && turn !== lastPrompt && isTask(turn) && WISH.test(turn.text.trim()),
+    (turn) => turn.kind === "prompt" && turn !== lastPrompt && isTask(turn) && REQUEST.test(turn.text.trim()),
   )
   return {
     first,

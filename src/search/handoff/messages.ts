@@ -6,7 +6,7 @@ import type { Turn } from "../../domain/turn.ts"
 import { withoutBoilerplate } from "../brief/gather.ts"
 import { cutToTokens } from "../brief/pack.ts"
 import { clip } from "../brief/sentences.ts"
-import type { Chapter } from "../query/lineage.ts"
+import type { ConversationPart } from "../query/lineage.ts"
 
 /** Newest turns that are looked at; more do not fit into any model. */
 const MOST_TURNS = 6_000
@@ -14,13 +14,13 @@ const CALL_CHARS = 2_000
 const NOTE_CHARS = 120
 
 /** What was said, message by message, and what was done as notes between; oldest first. */
-export async function messagesOf(store: Store, chapters: readonly Chapter[]): Promise<HandoffMessage[]> {
+export async function messagesOf(store: Store, parts: readonly ConversationPart[]): Promise<HandoffMessage[]> {
   const messages: HandoffMessage[] = []
-  for (const { session, untilMs } of chapters) {
-    const wish = { limit: MOST_TURNS, ...(untilMs === undefined ? {} : { untilMs }) }
+  for (const { session, untilMs } of parts) {
+    const query = { limit: MOST_TURNS, ...(untilMs === undefined ? {} : { untilMs }) }
     const [talk, work] = [
-      await store.turns.ofSession(session.id, { ...wish, kinds: ["prompt", "reply", "summary"] }),
-      await store.turns.ofSession(session.id, { ...wish, kinds: ["tool_call", "tool_result"], maxChars: CALL_CHARS }),
+      await store.turns.ofSession(session.id, { ...query, kinds: ["prompt", "reply", "summary"] }),
+      await store.turns.ofSession(session.id, { ...query, kinds: ["tool_call", "tool_result"], maxChars: CALL_CHARS }),
     ]
     const results = new Map(work.filter(({ kind }) => kind === "tool_result").map((turn) => [turn.toolCallId, turn]))
     const turns = [...talk, ...work.filter(({ kind }) => kind === "tool_call")]

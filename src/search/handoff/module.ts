@@ -14,12 +14,12 @@ import type { Clock } from "../../lib/clock.ts"
 import { refused } from "../../lib/path-rules.ts"
 import { createFile } from "../../lib/untrusted-write.ts"
 import type { Briefs } from "../brief/brief.ts"
-import { chaptersOf } from "../query/lineage.ts"
+import { conversationOf } from "../query/lineage.ts"
 import { messagesOf, newestFitting } from "./messages.ts"
 
 export interface HandoffModule {
   /** Makes a session of another agent that goes on with this one. Nothing that is there is changed. */
-  handOver(wish: { session: Session; to: string; maxTokens?: number | undefined }): Promise<HandoffResult>
+  handOver(request: { session: Session; to: string; maxTokens?: number | undefined }): Promise<HandoffResult>
   /** Something was forgotten: it may stand in a first prompt, and those are made anew in a moment. */
   forgotten(): void
 }
@@ -99,7 +99,7 @@ export function makeHandoff(deps: HandoffDeps): HandoffModule {
 
   /** The conversation, with a word before it that says what it is; what does not fit is told in a brief. */
   async function told(session: Session, maxTokens: number): Promise<HandoffMessage[]> {
-    const messages = await messagesOf(store, await chaptersOf(store, session))
+    const messages = await messagesOf(store, await conversationOf(store, session))
     if (messages.some((message) => message.isUntrusted)) return quotedIn(session, messages, maxTokens)
     if (messages.length === 0) throw new Failure("bad_input", `Nothing was said in session ${session.id.slice(0, 8)}.`)
     const budget = countable(maxTokens) - PREFACE_TOKENS

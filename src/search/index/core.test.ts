@@ -17,8 +17,8 @@ beforeEach(async () => {
 afterEach(() => recall.close())
 
 const SOON = { timeout: 60_000, interval: 20 }
-const titles = async (query: string, wish = {}) =>
-  (await recall.search(query, wish)).map(({ session }) => session.title)
+const titles = async (query: string, more = {}) =>
+  (await recall.search(query, more)).map(({ session }) => session.title)
 const many = (count: number) =>
   Array.from({ length: count }, (_, at) => ["prompt", `message ${at} about harbour${at % 7}`] as const)
 

@@ -5,9 +5,9 @@ import { makeBell } from "../../lib/bell.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { pause } from "../../lib/time.ts"
+import type { SearchRequest, SearchResult } from "../query/request.ts"
 import { makeScopes } from "../query/scope.ts"
 import { search } from "../query/search.ts"
-import type { SearchResult, SearchWish } from "../query/wish.ts"
 import type { EmbeddingState, ExchangeSource } from "../vectors/embedding.ts"
 import { exchangeSource } from "../vectors/source.ts"
 import type { Vectors } from "../vectors/vectors.ts"
@@ -17,7 +17,7 @@ import { reconcile } from "./reconcile.ts"
 
 /** Everything that works on the index, in the one thread that owns it. */
 export interface RecallCore {
-  search(wish: SearchWish): Promise<SearchResult>
+  search(request: SearchRequest): Promise<SearchResult>
   facts(): Promise<IndexFacts>
   /** Resolves when the index has taken the journal up to here, and written it down where something was forgotten. */
   reached(position: number): Promise<void>
@@ -178,11 +178,11 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
       paceShare = share
     },
     wake: bell.ring,
-    async search(wish) {
+    async search(request) {
       const used = opened
       try {
         const { engine, indexer } = await ready()
-        const found = await search({ store, engine, scopes, clock, vectors }, wish)
+        const found = await search({ store, engine, scopes, clock, vectors }, request)
         const behind = (await store.journal.last()) - indexer.position()
         const isComplete = rebuilding === undefined && behind <= NEARLY_ALL
         return {

@@ -43,7 +43,7 @@ test("abandoned after any batch of a flush or merge, it goes on from its positio
   const whole = await open(sqliteIndex({ path: join(folder, "whole.db") }))
   await addIn(whole, docs)
   await workAll(whole)
-  const expected = await Promise.all(queries.map((wish) => whole.search(wish)))
+  const expected = await Promise.all(queries.map((request) => whole.search(request)))
 
   const first = await open()
   await addIn(first, half)
@@ -63,8 +63,8 @@ test("abandoned after any batch of a flush or merge, it goes on from its positio
   const last = await open()
   expect(last.facts()).toMatchObject({ documents: 900, memtable: 0, position: docs.at(-1)!.ref })
   // Prefixes are left out: which words are frequent depends on when segments were merged.
-  for (const [at, wish] of queries.entries())
-    if (!wish.words.some(({ isPrefix }) => isPrefix)) expect(await last.search(wish)).toEqual(expected[at])
+  for (const [at, request] of queries.entries())
+    if (!request.words.some(({ isPrefix }) => isPrefix)) expect(await last.search(request)).toEqual(expected[at])
   const tables = sqliteIndex({ path })
   await tables.open()
   expect(await tables.segmentsWithPostings()).toHaveLength(last.facts().segments)
@@ -189,8 +189,8 @@ describe("a transaction whose end is not seen", () => {
         const again = await openEngine(sqliteIndex({ path }))
         expect({ ...again.facts(), sizeBytes: 0 }).toEqual({ ...engine.facts(), sizeBytes: 0 })
         expect(again.facts()).toMatchObject({ documents: 80, segments: 1, position: 80 })
-        const wish = { ...query("w1"), limit: 100 }
-        expect(await again.search(wish)).toEqual(await engine.search(wish))
+        const request = { ...query("w1"), limit: 100 }
+        expect(await again.search(request)).toEqual(await engine.search(request))
         await engine.close()
         await again.close()
         if (failed === 0) break

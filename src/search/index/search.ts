@@ -75,8 +75,8 @@ export async function search(state: IndexState, query: EngineQuery): Promise<Eng
 const MOST_REFUSED = 2_000
 
 /** Which documents fit: at first each is looked up. */
-export function fitting(state: IndexState, wish: EngineFilter): (ref: number) => boolean {
-  const filter = compile(state, wish)
+export function fitting(state: IndexState, request: EngineFilter): (ref: number) => boolean {
+  const filter = compile(state, request)
   const accepts = new Map<View, Accept | undefined>()
   let refused = filter.isFew ? MOST_REFUSED : 0
   let bits: Uint8Array | undefined

@@ -2,12 +2,12 @@ import type { MessagePort, Worker } from "node:worker_threads"
 import { Failure } from "../../domain/failure.ts"
 import { type LoopState, loopStates, onLoopChange, reportElsewhere } from "../../lib/supervised-loop.ts"
 import { makeThreadPeer, type ThreadPeer } from "../../lib/thread-rpc.ts"
-import type { SearchResult, SearchWish } from "../query/wish.ts"
+import type { SearchRequest, SearchResult } from "../query/request.ts"
 import type { CoreOptions, IndexFacts, RecallCore } from "./core.ts"
 
 /** The index, asked from another thread. It is started when there is something to do, and ends when there is not. */
 export interface RecallThread {
-  search(wish: SearchWish): Promise<SearchResult>
+  search(request: SearchRequest): Promise<SearchResult>
   facts(): Promise<IndexFacts>
   reached(position: number): Promise<void>
   rebuild(): Promise<void>
@@ -21,7 +21,7 @@ export interface RecallThread {
 
 /** What the thread serves. */
 interface IndexThread {
-  search(wish: SearchWish): Promise<SearchResult>
+  search(request: SearchRequest): Promise<SearchResult>
   facts(): Promise<IndexFacts>
   reached(position: number): Promise<void>
   rebuild(): Promise<void>
@@ -124,7 +124,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
   }
 
   return {
-    search: (wish) => ask((peer) => peer.call("search", wish)),
+    search: (request) => ask((peer) => peer.call("search", request)),
     // A thread that has ended had nothing left to do, and is not started only to say so again.
     facts: () => (thread || !resting ? ask((peer) => peer.call("facts")) : Promise.resolve(resting)),
     reached: (position) => ask((peer) => peer.call("reached", position)),
@@ -170,7 +170,7 @@ export function serveRecall({
   const owner = makeThreadPeer<IndexOwner>(
     port,
     {
-      search: (wish) => core.search(wish),
+      search: (request) => core.search(request),
       facts: () => core.facts(),
       reached: (position) => core.reached(position),
       rebuild: () => core.rebuild(),

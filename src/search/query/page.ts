@@ -9,7 +9,7 @@ import type { ParsedQuery } from "../words/query.ts"
 import { snippetOf } from "../words/snippet.ts"
 import type { Candidate } from "./candidate.ts"
 import { isThought, refOfThought, refOfTurn, seqOf } from "./refs.ts"
-import type { SearchHit, SearchWish } from "./wish.ts"
+import type { SearchHit, SearchRequest } from "./request.ts"
 
 const USUAL_CHARS = { user: 80, ai: 160, snippet: 160 }
 
@@ -39,7 +39,7 @@ export async function pageOf(
   candidates: readonly Candidate[],
   query: ParsedQuery,
   answers: (candidate: Candidate) => DocInfo | undefined,
-  chars: NonNullable<SearchWish["chars"]> = USUAL_CHARS,
+  chars: NonNullable<SearchRequest["chars"]> = USUAL_CHARS,
 ): Promise<SearchHit[]> {
   const shown = candidates.map((candidate) => {
     const prompt = candidate.kind === "thought" ? undefined : refOfTurn(candidate.exchange)

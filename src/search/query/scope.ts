@@ -1,13 +1,13 @@
 import type { SessionId } from "../../domain/ids.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
-import type { SearchWish } from "./wish.ts"
+import type { SearchRequest } from "./request.ts"
 
 /** Which sessions a search is kept to. */
 export interface Scopes {
   /** Undefined where all are meant. */
   of(
-    wish: Pick<SearchWish, "projectId" | "sessionId" | "platform" | "gitBranch" | "domain">,
+    request: Pick<SearchRequest, "projectId" | "sessionId" | "platform" | "gitBranch" | "domain">,
   ): Promise<ReadonlySet<string> | undefined>
   /** Something was said in these, or of them: they may be new, or be elsewhere now. */
   touched(sessionIds: Iterable<string>): void

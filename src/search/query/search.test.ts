@@ -3,7 +3,7 @@ import { makeTestRecall, NOW_MS, type TestRecall } from "../../../test/fixtures/
 import { proves } from "../../../test/promises.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import { DAY_MS } from "../../lib/time.ts"
-import type { SearchHit } from "./wish.ts"
+import type { SearchHit } from "./request.ts"
 
 let recall: TestRecall
 const sessions: Record<string, SessionId> = {}
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => recall.close())
 
 const texts = (hits: SearchHit[]) => hits.map(({ session, kind }) => `${session.title} ${kind}`)
-const found = async (query: string, wish = {}) => texts(await recall.search(query, wish))
+const found = async (query: string, request = {}) => texts(await recall.search(query, request))
 
 describe(proves("search.by-words"), () => {
   test("words are found in any order, case and form, and in what was answered", async () => {

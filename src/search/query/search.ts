@@ -9,9 +9,9 @@ import { byScore, type Candidate } from "./candidate.ts"
 import { foldToExchanges } from "./exchanges.ts"
 import { withMeaning } from "./meaning.ts"
 import { pageOf, textsOf } from "./page.ts"
+import type { SearchRequest, SearchResult } from "./request.ts"
 import type { Scopes } from "./scope.ts"
 import { smoothTurns } from "./turns.ts"
-import type { SearchResult, SearchWish } from "./wish.ts"
 
 export interface SearchParts {
   store: Store
@@ -33,45 +33,50 @@ const MORE_TEXTS = 512
 const FIRST_PROJECT_FLOOR = 0.4
 
 /** From a line of words to what was said: parsed, found, ranked, and cut to what fits an answer. */
-export async function search(parts: SearchParts, wish: SearchWish): Promise<Omit<SearchResult, "isComplete">> {
-  const query = parseQuery(wish.query, parts.clock.nowMs())
+export async function search(parts: SearchParts, request: SearchRequest): Promise<Omit<SearchResult, "isComplete">> {
+  const query = parseQuery(request.query, parts.clock.nowMs())
   if (query.isEmpty) return { hits: [], notes: [...query.notes, "The query has no word to search for."] }
   const notes = [...query.notes]
-  const everywhere = await ranked(parts, wish, query, notes)
+  const everywhere = await ranked(parts, request, query, notes)
   const best =
-    wish.firstProjectId === undefined
+    request.firstProjectId === undefined
       ? everywhere
-      : ownFirst(await ranked(parts, { ...wish, projectId: wish.firstProjectId }, query, []), everywhere)
-  const page = best.slice(0, wish.limit)
+      : ownFirst(await ranked(parts, { ...request, projectId: request.firstProjectId }, query, []), everywhere)
+  const page = best.slice(0, request.limit)
   return {
-    hits: await pageOf(parts.store, page, query, (candidate) => answerOf(parts.engine, candidate), wish.chars),
+    hits: await pageOf(parts.store, page, query, (candidate) => answerOf(parts.engine, candidate), request.chars),
     notes,
   }
 }
 
-async function ranked(parts: SearchParts, wish: SearchWish, query: ParsedQuery, notes: string[]): Promise<Candidate[]> {
+async function ranked(
+  parts: SearchParts,
+  request: SearchRequest,
+  query: ParsedQuery,
+  notes: string[],
+): Promise<Candidate[]> {
   const { engine, clock } = parts
   const all = query.phrases.map(({ words }) => words)
   const words = await engine.expand({ words: query.words, all })
-  const filter = await filterOf(parts, wish)
+  const filter = await filterOf(parts, request)
   const written = { ...query, words: words.map((word) => ({ ...word, isPrefix: false })) }
-  const hits = await found(parts, wish, filter, written, notes)
-  const isTurns = wish.unit === "turn"
+  const hits = await found(parts, request, filter, written, notes)
+  const isTurns = request.unit === "turn"
   const byWords = isTurns ? smoothTurns(engine, hits, acceptorOf(filter)) : await foldToExchanges(engine, hits, words)
   // A phrase must be there, and a role is asked of words: what is only near in meaning has neither.
-  const isAboutMeaning = !isTurns && query.phrases.length === 0 && wish.kinds === undefined
+  const isAboutMeaning = !isTurns && query.phrases.length === 0 && request.kinds === undefined
   const candidates =
     parts.vectors && isAboutMeaning
       ? await withMeaning(byWords, {
           engine,
           vectors: parts.vectors,
-          query: wish.query,
+          query: request.query,
           filter,
         })
       : byWords
   const left = query.excluded.length === 0 ? candidates : await withoutExcluded(parts, candidates, query)
-  boost(left, { query, recent: wish.recent ?? false, nowMs: clock.nowMs(), session: isTurns })
-  return withoutCopies(parts, left.sort(byScore), wish.limit)
+  boost(left, { query, recent: request.recent ?? false, nowMs: clock.nowMs(), session: isTurns })
+  return withoutCopies(parts, left.sort(byScore), request.limit)
 }
 
 /** A fork begins with a copy of its original, times included: what was said once is found once. */
@@ -96,7 +101,7 @@ async function withoutCopies({ store }: SearchParts, ranked: Candidate[], limit:
 
 async function found(
   parts: SearchParts,
-  wish: SearchWish,
+  request: SearchRequest,
   filter: EngineFilter,
   query: ParsedQuery,
   notes: string[],
@@ -110,18 +115,18 @@ async function found(
       filter,
       limit,
     })
-  const wanted = Math.max(CANDIDATES[wish.unit ?? "exchange"], wish.limit * 4)
-  return query.phrases.length === 0 ? ask(wanted) : withPhrases(parts.store, ask, query, { ...wish, wanted }, notes)
+  const wanted = Math.max(CANDIDATES[request.unit ?? "exchange"], request.limit * 4)
+  return query.phrases.length === 0 ? ask(wanted) : withPhrases(parts.store, ask, query, { ...request, wanted }, notes)
 }
 
-export async function filterOf({ scopes }: Pick<SearchParts, "scopes">, wish: SearchWish): Promise<EngineFilter> {
-  const sessionIds = await scopes.of(wish)
+export async function filterOf({ scopes }: Pick<SearchParts, "scopes">, request: SearchRequest): Promise<EngineFilter> {
+  const sessionIds = await scopes.of(request)
   return {
     ...(sessionIds === undefined ? {} : { sessionIds }),
-    ...(wish.kinds === undefined ? {} : { kinds: new Set(wish.kinds) }),
-    ...(wish.sinceMs === undefined ? {} : { sinceMs: wish.sinceMs }),
-    ...(wish.untilMs === undefined ? {} : { untilMs: wish.untilMs }),
-    ...(wish.superseded ? { hidden: true } : {}),
+    ...(request.kinds === undefined ? {} : { kinds: new Set(request.kinds) }),
+    ...(request.sinceMs === undefined ? {} : { sinceMs: request.sinceMs }),
+    ...(request.untilMs === undefined ? {} : { untilMs: request.untilMs }),
+    ...(request.superseded ? { hidden: true } : {}),
   }
 }
 

@@ -151,7 +151,7 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
           .where((e) => e.or([e("lease_until_ms", "is", null), e("lease_until_ms", "<=", ifWaitingAtMs)]))
       return changed(await query.executeTakeFirstOrThrow())
     },
-    forget: async (wish, nowMs) => (await forgetWords(db, dialect, wish, nowMs)).map(toDelivery),
+    forget: async (filter, nowMs) => (await forgetWords(db, dialect, filter, nowMs)).map(toDelivery),
     async drop({ beforeMs, limit }) {
       const over = db
         .selectFrom("deliveries")

@@ -1,5 +1,5 @@
 import { sql } from "kysely"
-import type { ForgetWish } from "../../domain/forgetting.ts"
+import type { ForgetFilter } from "../../domain/forgetting.ts"
 import type { ProjectId, SessionId } from "../../domain/ids.ts"
 import { LANE_SUFFIXES, lanesOf, SESSION_TARGET } from "../../domain/message.ts"
 import { REASONS } from "../../domain/reason.ts"
@@ -10,7 +10,7 @@ import type { DeliveryRow } from "./leasing.ts"
 export async function forgetWords(
   db: Db,
   dialect: StoreDialect,
-  { containing, sinceMs, untilMs, projectId, sessionIds }: ForgetWish & { sessionIds?: readonly SessionId[] },
+  { containing, sinceMs, untilMs, projectId, sessionIds }: ForgetFilter & { sessionIds?: readonly SessionId[] },
   nowMs: number,
 ): Promise<DeliveryRow[]> {
   let query = db.selectFrom("deliveries").selectAll()

@@ -115,13 +115,13 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
         .executeTakeFirstOrThrow()
       return Number(numDeletedRows)
     },
-    async forget(wish) {
+    async forget(filter) {
       let query = db.selectFrom("permissions").select("id")
-      if ("sessionIds" in wish) {
-        if (wish.sessionIds.length === 0) return 0
-        query = query.where("session_id", "in", wish.sessionIds)
+      if ("sessionIds" in filter) {
+        if (filter.sessionIds.length === 0) return 0
+        query = query.where("session_id", "in", filter.sessionIds)
       } else {
-        const { containing, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = wish
+        const { containing, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = filter
         query = query.where("asked_at_ms", ">=", sinceMs).where("asked_at_ms", "<", untilMs)
         if (containing !== undefined) {
           const inside = JSON.stringify(containing).slice(1, -1)

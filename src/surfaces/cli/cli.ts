@@ -31,7 +31,7 @@ export interface CliOptions {
 export interface CommandExtra {
   options: [flags: string, description: string][]
   /** Asks the person for what was not given; undefined when they gave up, or when all is done by it. */
-  fill?(given: Record<string, unknown>, wish: { json: boolean }): Promise<Record<string, unknown> | undefined>
+  fill?(given: Record<string, unknown>, request: { json: boolean }): Promise<Record<string, unknown> | undefined>
   /** Does something with the answer. False when the answer is still to be printed. */
   after?(output: Record<string, unknown>, flags: Record<string, unknown>): Promise<boolean>
 }

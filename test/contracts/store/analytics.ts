@@ -91,7 +91,8 @@ export function analyticsContract(store: () => Store): void {
     const young = await talked({ platform: "codex", createdAtMs: NOW, nativeId: "n" }, [["a", { atMs: NOW + 10 }]])
     await addSession(store(), { title: "in which nothing was said" })
     await store().sessions.update(old, { archivedAtMs: NOW })
-    const ids = async (wish: object) => (await store().analytics.sessions({ ...ALL, ...wish })).map(({ id }) => id)
+    const ids = async (request: object) =>
+      (await store().analytics.sessions({ ...ALL, ...request })).map(({ id }) => id)
     expect(await ids({})).toEqual([old, young])
     expect(await ids({ sinceMs: NOW })).toEqual([young])
     expect(await ids({ untilMs: NOW })).toEqual([old])

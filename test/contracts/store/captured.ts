@@ -160,8 +160,8 @@ export function capturedContract(store: () => Store): void {
       const { thought } = await store().thoughts.add(
         newThought(outside.id, 1, { text: "100% of my_key", createdAtMs: NOW + 5 }),
       )
-      const found = async (wish: Parameters<Store["forgetting"]["matching"]>[0]) => {
-        const { turns, thoughts } = await store().forgetting.matching(wish)
+      const found = async (request: Parameters<Store["forgetting"]["matching"]>[0]) => {
+        const { turns, thoughts } = await store().forgetting.matching(request)
         return [turns.map(({ seq }) => seq).toSorted((x, y) => x - y), thoughts.map(({ seq }) => seq)]
       }
       const containing = "100% of my_key"

@@ -62,8 +62,8 @@ export function queueContract(store: () => Store): void {
 
     test("lanes can be named that are leased from, and lanes that are left alone", async () => {
       for (const key of ["a1", "b1", "c1"]) await store().deliveries.enqueue(newDelivery(key), NOW)
-      const leased = async (wish: object) =>
-        (await store().deliveries.lease(leaseFor("me", { limit: 9, ...wish }), NOW)).map(({ key }) => key)
+      const leased = async (request: object) =>
+        (await store().deliveries.lease(leaseFor("me", { limit: 9, ...request }), NOW)).map(({ key }) => key)
       expect(await leased({ exceptLanes: ["a", "c"] })).toEqual(["b1"])
       expect(await leased({ lanes: ["b", "c"] })).toEqual(["c1"])
       expect(await leased({})).toEqual(["a1"])
@@ -80,8 +80,8 @@ export function queueContract(store: () => Store): void {
 
     test("lanes are listed in order, by state, and counted", async () => {
       for (const key of ["a1", "b1", "a2", "c1"]) await store().deliveries.enqueue(newDelivery(key), NOW)
-      const keys = async (...wish: Parameters<Store["deliveries"]["ofLanes"]>) =>
-        (await store().deliveries.ofLanes(...wish)).map(({ key }) => key)
+      const keys = async (...request: Parameters<Store["deliveries"]["ofLanes"]>) =>
+        (await store().deliveries.ofLanes(...request)).map(({ key }) => key)
       expect(await keys(["a", "b"])).toEqual(["a1", "b1", "a2"])
       expect(await keys(["a", "b"], { last: 2 })).toEqual(["b1", "a2"])
       expect(await keys(["a", "b"], { first: 2 })).toEqual(["a1", "b1"])
@@ -101,8 +101,8 @@ export function queueContract(store: () => Store): void {
     await store().deliveries.enqueue(newDelivery("c1", { channel: "other" }), NOW)
     for (const key of ["a1", "b1"])
       await store().deliveries.move((await byKey(key)).seq, ["queued"], key === "a1" ? "seen" : "running", null, NOW)
-    const keys = async (...wish: Parameters<Store["deliveries"]["ofChannel"]>) =>
-      (await store().deliveries.ofChannel(...wish)).map(({ key }) => key)
+    const keys = async (...request: Parameters<Store["deliveries"]["ofChannel"]>) =>
+      (await store().deliveries.ofChannel(...request)).map(({ key }) => key)
     expect(await keys("mail", ["running", "seen"])).toEqual(["a1", "b1"])
     expect(await keys("mail", ["queued"])).toEqual(["a2"])
     expect(await keys("other", ["running", "seen"])).toEqual([])
@@ -168,7 +168,7 @@ export function queueContract(store: () => Store): void {
       expect((await byKey("b1")).payload).toEqual({ body: { text: "", marks: [] }, kind: "note", text: "" })
     })
 
-    test("is put in other words only while nobody is at it, where that is wished", async () => {
+    test("is reworded only while no worker has it, if the caller requires that", async () => {
       await store().deliveries.enqueue(newDelivery("a1", { payload: { text: "first" } }), NOW)
       const { seq } = (await store().deliveries.byKey("a1"))!
       const rewrite = (text: string, atMs: number) => store().deliveries.rewrite(seq, { text }, { ifWaitingAtMs: atMs })
@@ -197,8 +197,8 @@ export function queueContract(store: () => Store): void {
       const suffixes = ["", "!urgent", "!stop", "!typed", "!urgent!typed", "!stop!typed"]
       const lanes = [one, two, other].flatMap(({ id }) => suffixes.map((suffix) => `session:${id}${suffix}`))
       for (const lane of lanes) await waiting(lane)
-      const forgotten = async (wish: Parameters<Store["deliveries"]["forget"]>[0]) =>
-        (await store().deliveries.forget(wish, NOW)).map(({ key }) => key).sort()
+      const forgotten = async (request: Parameters<Store["deliveries"]["forget"]>[0]) =>
+        (await store().deliveries.forget(request, NOW)).map(({ key }) => key).sort()
       expect(await forgotten({ sessionIds: [one.id] })).toEqual(lanes.slice(0, 6).sort())
       expect(await forgotten({ projectId })).toEqual(lanes.slice(6, 12).sort())
       expect((await byKey("team:api")).state).toBe("queued")
@@ -284,8 +284,8 @@ export function queueContract(store: () => Store): void {
     expect(await store().updates.add([])).toBe(0)
     const all = await store().updates.after("api", { limit: 9 })
     expect(all).toMatchObject([update("1", NOW), update("2", NOW + 5)])
-    const keys = async (wish: Parameters<Store["updates"]["after"]>[1]) =>
-      (await store().updates.after("api", wish)).map(({ key }) => key)
+    const keys = async (request: Parameters<Store["updates"]["after"]>[1]) =>
+      (await store().updates.after("api", request)).map(({ key }) => key)
     expect(await keys({ afterSeq: all[0]!.seq, limit: 9 })).toEqual(["2"])
     expect(await keys({ sinceMs: NOW, limit: 9 })).toEqual(["2"])
     expect(await keys({ types: ["session_restart"], limit: 9 })).toEqual([])

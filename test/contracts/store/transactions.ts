@@ -80,10 +80,10 @@ export function transactionsContract(store: () => Store): void {
         await tx.journal.append([entry("lost")])
         throw new Error("on purpose")
       },
-      { readAgain: true },
+      { durability: "relaxed" },
     )
     await expect(failing).rejects.toThrow("on purpose")
-    await store().transaction((tx) => tx.journal.append([entry("kept")]), { readAgain: true })
+    await store().transaction((tx) => tx.journal.append([entry("kept")]), { durability: "relaxed" })
     await store().transaction((tx) => tx.journal.append([entry("durable")]))
     expect((await store().journal.after(0, 10)).map(({ kind }) => kind)).toEqual(["kept", "durable"])
   })

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { newSessionId, type SessionId } from "../../../src/domain/ids.ts"
 import type { NewSource } from "../../../src/domain/source.ts"
-import type { NewTurn, Store, TurnWish } from "../../../src/domain/store.ts"
+import type { NewTurn, Store, TurnQuery } from "../../../src/domain/store.ts"
 import { addSession, NOW, range } from "./examples.ts"
 
 export function turnsContract(store: () => Store): void {
@@ -145,7 +145,8 @@ export function turnsContract(store: () => Store): void {
     await store().turns.put(
       kinds.map((kind, index) => newTurn(id, `t${index}`, { kind, atMs: NOW + index, text: `湖é🚀 of ${index}` })),
     )
-    const part = async (wish: TurnWish) => (await store().turns.ofSession(id, wish)).map(({ nativeId }) => nativeId)
+    const part = async (request: TurnQuery) =>
+      (await store().turns.ofSession(id, request)).map(({ nativeId }) => nativeId)
     expect(await part({ kinds: ["prompt", "reply"] })).toEqual(["t0", "t2", "t3", "t5"])
     expect(await part({ kinds: ["prompt", "reply"], limit: 2 })).toEqual(["t3", "t5"])
     expect(await part({ kinds: ["prompt", "reply"], limit: 2, fromStart: true })).toEqual(["t0", "t2"])

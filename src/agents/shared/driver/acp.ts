@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { DrivenSession, Driver, DriverCan, DriveWish, PromptWish } from "../../../domain/driver.ts"
+import type { DrivenSession, DriveOptions, Driver, DriverCan, PromptOptions } from "../../../domain/driver.ts"
 import { Failure } from "../../../domain/failure.ts"
 import { RpcError } from "../../../lib/json-rpc.ts"
 import { readNamed } from "../../../lib/untrusted-file.ts"
@@ -38,7 +38,7 @@ export function createAcpDriver(agent: AcpAgent): Driver {
   return {
     platform: agent.platform,
     can: agent.can,
-    start: (wish) => start(agent, wish, processes),
+    start: (options) => start(agent, options, processes),
     close: () => processes.close(),
   }
 }
@@ -49,14 +49,14 @@ interface Opened {
   configOptions?: { id: string; currentValue: unknown }[]
 }
 
-async function start(agent: AcpAgent, wish: DriveWish, processes: Hosts): Promise<DrivenSession> {
-  checked(wish, agent.can)
-  const { machine, session, permissionMode, program = agent.program } = wish
+async function start(agent: AcpAgent, options: DriveOptions, processes: Hosts): Promise<DrivenSession> {
+  checked(options, agent.can)
+  const { machine, session, permissionMode, program = agent.program } = options
   const mode = modeOf(agent.modes, permissionMode)
   const env = { ...mode.env, ...childEnv(machine) }
   const key = agent.can.shared ? JSON.stringify([machine.homeDir, program, mode.env]) : randomUUID()
   const { peer, release } = await processes.take(key, async () => {
-    const cwd = agent.can.shared ? machine.homeDir : wish.projectDir
+    const cwd = agent.can.shared ? machine.homeDir : options.projectDir
     const peer = await startRpc({
       ...{ command: program, args: agent.args, cwd, env },
       envelope: { jsonrpc: "2.0" },
@@ -68,11 +68,12 @@ async function start(agent: AcpAgent, wish: DriveWish, processes: Hosts): Promis
     return peer
   })
   try {
-    const sessionId = await openSession(wish, peer, mode)
-    const instructions = wish.instructionsFile === null ? null : readNamed(wish.instructionsFile, wish.projectDir)
+    const sessionId = await openSession(options, peer, mode)
+    const instructions =
+      options.instructionsFile === null ? null : readNamed(options.instructionsFile, options.projectDir)
     // The protocol has no place for instructions: they go before the first prompt.
     const first = session.kind === "new" ? instructions : null
-    return drive(agent, wish, peer, { sessionId, first, release })
+    return drive(agent, options, peer, { sessionId, first, release })
   } catch (error) {
     await release()
     if (!(error instanceof RpcError)) throw error
@@ -81,7 +82,7 @@ async function start(agent: AcpAgent, wish: DriveWish, processes: Hosts): Promis
   }
 }
 
-async function openSession({ session, projectDir, mcp }: DriveWish, peer: RpcPeer, mode: AcpMode): Promise<string> {
+async function openSession({ session, projectDir, mcp }: DriveOptions, peer: RpcPeer, mode: AcpMode): Promise<string> {
   const env = Object.entries(mcp?.env ?? {}).map(([name, value]) => ({ name, value }))
   const mcpServers = mcp ? [{ name: "throughline", command: mcp.command, args: mcp.args, env }] : []
   const calls = { new: "session/new", resume: "session/load", fork: "session/fork" }
@@ -124,10 +125,15 @@ const QUIET_MS = 150
 interface Drive {
   sessionId: string
   first: string | null
-  release(wish?: { isHanging?: boolean }): Promise<void>
+  release(options?: { isHanging?: boolean }): Promise<void>
 }
 
-function drive(agent: AcpAgent, wish: DriveWish, peer: RpcPeer, { sessionId, first, release }: Drive): DrivenSession {
+function drive(
+  agent: AcpAgent,
+  options: DriveOptions,
+  peer: RpcPeer,
+  { sessionId, first, release }: Drive,
+): DrivenSession {
   const running = turns()
   const reader = acpTurnReader(running, agent.can)
   const { promise: closed, resolve: setClosed } = Promise.withResolvers<string>()
@@ -141,13 +147,13 @@ function drive(agent: AcpAgent, wish: DriveWish, peer: RpcPeer, { sessionId, fir
       const turn = running.running
       if (method !== "session/request_permission" || !turn) throw new RpcError(-32601, `${method} is not served here`)
       const { question, choose } = reader.question(params as never)
-      const isOurs = wish.mcp !== null && agent.isOwnTool?.(params as never) === true
-      const answer = isOurs ? { behavior: "allow" as const } : await permission(wish, question, turn.over)
+      const isOurs = options.mcp !== null && agent.isOwnTool?.(params as never) === true
+      const answer = isOurs ? { behavior: "allow" as const } : await permission(options, question, turn.over)
       return { outcome: turn.over.aborted ? { outcome: "cancelled" } : choose(answer) }
     },
   })
 
-  const prompt = async ({ text }: { text: string }, { onEvent }: PromptWish) => {
+  const prompt = async ({ text }: { text: string }, { onEvent }: PromptOptions) => {
     const { turn, end } = running.begin({ onEvent })
     const texts = isFirst && first !== null ? [first, text] : [text]
     isFirst = false
@@ -174,11 +180,11 @@ function drive(agent: AcpAgent, wish: DriveWish, peer: RpcPeer, { sessionId, fir
     ...(text === undefined ? {} : { compact: () => prompt({ text }, { onEvent: () => {} }) }),
     ping: () => peer.ping(),
     memoryBytes: async () => memoryOf(peer.pid),
-    async close(wish) {
+    async close(options) {
       await cancel()
       setClosed("the session was closed")
       detach()
-      await release(wish)
+      await release(options)
     },
   }
 }

@@ -9,7 +9,7 @@ export interface Hosts {
 
 export interface HeldPeer {
   peer: RpcPeer
-  release(wish?: { isHanging?: boolean }): Promise<void>
+  release(options?: { isHanging?: boolean }): Promise<void>
 }
 
 export function hosts(): Hosts {
@@ -31,13 +31,13 @@ export function hosts(): Hosts {
       let isReleased = false
       return {
         peer,
-        async release(wish) {
+        async release(options) {
           if (isReleased) return
           isReleased = true
           host.users -= 1
           if (host.users > 0) return
           forget()
-          await peer.close(wish)
+          await peer.close(options)
         },
       }
     },

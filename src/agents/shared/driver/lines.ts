@@ -22,7 +22,7 @@ export interface LineProcess {
   readonly gone: Promise<string>
   readonly isGone: boolean
   /** Ends its input; when that is not enough, or it hangs, the process, and what it started. */
-  close(wish?: { isHanging?: boolean }): Promise<void>
+  close(options?: { isHanging?: boolean }): Promise<void>
 }
 
 const MAX_LINE_BYTES = 256 * 1024 * 1024

@@ -76,7 +76,7 @@ export async function startRpc({ envelope, sessionKey, ...launch }: RpcLaunch): 
         if (sessions.get(sessionId) === session) sessions.delete(sessionId)
       }
     },
-    close: (wish) => lines.close(wish),
+    close: (options) => lines.close(options),
   }
 }
 

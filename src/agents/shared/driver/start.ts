@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { DriveWish } from "../../../domain/driver.ts"
+import type { DriveOptions } from "../../../domain/driver.ts"
 import { Failure } from "../../../domain/failure.ts"
 import type { RpcPeer } from "./rpc.ts"
 
@@ -25,15 +25,15 @@ export async function inTime<T>(peer: RpcPeer, answer: Promise<T>): Promise<T> {
 const late = Symbol("late")
 
 /** What a process that sessions share would not notice by itself, or would pass over. */
-export function checked({ projectDir, settingsFile }: DriveWish, can: { settings: boolean }): void {
+export function checked({ projectDir, settingsFile }: DriveOptions, can: { settings: boolean }): void {
   if (!existsSync(projectDir)) throw new Failure("root_not_found", `the folder ${projectDir} does not exist`)
   if (settingsFile !== null && !can.settings)
     throw new Failure("bad_input", `settingsFile ${settingsFile}: this agent takes no file with settings`)
 }
 
-/** Of an agent's modes the one that is wished, in Claude Code's words. */
-export function modeOf<Mode>(modes: Record<string, Mode>, wished: string): Mode {
-  const mode = modes[wished]
+/** The agent's mode for a permission mode in Claude Code's words. */
+export function modeOf<Mode>(modes: Record<string, Mode>, requested: string): Mode {
+  const mode = modes[requested]
   if (mode !== undefined) return mode
-  throw new Failure("bad_input", `permissionMode ${wished}: this agent has ${Object.keys(modes).join(", ")}`)
+  throw new Failure("bad_input", `permissionMode ${requested}: this agent has ${Object.keys(modes).join(", ")}`)
 }

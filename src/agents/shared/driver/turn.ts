@@ -1,4 +1,10 @@
-import type { DriverEvent, PermissionAnswer, PermissionRequest, PromptWish, TurnEnd } from "../../../domain/driver.ts"
+import type {
+  DriverEvent,
+  PermissionAnswer,
+  PermissionRequest,
+  PromptOptions,
+  TurnEnd,
+} from "../../../domain/driver.ts"
 import { errorText, Failure } from "../../../domain/failure.ts"
 
 type Usage = NonNullable<TurnEnd["usage"]>
@@ -25,7 +31,7 @@ export interface DriverTurn {
 export interface DriverTurns {
   readonly running: DriverTurn | undefined
   /** Throws when one is running: agents would merge the two. */
-  begin(wish: PromptWish): { turn: DriverTurn; end: Promise<TurnEnd> }
+  begin(options: PromptOptions): { turn: DriverTurn; end: Promise<TurnEnd> }
   /** The process is gone, and with it what ran. */
   lost(reason: string): void
 }
@@ -34,7 +40,7 @@ export function turns(): DriverTurns {
   let running: DriverTurn | undefined
   let lostBy: string | undefined
 
-  const begin = (wish: PromptWish) => {
+  const begin = (options: PromptOptions) => {
     if (running) throw new Failure("agent_busy", "a turn is running in this session")
     const startedMs = performance.now()
     const over = new AbortController()
@@ -53,14 +59,14 @@ export function turns(): DriverTurns {
         over.abort()
       },
       over: over.signal,
-      event: (event) => wish.onEvent(event),
+      event: (event) => options.onEvent(event),
       say(piece, of) {
         if (piece === "") return
         const isNew = of !== message
-        if (isNew && message !== undefined) wish.onEvent({ kind: "text", text: "\n\n" })
+        if (isNew && message !== undefined) options.onEvent({ kind: "text", text: "\n\n" })
         turn.text = isNew ? piece : turn.text + piece
         message = of
-        wish.onEvent({ kind: "text", text: piece })
+        options.onEvent({ kind: "text", text: piece })
       },
       end(status, error = null) {
         if (running !== turn) return
@@ -90,7 +96,7 @@ export function turns(): DriverTurns {
 
 type Asking = (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>
 
-/** What is answered to a question: a person's word, yes to all where that is wished, no when nobody can be asked. */
+/** The answer to a permission request: a person's decision, always yes where permissions are skipped, no when nobody can be asked. */
 export async function permission(
   { skipPermissions, onPermission }: { skipPermissions: boolean; onPermission: Asking },
   request: PermissionRequest,

@@ -139,10 +139,10 @@ function* sessionsFrom(path: string, sessions: Found[], before: Cursor | undefin
     const marks = [before?.reverted[sessionId], session.revert?.messageId]
     // Undone, done again, or undone further: everything from the earlier mark on comes again.
     const moved = before && marks[0] !== marks[1] ? marks.filter((mark) => mark !== undefined).toSorted()[0] : undefined
-    const wish = { sessionId, since, from: moved ?? "~", oldAt: before?.oldAt ?? 0 }
+    const query = { sessionId, since, from: moved ?? "~", oldAt: before?.oldAt ?? 0 }
     const [old, fresh] = withForeignDb(path, (db) => {
       const tables = tablesIn(db)
-      return [tables.old ? oldIds(db, wish) : [], tables.new ? newIds(db, tables, wish) : []] as const
+      return [tables.old ? oldIds(db, query) : [], tables.new ? newIds(db, tables, query) : []] as const
     })
     if (old.length + fresh.length === 0 && session.updatedAt < since) continue
     yield session.capture
@@ -156,7 +156,7 @@ function* sessionsFrom(path: string, sessions: Found[], before: Cursor | undefin
   }
 }
 
-interface Wish {
+interface IdQuery {
   sessionId: string
   since: number
   /** Everything from this message on, changed or not. */
@@ -164,7 +164,7 @@ interface Wish {
   oldAt: number
 }
 
-function oldIds(db: ForeignDb, { sessionId, since, from }: Wish): string[] {
+function oldIds(db: ForeignDb, { sessionId, since, from }: IdQuery): string[] {
   const rows = db.all(
     `SELECT m.id FROM message m WHERE m.session_id = ?1 AND (m.time_updated >= ?2 OR m.id >= ?3 OR EXISTS (
        SELECT 1 FROM part p WHERE p.message_id = m.id AND p.time_updated >= ?2)) ORDER BY m.time_created, m.id`,
@@ -176,7 +176,7 @@ function oldIds(db: ForeignDb, { sessionId, since, from }: Wish): string[] {
 }
 
 /** Without the copies of what is, or was, in version 1's tables. */
-function newIds(db: ForeignDb, tables: Tables, { sessionId, since, from, oldAt }: Wish): string[] {
+function newIds(db: ForeignDb, tables: Tables, { sessionId, since, from, oldAt }: IdQuery): string[] {
   const isCopy = tables.old ? "EXISTS (SELECT 1 FROM message o WHERE o.id = m.id)" : "(m.time_created <= ?4)"
   const more = tables.old ? [] : [oldAt]
   const rows = db.all(

@@ -13,14 +13,14 @@ export interface TomlTable {
 export function setTable(
   file: string,
   { path, comment }: TomlTable,
-  wish: (there: Table) => Table,
+  change: (there: Table) => Table,
   summary: string,
 ): FileEdit[] {
   const before = readText(file)
   const text = before ?? ""
   const value = parsed(file, text)
   const there = at(value, path)
-  const wanted = wish(there ?? {})
+  const wanted = change(there ?? {})
   // What a person has added to the table, such as a timeout, is not ours to judge.
   if (there && Object.keys(wanted).every((name) => same(there[name], wanted[name]))) return []
   const rest = there ? without(file, text, path) : text

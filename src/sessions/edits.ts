@@ -17,7 +17,7 @@ export interface SessionEdits {
   archiveUntouched(sinceMs: number): Promise<number>
 }
 
-export function makeKeeping({
+export function makeSessionEdits({
   store,
   clock,
   projects,
@@ -45,11 +45,11 @@ export function makeKeeping({
   }
 
   return {
-    rename: (id, wish) =>
+    rename: (id, request) =>
       change(id, "session.renamed", async (tx, session) => {
         const clean = (text: string) => redact(plainText(text))
-        const [title, tags] = [wish.title && clean(wish.title), wish.tags?.map(clean)]
-        const domain = wish.domain && clean(wish.domain)
+        const [title, tags] = [request.title && clean(request.title), request.tags?.map(clean)]
+        const domain = request.domain && clean(request.domain)
         const sameTags = tags === undefined || JSON.stringify(tags) === JSON.stringify(session.tags)
         const sameDomain = (domain ?? session.domain) === session.domain
         if ((title ?? session.title) === session.title && sameTags && sameDomain) return false

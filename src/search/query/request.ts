@@ -5,7 +5,7 @@ import type { DocKind } from "../words/document.ts"
 import type { Snippet } from "../words/snippet.ts"
 
 /** What is searched for, and where. */
-export interface SearchWish {
+export interface SearchRequest {
   query: string
   limit: number
   /** Only this project; or this one first and the others after it. */
