@@ -180,7 +180,9 @@ export async function sourceViews(capture: Capture): Promise<z.output<typeof Sou
   const summaries = new Map((await capture.sources()).map((summary) => [summary.platform, summary]))
   return capture.platforms.map(({ id, label, verified }) => {
     const { lastReadAtMs, recent, ...summary } = summaries.get(id) ?? { ...NOTHING, platform: id }
-    const warning = warningOf({ ...summary, recent }, verified, capture.unrecognised(id))
+    // Lists folders of the agent, which costs more than all the rest here.
+    const unrecognised = summary.sources === 0 ? capture.unrecognised(id) : []
+    const warning = warningOf({ ...summary, recent }, verified, unrecognised)
     return {
       ...summary,
       label,
@@ -200,7 +202,7 @@ function warningOf(
   unrecognised: string[],
 ): string | undefined {
   const readUpTo = `Throughline was verified with ${verified}`
-  if (summary.sources === 0 && unrecognised.length > 0)
+  if (unrecognised.length > 0)
     return `files exist, but none looks like a readable conversation (such as ${unrecognised[0]}). ${readUpTo}.`
   const whole = { unknown: summary.unknown, records: recordsOf(summary) }
   const unusual = [whole, summary.recent].find(isUnfamiliar)
