@@ -1,9 +1,10 @@
 /** Where in an anchor the four characters begin that are met least often: a choice that only costs or saves time. */
 export function rarestPart(anchor: string): number {
-  const rarity = (at: number) => {
-    if (at + 1 >= anchor.length) return 0
-    return Number(RARITY[sortOf(anchor.charCodeAt(at))]![sortOf(anchor.charCodeAt(at + 1))])
-  }
+  // Four characters have no other part; most anchors are that short.
+  if (anchor.length <= 4) return 0
+  const rarity = (at: number) =>
+    // The last character is followed by none.
+    at + 1 < anchor.length ? RARITY[SORT_OF[anchor.charCodeAt(at)]! * SORTS + SORT_OF[anchor.charCodeAt(at + 1)]!]! : 0
   let [best, most] = [0, -1]
   for (let at = 0; at + 3 <= anchor.length; at++) {
     const sum = rarity(at) + rarity(at + 1) + rarity(at + 2)
@@ -20,8 +21,11 @@ function sortOf(code: number): number {
   return code >= 48 && code <= 57 ? 26 : code === 95 || code === 45 ? 27 : code <= 32 ? 28 : 29
 }
 
+const SORTS = 30
+const SORT_OF = Uint8Array.from({ length: 256 }, (_, code) => sortOf(code))
 /** How rarely one follows the other in code and prose: 0 is most often. */
-const RARITY = `
+const RARITY = Uint8Array.from(
+  `
 543365463652337462224545474543 466636774474764775564777575665 365636734743672674534776674644
 355426663765653575454667574533 352243454563224342225442474422 466645773775763774444777674634
 566736554775545674554777776543 375727773776653675545777675544 453333477763322464227475745655
@@ -32,6 +36,6 @@ const RARITY = `
 367737774777775777777777775875 477646744776644675567767775745 675757775777676377637777775654
 666757776775645376557757776633 577757777777774777777777775874 445554666655656666656665662442
 555554665766556575456578964455 232333442543333363223436543401 343334443454433363324446633400
-`
-  .trim()
-  .split(/\s+/)
+`.replaceAll(/\s/g, ""),
+  Number,
+)

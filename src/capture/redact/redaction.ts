@@ -21,15 +21,16 @@ export function makeRedactor({ extra = [], off = [] }: RedactionOptions = {}): (
   const on = (rules: readonly Rule[]) => rules.filter(({ kind }) => !off.includes(kind))
   const tokenFinders = [...on(TOKEN_RULES).map(plain), ...on(TOKEN_RULES).flatMap(wrapped)]
   const contextFinders = on(CONTEXT_RULES).map(inContext)
-  const tokens = makeScan(tokenFinders)
-  const contexts = makeScan(contextFinders)
-  // Most text holds nothing: one loop for both sorts of anchors finds that out.
+  // Most text holds nothing: one loop for both sorts of anchors finds that out, and the others wait for a hit.
   const both = makeScan([...tokenFinders, ...contextFinders])
+  let separate: Record<"tokens" | "contexts", typeof both> | undefined
   const bare = off.includes("bare-key") ? (text: string) => text : withoutBare
   const extras = extra.map(compileExtra)
   const rest = (text: string, codes: Uint16Array) =>
     extras.reduce((clean, replace) => replace(clean), bare(text, codes))
   const full = (text: string) => {
+    separate ??= { tokens: makeScan(tokenFinders), contexts: makeScan(contextFinders) }
+    const { tokens, contexts } = separate
     const token = tokens(text, codesOf(text))
     const context = contexts(token, codesOf(token))
     return rest(context, codesOf(context))

@@ -34,10 +34,8 @@ export function makeScan(all: Finders[]): (text: string, codes: Uint16Array) => 
     for (const anchor of anchors) {
       const offset = rarestPart(anchor)
       const finder: Finder = { anchor, first: anchor.charCodeAt(0) | FOLD, anyCase, offset, find }
-      const part = anchor.slice(offset, offset + PART)
-      // One that is shorter may go on with anything.
-      for (const end of part.length === PART ? [""] : ANY_CHARACTER) {
-        const hash = hashOf([...(part + end)].reduce((last, char) => (last << 8) | char.charCodeAt(0), 0))
+      for (const part of partsFrom(anchor, offset)) {
+        const hash = hashOf(part)
         taken[hash >>> 5]! |= 1 << hash
         const bucket = buckets.get(hash)
         if (bucket) bucket.push(finder)
@@ -92,7 +90,15 @@ function threeBefore(codes: Uint16Array, end: number): number {
 const PART = 4
 /** The bit in which capitals and small letters differ. */
 const FOLD = 32
-const ANY_CHARACTER = Array.from({ length: 96 }, (_, i) => String.fromCharCode(i + 32))
+const PRINTABLE = Array.from({ length: 96 }, (_, i) => i + 32)
+
+/** A byte for each character; an anchor of three may be followed by any character. */
+function partsFrom(anchor: string, offset: number): number[] {
+  let part = 0
+  const length = Math.min(PART, anchor.length - offset)
+  for (let i = 0; i < length; i++) part = (part << 8) | anchor.charCodeAt(offset + i)
+  return length === PART ? [part] : PRINTABLE.map((code) => (part << 8) | code)
+}
 
 const HASH_BITS = 20
 
