@@ -178,8 +178,8 @@ describe("which session an agent goes on with", () => {
   test("a 2026 HTTP client that cannot be told apart is told to name the session", async () => {
     const agent = await connect(home, { transport: "http", era: "modern" })
     const refusal = await agent.refused("thought", thought("whose?"))
-    expect(refusal).toMatch(/^session_needed: .*sessionId is needed/)
-    expect(refusal).toContain("Call init with start_new or load_context and pass the sessionId")
+    expect(refusal).toMatch(/^session_needed: .*needs a sessionId/)
+    expect(refusal).toContain("Call init with start_new or load_context and pass the sessionId it returns")
     const { session } = await agent.call<State>("init", { operation: "start_new" })
     const kept = await agent.call<Kept>("thought", { ...thought("mine"), sessionId: session!.id })
     expect(kept.sessionId).toBe(session!.id)
