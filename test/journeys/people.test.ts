@@ -245,7 +245,7 @@ describe("hits in a terminal", () => {
       `PATH=${terminal.bin} throughline search pelican`,
     ]) {
       terminal.run(line)
-      await terminal.shows("goes on with it.")
+      await terminal.shows("--open 1 shows it in context")
       expect(await terminal.exitCode()).toBe(0)
       expect(terminal.lines().join("\n")).toMatch(/^10\. \S/m)
     }
