@@ -112,7 +112,7 @@ test("everybody can see what is known of it", { timeout: SLOW_MS }, async () => 
   try {
     const { page } = await openPage(browser, home, "/teams")
     const queues = page.getByRole("region", { name: "Queues" })
-    await queues.getByText(said).waitFor()
+    await queues.getByText("fetches messages itself").waitFor()
     expect(await queues.textContent()).toMatch(/lake.*1 queued.*fetches messages itself.*session first, reported/s)
   } finally {
     await browser.close()
