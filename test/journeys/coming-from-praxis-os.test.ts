@@ -249,7 +249,9 @@ describe("somebody who comes from praxis-os", () => {
       (await extract({ platform: "conversation-log", workspace_id, limit: 20 })).map(({ native_id }) => native_id)
     expect(await ids(project)).toEqual(expect.arrayContaining(["abc123", "lorries"]))
     expect(await ids(pathToFileURL(project).href)).toEqual(await ids(project))
-    expect(await agent.refused("extract_session_history", { platform: "notepad" })).toContain("platform: unknown agent \"notepad\"")
+    expect(await agent.refused("extract_session_history", { platform: "notepad" })).toContain(
+      'platform: unknown agent "notepad"',
+    )
   })
 
   test.each([

@@ -138,7 +138,9 @@ describe(proves("capture.pushed"), () => {
       workspace_id: join(home.env.HOME!, "elsewhere"),
     })
     expect(elsewhere.sessions).toEqual([])
-    expect(await agent.refused("extract_session_history", { platform: "notepad" })).toContain("platform: unknown agent \"notepad\"")
+    expect(await agent.refused("extract_session_history", { platform: "notepad" })).toContain(
+      'platform: unknown agent "notepad"',
+    )
   })
 
   test("syncing says what was read, or that exchanges must be logged", async () => {
