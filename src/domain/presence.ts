@@ -17,8 +17,8 @@ export interface Presence {
   cause: string | null
   /** Whether somebody was told that it is gone; what comes next is then no second restart. */
   isTold: boolean
-  /** A person wants a session to be there: it is started again when it dies. */
-  isKept: boolean
+  /** A person asked for a running session: the supervisor restarts it when it dies. */
+  isSupervised: boolean
 }
 
 /** A session was given a message, or replied. */

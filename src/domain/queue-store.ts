@@ -101,9 +101,9 @@ export interface Routes {
 export interface PresenceStore {
   list(): Promise<Presence[]>
   byTeam(team: string): Promise<Presence | undefined>
-  /** Stores what was observed. Once the row exists, only `keep` changes whether it is supervised: that is a person's decision. */
+  /** Stores what was observed. Once the row exists, only `setSupervised` changes whether it is supervised: that is a person's decision. */
   put(presence: Presence): Promise<void>
-  keep(team: string, isKept: boolean, nowMs: number, host: string): Promise<void>
+  setSupervised(team: string, isSupervised: boolean, nowMs: number, host: string): Promise<void>
 }
 
 export interface Updates {

@@ -14,7 +14,7 @@ const instance = (nativeId: string, pid: number): SessionInstance => ({
 })
 const present: Presence = {
   ...instance("A", 1),
-  ...{ team: "api", host: "here", sinceMs: NOW, goneAtMs: null, cause: null, isTold: false, isKept: false },
+  ...{ team: "api", host: "here", sinceMs: NOW, goneAtMs: null, cause: null, isTold: false, isSupervised: false },
 }
 const gone: Presence = { ...present, goneAtMs: GONE, cause: "other" }
 const told: Presence = { ...gone, cause: KILLED, isTold: true }

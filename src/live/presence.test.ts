@@ -232,12 +232,12 @@ test("a team whose agent begins to have hooks is not said to have restarted", ()
 test("a supervised team stays supervised, whichever session comes or goes", () => {
   const world = new World()
   world.began(1, "A", "startup")
-  world.presence = { ...world.presence!, isKept: true }
+  world.presence = { ...world.presence!, isSupervised: true }
   world.kill(1)
   world.look(9)
-  expect(world.presence).toMatchObject({ isTold: true, isKept: true })
+  expect(world.presence).toMatchObject({ isTold: true, isSupervised: true })
   world.began(2, "B", "startup")
-  expect(world.presence).toMatchObject({ nativeId: "B", isTold: false, isKept: true })
+  expect(world.presence).toMatchObject({ nativeId: "B", isTold: false, isSupervised: true })
 })
 
 test("processes of another machine are believed, and one here does not take their place", () => {

@@ -77,7 +77,7 @@ export function decide(
     goneAtMs: null,
     cause: null,
     isTold: false,
-    isKept: before?.isKept ?? false,
+    isSupervised: before?.isSupervised ?? false,
   })
   const started = (instance: SessionInstance, cause: string): Verdict => {
     const next = taken(instance)

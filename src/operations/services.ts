@@ -2,7 +2,7 @@
 import type { CaptureModule } from "../capture/module.ts"
 import type { BotState } from "../domain/channel-store.ts"
 import type { LiveSessions } from "../domain/live.ts"
-import type { Supervisor } from "../live/supervisor/keeping.ts"
+import type { Supervisor } from "../live/supervisor/supervisor.ts"
 import type { UpdatesModule } from "../live/updates/pull.ts"
 import type { BotModule } from "../messenger/module.ts"
 import type { Permits } from "../permissions/permits.ts"
@@ -23,7 +23,7 @@ export interface Services {
   tasks: Tasks
   updates: UpdatesModule
   teams: TeamsModule
-  keeping: Supervisor
+  supervisor: Supervisor
   permits: Permits
   analytics: AnalyticsReports
   telegram: BotModule

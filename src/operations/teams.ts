@@ -2,7 +2,7 @@ import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import type { TargetStatus } from "../domain/messages.ts"
 import type { Team } from "../domain/team.ts"
-import type { KeptState } from "../live/supervisor/keeping.ts"
+import type { SupervisedState } from "../live/supervisor/supervisor.ts"
 import { visible } from "./columns.ts"
 import { operation } from "./operation.ts"
 import { clip, coloured, fetchNote, table } from "./text.ts"
@@ -46,8 +46,8 @@ export const teamsList = operation({
     const isPlain = colours.every((color) => color === undefined)
     return [isPlain ? list : coloured(list, colours, style), ...troubles.map(troubleLine).map(visible)].join("\n")
   },
-  async run({ teams, keeping, reach }) {
-    const states = await keeping.states()
+  async run({ teams, supervisor, reach }) {
+    const states = await supervisor.states()
     const queues = await reach.messages.status()
     const known = teams.roster.list().map((team) =>
       view(
@@ -56,7 +56,7 @@ export const teamsList = operation({
         queues.find(({ target }) => target === team.name),
       ),
     )
-    const lost = states.filter((state) => state.isKept && !teams.roster.byName(state.team))
+    const lost = states.filter((state) => state.isSupervised && !teams.roster.byName(state.team))
     return {
       teams: known,
       troubles: [
@@ -143,11 +143,11 @@ export const teamsRemove = operation({
   input: z.strictObject({ name }),
   output: z.object({ removed: z.string() }),
   text: ({ removed }) => `Removed team ${removed}.`,
-  async run({ teams, keeping, telegram }, { name }) {
+  async run({ teams, supervisor, telegram }, { name }) {
     teams.remove(name)
     await telegram.removeTeam(name)
     // Nobody could end it by its name any more.
-    await keeping.down(name)
+    await supervisor.down(name)
     return { removed: name }
   },
 })
@@ -201,8 +201,8 @@ export const up = operation({
       ...(attach === undefined ? [] : [`Attach:  ${attach}`]),
       `Stop:    throughline down ${team}`,
     ].join("\n"),
-  async run({ keeping }, { team }) {
-    const { how, attach, asks } = await keeping.up(team)
+  async run({ supervisor }, { team }) {
+    const { how, attach, asks } = await supervisor.up(team)
     return { team, how, ...(attach === undefined ? {} : { attach }), ...(asks === undefined ? {} : { asks }) }
   },
 })
@@ -230,11 +230,11 @@ export const down = operation({
         : kept
           ? `${team} is no longer supervised; none of its sessions was running here.`
           : `No session of ${team} was running.`,
-  async run({ keeping, teams }, { team }) {
-    const { wasKept, wasRunning, stillOpen } = await keeping.down(team)
+  async run({ supervisor, teams }, { team }) {
+    const { wasSupervised, wasRunning, stillOpen } = await supervisor.down(team)
     const known = teams.roster.list().map(({ name }) => name)
     // One that is no longer in the configuration may still have been kept.
-    if (!wasKept && !wasRunning && !known.includes(team))
+    if (!wasSupervised && !wasRunning && !known.includes(team))
       throw new Failure(
         "bad_input",
         `there is no team ${JSON.stringify(team)} (known: ${known.join(", ") || "none"})`,
@@ -242,7 +242,7 @@ export const down = operation({
           parameter: "team",
         },
       )
-    return { team, ended: wasRunning, kept: wasKept, ...(stillOpen === undefined ? {} : { stillOpen }) }
+    return { team, ended: wasRunning, kept: wasSupervised, ...(stillOpen === undefined ? {} : { stillOpen }) }
   },
 })
 
@@ -254,7 +254,7 @@ const UP = {
     `A session of ${team} is running in another terminal; when it ends, one is started here.`,
 }
 
-function view(team: Team, kept?: KeptState, queue?: TargetStatus): z.output<typeof TeamView> {
+function view(team: Team, kept?: SupervisedState, queue?: TargetStatus): z.output<typeof TeamView> {
   return {
     name: team.name,
     project: team.projectDir,
@@ -267,7 +267,7 @@ function view(team: Team, kept?: KeptState, queue?: TargetStatus): z.output<type
       ? {}
       : { chat: { id: team.chat.id, ...(team.chat.thread === null ? {} : { thread: team.chat.thread }) } }),
     state: kept?.state ?? "down",
-    kept: kept?.isKept ?? false,
+    kept: kept?.isSupervised ?? false,
     ...hooklessView(queue),
     ...(queue === undefined ? {} : { waiting: queue.pending }),
     ...(kept?.note === undefined ? {} : { note: kept.note }),

@@ -27,7 +27,7 @@ const LOOPS: Record<string, "database" | "beside"> = {
   "journal consumer reach.receipts": "database",
   "journal consumer reach.redaction": "database",
   "journal consumer reach.updates": "database",
-  "kept sessions": "database",
+  "supervised sessions": "database",
   "message progress": "database",
   "message queue": "database",
   "pair maintenance": "beside",

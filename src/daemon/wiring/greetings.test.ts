@@ -189,7 +189,7 @@ describe("the project's task file", () => {
   const setPresence = (nativeId: string) =>
     store.presence.put({
       ...{ team: "web", host: "here", sessionId: null, nativeId, pid: 0, processStart: null, sinceMs: NOW },
-      ...{ goneAtMs: null, cause: null, isTold: false, isKept: false },
+      ...{ goneAtMs: null, cause: null, isTold: false, isSupervised: false },
     })
   beforeEach(() => {
     taskFile = {

@@ -11,7 +11,7 @@ import type { TaskFile } from "../../domain/task-file.ts"
 import type { Roster } from "../../domain/team.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { makeWatching } from "../../live/module.ts"
-import { makeKeeping, type Supervisor } from "../../live/supervisor/keeping.ts"
+import { makeSupervisor, type Supervisor } from "../../live/supervisor/supervisor.ts"
 import { makeReach } from "../../queue/module.ts"
 import type { Config } from "../config/settings.ts"
 import { terminalEnvironment } from "../process/environment.ts"
@@ -49,10 +49,10 @@ export function wireQueue(parts: {
     parentOf,
     meet,
     taskFile: parts.taskFile,
-    paneOf: (team) => keeping.paneOf(team),
+    paneOf: (team) => supervisor.paneOf(team),
     onTrouble: (err, what) => log.warn({ err, what }, "a session could not be watched"),
   })
-  const keeping: Supervisor = makeKeeping({
+  const supervisor: Supervisor = makeSupervisor({
     store,
     clock,
     roster,
@@ -82,12 +82,12 @@ export function wireQueue(parts: {
     processStart,
     parentOf,
     watch: watching.watch,
-    wake: keeping.wake,
+    wake: supervisor.wake,
     redact: redactorOf(config.capture),
     labelOf,
     logPlatforms: parts.platforms.filter(({ can }) => can.logs).map(({ id }) => id),
     hasSpooled: async () => (await spool.names()).length > 0,
     onTrouble: (err, what) => log.warn({ err, what }, "a message could not be brought"),
   })
-  return { watching, keeping, reach, panes }
+  return { watching, supervisor, reach, panes }
 }

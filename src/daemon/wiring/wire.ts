@@ -172,7 +172,7 @@ export async function wire({
 
   const parts = { store, clock, config, home, log, roster, clients, machine, labelOf }
   const queue = wireQueue({ ...parts, taskFile, platforms, meet: capture.intake.meet })
-  const { watching, keeping, reach } = queue
+  const { watching, supervisor, reach } = queue
   const permits = await openPermits({ store, clock, config, home, log })
   const channel = await openChannel({ store, clock, config, home, log, roster, environment, permits, ...queue })
 
@@ -235,7 +235,7 @@ export async function wire({
 
   if (config.capture.enabled) running.push(capture.capturing.run(stopping.signal))
   running.push(capture.intake.run(stopping.signal), recall.run(stopping.signal), watching.watch.run(stopping.signal))
-  running.push(reach.run(stopping.signal), keeping.run(stopping.signal), teams.run(stopping.signal))
+  running.push(reach.run(stopping.signal), supervisor.run(stopping.signal), teams.run(stopping.signal))
   running.push(channel.run(stopping.signal), asking.run(stopping.signal))
   running.push(maintenanceOf({ store, clock, config, teams, records, log }).run(stopping.signal))
   running.push(...upkeep({ store, sessions, config, log }, stopping.signal))
@@ -254,7 +254,7 @@ export async function wire({
       throw new Failure("daemon_unreachable", "the dashboard needs HTTP, which is off: see `throughline doctor`")
     },
   }
-  const modules = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, keeping }
+  const modules = { sessions, capture, recall, handoff, reach, live: watching.live, tasks, teams, supervisor }
   const audited = await openAuditing({ home, store, clock, permits, redact: rules.redact, log })
   const services = { ...modules, updates, analytics: makeAnalytics({ store }), telegram, system, ...audited }
   // A log in a caller's folder is found although nothing was said there yet.

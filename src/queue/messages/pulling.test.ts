@@ -71,7 +71,7 @@ const shown = async (id: string) => {
 }
 const presence = (more: Partial<Presence>): Presence => ({
   ...{ team: "api", host: "here", sessionId: null, nativeId: "A", pid: 7, processStart: "s", sinceMs: nowMs },
-  ...{ goneAtMs: null, cause: null, isTold: false, isKept: false, ...more },
+  ...{ goneAtMs: null, cause: null, isTold: false, isSupervised: false, ...more },
 })
 
 describe("a team whose agent has no hooks", () => {

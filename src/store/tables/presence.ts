@@ -26,19 +26,19 @@ export function makePresence(db: Db): PresenceStore {
         cause: presence.cause,
         is_told: Number(presence.isTold),
       }
-      const row = { ...seen, is_kept: Number(presence.isKept) }
+      const row = { ...seen, is_kept: Number(presence.isSupervised) }
       await db
         .insertInto("posts")
         .values({ team, ...row })
         .onConflict((c) => c.column("team").doUpdateSet(seen))
         .execute()
     },
-    async keep(team, isKept, nowMs, host) {
+    async setSupervised(team, isSupervised, nowMs, host) {
       const nobody = { session_id: null, native_id: null, pid: 0, process_start: null, gone_at_ms: null, cause: null }
       await db
         .insertInto("posts")
-        .values({ team, host, since_ms: nowMs, is_told: 0, is_kept: Number(isKept), ...nobody })
-        .onConflict((c) => c.column("team").doUpdateSet({ is_kept: Number(isKept) }))
+        .values({ team, host, since_ms: nowMs, is_told: 0, is_kept: Number(isSupervised), ...nobody })
+        .onConflict((c) => c.column("team").doUpdateSet({ is_kept: Number(isSupervised) }))
         .execute()
     },
   }
@@ -56,6 +56,6 @@ function toPresence(row: Selectable<Tables["posts"]>): Presence {
     goneAtMs: row.gone_at_ms,
     cause: row.cause,
     isTold: row.is_told === 1,
-    isKept: row.is_kept === 1,
+    isSupervised: row.is_kept === 1,
   }
 }

@@ -255,15 +255,18 @@ export function queueContract(store: () => Store): void {
       goneAtMs: null,
       cause: null,
       isTold: false,
-      isKept: false,
+      isSupervised: false,
     }
     await store().presence.put(presence)
-    await store().presence.keep("api", true, NOW + 1, "here")
-    expect(await store().presence.byTeam("api")).toEqual({ ...presence, isKept: true })
-    const gone = { ...presence, goneAtMs: NOW + 2, cause: "killed", isTold: true, isKept: true }
-    await store().presence.put({ ...gone, isKept: false })
-    await store().presence.keep("web", true, NOW, "here")
-    expect(await store().presence.list()).toMatchObject([gone, { team: "web", sessionId: null, pid: 0, isKept: true }])
+    await store().presence.setSupervised("api", true, NOW + 1, "here")
+    expect(await store().presence.byTeam("api")).toEqual({ ...presence, isSupervised: true })
+    const gone = { ...presence, goneAtMs: NOW + 2, cause: "killed", isTold: true, isSupervised: true }
+    await store().presence.put({ ...gone, isSupervised: false })
+    await store().presence.setSupervised("web", true, NOW, "here")
+    expect(await store().presence.list()).toMatchObject([
+      gone,
+      { team: "web", sessionId: null, pid: 0, isSupervised: true },
+    ])
     expect(await store().presence.byTeam("nobody")).toBeUndefined()
   })
 

@@ -20,7 +20,7 @@ import type { Store } from "../../domain/store.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
 import { openStore } from "../../store/open.ts"
 import { makeRoster, type TeamSetting } from "../../teams/roster.ts"
-import { makeKeeping, type Supervisor } from "./keeping.ts"
+import { makeSupervisor, type Supervisor } from "./supervisor.ts"
 
 const SOON = { timeout: 60_000, interval: 50 }
 let dir: string
@@ -90,8 +90,8 @@ const tmux = (...args: string[]) =>
 const agentPid = () => Number(tmux("list-panes", "-a", "-F", "#{pane_pid}").trim().split("\n")[0])
 
 /** As one daemon has it; another one is the next daemon. */
-function keeping(known = consoles): Supervisor {
-  const made = makeKeeping({
+function supervisor(known = consoles): Supervisor {
+  const made = makeSupervisor({
     store,
     clock: {
       nowMs() {
@@ -113,7 +113,7 @@ function keeping(known = consoles): Supervisor {
   return made
 }
 const tended = () => {
-  const made = keeping()
+  const made = supervisor()
   running.push(made.run(stopping.signal))
   return made
 }
@@ -146,19 +146,19 @@ async function lastSession(
     goneAtMs: place.goneAtMs === undefined ? 2 : place.goneAtMs,
     cause: "killed",
     isTold: true,
-    isKept: false,
+    isSupervised: false,
   })
 }
 
 describe("up", () => {
   test("starts the team's agent in its project, in the configured mode, and says how to attach", async () => {
-    const made = keeping()
+    const made = supervisor()
     const answer = await made.up("web")
     expect(answer).toMatchObject({ how: "started", attach: `tmux -S ${dir}/tmux.sock attach -t throughline-web` })
     expect(starts()).toEqual([`${join(dir, "web")}|--allowedTools mcp__throughline --permission-mode plan`])
     expect(await made.up("web")).toMatchObject({ how: "running" })
     expect(starts()).toHaveLength(1)
-    expect(await stateOf(made)).toMatchObject({ isKept: true, state: "up" })
+    expect(await stateOf(made)).toMatchObject({ isSupervised: true, state: "up" })
   })
 
   test("tells what the agent asks, and answers nothing", async () => {
@@ -185,7 +185,7 @@ describe("up", () => {
     expect(await made.up("web")).toEqual({ how: "elsewhere" })
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect(starts()).toEqual([])
-    expect(await stateOf(made)).toMatchObject({ isKept: true, state: "up" })
+    expect(await stateOf(made)).toMatchObject({ isSupervised: true, state: "up" })
   })
 
   test.each<[string, () => void, string, RegExp]>([
@@ -204,7 +204,7 @@ describe("up", () => {
     ],
   ])("refuses %s", async (_, prepare, name, message) => {
     prepare()
-    await expect(keeping().up(name)).rejects.toThrow(message)
+    await expect(supervisor().up(name)).rejects.toThrow(message)
     expect(await store.presence.list()).toEqual([])
   })
 })
@@ -225,7 +225,7 @@ describe("one that is kept", () => {
   })
 
   test("and is there when a daemon starts is left alone", async () => {
-    await keeping().up("web")
+    await supervisor().up("web")
     tended()
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(starts()).toHaveLength(1)
@@ -258,12 +258,12 @@ describe("one that is kept", () => {
   test("is ended by down, and not started again", async () => {
     const made = tended()
     await made.up("web")
-    expect(await made.down("web")).toEqual({ wasKept: true, wasRunning: true })
+    expect(await made.down("web")).toEqual({ wasSupervised: true, wasRunning: true })
     aheadMs += 120_000
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(starts()).toHaveLength(1)
-    expect(await stateOf(made)).toMatchObject({ isKept: false, state: "down" })
-    expect(await made.down("web")).toEqual({ wasKept: false, wasRunning: false })
+    expect(await stateOf(made)).toMatchObject({ isSupervised: false, state: "down" })
+    expect(await made.down("web")).toEqual({ wasSupervised: false, wasRunning: false })
   })
 
   test.each([
@@ -271,7 +271,7 @@ describe("one that is kept", () => {
     ["is reached still while that process keeps it open", "another terminal has it open", 1],
   ])("ended by down, %s", async (_, why, left) => {
     const shared = consoles.map((one) => ({ ...one, closeSession: async () => why }))
-    const made = keeping(shared)
+    const made = supervisor(shared)
     await made.up("web")
     await lastSession("one")
     const session = (await store.sessions.byNative("claude-code", "one"))!
@@ -290,10 +290,13 @@ describe("one that is kept", () => {
   })
 
   test("of a team that was taken out of the configuration is named", async () => {
-    const made = keeping()
+    const made = supervisor()
     await made.up("web")
     settings = {}
-    expect(await stateOf(keeping())).toMatchObject({ isKept: true, note: expect.stringContaining("no longer in") })
+    expect(await stateOf(supervisor())).toMatchObject({
+      isSupervised: true,
+      note: expect.stringContaining("no longer in"),
+    })
   })
 })
 
@@ -308,18 +311,18 @@ describe("something waits for a team", () => {
       () => expect(starts()).toEqual([`${join(dir, "web")}|--allowedTools mcp__throughline --permission-mode plan`]),
       SOON,
     )
-    expect(await stateOf(made)).toMatchObject({ isKept: false, state: "up" })
+    expect(await stateOf(made)).toMatchObject({ isSupervised: false, state: "up" })
   })
 
   test("that may be resumed: its last session goes on", async () => {
     settings = { web: team({ whenAway: "resume" }) }
     await lastSession("s-1")
-    expect(await keeping().wake("web")).toBe(true)
+    expect(await supervisor().wake("web")).toBe(true)
     await vi.waitFor(() => expect(starts()[0]).toMatch(/--resume s-1$/), SOON)
   })
 
   test("that keeps it: nothing is started", async () => {
-    expect(await keeping().wake("web")).toBe(false)
+    expect(await supervisor().wake("web")).toBe(false)
     expect(starts()).toEqual([])
   })
 

@@ -17,10 +17,10 @@ export interface Supervisor {
   /** Starts the team's session if none is there, and starts it again whenever it ends, until `down`. */
   up(name: string): Promise<UpAnswer>
   /** Ends it, and keeps it no longer. */
-  down(name: string): Promise<{ wasKept: boolean; wasRunning: boolean; stillOpen?: string }>
+  down(name: string): Promise<{ wasSupervised: boolean; wasRunning: boolean; stillOpen?: string }>
   /** For something that waits: starts a session if the team allows it and none is there. False when nothing was started. */
   wake(name: string): Promise<boolean>
-  states(): Promise<KeptState[]>
+  states(): Promise<SupervisedState[]>
   /** Where the session runs that was started here. */
   paneOf(name: string): Promise<PaneAddress | undefined>
   run(signal: AbortSignal): Promise<void>
@@ -35,9 +35,9 @@ export interface UpAnswer {
   asks?: string
 }
 
-export interface KeptState {
+export interface SupervisedState {
   team: string
-  isKept: boolean
+  isSupervised: boolean
   state: "up" | "down" | "starting again" | "given up"
   /** Why it is not up, or what it waits for. */
   note?: string
@@ -68,7 +68,7 @@ const LOOK_MS = 100
 /** An agent that is told to end takes up to five seconds. */
 const END_MS = 10_000
 
-export function makeKeeping(deps: Deps): Supervisor {
+export function makeSupervisor(deps: Deps): Supervisor {
   const { store, clock, roster, panes, consoles, machine, host, socket, onTrouble } = deps
   const lives = new Map<string, Lives>()
   const livesOf = (name: string) => {
@@ -190,7 +190,7 @@ export function makeKeeping(deps: Deps): Supervisor {
   const inTurn = makeMutex()
 
   const tick = async () => {
-    const kept = (await store.presence.list()).filter((presence) => presence.isKept && presence.host === host)
+    const kept = (await store.presence.list()).filter((presence) => presence.isSupervised && presence.host === host)
     for (const presence of kept) if (roster.byName(presence.team)) await tend(presence)
     const names = new Set(kept.map(({ team }) => team))
     for (const team of roster.list()) await endIdle(team, names)
@@ -204,7 +204,7 @@ export function makeKeeping(deps: Deps): Supervisor {
       const begun = await inTurn(async () => {
         const presence = await store.presence.byTeam(name)
         lives.delete(name)
-        await store.presence.keep(name, true, clock.nowMs(), host)
+        await store.presence.setSupervised(name, true, clock.nowMs(), host)
         const pane = await paneOf(name)
         if (pane) return { pane, how: "running" as const }
         return (await isElsewhere(presence)) ? undefined : start(name)
@@ -217,8 +217,8 @@ export function makeKeeping(deps: Deps): Supervisor {
     async down(name) {
       return inTurn(async () => {
         const [presence, team] = [await store.presence.byTeam(name), roster.byName(name)]
-        const wasKept = presence?.isKept ?? false
-        if (wasKept) await store.presence.keep(name, false, clock.nowMs(), host)
+        const wasSupervised = presence?.isSupervised ?? false
+        if (wasSupervised) await store.presence.setSupervised(name, false, clock.nowMs(), host)
         lives.delete(name)
         const pane = await paneOf(name)
         const wasRunning = pane !== undefined && (await panes.end(pane))
@@ -231,7 +231,7 @@ export function makeKeeping(deps: Deps): Supervisor {
         if (close && stillOpen === undefined && presence?.sessionId)
           for (const { pid } of await store.routes.ofSession(presence.sessionId))
             await store.routes.drop(presence.sessionId, host, pid)
-        return { wasKept, wasRunning, ...(stillOpen !== undefined && { stillOpen }) }
+        return { wasSupervised, wasRunning, ...(stillOpen !== undefined && { stillOpen }) }
       })
     },
     async wake(name) {
@@ -239,7 +239,7 @@ export function makeKeeping(deps: Deps): Supervisor {
       if (!team || team.whenAway === "keep" || !consoleOf(team)) return false
       return inTurn(async () => {
         const presence = await store.presence.byTeam(name)
-        if (presence?.isKept || (await isElsewhere(presence)) || (await paneOf(name))) return false
+        if (presence?.isSupervised || (await isElsewhere(presence)) || (await paneOf(name))) return false
         const life = livesOf(name)
         if (life.isUp) afterDeath(life, clock.nowMs())
         if (life.givenUp !== undefined || clock.nowMs() < life.nextAtMs) return false
@@ -249,38 +249,38 @@ export function makeKeeping(deps: Deps): Supervisor {
     },
     async states() {
       const presences = new Map((await store.presence.list()).map((presence) => [presence.team, presence]))
-      const names = [...new Set([...roster.list().map(({ name }) => name), ...keptNames(presences)])]
+      const names = [...new Set([...roster.list().map(({ name }) => name), ...supervisedNames(presences)])]
       return Promise.all(
         names.map(async (name) => {
           const team = roster.byName(name)
           const life = lives.get(name)
-          const isKept = presences.get(name)?.isKept ?? false
+          const isSupervised = presences.get(name)?.isSupervised ?? false
           const pane = await paneOf(name).catch(() => undefined)
           const terminal = team && consoleOf(team)
           const asks = pane && terminal ? await question(terminal, pane).catch(() => undefined) : undefined
           const isUp = pane !== undefined || (await isElsewhere(presences.get(name)))
-          const state = isUp ? "up" : life?.givenUp ? "given up" : isKept && team ? "starting again" : "down"
+          const state = isUp ? "up" : life?.givenUp ? "given up" : isSupervised && team ? "starting again" : "down"
           const why = team ? (life?.givenUp ?? life?.note) : "it is supervised but no longer in the configuration"
           const note = asks ? `asks: ${asks}` : isUp && team ? undefined : why
           return {
             team: name,
-            isKept,
+            isSupervised,
             state,
             ...(note === undefined ? {} : { note }),
             ...(pane ? { attach: attach(name) } : {}),
-          } satisfies KeptState
+          } satisfies SupervisedState
         }),
       )
     },
     async run(signal) {
       const everyMs = deps.tickMs ?? TICK_MS
-      await superviseLoop({ name: "kept sessions", signal, everyMs, round: () => inTurn(tick), onTrouble })
+      await superviseLoop({ name: "supervised sessions", signal, everyMs, round: () => inTurn(tick), onTrouble })
     },
   }
 }
 
-const keptNames = (presences: Map<string, Presence>) =>
-  [...presences.values()].filter((presence) => presence.isKept).map(({ team }) => team)
+const supervisedNames = (presences: Map<string, Presence>) =>
+  [...presences.values()].filter((presence) => presence.isSupervised).map(({ team }) => team)
 const wrong = (message: string) => new Failure("bad_input", message, { parameter: "team" })
 
 function isReadable(path: string): boolean {
