@@ -11,12 +11,11 @@ import type { Clock } from "../lib/clock.ts"
 import { makeMutex } from "../lib/mutex.ts"
 import { isUnder } from "../lib/process-ancestry.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
-import { makeAlongside } from "./alongside.ts"
-import { makeCompany } from "./company.ts"
+import { trackParallelSessions, trackSharedProcesses } from "./parallel-sessions.ts"
 import { decide, type Evidence, type SessionInstance } from "./presence.ts"
+import { recordEvidence, type TaskFiles } from "./record-evidence.ts"
 import { makeRouteFinder, type RouteDeps } from "./routes.ts"
 import { readSessionFile } from "./session-file.ts"
-import { type TaskFiles, weigh } from "./telling.ts"
 export interface WatchDeps extends RouteDeps, TaskFiles {
   store: Store
   clock: Clock
@@ -47,13 +46,13 @@ export function makeWatch(deps: WatchDeps): Watch {
   }
   const isThere = (presence: Presence) =>
     presence.goneAtMs === null && (presence.host !== host || presence.pid === 0 || isAlive(presence))
-  const company = makeCompany()
-  const facts = { host, isAlive, isBeside: company.isBeside, taskFile: deps.taskFile }
+  const sharedProcesses = trackSharedProcesses()
+  const facts = { host, isAlive, isBeside: sharedProcesses.isBeside, taskFile: deps.taskFile }
   let position: number | undefined
   let notBeforeMs = 0
   let saved = 0
 
-  const alongside = makeAlongside()
+  const parallel = trackParallelSessions()
   /** One after the other: evidence that was gathered before another step has decided would undo that decision. */
   const inTurn = makeMutex()
 
@@ -96,7 +95,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     if (hook.end !== undefined && hook.pid > 0) await tx.routes.drop(session.id, host, hook.pid)
     // A session that Throughline drives for a pair of teams answers questions; it is nobody's place to work.
     if (hook.isUnattended || (await tx.pairs.ofNative(hook.nativeId))) return
-    for (const team of teamsOf(roster, session, hook.dir)) await weigh(tx, team, evidenceOf(hook), facts)
+    for (const team of teamsOf(roster, session, hook.dir)) await recordEvidence(tx, team, evidenceOf(hook), facts)
   }
 
   const evidenceOf = ({ sessionId, nativeId, pid, start, end, atMs }: HookEntry): Evidence => {
@@ -124,12 +123,12 @@ export function makeWatch(deps: WatchDeps): Watch {
       const { session, pid, teams, isShown } = agent
       return { ...toInstance(agent), teams, isShown, isSteady: steady.has(`${pid} ${session.nativeId}`) }
     })
-    company.looked(instances.filter(({ isShown }) => isShown !== undefined))
+    sharedProcesses.scanned(instances.filter(({ isShown }) => isShown !== undefined))
     steady = new Set(instances.map(({ pid, nativeId }) => `${pid} ${nativeId}`))
     for (const team of roster.list()) {
       const mine = instances.filter(({ teams }) => teams.includes(team.name))
       const own = await store.presence.byTeam(team.name)
-      alongside.looked(team.name, mine, own, own !== undefined && isThere(own))
+      parallel.scanned(team.name, mine, own, own !== undefined && isThere(own))
       await consider(team, { kind: "looked", live: mine, atMs })
       await readName(team)
     }
@@ -171,7 +170,7 @@ export function makeWatch(deps: WatchDeps): Watch {
   const consider = async (team: Team, evidence: Evidence) => {
     const { presence, notice } = decide(await store.presence.byTeam(team.name), evidence, { team: team.name, ...facts })
     if (!presence && (!notice || told.has(notice.key))) return
-    const written = await store.transaction((tx) => weigh(tx, team, evidence, facts))
+    const written = await store.transaction((tx) => recordEvidence(tx, team, evidence, facts))
     if (written) told.add(written.key)
   }
 
@@ -193,7 +192,7 @@ export function makeWatch(deps: WatchDeps): Watch {
       const instance = toInstance(agent)
       for (const name of agent.teams) {
         const team = roster.byName(name)
-        if (!team || alongside.has(name, instance)) continue
+        if (!team || parallel.has(name, instance)) continue
         const mine = agents.filter(({ teams }) => teams.includes(name)).map(toInstance)
         await consider(team, {
           kind: "active",
@@ -228,7 +227,7 @@ export function makeWatch(deps: WatchDeps): Watch {
     async mayReturn(team, { session: { nativeId }, pid }) {
       const own = await store.presence.byTeam(team)
       const isWaitedFor = own && own.host === host && own.pid > 0 && !own.isTold && own.nativeId !== nativeId
-      return isWaitedFor === true && !isThere(own) && alongside.has(team, { nativeId, pid })
+      return isWaitedFor === true && !isThere(own) && parallel.has(team, { nativeId, pid })
     },
     async run(signal) {
       const bell = makeBell({ store, signal })

@@ -20,7 +20,7 @@ const KINDS = {
 } as const
 
 /** Decides by the evidence, and writes the new presence and its notice in one transaction. */
-export async function weigh(
+export async function recordEvidence(
   tx: Store,
   team: Team,
   evidence: Evidence,
@@ -29,11 +29,11 @@ export async function weigh(
   const before = await tx.presence.byTeam(team.name)
   const { presence, notice } = decide(before, evidence, { team: team.name, ...facts })
   if (presence) await tx.presence.put(presence)
-  if (notice) await tell(tx, team, notice, facts)
+  if (notice) await recordNotice(tx, team, notice, facts)
   return notice
 }
 
-async function tell(
+async function recordNotice(
   tx: Store,
   team: Team,
   notice: PresenceNotice,
