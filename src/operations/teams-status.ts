@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { CONTROLS } from "../domain/pair.ts"
-import type { Foundling } from "../teams/foundlings.ts"
+import type { OrphanedSession } from "../teams/orphaned-sessions.ts"
 import type { PairState } from "../teams/status.ts"
 import { operation } from "./operation.ts"
 import { AskView, askText, viewWaiting } from "./teams-ask.ts"
@@ -37,7 +37,7 @@ const ProcessView = z.object({
   lastUsedAt: z.string(),
 })
 
-const FoundlingView = z.object({
+const OrphanedSessionView = z.object({
   sessionId: z.string(),
   platform: z.string(),
   from: z.string().optional(),
@@ -77,7 +77,7 @@ export const teamsStatus = operation({
     ),
     pairs: z.array(PairView),
     processes: z.array(ProcessView),
-    foundlings: z.array(FoundlingView).optional(),
+    foundlings: z.array(OrphanedSessionView).optional(),
     message: AskView.optional(),
   }),
   text({ teams, pairs, processes, foundlings = [], message }) {
@@ -106,7 +106,7 @@ export const teamsStatus = operation({
       processes.length === 0
         ? `No process is running for them; ${counted(pairs.length, "thread")} (throughline teams threads).`
         : table(["PID", "PAIR", "THREAD", "STATE", "MEMORY", "USED"], running),
-      ...foundlings.slice(0, MOST_SHOWN).map(foundlingText),
+      ...foundlings.slice(0, MOST_SHOWN).map(orphanedText),
     ].join("\n\n")
   },
   async run({ teams, permits, reach }, { team, messageId }) {
@@ -118,7 +118,7 @@ export const teamsStatus = operation({
         message: await viewWaiting(permits, await teams.message(messageId)),
       }
     const state = await teams.status(team)
-    const foundlings = await teams.foundlings.list(team)
+    const orphaned = await teams.orphanedSessions.list(team)
     const queues = new Map((await reach.messages.status()).map((one) => [one.target, one]))
     return {
       teams: state.teams.map(({ description, color, ...rest }) => ({
@@ -129,7 +129,7 @@ export const teamsStatus = operation({
         ...(description === "" ? {} : { description }),
       })),
       pairs: state.pairs.map(viewPair),
-      ...(foundlings.length === 0 ? {} : { foundlings: foundlings.map(viewFoundling) }),
+      ...(orphaned.length === 0 ? {} : { foundlings: orphaned.map(viewOrphaned) }),
       processes: state.processes.map(({ pid, from, to, threadId, state, memoryBytes, startedAtMs, lastUsedAtMs }) => ({
         ...{ to, threadId, state, startedAt: time(startedAtMs), lastUsedAt: time(lastUsedAtMs) },
         ...(pid === null ? {} : { pid }),
@@ -215,7 +215,7 @@ export const teamsAdopt = operation({
   text: ({ pair: { from, to, threadId, sessionId } }) =>
     `${from ?? "-"} → ${to} (${threadId}) continues with ${sessionId}.`,
   async run({ teams }, { session, from, to, thread }) {
-    const { id } = await teams.foundlings.adopt({ session, fromTeam: from, toTeam: to, threadId: thread })
+    const { id } = await teams.orphanedSessions.adopt({ session, fromTeam: from, toTeam: to, threadId: thread })
     const { pairs } = await teams.status()
     return { pair: viewPair(pairs.find((pair) => pair.id === id)!) }
   },
@@ -228,19 +228,19 @@ const time = (ms: number) => new Date(ms).toISOString()
 const stateText = ({ messageId, to, status, reason }: z.output<typeof AskView>) =>
   `${messageId} to ${to} is ${status}${reason === undefined ? "" : `: ${reason}`}.`
 
-function foundlingText({
+function orphanedText({
   sessionId,
   from,
   to,
   threadId,
   messages,
   lastUsedAt,
-}: z.output<typeof FoundlingView>): string {
+}: z.output<typeof OrphanedSessionView>): string {
   const what = `${sessionId} was started for ${from ?? "-"} → ${to} (${threadId}): ${counted(messages, "message")}, the last on ${lastUsedAt.slice(0, 10)}`
   return `${what}. Orphaned; re-attach it: throughline teams adopt ${sessionId}`
 }
 
-function viewFoundling({ session, fromTeam, toTeam, threadId }: Foundling): z.output<typeof FoundlingView> {
+function viewOrphaned({ session, fromTeam, toTeam, threadId }: OrphanedSession): z.output<typeof OrphanedSessionView> {
   const { nativeId, platform, promptCount, updatedAtMs } = session
   return {
     ...{ sessionId: nativeId, platform, to: toTeam, threadId, messages: promptCount, lastUsedAt: time(updatedAtMs) },

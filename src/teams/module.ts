@@ -10,7 +10,7 @@ import { makeAsking } from "./asking.ts"
 import { type AskState, type Asks, makeAsks } from "./asks.ts"
 import { makeCallers } from "./callers.ts"
 import { type ControlCommand, type Controlled, makeControl } from "./control.ts"
-import { type Foundlings, type FoundlingsDeps, makeFoundlings } from "./foundlings.ts"
+import { type OrphanedSessions, type OrphanedSessionsDeps, makeOrphanedSessions } from "./orphaned-sessions.ts"
 import { type HandingDeps, makeHanding } from "./handing.ts"
 import { makeNews } from "./news.ts"
 import { makeNotices, type Notices, type TeamNotice } from "./notices.ts"
@@ -42,7 +42,7 @@ export interface TeamsModule extends RosterModule {
   /** With the pair's process ended, and nothing asked of it meanwhile. Refused while it is busy. */
   whileAsleep(pair: Pair, work: () => Promise<void>): Promise<void>
   /** Sessions that were begun for a pair and that no pair has. */
-  foundlings: Foundlings
+  orphanedSessions: OrphanedSessions
   control(
     caller: Caller,
     options: Omit<ControlCommand, "fromTeam"> & { fromTeam?: string | undefined },
@@ -77,7 +77,7 @@ export interface TeamsSettings {
 
 export interface TeamsDeps
   extends Pick<PairSessionsDeps, "briefOf" | "whereIs">,
-    Pick<FoundlingsDeps, "sessionsIn" | "isInUse">,
+    Pick<OrphanedSessionsDeps, "sessionsIn" | "isInUse">,
     Pick<HandingDeps, "sendTo" | "takeBack" | "isIdle"> {
   store: Store
   clock: Clock
@@ -144,7 +144,7 @@ export function makeTeams(deps: TeamsDeps): TeamsModule {
   const notices = makeNotices(deps)
   const control = makeControl({ store, roster, pairing, pool, asking })
   const status = makeStatus({ store, roster, pool })
-  const foundlings = makeFoundlings({ ...deps, pairing, asking })
+  const orphanedSessions = makeOrphanedSessions({ ...deps, pairing, asking })
 
   return {
     notices,
@@ -165,7 +165,7 @@ export function makeTeams(deps: TeamsDeps): TeamsModule {
       const from = { fromTeam: asker.team, sender: asker.name }
       return notices.put({ ...from, team, text, ttlMs, key: caller.idempotencyKey })
     },
-    foundlings,
+    orphanedSessions,
     whileAsleep: (pair, work) =>
       asking.alone(pair, async () => {
         await pool.sleep(pair.id)

@@ -72,7 +72,7 @@ describe("a session that no pair has any more", () => {
     const entry = { pid, sessionId, cwd: b.dirOf("api"), status: "idle", kind: "interactive" }
     writeFileSync(join(dir, `${pid}.json`), JSON.stringify(entry))
   }
-  const foundlings = async (team?: string) => (await b.status(team === undefined ? {} : { team })).foundlings ?? []
+  const orphaned = async (team?: string) => (await b.status(team === undefined ? {} : { team })).foundlings ?? []
   const fromWeb = (question: string, more: object = {}) =>
     b.ask("api", question, { fromTeam: "web", threadId: 'plan "b"', ...more })
 
@@ -80,10 +80,10 @@ describe("a session that no pair has any more", () => {
     b = await makeAskingHome({ web: {}, api: {}, docs: {} })
     const { sessionId } = await fromWeb("<<SAY plum>>")
     await b.ask("docs", "<<SAY fig>>")
-    expect(await foundlings(), "as long as pairs have them").toEqual([])
+    expect(await orphaned(), "as long as pairs have them").toEqual([])
     await loseThePairs()
-    await expect.poll(async () => (await foundlings()).length, SOON).toBe(2)
-    expect(await foundlings("api")).toEqual([
+    await expect.poll(async () => (await orphaned()).length, SOON).toBe(2)
+    expect(await orphaned("api")).toEqual([
       expect.objectContaining({ sessionId, from: "web", to: "api", threadId: 'plan "b"', messages: 1 }),
     ])
     const { stdout } = await b.home.run("teams", "status")
@@ -96,7 +96,7 @@ describe("a session that no pair has any more", () => {
     expect(next).toMatchObject({ answer: "heard: plum pit", sessionId })
     expect(next.contextIsNew).toBeUndefined()
     expect(b.modelCalls()).toBe(calls + 1)
-    expect(await foundlings("api")).toEqual([])
+    expect(await orphaned("api")).toEqual([])
   })
 
   test("is given to nobody while a pair has it, while it is open, or in another team's place", async () => {
@@ -107,13 +107,13 @@ describe("a session that no pair has any more", () => {
       .poll(async () => (await adopt({})).message, SOON)
       .toContain("is, or was, the session of a pair already")
     await loseThePairs()
-    await expect.poll(async () => (await foundlings()).length, SOON).toBe(1)
+    await expect.poll(async () => (await orphaned()).length, SOON).toBe(1)
     const somebody = spawn("sleep", ["60"])
     registers(somebody.pid!, sessionId!)
-    await expect.poll(() => foundlings(), SOON).toEqual([])
+    await expect.poll(() => orphaned(), SOON).toEqual([])
     expect((await adopt({})).message).toContain("is open now")
     somebody.kill()
-    await expect.poll(async () => (await foundlings()).length, SOON).toBe(1)
+    await expect.poll(async () => (await orphaned()).length, SOON).toBe(1)
     expect((await adopt({ to: "docs" })).message).toContain(`no session of claude-code in ${b.dirOf("docs")}`)
     expect((await adopt({ to: "nobody" })).message).toContain('no team "nobody"')
     expect((await adopt({ from: "nobody" })).message).toContain('no team "nobody"')

@@ -10,14 +10,14 @@ import { type Heading, headingIn } from "./heading.ts"
 import type { PairSessions } from "./pairs.ts"
 
 /** Sessions that were begun for a pair and that no pair has: the store was lost, or set back. They can be adopted. */
-export interface Foundlings {
+export interface OrphanedSessions {
   /** The newest first. */
-  list(team?: string): Promise<Foundling[]>
+  list(team?: string): Promise<OrphanedSession[]>
   /** From then on it is the session of this pair. What is not said is as the session itself tells it. */
   adopt(request: AdoptRequest): Promise<Pair>
 }
 
-export interface Foundling {
+export interface OrphanedSession {
   session: Session
   fromTeam: string | null
   toTeam: string
@@ -32,7 +32,7 @@ export interface AdoptRequest {
   threadId?: string | undefined
 }
 
-export interface FoundlingsDeps {
+export interface OrphanedSessionsDeps {
   store: Store
   clock: Clock
   roster: Roster
@@ -44,7 +44,7 @@ export interface FoundlingsDeps {
   isInUse(session: Session): Promise<boolean>
 }
 
-export function makeFoundlings(deps: FoundlingsDeps): Foundlings {
+export function makeOrphanedSessions(deps: OrphanedSessionsDeps): OrphanedSessions {
   const { store, clock, roster, pairing, asking, sessionsIn, isInUse } = deps
   /** What a conversation begins with never changes. */
   const headings = new Map<SessionId, Heading | undefined>()
@@ -58,7 +58,7 @@ export function makeFoundlings(deps: FoundlingsDeps): Foundlings {
   }
 
   const isTeam = (name: string) => roster.byName(name) !== undefined
-  const foundling = (session: Session, team: Team, all: readonly Team[], heading: Heading): Foundling => {
+  const orphaned = (session: Session, team: Team, all: readonly Team[], heading: Heading): OrphanedSession => {
     const named = all.find(({ name }) => name === heading.toTeam)
     const fromTeam = isTeam(heading.sender) ? heading.sender : null
     return { session, fromTeam, toTeam: (named ?? team).name, threadId: heading.threadId }
@@ -70,17 +70,17 @@ export function makeFoundlings(deps: FoundlingsDeps): Foundlings {
     return parents.length > 0 && (await store.pairs.taken(parents)).length > 0
   }
 
-  const list = async (team?: string): Promise<Foundling[]> => {
-    const found = new Map<SessionId, Foundling>()
+  const list = async (team?: string): Promise<OrphanedSession[]> => {
+    const found = new Map<SessionId, OrphanedSession>()
     for (const one of roster.list()) {
       const beside = roster.list().filter((other) => isSamePlace(one, other))
       for (const session of await sessionsIn(one.platform, one.projectDir)) {
         const heading = found.has(session.id) ? undefined : await headingOf(session)
-        if (heading) found.set(session.id, foundling(session, one, beside, heading))
+        if (heading) found.set(session.id, orphaned(session, one, beside, heading))
       }
     }
     const taken = new Set(await store.pairs.taken([...found.values()].map(({ session }) => session.nativeId)))
-    const free: Foundling[] = []
+    const free: OrphanedSession[] = []
     for (const one of found.values()) {
       if (taken.has(one.session.nativeId) || (team !== undefined && one.toTeam !== team)) continue
       if (!(await isCopy(one.session)) && !(await isInUse(one.session))) free.push(one)
