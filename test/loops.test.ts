@@ -36,7 +36,7 @@ const allowed: Record<string, { loops: number; why: string }> = {
   "demo/agent-terminal.ts": { loops: 1, why: "another process, which is the demo's" },
 }
 /** Works on the index's own tables, batch by batch, inside the supervised index loop. */
-const COMPUTING = /^src\/search\/(?:words\/|index\/(?!catch-up|core|indexer|reconcile|thread)|brief\/(?!greeting))/
+const COMPUTING = /^src\/search\/(?:words\/|index\/(?!catch-up|core|indexer|reconcile|thread)|brief\/(?!start-context))/
 
 const UNTIL_ABORTED = /\bsetInterval\s*\(|\bwhile\s*\([^\n]*aborted|\bfor\s*\([^;\n]*;[^;\n]*aborted/g
 /** Endless, and it waits for something: what only computes has an end. */

@@ -9,7 +9,7 @@ export interface AgentSetup extends FileSetup {
   /** Whether nobody sits at the session, where its own records say so and its hooks do not. */
   isUnattended?(event: HookEvent): Promise<boolean>
   /** What its hook prints when a session begins, so that the model reads this text; absent where it cannot be told. */
-  greeting?(text: string): string
+  startContext?(text: string): string
   /** What its hook prints when a person has sent a prompt, so that the model reads this text beside it. */
   promptContext?(text: string): string
   /** What its hook prints when a turn is about to end, so that the turn goes on with this text. */

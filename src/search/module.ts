@@ -5,7 +5,7 @@ import type { Store } from "../domain/store.ts"
 import type { TokenCounter } from "../domain/tokens.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
 import { type Briefs, makeBriefs } from "./brief/brief.ts"
-import { type GreetingSettings, makeGreeting } from "./brief/greeting.ts"
+import { type BriefContextSettings, makeBriefContext } from "./brief/start-context.ts"
 import { makeCatchUp } from "./index/catch-up.ts"
 import type { IndexFacts } from "./index/core.ts"
 import { makeRecallThread, type ThreadOptions } from "./index/thread.ts"
@@ -16,7 +16,7 @@ export interface RecallModule {
   /** How many tokens a text is. */
   tokens(text: string): number
   /** What a session that begins is told of where its project stood; undefined where nothing is to be said. */
-  greeting(begun: { platform: string; event: HookEvent; project: Project | undefined }): Promise<string | undefined>
+  startContext(begun: { platform: string; event: HookEvent; project: Project | undefined }): Promise<string | undefined>
   facts(): Promise<IndexFacts>
   /** Resolves when what agents wrote before this start is in the archive, or a few seconds after the start. */
   caughtUp(): Promise<void>
@@ -36,7 +36,7 @@ export interface RecallDeps extends ThreadOptions {
   store: Store
   tokens: TokenCounter
   labelOf(platform: string): string
-  greeting: GreetingSettings
+  startContext: BriefContextSettings
   /** While much is being kept, the index takes its time: it must not take it from those who keep. */
   isBusy(): boolean
   /** Resolves when what agents wrote while no daemon was running is in the archive. */
@@ -47,7 +47,7 @@ export function makeRecall({
   store,
   tokens,
   labelOf,
-  greeting,
+  startContext,
   isBusy,
   imported,
   ...options
@@ -80,7 +80,7 @@ export function makeRecall({
     briefs,
     caughtUp: archive.wait,
     tokens: (text) => tokens.count(text),
-    greeting: makeGreeting({ store, briefs, settings: greeting }),
+    startContext: makeBriefContext({ store, briefs, settings: startContext }),
     facts: () => thread.facts(),
     rebuild: () => thread.rebuild(),
     forgotten: async () => thread.reached(await store.journal.last()),

@@ -284,8 +284,8 @@ test("a notice is not read by a session that another team asks in", async () => 
   begin()
   const { sessionId } = await ask("<<SAY x>>")
   await teams.notify(OWNER, { team: "web", text: "for its own session", ttlMs: 60_000 })
-  expect(await teams.greeting("web", sessionId!)).toEqual([])
-  expect(await teams.greeting("web", "another")).toHaveLength(1)
+  expect(await teams.startNotices("web", sessionId!)).toEqual([])
+  expect(await teams.startNotices("web", "another")).toHaveLength(1)
   expect(await teams.pull("web")).toEqual([])
 })
 

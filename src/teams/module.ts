@@ -10,10 +10,10 @@ import { makeAsking } from "./asking.ts"
 import { type AskState, type Asks, makeAsks } from "./asks.ts"
 import { makeCallers } from "./callers.ts"
 import { type ControlCommand, type Controlled, makeControl } from "./control.ts"
-import { type OrphanedSessions, type OrphanedSessionsDeps, makeOrphanedSessions } from "./orphaned-sessions.ts"
 import { type HandingDeps, makeHanding } from "./handing.ts"
 import { makeNews } from "./news.ts"
 import { makeNotices, type Notices, type TeamNotice } from "./notices.ts"
+import { makeOrphanedSessions, type OrphanedSessions, type OrphanedSessionsDeps } from "./orphaned-sessions.ts"
 import { makePairing, type PairSessionsDeps } from "./pairs.ts"
 import { makePool } from "./pool.ts"
 import { prestart } from "./prestart.ts"
@@ -48,7 +48,7 @@ export interface TeamsModule extends RosterModule {
     options: Omit<ControlCommand, "fromTeam"> & { fromTeam?: string | undefined },
   ): Promise<Controlled>
   /** What waits for the team, for a session that begins, and not one that was begun for a pair. */
-  greeting(team: string, nativeSession: string | undefined): Promise<TeamNotice[]>
+  startNotices(team: string, nativeSession: string | undefined): Promise<TeamNotice[]>
   /** The same for its agent that asks. */
   pull(team: string): Promise<TeamNotice[]>
   /** Those who wait are told how it stands, so that the socket can be closed. */
@@ -113,7 +113,7 @@ export interface PermitContext {
 
 const SWEEP_MS = 1_000
 /** A session that begins is told other things too. */
-const GREETING_CHARS = 4_000
+const START_NOTICES_CHARS = 4_000
 const PULL_CHARS = 400_000
 
 export function makeTeams(deps: TeamsDeps): TeamsModule {
@@ -181,9 +181,9 @@ export function makeTeams(deps: TeamsDeps): TeamsModule {
       const asker = await callers.whoAsks(caller, fromTeam)
       return control(asker, { ...options, fromTeam: asker.team })
     },
-    async greeting(team, nativeSession) {
+    async startNotices(team, nativeSession) {
       if (nativeSession !== undefined && (await store.pairs.ofNative(nativeSession))) return []
-      return notices.take(team, { maxChars: GREETING_CHARS, as: "delivered" })
+      return notices.take(team, { maxChars: START_NOTICES_CHARS, as: "delivered" })
     },
     endWaiting: news.end,
     pull: (team) => notices.take(team, { maxChars: PULL_CHARS, as: "done" }),

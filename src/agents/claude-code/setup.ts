@@ -104,7 +104,7 @@ export const claudeCode: AgentSetup = {
     ...editStrictJson(state(machine), "without the MCP server", (file) => removeServer(file, "mcpServers")),
   ],
   canAllowTools: true,
-  greeting: contextAtStart,
+  startContext: contextAtStart,
   promptContext: contextAtPrompt("UserPromptSubmit"),
   turnContext: contextAtStop,
   asking: claudeAsking,

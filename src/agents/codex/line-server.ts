@@ -42,7 +42,7 @@ export async function joinDaemon(home: string, ears: Ears = {}): Promise<CodexSe
   const talk = conversation("the daemon of Codex", ears)
   try {
     const line = await openWebSocket({ socketPath, timeoutMs: CONNECT_MS, onText: talk.heard, onEnd: talk.ended })
-    return await greeted(talk.begin(line), CONNECT_MS)
+    return await handshake(talk.begin(line), CONNECT_MS)
   } catch {
     return undefined
   }
@@ -62,7 +62,7 @@ export async function startServer(program: string, machine: Machine, home: strin
     const kill = setTimeout(() => child.kill("SIGKILL"), END_MS)
     child.once("exit", () => clearTimeout(kill))
   }
-  return greeted(talk.begin({ send: (text) => void child.stdin.write(`${text}\n`), close }), ANSWER_MS)
+  return handshake(talk.begin({ send: (text) => void child.stdin.write(`${text}\n`), close }), ANSWER_MS)
 }
 
 /** The copy that the daemon runs from has served the sessions last; else what a person would start. */
@@ -72,7 +72,10 @@ export function codexProgram(machine: Machine, home: string): string | undefined
   return [managed, ...onPath.map((dir) => join(dir, "codex"))].find(isProgram)
 }
 
-async function greeted(server: CodexServer & { tell(method: string): void }, timeoutMs: number): Promise<CodexServer> {
+async function handshake(
+  server: CodexServer & { tell(method: string): void },
+  timeoutMs: number,
+): Promise<CodexServer> {
   try {
     const clientInfo = { name: "throughline", title: "Throughline", version: "1" }
     // Its queue is among what it calls experimental.

@@ -65,7 +65,7 @@ export const codex: AgentSetup = {
   afterwards:
     "Codex runs no hook that you have not trusted, and says nothing about it when it runs without a terminal. " +
     "Start `codex` once and trust Throughline's hooks in the review that it opens (later: /hooks).",
-  greeting: contextAtStart,
+  startContext: contextAtStart,
   promptContext: contextAtPrompt("UserPromptSubmit"),
   read: readCommon,
   async isUnattended({ transcripts: [path] }) {

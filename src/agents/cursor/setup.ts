@@ -29,7 +29,7 @@ export const cursor: AgentSetup = {
     ...editJson(hooks(machine), "without our hooks", (file) => removeFlat(file, program)),
     ...editJson(servers(machine), "without the MCP server", (file) => removeServer(file, "mcpServers")),
   ],
-  greeting: (text) => JSON.stringify({ additional_context: text }),
+  startContext: (text) => JSON.stringify({ additional_context: text }),
   read(payload, env) {
     const { conversation_id: conversation, workspace_roots: roots } = payload
     const [root] = Array.isArray(roots) ? (roots as unknown[]) : []

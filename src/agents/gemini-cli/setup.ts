@@ -38,7 +38,7 @@ export const geminiCli: AgentSetup = {
       removeGrouped(file, program)
       removeServer(file, "mcpServers")
     }),
-  greeting: contextAtStart,
+  startContext: contextAtStart,
   promptContext: contextAtPrompt("BeforeAgent"),
   read: readCommon,
   isUnattended: async ({ pid }) => pid !== undefined && isHeadless(await commandOf(pid)),

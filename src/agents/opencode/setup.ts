@@ -33,7 +33,7 @@ export const opencode: AgentSetup = {
     ...removePlugin(machine),
   ],
   // The plugin puts it into the conversation as it is.
-  greeting: (text) => text,
+  startContext: (text) => text,
   promptContext: (text) => text,
   read(payload, env) {
     const event = readCommon(payload, env)

@@ -26,7 +26,7 @@ function made() {
   const hooks = agentHooks({
     agents,
     intake: { receive: async (hook) => hear(hook), meet: async () => true, run: async () => {} },
-    greet: async ({ event }) => (event.start === undefined ? undefined : "The rope is blue."),
+    composeStartContext: async ({ event }) => (event.start === undefined ? undefined : "The rope is blue."),
     missed,
     reach: { turnContext: async () => undefined, wait: async () => ({ kind: "over" }) },
     asking: { heard: () => {} } as unknown as HookApprovals,

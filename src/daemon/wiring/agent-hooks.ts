@@ -17,7 +17,7 @@ export interface AgentHooks {
 interface Deps {
   agents: readonly AgentSetup[]
   intake: HookIntake
-  greet(begun: KeptHook & { platform: string }): Promise<string | undefined>
+  composeStartContext(begun: KeptHook & { platform: string }): Promise<string | undefined>
   missed: MissedStarts
   reach: Pick<ReachModule, "turnContext" | "wait">
   asking: HookApprovals
@@ -26,21 +26,21 @@ interface Deps {
 /** As Claude Code and Codex call it, Gemini CLI, and opencode. */
 const PROMPT = /^(?:UserPromptSubmit|BeforeAgent|chat\.message)$/
 
-export function agentHooks({ agents, intake, greet, missed, reach, asking }: Deps): AgentHooks {
+export function agentHooks({ agents, intake, composeStartContext, missed, reach, asking }: Deps): AgentHooks {
   const agentOf = (platform: string) => agents.find((one) => one.platform === platform)
   return {
     async onHook(sent, signal) {
       const heard = await intake.receive(sent)
-      const { greeting, promptContext, turnContext } = agentOf(sent.platform) ?? {}
+      const { startContext, promptContext, turnContext } = agentOf(sent.platform) ?? {}
       if (!heard) return undefined
       asking.heard(sent, heard.event)
       const start = promptContext && PROMPT.test(heard.event.name) ? missed.take(heard) : undefined
-      const late = start && (await greet({ platform: sent.platform, ...start }))
-      const said = late ?? (greeting && (await greet({ platform: sent.platform, ...heard })))
+      const late = start && (await composeStartContext({ platform: sent.platform, ...start }))
+      const said = late ?? (startContext && (await composeStartContext({ platform: sent.platform, ...heard })))
       // Nobody reads it now: the next prompt is told.
       if (said !== undefined && signal?.aborted) missed.add(start ?? heard)
       if (late !== undefined) return promptContext!(late)
-      if (said !== undefined) return greeting!(said)
+      if (said !== undefined) return startContext!(said)
       const more = turnContext && (await reach.turnContext(sent, heard.event))
       return more === undefined ? undefined : turnContext!(more)
     },

@@ -50,11 +50,11 @@ import { openAuditing } from "./auditing.ts"
 import { openBot } from "./bot.ts"
 import { openChannel } from "./channel.ts"
 import { consume } from "./consumers.ts"
-import { makeGreetings } from "./greetings.ts"
 import { knownByProcess } from "./known-by-process.ts"
 import { makeMissedStarts } from "./missed-starts.ts"
 import { maintenanceOf } from "./pair-keeper.ts"
 import type { Registration } from "./registration.ts"
+import { makeStartContext } from "./start-context.ts"
 import { teamsFile } from "./teams-file.ts"
 import { openPermits, permitFor } from "./teams-permits.ts"
 import { ownServer, teamsRecords } from "./teams-records.ts"
@@ -148,7 +148,7 @@ export async function wire({
     store,
     tokens,
     labelOf,
-    greeting: config.resume,
+    startContext: config.resume,
     start: () => startIndexer({ archive, indexPath: home.index, vectorsPath: home.vectors, embedder: config.embedder }),
     imported: config.capture.enabled ? capture.capturing.imported : Promise.resolve(),
     isBusy: () => config.capture.enabled && isImporting(capture.capturing.progress()),
@@ -214,10 +214,10 @@ export async function wire({
       return { mail: [...mail, ...(await teams.pull(team.name))], hasMore }
     },
   })
-  const greet = makeGreetings({
+  const composeStartContext = makeStartContext({
     ...{ store, roster, taskFile, host: hostname() },
-    brief: (begun) => recall.greeting(begun),
-    notices: teams.greeting,
+    brief: (begun) => recall.startContext(begun),
+    notices: teams.startNotices,
     isAlive: isRunning,
     onTrouble: (err, what) => log.warn({ err }, what),
   })
@@ -267,7 +267,7 @@ export async function wire({
   const mcp = mcpHttp({ operations, call, version: VERSION })
   return {
     call,
-    ...agentHooks({ agents: agentSetups, intake: capture.intake, greet, missed, reach, asking }),
+    ...agentHooks({ agents: agentSetups, intake: capture.intake, composeStartContext, missed, reach, asking }),
     endWaiting: () => void [reach.endWaiting(), teams.endWaiting(), permits.close()],
     mcp,
     feed: { last: store.journal.last, after: store.journal.after, onWake: store.onWake },

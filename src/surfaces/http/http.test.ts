@@ -219,7 +219,7 @@ describe("a page makes sure that it talks to Throughline before it sends its key
     [{ origin: ORIGIN }],
     [{ origin: ORIGIN, nonce: "short" }],
     [{ origin: 1, nonce: NONCE }],
-  ])("%j is no greeting", async (body) => {
+  ])("%j is no valid hello", async (body) => {
     expect((await hello(body as object)).status).toBe(400)
   })
 })

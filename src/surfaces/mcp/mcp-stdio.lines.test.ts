@@ -78,7 +78,7 @@ const call = (id: number): Message => ({ id, method: "tools/call" })
 const answer = (id: number): Message => ({ id, result: {} })
 
 /** Connected, with the handshake done. */
-async function greet(): Promise<Connection> {
+async function handshake(): Promise<Connection> {
   await settled()
   const connection = connections[0]!
   agentSays(INITIALIZE)
@@ -115,7 +115,7 @@ test("what the agent says while a connection is being made is sent once it is th
 })
 
 test("one connection carries all requests while it holds", async () => {
-  const first = await greet()
+  const first = await handshake()
   for (const id of [2, 3, 4]) agentSays(call(id))
   await settled()
   expect(calls).toBe(1)
@@ -124,7 +124,7 @@ test("one connection carries all requests while it holds", async () => {
 
 describe("a new connection", () => {
   test("begins with the handshake, then has the requests that are not answered", async () => {
-    const first = await greet()
+    const first = await handshake()
     agentSays(call(2))
     agentSays(call(3))
     first.say(answer(2))
@@ -137,7 +137,7 @@ describe("a new connection", () => {
   })
 
   test("begins with the newest handshake only", async () => {
-    const first = await greet()
+    const first = await handshake()
     const again = { id: 9, method: "initialize" }
     agentSays(again)
     first.say(answer(9))
@@ -148,7 +148,7 @@ describe("a new connection", () => {
   })
 
   test("passes on everything but the second answer to the handshake, whatever comes first", async () => {
-    const first = await greet()
+    const first = await handshake()
     agentSays(call(2))
     await first.die()
     const [, second] = connections
@@ -172,7 +172,7 @@ describe("a new connection", () => {
   })
 
   test("does not repeat what was answered just now, while the handshake's answer is still due", async () => {
-    const first = await greet()
+    const first = await handshake()
     agentSays(call(2))
     await first.die()
     const [, second] = connections
@@ -184,14 +184,14 @@ describe("a new connection", () => {
   })
 
   test("is made after an error of the one before", async () => {
-    const first = await greet()
+    const first = await handshake()
     agentSays(call(2))
     await first.die(new Error("reset"))
     expect(connections[1]!.received).toEqual(lines(INITIALIZE, INITIALIZED, call(2)))
   })
 
   test("is not made while nothing waits for an answer, and is made for the next request", async () => {
-    const first = await greet()
+    const first = await handshake()
     agentSays(call(2))
     first.say(answer(2))
     await first.die()
@@ -202,7 +202,7 @@ describe("a new connection", () => {
   })
 
   test("has a request once more after each loss, three times in all", async () => {
-    await greet()
+    await handshake()
     agentSays(call(2))
     for (const at of [0, 1, 2]) {
       expect(connections[at]!.received.at(-1)).toBe(lineOf(call(2)))
@@ -227,7 +227,7 @@ describe("what is no request of the agent's waits for no answer", () => {
     ["null", "null"],
     ["a number", "5"],
   ])("%s", async (_name, message) => {
-    const first = await greet()
+    const first = await handshake()
     agentSays(message)
     expect(first.received.at(-1)).toBe(lineOf(message))
     await first.die()
@@ -240,7 +240,7 @@ describe("what is no request of the agent's waits for no answer", () => {
   })
 
   test("a request that the agent cancelled", async () => {
-    const first = await greet()
+    const first = await handshake()
     agentSays(call(2))
     agentSays({ method: "notifications/cancelled", params: { requestId: 2 } })
     await first.die()
@@ -254,7 +254,7 @@ describe("a request still waits for its answer", () => {
     ["when the daemon notifies", { method: "notifications/progress" }],
     ["when the daemon writes a line that is no JSON", "oops"],
   ])("%s", async (_name, message) => {
-    const first = await greet()
+    const first = await handshake()
     agentSays(call(2))
     first.say(message)
     await first.die()
@@ -276,7 +276,7 @@ describe("a request still waits for its answer", () => {
 })
 
 test("where no daemon can be reached, each request is refused once, and the next one tries again", async () => {
-  const first = await greet()
+  const first = await handshake()
   agentSays(call(2))
   agentSays(call(3))
   connectError = new Error("no daemon")
@@ -294,7 +294,7 @@ describe("a message that the daemon would hang up on", () => {
   const ofBytes = (bytes: number, start: string) => `${start}${" ".repeat(bytes - start.length - 1)}`
 
   test("is refused with its limit, and the daemon does not see it", async () => {
-    const first = await greet()
+    const first = await handshake()
     first.received = []
     agentSays(ofBytes(MAX_BODY_BYTES + 1, JSON.stringify(call(2))))
     agentSays(ofBytes(MAX_BODY_BYTES + 1, JSON.stringify({ method: "notifications/progress" })))
@@ -308,7 +308,7 @@ describe("a message that the daemon would hang up on", () => {
   })
 
   test("is longer than the limit: one of just that length is passed on", async () => {
-    const first = await greet()
+    const first = await handshake()
     agentSays(ofBytes(MAX_BODY_BYTES, JSON.stringify(call(2))))
     expect(first.received.at(-1)).toHaveLength(MAX_BODY_BYTES)
   })

@@ -3,7 +3,7 @@ import type { Project } from "../../domain/project.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Briefs } from "./brief.ts"
 
-export interface GreetingSettings {
+export interface BriefContextSettings {
   /** What a session that begins is told: nothing, that there is something to resume, or where the project stood. */
   onStart: "off" | "pointer" | "brief"
   maxTokens: number
@@ -18,14 +18,14 @@ interface Begun {
 /** Sessions that go on by themselves know where they stood; these do not. */
 const BLIND_STARTS = new Set(["startup", "clear", "compact"])
 
-export function makeGreeting({
+export function makeBriefContext({
   store,
   briefs,
   settings: { onStart, maxTokens },
 }: {
   store: Store
   briefs: Briefs
-  settings: GreetingSettings
+  settings: BriefContextSettings
 }): (begun: Begun) => Promise<string | undefined> {
   return async ({ platform, event, project }) => {
     if (onStart === "off" || event.start === undefined || !BLIND_STARTS.has(event.start)) return undefined

@@ -41,7 +41,7 @@ const WORDS_CHARS = 120
 const BLIND_STARTS = new Set(["startup", "clear"])
 
 /** What a session that begins is told: what the last one was doing, what waits for its team, where the project stood. */
-export function makeGreetings(deps: Deps): (begun: Begun) => Promise<string | undefined> {
+export function makeStartContext(deps: Deps): (begun: Begun) => Promise<string | undefined> {
   const parts = [
     // First, so that nothing of them is cut off: they are not told again.
     { say: noticesOf, what: "its team's notices", needsPerson: true },
