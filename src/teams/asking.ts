@@ -9,7 +9,7 @@ import { makeBackoff } from "../lib/backoff.ts"
 import { makeLaneRunner } from "../lib/lane-runner.ts"
 import { makeLeases } from "../lib/leases.ts"
 import { conclude, isFinal, isWithAgent, move, WITH_AGENT } from "../lib/transitions.ts"
-import { type Handing, isHanded } from "./handing.ts"
+import { isInOpenSession, type OpenSessionDelivery } from "./open-session.ts"
 import type { Pool } from "./pool.ts"
 import type { AskRecovery } from "./recovery.ts"
 import { type AskTurnDeps, runTurn } from "./turn.ts"
@@ -33,7 +33,7 @@ export interface AskingDeps extends AskTurnDeps {
   roster: Roster
   pool: Pool
   recovery: AskRecovery
-  handing: Handing
+  openSession: OpenSessionDelivery
   host: string
   ownerPrefix: string
   /** A process that is not ours has the session: a person has it open. */
@@ -53,7 +53,7 @@ const OPEN_MS = 1_000
 const CANCEL_MS = 700
 
 export function makeAsking(deps: AskingDeps): Asking {
-  const { store, clock, roster, pool, recovery, handing, host, onChanged, onTrouble } = deps
+  const { store, clock, roster, pool, recovery, openSession, host, onChanged, onTrouble } = deps
   const inHand = new Map<string, InHand>()
   const leases = makeLeases({ ...deps, channel: PAIR_CHANNEL, expires: [PAIR_CHANNEL, NOTICE_CHANNEL] })
   const backoff = makeBackoff({})
@@ -75,8 +75,8 @@ export function makeAsking(deps: AskingDeps): Asking {
     const pair = await store.pairs.byId(pairId)
     if (!team || !pair) return settle(delivery, "failed", because("team_removed", toTeam))
     const isOpen = pair.nativeId !== null && !pool.processOf(pairId) && (await isOpened(pair, pair.nativeId))
-    if (isHanded(payload) || (isOpen && ifOpen === "deliver")) {
-      const how = await handing.hand(delivery, pair, () => mine.isCancelled, signal).catch(refusal)
+    if (isInOpenSession(payload) || (isOpen && ifOpen === "deliver")) {
+      const how = await openSession.deliver(delivery, pair, () => mine.isCancelled, signal).catch(refusal)
       if (how instanceof Failure) return settle(delivery, "failed", because("failed", how.message))
       return how === "closed" ? putOff(delivery, because("open_session_closed"), 0) : undefined
     }
@@ -168,7 +168,7 @@ export function makeAsking(deps: AskingDeps): Asking {
           return true
         }
         // What is for an open session is taken back or withdrawn there before anybody is told so.
-        const isForOpen = () => isHanded(askOf(mine.delivery!))
+        const isForOpen = () => isInOpenSession(askOf(mine.delivery!))
         if (isForOpen()) await mine.done
         // While its process starts nothing was said to it yet.
         await settle(delivery, "cancelled", CANCELLED)

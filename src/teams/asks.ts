@@ -9,9 +9,9 @@ import type { Team } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
 import { DAY_MS } from "../lib/time.ts"
 import { checkText, enqueue, isFinal, MAX_ATTEMPTS } from "../lib/transitions.ts"
-import type { News } from "./news.ts"
+import type { AnswerStream } from "./answer-stream.ts"
+import type { ChangeSignal } from "./change-signal.ts"
 import type { PairSessions } from "./pairs.ts"
-import type { Words } from "./words.ts"
 export interface Asks {
   /** Kept for good when it answers with the message's id. A second one under the same key is the first. */
   put(request: AskRequest): Promise<string>
@@ -19,7 +19,10 @@ export interface Asks {
   /** Its state when it is settled, or when the time is over. */
   wait(id: string, ms: number, onProgress?: (message: string) => void): Promise<AskState>
   /** The same as soon as there is more to tell than so many characters. */
-  follow(id: string, request: { from: number; ms: number }): Promise<AskState & { said: ReturnType<Words["since"]> }>
+  follow(
+    id: string,
+    request: { from: number; ms: number },
+  ): Promise<AskState & { said: ReturnType<AnswerStream["since"]> }>
 }
 
 export interface AskRequest {
@@ -57,8 +60,8 @@ export interface AsksDeps {
   store: Store
   clock: Clock
   pairing: PairSessions
-  news: News
-  words: Words
+  changes: ChangeSignal
+  stream: AnswerStream
   settings: { maxMessageBytes: number }
   host: string
   onQueued(): void
@@ -70,7 +73,7 @@ const EXPIRES_MS = DAY_MS
 const LOOK_MS = 2_000
 const TELL_MS = 1_000
 
-export function makeAsks({ store, clock, pairing, news, words, settings, host, onQueued }: AsksDeps): Asks {
+export function makeAsks({ store, clock, pairing, changes, stream, settings, host, onQueued }: AsksDeps): Asks {
   const found = async (id: string): Promise<Delivery> => {
     const delivery = await store.deliveries.byKey(id)
     if (delivery && [PAIR_CHANNEL, NOTICE_CHANNEL].includes(delivery.channel)) return delivery
@@ -98,7 +101,7 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
     }
   }
 
-  /** Looks whenever there is news, and now and then: another daemon may be at it. */
+  /** Looks at every change signal, and now and then: another daemon may have the question. */
   const until = async <T extends AskState>(
     id: string,
     ms: number,
@@ -106,11 +109,11 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
     isSo: (now: T) => boolean,
   ) => {
     const endMs = clock.nowMs() + ms
-    const { wait, stop } = news.listen(id)
+    const { wait, stop } = changes.listen(id)
     try {
       for (;;) {
         const now = await look()
-        if (isFinal(now.status) || isSo(now) || news.isEnding || clock.nowMs() >= endMs) return now
+        if (isFinal(now.status) || isSo(now) || changes.isEnding || clock.nowMs() >= endMs) return now
         await wait(Math.min(LOOK_MS, endMs - clock.nowMs()))
       }
     } finally {
@@ -120,7 +123,7 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
 
   const tell = async (id: string, onProgress: (message: string) => void) => {
     const { status, to, reason } = await state(id)
-    const { at, doing } = words.since(id, 0)
+    const { at, doing } = stream.since(id, 0)
     const isWaiting = status === "queued"
     const what = isWaiting
       ? (reason ?? "it waits for its turn")
@@ -167,7 +170,7 @@ export function makeAsks({ store, clock, pairing, news, words, settings, host, o
     },
     async follow(id, { from, ms }) {
       const first = await found(id)
-      const look = async () => ({ ...(await state(id)), said: words.since(id, from) })
+      const look = async () => ({ ...(await state(id)), said: stream.since(id, from) })
       return until(id, ms, look, ({ status, said }) => said.text !== "" || status !== first.state)
     },
   }

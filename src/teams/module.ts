@@ -6,13 +6,14 @@ import type { Machine } from "../domain/platform.ts"
 import type { Store } from "../domain/store.ts"
 import type { Clock } from "../lib/clock.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
+import { makeAnswerStream } from "./answer-stream.ts"
 import { makeAsking } from "./asking.ts"
 import { type AskState, type Asks, makeAsks } from "./asks.ts"
 import { makeCallers } from "./callers.ts"
+import { makeChangeSignal } from "./change-signal.ts"
 import { type ControlCommand, type Controlled, makeControl } from "./control.ts"
-import { type HandingDeps, makeHanding } from "./handing.ts"
-import { makeNews } from "./news.ts"
 import { makeNotices, type Notices, type TeamNotice } from "./notices.ts"
+import { makeOpenSessionDelivery, type OpenSessionDeps } from "./open-session.ts"
 import { makeOrphanedSessions, type OrphanedSessions, type OrphanedSessionsDeps } from "./orphaned-sessions.ts"
 import { makePairing, type PairSessionsDeps } from "./pairs.ts"
 import { makePool } from "./pool.ts"
@@ -21,7 +22,6 @@ import { makeRecovery } from "./recovery.ts"
 import type { ReloadingRoster } from "./roster.ts"
 import { makeRosterModule, type RosterModule, type TeamsFile } from "./roster-module.ts"
 import { makeStatus, type TeamsState } from "./status.ts"
-import { makeWords } from "./words.ts"
 
 /** What other modules may use of teams: the roster, and questions between teams. */
 export interface TeamsModule extends RosterModule {
@@ -78,7 +78,7 @@ export interface TeamsSettings {
 export interface TeamsDeps
   extends Pick<PairSessionsDeps, "briefOf" | "whereIs">,
     Pick<OrphanedSessionsDeps, "sessionsIn" | "isInUse">,
-    Pick<HandingDeps, "sendTo" | "takeBack" | "isIdle"> {
+    Pick<OpenSessionDeps, "sendTo" | "takeBack" | "isIdle"> {
   store: Store
   clock: Clock
   roster: ReloadingRoster
@@ -118,8 +118,8 @@ const PULL_CHARS = 400_000
 
 export function makeTeams(deps: TeamsDeps): TeamsModule {
   const { store, roster, drivers, settings, host, home, onTrouble, processStart } = deps
-  const news = makeNews()
-  const words = makeWords(news)
+  const changes = makeChangeSignal()
+  const stream = makeAnswerStream(changes)
   const ownerPrefix = `pairs ${host} ${home} `
   const can = (platform: string) => drivers.find((driver) => driver.platform === platform)?.can
   const teamOf = (name: string) => roster.byName(name)
@@ -132,15 +132,15 @@ export function makeTeams(deps: TeamsDeps): TeamsModule {
     open: (pair, team, options) => pairing.open(pair, team, options),
     onFree: () => asking.ring(),
   })
-  const handing = makeHanding({ ...deps, onChanged: news.tell })
-  const recovery = makeRecovery({ ...deps, handing, endProcess })
+  const openSession = makeOpenSessionDelivery({ ...deps, onChanged: changes.signal })
+  const recovery = makeRecovery({ ...deps, openSession, endProcess })
   const asking = makeAsking({
-    ...{ ...deps, pool, recovery, handing, words, ownerPrefix },
-    onChanged: news.tell,
+    ...{ ...deps, pool, recovery, openSession, stream, ownerPrefix },
+    onChanged: changes.signal,
   })
   const hasOwnServer = (platform: string) => can(platform)?.ownServer ?? true
   const callers = makeCallers({ ...deps, asking, hasOwnServer })
-  const asks = makeAsks({ ...deps, pairing, news, words, onQueued: asking.ring })
+  const asks = makeAsks({ ...deps, pairing, changes, stream, onQueued: asking.ring })
   const notices = makeNotices(deps)
   const control = makeControl({ store, roster, pairing, pool, asking })
   const status = makeStatus({ store, roster, pool })
@@ -185,7 +185,7 @@ export function makeTeams(deps: TeamsDeps): TeamsModule {
       if (nativeSession !== undefined && (await store.pairs.ofNative(nativeSession))) return []
       return notices.take(team, { maxChars: START_NOTICES_CHARS, as: "delivered" })
     },
-    endWaiting: news.end,
+    endWaiting: changes.end,
     pull: (team) => notices.take(team, { maxChars: PULL_CHARS, as: "done" }),
     async run(signal) {
       const every = (everyMs: number, name: string, round: () => Promise<void>) =>

@@ -12,7 +12,7 @@ import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import type { Handing } from "./handing.ts"
+import type { OpenSessionDelivery } from "./open-session.ts"
 import { makeRecovery } from "./recovery.ts"
 
 /** How long was to be waited, one after another; it takes a fiftieth of that. */
@@ -46,7 +46,7 @@ let nowMs: number
 let records: (() => Promise<boolean>)[]
 let reads: string[]
 let ended: number[]
-let handing: Handing
+let openSession: OpenSessionDelivery
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "asked-"))
   store = await openStore(sqlite({ path: join(dir, "t.db") }))
@@ -55,7 +55,7 @@ beforeEach(async () => {
   reads = []
   waits.length = 0
   ended = []
-  handing = { hand: () => Promise.reject(new Error("nobody has it open")) }
+  openSession = { deliver: () => Promise.reject(new Error("nobody has it open")) }
   const created = { id: newSessionId(), platform: "claude-code", nativeId: "n1", projectId: null, title: "t" }
   sessionId = (await store.sessions.create({ ...created, tags: [], key: null, createdAtMs: 1 })).session.id
   await addPair({})
@@ -107,7 +107,7 @@ const told = async () =>
 
 const recovery = () =>
   makeRecovery({
-    ...{ store, clock: { nowMs: () => nowMs }, processStart, handing },
+    ...{ store, clock: { nowMs: () => nowMs }, processStart, openSession },
     endProcess(pid) {
       ended.push(pid)
       process.kill(pid, "SIGKILL")
@@ -379,8 +379,8 @@ describe("a question that was said in a session that a person has open", () => {
 
   test("is left to it", async () => {
     const given: unknown[] = []
-    handing = {
-      async hand(delivery, pair) {
+    openSession = {
+      async deliver(delivery, pair) {
         given.push(delivery.key, pair.id)
         return "settled"
       },
@@ -392,7 +392,7 @@ describe("a question that was said in a session that a person has open", () => {
   })
 
   test("and was closed before it was said is asked again", async () => {
-    handing = { hand: async () => "closed" }
+    openSession = { deliver: async () => "closed" }
     await recovery().settle(await begun({ payload }), no, NEVER)
     expect(await settledAs()).toEqual(["queued", "it had not arrived"])
     expect(reads).toEqual([])

@@ -7,7 +7,7 @@ import type { Turn } from "../domain/turn.ts"
 import type { Clock } from "../lib/clock.ts"
 import { pause } from "../lib/time.ts"
 import { conclude, type Settled } from "../lib/transitions.ts"
-import { type Handing, isHanded } from "./handing.ts"
+import { isInOpenSession, type OpenSessionDelivery } from "./open-session.ts"
 import { isNewContext } from "./pairs.ts"
 import { workerOf } from "./turn.ts"
 
@@ -23,7 +23,7 @@ export interface AskRecoveryDeps {
   endProcess(pid: number): void
   /** Reads what the platform has kept up to now. False where nothing is captured, and so nothing can be known. */
   readRecords(platform: string): Promise<boolean>
-  handing: Handing
+  openSession: OpenSessionDelivery
 }
 
 type Evidence = { kind: "answered"; reply: Turn } | { kind: "taken" } | { kind: "none" }
@@ -40,7 +40,7 @@ export function makeRecovery({
   processStart,
   endProcess,
   readRecords,
-  handing,
+  openSession,
 }: AskRecoveryDeps): AskRecovery {
   const evidenceOf = async (delivery: Delivery, pair: Pair): Promise<Evidence> => {
     const session = pair.nativeId === null ? undefined : await store.sessions.byNative(pair.platform, pair.nativeId)
@@ -84,8 +84,8 @@ export function makeRecovery({
       const pair = await store.pairs.byId(askOf(delivery).pairId)
       if (!pair) return void (await settle(delivery, "failed", because("pair_unknown")))
       // It is with a person's session, which knows nothing of us.
-      if (isHanded(askOf(delivery))) {
-        if ((await handing.hand(delivery, pair, isCancelled, signal)) === "closed") await notTaken(delivery)
+      if (isInOpenSession(askOf(delivery))) {
+        if ((await openSession.deliver(delivery, pair, isCancelled, signal)) === "closed") await notTaken(delivery)
         return
       }
       const worker = workerOf(delivery)

@@ -9,14 +9,14 @@ import type { Team } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
 import { pause } from "../lib/time.ts"
 import { conclude, move } from "../lib/transitions.ts"
+import type { AnswerStream } from "./answer-stream.ts"
 import { headingOf } from "./heading.ts"
 import type { Use } from "./pool.ts"
-import type { Words } from "./words.ts"
 
 export interface AskTurnDeps {
   store: Store
   clock: Clock
-  words: Words
+  stream: AnswerStream
   /** As what is captured is kept. */
   redact(text: string, projectDir: string): string
   /** When the process began: a number may be given again. */
@@ -39,7 +39,7 @@ export async function runTurn(
   { delivery, pair, team, use, isCancelled }: AskTurn,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, words, redact, processStart, onChanged, onTrouble } = deps
+  const { store, clock, stream, redact, processStart, onChanged, onTrouble } = deps
   const { key: id, seq, leaseOwner } = delivery
   const { session, isContextNew, preface } = use
   const attemptAtMs = clock.nowMs()
@@ -66,11 +66,11 @@ export async function runTurn(
   const run = (tx: Store) =>
     move(tx, delivery, ["delivered"], "running", clock.nowMs(), null, workedOn(session.pid, processStart))
   let isHeard = false
-  words.begin(id)
+  stream.begin(id)
   const onEvent = (event: DriverEvent) => {
     if (!isHeard) write(run)
     isHeard = true
-    words.hear(id, event)
+    stream.hear(id, event)
   }
   const ending = session.prompt({ id, text: promptOf(delivery, preface) }, { onEvent }).catch(refused)
   write((tx) => conclude(tx, delivery, "delivered", clock.nowMs(), null, workedOn(session.pid, processStart)))
@@ -99,7 +99,7 @@ export async function runTurn(
         })
     }),
   )
-  words.end(id)
+  stream.end(id)
 }
 
 /** Named with the message's id, by which it is known again in the agent's own records. Nobody's words are a command. */

@@ -1,8 +1,8 @@
 import { type Bell, makeBell } from "../lib/bell.ts"
 
 /** Tells those who wait for a message that something happened to it. A hint: whoever waits looks again now and then. */
-export interface News {
-  tell(id: string): void
+export interface ChangeSignal {
+  signal(id: string): void
   /** Nobody is to wait any longer, now or later. */
   end(): void
   readonly isEnding: boolean
@@ -10,7 +10,7 @@ export interface News {
   listen(id: string): { wait: Bell["wait"]; stop(): void }
 }
 
-export function makeNews(): News {
+export function makeChangeSignal(): ChangeSignal {
   const listeners = new Map<string, Set<Bell>>()
   let isEnding = false
   return {
@@ -21,7 +21,7 @@ export function makeNews(): News {
       isEnding = true
       for (const bells of listeners.values()) for (const bell of bells) bell.ring()
     },
-    tell(id) {
+    signal(id) {
       for (const bell of listeners.get(id) ?? []) bell.ring()
     },
     listen(id) {

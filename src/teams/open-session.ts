@@ -11,15 +11,20 @@ import { conclude, isFinal, isWithAgent, move } from "../lib/transitions.ts"
 import { headingOf } from "./heading.ts"
 
 /** Questions for a session that a person has open: said there as a message, and answered by what is replied there. */
-export interface Handing {
+export interface OpenSessionDelivery {
   /**
    * Resolves when it is settled; with `closed` when the session was closed before it was said. One that is cancelled is taken
    * back, or withdrawn where it was said, and left for who cancels to settle.
    */
-  hand(delivery: Delivery, pair: Pair, isCancelled: () => boolean, signal: AbortSignal): Promise<"settled" | "closed">
+  deliver(
+    delivery: Delivery,
+    pair: Pair,
+    isCancelled: () => boolean,
+    signal: AbortSignal,
+  ): Promise<"settled" | "closed">
 }
 
-export interface HandingDeps {
+export interface OpenSessionDeps {
   store: Store
   clock: Clock
   /** Brings it to exactly this session. The same key is the same message, whose id it returns. */
@@ -50,9 +55,9 @@ const LAST_TURNS = 2_000
 
 const IN_SESSION = because("in_open_session")
 
-export const isHanded = ({ handed }: AskPayload) => handed !== undefined && handed.sessionId !== null
+export const isInOpenSession = ({ handed }: AskPayload) => handed !== undefined && handed.sessionId !== null
 
-export function makeHanding(deps: HandingDeps): Handing {
+export function makeOpenSessionDelivery(deps: OpenSessionDeps): OpenSessionDelivery {
   const { store, clock, sendTo, takeBack, readRecords, isOpenElsewhere, isIdle, onChanged } = deps
 
   const settle = async (delivery: Delivery, state: Parameters<typeof conclude>[2], reason: Reason | null) => {
@@ -73,7 +78,7 @@ export function makeHanding(deps: HandingDeps): Handing {
   /** Written before it is sent: whoever comes back to it after a crash sends the same message. What is over is not sent. */
   const handOver = async (delivery: Delivery, sessionId: SessionId): Promise<string | undefined> => {
     const before = askOf(delivery)
-    const times = (before.handed?.times ?? 0) + (isHanded(before) ? 0 : 1)
+    const times = (before.handed?.times ?? 0) + (isInOpenSession(before) ? 0 : 1)
     if (!(await note(delivery, { times, sessionId }))) return undefined
     const ask = askOf(delivery)
     // The owner's words are typed as they are; what others say gets a heading on its way.
@@ -175,7 +180,7 @@ export function makeHanding(deps: HandingDeps): Handing {
   }
 
   return {
-    async hand(delivery, pair, isCancelled, signal) {
+    async deliver(delivery, pair, isCancelled, signal) {
       const session = await store.sessions.byNative(pair.platform, pair.nativeId!)
       const sessionId = askOf(delivery).handed?.sessionId ?? session?.id
       if (sessionId === undefined) return "closed"

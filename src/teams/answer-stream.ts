@@ -1,8 +1,8 @@
 import type { DriverEvent } from "../domain/driver.ts"
-import type { News } from "./news.ts"
+import type { ChangeSignal } from "./change-signal.ts"
 
 /** What agents say while they are at it, for who watches; what is kept in the end is the answer. */
-export interface Words {
+export interface AnswerStream {
   begin(id: string): void
   hear(id: string, event: DriverEvent): void
   end(id: string): void
@@ -13,21 +13,21 @@ export interface Words {
 /** Those who watch fetch the last of it a moment after the end. */
 const KEPT_MS = 10_000
 
-export function makeWords(news: News): Words {
+export function makeAnswerStream(changes: ChangeSignal): AnswerStream {
   const said = new Map<string, { text: string; doing: string | null }>()
   return {
     begin: (id) => void said.set(id, { text: "", doing: null }),
     hear(id, event) {
-      const words = said.get(id)
-      if (!words) return
-      if (event.kind === "text") words.text += event.text
-      else if (event.kind === "compacting") words.doing = "compacting"
-      else words.doing = event.state === "started" ? `${event.name} ${event.summary}`.trim() : null
-      news.tell(id)
+      const current = said.get(id)
+      if (!current) return
+      if (event.kind === "text") current.text += event.text
+      else if (event.kind === "compacting") current.doing = "compacting"
+      else current.doing = event.state === "started" ? `${event.name} ${event.summary}`.trim() : null
+      changes.signal(id)
     },
     end(id) {
-      const words = said.get(id)
-      if (words) words.doing = null
+      const current = said.get(id)
+      if (current) current.doing = null
       setTimeout(() => said.delete(id), KEPT_MS).unref()
     },
     since(id, from) {
