@@ -45,7 +45,7 @@ if (only === undefined || only === "floods") {
   none("floods: out of order, or there twice", result.outOfOrder + result.unmarkedRepeats)
   none("floods: not done", result.notDone)
   none("floods: calls although told to wait", result.callsInsideWindows)
-  atMost("floods: slowest card after the wait, s", result.slowestCardS, 5)
+  atMost("floods: slowest approval request after the wait, s", result.slowestApprovalS, 5)
   atMost("floods: sends in a minute", result.sendsPerMinute, 20)
   atMost("floods: sends in a second", result.sendsPerSecond, 1)
   atMost("floods: edits in a minute", result.editsPerMinute, 30)

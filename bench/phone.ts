@@ -65,13 +65,17 @@ try {
   const asked = async (command: string) => {
     await rest()
     await pocket.write(`Please\nDIALOG ${command}`, { thread })
-    return pocket.until(thread, ({ text, buttons }) => text.includes(command) && buttons.length > 0, "the card")
+    return pocket.until(
+      thread,
+      ({ text, buttons }) => text.includes(command) && buttons.length > 0,
+      "the approval request",
+    )
   }
   for (let n = 0; n < times; n++) {
-    const card = await asked(`make tap-${n}`)
+    const approval = await asked(`make tap-${n}`)
     const before = agent.log().length
     const beganMs = Date.now()
-    await pocket.tap(card, /Allow$/)
+    await pocket.tap(approval, /Allow$/)
     const { atMs } = await until(() =>
       agent
         .log()
@@ -81,11 +85,15 @@ try {
     took.decided.push(atMs - beganMs)
   }
   for (let n = 0; n < times; n++) {
-    const card = await asked(`make desk-${n}`)
+    const approval = await asked(`make desk-${n}`)
     await sleep(500)
     const beganMs = Date.now()
     await q.agents.panes.key(agent.pane, "Enter")
-    await pocket.until(thread, ({ id, buttons }) => id === card.id && buttons.length === 0, "the end of the buttons")
+    await pocket.until(
+      thread,
+      ({ id, buttons }) => id === approval.id && buttons.length === 0,
+      "the end of the buttons",
+    )
     took.stale.push(Date.now() - beganMs)
   }
   await sleep(REST_MS)

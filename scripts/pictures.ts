@@ -101,12 +101,16 @@ try {
     [text("Both payments of the same second are there now, also after a crash in between.")],
   )
   const build = say("Great, try it on staging with yesterday's payments")
-  const card = await telegram.waitFor(() => read().find(({ buttons }) => buttons.length > 0), SOON_MS, "the card")
+  const approval = await telegram.waitFor(
+    () => read().find(({ buttons }) => buttons.length > 0),
+    SOON_MS,
+    "the approval request",
+  )
   await marked(build, "👍")
   // Until the progress message has all of it.
   await sleep(6_000)
   draw("approval")
-  const deny = ada.tap(group, card.id, card.buttons.flat().find(({ label }) => label.endsWith("Deny"))!.label)
+  const deny = ada.tap(group, approval.id, approval.buttons.flat().find(({ label }) => label.endsWith("Deny"))!.label)
   await telegram.waitFor(() => deny.answer(), SOON_MS, "the tap's answer")
 
   await isIdle()
@@ -124,7 +128,7 @@ try {
   const asksToKeep = await telegram.waitFor(
     () => read().find(({ text: words, buttons }) => buttons.length > 0 || words.includes("one day at a time")),
     SOON_MS,
-    "the card for the task, or no need of one",
+    "the approval request for the task, or no need of one",
   )
   if (asksToKeep.buttons.length > 0) ada.tap(group, asksToKeep.id, "✅ Allow")
   await shows("one day at a time")

@@ -136,7 +136,7 @@ export interface Budgets {
 }
 
 /** Where a permission is shown, so that its message can say later what became of it. */
-export interface Card {
+export interface ApprovalRequest {
   permissionId: string
   channel: string
   chatId: string
@@ -144,13 +144,13 @@ export interface Card {
   messageId: number
 }
 
-export interface Cards {
+export interface ApprovalRequests {
   /** Again in the same chat: the newer one stands. */
-  put(card: Card): Promise<void>
-  get(permissionId: string, channel: string, chatId: string): Promise<Card | undefined>
-  byMessage(channel: string, chatId: string, messageId: number): Promise<Card | undefined>
+  put(approval: ApprovalRequest): Promise<void>
+  get(permissionId: string, channel: string, chatId: string): Promise<ApprovalRequest | undefined>
+  byMessage(channel: string, chatId: string, messageId: number): Promise<ApprovalRequest | undefined>
   /** In every chat that shows it. */
-  ofPermission(permissionId: string, channel: string): Promise<Card[]>
+  ofPermission(permissionId: string, channel: string): Promise<ApprovalRequest[]>
 }
 
 /** Why nothing, or no topic, goes to a chat for now, or nothing of a bot's to any. */

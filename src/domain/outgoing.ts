@@ -15,9 +15,9 @@ export type Outgoing =
   /** Something about the session, in our own words. */
   | { kind: "note"; topicId: string; body: RichText; isPing: boolean; buttons?: OutgoingButton[][] }
   /** A permission that waits for a person. */
-  | ({ kind: "card"; permissionId: string } & CardPlace)
-  /** It was decided: the card says so, and its buttons go. */
-  | ({ kind: "decided"; permissionId: string } & CardPlace)
+  | ({ kind: "approval"; permissionId: string } & ApprovalPlace)
+  /** It was decided: the approval request says so, and its buttons go. */
+  | ({ kind: "decided"; permissionId: string } & ApprovalPlace)
   /** What became of a message that somebody wrote. */
   | {
       kind: "receipt"
@@ -49,10 +49,10 @@ export type Outgoing =
   | { kind: "topic"; topicId: string; change: { name?: string; isArchived?: boolean; isRemoved?: boolean } }
 
 /** In its session's topic, or a copy of it in private. */
-type CardPlace = { topicId: string } | { chatId: string; threadId: number | null }
+type ApprovalPlace = { topicId: string } | { chatId: string; threadId: number | null }
 
 /** The key of the copy of an approval request that somebody got in private. */
-export const cardCopyKey = (permissionId: string, chatId: string) => `card-copy:${permissionId}:${chatId}`
+export const approvalCopyKey = (permissionId: string, chatId: string) => `card-copy:${permissionId}:${chatId}`
 
 export interface OutgoingButton {
   label: string
@@ -104,7 +104,7 @@ export interface TapAnswer {
   isAlert?: boolean
 }
 
-/** What a tap, or a reply to a card, is about: by its session or its team it is known who may do it. */
+/** What a tap, or a reply to an approval request, is about: by its session or its team it is known who may do it. */
 export interface Subject {
   sessionId: SessionId | null
   team: string | null

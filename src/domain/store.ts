@@ -1,7 +1,7 @@
 import type { Analytics } from "./analytics.ts"
 import type { Bindings } from "./binding.ts"
 import type { LineageKind } from "./capture.ts"
-import type { Bots, Budgets, Cards, Holds, People, Roles, TeamPeople, Topics } from "./channel-store.ts"
+import type { ApprovalRequests, Bots, Budgets, Holds, People, Roles, TeamPeople, Topics } from "./channel-store.ts"
 import type { FollowedFolders } from "./folder-store.ts"
 import type { Forgetting } from "./forgetting.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
@@ -44,7 +44,7 @@ export interface Store {
   readonly people: People
   readonly teamPeople: TeamPeople
   readonly budgets: Budgets
-  readonly cards: Cards
+  readonly approvalRequests: ApprovalRequests
   readonly waitNotices: WaitNotices
   readonly holds: Holds
   readonly roles: Roles

@@ -2,9 +2,9 @@ import { makeBindings } from "./dialects/bindings.ts"
 import type { Db, StoreDialect } from "./dialects/dialect.ts"
 import { makeAnalyticsTable } from "./tables/analytics.ts"
 import {
+  makeApprovalRequests,
   makeBots,
   makeBudgets,
-  makeCards,
   makeHolds,
   makePeople,
   makeRoles,
@@ -56,7 +56,7 @@ const MAKERS = {
   people: makePeople,
   teamPeople: makeTeamPeople,
   budgets: makeBudgets,
-  cards: makeCards,
+  approvalRequests: makeApprovalRequests,
   waitNotices: makeWaitNotices,
   holds: makeHolds,
   roles: makeRoles,

@@ -184,29 +184,29 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
     expect(results()).toMatch(/"Which colour\?"="blue".*"Which days\?"="Mon, Wed".*"Which way\?"="sideways"/s)
   }, 240_000)
 
-  const cardOf = (id: string) => telegram.read(group).find(({ buttons }) => JSON.stringify(buttons).includes(id))
-  const labels = (id: string) => (cardOf(id)?.buttons ?? []).flat().map(({ label }) => label)
-  /** Taps the button of this label, once the card shows it. */
+  const approvalOf = (id: string) => telegram.read(group).find(({ buttons }) => JSON.stringify(buttons).includes(id))
+  const labels = (id: string) => (approvalOf(id)?.buttons ?? []).flat().map(({ label }) => label)
+  /** Taps the button of this label, once the approval request shows it. */
   const tap = async (id: string, label: string) => {
     await expect.poll(() => labels(id), SOON).toContain(label)
-    const tapped = ada.tap(group, cardOf(id)!.id, label)
+    const tapped = ada.tap(group, approvalOf(id)!.id, label)
     await expect.poll(() => tapped.answer(), SOON).toBeDefined()
     return tapped.answer()!
   }
 
-  test("a command is allowed by a tap, and the card says by whom", async () => {
+  test("a command is allowed by a tap, and the approval request says by whom", async () => {
     const { id } = await asked(["Bash", { command: "touch tapped" }])
-    await expect.poll(() => cardOf(id), SOON).toBeDefined()
-    const { id: messageId } = cardOf(id)!
+    await expect.poll(() => approvalOf(id), SOON).toBeDefined()
+    const { id: messageId } = approvalOf(id)!
     expect(await tap(id, "✅ Allow")).toMatchObject({ text: "Allowed." })
     await expect.poll(() => existsSync(file("tapped")), SOON).toBe(true)
-    const card = (): Seen => telegram.read(group).find((one) => one.id === messageId)!
-    await expect.poll(() => card().text, SOON).toMatch(/^✅ Allowed by Ada/)
-    expect(card().buttons).toEqual([])
+    const approval = (): Seen => telegram.read(group).find((one) => one.id === messageId)!
+    await expect.poll(() => approval().text, SOON).toMatch(/^✅ Allowed by Ada/)
+    expect(approval().buttons).toEqual([])
     await isOver()
   }, 240_000)
 
-  test("questions are answered one after another on one card, by taps and by a reply", async () => {
+  test("questions are answered one after another on one approval request, by taps and by a reply", async () => {
     const options = (...names: string[]) => names.map((label) => ({ label, description: `the ${label} one` }))
     const questions = [
       { question: "Which colour?", header: "Colour", options: options("red", "blue"), multiSelect: false },
@@ -221,9 +221,9 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
     await tap(id, "☑️ Tue")
     await tap(id, "Done")
     await expect.poll(() => labels(id), SOON).toContain("up")
-    const card = cardOf(id)!
-    expect(card.text).toMatch(/Which colour\?\n→ blue.*Which days\?\n→ Mon, Wed.*Which way\?\n• up/s)
-    ada.write(group, "sideways, please", { thread: card.thread, replyTo: card.id })
+    const approval = approvalOf(id)!
+    expect(approval.text).toMatch(/Which colour\?\n→ blue.*Which days\?\n→ Mon, Wed.*Which way\?\n• up/s)
+    ada.write(group, "sideways, please", { thread: approval.thread, replyTo: approval.id })
     await isOver()
     expect(results()).toMatch(/"Which colour\?"="blue".*"Which days\?"="Mon, Wed".*"Which way\?"="sideways, please"/s)
   }, 240_000)

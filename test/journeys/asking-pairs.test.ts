@@ -39,17 +39,18 @@ test("what an agent asks that works for a team is allowed and denied by a tap to
     ["no", "⛔ Deny", "Denied."],
   ] as const) {
     const { messageId } = await b.ask("api", `<<RUN touch ${name}>>`, { timeout: 0 })
-    let card: Seen | undefined
+    let approval: Seen | undefined
     await expect
       .poll(
-        () => (card = telegram.read(group).find((one) => one.text.includes(`touch ${name}`) && one.buttons.length > 0)),
+        () =>
+          (approval = telegram.read(group).find((one) => one.text.includes(`touch ${name}`) && one.buttons.length > 0)),
         SOON,
       )
       .toBeDefined()
-    const tapped = ada.tap(group, card!.id, label)
+    const tapped = ada.tap(group, approval!.id, label)
     await expect.poll(() => tapped.answer()?.text, SOON).toBe(text)
     await b.until(messageId, isSettled)
     expect(existsSync(join(b.dirOf("api"), name))).toBe(name === "yes")
-    await expect.poll(() => telegram.read(group).find(({ id }) => id === card!.id)!.buttons, SOON).toEqual([])
+    await expect.poll(() => telegram.read(group).find(({ id }) => id === approval!.id)!.buttons, SOON).toEqual([])
   }
 }, 240_000)

@@ -173,14 +173,14 @@ describe(`the mail of the real Claude Code ${version}`, () => {
     const { letGo, gate } = hold()
     plays(
       () => gate.then(() => [pull()]),
-      () => [text("The card is read.")],
+      () => [text("The approval is read.")],
     )
-    const looking = await q.mail("web", "look for cards")
+    const looking = await q.mail("web", "look for approvals")
     await expect.poll(state(looking.id!), SOON).toBe("running")
-    const { id } = await q.mail("web", "a card of Cat")
+    const { id } = await q.mail("web", "an approval request of Cat")
     letGo()
     await isDone(looking.id!, id!)
     expect(await q.show(id!)).toMatchObject({ way: "pull" })
-    expect(wordsOf(model.requests.at(-1)!.toolResults)).toContain("a card of Cat")
+    expect(wordsOf(model.requests.at(-1)!.toolResults)).toContain("an approval request of Cat")
   }, 240_000)
 })

@@ -44,8 +44,8 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
     await isIdle()
     plays(bash(command), [text(`Over with ${command}.`)])
     await pocket.write(`Do it: ${command.split(" ")[1]}`, { thread })
-    const isCard = ({ text: words, buttons }: Seen) => words.includes(command) && buttons.length > 0
-    return pocket.until(thread, isCard, `the card of ${command}`)
+    const isApproval = ({ text: words, buttons }: Seen) => words.includes(command) && buttons.length > 0
+    return pocket.until(thread, isApproval, `the approval of ${command}`)
   }
 
   test("what is typed at the desk and what it says is one topic; a text from the phone is submitted once", async () => {
@@ -84,16 +84,16 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
   }, 240_000)
 
   test("always is one rule: the same command is not asked for again, another one is", async () => {
-    const card = await asked(VIEW)
-    expect((await pocket.tap(card, /Always: .*Bash\(/)).text).toMatch(/^Allowed, and always/)
+    const approval = await asked(VIEW)
+    expect((await pocket.tap(approval, /Always: .*Bash\(/)).text).toMatch(/^Allowed, and always/)
     await isIdle()
     const rules = () => JSON.parse(readFileSync(file(".claude/settings.local.json"), "utf8")).permissions.allow
     expect(rules()).toHaveLength(1)
     plays(bash(VIEW), bash("touch five"), [text("Again.")])
     await pocket.write("Once more", { thread })
-    const isCard = ({ text: words, buttons }: Seen) => words.includes("touch five") && buttons.length > 0
-    await pocket.tap(await pocket.until(thread, isCard, "the other card"), /Deny$/)
-    const cards = (await pocket.read(thread)).filter(({ id }) => id > card.id).map(({ text: words }) => words)
-    expect(cards.filter((words) => words.startsWith("🔐") && words.includes(VIEW))).toEqual([])
+    const isApproval = ({ text: words, buttons }: Seen) => words.includes("touch five") && buttons.length > 0
+    await pocket.tap(await pocket.until(thread, isApproval, "the other approval request"), /Deny$/)
+    const approvals = (await pocket.read(thread)).filter(({ id }) => id > approval.id).map(({ text: words }) => words)
+    expect(approvals.filter((words) => words.startsWith("🔐") && words.includes(VIEW))).toEqual([])
   }, 240_000)
 })

@@ -71,8 +71,8 @@ describe("somebody has their sessions in the private chat with the bot", () => {
 
   test("an approval is answered there, too", async () => {
     await pocket.write("Please\nDIALOG make release", { thread })
-    const card = await pocket.until(thread, ({ buttons }) => buttons.length > 0, "the card")
-    expect(await pocket.tap(card, /Allow$/)).toMatchObject({ text: "Allowed." })
+    const approval = await pocket.until(thread, ({ buttons }) => buttons.length > 0, "the approval request")
+    expect(await pocket.tap(approval, /Allow$/)).toMatchObject({ text: "Allowed." })
     await agent.until((log) => log.some(({ kind }) => kind === "hook-decided"))
   }, 240_000)
 

@@ -31,12 +31,12 @@ describe("somebody sets it up and leaves the desk", () => {
     await q.home.kill()
     await q.home.run("start")
   }
-  /** The agent is told from the phone to do something that it has to ask for; its card. */
+  /** The agent is told from the phone to do something that it has to ask for; its approval request. */
   const asked = async (command: string) => {
     await isIdle()
     await pocket.write(`Please\nDIALOG ${command}`, { thread })
-    const isCard = ({ text, buttons }: Seen) => text.includes(command) && buttons.length > 0
-    return pocket.until(thread, isCard, `the card of ${command}`)
+    const isApproval = ({ text, buttons }: Seen) => text.includes(command) && buttons.length > 0
+    return pocket.until(thread, isApproval, `the approval of ${command}`)
   }
   const decided = () => agent.log().filter(({ kind }) => kind === "hook-decided")
   test("set up by one command, and by the code that it prints one person may", async () => {
@@ -80,7 +80,7 @@ describe("somebody sets it up and leaves the desk", () => {
     expect(words).toEqual([expect.stringContaining("👀"), expect.stringContaining("👍")])
   }, 240_000)
 
-  test(`a card with buttons: allow, deny, always, and somebody else. ${proves("telegram.approvals")}`, async () => {
+  test(`an approval request with buttons: allow, deny, always, and somebody else. ${proves("telegram.approvals")}`, async () => {
     const first = await asked("make release")
     expect(await pocket.tap(first, /Allow$/, pocket.eve)).toMatchObject({ isAlert: true })
     expect(decided()).toEqual([])
@@ -121,12 +121,12 @@ describe("somebody sets it up and leaves the desk", () => {
     await atDesk("Talk\nTOOL 100\nREPLY said while it died")
     await kill()
     await pocket.until(thread, ({ text }) => text.includes("said while it died"), "the reply")
-    const card = await asked("deploy")
+    const approval = await asked("deploy")
     const count = decided().length
     await q.home.kill()
     expect(decided()).toHaveLength(count)
     await q.home.run("start")
-    expect(await pocket.tap(card, /Allow$/)).toMatchObject({ text: "Allowed." })
+    expect(await pocket.tap(approval, /Allow$/)).toMatchObject({ text: "Allowed." })
     await expect.poll(() => decided().length, SOON).toBe(count + 1)
     await isIdle()
     const counts = async () => {

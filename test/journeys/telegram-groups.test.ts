@@ -148,10 +148,10 @@ test("100 messages in three groups, with the daemon killed in the middle: none i
 test("an approval is shown in its team's group, and answered only by those who may act there", async () => {
   await expect.poll(() => agents.felt.registry()?.status, SOON).toBe("idle")
   await q.send("felt", "Please\nDIALOG rm -rf build")
-  const card = () =>
+  const approval = () =>
     telegram.read(groups.felt).find(({ buttons }) => buttons.flat().some(({ label }) => /Allow/.test(label)))
-  await expect.poll(card, SOON).toBeDefined()
-  const { id, buttons } = card()!
+  await expect.poll(approval, SOON).toBeDefined()
+  const { id, buttons } = approval()!
   const { data } = buttons.flat().find(({ label }) => /Allow$/.test(label))!
   for (const room of roomsOf()) if (room !== groups.felt) expect(times(saidIn(room), "rm -rf build")).toBe(0)
   const told = async (by: Person, room: Room, messageId: number) => {

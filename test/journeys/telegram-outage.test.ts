@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 const said = () => telegram.read(group, seat.thread).filter(({ isBot, service }) => isBot && !service)
-const cards = () => said().filter(({ buttons, text }) => buttons.length > 0 && text.includes("rm -rf build"))
+const approvals = () => said().filter(({ buttons, text }) => buttons.length > 0 && text.includes("rm -rf build"))
 const failed = (code: number) => telegram.calls.filter((call) => !call.ok && call.code === code).length
 
 test("Telegram answers 502 and the daemon is killed meanwhile: the request to allow a destructive command comes, once or marked, and is answered", async () => {
@@ -41,7 +41,7 @@ test("Telegram answers 502 and the daemon is killed meanwhile: the request to al
   await expect.poll(waiting, SOON).toBe(1)
   const before = failed(502)
   await expect.poll(() => failed(502), SOON).toBeGreaterThan(before + 1)
-  expect(cards()).toEqual([])
+  expect(approvals()).toEqual([])
   await phone.home.kill()
   end()
   const pages = telegram.fault({ trouble: OUTAGES.nginx })
@@ -50,11 +50,11 @@ test("Telegram answers 502 and the daemon is killed meanwhile: the request to al
   await expect.poll(() => telegram.calls.length, SOON).toBeGreaterThan(calls)
   pages()
   telegram.fault({ trouble: OUTAGES.restart, times: 1 })
-  await expect.poll(() => cards().length, SOON).toBeGreaterThanOrEqual(1)
-  const [first, ...more] = cards()
+  await expect.poll(() => approvals().length, SOON).toBeGreaterThanOrEqual(1)
+  const [first, ...more] = approvals()
   expect(first!.isSilent).toBe(false)
   for (const { text } of more) expect(text).toContain("may be a repeat")
-  const newest = cards().at(-1)!
+  const newest = approvals().at(-1)!
   const label = newest.buttons.flat().find((button) => /Deny$/.test(button.label))!.label
   const tap = ada.tap(group, newest.id, label)
   await expect.poll(() => tap.answer(), SOON).toMatchObject({ text: "Denied." })

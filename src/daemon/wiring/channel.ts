@@ -10,7 +10,7 @@ import type { Clock } from "../../lib/clock.ts"
 import type { WatchingModule } from "../../live/module.ts"
 import { makeResuming } from "../../live/supervisor/resuming.ts"
 import { buttonsOf } from "../../messenger/approvals/buttons.ts"
-import { makeCardReply } from "../../messenger/approvals/replies.ts"
+import { makeApprovalReply } from "../../messenger/approvals/replies.ts"
 import { makePermissionTap } from "../../messenger/approvals/taps.ts"
 import { makeIntake } from "../../messenger/inbound/module.ts"
 import { MIRROR, makeMirror } from "../../messenger/mirror/mirror.ts"
@@ -97,7 +97,7 @@ export async function openChannel(parts: {
     onTrouble,
   })
   await mirror.begin()
-  const cards = { store, clock, channel: channel.id, permits, redact }
+  const approvals = { store, clock, channel: channel.id, permits, redact }
   const intake = makeIntake({
     store,
     clock,
@@ -109,8 +109,8 @@ export async function openChannel(parts: {
     live,
     roster,
     resuming: makeResuming({ store, clock, roster, panes, consoles, live, socket: parts.home.tmux }),
-    taps: [makePermissionTap(cards)],
-    cardReply: makeCardReply(cards),
+    taps: [makePermissionTap(approvals)],
+    approvalReply: makeApprovalReply(approvals),
     transcribe: command.length > 0 ? transcriber(command, terminalEnvironment(environment.machine.env)) : undefined,
     host,
     home,

@@ -64,6 +64,6 @@ test("finished deliveries are stored for the configured time, and at least as lo
   expect(days("queue.keepDays=7"), "what waits").toBe(30)
   const short = ["queue.keepDays=1", "queue.expireDays=1"]
   expect(days(...short), "what a messenger hands out again").toBe(2)
-  expect(days(...short, "permissions.timeoutMinutes=10080"), "a card that can be answered").toBe(7)
+  expect(days(...short, "permissions.timeoutMinutes=10080"), "an approval request that can be answered").toBe(7)
   expect(days(...short, "queue.duplicateWindowSeconds=864000"), "a duplicate").toBe(10)
 })

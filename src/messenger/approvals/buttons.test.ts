@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Permission } from "../../domain/permission.ts"
-import { cardText } from "../render/card.ts"
+import { approvalText } from "../render/approval.ts"
 import { buttonsOf, openQuestion } from "./buttons.ts"
 
 const redact = (text: string) => text.replaceAll("secret", "***")
@@ -13,7 +13,7 @@ const asked = (more: Partial<Permission> = {}): Permission => ({
 })
 const labels = (permission: Permission) => buttonsOf(permission, redact).map((row) => row.map(({ label }) => label))
 
-describe("the buttons of a card", () => {
+describe("the buttons of an approval request", () => {
   test("are a yes, a no, and one for each rule, without secrets and within what a button carries", () => {
     const many = asked({
       suggestions: Array.from({ length: 20 }, (_, n) => ({ label: `allow secret ${n}` })),
@@ -29,7 +29,7 @@ describe("the buttons of a card", () => {
     expect(labels(asked({ waiter: "process" }))).toEqual([["✅ Allow", "⛔ Deny"]])
   })
 
-  test("offer all of it only where the card cannot show it", () => {
+  test("offer all of it only where the approval request cannot show it", () => {
     expect(labels(asked({ input: { command: "x".repeat(5_000) } })).at(-1)).toEqual(["📄 Show all"])
     expect(labels(asked()).flat()).not.toContain("📄 Show all")
   })
@@ -54,21 +54,21 @@ describe("the buttons of a card", () => {
       .flat()
       .filter(({ label }) => label.startsWith("Always"))
 
-  test("do not hide the end of a rule: what does not fit on its button stands whole in the card", () => {
+  test("do not hide the end of a rule: what does not fit on its button stands whole in the approval request", () => {
     const rule = "allow Bash(npm test *), Bash(npm run *), Bash(docker compose *), Bash(rm -rf *) (localSettings)"
     expect(rulesOf(ruled(rule))[0]!.label).toMatch(/…$/)
-    expect(cardText(ruled(rule), { redact }).text).toContain(`\nAlways: ${rule}`)
+    expect(approvalText(ruled(rule), { redact }).text).toContain(`\nAlways: ${rule}`)
     const lines = "allow Bash(ls\nrm -rf /)"
-    expect(cardText(ruled(lines), { redact }).text).toContain(`\nAlways: ${lines}`)
-    expect(cardText(ruled("allow Bash(ls)"), { redact }).text).not.toContain("Always")
+    expect(approvalText(ruled(lines), { redact }).text).toContain(`\nAlways: ${lines}`)
+    expect(approvalText(ruled("allow Bash(ls)"), { redact }).text).not.toContain("Always")
   })
 
-  test("do not offer a rule that not even the card can show whole, and the others keep their places", () => {
+  test("do not offer a rule that not even the approval request can show whole, and the others keep their places", () => {
     const long = Array.from({ length: 20 }, (_, n) => `allow Bash(${n} ${"x".repeat(300)})`)
     const permission = { ...ruled(`allow Bash(${"x".repeat(2_000)})`, "allow Bash(ls)", ...long) }
     const offered = rulesOf({ ...permission, input: { command: "y".repeat(5_000) } })
     expect(offered.map(({ data }) => data.split(":").at(-1))).toEqual(["always-1", "always-2", "always-3", "always-4"])
-    const { text } = cardText({ ...permission, input: { command: "y".repeat(5_000) } }, { redact })
+    const { text } = approvalText({ ...permission, input: { command: "y".repeat(5_000) } }, { redact })
     expect(text.length).toBeLessThan(4_096)
     for (const rule of long.slice(0, 3)) expect(text).toContain(rule)
   })

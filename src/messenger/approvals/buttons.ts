@@ -1,6 +1,6 @@
 import { type OutgoingButton, TAP } from "../../domain/outgoing.ts"
 import type { Permission, PermissionAnswers, PermissionQuestion } from "../../domain/permission.ts"
-import { ALWAYS, BUTTON_UNITS, isCut, readableRules } from "../render/card.ts"
+import { ALWAYS, BUTTON_UNITS, isCut, readableRules } from "../render/approval.ts"
 import { firstLine } from "../render/clean.ts"
 
 /** More would not be read, and the messenger takes only so many. */

@@ -1,22 +1,22 @@
 import type { IncomingMessage } from "../../domain/channel.ts"
 import type { Subject } from "../../domain/outgoing.ts"
 import { openQuestion } from "./buttons.ts"
-import { type CardDeps, makeAnswering, subjectOf, type Tapper } from "./taps.ts"
+import { type ApprovalDeps, makeAnswering, subjectOf, type Tapper } from "./taps.ts"
 
-/** A reply to a card is meant for what the card asks: own words for its question, or why it is denied. */
-export interface CardReply {
-  /** What the card is about; undefined where it is no reply to a card. */
+/** A reply to an approval request answers its question, or gives the reason why it is denied. */
+export interface ApprovalReply {
+  /** What the approval request is about; undefined for any other message. */
   about(message: IncomingMessage): Promise<Subject | undefined>
-  /** What whoever wrote it is told; undefined where it is no reply to a card. */
+  /** What whoever wrote it is told; undefined for any other message. */
   reply(message: IncomingMessage, by: Tapper): Promise<string | undefined>
 }
 
-export function makeCardReply(deps: CardDeps): CardReply {
+export function makeApprovalReply(deps: ApprovalDeps): ApprovalReply {
   const answering = makeAnswering(deps)
   const permissionOf = async ({ replyTo, place }: IncomingMessage) => {
     if (!replyTo?.isOurs) return undefined
-    const card = await deps.store.cards.byMessage(deps.channel, place.chatId, replyTo.messageId)
-    return card && (await deps.store.permissions.byId(card.permissionId))
+    const approval = await deps.store.approvalRequests.byMessage(deps.channel, place.chatId, replyTo.messageId)
+    return approval && (await deps.store.permissions.byId(approval.permissionId))
   }
   return {
     about: async (message) => subjectOf(await permissionOf(message)),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { type CardDeps, makePermissionTap } from "./taps.ts"
+import { type ApprovalDeps, makePermissionTap } from "./taps.ts"
 
 /** A request that waits; nothing of it is asked before the button's name is known. */
 const permission = { id: "q-1", questions: [], answers: {}, state: "waiting" }
@@ -11,7 +11,7 @@ test.each(["__proto__", "constructor", "toString", "hasOwnProperty-1", "valueOf"
     const { tap } = makePermissionTap({
       store: { permissions: { byId: async () => permission } },
       permits: { decide: async (...all: unknown[]) => decided.push(all) },
-    } as unknown as CardDeps)
+    } as unknown as ApprovalDeps)
     const at = { chatId: "1", threadId: null, messageId: "2" }
     const answer = await tap(`q-1:${verb}`, { userId: "7", name: "Ada" }, at as never)
     expect(answer).toMatchObject({ isAlert: true, text: expect.stringMatching(/another time|older|no longer/) })

@@ -5,10 +5,10 @@ import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { toShow } from "../inbound/answers.ts"
-import { wholeInput } from "../render/card.ts"
+import { wholeInput } from "../render/approval.ts"
 import { chosenIn, openQuestion, STILL_CHOOSING } from "./buttons.ts"
 
-export interface CardDeps {
+export interface ApprovalDeps {
   store: Store
   clock: Clock
   channel: string
@@ -25,14 +25,14 @@ export interface Tapper {
   name: string
 }
 
-/** The place of the card that was tapped, or that was replied to. */
-export interface CardPlace {
+/** The place of the approval request that was tapped, or that was replied to. */
+export interface ApprovalPlace {
   chatId: string
   threadId: number | null
 }
 
-/** The buttons of cards: the first answer counts, and what is told to whoever tapped is what became of it. */
-export function makePermissionTap(deps: CardDeps): TapHandler {
+/** The buttons of approval requests: the first answer counts, and what is told to whoever tapped is what became of it. */
+export function makePermissionTap(deps: ApprovalDeps): TapHandler {
   const { store } = deps
   const answering = makeAnswering(deps)
   return {
@@ -74,8 +74,8 @@ const DECISIONS: Record<string, (place: number) => Decision> = {
   always: (which) => ({ kind: "always", which }),
 }
 
-/** How a card is answered, by a tap or by words. */
-export function makeAnswering({ store, clock, channel, permits }: CardDeps) {
+/** How an approval request is answered, by a tap or by words. */
+export function makeAnswering({ store, clock, channel, permits }: ApprovalDeps) {
   const decide = async ({ id }: Permission, decision: Decision, by: Tapper): Promise<TapAnswer> => {
     try {
       const { isFirst, permission } = await permits.decide(id, decision, `${by.name} (${channel} ${by.userId})`)
@@ -86,14 +86,14 @@ export function makeAnswering({ store, clock, channel, permits }: CardDeps) {
     }
   }
 
-  /** The card shows the next question, or how far this one is chosen. */
-  const showNext = async ({ id }: Permission, { chatId }: CardPlace) => {
-    const card = await store.cards.get(id, channel, chatId)
-    const thread = card?.threadId ?? null
+  /** The approval request shows the next question, or how far this one is chosen. */
+  const showNext = async ({ id }: Permission, { chatId }: ApprovalPlace) => {
+    const approval = await store.approvalRequests.get(id, channel, chatId)
+    const thread = approval?.threadId ?? null
     const inTopic = thread === null ? undefined : await store.topics.byThread(channel, chatId, thread)
     // In a chat without topics it is found by its number.
-    const topic = inTopic ?? (card && (await store.topics.byMessage(channel, chatId, card.messageId)))
-    if (!card) return
+    const topic = inTopic ?? (approval && (await store.topics.byMessage(channel, chatId, approval.messageId)))
+    if (!approval) return
     const payload = { kind: "decided" as const, permissionId: id }
     const nowMs = clock.nowMs()
     const key = `card:${id}:${nowMs}`
@@ -106,7 +106,13 @@ export function makeAnswering({ store, clock, channel, permits }: CardDeps) {
   return {
     decide,
     /** One of its questions; when it was the last, all of them. */
-    async answer(permission: Permission, key: string, words: string[], by: Tapper, at: CardPlace): Promise<TapAnswer> {
+    async answer(
+      permission: Permission,
+      key: string,
+      words: string[],
+      by: Tapper,
+      at: ApprovalPlace,
+    ): Promise<TapAnswer> {
       const answers = { ...permission.answers, [key]: words }
       const isLast = openQuestion({ ...permission, answers }) === undefined
       if (isLast || permission.state !== "waiting") return decide(permission, { kind: "answer", answers }, by)
@@ -137,9 +143,9 @@ function lateWords({ state, answeredBy, reason }: Permission): string {
 const FILE_FROM_UNITS = 3_500
 
 async function showAll(
-  { store, clock, channel, redact }: CardDeps,
+  { store, clock, channel, redact }: ApprovalDeps,
   permission: Permission,
-  at: CardPlace,
+  at: ApprovalPlace,
 ): Promise<TapAnswer> {
   const { id, tool } = permission
   const text = wholeInput(permission, redact)

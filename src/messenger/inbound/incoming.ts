@@ -14,7 +14,7 @@ import type { Team } from "../../domain/team.ts"
 import type { Topic, TopicState } from "../../domain/topic.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts"
-import type { CardReply } from "../approvals/replies.ts"
+import type { ApprovalReply } from "../approvals/replies.ts"
 import type { TeamChats } from "../team-chats.ts"
 import { type Answers, toShow } from "./answers.ts"
 import { type Commands, isCommand } from "./commands.ts"
@@ -38,7 +38,7 @@ export interface IncomingDeps {
   commands: Commands
   toSession: ToSession
   taps: readonly TapHandler[]
-  cardReply?: CardReply | undefined
+  approvalReply?: ApprovalReply | undefined
   answer: Answers
   onTrouble(error: unknown, what: string): void
 }
@@ -165,9 +165,9 @@ export function makeIncoming(deps: IncomingDeps) {
     }
     const team = topic ? undefined : await teamAt(message)
     const isOwnWord = !message.isEdit && message.forwardedFrom === null
-    const card = isOwnWord ? await deps.cardReply?.about(message) : undefined
+    const approval = isOwnWord ? await deps.approvalReply?.about(message) : undefined
     const about =
-      card ?? (topic ? { sessionId: topic.sessionId, team: null } : team && { sessionId: null, team: team.name })
+      approval ?? (topic ? { sessionId: topic.sessionId, team: null } : team && { sessionId: null, team: team.name })
     const refused = await who.check(message, false, about)
     if (refused) return refused
     const by = message.from as Known
@@ -182,9 +182,13 @@ export function makeIncoming(deps: IncomingDeps) {
       const scope = await scopeAt(message)
       return withWrites(await commands.run(whole, { to, scope, by }), together)
     }
-    const replied = card ? await deps.cardReply?.reply(whole, by) : undefined
+    const replied = approval ? await deps.approvalReply?.reply(whole, by) : undefined
     if (replied !== undefined)
-      return { kind: "done", outcome: "a card was answered", writes: [answer(message, replied), ...together] }
+      return {
+        kind: "done",
+        outcome: "an approval request was answered",
+        writes: [answer(message, replied), ...together],
+      }
     if (to) return toSession.bring(gathered, to, by, delivery, signal)
     if (message.isEdit) return done("an edit of what was for no session")
     if ((await isFlat(message)) || (await isSharedThread(message))) {

@@ -97,16 +97,16 @@ test("a tap counts only by somebody on the list, and always gets an answer", asy
   }
   await open({ deps: { taps: [{ beginning: "p", about: async () => undefined, tap }] } })
   const { thread } = await intake.session("shop")
-  const card = await post(group.id, thread, [{ text: "Allow", callback_data: "p:q-1:allow" }])
-  const byEve = eve.tap(group, card, "Allow")
+  const approval = await post(group.id, thread, [{ text: "Allow", callback_data: "p:q-1:allow" }])
+  const byEve = eve.tap(group, approval, "Allow")
   expect(await telegram.waitFor(() => byEve.answer())).toMatchObject({ isAlert: true })
   expect(tapped).toEqual([])
-  const byAda = ada.tap(group, card, "Allow")
+  const byAda = ada.tap(group, approval, "Allow")
   expect(await telegram.waitFor(() => byAda.answer())).toEqual({ text: "Allowed", isAlert: false })
-  const at = { chatId: String(group.id), threadId: thread, messageId: card }
+  const at = { chatId: String(group.id), threadId: thread, messageId: approval }
   expect(tapped).toEqual([{ rest: "q-1:allow", by: { userId: String(ada.id), name: "Ada" }, at }])
   expect(await intake.audit()).toEqual([`telegram:${eve.id} channel.refused not on the list`])
-  const old = ada.tapOld(group, card, "zz:1")
+  const old = ada.tapOld(group, approval, "zz:1")
   expect(await telegram.waitFor(() => old.answer())).toMatchObject({ isAlert: true })
 })
 
@@ -291,8 +291,8 @@ test("an update that always fails is given up and written down, and those behind
     },
   })
   const { thread } = await intake.session("shop")
-  const card = await post(group.id, thread, [{ text: "Go", callback_data: "p:1" }])
-  ada.tap(group, card, "Go")
+  const approval = await post(group.id, thread, [{ text: "Go", callback_data: "p:1" }])
+  ada.tap(group, approval, "Go")
   ada.write(group, "goes on", { thread })
   await expect.poll(texts).toEqual(["goes on"])
   await expect.poll(() => intake.audit(), { timeout: 60_000 }).toEqual(["throughline channel.given_up broken"])

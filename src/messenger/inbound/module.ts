@@ -7,7 +7,7 @@ import type { Resuming } from "../../domain/resuming.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
 import type { Clock } from "../../lib/clock.ts"
-import type { CardReply } from "../approvals/replies.ts"
+import type { ApprovalReply } from "../approvals/replies.ts"
 import type { TeamChats } from "../team-chats.ts"
 import { makeAnswers } from "./answers.ts"
 import { type AttachmentDeps, makeAttachments } from "./attachments.ts"
@@ -44,8 +44,8 @@ export interface IntakeDeps {
   resuming: Resuming
   /** Of other modules: what their buttons lead to. */
   taps: readonly TapHandler[]
-  /** What a reply to a card is answered with. */
-  cardReply?: CardReply
+  /** What a reply to an approval request is answered with. */
+  approvalReply?: ApprovalReply
   transcribe: AttachmentDeps["transcribe"]
   host: string
   /** Host and data directory: one daemon at a time has it. */

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { keepConversation, type Spoken } from "../../../test/fixtures/conversation.ts"
 import { newSessionId, promptHash, type SessionId } from "../../domain/ids.ts"
-import { cardCopyKey, chatLane, type Outgoing } from "../../domain/outgoing.ts"
+import { approvalCopyKey, chatLane, type Outgoing } from "../../domain/outgoing.ts"
 import type { Permission } from "../../domain/permission.ts"
 import type { Session } from "../../domain/session.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
@@ -673,21 +673,21 @@ describe("permissions", () => {
     await store.permissions.ask(permission)
     await store.journal.append([{ kind: "permission.asked", sessionId: of, atMs: nowMs, data: { id } }])
   }
-  test("are cards before everything else, and say later what became of them", async () => {
+  test("are approval requests before everything else, and say later what became of them", async () => {
     const one = await session()
     await says(one, TURN)
     await ask(one.id, "q-1")
     await hook(one, "Notification", { notification_type: "permission_prompt" })
     await follow()
     const [topic] = await topics()
-    const [card] = await store.deliveries.ofLanes([`topic:${topic!.id}!first`])
-    expect(card!.payload).toMatchObject({ kind: "card", permissionId: "q-1" })
+    const [approval] = await store.deliveries.ofLanes([`topic:${topic!.id}!first`])
+    expect(approval!.payload).toMatchObject({ kind: "approval", permissionId: "q-1" })
     expect((await told()).filter((text) => text.includes("✋"))).toEqual([])
     await store.permissions.decide("q-1", { state: "allowed", by: "Ann", atMs: nowMs })
     await store.journal.append([{ kind: "permission.decided", sessionId: one.id, atMs: nowMs, data: { id: "q-1" } }])
     await follow()
     expect((await store.deliveries.ofLanes([`topic:${topic!.id}!first`])).map(({ payload }) => payload.kind)).toEqual([
-      "card",
+      "approval",
       "decided",
     ])
   })
@@ -699,8 +699,8 @@ describe("permissions", () => {
     const [topic] = await topics()
     for (const chatId of ["7", "8"])
       await store.people.put({ channel: topic!.channel, userId: chatId, name: "Ann", chatId, pairedAtMs: nowMs })
-    const payload: Outgoing = { kind: "card", chatId: "7", threadId: null, permissionId: "q-1" }
-    const copy = { key: cardCopyKey("q-1", "7"), lane: chatLane("7"), channel: topic!.channel, repeatable: false }
+    const payload: Outgoing = { kind: "approval", chatId: "7", threadId: null, permissionId: "q-1" }
+    const copy = { key: approvalCopyKey("q-1", "7"), lane: chatLane("7"), channel: topic!.channel, repeatable: false }
     await store.deliveries.enqueue({ ...copy, payload: { ...payload } }, nowMs)
     await store.permissions.decide("q-1", { state: "allowed", by: "Ann", atMs: nowMs })
     await store.journal.append([{ kind: "permission.decided", sessionId: one.id, atMs: nowMs, data: { id: "q-1" } }])
@@ -718,12 +718,12 @@ describe("permissions", () => {
     await hook(one, "Notification", { notification_type: "permission_prompt" })
     await follow()
     expect(await needs()).toBe(1)
-    const card = (await store.deliveries.byKey("tg:card:q-1"))!
-    await store.deliveries.move(card.seq, ["queued"], "failed", "refused", nowMs)
+    const approval = (await store.deliveries.byKey("tg:card:q-1"))!
+    await store.deliveries.move(approval.seq, ["queued"], "failed", "refused", nowMs)
     await hook(one, "Notification", { notification_type: "permission_prompt" })
     await follow()
     expect(await needs()).toBe(2)
-    await store.deliveries.move(card.seq, ["failed"], "done", null, nowMs)
+    await store.deliveries.move(approval.seq, ["failed"], "done", null, nowMs)
     await hook(one, "Notification", { notification_type: "permission_prompt" })
     await follow()
     expect(await needs()).toBe(2)

@@ -87,9 +87,9 @@ export function makeMirror(deps: MirrorDeps): Mirror {
     if (!settings.approvals) return false
     for (const permission of await tx.permissions.waiting()) {
       if (permission.sessionId !== id) continue
-      const card = await tx.deliveries.byKey(`tg:card:${permission.id}`)
-      const isOnItsWay = card?.state === "queued" && clock.nowMs() - card.createdAtMs < STUCK_MS
-      if (card?.state === "done" || isOnItsWay) return true
+      const approval = await tx.deliveries.byKey(`tg:card:${permission.id}`)
+      const isOnItsWay = approval?.state === "queued" && clock.nowMs() - approval.createdAtMs < STUCK_MS
+      if (approval?.state === "done" || isOnItsWay) return true
     }
     return false
   }

@@ -1,6 +1,6 @@
 import type { SessionId } from "../../domain/ids.ts"
 import type { JournalEntry } from "../../domain/journal.ts"
-import { cardCopyKey, chatLane, type Outgoing } from "../../domain/outgoing.ts"
+import { approvalCopyKey, chatLane, type Outgoing } from "../../domain/outgoing.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 import { restartNote, titled } from "../render/notes.ts"
@@ -20,18 +20,18 @@ export async function tellPermission(
     const session = await askerOf(tx, sessionId, data.team)
     const topic = session && (await telling.ensure(tx, session))
     if (topic)
-      await telling.put(tx, topic, `card:${permissionId}`, { kind: "card", topicId: topic.id, permissionId }, true)
+      await telling.put(tx, topic, `card:${permissionId}`, { kind: "approval", topicId: topic.id, permissionId }, true)
   } else if (kind === "permission.decided") {
-    const card = await tx.deliveries.byKey(`tg:card:${permissionId}`)
-    const topic = card && (await tx.topics.byId((card.payload as { topicId: string }).topicId))
+    const approval = await tx.deliveries.byKey(`tg:card:${permissionId}`)
+    const topic = approval && (await tx.topics.byId((approval.payload as { topicId: string }).topicId))
     if (!topic) return
     const decided = { kind: "decided", permissionId } as const
     await telling.put(tx, topic, `decided:${permissionId}`, { ...decided, topicId: topic.id }, true)
     const elsewhere = new Set<string>()
     for (const { chatId } of await tx.people.list(topic.channel))
-      if (chatId !== null && (await tx.deliveries.byKey(cardCopyKey(permissionId, chatId)))) elsewhere.add(chatId)
+      if (chatId !== null && (await tx.deliveries.byKey(approvalCopyKey(permissionId, chatId)))) elsewhere.add(chatId)
     // In a chat that the session has left, too.
-    for (const { chatId } of await tx.cards.ofPermission(permissionId, topic.channel)) elsewhere.add(chatId)
+    for (const { chatId } of await tx.approvalRequests.ofPermission(permissionId, topic.channel)) elsewhere.add(chatId)
     elsewhere.delete(topic.chatId)
     for (const chatId of elsewhere)
       await telling.put(tx, topic, `decided:${permissionId}:${chatId}`, { ...decided, chatId, threadId: null })

@@ -51,9 +51,10 @@ export function makeTelling({ clock, verbosity, place }: TellingDeps): Telling {
     const { chatId, sharedThreadId } = at
     const now = await tx.topics.relocate(topic, { chatId, sharedThreadId }, newTimedId(clock.nowMs()))
     for (const { id, sessionId } of await tx.permissions.waiting()) {
-      const isShown = sessionId === session.id && (await tx.cards.get(id, at.channel, topic.chatId)) !== undefined
+      const isShown =
+        sessionId === session.id && (await tx.approvalRequests.get(id, at.channel, topic.chatId)) !== undefined
       if (isShown && chatId !== topic.chatId)
-        await put(tx, now, `card:${id}:${chatId}`, { kind: "card", topicId: now.id, permissionId: id }, true)
+        await put(tx, now, `card:${id}:${chatId}`, { kind: "approval", topicId: now.id, permissionId: id }, true)
     }
     return now
   }

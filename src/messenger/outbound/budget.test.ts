@@ -97,7 +97,7 @@ describe("when the messenger says wait", () => {
       await s.line(topic, 1)
       if (method === "editMessageText") await allSaid()
       await s.line(topic, 2)
-      await s.card(topic, "q-1")
+      await s.approval(topic, "q-1")
       await expect.poll(() => s.telegram.calls.filter(({ code }) => code === 429).length, SOON).toBe(1)
       const before = s.telegram.calls.length
       await s.stop()
@@ -116,7 +116,7 @@ describe("when the messenger says wait", () => {
     },
   )
 
-  test("the card is the first thing that comes after it", async () => {
+  test("the approval request is the first thing that comes after it", async () => {
     await stage({ can: { sendGapMs: 100 } })
     const topic = await s.topic(await s.session("a"))
     await s.turn(topic, 1)
@@ -125,7 +125,7 @@ describe("when the messenger says wait", () => {
     s.telegram.faults.next("sendMessage", { kind: "flood", retryS: 20 })
     for (const seq of range(2, 5)) await s.turn(topic, seq)
     await expect.poll(() => s.telegram.calls.filter(({ code }) => code === 429).length, SOON).toBe(1)
-    await s.card(topic, "q-1")
+    await s.approval(topic, "q-1")
     s.pass(20_000)
     await allSaid()
     expect(s.texts((await s.store.topics.byId(topic.id))!.threadId).slice(0, 2)).toEqual(["said #1", "asks q-1"])

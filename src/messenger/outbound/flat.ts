@@ -41,7 +41,7 @@ export function makeFlatChats({ store, clock, channelId, holds }: FlatDeps): Fla
       const hold = holds.ofTopics(chatId)
       if (!hold || hold.nextAtMs <= clock.nowMs()) return false
       // What waits for a person does not wait for the right to make topics either.
-      return hold.kind === "no_topics" || kind === "card"
+      return hold.kind === "no_topics" || kind === "approval"
     },
     async landed({ chatId, threadId }, sent) {
       if (threadId === null) return false

@@ -44,7 +44,7 @@ describe.each(["badGateway", "nginx", "restart"] as const)(
       const end = s.telegram.fault({ trouble: OUTAGES[kind] })
       const before = sends()
       for (const seq of [1, 2]) await s.turn(topic, seq)
-      const card = await s.card(topic, "q-1")
+      const approval = await s.approval(topic, "q-1")
       await triedTimes(before + 8)
       expect((await outbox.status()).failed).toBe(0)
       end()
@@ -57,7 +57,7 @@ describe.each(["badGateway", "nginx", "restart"] as const)(
       expect(bare.toSorted()).toEqual(["asks q-1", "said #0", "said #1", "said #2"])
       expect(bare.indexOf("said #1")).toBeLessThan(bare.indexOf("said #2"))
       expect(all.includes(`${REPEAT_MARK}\nasks q-1`)).toBe(isMarked)
-      expect(await s.store.deliveries.byKey(card)).toMatchObject({ state: "done" })
+      expect(await s.store.deliveries.byKey(approval)).toMatchObject({ state: "done" })
       expect(await outbox.status()).toMatchObject({ failed: 0, uncertain: 0 })
     })
   },
@@ -71,7 +71,7 @@ test("calls that were done and answered by 502 are repeated until an answer come
   await allSaid()
   const end = s.telegram.fault({ method: "sendMessage", trouble: { ...OUTAGES.badGateway, isDone: true } })
   const before = sends()
-  await s.card(topic, "q-1")
+  await s.approval(topic, "q-1")
   await triedTimes(before + 4)
   end()
   s.pass(120_000)
@@ -82,7 +82,7 @@ test("calls that were done and answered by 502 are repeated until an answer come
   expect(new Set(rest)).toEqual(new Set([`${REPEAT_MARK}\nasks q-1`]))
   // The newest has the buttons that are known.
   const last = s.telegram.read(s.group, await threadOf(topic.id)).at(-1)!
-  expect(await s.store.cards.get("q-1", "telegram", s.chatId)).toMatchObject({ messageId: last.id })
+  expect(await s.store.approvalRequests.get("q-1", "telegram", s.chatId)).toMatchObject({ messageId: last.id })
 })
 
 test("a network that is away is asked less and less often, at most once a minute in the end", async () => {
@@ -132,7 +132,7 @@ describe("what Telegram says can never be delivered", () => {
   test("an approval request whose buttons are refused still asks, in words, and says where it is answered", async () => {
     await stage()
     const topic = await s.topic(await s.session("a"))
-    const key = await s.card(topic, "q-1")
+    const key = await s.approval(topic, "q-1")
     s.start(refusing((_, hasButtons) => hasButtons))
     await allSaid()
     const [note] = await textsOf(topic.id)
@@ -159,7 +159,7 @@ describe("what Telegram says can never be delivered", () => {
     await expect
       .poll(async () => (await s.store.holds.list("telegram")).map((hold) => hold.why), SOON)
       .toEqual(["Bad Request: CHAT_SOMETHING_NEW"])
-    await s.card(topic, "q-1")
+    await s.approval(topic, "q-1")
     await expect.poll(() => s.telegram.read(room).some(({ text }) => text === "asks q-1"), SOON).toBe(true)
     isStrange = false
     s.pass(61_000)

@@ -32,11 +32,11 @@ describe("what is said in a topic", () => {
     expect(JSON.stringify(kept!.payload)).not.toContain("secret")
   })
 
-  test("is silent where the topic is muted, the card too", async () => {
+  test("is silent where the topic is muted, the approval request too", async () => {
     await stage()
     const topic = await s.topic(await s.session("a"), { isMuted: true })
     await s.turn(topic, 1, true)
-    await s.card(topic, "q-1")
+    await s.approval(topic, "q-1")
     s.start()
     await allSaid()
     const seen = s.telegram.read(s.group, await threadOf(topic.id)).filter(({ service }) => !service)
@@ -107,22 +107,22 @@ describe("what is said in a topic", () => {
   })
 })
 
-describe("cards", () => {
+describe("approval requests", () => {
   test("are remembered, so that they say later what became of them, and their buttons go", async () => {
     await stage()
     const topic = await s.topic(await s.session("a"))
-    await s.card(topic, "q-1")
+    await s.approval(topic, "q-1")
     s.start()
     await allSaid()
     const thread = await threadOf(topic.id)
-    const [card] = s.telegram.read(s.group, thread).filter(({ buttons }) => buttons.length > 0)
-    expect(await s.store.cards.get("q-1", "telegram", s.chatId)).toMatchObject({
+    const [approval] = s.telegram.read(s.group, thread).filter(({ buttons }) => buttons.length > 0)
+    expect(await s.store.approvalRequests.get("q-1", "telegram", s.chatId)).toMatchObject({
       threadId: thread,
-      messageId: card!.id,
+      messageId: approval!.id,
     })
     await s.decided(topic, "q-1")
     await allSaid()
-    expect(s.telegram.read(s.group, thread).find(({ id }) => id === card!.id)).toMatchObject({
+    expect(s.telegram.read(s.group, thread).find(({ id }) => id === approval!.id)).toMatchObject({
       text: "decided q-1",
       buttons: [],
     })
@@ -132,7 +132,7 @@ describe("cards", () => {
     await stage({ can: { sendGapMs: 150 } })
     const topic = await s.topic(await s.session("a"))
     for (const seq of range(1, 5)) await s.turn(topic, seq)
-    await s.card(topic, "q-1")
+    await s.approval(topic, "q-1")
     await s.decided(topic, "q-2")
     s.start()
     await allSaid()

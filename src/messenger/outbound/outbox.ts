@@ -41,7 +41,7 @@ export interface OutboxDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-const SETTINGS: OutboxSettings = { keptForCards: 3, progressEditMs: 4_000 }
+const SETTINGS: OutboxSettings = { keptForApprovals: 3, progressEditMs: 4_000 }
 /** What comes behind the heads of lanes may hurry them, and is looked at so often. */
 const REST_MS = 300
 /** So long a reply to a message finds its session. */
@@ -110,7 +110,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
         return nowMs
       }
       nextMs = Math.min(nextMs, atMs)
-      const isOriginal = job.outgoing.kind === "card" && "topicId" in job.outgoing
+      const isOriginal = job.outgoing.kind === "approval" && "topicId" in job.outgoing
       if (isOriginal && holds.ofChat(chatId) && !askedElsewhere.has(job.delivery.key)) {
         askedElsewhere.add(job.delivery.key)
         await undeliverable.askElsewhere(job, chatId)
@@ -209,7 +209,7 @@ const hasWords = ({ kind }: Outgoing) => kind === "note" || kind === "answer"
 
 /** What waits for a person, then what a person waits for, then what was said. */
 const rankOf = ({ delivery, outgoing }: Job) =>
-  delivery.lane.endsWith("!first") || outgoing.kind === "card"
+  delivery.lane.endsWith("!first") || outgoing.kind === "approval"
     ? 0
     : outgoing.kind === "receipt"
       ? 1

@@ -28,7 +28,7 @@ test("a topic that its person deleted is made anew, and new sessions get theirs"
   await allSaid()
   s.ada.deleteTopic(room, (await byId(topic.id)).threadId!)
   for (const seq of [1, 2, 3]) await s.turn(topic, seq)
-  await s.card(topic, "q-1")
+  await s.approval(topic, "q-1")
   const next = await topicOf("other")
   await s.turn(next, 9)
   await allSaid()
@@ -97,7 +97,7 @@ test("a bot whose private topics were switched off says everything in the chat i
   s.telegram.bot().user.has_topics_enabled = false
   room.isForum = false
   await s.turn(topic, 1)
-  await s.card(topic, "q-1")
+  await s.approval(topic, "q-1")
   await allSaid()
   expect(
     said(null)

@@ -71,7 +71,7 @@ export function outgoingOf({ payload }: Pick<Delivery, "payload">): Outgoing {
   return { ...outgoing, kind: EARLIER_KINDS[outgoing.kind as string] ?? outgoing.kind } as unknown as Outgoing
 }
 
-const EARLIER_KINDS: Record<string, Outgoing["kind"]> = { trail: "progress_end" }
+const EARLIER_KINDS: Record<string, Outgoing["kind"]> = { trail: "progress_end", card: "approval" }
 
 /** What is left of it when it was said: ids and numbers, no words. */
 export function withoutWords(payload: Record<string, unknown>): Record<string, unknown> {

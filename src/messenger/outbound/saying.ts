@@ -149,8 +149,13 @@ export function makeSaying(deps: SayingDeps) {
           ...(endsProgress(job) && { progressMessage: null }),
         })
       // Of several it is the last one that has the buttons.
-      if (outgoing.kind === "card")
-        await tx.cards.put({ permissionId: outgoing.permissionId, channel: channel.id, ...at.place, messageId })
+      if (outgoing.kind === "approval")
+        await tx.approvalRequests.put({
+          permissionId: outgoing.permissionId,
+          channel: channel.id,
+          ...at.place,
+          messageId,
+        })
       if (outgoing.kind === "waiting") await tx.waitNotices.sent(outgoing.noticeId, messageId)
       await remember(tx, at, messageId)
     }

@@ -27,7 +27,7 @@ export interface StepDeps extends SayingDeps {
 
 export interface OutboxSettings {
   /** Sends of a minute that only what waits for a person may use. */
-  keptForCards: number
+  keptForApprovals: number
   /** A progress message is not edited more often than this. */
   progressEditMs: number
 }
@@ -84,14 +84,14 @@ export function makeSteps(deps: StepDeps) {
   }
 
   const decide = async (job: Job, at: JobPlace, permissionId: string): Promise<ChannelTrouble | undefined> => {
-    const card = await store.cards.get(permissionId, channel.id, at.place.chatId)
-    const [part] = (card && (await rendering.parts(job.outgoing))) ?? []
-    if (!card || !part) {
-      await desk.settle(job, "done", card ? "nothing is left to say" : "it was never shown")
+    const approval = await store.approvalRequests.get(permissionId, channel.id, at.place.chatId)
+    const [part] = (approval && (await rendering.parts(job.outgoing))) ?? []
+    if (!approval || !part) {
+      await desk.settle(job, "done", approval ? "nothing is left to say" : "it was never shown")
       return NO_NEWS
     }
     if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_NEWS
-    const told = await channel.edit(card, card.messageId, {
+    const told = await channel.edit(approval, approval.messageId, {
       body: part.body,
       ...(part.buttons ? { buttons: part.buttons } : {}),
     })
@@ -169,7 +169,7 @@ export function makeSteps(deps: StepDeps) {
       let waitUntilMs = 0
       const { topic } = at
       const keep =
-        outgoing.kind === "card" || outgoing.kind === "decided" ? 0 : isAnswer(job) ? 1 : settings.keptForCards
+        outgoing.kind === "approval" || outgoing.kind === "decided" ? 0 : isAnswer(job) ? 1 : settings.keptForApprovals
       const step = (call: CallKind, run: Step["run"], notBeforeMs = 0): Step => ({ call, keep, notBeforeMs, run })
       const isSpoken = topic && (isReady(topic) || at.isFlat)
       const isEnding = isSpoken && topic.progressMessage && topic.progressMessage.cut > 0 && progress.done === 0

@@ -19,7 +19,7 @@ test("a thread that sessions share has what all of them say, each under its name
   const [shop, api] = [await topicOf("shop", shared), await topicOf("api", shared)]
   await s.turn(shop, 0)
   await s.turn(api, 1)
-  await s.card(api, "q-1")
+  await s.approval(api, "q-1")
   s.start()
   await allSaid()
   const said = s.telegram

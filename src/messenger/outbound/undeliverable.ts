@@ -1,6 +1,6 @@
 /** What the messenger says it will never take: whoever it was for is told another way. */
 import type { ChannelTrouble } from "../../domain/channel.ts"
-import { cardCopyKey, chatLane, type Outgoing, topicLane } from "../../domain/outgoing.ts"
+import { approvalCopyKey, chatLane, type Outgoing, topicLane } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
@@ -42,8 +42,8 @@ export function makeUndeliverable({ store, clock, channelId, desk }: Undeliverab
       const { delivery, outgoing } = job
       const isAbout = delivery.key.startsWith(ABOUT)
       const chatId = topic?.chatId ?? ("chatId" in outgoing ? outgoing.chatId : "")
-      const isCard = outgoing.kind === "card"
-      const body = "body" in outgoing && isAbout ? outgoing.body : plain(isCard ? cardWords(why) : wordsOf(why))
+      const isApproval = outgoing.kind === "approval"
+      const body = "body" in outgoing && isAbout ? outgoing.body : plain(isApproval ? approvalWords(why) : wordsOf(why))
       if (isAbout && !topic) {
         // A few plain words in the chat itself are refused: it is the chat, and not the message.
         await desk.note(job, { isUnderWay: false, form: 0 }, (tx) =>
@@ -58,18 +58,18 @@ export function makeUndeliverable({ store, clock, channelId, desk }: Undeliverab
         const data = { channel: channelId, key: delivery.key, kind: outgoing.kind, why }
         await tx.audit.add({ atMs: clock.nowMs(), who: "throughline", what: "channel.undeliverable", data })
         if (topic && !isAbout)
-          await enqueue(tx, key, topicLane(topic, true), { kind: "note", topicId: topic.id, body, isPing: isCard })
+          await enqueue(tx, key, topicLane(topic, true), { kind: "note", topicId: topic.id, body, isPing: isApproval })
         else if (outgoing.kind !== "receipt") await enqueue(tx, key, chatLane(chatId), { ...answer(body), chatId })
       })
       return undefined
     },
     async askElsewhere({ outgoing }, chatId) {
-      if (outgoing.kind !== "card") return
+      if (outgoing.kind !== "approval") return
       const { permissionId } = outgoing
       await store.transaction((tx) =>
         forPeople(tx, chatId, (to) =>
-          enqueue(tx, cardCopyKey(permissionId, to), chatLane(to), {
-            kind: "card",
+          enqueue(tx, approvalCopyKey(permissionId, to), chatLane(to), {
+            kind: "approval",
             chatId: to,
             threadId: null,
             permissionId,
@@ -85,5 +85,5 @@ type Answer = Extract<Outgoing, { kind: "answer" }>
 const answer = (body: Answer["body"]): Omit<Answer, "chatId"> => ({ kind: "answer", threadId: null, body })
 const wordsOf = (why: string) =>
   `⚠️ A message could not be shown here: Telegram refused it in every form (${why}). Read it in the dashboard: throughline dashboard`
-const cardWords = (why: string) =>
+const approvalWords = (why: string) =>
   `✋ An approval request is pending, but Telegram rejects it (${why}). Answer it at the agent's terminal or in the dashboard; throughline waiting lists it.`

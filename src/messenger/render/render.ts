@@ -7,7 +7,7 @@ import type { Store } from "../../domain/store.ts"
 import type { Turn } from "../../domain/turn.ts"
 import type { RenderedPart, Rendering } from "../outbound/rendering.ts"
 import { HEAD_UNITS } from "../outbound/words.ts"
-import { cardText, decidedText } from "./card.ts"
+import { approvalText, decidedText } from "./approval.ts"
 import { clean } from "./clean.ts"
 import { callLine, resultLine } from "./line.ts"
 import { markdown } from "./markdown.ts"
@@ -82,17 +82,21 @@ export function makeRender({ store, can, redact, buttonsOf }: RenderDeps): Rende
           const { body, buttons, isPing } = outgoing
           return withButtons(pieces(body, "note.txt", body.text, !isPing), buttons)
         }
-        case "card": {
+        case "approval": {
           const permission = await store.permissions.byId(outgoing.permissionId)
           if (permission?.state !== "waiting") return undefined
-          return [{ body: cardText(permission, { redact }), buttons: buttonsOf?.(permission) ?? [], isSilent: false }]
+          return [
+            { body: approvalText(permission, { redact }), buttons: buttonsOf?.(permission) ?? [], isSilent: false },
+          ]
         }
         case "decided": {
           const permission = await store.permissions.byId(outgoing.permissionId)
           if (permission?.state !== "waiting")
             return permission && [{ body: decidedText(permission, { redact }), isSilent: true }]
           // It asks more than one thing, and the next is shown.
-          return [{ body: cardText(permission, { redact }), buttons: buttonsOf?.(permission) ?? [], isSilent: true }]
+          return [
+            { body: approvalText(permission, { redact }), buttons: buttonsOf?.(permission) ?? [], isSilent: true },
+          ]
         }
         case "answer": {
           const { body, buttons, file, isPing } = outgoing

@@ -1,10 +1,10 @@
 import type { Selectable } from "kysely"
 import type {
+  ApprovalRequests,
   Bot,
   BotState,
   Bots,
   Budgets,
-  Cards,
   Holds,
   People,
   Roles,
@@ -144,7 +144,7 @@ export function makeBudgets(db: Db): Budgets {
   }
 }
 
-export function makeCards(db: Db): Cards {
+export function makeApprovalRequests(db: Db): ApprovalRequests {
   return {
     async put({ permissionId, channel, chatId, threadId, messageId }) {
       const columns = { thread_id: threadId, message_id: messageId }

@@ -180,17 +180,20 @@ export function channelsContract(store: () => Store): void {
     expect(await store().budgets.get("k")).toEqual({ sentAtMs: [NOW, NOW + 1], blockedUntilMs: NOW + 7 })
   })
 
-  test("a card is found by its permission and chat; the newer one stands", async () => {
-    const card = { permissionId: "q-1", channel: "telegram", chatId: "-100", threadId: 7, messageId: 3 }
-    await store().cards.put(card)
-    await store().cards.put({ ...card, chatId: "5", threadId: null, messageId: 9 })
-    await store().cards.put({ ...card, messageId: 4 })
-    expect(await store().cards.get("q-1", "telegram", "-100")).toEqual({ ...card, messageId: 4 })
-    expect(await store().cards.get("q-1", "telegram", "5")).toMatchObject({ threadId: null, messageId: 9 })
-    expect(await store().cards.get("q-2", "telegram", "5")).toBeUndefined()
-    expect((await store().cards.ofPermission("q-1", "telegram")).map(({ chatId }) => chatId)).toEqual(["-100", "5"])
-    expect(await store().cards.byMessage("telegram", "-100", 4)).toEqual({ ...card, messageId: 4 })
-    expect(await store().cards.byMessage("telegram", "5", 4)).toBeUndefined()
+  test("an approval request is found by its permission and chat; the newer one stands", async () => {
+    const approval = { permissionId: "q-1", channel: "telegram", chatId: "-100", threadId: 7, messageId: 3 }
+    await store().approvalRequests.put(approval)
+    await store().approvalRequests.put({ ...approval, chatId: "5", threadId: null, messageId: 9 })
+    await store().approvalRequests.put({ ...approval, messageId: 4 })
+    expect(await store().approvalRequests.get("q-1", "telegram", "-100")).toEqual({ ...approval, messageId: 4 })
+    expect(await store().approvalRequests.get("q-1", "telegram", "5")).toMatchObject({ threadId: null, messageId: 9 })
+    expect(await store().approvalRequests.get("q-2", "telegram", "5")).toBeUndefined()
+    expect((await store().approvalRequests.ofPermission("q-1", "telegram")).map(({ chatId }) => chatId)).toEqual([
+      "-100",
+      "5",
+    ])
+    expect(await store().approvalRequests.byMessage("telegram", "-100", 4)).toEqual({ ...approval, messageId: 4 })
+    expect(await store().approvalRequests.byMessage("telegram", "5", 4)).toBeUndefined()
   })
 
   test("what is told of messages that wait is one row, changed until it ends; where it was sent stays", async () => {

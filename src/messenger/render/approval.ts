@@ -4,19 +4,19 @@ import { firstLine, shorten, shown } from "./clean.ts"
 import { markdown } from "./markdown.ts"
 import { concat, legal, marked, slice, wholeAt } from "./marks.ts"
 
-/** Of an input that is too long for a card, so much of its beginning and of its end is always seen. */
+/** Of an input that is too long for an approval request, so much of its beginning and of its end is always seen. */
 const HEAD_UNITS = 1_200
 const TAIL_UNITS = 800
 const MOST_QUESTIONS = 4
 const MOST_OPTIONS = 10
 
-export interface CardWords {
+export interface ApprovalWords {
   /** Takes out secrets: what is shown leaves this machine. */
   redact(text: string): string
 }
 
 /** What an agent asks to be allowed, so that it can be judged: nothing that matters is cut off at its end. */
-export function cardText(asked: Permission, { redact }: CardWords): RichText {
+export function approvalText(asked: Permission, { redact }: ApprovalWords): RichText {
   const permission = withoutSecrets(asked, redact)
   const { asker, tool } = permission
   const who = firstLine(asker, 120)
@@ -31,7 +31,7 @@ export function cardText(asked: Permission, { redact }: CardWords): RichText {
   )
 }
 
-/** So much of a rule fits on its button; a longer one stands in the card's text too, as far as there is room. */
+/** So much of a rule fits on its button; a longer one stands in the approval request's text too, as far as there is room. */
 export const BUTTON_UNITS = 60
 const RULES_UNITS = 1_200
 
@@ -57,7 +57,7 @@ function rulesOf({ suggestions, questions }: Permission): RichText {
 export const ALWAYS = "Always: "
 
 /** The same when it is over: who decided what, and when, and what it was about. */
-export function decidedText(asked: Permission, { redact }: CardWords): RichText {
+export function decidedText(asked: Permission, { redact }: ApprovalWords): RichText {
   const permission = withoutSecrets(asked, redact)
   const { state, tool, answeredBy, answeredAtMs, reason, always, suggestions } = permission
   const isSaid = answeredBy !== null && answeredBy !== "throughline" && state !== "stale"
@@ -79,9 +79,9 @@ export function decidedText(asked: Permission, { redact }: CardWords): RichText 
   )
 }
 
-/** Whether a card cannot show all of it. */
+/** Whether an approval request cannot show all of it. */
 export const isCut = (asked: Permission, redact: (text: string) => string): boolean =>
-  CUT.test(cardText(asked, { redact }).text)
+  CUT.test(approvalText(asked, { redact }).text)
 
 /** All of it, for whoever wants to read on. */
 export const wholeInput = (asked: Permission, redact: (text: string) => string): string =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { type Planted, plantedSecrets } from "../../../bench/redaction.ts"
 import { makeRedactor } from "../../capture/redact/redaction.ts"
 import type { Permission } from "../../domain/permission.ts"
-import { cardText, decidedText, wholeInput } from "./card.ts"
+import { approvalText, decidedText, wholeInput } from "./approval.ts"
 
 const redact = makeRedactor()
 const asked = (tool: string, input: Record<string, unknown>, more: Partial<Permission> = {}): Permission => ({
@@ -25,7 +25,7 @@ function leaks({ secret }: Planted, said: string): boolean {
   for (let at = 0; at + 10 <= secret.length; at++) if (said.includes(secret.slice(at, at + 10))) return true
   return said.includes(secret)
 }
-const text = (permission: Permission) => cardText(permission, { redact }).text
+const text = (permission: Permission) => approvalText(permission, { redact }).text
 
 describe("what an agent asks to be allowed", () => {
   test("says who asks, which tool, and the whole of a short command", () => {
@@ -38,24 +38,24 @@ describe("what an agent asks to be allowed", () => {
 
   test("of 5,000 characters the first 1,200 and the last 800 are seen, and how many are between", () => {
     const command = `echo ${"a ".repeat(2_478)}; rm -rf / # the danger, at the very end`
-    const card = cardText(asked("Bash", { command }), { redact })
-    expect(card.text).toContain(command.slice(0, 1_200))
-    expect(card.text).toContain(command.slice(-800))
-    expect(card.text).toContain(`… ${(command.length - 2_000).toLocaleString("en")} characters between …`)
-    expect(card.text.length).toBeLessThan(2_400)
+    const approval = approvalText(asked("Bash", { command }), { redact })
+    expect(approval.text).toContain(command.slice(0, 1_200))
+    expect(approval.text).toContain(command.slice(-800))
+    expect(approval.text).toContain(`… ${(command.length - 2_000).toLocaleString("en")} characters between …`)
+    expect(approval.text.length).toBeLessThan(2_400)
     expect(wholeInput(asked("Bash", { command }), redact)).toBe(command)
   })
 
   test("what would be hidden is shown: signs that turn the text around, that are not seen, that end a line", () => {
-    const card = text(asked("Bash", { command: "echo \u202e safe \u200b\u0007" }))
-    expect(card).toContain("echo ⟨U+202E⟩ safe ⟨U+200B⟩⟨U+0007⟩")
+    const approval = text(asked("Bash", { command: "echo \u202e safe \u200b\u0007" }))
+    expect(approval).toContain("echo ⟨U+202E⟩ safe ⟨U+200B⟩⟨U+0007⟩")
   })
 
   test("arguments have their names, a plan is read as Markdown, a question has its options", () => {
     expect(text(asked("Edit", { file_path: "/a", old_string: "x\ny", n: 2 }))).toContain(
       "file_path: /a\nold_string: \nx\ny\nn: 2",
     )
-    const plan = cardText(asked("ExitPlanMode", { plan: "# Plan\n- **one**" }), { redact })
+    const plan = approvalText(asked("ExitPlanMode", { plan: "# Plan\n- **one**" }), { redact })
     expect(plan.text).toContain("The agent has a plan")
     expect(plan.text).toContain("Plan\n• one")
     const options = [{ label: "Red", detail: "like fire" }, { label: "Blue" }]
@@ -89,7 +89,7 @@ describe("what an agent asks to be allowed", () => {
     const planted = plantedSecrets(2)
     expect(new Set(planted.map(({ kind }) => kind)).size).toBeGreaterThanOrEqual(30)
     for (const secret of planted) {
-      const cards = [
+      const approvals = [
         asked("Bash", { command: secret.text, description: secret.text }),
         asked("Edit", { file_path: "/a", new_string: secret.text }, { title: secret.text, asker: secret.text }),
         asked("ExitPlanMode", { plan: secret.text }),
@@ -97,8 +97,12 @@ describe("what an agent asks to be allowed", () => {
         asked("AskUserQuestion", {}, { questions: [questionWith("a")], answers: { a: [secret.text] } }),
       ]
       const decided = { state: "denied", answeredBy: "Ann", answeredAtMs: 1, reason: secret.text } as const
-      for (const card of cards) {
-        const said = [text(card), decidedText({ ...card, ...decided }, { redact }).text, wholeInput(card, redact)]
+      for (const approval of approvals) {
+        const said = [
+          text(approval),
+          decidedText({ ...approval, ...decided }, { redact }).text,
+          wholeInput(approval, redact),
+        ]
         for (const one of said) if (leaks(secret, withoutMarks(one))) expect({ kind: secret.kind, one }).toBeUndefined()
       }
     }
