@@ -75,7 +75,7 @@ try {
     const approval = await asked(`make tap-${n}`)
     const before = agent.log().length
     const beganMs = Date.now()
-    await pocket.tap(approval, /Allow$/)
+    await pocket.press(approval, /Allow$/)
     const { atMs } = await until(() =>
       agent
         .log()

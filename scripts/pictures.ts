@@ -110,8 +110,8 @@ try {
   // Until the progress message has all of it.
   await sleep(6_000)
   draw("approval")
-  const deny = ada.tap(group, approval.id, approval.buttons.flat().find(({ label }) => label.endsWith("Deny"))!.label)
-  await telegram.waitFor(() => deny.answer(), SOON_MS, "the tap's answer")
+  const deny = ada.press(group, approval.id, approval.buttons.flat().find(({ label }) => label.endsWith("Deny"))!.label)
+  await telegram.waitFor(() => deny.answer(), SOON_MS, "the press's answer")
 
   await isIdle()
   plays(
@@ -130,7 +130,7 @@ try {
     SOON_MS,
     "the approval request for the task, or no need of one",
   )
-  if (asksToKeep.buttons.length > 0) ada.tap(group, asksToKeep.id, "✅ Allow")
+  if (asksToKeep.buttons.length > 0) ada.press(group, asksToKeep.id, "✅ Allow")
   await shows("one day at a time")
   await isIdle()
   const before = thread()

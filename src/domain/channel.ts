@@ -20,8 +20,8 @@ export interface Channel {
   edit(place: Place, messageId: number, post: Pick<ChannelPost, "body" | "buttons">): Promise<Told<void>>
   /** One mark on somebody's message instead of the one before; null takes it away. */
   react(place: Place, messageId: number, mark: ReceiptMark | null): Promise<Told<void>>
-  /** Ends the waiting of a button that was tapped. */
-  answerTap(tapId: string, words: { text?: string; isAlert?: boolean }): Promise<Told<void>>
+  /** Ends the waiting of a button that was pressed. */
+  answerPress(pressId: string, words: { text?: string; isAlert?: boolean }): Promise<Told<void>>
   makeTopic(chatId: string, name: string): Promise<Told<{ threadId: number }>>
   changeTopic(place: TopicPlace, change: { name: string } | { isClosed: boolean }): Promise<Told<void>>
   /** With everything that was said in it. */
@@ -73,7 +73,7 @@ export type ChannelTrouble =
   /** The bot is not in the chat, or there is none, or it is another one now. */
   | { kind: "no_chat"; why: string; movedTo?: string }
   | { kind: "unchanged" }
-  /** The message, or the tap, that it is about is not there any more. */
+  /** The message, or the press, that it is about is not there any more. */
   | { kind: "gone"; why: string }
   /** It is not taken as it is, however often it is tried. */
   | { kind: "refused"; why: string }
@@ -132,7 +132,7 @@ export interface ChannelPost {
 
 export interface ChannelButton {
   label: string
-  /** What comes back when it is tapped: an id, never a text. */
+  /** What comes back when it is pressed: an id, never a text. */
   data: string
 }
 
@@ -140,7 +140,7 @@ export const RECEIPT_MARKS = ["queued", "submitted", "failed"] as const
 export type ReceiptMark = (typeof RECEIPT_MARKS)[number]
 
 /** What somebody did in a chat. */
-export type Incoming = IncomingMessage | IncomingTap | IncomingTopic | IncomingMove
+export type Incoming = IncomingMessage | IncomingPress | IncomingTopic | IncomingMove
 
 interface IncomingBase {
   place: Place
@@ -184,9 +184,9 @@ export interface IncomingFile {
   seconds: number | null
 }
 
-export interface IncomingTap extends IncomingBase {
-  kind: "tap"
-  tapId: string
+export interface IncomingPress extends IncomingBase {
+  kind: "press"
+  pressId: string
   messageId: number
   data: string
 }

@@ -31,7 +31,7 @@ export type Outgoing =
   | { kind: "waiting"; topicId: string; noticeId: string; replyTo: number }
   /** It says what became of them. */
   | { kind: "waited"; topicId: string; noticeId: string }
-  /** What a command, or a tap, is answered with. */
+  /** What a command, or a button press, is answered with. */
   | {
       kind: "answer"
       chatId: string
@@ -89,35 +89,35 @@ export interface MessagePart {
   digest: string
 }
 
-/** What people may do by tapping, by how its data begins. Ids only: a button carries 64 bytes. */
-export const TAP = {
+/** What people may do by pressing a button, by how its data begins. Ids only: a button carries 64 bytes. */
+export const BUTTON = {
   /** permission:<id>:<allow|deny|always-n|full|option-n…> */
   permission: "p",
   /** resume:<sessionId> */
   resume: "r",
 } as const
 
-export interface TapAnswer {
-  /** Shown to the one who tapped. */
+export interface PressAnswer {
+  /** Shown to the one who pressed. */
   text?: string
   /** It must be closed by hand: for what would be a surprise. */
   isAlert?: boolean
 }
 
-/** What a tap, or a reply to an approval request, is about: by its session or its team it is known who may do it. */
+/** What a button press, or a reply to an approval request, is about: by its session or its team it is known who may do it. */
 export interface Subject {
   sessionId: SessionId | null
   team: string | null
 }
 
-/** What a tap of somebody who may tap leads to. `rest` is what follows the beginning. */
-export interface TapHandler {
+/** What a button press of somebody who may press leads to. `rest` is what follows the beginning. */
+export interface ButtonHandler {
   beginning: string
   /** What it is about; undefined where that is kept no longer. Clients can send any data they like. */
   about(rest: string): Promise<Subject | undefined>
-  tap(
+  press(
     rest: string,
     by: { userId: string; name: string },
     at: { chatId: string; threadId: number | null; messageId: number },
-  ): Promise<TapAnswer>
+  ): Promise<PressAnswer>
 }

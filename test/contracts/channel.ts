@@ -14,8 +14,8 @@ export interface ChannelStage {
     writeAnonymously(place: Place, text: string): void
     edit(place: Place, messageId: number, text: string): void
     attach(place: Place, name: string, bytes: Uint8Array, caption: string): void
-    /** Taps a button; what was answered, once it was. */
-    tap(place: Place, messageId: number, label: string): () => { text: string; isAlert: boolean } | undefined
+    /** Presses a button; what was answered, once it was. */
+    press(place: Place, messageId: number, label: string): () => { text: string; isAlert: boolean } | undefined
     closeTopic(place: TopicPlace): void
     removeTopic(place: TopicPlace): void
   }
@@ -159,24 +159,24 @@ export function channelContract(name: string, open: () => Promise<ChannelStage>)
       expect(stage.shown(place).at(-1)!.marks).toEqual([])
     })
 
-    test("a tap comes with who tapped, and is answered once; later it is gone", async () => {
+    test("a button press comes with who pressed, and is answered once; later it is gone", async () => {
       const buttons = [[{ label: "Allow", data: "p:1:allow" }]]
       const { messageId } = gotten(await channel.send(place, { body: plain("May it?"), buttons }))
-      const answer = stage.person.tap(place, messageId, "Allow")
-      const [tap] = await heard(1)
-      expect(tap).toMatchObject({
-        kind: "tap",
+      const answer = stage.person.press(place, messageId, "Allow")
+      const [press] = await heard(1)
+      expect(press).toMatchObject({
+        kind: "press",
         place,
         messageId,
         data: "p:1:allow",
         from: { userId: stage.person.userId },
       })
-      if (tap?.kind !== "tap") return
+      if (press?.kind !== "press") return
       const long = `It may. ${"🚀".repeat(200)}`
-      gotten(await channel.answerTap(tap.tapId, { text: long, isAlert: true }))
+      gotten(await channel.answerPress(press.pressId, { text: long, isAlert: true }))
       expect(answer()!.isAlert).toBe(true)
       expect(answer()!.text).toMatch(/^It may\. 🚀+…$/u)
-      expect(troubleOf(await channel.answerTap("12345", {})).kind).toBe("gone")
+      expect(troubleOf(await channel.answerPress("12345", {})).kind).toBe("gone")
     })
 
     test("what people write comes in order, with its place, its sender, what it answers, and that it was changed", async () => {

@@ -186,19 +186,19 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
 
   const approvalOf = (id: string) => telegram.read(group).find(({ buttons }) => JSON.stringify(buttons).includes(id))
   const labels = (id: string) => (approvalOf(id)?.buttons ?? []).flat().map(({ label }) => label)
-  /** Taps the button of this label, once the approval request shows it. */
-  const tap = async (id: string, label: string) => {
+  /** Presses the button of this label, once the approval request shows it. */
+  const press = async (id: string, label: string) => {
     await expect.poll(() => labels(id), SOON).toContain(label)
-    const tapped = ada.tap(group, approvalOf(id)!.id, label)
-    await expect.poll(() => tapped.answer(), SOON).toBeDefined()
-    return tapped.answer()!
+    const pressed = ada.press(group, approvalOf(id)!.id, label)
+    await expect.poll(() => pressed.answer(), SOON).toBeDefined()
+    return pressed.answer()!
   }
 
   test("a command is allowed by a tap, and the approval request says by whom", async () => {
     const { id } = await asked(["Bash", { command: "touch tapped" }])
     await expect.poll(() => approvalOf(id), SOON).toBeDefined()
     const { id: messageId } = approvalOf(id)!
-    expect(await tap(id, "✅ Allow")).toMatchObject({ text: "Allowed." })
+    expect(await press(id, "✅ Allow")).toMatchObject({ text: "Allowed." })
     await expect.poll(() => existsSync(file("tapped")), SOON).toBe(true)
     const approval = (): Seen => telegram.read(group).find((one) => one.id === messageId)!
     await expect.poll(() => approval().text, SOON).toMatch(/^✅ Allowed by Ada/)
@@ -214,12 +214,12 @@ describe.each(CLAUDES)("the real Claude Code $version asks where its person is",
       { question: "Which way?", header: "Way", options: options("up", "down"), multiSelect: false },
     ]
     const { id } = await asked(["AskUserQuestion", { questions }])
-    await tap(id, "blue")
-    await tap(id, "◻️ Mon")
-    await tap(id, "◻️ Tue")
-    await tap(id, "◻️ Wed")
-    await tap(id, "☑️ Tue")
-    await tap(id, "Done")
+    await press(id, "blue")
+    await press(id, "◻️ Mon")
+    await press(id, "◻️ Tue")
+    await press(id, "◻️ Wed")
+    await press(id, "☑️ Tue")
+    await press(id, "Done")
     await expect.poll(() => labels(id), SOON).toContain("up")
     const approval = approvalOf(id)!
     expect(approval.text).toMatch(/Which colour\?\n→ blue.*Which days\?\n→ Mon, Wed.*Which way\?\n• up/s)

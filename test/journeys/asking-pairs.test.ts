@@ -47,8 +47,8 @@ test("what an agent asks that works for a team is allowed and denied by a tap to
         SOON,
       )
       .toBeDefined()
-    const tapped = ada.tap(group, approval!.id, label)
-    await expect.poll(() => tapped.answer()?.text, SOON).toBe(text)
+    const pressed = ada.press(group, approval!.id, label)
+    await expect.poll(() => pressed.answer()?.text, SOON).toBe(text)
     await b.until(messageId, isSettled)
     expect(existsSync(join(b.dirOf("api"), name))).toBe(name === "yes")
     await expect.poll(() => telegram.read(group).find(({ id }) => id === approval!.id)!.buttons, SOON).toEqual([])

@@ -54,11 +54,11 @@ describe("an agent asks, and its person has a phone", () => {
     const id = /q-[0-9a-f]{16}/.exec(approval!.buttons[0]![0]!.data!)![0]
     return { approval: approval!, id, kinds: () => since(n).map(({ kind }) => kind) }
   }
-  const tap = async (approval: Seen, label: RegExp, who = people.ada) => {
+  const press = async (approval: Seen, label: RegExp, who = people.ada) => {
     const button = approval.buttons.flat().find((one) => label.test(one.label))!
-    const tapped = who.tapOld(group, approval.id, button.data!)
-    await expect.poll(() => tapped.answer(), SOON).toBeDefined()
-    return tapped.answer()!
+    const pressed = who.pressOld(group, approval.id, button.data!)
+    await expect.poll(() => pressed.answer(), SOON).toBeDefined()
+    return pressed.answer()!
   }
 
   test("the end of a long command is on the approval request, all of it one tap away, and the tap has effect within 2 s", async () => {
@@ -68,36 +68,36 @@ describe("an agent asks, and its person has a phone", () => {
     expect(approval.text).toContain("echo xxx")
     expect(approval.text.length).toBeLessThan(4_096)
     expect(approval.isSilent).toBe(false)
-    expect(await tap(approval, /Show all/)).toMatchObject({ text: "It comes below." })
-    await tap(approval, /Show all/)
+    expect(await press(approval, /Show all/)).toMatchObject({ text: "It comes below." })
+    await press(approval, /Show all/)
     const files = () => all().filter(({ file }) => file !== undefined)
     await expect.poll(() => files().length, SOON).toBe(1)
     expect(files()[0]!.file!.bytes.toString()).toBe(command)
     const beganMs = performance.now()
-    expect(await tap(approval, /Allow$/)).toEqual({ text: "Allowed.", isAlert: false })
+    expect(await press(approval, /Allow$/)).toEqual({ text: "Allowed.", isAlert: false })
     await expect.poll(kinds, SOON).toContain("hook-decided")
     expect(performance.now() - beganMs).toBeLessThan(20_000)
     await expect.poll(() => now(approval).buttons.flat().length, SOON).toBe(0)
     expect(now(approval).text).toMatch(/✅ Allowed by Ada/)
   }, 240_000)
 
-  test("from the tap to the decision it takes less than 2 s, each time", async () => {
+  test("from the press to the decision it takes less than 2 s, each time", async () => {
     const tookMs: number[] = []
     for (let n = 0; n < 8; n++) {
       const { approval, kinds } = await asked(`count ${n}`)
       const beganMs = Date.now()
-      await tap(approval, /Allow$/)
+      await press(approval, /Allow$/)
       await expect.poll(kinds, SOON).toContain("hook-decided")
       tookMs.push(agent.log().findLast(({ kind }) => kind === "hook-decided")!.atMs - beganMs)
       await expect.poll(() => agent.registry()?.status, SOON).toBe("idle")
     }
-    process.stdout.write(`from the tap to the decision: ${tookMs.toSorted((a, b) => a - b).join(", ")} ms\n`)
+    process.stdout.write(`from the press to the decision: ${tookMs.toSorted((a, b) => a - b).join(", ")} ms\n`)
     expect(Math.max(...tookMs)).toBeLessThan(2_000)
   }, 240_000)
 
   test("two taps are one decision, and the second is told which", async () => {
-    const { approval, id, kinds } = await asked("two taps")
-    const both = await Promise.all([tap(approval, /Deny$/), tap(approval, /Allow$/)])
+    const { approval, id, kinds } = await asked("two presses")
+    const both = await Promise.all([press(approval, /Deny$/), press(approval, /Allow$/)])
     expect(both.map(({ text }) => text).toSorted()).toEqual([
       "Denied.",
       expect.stringMatching(/^It was denied already, by Ada/),
@@ -109,14 +109,14 @@ describe("an agent asks, and its person has a phone", () => {
 
   test("somebody who is not on the list is refused, with a trace, and it still waits", async () => {
     const { approval, id } = await asked("not yours")
-    expect(await tap(approval, /Allow$/, people.eve)).toMatchObject({
+    expect(await press(approval, /Allow$/, people.eve)).toMatchObject({
       isAlert: true,
       text: expect.stringMatching(/not on the list/),
     })
     expect(await state(id)()).toBe("waiting")
     const { entries } = await q.call<{ entries: { what: string }[] }>("audit", {})
     expect(entries[0]).toMatchObject({ what: "channel.refused" })
-    expect(await tap(approval, /Always: .*Bash\(not yours\)/)).toMatchObject({
+    expect(await press(approval, /Always: .*Bash\(not yours\)/)).toMatchObject({
       text: expect.stringMatching(/^Allowed, and always/),
     })
     const decided = agent.log().findLast(({ kind }) => kind === "hook-decided")!
@@ -134,7 +134,7 @@ describe("an agent asks, and its person has a phone", () => {
     expect(performance.now() - beganMs).toBeLessThan(20_000)
     expect(await state(id)()).toBe("stale")
     expect(now(approval).text).toMatch(/answered at the terminal/)
-    expect(await tap(approval, /Allow$/)).toEqual({ text: "Answered at the terminal.", isAlert: true })
+    expect(await press(approval, /Allow$/)).toEqual({ text: "Answered at the terminal.", isAlert: true })
   }, 240_000)
 
   test("the daemon is killed while it waits: the same approval request is answered after it, and it has effect", async () => {
@@ -142,7 +142,7 @@ describe("an agent asks, and its person has a phone", () => {
     await q.home.kill()
     expect(kinds()).not.toContain("hook-decided")
     await q.home.run("start")
-    expect(await tap(approval, /Allow$/)).toMatchObject({ text: "Allowed." })
+    expect(await press(approval, /Allow$/)).toMatchObject({ text: "Allowed." })
     expect(kinds()).toContain("hook-decided")
     expect(
       approvals().filter(
@@ -154,7 +154,7 @@ describe("an agent asks, and its person has a phone", () => {
   test("the agent dies while it waits: a tap never says that it was allowed", async () => {
     const { approval, id } = await asked("die")
     process.kill(agent.pid, "SIGKILL")
-    const { text, isAlert } = await tap(approval, /Allow$/)
+    const { text, isAlert } = await press(approval, /Allow$/)
     expect(text).not.toMatch(/^Allowed/)
     expect(isAlert).toBe(true)
     await expect.poll(state(id), SOON).toBe("stale")

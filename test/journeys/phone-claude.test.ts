@@ -65,19 +65,19 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
 
   test(`what is allowed runs, what is denied does not. ${proves("telegram.approvals")}`, async () => {
     const first = await asked("touch one")
-    expect(await pocket.tap(first, /Allow$/, pocket.eve)).toMatchObject({ isAlert: true })
+    expect(await pocket.press(first, /Allow$/, pocket.eve)).toMatchObject({ isAlert: true })
     expect(existsSync(file("one"))).toBe(false)
-    expect(await pocket.tap(first, /Allow$/)).toMatchObject({ text: "Allowed." })
+    expect(await pocket.press(first, /Allow$/)).toMatchObject({ text: "Allowed." })
     await expect.poll(() => existsSync(file("one")), SOON).toBe(true)
     const second = await asked("touch two")
-    expect(await pocket.tap(second, /Deny$/)).toMatchObject({ text: "Denied." })
+    expect(await pocket.press(second, /Deny$/)).toMatchObject({ text: "Denied." })
     await isIdle()
     expect(existsSync(file("two"))).toBe(false)
     const third = await asked("touch three")
     await q.home.kill()
     expect(existsSync(file("three"))).toBe(false)
     await q.home.run("start")
-    expect(await pocket.tap(third, /Allow$/)).toMatchObject({ text: "Allowed." })
+    expect(await pocket.press(third, /Allow$/)).toMatchObject({ text: "Allowed." })
     await expect.poll(() => existsSync(file("three")), SOON).toBe(true)
     await isIdle()
     expect(await pocket.topics()).toHaveLength(1)
@@ -85,14 +85,14 @@ describe(`the real Claude Code ${version} in somebody's pocket`, () => {
 
   test("always is one rule: the same command is not asked for again, another one is", async () => {
     const approval = await asked(VIEW)
-    expect((await pocket.tap(approval, /Always: .*Bash\(/)).text).toMatch(/^Allowed, and always/)
+    expect((await pocket.press(approval, /Always: .*Bash\(/)).text).toMatch(/^Allowed, and always/)
     await isIdle()
     const rules = () => JSON.parse(readFileSync(file(".claude/settings.local.json"), "utf8")).permissions.allow
     expect(rules()).toHaveLength(1)
     plays(bash(VIEW), bash("touch five"), [text("Again.")])
     await pocket.write("Once more", { thread })
     const isApproval = ({ text: words, buttons }: Seen) => words.includes("touch five") && buttons.length > 0
-    await pocket.tap(await pocket.until(thread, isApproval, "the other approval request"), /Deny$/)
+    await pocket.press(await pocket.until(thread, isApproval, "the other approval request"), /Deny$/)
     const approvals = (await pocket.read(thread)).filter(({ id }) => id > approval.id).map(({ text: words }) => words)
     expect(approvals.filter((words) => words.startsWith("🔐") && words.includes(VIEW))).toEqual([])
   }, 240_000)

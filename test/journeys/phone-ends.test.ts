@@ -65,7 +65,7 @@ describe("agents end while their person is away", () => {
     const isOffer = ({ buttons }: Seen) => buttons.flat().some(({ label }) => label === "Resume")
     const offer = await pocket.until(thread, isOffer, "Resume")
     await kill()
-    expect(await pocket.tap(offer, /Resume/)).toMatchObject({ text: "The session continues." })
+    expect(await pocket.press(offer, /Resume/)).toMatchObject({ text: "The session continues." })
     const log = join(q.home.env.HOME!, ".claude", "fake-agent.jsonl")
     const prompts = () =>
       (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [])

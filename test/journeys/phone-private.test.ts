@@ -72,7 +72,7 @@ describe("somebody has their sessions in the private chat with the bot", () => {
   test("an approval is answered there, too", async () => {
     await pocket.write("Please\nDIALOG make release", { thread })
     const approval = await pocket.until(thread, ({ buttons }) => buttons.length > 0, "the approval request")
-    expect(await pocket.tap(approval, /Allow$/)).toMatchObject({ text: "Allowed." })
+    expect(await pocket.press(approval, /Allow$/)).toMatchObject({ text: "Allowed." })
     await agent.until((log) => log.some(({ kind }) => kind === "hook-decided"))
   }, 240_000)
 
@@ -103,7 +103,7 @@ describe("somebody has their sessions in the private chat with the bot", () => {
     await pocket.write("Are you there?", { thread })
     const isOffer = ({ buttons }: Seen) => buttons.flat().some(({ label }) => label === "Resume")
     const offer = await pocket.until(thread, isOffer, "Resume")
-    expect(await pocket.tap(offer, /Resume/)).toMatchObject({ text: "The session continues." })
+    expect(await pocket.press(offer, /Resume/)).toMatchObject({ text: "The session continues." })
     await pocket.until(thread, ({ text }) => text.includes("Are you there?") && text.startsWith("Done"), "the reply")
     await expect.poll(names, SOON).toEqual([expect.not.stringMatching(/^✓ /)])
     expect([await pocket.calls("closeForumTopic"), await pocket.calls("reopenForumTopic")]).toEqual([[], []])

@@ -82,15 +82,15 @@ describe("somebody sets it up and leaves the desk", () => {
 
   test(`an approval request with buttons: allow, deny, always, and somebody else. ${proves("telegram.approvals")}`, async () => {
     const first = await asked("make release")
-    expect(await pocket.tap(first, /Allow$/, pocket.eve)).toMatchObject({ isAlert: true })
+    expect(await pocket.press(first, /Allow$/, pocket.eve)).toMatchObject({ isAlert: true })
     expect(decided()).toEqual([])
-    expect(await pocket.tap(first, /Allow$/)).toMatchObject({ text: "Allowed." })
+    expect(await pocket.press(first, /Allow$/)).toMatchObject({ text: "Allowed." })
     await expect.poll(() => decided().length, SOON).toBe(1)
     const second = await asked("rm -r build")
-    expect(await pocket.tap(second, /Deny$/)).toMatchObject({ text: "Denied." })
+    expect(await pocket.press(second, /Deny$/)).toMatchObject({ text: "Denied." })
     await expect.poll(() => decided().length, SOON).toBe(2)
     const third = await asked("npm test")
-    expect((await pocket.tap(third, /^.*Always/)).text).toMatch(/^Allowed, and always/)
+    expect((await pocket.press(third, /^.*Always/)).text).toMatch(/^Allowed, and always/)
     await expect.poll(() => decided().length, SOON).toBe(3)
     expect(decided().map(({ text }) => JSON.parse(text).behavior)).toEqual(["allow", "deny", "allow"])
     const ends = async () => {
@@ -126,7 +126,7 @@ describe("somebody sets it up and leaves the desk", () => {
     await q.home.kill()
     expect(decided()).toHaveLength(count)
     await q.home.run("start")
-    expect(await pocket.tap(approval, /Allow$/)).toMatchObject({ text: "Allowed." })
+    expect(await pocket.press(approval, /Allow$/)).toMatchObject({ text: "Allowed." })
     await expect.poll(() => decided().length, SOON).toBe(count + 1)
     await isIdle()
     const counts = async () => {

@@ -155,9 +155,9 @@ test("an approval is shown in its team's group, and answered only by those who m
   const { data } = buttons.flat().find(({ label }) => /Allow$/.test(label))!
   for (const room of roomsOf()) if (room !== groups.felt) expect(times(saidIn(room), "rm -rf build")).toBe(0)
   const told = async (by: Person, room: Room, messageId: number) => {
-    const tap = by.tapOld(room, messageId, data!)
-    await expect.poll(() => tap.answer(), SOON).toBeDefined()
-    return tap.answer()!.text
+    const press = by.pressOld(room, messageId, data!)
+    await expect.poll(() => press.answer(), SOON).toBeDefined()
+    return press.answer()!.text
   }
   const no = "You are not on the list of people who may do this."
   expect(await told(members.homelab, groups.felt, id)).toBe(no)

@@ -56,8 +56,8 @@ test("Telegram answers 502 and the daemon is killed meanwhile: the request to al
   for (const { text } of more) expect(text).toContain("may be a repeat")
   const newest = approvals().at(-1)!
   const label = newest.buttons.flat().find((button) => /Deny$/.test(button.label))!.label
-  const tap = ada.tap(group, newest.id, label)
-  await expect.poll(() => tap.answer(), SOON).toMatchObject({ text: "Denied." })
+  const press = ada.press(group, newest.id, label)
+  await expect.poll(() => press.answer(), SOON).toMatchObject({ text: "Denied." })
   await seat.agent.until((log) => log.some(({ kind }) => kind === "hook-decided"))
   await expect.poll(waiting, SOON).toBe(0)
   // What was said meanwhile is there, too, and nothing was given up.

@@ -57,8 +57,8 @@ test("the real Claude Code ends, keeps what is written to it, and goes on with i
   const offer = () => telegram.read(group).find(({ buttons }) => buttons.flat().some(({ label }) => label === "Resume"))
   const { id: offered } = await telegram.waitFor(offer, SOON_MS, "the offer to resume")
   model.script(() => [text("Heron, as before.")])
-  const tap = ada.tap(group, offered, "Resume")
-  expect(await telegram.waitFor(() => tap.answer(), SOON_MS, "the tap's answer")).toMatchObject({
+  const press = ada.press(group, offered, "Resume")
+  expect(await telegram.waitFor(() => press.answer(), SOON_MS, "the press's answer")).toMatchObject({
     text: "The session continues.",
   })
   await telegram.waitFor(said("Heron, as before."), SOON_MS, "the reply after it")

@@ -91,14 +91,14 @@ test("a session that ended keeps what is written, and goes on with it by a tap o
   const offer = () => read().find(({ buttons }) => buttons.flat().some(({ label }) => label === "Resume"))
   await expect.poll(offer, SOON).toBeDefined()
   const offered = offer()!.id
-  const tap = ada.tap(group, offered, "Resume")
-  expect(await telegram.waitFor(() => tap.answer(), 60_000, "the tap's answer")).toMatchObject({
+  const press = ada.press(group, offered, "Resume")
+  expect(await telegram.waitFor(() => press.answer(), 60_000, "the press's answer")).toMatchObject({
     text: "The session continues.",
   })
   const submitted = () => started("prompt").map(({ text, sessionId }) => [text, sessionId])
   await expect.poll(submitted, SOON).toEqual([["are you there?", native]])
   await expect.poll(() => marks(id), SOON).toEqual(["👍"])
-  const again = ada.tapOld(group, offered, `r:${seat.sessionId}`)
+  const again = ada.pressOld(group, offered, `r:${seat.sessionId}`)
   expect(await telegram.waitFor(() => again.answer(), 60_000)).toMatchObject({ text: "It runs already." })
 }, 240_000)
 

@@ -15,7 +15,7 @@ export function readUpdate(raw: unknown, botId: string): Incoming | undefined {
   const { message, edited_message, callback_query } = raw as Update
   if (message) return moved(message) ?? topicChanged(message) ?? said(message, botId, false)
   if (edited_message) return said(edited_message, botId, true)
-  return callback_query && tapped(callback_query)
+  return callback_query && pressed(callback_query)
 }
 
 /** The chat that an update comes from, whatever it says: somebody wrote there, or the bot was taken into it. */
@@ -59,19 +59,19 @@ function forwardedFrom({ from, forward_origin: origin }: Message): string | null
   return origin.sender_user.id === from?.id ? null : userOf({ from: origin.sender_user }).name
 }
 
-function tapped({ id, from, message, data }: CallbackQuery): Incoming | undefined {
+function pressed({ id, from, message, data }: CallbackQuery): Incoming | undefined {
   if (!message || data === undefined) return undefined
   const chat = message.chat
   // Of a message that is too old to be shown only its number comes.
   const threadId = message.date === 0 ? null : threadOf(message as Message)
   return {
-    kind: "tap",
+    kind: "press",
     place: { chatId: String(chat.id), threadId },
     chatKind: kindOf(chat),
     from: userOf({ from }),
-    // A tap comes without its time.
+    // A button press comes without its time.
     atMs: Date.now(),
-    tapId: id,
+    pressId: id,
     messageId: message.message_id,
     data,
   }

@@ -15,7 +15,7 @@ const UPLOAD_MS = 120_000
 /** A poll that was to wait so long and is not answered so long after it is not answered at all. */
 const POLL_GRACE_MS = 10_000
 const MOST_UPDATES = 100
-const MOST_TAP_UNITS = 200
+const MOST_NOTICE_UNITS = 200
 /** The general topic: it is named by leaving the number out, and refused by its number. */
 const GENERAL = 1
 
@@ -130,10 +130,10 @@ export function telegramChannel({ token, apiRoot }: { token: string; apiRoot: st
         const reaction = mark === null ? [] : [{ type: "emoji" as const, emoji: REACTIONS[mark] }]
         return raw.setMessageReaction({ chat_id: chatId, message_id: messageId, reaction }, stop)
       }),
-    answerTap: (tapId, { text, isAlert }) =>
+    answerPress: (pressId, { text, isAlert }) =>
       doing((stop) => {
-        const words = text === undefined ? {} : { text: cut(text, MOST_TAP_UNITS), show_alert: isAlert === true }
-        return raw.answerCallbackQuery({ callback_query_id: tapId, ...words }, stop)
+        const words = text === undefined ? {} : { text: cut(text, MOST_NOTICE_UNITS), show_alert: isAlert === true }
+        return raw.answerCallbackQuery({ callback_query_id: pressId, ...words }, stop)
       }),
     async makeTopic(chatId, name) {
       const told = await attempt((stop) => raw.createForumTopic({ chat_id: chatId, name }, stop), CALL_MS)

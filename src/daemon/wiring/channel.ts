@@ -10,8 +10,8 @@ import type { Clock } from "../../lib/clock.ts"
 import type { WatchingModule } from "../../live/module.ts"
 import { makeResuming } from "../../live/supervisor/resuming.ts"
 import { buttonsOf } from "../../messenger/approvals/buttons.ts"
+import { makePermissionButtons } from "../../messenger/approvals/presses.ts"
 import { makeApprovalReply } from "../../messenger/approvals/replies.ts"
-import { makePermissionTap } from "../../messenger/approvals/taps.ts"
 import { makeIntake } from "../../messenger/inbound/module.ts"
 import { MIRROR, makeMirror } from "../../messenger/mirror/mirror.ts"
 import { makeOutbox } from "../../messenger/outbound/outbox.ts"
@@ -109,7 +109,7 @@ export async function openChannel(parts: {
     live,
     roster,
     resuming: makeResuming({ store, clock, roster, panes, consoles, live, socket: parts.home.tmux }),
-    taps: [makePermissionTap(approvals)],
+    buttons: [makePermissionButtons(approvals)],
     approvalReply: makeApprovalReply(approvals),
     transcribe: command.length > 0 ? transcriber(command, terminalEnvironment(environment.machine.env)) : undefined,
     host,

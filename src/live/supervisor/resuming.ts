@@ -78,7 +78,7 @@ export function makeResuming({
     }
   }
 
-  /** One after the other: two taps on one button must not start two. */
+  /** One after the other: two presses on one button must not start two. */
   const inTurn = makeMutex()
 
   /** As the team's own are started, where the folder is a team's. */

@@ -1,4 +1,4 @@
-import { type OutgoingButton, TAP } from "../../domain/outgoing.ts"
+import { BUTTON, type OutgoingButton } from "../../domain/outgoing.ts"
 import type { Permission, PermissionAnswers, PermissionQuestion } from "../../domain/permission.ts"
 import { ALWAYS, BUTTON_UNITS, isCut, readableRules } from "../render/approval.ts"
 import { firstLine } from "../render/clean.ts"
@@ -7,12 +7,12 @@ import { firstLine } from "../render/clean.ts"
 const MOST_OPTIONS = 20
 const SHORT_UNITS = 14
 
-/** What can be answered to a permission by tapping. A button carries ids and places, never words. */
+/** What can be answered to a permission by pressing a button. A button carries ids and places, never words. */
 export function buttonsOf(permission: Permission, redact: (text: string) => string): OutgoingButton[][] {
   const { id, suggestions, waiter } = permission
   const button = (label: string, verb: string) => ({
     label: firstLine(redact(label), BUTTON_UNITS),
-    data: `${TAP.permission}:${id}:${verb}`,
+    data: `${BUTTON.permission}:${id}:${verb}`,
   })
   const all = isCut(permission, redact) ? [[button("📄 Show all", "full")]] : []
   const open = openQuestion(permission)

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "../../domain/channel.ts"
 import type { Subject } from "../../domain/outgoing.ts"
 import { openQuestion } from "./buttons.ts"
-import { type ApprovalDeps, makeAnswering, subjectOf, type Tapper } from "./taps.ts"
+import { type ApprovalDeps, makeAnswering, type Presser, subjectOf } from "./presses.ts"
 
 /** A reply to an approval request answers its question, or gives the reason why it is denied. */
 export interface ApprovalReply {
   /** What the approval request is about; undefined for any other message. */
   about(message: IncomingMessage): Promise<Subject | undefined>
   /** What whoever wrote it is told; undefined for any other message. */
-  reply(message: IncomingMessage, by: Tapper): Promise<string | undefined>
+  reply(message: IncomingMessage, by: Presser): Promise<string | undefined>
 }
 
 export function makeApprovalReply(deps: ApprovalDeps): ApprovalReply {

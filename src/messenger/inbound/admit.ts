@@ -37,13 +37,13 @@ async function put(
     await tx.deliveries.enqueue({ ...delivery, key: `${delivery.key}:${digest}` }, nowMs)
 }
 
-/** In order for each place; a tap does not wait behind a file that is fetched. Undefined for what says nothing to us. */
+/** In order for each place; a button press does not wait behind a file that is fetched. Undefined for what says nothing to us. */
 function laneOf(channel: Channel, raw: unknown): string | undefined {
   try {
     const incoming = channel.read(raw)
     if (!incoming) return undefined
     const { chatId, threadId } = incoming.place
-    return `in:${chatId}:${threadId ?? 0}${incoming.kind === "tap" ? "!tap" : ""}`
+    return `in:${chatId}:${threadId ?? 0}${incoming.kind === "press" ? "!press" : ""}`
   } catch {
     // It is looked at once more by who handles it, and settled there.
     return "in:unreadable"

@@ -1,4 +1,4 @@
-import type { IncomingMessage, IncomingTap } from "../../domain/channel.ts"
+import type { IncomingMessage, IncomingPress } from "../../domain/channel.ts"
 import type { NewDelivery } from "../../domain/delivery.ts"
 import { chatLane, type Outgoing, type OutgoingButton } from "../../domain/outgoing.ts"
 import { plain, type RichText } from "../../domain/rich-text.ts"
@@ -22,16 +22,16 @@ export interface AnswerOptions {
 
 /** Makes the answers to what somebody did: one for each, however often it is handled. */
 export function makeAnswers({ channel, nowMs }: { channel: string; nowMs(): number }) {
-  return (to: IncomingMessage | IncomingTap, body: RichText | string, options: AnswerOptions = {}): Write => {
+  return (to: IncomingMessage | IncomingPress, body: RichText | string, options: AnswerOptions = {}): Write => {
     const { chatId, threadId } = to.place
     const { buttons, part, once } = options
-    const own = `${chatId}:${to.kind === "tap" ? to.tapId : to.messageId}${part === undefined ? "" : `:${part}`}`
+    const own = `${chatId}:${to.kind === "press" ? to.pressId : to.messageId}${part === undefined ? "" : `:${part}`}`
     const payload: Outgoing = {
       kind: "answer",
       chatId,
       threadId,
       body: typeof body === "string" ? plain(body) : body,
-      ...(to.kind === "tap" ? {} : { replyTo: to.messageId }),
+      ...(to.kind === "press" ? {} : { replyTo: to.messageId }),
       ...(buttons ? { buttons } : {}),
     }
     return (tx) => tx.deliveries.enqueue(toShow(channel, `answer:${once ?? own}`, chatLane(chatId), payload), nowMs())

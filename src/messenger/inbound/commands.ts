@@ -6,7 +6,7 @@ import type { Topic, Verbosity } from "../../domain/topic.ts"
 import type { AnswerOptions, Answers } from "./answers.ts"
 import type { CommandFacts } from "./facts.ts"
 import type { Handled, Write } from "./handling.ts"
-import { startedWords } from "./resume-tap.ts"
+import { startedWords } from "./resume-button.ts"
 import type { Recipient, ToSession } from "./to-session.ts"
 import type { Known, Scope } from "./who.ts"
 

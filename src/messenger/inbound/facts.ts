@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import type { SessionId } from "../../domain/ids.ts"
 import type { LiveAgent, LiveSessions } from "../../domain/live.ts"
 import { AGENT_CHANNEL, addressOfLane, lanesOf, messageOf } from "../../domain/message.ts"
-import { type OutgoingButton, TAP } from "../../domain/outgoing.ts"
+import { BUTTON, type OutgoingButton } from "../../domain/outgoing.ts"
 import { plainWords, shownReason } from "../../domain/reason.ts"
 import type { Resuming } from "../../domain/resuming.ts"
 import type { Session } from "../../domain/session.ts"
@@ -136,7 +136,7 @@ export function makeFacts({ store, live, roster, chats, resuming, host, bot }: F
     async ended(scope) {
       const found = await resuming.ended(MOST_BUTTONS, (session) => isIn(scope, session))
       if (found.length === 0) return { words: `No ended session can be resumed here, on ${host}.` }
-      const buttons = found.map((session) => [{ label: nameOf(session), data: `${TAP.resume}:${session.id}` }])
+      const buttons = found.map((session) => [{ label: nameOf(session), data: `${BUTTON.resume}:${session.id}` }])
       return { words: `Ended on ${host}. Which one should be resumed?`, buttons }
     },
 

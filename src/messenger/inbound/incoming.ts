@@ -3,11 +3,11 @@ import type {
   Incoming,
   IncomingMessage,
   IncomingMove,
-  IncomingTap,
+  IncomingPress,
   IncomingTopic,
 } from "../../domain/channel.ts"
 import type { Delivery } from "../../domain/delivery.ts"
-import { chatLane, type TapHandler } from "../../domain/outgoing.ts"
+import { type ButtonHandler, chatLane } from "../../domain/outgoing.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
@@ -37,7 +37,7 @@ export interface IncomingDeps {
   election: Election
   commands: Commands
   toSession: ToSession
-  taps: readonly TapHandler[]
+  buttons: readonly ButtonHandler[]
   approvalReply?: ApprovalReply | undefined
   answer: Answers
   onTrouble(error: unknown, what: string): void
@@ -60,25 +60,25 @@ export function makeIncoming(deps: IncomingDeps) {
     (await chats.list(store)).some((one) => one.chatId === chatId || one.movedFrom === chatId) ||
     (await store.topics.list({ channel: channel.id })).some((topic) => topic.chatId === chatId)
 
-  const tapped = async (tap: IncomingTap): Promise<Handled> => {
+  const pressed = async (press: IncomingPress): Promise<Handled> => {
     const say = async (text: string | undefined, isAlert = false) => {
-      const told = await channel.answerTap(tap.tapId, { ...(text === undefined ? {} : { text }), isAlert })
+      const told = await channel.answerPress(press.pressId, { ...(text === undefined ? {} : { text }), isAlert })
       if (!told.ok && told.trouble.kind !== "gone")
-        deps.onTrouble(told.trouble, `the tap ${tap.tapId} was not answered`)
+        deps.onTrouble(told.trouble, `the press ${press.pressId} was not answered`)
     }
-    const [beginning = "", ...rest] = tap.data.split(":")
-    const handler = deps.taps.find((one) => one.beginning === beginning)
-    const refused = await who.check(tap, true, await handler?.about(rest.join(":")))
+    const [beginning = "", ...rest] = press.data.split(":")
+    const handler = deps.buttons.find((one) => one.beginning === beginning)
+    const refused = await who.check(press, true, await handler?.about(rest.join(":")))
     if (refused) {
       await say("You are not on the list of people who may do this.", true)
       return refused
     }
-    const by = { userId: tap.from.userId!, name: tap.from.name }
+    const by = { userId: press.from.userId!, name: press.from.name }
     const words = handler
-      ? await handler.tap(rest.join(":"), by, { ...tap.place, messageId: tap.messageId })
+      ? await handler.press(rest.join(":"), by, { ...press.place, messageId: press.messageId })
       : { text: "This button is from another time.", isAlert: true }
     await say(words.text, words.isAlert)
-    return { kind: "done", outcome: handler ? `tapped ${beginning}` : "an unknown button" }
+    return { kind: "done", outcome: handler ? `pressed ${beginning}` : "an unknown button" }
   }
 
   /** People close, reopen and rename topics in the app. What a bot did is known already. */
@@ -207,7 +207,7 @@ export function makeIncoming(deps: IncomingDeps) {
   }
 
   return (incoming: Incoming, delivery: Delivery, signal: AbortSignal): Promise<Handled> => {
-    if (incoming.kind === "tap") return tapped(incoming)
+    if (incoming.kind === "press") return pressed(incoming)
     if (incoming.kind === "topic") return topicChanged(incoming)
     if (incoming.kind === "move") return moved(incoming)
     return said(incoming, delivery, signal)

@@ -5,7 +5,7 @@ import { startTelegram } from "../../../test/fixtures/telegram/start.ts"
 import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
 import type { Room } from "../../../test/fixtures/telegram/world.ts"
 import type { Delivery } from "../../domain/delivery.ts"
-import type { TapHandler } from "../../domain/outgoing.ts"
+import type { ButtonHandler } from "../../domain/outgoing.ts"
 import { because, type Reason } from "../../domain/reason.ts"
 import { moveOn } from "../../lib/transitions.ts"
 import { inChannel } from "./admit.ts"
@@ -89,24 +89,24 @@ test("whoever is not on the list is refused in words once an hour, and written d
   expect(entries).not.toContain("rm -rf")
 })
 
-test("a tap counts only by somebody on the list, and always gets an answer", async () => {
-  const tapped: unknown[] = []
-  const tap: TapHandler["tap"] = async (rest, by, at) => {
-    tapped.push({ rest, by, at })
+test("a button press counts only by somebody on the list, and always gets an answer", async () => {
+  const pressed: unknown[] = []
+  const press: ButtonHandler["press"] = async (rest, by, at) => {
+    pressed.push({ rest, by, at })
     return { text: "Allowed" }
   }
-  await open({ deps: { taps: [{ beginning: "p", about: async () => undefined, tap }] } })
+  await open({ deps: { buttons: [{ beginning: "p", about: async () => undefined, press }] } })
   const { thread } = await intake.session("shop")
   const approval = await post(group.id, thread, [{ text: "Allow", callback_data: "p:q-1:allow" }])
-  const byEve = eve.tap(group, approval, "Allow")
+  const byEve = eve.press(group, approval, "Allow")
   expect(await telegram.waitFor(() => byEve.answer())).toMatchObject({ isAlert: true })
-  expect(tapped).toEqual([])
-  const byAda = ada.tap(group, approval, "Allow")
+  expect(pressed).toEqual([])
+  const byAda = ada.press(group, approval, "Allow")
   expect(await telegram.waitFor(() => byAda.answer())).toEqual({ text: "Allowed", isAlert: false })
   const at = { chatId: String(group.id), threadId: thread, messageId: approval }
-  expect(tapped).toEqual([{ rest: "q-1:allow", by: { userId: String(ada.id), name: "Ada" }, at }])
+  expect(pressed).toEqual([{ rest: "q-1:allow", by: { userId: String(ada.id), name: "Ada" }, at }])
   expect(await intake.audit()).toEqual([`telegram:${eve.id} channel.refused not on the list`])
-  const old = ada.tapOld(group, approval, "zz:1")
+  const old = ada.pressOld(group, approval, "zz:1")
   expect(await telegram.waitFor(() => old.answer())).toMatchObject({ isAlert: true })
 })
 
@@ -286,13 +286,13 @@ test("whoever wrote a message sees on it that it came, and why it did not", asyn
 test("an update that always fails is given up and written down, and those behind it get their turn", async () => {
   await open({
     deps: {
-      taps: [{ beginning: "p", about: async () => undefined, tap: () => Promise.reject(new Error("broken")) }],
+      buttons: [{ beginning: "p", about: async () => undefined, press: () => Promise.reject(new Error("broken")) }],
       retryMs: 20,
     },
   })
   const { thread } = await intake.session("shop")
   const approval = await post(group.id, thread, [{ text: "Go", callback_data: "p:1" }])
-  ada.tap(group, approval, "Go")
+  ada.press(group, approval, "Go")
   ada.write(group, "goes on", { thread })
   await expect.poll(texts).toEqual(["goes on"])
   await expect.poll(() => intake.audit(), { timeout: 60_000 }).toEqual(["throughline channel.given_up broken"])

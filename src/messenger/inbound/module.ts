@@ -2,7 +2,7 @@ import type { Channel, ChannelSelf } from "../../domain/channel.ts"
 import type { JournalConsumer } from "../../domain/journal.ts"
 import type { LiveSessions } from "../../domain/live.ts"
 import type { Messages } from "../../domain/messages.ts"
-import type { TapHandler } from "../../domain/outgoing.ts"
+import type { ButtonHandler } from "../../domain/outgoing.ts"
 import type { Resuming } from "../../domain/resuming.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Roster } from "../../domain/team.ts"
@@ -20,7 +20,7 @@ import { makeIncoming } from "./incoming.ts"
 import { makePairing, type UserPairing } from "./pairing.ts"
 import { makePoller, type PollPace } from "./poll.ts"
 import { makeReceipts } from "./receipts.ts"
-import { makeResumeTap } from "./resume-tap.ts"
+import { makeResumeButton } from "./resume-button.ts"
 import { makeToSession } from "./to-session.ts"
 import { makeWho } from "./who.ts"
 
@@ -43,7 +43,7 @@ export interface IntakeDeps {
   roster: Roster
   resuming: Resuming
   /** Of other modules: what their buttons lead to. */
-  taps: readonly TapHandler[]
+  buttons: readonly ButtonHandler[]
   /** What a reply to an approval request is answered with. */
   approvalReply?: ApprovalReply
   transcribe: AttachmentDeps["transcribe"]
@@ -79,7 +79,7 @@ export function makeIntake(deps: IntakeDeps): ChatIntake {
       election: makeElection({ clock, channel, botId, self }),
       commands,
       toSession,
-      taps: [makeResumeTap(deps.resuming), ...deps.taps],
+      buttons: [makeResumeButton(deps.resuming), ...deps.buttons],
       answer,
     }),
   })

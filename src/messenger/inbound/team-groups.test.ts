@@ -6,7 +6,7 @@ import type { Person } from "../../../test/fixtures/telegram/person.ts"
 import { startTelegram } from "../../../test/fixtures/telegram/start.ts"
 import type { Telegram } from "../../../test/fixtures/telegram/telegram.ts"
 import type { Room } from "../../../test/fixtures/telegram/world.ts"
-import type { TapHandler } from "../../domain/outgoing.ts"
+import type { ButtonHandler } from "../../domain/outgoing.ts"
 
 let telegram: Telegram
 let owner: Person
@@ -18,7 +18,7 @@ let plain: Room
 let shared: Room
 let thread: number
 let intake: TestIntake
-const taps: string[] = []
+const presses: string[] = []
 beforeEach(async () => {
   telegram = await startTelegram({ limits: false })
   ;[owner, ann, bea] = ["Owner", "Ann", "Bea"].map((name) => telegram.person(name)) as [Person, Person, Person]
@@ -28,18 +28,18 @@ beforeEach(async () => {
   plain = telegram.group("Felt", { people, isForum: false })
   shared = telegram.group("Sentry", { people })
   thread = owner.createTopic(shared, "Sentry").id
-  taps.length = 0
-  const tap: TapHandler["tap"] = async (rest) => {
-    taps.push(rest)
+  presses.length = 0
+  const press: ButtonHandler["press"] = async (rest) => {
+    presses.push(rest)
     return { text: "Allowed." }
   }
-  const about: TapHandler["about"] = async (rest) => ({ sessionId: null, team: rest.split(":")[0]! })
+  const about: ButtonHandler["about"] = async (rest) => ({ sessionId: null, team: rest.split(":")[0]! })
   intake = await openIntake({
     telegram,
     group: work,
     users: [String(owner.id)],
     teams,
-    deps: { taps: [{ beginning: "p", about, tap }] },
+    deps: { buttons: [{ beginning: "p", about, press }] },
   })
   intake.start()
 })
@@ -98,7 +98,7 @@ test("who is allowed in one group only can do nothing in another, nor write to a
   ])
 })
 
-test("a tap counts for a team only by those who may act in the group it is tapped in, whatever the button's data says", async () => {
+test("a button press counts for a team only by those who may act in the group it is pressed in, whatever the button's data says", async () => {
   const button = async (room: Room, data: string) => {
     const answer = await fetch(`${telegram.apiRoot}/bot${telegram.token}/sendMessage`, {
       method: "POST",
@@ -112,8 +112,8 @@ test("a tap counts for a team only by those who may act in the group it is tappe
     return ((await answer.json()) as { result: { message_id: number } }).result.message_id
   }
   const told = async (by: Person, room: Room, data: string) => {
-    const tap = by.tap(room, await button(room, data), "Allow")
-    return (await telegram.waitFor(() => tap.answer(), 20_000)).text
+    const press = by.press(room, await button(room, data), "Allow")
+    return (await telegram.waitFor(() => press.answer(), 20_000)).text
   }
   const no = "You are not on the list of people who may do this."
   expect(await told(ann, forum, "p:homelab:q")).toBe("Allowed.")
@@ -122,7 +122,7 @@ test("a tap counts for a team only by those who may act in the group it is tappe
   expect(await told(ann, plain, "p:felt:q")).toBe(no)
   expect(await told(bea, plain, "p:felt:q")).toBe("Allowed.")
   expect(await told(owner, plain, "p:felt:q")).toBe("Allowed.")
-  expect(taps).toEqual(["homelab:q", "felt:q", "felt:q"])
+  expect(presses).toEqual(["homelab:q", "felt:q", "felt:q"])
 })
 
 test("a code of a team lets in for its chat only; removing somebody ends all of it", async () => {

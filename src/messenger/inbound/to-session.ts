@@ -6,7 +6,7 @@ import { newMessageId } from "../../domain/ids.ts"
 import type { LiveSessions } from "../../domain/live.ts"
 import { type Address, lanesOf, type MessagePayload, messageOf, type Sender, targetOf } from "../../domain/message.ts"
 import type { Messages } from "../../domain/messages.ts"
-import { type MessageOrigin, type MessagePart, TAP } from "../../domain/outgoing.ts"
+import { BUTTON, type MessageOrigin, type MessagePart } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
 import type { Topic } from "../../domain/topic.ts"
@@ -130,7 +130,7 @@ export function makeToSession({
     if (team.whenAway !== "keep") return []
     const { chatId, threadId } = message.place
     const once = `away:${team.name}:${chatId}:${threadId ?? 0}:${Math.floor(clock.nowMs() / AWAY_HINT_MS)}`
-    const buttons = sessionId && [[{ label: "Resume", data: `${TAP.resume}:${sessionId}` }]]
+    const buttons = sessionId && [[{ label: "Resume", data: `${BUTTON.resume}:${sessionId}` }]]
     return [answer(message, nobodyThere(team.name), { once, ...(buttons ? { buttons } : {}) })]
   }
 

@@ -28,7 +28,7 @@ const FLOOD = { windowMs: HOUR_MS, most: 50 }
 /** What somebody may act on in a place: everything, or what is of these teams. */
 export type Scope = "all" | ReadonlySet<string>
 
-/** Who may talk to sessions and tap, and where. Whoever is not named may not, and every refusal is written down. */
+/** Who may talk to sessions and press, and where. Whoever is not named may not, and every refusal is written down. */
 export function makeWho({ store, clock, channel, users, chats, pairing, answer }: WhoDeps) {
   const isEverywhere = async (userId: string): Promise<boolean> =>
     users.includes(userId) || (await store.people.list(channel)).some((one) => one.userId === userId)

@@ -1,5 +1,5 @@
 import type { Delivery } from "../../domain/delivery.ts"
-import { type OutgoingButton, TAP } from "../../domain/outgoing.ts"
+import { BUTTON, type OutgoingButton } from "../../domain/outgoing.ts"
 import { shownReason } from "../../domain/reason.ts"
 import { plain, type RichText } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
@@ -26,7 +26,7 @@ export async function waitNotice(
   const waiting = covered.filter(({ state }) => state === "queued")
   const isWaiting = waiting.length > 0
   const words = covered.length === 1 ? ofOne(covered[0]!, notice) : ofSome(covered, waiting.length, notice)
-  const button = { label: "Resume", data: `${TAP.resume}:${notice.sessionId}` }
+  const button = { label: "Resume", data: `${BUTTON.resume}:${notice.sessionId}` }
   return {
     body: plain(firstLine(redact(words), MOST_CHARS)),
     ...(isWaiting && notice.canResume ? { buttons: [[button]] } : {}),

@@ -24,7 +24,7 @@ async function stage(): Promise<ChannelStage> {
       writeAnonymously: (place, text) => void ada.anonymous.write(group, text, where(place)),
       edit: (_, messageId, text) => void ada.edit(group, messageId, text),
       attach: (place, name, bytes, caption) => void ada.sendDocument(group, bytes, { ...where(place), name, caption }),
-      tap: (_, messageId, label) => ada.tap(group, messageId, label).answer,
+      press: (_, messageId, label) => ada.press(group, messageId, label).answer,
       closeTopic: ({ threadId }) => ada.closeTopic(group, threadId),
       removeTopic: ({ threadId }) => ada.deleteTopic(group, threadId),
     },
@@ -199,12 +199,12 @@ describe("Telegram", () => {
     expect(read({ pinned_message: message })).toBeUndefined()
   })
 
-  test("a tap on a message that is too old to be shown has no topic; one without a message is nothing", () => {
+  test("a button press on a message that is too old to be shown has no topic; one without a message is nothing", () => {
     const one = telegramChannel({ token: "42:abcdefghijklmnopqrstuvwxyz", apiRoot: "http://127.0.0.1:9" })
     const query = { id: "5", from: ada, chat_instance: "1", data: "p:1:allow" }
     const old = { message_id: 9, date: 0, chat: message.chat }
     expect(one.read({ update_id: 1, callback_query: { ...query, message: old } })).toMatchObject({
-      kind: "tap",
+      kind: "press",
       place: { chatId: "-100", threadId: null },
       messageId: 9,
     })

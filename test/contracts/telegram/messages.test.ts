@@ -108,30 +108,30 @@ test("a button's data has 1 to 64 bytes, not characters", async () => {
     expect(await refusal(send(data))).toEqual([400, "BUTTON_DATA_INVALID"])
 })
 
-test("a tap goes to the bot below whose message it is, is answered once, and soon", async () => {
+test("a button press goes to the bot below whose message it is, is answered once, and soon", async () => {
   await using it = await stage({ limits: false, bots: [{ username: "a_bot" }, { username: "b_bot" }] })
   const { message_id } = await it.bot.sendMessage(it.chat, "May I?", {
     message_thread_id: it.thread,
     reply_markup: buttons,
   })
-  const tap = it.eve.tap(it.group, message_id, "Allow")
-  expect(() => it.eve.tap(it.group, message_id, "Nothing")).toThrow('no button "Nothing"')
+  const press = it.eve.press(it.group, message_id, "Allow")
+  expect(() => it.eve.press(it.group, message_id, "Nothing")).toThrow('no button "Nothing"')
   const [update] = await it.bot.getUpdates()
   expect(update?.callback_query).toMatchObject({
-    id: tap.id,
+    id: press.id,
     from: { id: it.eve.id },
     data: "allow:1",
     message: { message_id, message_thread_id: it.thread, text: "May I?" },
   })
   expect(await it.api("b_bot").getUpdates()).toEqual([])
-  expect((await refusal(it.bot.answerCallbackQuery(tap.id, { text: "x".repeat(201) })))[0]).toBe(400)
+  expect((await refusal(it.bot.answerCallbackQuery(press.id, { text: "x".repeat(201) })))[0]).toBe(400)
   const tooOld = [400, "query is too old and response timeout expired or query ID is invalid"]
-  expect(await refusal(it.api("b_bot").answerCallbackQuery(tap.id))).toEqual(tooOld)
-  expect(tap.answer()).toBeUndefined()
-  await it.bot.answerCallbackQuery(tap.id, { text: "Not you", show_alert: true })
-  expect(tap.answer()).toEqual({ text: "Not you", isAlert: true })
-  expect(await refusal(it.bot.answerCallbackQuery(tap.id))).toEqual(tooOld)
-  const late = it.ada.tap(it.group, message_id, "deny:1")
+  expect(await refusal(it.api("b_bot").answerCallbackQuery(press.id))).toEqual(tooOld)
+  expect(press.answer()).toBeUndefined()
+  await it.bot.answerCallbackQuery(press.id, { text: "Not you", show_alert: true })
+  expect(press.answer()).toEqual({ text: "Not you", isAlert: true })
+  expect(await refusal(it.bot.answerCallbackQuery(press.id))).toEqual(tooOld)
+  const late = it.ada.press(it.group, message_id, "deny:1")
   it.telegram.world.advance(61_000)
   expect(await refusal(it.bot.answerCallbackQuery(late.id))).toEqual(tooOld)
 })

@@ -34,7 +34,7 @@ test("with privacy mode on a bot sees commands, mentions and answers to it only,
   expect(textsOf(await it.api("b_bot").getUpdates())).not.toContain("/queue")
 })
 
-test("an admin who stays anonymous has no sender that could be checked, unless it is a tap", async () => {
+test("an admin who stays anonymous has no sender that could be checked, unless it is a button press", async () => {
   await using it = await stage()
   it.ada.anonymous.write(it.group, "who is this?", { thread: it.thread })
   const [update] = await it.bot.getUpdates()
@@ -46,7 +46,7 @@ test("an admin who stays anonymous has no sender that could be checked, unless i
   expect(it.telegram.read(it.group, it.thread).at(-1)).toMatchObject({ from: "Work", isBot: false })
   const reply_markup = { inline_keyboard: [[{ text: "Allow", callback_data: "allow:1" }]] }
   const { message_id } = await it.bot.sendMessage(it.chat, "May I?", { reply_markup })
-  it.ada.anonymous.tap(it.group, message_id, "Allow")
+  it.ada.anonymous.press(it.group, message_id, "Allow")
   expect((await it.bot.getUpdates()).at(-1)?.callback_query?.from.id).toBe(it.ada.id)
 })
 
@@ -94,13 +94,13 @@ test("a private chat is one bot's own", async () => {
   expect(await it.api("b_bot").getUpdates()).toEqual([])
 })
 
-test("a tap of a button that was taken away arrives, with what was on it", async () => {
+test("a button press of a button that was taken away arrives, with what was on it", async () => {
   await using it = await stage()
   const reply_markup = { inline_keyboard: [[{ text: "Allow", callback_data: "allow:1" }]] }
   const { message_id } = await it.bot.sendMessage(it.chat, "May I?", { reply_markup })
   await it.bot.editMessageReplyMarkup(it.chat, message_id)
-  expect(() => it.ada.tap(it.group, message_id, "Allow")).toThrow("no button")
-  it.ada.tapOld(it.group, message_id, "allow:1")
+  expect(() => it.ada.press(it.group, message_id, "Allow")).toThrow("no button")
+  it.ada.pressOld(it.group, message_id, "allow:1")
   const [update] = await it.bot.getUpdates()
   expect(update?.callback_query).toMatchObject({ data: "allow:1", message: { message_id } })
   expect(update?.callback_query?.message).not.toHaveProperty("reply_markup")

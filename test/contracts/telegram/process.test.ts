@@ -14,7 +14,7 @@ test("it runs in a process of its own, by its strings", async () => {
   expect((await api.getUpdates()).at(-1)?.message).toMatchObject({ text: "hello", message_thread_id: thread })
   const reply_markup = { inline_keyboard: [[{ text: "Allow", callback_data: "allow:1" }]] }
   const { message_id } = await api.sendMessage(chat, "May I?", { message_thread_id: thread, reply_markup })
-  const { id } = await control("tap", { person, chat, message: message_id, button: "Allow" })
+  const { id } = await control("press", { person, chat, message: message_id, button: "Allow" })
   await api.answerCallbackQuery(String(id), { text: "Allowed" })
   expect(await control("answer", { id })).toEqual({ text: "Allowed", isAlert: false })
   await control("document", { person, chat, thread, name: "a.txt", base64: Buffer.from("text").toString("base64") })

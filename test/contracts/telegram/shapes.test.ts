@@ -179,9 +179,9 @@ test("updates of what people do", async () => {
   })
   const first = it.ada.write(it.group, "/stop")
   it.ada.edit(it.group, first.id, "go on")
-  it.ada.tap(it.group, message_id, "Yes")
+  it.ada.press(it.group, message_id, "Yes")
   it.ada.closeTopic(it.group, it.thread)
-  const [written, edited, tapped, closed] = await it.bot.getUpdates()
+  const [written, edited, pressed, closed] = await it.bot.getUpdates()
   const said = { message_id: first.id, date: number, chat, from: ada }
   expect(written).toEqual({
     update_id: number,
@@ -191,7 +191,7 @@ test("updates of what people do", async () => {
     update_id: number,
     edited_message: { ...said, edit_date: number, text: "go on" },
   } satisfies Update)
-  expect(tapped?.callback_query).toEqual({
+  expect(pressed?.callback_query).toEqual({
     id: text,
     from: it.ada.user,
     chat_instance: text,

@@ -1,13 +1,13 @@
 import type { SessionId } from "../../domain/ids.ts"
-import { TAP, type TapHandler } from "../../domain/outgoing.ts"
+import { BUTTON, type ButtonHandler } from "../../domain/outgoing.ts"
 import type { Resuming, Started } from "../../domain/resuming.ts"
 
 /** The button below a session that ended: it goes on, and gets what waits for it. */
-export function makeResumeTap({ resume }: Pick<Resuming, "resume">): TapHandler {
+export function makeResumeButton({ resume }: Pick<Resuming, "resume">): ButtonHandler {
   return {
-    beginning: TAP.resume,
+    beginning: BUTTON.resume,
     about: async (sessionId) => ({ sessionId: sessionId as SessionId, team: null }),
-    async tap(sessionId) {
+    async press(sessionId) {
       const started = await resume(sessionId as SessionId)
       return { text: startedWords(started), isAlert: !started.isUp || started.asks !== undefined }
     },

@@ -1,5 +1,12 @@
 import { Failure } from "../../domain/failure.ts"
-import { chatLane, type Subject, TAP, type TapAnswer, type TapHandler, topicLane } from "../../domain/outgoing.ts"
+import {
+  BUTTON,
+  type ButtonHandler,
+  chatLane,
+  type PressAnswer,
+  type Subject,
+  topicLane,
+} from "../../domain/outgoing.ts"
 import type { Decision, Permission, PermissionAnswers } from "../../domain/permission.ts"
 import { plain } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
@@ -20,25 +27,25 @@ export interface ApprovalDeps {
   redact(text: string): string
 }
 
-export interface Tapper {
+export interface Presser {
   userId: string
   name: string
 }
 
-/** The place of the approval request that was tapped, or that was replied to. */
+/** The place of the approval request that was pressed, or that was replied to. */
 export interface ApprovalPlace {
   chatId: string
   threadId: number | null
 }
 
-/** The buttons of approval requests: the first answer counts, and what is told to whoever tapped is what became of it. */
-export function makePermissionTap(deps: ApprovalDeps): TapHandler {
+/** The buttons of approval requests: the first answer counts, and what is told to whoever pressed it is what became of it. */
+export function makePermissionButtons(deps: ApprovalDeps): ButtonHandler {
   const { store } = deps
   const answering = makeAnswering(deps)
   return {
-    beginning: TAP.permission,
+    beginning: BUTTON.permission,
     about: async (rest) => subjectOf(await store.permissions.byId(rest.split(":")[0]!)),
-    async tap(rest, by, at) {
+    async press(rest, by, at) {
       const [id = "", verb = ""] = rest.split(":")
       const permission = await store.permissions.byId(id)
       if (!permission) return { text: "This request is no longer stored.", isAlert: true }
@@ -65,7 +72,7 @@ export function makePermissionTap(deps: ApprovalDeps): TapHandler {
 export const subjectOf = (permission: Permission | undefined): Subject | undefined =>
   permission && { sessionId: permission.sessionId, team: permission.team }
 
-const OLD: TapAnswer = { text: "This button is from another time.", isAlert: true }
+const OLD: PressAnswer = { text: "This button is from another time.", isAlert: true }
 
 const DECISIONS: Record<string, (place: number) => Decision> = {
   allow: () => ({ kind: "allow" }),
@@ -74,9 +81,9 @@ const DECISIONS: Record<string, (place: number) => Decision> = {
   always: (which) => ({ kind: "always", which }),
 }
 
-/** How an approval request is answered, by a tap or by words. */
+/** How an approval request is answered, by a button press or by words. */
 export function makeAnswering({ store, clock, channel, permits }: ApprovalDeps) {
-  const decide = async ({ id }: Permission, decision: Decision, by: Tapper): Promise<TapAnswer> => {
+  const decide = async ({ id }: Permission, decision: Decision, by: Presser): Promise<PressAnswer> => {
     try {
       const { isFirst, permission } = await permits.decide(id, decision, `${by.name} (${channel} ${by.userId})`)
       return isFirst ? { text: doneWords(permission) } : { text: lateWords(permission), isAlert: true }
@@ -110,9 +117,9 @@ export function makeAnswering({ store, clock, channel, permits }: ApprovalDeps) 
       permission: Permission,
       key: string,
       words: string[],
-      by: Tapper,
+      by: Presser,
       at: ApprovalPlace,
-    ): Promise<TapAnswer> {
+    ): Promise<PressAnswer> {
       const answers = { ...permission.answers, [key]: words }
       const isLast = openQuestion({ ...permission, answers }) === undefined
       if (isLast || permission.state !== "waiting") return decide(permission, { kind: "answer", answers }, by)
@@ -130,7 +137,7 @@ function doneWords({ state, always, suggestions }: Permission): string {
   return rule === undefined ? "Allowed." : `Allowed, and always: ${rule}`.slice(0, MOST_TOLD_UNITS)
 }
 
-/** What the messenger shows to the one who tapped. */
+/** What the messenger shows to the one who pressed. */
 const MOST_TOLD_UNITS = 190
 
 function lateWords({ state, answeredBy, reason }: Permission): string {
@@ -146,7 +153,7 @@ async function showAll(
   { store, clock, channel, redact }: ApprovalDeps,
   permission: Permission,
   at: ApprovalPlace,
-): Promise<TapAnswer> {
+): Promise<PressAnswer> {
   const { id, tool } = permission
   const text = wholeInput(permission, redact)
   const isFile = text.length > FILE_FROM_UNITS
