@@ -11,7 +11,7 @@ import { moveOn, stateEntry } from "../../lib/transitions.ts"
 import { waitingEntry } from "../../queue/messages/entries.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
 import { openStore } from "../../store/open.ts"
-import { waitDueAtMs } from "../covered.ts"
+import { waitDueAtMs } from "../notice-messages.ts"
 import { waitNotice } from "../render/waiting.ts"
 import { makeReceipts } from "./receipts.ts"
 

@@ -6,7 +6,7 @@ import { waitingLane } from "../../domain/outgoing.ts"
 import type { Store } from "../../domain/store.ts"
 import { type WaitNotice, waitWordsOf } from "../../domain/wait-notice.ts"
 import type { Clock } from "../../lib/clock.ts"
-import { coveredBy, waitingOf } from "../covered.ts"
+import { messagesOfNotice, waitingMessages } from "../notice-messages.ts"
 import { toShow } from "./answers.ts"
 
 /** A later message gets a notice of its own: an edit so far above would not be seen. */
@@ -51,7 +51,7 @@ export function makeWaitNotices({ channel, clock }: { channel: string; clock: Cl
     const said = waitWordsOf(head.outcome)
     for (const notice of said ? open : []) if (said!.words !== notice.words) await change(store, notice, said!, seq)
     const lastSeq = open.at(-1)?.lastSeq ?? 0
-    const waiting = (await waitingOf(store, { channel, sessionId })).filter((one) => one.seq > lastSeq)
+    const waiting = (await waitingMessages(store, { channel, sessionId })).filter((one) => one.seq > lastSeq)
     const newest = open.at(-1)
     const isFresh = newest && clock.nowMs() - newest.sinceMs < RENEW_MS
     if (isFresh && waiting.length > 0) await change(store, newest, { lastSeq: waiting.at(-1)!.seq }, seq)
@@ -63,7 +63,7 @@ export function makeWaitNotices({ channel, clock }: { channel: string; clock: Cl
     const open = await store.waitNotices.open(channel, sessionId)
     const notice = open.find(({ firstSeq, lastSeq }) => firstSeq <= delivery.seq && delivery.seq <= lastSeq)
     if (!notice) return undefined
-    const isOver = (await coveredBy(store, notice)).every(({ state }) => state !== "queued")
+    const isOver = (await messagesOfNotice(store, notice)).every(({ state }) => state !== "queued")
     await change(store, notice, isOver ? { endedAtMs: clock.nowMs() } : {}, seq)
     return notice
   }

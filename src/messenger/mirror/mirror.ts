@@ -9,15 +9,21 @@ import type { Clock } from "../../lib/clock.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { DAY_MS } from "../../lib/time.ts"
 import { needsNote } from "../render/notes.ts"
-import { type Afterword, afterwordOf, isLastWord, makeAfterwords, mayBeLast } from "./afterwards.ts"
-import { makeAttendance } from "./attendance.ts"
 import type { EchoDeps } from "./echo.ts"
-import { isUntold, makeEndTelling } from "./ends.ts"
+import { tellBot, tellPermission, tellRestart } from "./events.ts"
 import { followChats } from "./following-chats.ts"
-import { tellBot, tellPermission, tellRestart } from "./news.ts"
+import { isUntold, makeEndTelling } from "./tell-end.ts"
 import { makeTelling } from "./telling.ts"
 import type { MirrorPlace } from "./topics.ts"
+import {
+  isFinalReply,
+  makeTurnEndNotices,
+  mayBeFinalReply,
+  type TurnEndNotice,
+  turnEndNoticeOf,
+} from "./turn-end-notices.ts"
 import { makeTurnTelling } from "./turns.ts"
+import { makeUnattended } from "./unattended.ts"
 import { makeWho } from "./who.ts"
 
 export const MIRROR = "reach.mirror"
@@ -46,7 +52,7 @@ export interface Mirror {
   consumer: JournalConsumer
   /** Before the consumer runs for the first time: what the journal has by then is no news. */
   begin(): Promise<void>
-  /** Tells what waits for a last word that does not come. */
+  /** Tells the ends whose final reply never arrives. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -56,27 +62,27 @@ const STUCK_MS = 5_000
 /** How far back ends are looked for that were not told when the daemon died. */
 const LOOK_BACK = 1_000
 /** What happened earlier is told in a topic that is there, but is no reason for one. */
-const NEWS_MS = 30 * 60 * 1000
+const RECENT_MS = 30 * 60 * 1000
 /** Nobody waits for what is older. */
 const OLD_MS = DAY_MS
 
 export function makeMirror(deps: MirrorDeps): Mirror {
   const { store, clock, settings, roster } = deps
-  const attendance = makeAttendance()
-  const who = makeWho(settings.mirror, roster, attendance)
+  const unattended = makeUnattended()
+  const who = makeWho(settings.mirror, roster, unattended)
   const telling = makeTelling({ clock, verbosity: settings.verbosity, place: deps.place })
-  const afterwords = makeAfterwords()
-  const tellEnd = makeEndTelling({ telling, who, afterwords, atEnd: settings.atEnd })
-  const tellTurns = makeTurnTelling({ ...deps, telling, who, afterwords, tellEnd, verbosity: settings.verbosity })
+  const notices = makeTurnEndNotices()
+  const tellEnd = makeEndTelling({ telling, who, notices, atEnd: settings.atEnd })
+  const tellTurns = makeTurnTelling({ ...deps, telling, who, notices, tellEnd, verbosity: settings.verbosity })
 
   const onHook = async (tx: Store, entry: JournalEntry, session: Session) => {
     const { data, atMs } = entry
     if (typeof data.agent_id === "string") return
     const event = String(data.event)
-    if (typeof data.start === "string" && data.start !== "compact") afterwords.goesOn(session.id, atMs)
-    const isNews = clock.nowMs() - atMs <= NEWS_MS
+    if (typeof data.start === "string" && data.start !== "compact") notices.sessionContinues(session.id, atMs)
+    const isRecent = clock.nowMs() - atMs <= RECENT_MS
     const type = event === "Notification" ? String(data.notification_type ?? "") : ""
-    if (!NEEDS.test(type) || !isNews || !(await who.isTold(tx, session))) return
+    if (!NEEDS.test(type) || !isRecent || !(await who.isTold(tx, session))) return
     const topic = await telling.ensure(tx, session)
     if (topic && !(await isAsked(tx, session)))
       await telling.note(tx, topic, `needs:${topic.id}:${entry.seq}`, needsNote(type), true)
@@ -101,10 +107,10 @@ export function makeMirror(deps: MirrorDeps): Mirror {
     const session = await tx.sessions.byId(entry.sessionId as SessionId)
     if (!session) return
     if (entry.kind === "hook.received") await onHook(tx, entry, session)
-    const word = afterwordOf(entry, clock.nowMs())
-    if (word) {
-      afterwords.add(word)
-      if (await hasLastWord(tx, word)) await tellEnd(tx, word)
+    const notice = turnEndNoticeOf(entry, clock.nowMs())
+    if (notice) {
+      notices.add(notice)
+      if (await hasFinalReply(tx, notice)) await tellEnd(tx, notice)
     } else if (entry.kind === "turns.kept") await tellTurns(tx, entry, session)
     else if (entry.kind === "session.edge") {
       const topic = await telling.find(tx, session)
@@ -117,24 +123,24 @@ export function makeMirror(deps: MirrorDeps): Mirror {
   const lookBack = async (tx: Store) => {
     if (hasLookedBack) return
     const position = await tx.journal.position(MIRROR)
-    await attendance.lookBack(tx, position)
+    await unattended.lookBack(tx, position)
     const since = Math.max(0, position - LOOK_BACK)
     const entries = (await tx.journal.after(since, LOOK_BACK)).filter(({ seq }) => seq <= position)
     for (const entry of entries) {
-      const word = clock.nowMs() - entry.atMs <= NEWS_MS ? afterwordOf(entry, clock.nowMs()) : undefined
-      if (word && (await isUntold(tx, word, telling))) afterwords.add(word)
+      const notice = clock.nowMs() - entry.atMs <= RECENT_MS ? turnEndNoticeOf(entry, clock.nowMs()) : undefined
+      if (notice && (await isUntold(tx, notice, telling))) notices.add(notice)
       if (entry.sessionId !== null && typeof entry.data.start === "string")
-        afterwords.goesOn(entry.sessionId, entry.atMs)
+        notices.sessionContinues(entry.sessionId, entry.atMs)
     }
     hasLookedBack = true
   }
 
   /** Those that are kept in the store are told; the others, whose transaction came to nothing, are still to be told. */
   const settle = async (tx: Store) => {
-    for (const word of afterwords.all()) {
-      if (word.toldAs === undefined) continue
-      if (await tx.deliveries.byKey(word.toldAs)) afterwords.remove(word)
-      else delete word.toldAs
+    for (const notice of notices.all()) {
+      if (notice.toldAs === undefined) continue
+      if (await tx.deliveries.byKey(notice.toldAs)) notices.remove(notice)
+      else delete notice.toldAs
     }
   }
 
@@ -142,7 +148,7 @@ export function makeMirror(deps: MirrorDeps): Mirror {
     consumer: {
       name: MIRROR,
       async after(entries, tx) {
-        for (const entry of entries) attendance.hear(entry)
+        for (const entry of entries) unattended.hear(entry)
         if (settings.mirror === "off" || !(await deps.hasPlace(tx))) return
         await lookBack(tx)
         await settle(tx)
@@ -168,11 +174,11 @@ export function makeMirror(deps: MirrorDeps): Mirror {
             hasNewChats = false
             await store.transaction((tx) => followChats(tx, telling, deps.channel))
           }
-          if (hasLookedBack && !afterwords.all().some(({ dueAtMs }) => dueAtMs <= nowMs)) return
+          if (hasLookedBack && !notices.all().some(({ dueAtMs }) => dueAtMs <= nowMs)) return
           await store.transaction(async (tx) => {
             await lookBack(tx)
             await settle(tx)
-            for (const word of afterwords.all()) if (word.dueAtMs <= nowMs) await tellEnd(tx, word)
+            for (const notice of notices.all()) if (notice.dueAtMs <= nowMs) await tellEnd(tx, notice)
           })
         },
       }).finally(off)
@@ -181,31 +187,31 @@ export function makeMirror(deps: MirrorDeps): Mirror {
 }
 
 /** Whether the reply that it follows was told before it came: what the journal has of the session behind it is still to be. */
-async function hasLastWord(tx: Store, word: Afterword): Promise<boolean> {
-  if (word.kind !== "done") return false
-  const last = await tx.turns.ofSession(word.sessionId as SessionId, { limit: LAST_TURNS })
+async function hasFinalReply(tx: Store, notice: TurnEndNotice): Promise<boolean> {
+  if (notice.kind !== "done") return false
+  const last = await tx.turns.ofSession(notice.sessionId as SessionId, { limit: LAST_TURNS })
   const begin = last.findLastIndex(({ kind }) => kind === "prompt")
   const found =
-    word.replyHash === undefined
-      ? last.slice(-1).find((turn) => mayBeLast(word, turn))
-      : last.slice(begin + 1).find((turn) => isLastWord(word, turn))
-  if (!found || (word.replyHash === undefined && (await wasOver(tx, word, found)))) return false
-  const behind = await tx.journal.after(word.seq, BEHIND)
+    notice.replyHash === undefined
+      ? last.slice(-1).find((turn) => mayBeFinalReply(notice, turn))
+      : last.slice(begin + 1).find((turn) => isFinalReply(notice, turn))
+  if (!found || (notice.replyHash === undefined && (await wasOver(tx, notice, found)))) return false
+  const behind = await tx.journal.after(notice.seq, BEHIND)
   return !behind.some(
     ({ kind, sessionId, data }) =>
-      kind === "turns.kept" && sessionId === word.sessionId && (data.seqs as number[]).includes(found.seq),
+      kind === "turns.kept" && sessionId === notice.sessionId && (data.seqs as number[]).includes(found.seq),
   )
 }
 
 /** Whether an earlier end followed this reply: then the one that is waited for is another. */
-async function wasOver(tx: Store, word: Afterword, reply: Pick<Turn, "atMs">): Promise<boolean> {
-  const before = await tx.journal.after(Math.max(0, word.seq - BEHIND), BEHIND)
+async function wasOver(tx: Store, notice: TurnEndNotice, reply: Pick<Turn, "atMs">): Promise<boolean> {
+  const before = await tx.journal.after(Math.max(0, notice.seq - BEHIND), BEHIND)
   return before.some(
     (entry) =>
-      entry.seq < word.seq &&
-      entry.sessionId === word.sessionId &&
+      entry.seq < notice.seq &&
+      entry.sessionId === notice.sessionId &&
       entry.atMs >= reply.atMs &&
-      afterwordOf(entry, entry.atMs)?.kind === "done",
+      turnEndNoticeOf(entry, entry.atMs)?.kind === "done",
   )
 }
 const BEHIND = 500

@@ -5,30 +5,30 @@ import type { Topic, Verbosity } from "../../domain/topic.ts"
 import type { Turn } from "../../domain/turn.ts"
 import { DAY_MS } from "../../lib/time.ts"
 import { compactedNote } from "../render/notes.ts"
-import { type Afterword, type Afterwords, isBefore, isLastWord, mayBeLast } from "./afterwards.ts"
 import { type EchoDeps, isEcho } from "./echo.ts"
 import type { Telling } from "./telling.ts"
+import { isBefore, isFinalReply, mayBeFinalReply, type TurnEndNotice, type TurnEndNotices } from "./turn-end-notices.ts"
 import type { MirrorAudience } from "./who.ts"
 
 export interface MirrorTurnDeps extends EchoDeps {
   telling: Telling
   who: MirrorAudience
   verbosity: Verbosity
-  afterwords: Afterwords
+  notices: TurnEndNotices
   /** Tells that a turn, or a session, is over. */
-  tellEnd(tx: Store, word: Afterword): Promise<void>
+  tellEnd(tx: Store, notice: TurnEndNotice): Promise<void>
 }
 
 /**
  * What was kept so long after it was said comes from an import, and is no news. Where the session has a topic it is: the
  * daemon was away.
  */
-const NEWS_MS = 30 * 60 * 1000
-const NEWS_IN_TOPIC_MS = DAY_MS
+const RECENT_MS = 30 * 60 * 1000
+const RECENT_IN_TOPIC_MS = DAY_MS
 
 /** Tells what was said and done, in order, with what ended in between. */
 export function makeTurnTelling(deps: MirrorTurnDeps) {
-  const { telling, who, afterwords, tellEnd } = deps
+  const { telling, who, notices, tellEnd } = deps
 
   const fresh = async (tx: Store, entry: JournalEntry, session: Session, withinMs: number): Promise<Turn[]> => {
     // Counted with its turns: an import of old ones is not even read.
@@ -54,20 +54,20 @@ export function makeTurnTelling(deps: MirrorTurnDeps) {
     const parent = edge && (await tx.sessions.byNative(edge.parentPlatform, edge.parentNativeId))
     const topic = parent && (await telling.find(tx, parent))
     if (topic?.verbosity !== "verbose" || !(await who.isTold(tx, parent!))) return
-    for (const turn of await fresh(tx, entry, session, NEWS_IN_TOPIC_MS))
+    for (const turn of await fresh(tx, entry, session, RECENT_IN_TOPIC_MS))
       if (turn.kind === "tool_call" || (turn.kind === "tool_result" && turn.isError)) await tell(tx, topic, turn)
   }
 
   return async (tx: Store, entry: JournalEntry, session: Session): Promise<void> => {
     // In an import nearly all is old, and nothing more is asked about it.
-    if (entry.atMs - session.updatedAtMs > NEWS_IN_TOPIC_MS) return
+    if (entry.atMs - session.updatedAtMs > RECENT_IN_TOPIC_MS) return
     if (session.isSubagent) return ofSubagent(tx, entry, session)
     if (!(await who.isTold(tx, session))) return
     let topic = await telling.find(tx, session)
     const teams = who.teamsOf(session)
     let last: Turn | undefined
-    for (const turn of await fresh(tx, entry, session, topic ? NEWS_IN_TOPIC_MS : NEWS_MS)) {
-      for (const word of afterwords.ofSession(session.id)) if (isBefore(word, turn)) await tellEnd(tx, word)
+    for (const turn of await fresh(tx, entry, session, topic ? RECENT_IN_TOPIC_MS : RECENT_MS)) {
+      for (const notice of notices.ofSession(session.id)) if (isBefore(notice, turn)) await tellEnd(tx, notice)
       last = turn
       if (isWanted(turn, topic?.verbosity ?? deps.verbosity)) {
         const isOwn =
@@ -75,11 +75,11 @@ export function makeTurnTelling(deps: MirrorTurnDeps) {
         if (!isOwn) topic ??= await telling.ensure(tx, session)
         if (!isOwn && topic) await tell(tx, topic, turn)
       }
-      const [word] = afterwords.ofSession(session.id).filter(({ toldAs }) => toldAs === undefined)
-      if (word && isLastWord(word, turn)) await tellEnd(tx, word)
+      const [notice] = notices.ofSession(session.id).filter(({ toldAs }) => toldAs === undefined)
+      if (notice && isFinalReply(notice, turn)) await tellEnd(tx, notice)
     }
-    const [word] = afterwords.ofSession(session.id).filter(({ toldAs }) => toldAs === undefined)
-    if (word && word.replyHash === undefined && mayBeLast(word, last)) await tellEnd(tx, word)
+    const [notice] = notices.ofSession(session.id).filter(({ toldAs }) => toldAs === undefined)
+    if (notice && notice.replyHash === undefined && mayBeFinalReply(notice, last)) await tellEnd(tx, notice)
     if (topic) await telling.rename(tx, session, topic, String(entry.seq))
   }
 }

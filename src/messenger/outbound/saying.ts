@@ -56,7 +56,7 @@ export function makeSaying(deps: SayingDeps) {
     const how = { form, isRepeat: unconfirmed > 0 }
     const post = postOf(quiet, can, { ...how, label: at.isFlat ? label : undefined })
     const isBegun = await desk.begin(job, { ...about, isUnderWay: true }, (tx) => budget.spend(tx, "send"))
-    if (!isBegun) return NO_NEWS
+    if (!isBegun) return NO_SIGNAL
     const told = await channel.send(place, { ...post, ...replyOf(job) })
     budget.arrived("send")
     if (!told.ok) return sendTrouble(job, topic, told.trouble)
@@ -91,9 +91,9 @@ export function makeSaying(deps: SayingDeps) {
         new Error(trouble.why),
         `${job.delivery.key} was refused${form < 2 ? ", and is tried in another form" : ""}`,
       )
-      if (form === 2) return (await undeliverable.giveUp(job, topic, trouble.why)) ?? NO_NEWS
+      if (form === 2) return (await undeliverable.giveUp(job, topic, trouble.why)) ?? NO_SIGNAL
       await desk.note(job, { isUnderWay: false, form: form === 0 ? 1 : 2 })
-      return NO_NEWS
+      return NO_SIGNAL
     }
     await desk.note(job, { isUnderWay: false })
     if (trouble.kind === "topic_closed" || trouble.kind === "topic_gone") return topicTrouble(job, topic, trouble)
@@ -115,7 +115,7 @@ export function makeSaying(deps: SayingDeps) {
       if (gone > MOST_GONE) return { kind: "no_topics", why: trouble.why }
       await life.remake(topic)
     }
-    return NO_NEWS
+    return NO_SIGNAL
   }
 
   /** Only a person can open the thread again, or name another; what is to be said does not wait for that. */
@@ -126,7 +126,7 @@ export function makeSaying(deps: SayingDeps) {
     const payload = { kind: "answer" as const, chatId, threadId: null, body: plain(words) }
     const row = { key, lane: chatLane(chatId), channel: channel.id, payload, repeatable: false }
     await desk.note(job, { isOutside: true }, (tx) => tx.deliveries.enqueue(row, clock.nowMs()))
-    return NO_NEWS
+    return NO_SIGNAL
   }
 
   /** An answer in a topic that is closed or gone is said in the chat itself. */
@@ -135,8 +135,8 @@ export function makeSaying(deps: SayingDeps) {
     if ("threadId" in outgoing && outgoing.threadId !== null) {
       job.outgoing = { ...outgoing, threadId: null }
       await desk.note(job, {})
-    } else return (await undeliverable.giveUp(job, undefined, why)) ?? NO_NEWS
-    return NO_NEWS
+    } else return (await undeliverable.giveUp(job, undefined, why)) ?? NO_SIGNAL
+    return NO_SIGNAL
   }
 
   const partSent = async (job: Job, at: JobPlace, parts: number, messageId: number) => {
@@ -190,7 +190,7 @@ export function makeSaying(deps: SayingDeps) {
     if (!shown || job.progress.done > 0) {
       job.progress = { ...job.progress, ...progress }
       await settle()
-      return NO_NEWS
+      return NO_SIGNAL
     }
     return send(job, at, { body: shown.body, isSilent: true }, progress, (messageId) =>
       settle({ messageId, seqs: lines, cut: shown.cut, ...(isRepeat ? { isRepeat } : {}) }),
@@ -209,11 +209,11 @@ export function makeSaying(deps: SayingDeps) {
       if (!parts || !part) {
         job.progress = { ...job.progress, ...about }
         await desk.settle(job, "done", done > 0 ? null : NOTHING_LEFT)
-        return NO_NEWS
+        return NO_SIGNAL
       }
       if (part.body.text.trim() === "" && !part.file) {
         await desk.note(job, { ...about, done: done + 1 })
-        return NO_NEWS
+        return NO_SIGNAL
       }
       return send(job, at, part, about, (id) => partSent(job, at, parts.length, id))
     },
@@ -230,7 +230,7 @@ export function makeSaying(deps: SayingDeps) {
         })
       if (part) return send(job, at, part, { isProgressFile: true }, ended)
       await ended()
-      return NO_NEWS
+      return NO_SIGNAL
     },
     topicTrouble,
   }
@@ -248,7 +248,7 @@ export const endsProgress = ({ outgoing }: Job) =>
 const MARK_UNITS = 32
 
 /** Nothing that would tell whether the chat can be written to. */
-export const NO_NEWS: ChannelTrouble = { kind: "unchanged" }
+export const NO_SIGNAL: ChannelTrouble = { kind: "unchanged" }
 
 /** A topic that is made anew and is not there again is nothing that making another one would mend. */
 const MOST_GONE = 2

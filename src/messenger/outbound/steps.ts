@@ -1,11 +1,11 @@
 import type { ChannelTrouble, ReceiptMark } from "../../domain/channel.ts"
 import type { DeliveryState } from "../../domain/delivery.ts"
 import type { ProgressMessage } from "../../domain/topic.ts"
-import { waitDueAtMs } from "../covered.ts"
+import { waitDueAtMs } from "../notice-messages.ts"
 import type { CallKind } from "./budget.ts"
 import type { Job } from "./desk.ts"
 import { progressBody } from "./progress-message.ts"
-import { endsProgress, type JobPlace, makeSaying, NO_NEWS, type SayingDeps } from "./saying.ts"
+import { endsProgress, type JobPlace, makeSaying, NO_SIGNAL, type SayingDeps } from "./saying.ts"
 import { isReady } from "./topics.ts"
 import { HEAD_UNITS, joined, labelOf } from "./words.ts"
 
@@ -63,9 +63,9 @@ export function makeSteps(deps: StepDeps) {
     job.progress = { ...job.progress, with: others }
     if (!shown) {
       await desk.settle(job, "done", "nothing is left to say", grown)
-      return NO_NEWS
+      return NO_SIGNAL
     }
-    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_NEWS
+    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
     const body = at.isFlat ? joined([labelOf(at.topic!.name), shown.body], "\n") : shown.body
     const told = await channel.edit(at.place, progressMessage.messageId, { body })
     at.budget.arrived("edit")
@@ -80,7 +80,7 @@ export function makeSteps(deps: StepDeps) {
     if (!isOver(trouble)) return trouble
     // Somebody has deleted it: the lines go into a new one.
     await store.topics.change(at.topic!.id, { progressMessage: null })
-    return NO_NEWS
+    return NO_SIGNAL
   }
 
   const decide = async (job: Job, at: JobPlace, permissionId: string): Promise<ChannelTrouble | undefined> => {
@@ -88,9 +88,9 @@ export function makeSteps(deps: StepDeps) {
     const [part] = (approval && (await rendering.parts(job.outgoing))) ?? []
     if (!approval || !part) {
       await desk.settle(job, "done", approval ? "nothing is left to say" : "it was never shown")
-      return NO_NEWS
+      return NO_SIGNAL
     }
-    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_NEWS
+    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
     const told = await channel.edit(approval, approval.messageId, {
       body: part.body,
       ...(part.buttons ? { buttons: part.buttons } : {}),
@@ -103,7 +103,7 @@ export function makeSteps(deps: StepDeps) {
     const { messageId } = (await store.waitNotices.byId(noticeId)) ?? {}
     const [part] = (messageId != null && (await rendering.parts(job.outgoing))) || []
     if (messageId == null || !part) return finish(job, { kind: "unchanged" })
-    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_NEWS
+    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
     const body = at.isFlat ? joined([labelOf(at.topic!.name), part.body], "\n") : part.body
     const told = await channel.edit(at.place, messageId, { body, ...(part.buttons ? { buttons: part.buttons } : {}) })
     at.budget.arrived("edit")
@@ -112,20 +112,20 @@ export function makeSteps(deps: StepDeps) {
 
   const receipt = async (job: Job, at: JobPlace, messageId: number, state: DeliveryState) => {
     const mark = markOf(state)
-    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "react")))) return NO_NEWS
+    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "react")))) return NO_SIGNAL
     const told = await channel.react(at.place, messageId, mark)
     at.budget.arrived("react")
     const trouble = told.ok ? undefined : told.trouble
     if (mark !== "failed" || (trouble && !isOver(trouble))) return finish(job, trouble)
     await desk.note(job, { done: 1 })
-    return trouble && NO_NEWS
+    return trouble && NO_SIGNAL
   }
 
   /** It has arrived, or is not needed any more, or the chat must heed why not. */
   const finish = async (job: Job, trouble: ChannelTrouble | undefined): Promise<ChannelTrouble | undefined> => {
     if (trouble && !isOver(trouble)) return trouble
     await desk.settle(job, "done", trouble && "why" in trouble ? trouble.why : null)
-    return trouble && NO_NEWS
+    return trouble && NO_SIGNAL
   }
 
   const changeTopic = async (job: Job, at: JobPlace): Promise<ChannelTrouble | undefined> => {
@@ -142,7 +142,7 @@ export function makeSteps(deps: StepDeps) {
       else onTrouble(new Error(why), `${job.delivery.key}: the topic stays as it is`)
       const isNeedless = isGone || told.trouble.kind === "no_topics"
       await desk.settle(job, isNeedless ? "done" : "failed", why)
-      return NO_NEWS
+      return NO_SIGNAL
     }
     return undefined
   }
@@ -150,7 +150,7 @@ export function makeSteps(deps: StepDeps) {
   const prepare = async (job: Job, at: JobPlace): Promise<ChannelTrouble | undefined> => {
     if (at.topic!.state === "gone") {
       await life.remake(at.topic!)
-      return NO_NEWS
+      return NO_SIGNAL
     }
     const told = await life.prepare(at.topic!, at.budget)
     if (told.ok) return undefined
@@ -189,7 +189,7 @@ export function makeSteps(deps: StepDeps) {
           if (at.isFlat && flat.isInstead(topic!.chatId, outgoing.kind))
             return step("edit", async () => {
               await desk.settle(job, "done", "the chat has no topics now")
-              return NO_NEWS
+              return NO_SIGNAL
             })
           return step("topic", () => changeTopic(job, at))
         case "answer":

@@ -4,7 +4,7 @@ import { shownReason } from "../../domain/reason.ts"
 import { plain, type RichText } from "../../domain/rich-text.ts"
 import type { Store } from "../../domain/store.ts"
 import type { WaitNotice } from "../../domain/wait-notice.ts"
-import { coveredBy } from "../covered.ts"
+import { messagesOfNotice } from "../notice-messages.ts"
 import { firstLine } from "./clean.ts"
 import { spanOf } from "./notes.ts"
 
@@ -21,11 +21,11 @@ export async function waitNotice(
   redact: (text: string) => string,
 ): Promise<ShownWait | undefined> {
   const notice = await store.waitNotices.byId(id)
-  const covered = notice ? await coveredBy(store, notice) : []
-  if (!notice || covered.length === 0) return undefined
-  const waiting = covered.filter(({ state }) => state === "queued")
+  const messages = notice ? await messagesOfNotice(store, notice) : []
+  if (!notice || messages.length === 0) return undefined
+  const waiting = messages.filter(({ state }) => state === "queued")
   const isWaiting = waiting.length > 0
-  const words = covered.length === 1 ? ofOne(covered[0]!, notice) : ofSome(covered, waiting.length, notice)
+  const words = messages.length === 1 ? ofOne(messages[0]!, notice) : ofSome(messages, waiting.length, notice)
   const button = { label: "Resume", data: `${BUTTON.resume}:${notice.sessionId}` }
   return {
     body: plain(firstLine(redact(words), MOST_CHARS)),
@@ -53,9 +53,9 @@ function ofOne({ state, outcome, createdAtMs }: Delivery, { words, endedAtMs }: 
   }
 }
 
-function ofSome(covered: readonly Delivery[], waiting: number, { words }: WaitNotice): string {
-  const all = covered.length
-  const count = (...states: Delivery["state"][]) => covered.filter(({ state }) => states.includes(state)).length
+function ofSome(messages: readonly Delivery[], waiting: number, { words }: WaitNotice): string {
+  const all = messages.length
+  const count = (...states: Delivery["state"][]) => messages.filter(({ state }) => states.includes(state)).length
   const [failed, unsure, takenBack] = [count("failed", "expired"), count("uncertain"), count("cancelled")]
   const delivered = all - waiting - failed - unsure - takenBack
   if (waiting === all) return `⏳ ${all} messages wait for this session. ${words}`

@@ -79,7 +79,7 @@ export async function tellBot(
   { seq, kind, atMs }: JournalEntry,
 ): Promise<void> {
   const at = kind === "bot.conflict" ? await place(tx) : undefined
-  if (!at || clock.nowMs() - atMs > CONFLICT_NEWS_MS) return
+  if (!at || clock.nowMs() - atMs > RECENT_CONFLICT_MS) return
   const body = titled(
     "⚠️ Another program asks for this bot's messages",
     `Until it stops, ${at.host} does not see what you write here. One bot is for one machine.`,
@@ -91,4 +91,4 @@ export async function tellBot(
     clock.nowMs(),
   )
 }
-const CONFLICT_NEWS_MS = 10 * 60 * 1000
+const RECENT_CONFLICT_MS = 10 * 60 * 1000

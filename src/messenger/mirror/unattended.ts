@@ -3,9 +3,9 @@ import type { JournalEntry } from "../../domain/journal.ts"
 import type { Store } from "../../domain/store.ts"
 
 /** At which sessions nobody sits, by what their hooks said. One that says nothing has somebody. */
-export interface Attendance {
+export interface UnattendedSessions {
   hear(entry: JournalEntry): void
-  isUnattended(sessionId: string): boolean
+  has(sessionId: string): boolean
   /** After a start: what was said before. */
   lookBack(tx: Store, position: number): Promise<void>
 }
@@ -14,7 +14,7 @@ const LOOK_BACK = 2_000
 const PAGE = 500
 const MOST_KNOWN = 10_000
 
-export function makeAttendance(): Attendance {
+export function makeUnattended(): UnattendedSessions {
   const unattended = new Set<string>()
   const hear = ({ kind, sessionId, data }: JournalEntry) => {
     if (kind !== "hook.received" || sessionId === null) return
@@ -23,7 +23,7 @@ export function makeAttendance(): Attendance {
   }
   return {
     hear,
-    isUnattended: (sessionId) => unattended.has(sessionId),
+    has: (sessionId) => unattended.has(sessionId),
     async lookBack(tx, position) {
       for (let at = Math.max(0, position - LOOK_BACK); at < position; ) {
         const entries = await tx.journal.after(at, PAGE)

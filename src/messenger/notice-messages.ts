@@ -4,23 +4,23 @@ import type { Store } from "../domain/store.ts"
 import type { WaitNotice } from "../domain/wait-notice.ts"
 
 /** More than a person writes while a session is away. */
-const MOST_COVERED = 200
+const MOST_MESSAGES = 200
 
-/** What was written in the messenger and is covered by the notice, in order. */
-export async function coveredBy(
+/** The messages from the messenger that the notice is about, in order. */
+export async function messagesOfNotice(
   store: Pick<Store, "deliveries">,
   { channel, sessionId, firstSeq, lastSeq }: Pick<WaitNotice, "channel" | "sessionId" | "firstSeq" | "lastSeq">,
 ): Promise<Delivery[]> {
-  const found = await store.deliveries.ofLanes(lanesOf({ sessionId }), { last: MOST_COVERED })
+  const found = await store.deliveries.ofLanes(lanesOf({ sessionId }), { last: MOST_MESSAGES })
   return found.filter((one) => one.seq >= firstSeq && one.seq <= lastSeq && messageOf(one).origin?.channel === channel)
 }
 
-/** What waits for the session and was written in the messenger. */
-export async function waitingOf(
+/** Messages from the messenger that wait for the session. */
+export async function waitingMessages(
   store: Pick<Store, "deliveries">,
   { channel, sessionId }: Pick<WaitNotice, "channel" | "sessionId">,
 ): Promise<Delivery[]> {
-  const filter = { states: ["queued"] as const, first: MOST_COVERED }
+  const filter = { states: ["queued"] as const, first: MOST_MESSAGES }
   const found = await store.deliveries.ofLanes(lanesOf({ sessionId }), filter)
   return found.filter((one) => messageOf(one).origin?.channel === channel)
 }
