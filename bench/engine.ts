@@ -1,15 +1,14 @@
 // The engine alone, on drawn words: how fast it takes documents, answers, writes while it answers, and what it takes.
-//   node --max-semi-space-size=4 --max-old-space-size=160 bench/engine.ts [documents] [postgres url]
+//   node --max-semi-space-size=4 --max-old-space-size=160 bench/engine.ts [documents]
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Engine, type EngineQuery, type NewDoc, openEngine } from "../src/search/index/engine.ts"
-import { postgresIndex } from "../src/store/dialects/index-postgres.ts"
 import { sqliteIndex } from "../src/store/dialects/index-sqlite.ts"
 import { randomOf } from "../test/fixtures/indexed.ts"
 import { report, round, summarize, timed } from "./lib.ts"
 
-const [, , count = "200000", url] = process.argv
+const [, , count = "200000"] = process.argv
 const DOCUMENTS = Number(count)
 const TOKENS = 196
 const VOCABULARY = 150_000
@@ -42,7 +41,7 @@ function makeDoc(seq: number): NewDoc {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "throughline-engine-"))
-const tables = url ? postgresIndex({ url }) : sqliteIndex({ path: join(folder, "index.db") })
+const tables = sqliteIndex({ path: join(folder, "index.db") })
 let engine: Engine = await openEngine(tables)
 let makingMs = 0
 let peak = 0

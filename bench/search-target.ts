@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { setImmediate, setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
@@ -12,7 +14,6 @@ import type { SearchRequest } from "../src/search/query/request.ts"
 import { makeScopes } from "../src/search/query/scope.ts"
 import { filterOf } from "../src/search/query/search.ts"
 import { parseQuery } from "../src/search/words/query.ts"
-import { postgresIndex } from "../src/store/dialects/index-postgres.ts"
 import { sqliteIndex } from "../src/store/dialects/index-sqlite.ts"
 import { makeMessages } from "./corpus/messages.ts"
 import type { Place } from "./search-fill.ts"
@@ -60,7 +61,8 @@ export interface TargetOptions {
 /** The index in its own thread, as the daemon starts it. Resolves when everything that is in the store can be found. */
 export async function openTarget({ store, place, vectors = false }: TargetOptions): Promise<Target> {
   const archive = place.kind === "sqlite" ? { path: place.path } : { url: place.url }
-  const beside = (name: string) => (place.kind === "sqlite" ? join(dirname(place.path), name) : "")
+  const folder = place.kind === "sqlite" ? dirname(place.path) : mkdtempSync(join(tmpdir(), "throughline-index-"))
+  const beside = (name: string) => join(folder, name)
   const workerData: IndexerData = {
     archive,
     indexPath: beside("index.db"),
@@ -101,6 +103,7 @@ export async function openTarget({ store, place, vectors = false }: TargetOption
     async close() {
       await thread.stop()
       clearInterval(alive)
+      if (place.kind === "postgres") rmSync(folder, { recursive: true })
     },
   }
   while (!(await target.facts()).isComplete) await sleep(50)
@@ -151,11 +154,8 @@ async function toScope(store: Store, filter: QueryFilter): Promise<Partial<Searc
  * nothing but BM25, without ranking by exchange, texts and snippets.
  */
 export async function openEngineAlone({ store, place }: TargetOptions): Promise<Target> {
-  const tables =
-    place.kind === "sqlite"
-      ? sqliteIndex({ path: join(dirname(place.path), "index.db") })
-      : postgresIndex({ url: place.url })
-  const engine = await openEngine(tables)
+  if (place.kind !== "sqlite") throw new Error("the engine alone is measured on SQLite")
+  const engine = await openEngine(sqliteIndex({ path: join(dirname(place.path), "index.db") }))
   const scopes = makeScopes(store, { nowMs: Date.now })
   const indexer = makeIndexer({ store, engine, onTouched: scopes.touched, onChanged() {}, async onForgotten() {} })
   const named = makeScopeFinder(store)

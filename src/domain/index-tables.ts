@@ -3,8 +3,6 @@
  * can be made again from the archive.
  */
 export interface IndexTables {
-  /** What a person is shown: a path, or a URL without its password. */
-  readonly place: string
   /** Makes the tables where there are none. Throws IndexUnusable when what is there cannot be read. */
   open(): Promise<void>
   /** Deletes everything, whatever state it is in, and opens empty tables. */

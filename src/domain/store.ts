@@ -56,6 +56,8 @@ export interface Store {
   transaction<T>(work: (tx: Store) => Promise<T>, options?: { durability?: "full" | "relaxed" }): Promise<T>
   /** A hint, after a commit, that the journal or the deliveries moved. Losing one costs seconds, never data. */
   onWake(listener: () => void): () => void
+  /** When the first tables of this archive were made: what is derived from one archive is not taken for another's. */
+  id(): Promise<string>
   /** Known without asking the database. */
   about: Pick<StoreFacts, "kind" | "place">
   facts(): Promise<StoreFacts>

@@ -2,6 +2,8 @@
 export interface VectorTables {
   /** Of any space, and also when no embedder can be reached. */
   remove(exchanges: readonly number[]): Promise<void>
+  /** The exchanges of each session that have a vector, of any space. */
+  bySession(): Promise<Map<string, number[]>>
   /** Of what was removed, no byte is left in any file. */
   purge(): Promise<void>
   /** The vectors of one space. Those of another are not seen through it. */
@@ -25,8 +27,6 @@ export interface SpaceTables {
   byExchange(exchanges: readonly number[]): Promise<StoredVector[]>
   /** Deletes vectors of other spaces, at most so many; returns how many it were. */
   removeForeign(limit: number): Promise<number>
-  /** Only where the database ranks by itself; then no codes are kept in memory. Nearest first. */
-  nearest?(query: Float32Array, limit: number, accept?: (exchange: number) => boolean): Promise<VectorHit[]>
 }
 
 export interface StoredVector {

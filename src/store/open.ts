@@ -1,4 +1,4 @@
-import { Kysely } from "kysely"
+import { Kysely, sql } from "kysely"
 import { Migrator } from "kysely/migration"
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../domain/store.ts"
@@ -61,6 +61,12 @@ export async function openStore(dialect: StoreDialect, { readOnly = false } = {}
         return result
       },
       onWake: wakeUps.on,
+      async id() {
+        const { rows } = await sql<{ timestamp: string }>`select min(timestamp) as timestamp from migrations`.execute(
+          on,
+        )
+        return rows[0]!.timestamp
+      },
       about: { kind: dialect.kind, place: dialect.place },
       facts: async () => ({
         kind: dialect.kind,

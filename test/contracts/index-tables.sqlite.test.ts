@@ -42,3 +42,24 @@ test("what merges and removed documents leave free is given back when the engine
   await engine.close()
   rmSync(folder, { recursive: true, force: true })
 })
+
+test("a file notes which shared archive it is of, and is refused for any other", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "throughline-index-"))
+  const path = join(folder, "index.db")
+  const open = async (archive?: string) => {
+    const tables = sqliteIndex({ path, ...(archive ? { archive } : {}) })
+    await tables.open()
+    await tables.write({ meta: { position: archive ?? "beside" } })
+    await tables.close()
+  }
+  const foreign = { name: "IndexUnusable", reason: "version", message: "it belongs to another archive" }
+  await open("one")
+  await open("one")
+  for (const other of ["two", undefined]) await expect(open(other)).rejects.toMatchObject(foreign)
+  await sqliteIndex({ path, archive: "two" }).clear()
+  await open("two")
+  rmSync(path)
+  await open()
+  await expect(open("one")).rejects.toMatchObject(foreign)
+  rmSync(folder, { recursive: true, force: true })
+})

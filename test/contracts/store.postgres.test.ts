@@ -170,6 +170,18 @@ describe("the PostgreSQL server", () => {
     await afterCodexSources(await open())
   })
 
+  test("tables of an index that was shared once are dropped, with every word in them", async () => {
+    await open()
+    const admin = new pg.Client({ connectionString: url })
+    await admin.connect()
+    await admin.query("delete from migrations where name >= '0022'")
+    for (const table of ["index_terms", "index_vectors"]) await admin.query(`create table ${table} (word text)`)
+    await open()
+    const { rows } = await admin.query("select tablename from pg_tables where tablename like 'index%'")
+    expect(rows).toEqual([])
+    await admin.end()
+  })
+
   test("a database that a newer Throughline has written is left alone", async () => {
     await open()
     const admin = new pg.Client({ connectionString: url })

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Database from "better-sqlite3"
 import { expect, test } from "vitest"
-import { vectorsSqlite } from "../../src/store/dialects/vectors-sqlite.ts"
+import { sqliteVectors, vectorsSqlite } from "../../src/store/dialects/vectors-sqlite.ts"
 import { row, vectorTablesContract } from "./vector-tables.ts"
 
 function open() {
@@ -33,6 +33,22 @@ test("of a vector that was removed, no byte is left in any file after purging", 
   await tables.purge()
   expect(bytes()).not.toContain("vectors of words")
   await dispose()
+})
+
+test("vectors of another archive are dropped", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "throughline-vectors-"))
+  const countIn = async (archive?: string) => {
+    const tables = sqliteVectors({ path: join(folder, "vectors.db"), ...(archive ? { archive } : {}) })
+    const space = await tables.space({ id: "m:4", dimension: 4 })
+    const count = await space.count()
+    await space.put([row(1)], 1)
+    await tables.close()
+    return count
+  }
+  const counts = []
+  for (const archive of [undefined, undefined, "one", "one", "two", undefined]) counts.push(await countIn(archive))
+  expect(counts).toEqual([0, 1, 0, 1, 0, 0])
+  rmSync(folder, { recursive: true })
 })
 
 test("a database that fails is a Failure of the store", async () => {

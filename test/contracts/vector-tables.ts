@@ -52,6 +52,17 @@ export function vectorTablesContract(name: string, open: () => Promise<OpenedTab
       expect([await space.count(), await space.madeAt([1])]).toEqual([1, new Map([[1, NOW + 1]])])
     })
 
+    test("of each session it is known which exchanges have a vector, of any space", async () => {
+      await (await opened.tables.space(ONE)).put([row(1), row(4), row(5)], NOW)
+      await (await opened.tables.space(OTHER)).put([row(3)], NOW)
+      const found = await opened.tables.bySession()
+      expect(Object.fromEntries([...found].map(([id, own]) => [id, own.sort()]))).toEqual({
+        s0: [3],
+        s1: [1, 4],
+        s2: [5],
+      })
+    })
+
     test("pages go through all in order, each once", async () => {
       const space = await opened.tables.space(ONE)
       await space.put(

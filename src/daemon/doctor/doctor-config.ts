@@ -57,7 +57,7 @@ const SEVERAL_MACHINES: SystemFinding = {
   check: "fleet",
   state: "warning",
   detail:
-    "database.url is set: several machines on one database are experimental (captures of equal paths replace each other, messages may be typed twice, the search index is shared)",
+    "database.url is set: several machines on one database are experimental (captures of equal paths replace each other, messages may be typed twice)",
   remedy: "Use this database from one machine only. docs/fleet.md explains why.",
 }
 

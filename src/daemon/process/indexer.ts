@@ -5,11 +5,9 @@ import { systemClock } from "../../lib/clock.ts"
 import { type CoreOptions, makeRecallCore } from "../../search/index/core.ts"
 import { serveRecall } from "../../search/index/thread.ts"
 import { startVectors } from "../../search/vectors/vectors.ts"
-import { postgresIndex } from "../../store/dialects/index-postgres.ts"
 import { sqliteIndex } from "../../store/dialects/index-sqlite.ts"
 import { postgres } from "../../store/dialects/postgres.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
-import { postgresVectors } from "../../store/dialects/vectors-postgres.ts"
 import { sqliteVectors } from "../../store/dialects/vectors-sqlite.ts"
 import { openStore } from "../../store/open.ts"
 
@@ -26,8 +24,10 @@ const store = await openStore(
   "url" in archive ? postgres({ url: archive.url, onError: () => {} }) : sqlite({ path: archive.path, readOnly: true }),
   { readOnly: true },
 )
-const tables = "url" in archive ? postgresIndex({ url: archive.url }) : sqliteIndex({ path: indexPath })
-const vectors = await openVectors()
+/** The files are beside an embedded archive; a shared one can be exchanged for another. */
+const owner = "url" in archive ? { archive: await store.id() } : {}
+const tables = sqliteIndex({ path: indexPath, ...owner })
+const vectors = openVectors()
 
 serveRecall({
   port: parentPort!,
@@ -45,13 +45,13 @@ serveRecall({
   },
 })
 
-async function openVectors() {
+function openVectors() {
   if (embedder === "none") {
     // Left from a time with an embedder. Nobody would take out of it what is forgotten now.
     for (const suffix of ["", "-wal", "-shm"]) rmSync(vectorsPath + suffix, { force: true })
     return undefined
   }
-  const tables = "url" in archive ? await postgresVectors({ url: archive.url }) : sqliteVectors({ path: vectorsPath })
+  const tables = sqliteVectors({ path: vectorsPath, ...owner })
   const start =
     (tell: Pick<CoreOptions, "onTrouble">): NonNullable<CoreOptions["startVectors"]> =>
     (source, signal) =>

@@ -35,7 +35,6 @@ export async function statusOf({
   const trouble = httpTrouble()
   const index = last instanceof Failure ? last : await recall.facts().catch((error: unknown) => Failure.from(error))
   const facts = await storeFacts(store)
-  const place = facts.kind === "sqlite" ? home.index : facts.place
   const telegram = await bot.facts().then(
     (found) => found.bot,
     () => undefined,
@@ -52,7 +51,10 @@ export async function statusOf({
     http: { ...(url === undefined ? {} : { url }), ...(trouble === undefined ? {} : { trouble }) },
     memoryMb: Math.round(process.memoryUsage.rss() / 1e6),
     store: facts,
-    search: { place, ...(index instanceof Failure ? { trouble: index.message } : searchFacts(index, last as number)) },
+    search: {
+      place: home.index,
+      ...(index instanceof Failure ? { trouble: index.message } : searchFacts(index, last as number)),
+    },
     followers: index instanceof Failure ? [] : [{ name: "recall.index", lag: (last as number) - index.position }],
     ...(telegram && { telegram: botView(telegram) }),
     loops: loopStates().map(({ sinceMs, ...loop }) => ({

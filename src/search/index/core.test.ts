@@ -169,7 +169,20 @@ describe(`an index that cannot be used. ${proves("search.rebuilt")}`, () => {
   })
 })
 
-test("an index is made anew on request", async () => {
+test("an index that is ahead of the archive, which was restored from a backup, is rebuilt", async () => {
+  await recall.say(sessionId, ...many(600))
+  await recall.settle()
+  await recall.restart(() => {
+    const db = new Database(recall.indexPath)
+    db.exec("update meta set value = '1000' where key = 'position'")
+    db.close()
+  })
+  await recall.settle()
+  expect(recall.rebuilds).toEqual(["the archive is older than the index"])
+  expect((await recall.core.facts()).documents).toBe(600)
+})
+
+test("an index is rebuilt on request", async () => {
   await recall.say(sessionId, ...many(600))
   await recall.settle()
   await recall.core.rebuild()

@@ -80,8 +80,15 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
   let paceShare = 1
   let hasWork = false
 
+  /** An archive that was restored from a backup gives the same numbers to other entries. */
+  const openCurrent = async () => {
+    const engine = await openEngine(tables)
+    if (engine.facts().position <= (await store.journal.last())) return engine
+    await engine.close()
+    throw new IndexUnusable("version", "the archive is older than the index")
+  }
   const open = async () => {
-    const engine = await openEngine(tables).catch(async (error: unknown) => {
+    const engine = await openCurrent().catch(async (error: unknown) => {
       if (!(error instanceof IndexUnusable)) throw error
       await tables.clear()
       await begin(error.message)

@@ -68,7 +68,7 @@ export class Memtable {
 
 const NONE: readonly number[] = []
 
-/** PostgreSQL takes no NUL, and half a surrogate pair would come back as another word. */
+/** A key ends at its NUL, and half a surrogate pair would come back as another word. */
 function isKeepable(word: string): boolean {
   return word !== "" && word.length <= MAX_WORD_CHARS && !word.includes("\0") && word.isWellFormed()
 }

@@ -7,15 +7,23 @@ import type { Engine } from "./engine.ts"
 /** After something was forgotten: what the archive no longer has leaves the index too, and its files. */
 export async function reconcile(store: Store, engine: Engine, vectors: Vectors | undefined): Promise<void> {
   const gone: number[] = []
-  for (const { sessionId, refs } of engine.sessions()) {
-    const kept = await refsOf(store, sessionId as SessionId)
-    for (const ref of refs) if (!kept.has(ref)) gone.push(ref)
+  const staleVectors = new Set<number>()
+  const embedded = (await vectors?.bySession()) ?? new Map<string, number[]>()
+  const indexed = new Map(Array.from(engine.sessions(), ({ sessionId, refs }) => [sessionId, refs]))
+  // An index that was rebuilt since does not know what its vectors still have.
+  for (const sessionId of new Set([...indexed.keys(), ...embedded.keys()])) {
+    const stored = await refsOf(store, sessionId as SessionId)
+    for (const ref of indexed.get(sessionId) ?? []) if (!stored.has(ref)) gone.push(ref)
+    for (const exchange of embedded.get(sessionId) ?? [])
+      if (!stored.has(refOfTurn(exchange))) staleVectors.add(exchange)
+  }
+  // Exchanges of which something is left get a new vector.
+  for (const ref of gone) if (!isThought(ref)) staleVectors.add(engine.info(ref)!.exchange)
+  if (vectors && staleVectors.size > 0) {
+    await vectors.remove([...staleVectors])
+    await vectors.purge()
   }
   if (gone.length === 0) return
-  // Also those of which something is left: their vectors are made anew.
-  const exchanges = new Set(gone.filter((ref) => !isThought(ref)).map((ref) => engine.info(ref)!.exchange))
-  await vectors?.remove([...exchanges])
-  await vectors?.purge()
   await engine.remove(gone)
   await engine.purge()
 }

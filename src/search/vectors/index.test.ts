@@ -87,14 +87,6 @@ describe("a vector index", () => {
     expect((await index.missing(asked)).map(({ exchange }) => exchange)).toEqual([1, 2])
   })
 
-  test("vectors that another daemon made are found once it was asked what is missing", async () => {
-    const [mine, others] = [await open(), await open()]
-    await others.put(items(20))
-    expect(await mine.search(vectorOf(3), 5)).toEqual([])
-    expect(await mine.missing(items(20).map(({ exchange }) => ({ exchange, changedAtMs: 1 })))).toEqual([])
-    expect(await mine.search(vectorOf(3), 5)).toEqual(await others.search(vectorOf(3), 5))
-  })
-
   test("what is removed is found no more, and not after a restart either", async () => {
     const index = await open()
     await index.put(items(50))

@@ -35,7 +35,7 @@ export async function openVectorIndex(
   clock: Clock,
 ): Promise<VectorIndex> {
   const space = await tables.space({ id: `${id}/${FORMAT}`, dimension })
-  const memory = space.nearest ? undefined : await load(space, dimension)
+  const memory = await load(space, dimension)
   const rotate = rotationOf(dimension)
   /** Writes one at a time: a vector removed while it is being put must not come back. */
   const inOrder = makeMutex()
@@ -46,14 +46,13 @@ export async function openVectorIndex(
       .map((row) => ({ exchange: row.exchange, score: cosine(query, row) }))
 
   const candidates = (limit: number) => {
-    const share = Math.min(CANDIDATES.most, Math.ceil(memory!.codes.size / CANDIDATES.oneIn))
+    const share = Math.min(CANDIDATES.most, Math.ceil(memory.codes.size / CANDIDATES.oneIn))
     return Math.max(CANDIDATES.least, limit * 4, share)
   }
 
   return {
     async missing(exchanges) {
       const madeAt = await space.madeAt(exchanges.map(({ exchange }) => exchange))
-      await memory?.learn([...madeAt.keys()])
       return exchanges.filter(({ exchange, changedAtMs }) => (madeAt.get(exchange) ?? -1) < changedAtMs)
     },
     put: (items) =>
@@ -64,24 +63,23 @@ export async function openVectorIndex(
           ...quantise(rotate(vector)),
         }))
         await space.put(rows, clock.nowMs())
-        for (const row of rows) memory?.put(row)
+        for (const row of rows) memory.put(row)
       }),
     remove: (exchanges) =>
       inOrder(async () => {
         await tables.remove(exchanges)
-        for (const exchange of exchanges) memory?.remove(exchange)
+        for (const exchange of exchanges) memory.remove(exchange)
       }),
     async search(vector, limit, accept) {
       const query = rotate(vector)
-      if (space.nearest) return space.nearest(query, limit, accept)
-      const found = await scores(query, memory!.codes.best(query, candidates(limit), accept))
+      const found = await scores(query, memory.codes.best(query, candidates(limit), accept))
       return found.sort((a, b) => b.score - a.score || b.exchange - a.exchange).slice(0, limit)
     },
     async scores(vector, exchanges) {
       const found = await scores(rotate(vector), exchanges)
       return new Map(found.map(({ exchange, score }) => [exchange, score]))
     },
-    count: async () => memory?.size() ?? space.count(),
+    count: async () => memory.size(),
     removeForeign: () => inOrder(async () => (await space.removeForeign(FOREIGN_AT_ONCE)) === FOREIGN_AT_ONCE),
   }
 }
@@ -90,8 +88,6 @@ interface Memory {
   codes: Codes
   put(row: { exchange: number; values: Int8Array; scale: number }): void
   remove(exchange: number): void
-  /** Another daemon on the same database may have made vectors, too. */
-  learn(exchanges: number[]): Promise<void>
   size(): number
 }
 
@@ -109,10 +105,6 @@ async function load(space: SpaceTables, dimension: number): Promise<Memory> {
     remove(exchange) {
       codes.remove(exchange)
       empty.delete(exchange)
-    },
-    async learn(exchanges) {
-      const unknown = exchanges.filter((exchange) => !codes.has(exchange) && !empty.has(exchange))
-      if (unknown.length > 0) for (const row of await space.byExchange(unknown)) memory.put(row)
     },
     size: () => codes.size + empty.size,
   }

@@ -38,6 +38,8 @@ export interface Vectors {
   changed(exchanges: readonly ListedExchange[]): void
   /** Works without an embedder, too: what is forgotten is gone at once. */
   remove(exchanges: readonly number[]): Promise<void>
+  /** The exchanges of each session that have a vector. */
+  bySession(): Promise<Map<string, number[]>>
   /** Of what was removed, no byte is left. */
   purge(): Promise<void>
   state(): Promise<EmbeddingState>
@@ -103,6 +105,7 @@ export function startVectors(options: VectorsOptions): Vectors {
     // Until there is an index, its first walk finds everything anyway.
     changed: (exchanges) => ready?.embedding.changed(exchanges),
     remove: (exchanges) => (ready ? ready.embedding.remove(exchanges) : tables.remove(exchanges)),
+    bySession: () => tables.bySession(),
     purge: () => tables.purge(),
     async state() {
       if (ready) {

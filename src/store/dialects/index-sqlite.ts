@@ -41,8 +41,11 @@ const SCHEMA = `
   create table if not exists lists (key integer primary key, bytes blob not null);
 `
 
-/** In a file of its own: what is written here never holds up the archive. */
-export function sqliteIndex({ path }: { path: string }): IndexTables {
+/**
+ * In a file of its own: writing here never holds up the archive. `archive` is the id of a shared archive; an index of
+ * another one is unusable.
+ */
+export function sqliteIndex({ path, archive }: { path: string; archive?: string }): IndexTables {
   let file: OpenFile | undefined
   const guarded = async <T>(work: (on: OpenFile) => T): Promise<T> => {
     if (!file) throw new Error("the index is not open")
@@ -56,7 +59,7 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
     guarded(({ prepare }) => prepare(text).all(...parameters) as Row[])
   const open = async () => {
     try {
-      file = openFile(path)
+      file = openFile(path, archive)
     } catch (error) {
       throw translated(error, path)
     }
@@ -66,7 +69,6 @@ export function sqliteIndex({ path }: { path: string }): IndexTables {
     file = undefined
   }
   return {
-    place: path,
     open,
     async clear() {
       close()
@@ -193,7 +195,7 @@ interface OpenFile {
   lastLogBytes: number
 }
 
-function openFile(path: string): OpenFile {
+function openFile(path: string, archive: string | undefined): OpenFile {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const db = new Database(path)
   try {
@@ -208,6 +210,7 @@ function openFile(path: string): OpenFile {
     db.pragma(`journal_size_limit = ${LONG_LOG_BYTES / 2}`)
     db.pragma("busy_timeout = 5000")
     db.pragma("cache_size = -8000")
+    assertArchive(db, archive)
     db.exec(SCHEMA)
     const statements = new Map<string, Database.Statement>()
     const prepare = (text: string) => {
@@ -221,6 +224,18 @@ function openFile(path: string): OpenFile {
   } catch (error) {
     db.close()
     throw error
+  }
+}
+
+/** Notes in a new file which archive it is of. */
+export function assertArchive(db: Database.Database, archive: string | undefined): void {
+  const tables = db.prepare("select name from sqlite_schema where type = 'table'").pluck().all()
+  if (tables.length === 0 && archive !== undefined) {
+    db.exec("create table archive (id text not null)")
+    db.prepare("insert into archive values (?)").run(archive)
+  } else if (tables.length > 0) {
+    const id = tables.includes("archive") ? db.prepare("select id from archive").pluck().get() : undefined
+    if (id !== archive) throw new IndexUnusable("version", "it belongs to another archive")
   }
 }
 

@@ -1,8 +1,9 @@
 import { chmodSync, rmSync } from "node:fs"
 import Sqlite, { type Database } from "better-sqlite3"
-import type { Failure } from "../../domain/failure.ts"
+import { IndexUnusable } from "../../domain/index-tables.ts"
 import type { NewVector, Space, SpaceTables, StoredVector, VectorTables } from "../../domain/vector-tables.ts"
 import { fromBlob, toBlob } from "../tables/vector-blob.ts"
+import { assertArchive } from "./index-sqlite.ts"
 import { translateSqlite } from "./sqlite.ts"
 
 const TABLE = `create table if not exists vectors (
@@ -15,23 +16,28 @@ interface Row {
   vector: Buffer
 }
 
-/** In a file of their own: an index that is made anew must not take with it what an embedder was paid for. */
-export function sqliteVectors({ path }: { path: string }): VectorTables & { close(): Promise<void> } {
+/**
+ * In a file of their own, so that rebuilding the index keeps what an embedder was paid for. `archive` is the id of a shared
+ * archive; vectors of another one are dropped.
+ */
+export function sqliteVectors(options: { path: string; archive?: string }): VectorTables & { close(): Promise<void> } {
   let db: Database
   try {
-    db = openFile(path)
+    db = openFile(options)
   } catch (error) {
-    if ((translateSqlite(error) as Failure | undefined)?.code !== "store_corrupt") throw translateSqlite(error) ?? error
-    for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true })
-    db = openFile(path)
+    const isUnusable = error instanceof IndexUnusable || translateSqlite(error)?.code === "store_corrupt"
+    if (!isUnusable) throw translateSqlite(error) ?? error
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(options.path + suffix, { force: true })
+    db = openFile(options)
   }
   return { ...vectorsSqlite(db), close: async () => void db.close() }
 }
 
-function openFile(path: string): Database {
+function openFile({ path, archive }: { path: string; archive?: string }): Database {
   const db = new Sqlite(path)
   try {
     chmodSync(path, 0o600)
+    assertArchive(db, archive)
     db.pragma("journal_mode = WAL")
     db.pragma("synchronous = NORMAL")
     db.pragma("secure_delete = ON")
@@ -52,6 +58,12 @@ export function vectorsSqlite(db: Database): VectorTables {
       guarded(() =>
         db.prepare("delete from vectors where exchange in (select value from json_each(?))").run(list(exchanges)),
       )
+    },
+    async bySession() {
+      const rows = guarded(() =>
+        db.prepare("select session_id as id, json_group_array(exchange) as exchanges from vectors group by 1").all(),
+      ) as { id: string; exchanges: string }[]
+      return new Map(rows.map(({ id, exchanges }) => [id, JSON.parse(exchanges) as number[]]))
     },
     async purge() {
       guarded(() => {

@@ -22,6 +22,7 @@ import * as fetched from "./0018_fetched.ts"
 import * as loggedBy from "./0019_logged_by.ts"
 import * as conversationFiles from "./0020_conversation_files.ts"
 import * as sessionDomain from "./0021_session_domain.ts"
+import * as indexLeavesPostgres from "./0022_index_leaves_postgres.ts"
 
 export interface StoreMigration {
   up(db: Kysely<Tables>, dialect: StoreDialect): Promise<void>
@@ -50,4 +51,5 @@ export const migrations: Record<string, StoreMigration> = {
   "0019_logged_by": loggedBy,
   "0020_conversation_files": conversationFiles,
   "0021_session_domain": sessionDomain,
+  "0022_index_leaves_postgres": indexLeavesPostgres,
 }
