@@ -80,7 +80,7 @@ export async function openTarget({ store, place, vectors = false }: TargetOption
       console.error(what, error)
     },
     onRebuild(reason) {
-      console.error(`the index is built anew: ${reason}`)
+      console.error(`the index is rebuilt: ${reason}`)
     },
   })
   const scopes = makeScopeFinder(store)

@@ -86,7 +86,7 @@ export interface SystemStatus {
     documents?: number | undefined
     /** Entries of the journal that it has not taken yet. */
     behind?: number | undefined
-    /** Why it is being built anew, while it is. */
+    /** Why it is being rebuilt, while it is. */
     rebuilding?: string | undefined
     /** Why it does not work. */
     trouble?: string | undefined

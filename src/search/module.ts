@@ -20,7 +20,7 @@ export interface RecallModule {
   facts(): Promise<IndexFacts>
   /** Resolves when what agents wrote before this start is in the archive, or a few seconds after the start. */
   caughtUp(): Promise<void>
-  /** Makes the index anew from the archive. */
+  /** Rebuilds the index from the archive. */
   rebuild(): Promise<void>
   /** Resolves when nothing of what was forgotten is left in the index. */
   forgotten(): Promise<void>

@@ -34,7 +34,7 @@ const searching = async () =>
   (JSON.parse((await home.run("doctor", "--json")).stdout) as Doctor).findings.find(({ check }) => check === "search")!
 const stateOf = async () => (await home.json<{ search: { documents?: number; behind?: number } }>("status")).search
 
-test(`an index that cannot be opened is named by everything that is asked, and made anew when it is out of the way. ${proves("search.rebuilt")}`, {
+test(`an index that cannot be opened is named by everything that is asked, and rebuilt when it is out of the way. ${proves("search.rebuilt")}`, {
   timeout: SLOW_MS,
 }, async () => {
   mkdirSync(index)
@@ -59,7 +59,7 @@ test(`an index that cannot be opened is named by everything that is asked, and m
   expect((await home.run("search", "pelican")).code).toBe(0)
 })
 
-test("made anew on purpose, a person sees how far it is, and everybody else that it is", {
+test("rebuilt on purpose, a person sees how far it is, and everybody else that it is", {
   timeout: SLOW_MS,
 }, async () => {
   const terminal = openTerminal(home, { cwd: home.env.HOME! })
@@ -79,10 +79,10 @@ test("made anew on purpose, a person sees how far it is, and everybody else that
   })()
   try {
     const said = (...args: string[]) => home.run(...args).then(({ stdout }) => stdout)
-    await expect.poll(() => said("status"), SOON).toContain("search  being built anew (it was asked for)")
-    const detail = expect.stringContaining("being built anew")
+    await expect.poll(() => said("status"), SOON).toContain("search  rebuilding (requested)")
+    const detail = expect.stringContaining("rebuil")
     await expect.poll(() => searching(), SOON).toMatchObject({ state: "warning", detail })
-    await expect.poll(() => said("search", "pelican"), SOON).toContain("The index is being built anew")
+    await expect.poll(() => said("search", "pelican"), SOON).toContain("The index is being rebuilt")
   } finally {
     isSeen = true
     await making

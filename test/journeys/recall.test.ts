@@ -209,7 +209,7 @@ describe("a person", () => {
     expect((await home.run("search")).stderr).toContain("throughline search <words>")
   })
 
-  test("has the index made anew, also when it was deleted under the daemon", async () => {
+  test("rebuilds the index, also when it was deleted under the daemon", async () => {
     const { documents } = await home.json<{ documents: number }>("reindex")
     expect(documents).toBeGreaterThan(8)
     for (const suffix of ["", "-wal", "-shm"]) rmSync(join(home.dir, `index.db${suffix}`), { force: true })

@@ -121,25 +121,25 @@ describe(`an index that cannot be used. ${proves("search.rebuilt")}`, () => {
     expect(await recall.search("harbour3")).toHaveLength(10)
   }
 
-  test("of another version is built anew", async () => {
+  test("of another version is rebuilt", async () => {
     await spoiled((db) => db.prepare("update meta set value = 'of another time' where key = 'format'").run())
     expect(recall.rebuilds).toEqual([expect.stringContaining("version")])
     await isWhole()
   })
 
-  test("that does not know how far it is, is built anew", async () => {
+  test("that does not know how far it is, is rebuilt", async () => {
     await spoiled((db) => db.prepare("delete from meta where key = 'position'").run())
     expect(recall.rebuilds).toHaveLength(1)
     await isWhole()
   })
 
-  test("with damaged documents is built anew", async () => {
+  test("with damaged documents is rebuilt", async () => {
     await spoiled((db) => db.prepare("update segments set docs = zeroblob(length(docs))").run())
     expect(recall.rebuilds).toHaveLength(1)
     await isWhole()
   })
 
-  test("that is no database is built anew", async () => {
+  test("that is no database is rebuilt", async () => {
     await recall.say(sessionId, ...many(1200))
     await recall.restart(() => writeFileSync(recall.indexPath, "x".repeat(100_000)))
     await recall.settle()
@@ -153,14 +153,14 @@ describe(`an index that cannot be used. ${proves("search.rebuilt")}`, () => {
     await isWhole()
   })
 
-  test("deleted under it is built anew, and searches answer meanwhile and say so", async () => {
+  test("deleted under it is rebuilt, and searches answer meanwhile and say so", async () => {
     await recall.say(sessionId, ...many(3000))
     await recall.settle()
     for (const suffix of ["", "-wal", "-shm"]) rmSync(recall.indexPath + suffix, { force: true })
     await recall.say(sessionId, ["prompt", "one more about a lighthouse"])
     await expect.poll(() => recall.rebuilds.length, SOON).toBe(1)
     const during = await recall.core.search({ query: "harbour3", limit: 5 })
-    expect(during.isComplete || /built anew|behind/.test(during.notes.join())).toBe(true)
+    expect(during.isComplete || /rebuilt|behind/.test(during.notes.join())).toBe(true)
     await recall.settle()
     expect((await recall.core.facts()).documents).toBe(3001)
     const after = await recall.core.search({ query: "lighthouse", limit: 5 })
@@ -186,7 +186,7 @@ test("an index is rebuilt on request", async () => {
   await recall.say(sessionId, ...many(600))
   await recall.settle()
   await recall.core.rebuild()
-  expect(recall.rebuilds).toEqual(["it was asked for"])
+  expect(recall.rebuilds).toEqual(["requested"])
   expect((await recall.core.facts()).documents).toBe(600)
   expect(await recall.search("harbour3")).toHaveLength(10)
 })

@@ -38,7 +38,7 @@ export interface IndexFacts {
   sizeBytes: number
   /** Nothing is left to be written or merged. */
   isTidy: boolean
-  /** Why it is being built anew, while it is. */
+  /** Why it is being rebuilt, while it is. */
   rebuilding?: string
   vectors?: EmbeddingState
 }
@@ -206,7 +206,7 @@ export function makeRecallCore(options: CoreOptions): RecallCore {
     facts: async () => factsOf((await ready()).engine),
     async rebuild() {
       await opening?.catch(() => {})
-      await rebuild("it was asked for")
+      await rebuild("requested")
       await reached(await store.journal.last())
     },
     reached,
@@ -262,4 +262,4 @@ const NEARLY_ALL = 200
 const incomplete = (reason: string | undefined) =>
   reason === undefined
     ? "The index is still behind the archive; something may be missing."
-    : `The index is being built anew (${reason}); something may be missing.`
+    : `The index is being rebuilt (${reason}); something may be missing.`

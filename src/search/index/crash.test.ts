@@ -143,8 +143,8 @@ describe("an index that cannot be used", () => {
     await expect(engine.work()).rejects.toMatchObject({ name: "IndexUnusable", reason: "gone" })
     await expect(engine.remove([2])).rejects.toMatchObject({ name: "IndexUnusable", reason: "gone" })
     await tables.clear()
-    const anew = await open(tables)
-    expect(anew.facts()).toMatchObject({ documents: 0, position: 0 })
+    const again = await open(tables)
+    expect(again.facts()).toMatchObject({ documents: 0, position: 0 })
   })
 })
 

@@ -150,7 +150,7 @@ export class Work {
     )
   }
 
-  /** True when the job is done. One that fails is begun anew. */
+  /** True when the job is done. One that fails is started again. */
   async #advance(job: Job): Promise<boolean> {
     try {
       return (await job.next()).done === true

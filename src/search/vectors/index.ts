@@ -22,7 +22,7 @@ export interface VectorIndex {
   removeForeign(): Promise<boolean>
 }
 
-/** Part of the space's name: a change of the rotation or of what is stored makes all vectors anew. */
+/** Part of the space's name: a change of the rotation or of what is stored recomputes all vectors. */
 const FORMAT = 1
 const LOAD_AT_ONCE = 2_000
 const FOREIGN_AT_ONCE = 1_000

@@ -249,7 +249,7 @@ describe("what is removed", () => {
   })
 })
 
-test("another model makes all vectors anew, serves none of the old ones, and leaves none behind", async () => {
+test("another model recomputes all vectors, serves none of the old ones, and leaves none behind", async () => {
   await untilDone(start(hashed, { source: source.fill(2_000) }), 2_000)
   stop.abort()
   await Promise.all(started.splice(0).map(({ stopped }) => stopped))
