@@ -1,5 +1,5 @@
 // Which module may import what. If the check objects, move the code, not the table.
-// Run by test/modules.test.ts; `npx depcruise src demo` shows the same by hand.
+// Run by test/modules.test.ts; `npx depcruise --config .dependency-cruiser.ts src demo` runs it by hand.
 
 import type { IConfiguration, IForbiddenRuleType } from "dependency-cruiser"
 

@@ -146,8 +146,8 @@ function drive(options: DriveOptions, peer: RpcPeer, threadId: string, release: 
   /** Begins a turn by the call, and waits for its end. */
   const run = async (method: string, params: object, { onEvent }: PromptOptions) => {
     const { turn, end } = running.begin({ onEvent })
-    reader.begin(async (turnId) => {
-      if (turn.isCancelled) await interrupt(turnId)
+    reader.begin((turnId) => {
+      if (turn.isCancelled) void interrupt(turnId)
     })
     peer.call<{ turn?: { id: string } }>(method, { threadId, ...params }).then(
       (answer) => answer.turn && reader.begun(answer.turn.id),

@@ -97,7 +97,7 @@ export function makeRecallThread({ start, onTrouble, onRebuild }: ThreadOptions)
     return what(thread.peer)
   }
   const wake = () => {
-    if (ending) void ending.then(wake)
+    if (ending !== undefined) void ending.then(wake)
     else if (!stopped && (thread || Date.now() - failedAtMs >= REST_AFTER_FAILURE_MS)) {
       thread ??= begin()
       thread.peer.tell("wake")

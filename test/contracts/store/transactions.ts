@@ -121,14 +121,12 @@ export function transactionsContract(store: () => Store): void {
     })
 
     test("comes when the entry can be read", async () => {
-      const read = new Promise<string[]>((resolve) => {
-        const leave = store().onWake(async () => {
-          leave()
-          resolve((await store().journal.after(0, 9)).map((entry) => entry.kind))
-        })
-      })
+      const woken = Promise.withResolvers<void>()
+      const leave = store().onWake(woken.resolve)
+      const read = woken.promise.then(() => store().journal.after(0, 9))
       await store().journal.append([{ kind: "made", atMs: NOW }])
-      expect(await read).toEqual(["made"])
+      expect((await read).map(({ kind }) => kind)).toEqual(["made"])
+      leave()
     })
 
     test("does not come after a rollback, nor for a change that moves neither", async () => {
