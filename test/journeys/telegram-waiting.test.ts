@@ -42,7 +42,7 @@ async function typed(agent: FakeAgent, text: string) {
 }
 
 const write = (thread: number, text: string) => ada.write(group, text, { thread }).id
-const isNotice = ({ isBot, text }: Seen) => isBot && /^(⏳|Delivered|Of \d|Taken back|⚠️ Not delivered|↻)/.test(text)
+const isNotice = ({ isBot, text }: Seen) => isBot && /^(⏳|Delivered|Of \d|Cancelled|⚠️ Not delivered|↻)/.test(text)
 const notices = (thread: number) => telegram.read(group, thread).filter(isNotice)
 const shown = (thread: number) => notices(thread).map(({ text, replyTo }) => [text, replyTo])
 const marks = (thread: number, id: number) =>
