@@ -128,7 +128,7 @@ describe.each(CLAUDES)("from Claude Code $version to Codex and back", ({ name })
   })
 
   test("an unknown agent or session is refused", async () => {
-    expect((await home.run("handoff", second.id, "--to", "nobody")).stderr).toContain("to must be one of claude-code")
+    expect((await home.run("handoff", second.id, "--to", "nobody")).stderr).toContain('unknown agent "nobody"')
     expect((await home.run("handoff", "ffffffff", "--to", "codex")).code).toBe(3)
   })
 })

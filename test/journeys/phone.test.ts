@@ -43,7 +43,7 @@ describe("somebody sets it up and leaves the desk", () => {
     const args = ["telegram", "setup", "--token", pocket.token, "--chat", String(pocket.group), "--yes"]
     const { code, stdout } = await q.home.run(...args)
     expect([code, stdout]).toEqual([0, expect.stringContaining("@throughline_bot is set up in Work")])
-    const pairing = /Whoever sends it ([A-Z2-9]{8}) may/.exec(stdout)![1]!
+    const pairing = /Whoever sends it ([A-Z2-9]{8}) can message sessions/.exec(stdout)![1]!
     await pocket.write(pairing, { chat: pocket.ada })
     const users = async () => (await q.home.json<{ users: { userId: string }[] }>("telegram", "users")).users
     await expect.poll(users, SOON).toMatchObject([{ userId: String(pocket.ada) }])
