@@ -69,4 +69,6 @@ test("which process has a question is known to us, and not shown", () => {
   expect(shownReason("the agent is busy")).toBe("the agent is busy")
   expect(shownReason(null)).toBeNull()
   expect(workerIn("the agent is busy")).toBeUndefined()
+  expect(workerIn('{"pid":"10835"}')).toBeUndefined()
+  expect(workerIn("{ not JSON")).toBeUndefined()
 })

@@ -1,3 +1,5 @@
+import * as z from "zod"
+
 /** Why a message waits, was not taken, or came to an end, in the words that people, agents and programs read. */
 export interface Reason {
   readonly code: ReasonCode
@@ -128,12 +130,19 @@ export function because<Code extends ReasonCode>(code: Code, ...values: Paramete
 /** As what is kept of it: the words alone. */
 export const wordsOf = (reason: Reason | null | undefined): ReasonWords | null => reason?.words ?? null
 
-/** Which process works on a question: kept where a reason would be, and shown as `at_work`. */
-export const workedOnBy = (pid: number, start: string) => `process ${pid} since ${start}`
+/** The process that works on a question: stored in place of a reason, and shown as `at_work`. */
+type Worker = z.output<typeof Worker>
+const Worker = z.object({ pid: z.int().positive(), start: z.string() })
 
-export function workerIn(outcome: string | null): { pid: number; start: string } | undefined {
-  const [, pid, start] = /^process (\d+) since (.+)$/.exec(outcome ?? "") ?? []
-  return pid === undefined ? undefined : { pid: Number(pid), start: start! }
+export const workedOnBy = (pid: number, start: string): string => JSON.stringify({ pid, start } satisfies Worker)
+
+export function workerIn(outcome: string | null): Worker | undefined {
+  if (!outcome?.startsWith("{")) return undefined
+  try {
+    return Worker.safeParse(JSON.parse(outcome)).data
+  } catch {
+    return undefined
+  }
 }
 
 /** The reason that a row holds, as it may be shown. */

@@ -3,33 +3,26 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { processStart } from "../daemon/process/process-identity.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { newSessionId, type SessionId } from "../domain/ids.ts"
 import { PAIR_CHANNEL, type Pair, pairLane } from "../domain/pair.ts"
+import { workedOnBy } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
+import { pause } from "../lib/time.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
 import type { OpenSessionDelivery } from "./open-session.ts"
 import { makeRecovery } from "./recovery.ts"
 
-/** How long was to be waited, one after another; it takes a fiftieth of that. */
-const { waits } = vi.hoisted(() => {
-  // Test files share their modules: one that is loaded already would keep the real clock.
-  vi.resetModules()
-  return { waits: [] as number[] }
-})
-afterAll(() => void vi.resetModules())
-vi.mock("node:timers/promises", async (original) => {
-  const real = await original<typeof import("node:timers/promises")>()
-  const setTimeout: typeof real.setTimeout = (ms = 0, value, options) => {
-    waits.push(ms)
-    return real.setTimeout(ms / 50, value, options)
-  }
-  return { ...real, setTimeout }
-})
+/** The pauses that were asked for; each takes a fiftieth of its time. */
+const waits: number[] = []
+const fastPause: typeof pause = (ms, signal) => {
+  waits.push(ms)
+  return pause(ms / 50, signal)
+}
 const waitedMs = () => waits.reduce((sum, ms) => sum + ms, 0)
 const hasWaited = (ms: number) => vi.waitUntil(() => waitedMs() >= ms, { timeout: 20_000, interval: 1 })
 
@@ -96,7 +89,7 @@ async function begun({
   if (isDelivered) await store.deliveries.settle(leased!.seq, "o", "delivered", worker, NOW)
   return { ...(await kept()), outcome: worker }
 }
-const GONE = "process 999999999 since 1"
+const GONE = workedOnBy(999_999_999, "1")
 const kept = async () => (await store.deliveries.byKey(KEY))!
 const settledAs = async () => {
   const { state, outcome } = await kept()
@@ -107,7 +100,7 @@ const told = async () =>
 
 const recovery = () =>
   makeRecovery({
-    ...{ store, clock: { nowMs: () => nowMs }, processStart, openSession },
+    ...{ store, clock: { nowMs: () => nowMs }, processStart, openSession, pause: fastPause },
     endProcess(pid) {
       ended.push(pid)
       process.kill(pid, "SIGKILL")
@@ -298,7 +291,7 @@ describe("a process that still works on it", () => {
     const child = spawn("sleep", ["300"])
     onTestFinished(() => void child.kill("SIGKILL"))
     await once(child, "spawn")
-    return { child, worker: `process ${child.pid} since ${processStart(child.pid!)}` }
+    return { child, worker: workedOnBy(child.pid!, processStart(child.pid!)!) }
   }
 
   test("is left alone until it has ended", async () => {
@@ -325,7 +318,7 @@ describe("a process that still works on it", () => {
   test("is not one that got its number later, and that is never ended", async () => {
     const { child } = await worker()
     records = [async () => false]
-    const delivery = await begun({ worker: `process ${child.pid} since another`, isDelivered: true })
+    const delivery = await begun({ worker: workedOnBy(child.pid!, "another"), isDelivered: true })
     await recovery().settle(delivery, () => true, NEVER)
     expect(ended).toEqual([])
     expect(child.exitCode).toBeNull()

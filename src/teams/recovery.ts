@@ -1,17 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Delivery } from "../domain/delivery.ts"
 import { askOf, type Pair } from "../domain/pair.ts"
-import { because, type Reason } from "../domain/reason.ts"
+import { because, type Reason, workerIn } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Turn } from "../domain/turn.ts"
 import type { Clock } from "../lib/clock.ts"
-import { pause } from "../lib/time.ts"
+import { pause as realPause } from "../lib/time.ts"
 import { conclude, type Settled } from "../lib/transitions.ts"
 import { isInOpenSession, type OpenSessionDelivery } from "./open-session.ts"
 import { isNewContext } from "./pairs.ts"
-import { workerOf } from "./turn.ts"
 
-/** Finds out what became of a question that a daemon before this one had begun with: by what the agent has kept of it. */
+/** Settles a question that an earlier daemon had started, by the agent's own records. */
 export interface AskRecovery {
   settle(delivery: Delivery, isCancelled: () => boolean, signal: AbortSignal): Promise<void>
 }
@@ -21,17 +19,18 @@ export interface AskRecoveryDeps {
   clock: Clock
   processStart(pid: number): string | undefined
   endProcess(pid: number): void
-  /** Reads what the platform has kept up to now. False where nothing is captured, and so nothing can be known. */
+  /** Captures the agent's records up to now. False where nothing is captured, so that nothing can be proved. */
   readRecords(platform: string): Promise<boolean>
   openSession: OpenSessionDelivery
+  pause?: typeof realPause
 }
 
 type Evidence = { kind: "answered"; reply: Turn } | { kind: "taken" } | { kind: "none" }
 
 const LOOK_MS = 250
-/** A process of which only the session is known may have written a moment after it was left alone. */
+/** An unknown process may still write its last records for a moment. */
 const GRACE_MS = 3_000
-/** As many as a long turn may have. */
+/** As many as a long turn has. */
 const LAST_TURNS = 2_000
 
 export function makeRecovery({
@@ -41,6 +40,7 @@ export function makeRecovery({
   endProcess,
   readRecords,
   openSession,
+  pause = realPause,
 }: AskRecoveryDeps): AskRecovery {
   const evidenceOf = async (delivery: Delivery, pair: Pair): Promise<Evidence> => {
     const session = pair.nativeId === null ? undefined : await store.sessions.byNative(pair.platform, pair.nativeId)
@@ -83,23 +83,23 @@ export function makeRecovery({
     async settle(delivery, isCancelled, signal) {
       const pair = await store.pairs.byId(askOf(delivery).pairId)
       if (!pair) return void (await settle(delivery, "failed", because("pair_unknown")))
-      // It is with a person's session, which knows nothing of us.
+      // A person's session has it: the records of the pair's own process say nothing about it.
       if (isInOpenSession(askOf(delivery))) {
         if ((await openSession.deliver(delivery, pair, isCancelled, signal)) === "closed") await notTaken(delivery)
         return
       }
-      const worker = workerOf(delivery)
+      const worker = workerIn(delivery.outcome)
       const isAtWork = () => worker !== undefined && processStart(worker.pid) === worker.start
       if (!worker) await pause(GRACE_MS, signal)
-      // It goes on by itself: whoever asked is told when it has ended.
+      // The process outlived its daemon and continues the turn: its records are complete once it has ended.
       while (isAtWork() && !signal.aborted) {
         if (isCancelled()) endProcess(worker!.pid)
-        await sleep(LOOK_MS)
+        await pause(LOOK_MS, signal)
       }
       if (signal.aborted) return
       let isKnown = await readRecords(pair.platform)
       let evidence = await evidenceOf(delivery, pair)
-      // Its last words may reach its file, and the file our archive, a moment after it is gone.
+      // The last reply may reach the agent's file, and our store, a moment after the process has ended.
       for (let leftMs = GRACE_MS; evidence.kind !== "answered" && isKnown && leftMs > 0; leftMs -= LOOK_MS) {
         await pause(LOOK_MS, signal)
         if (signal.aborted) return

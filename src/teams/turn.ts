@@ -3,7 +3,7 @@ import type { DriverEvent, TurnEnd } from "../domain/driver.ts"
 import { errorText } from "../domain/failure.ts"
 import { ASK_NOTE, quoteLines } from "../domain/framing.ts"
 import { askOf, type Pair } from "../domain/pair.ts"
-import { because, workedOnBy, workerIn } from "../domain/reason.ts"
+import { because, workedOnBy } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
@@ -149,6 +149,3 @@ async function persist(
 
 const workedOn = (pid: number, processStart: (pid: number) => string | undefined) =>
   workedOnBy(pid, processStart(pid) ?? "?")
-
-/** Of which process it was, as far as that was written down. */
-export const workerOf = ({ outcome }: Delivery) => workerIn(outcome)
