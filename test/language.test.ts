@@ -42,28 +42,26 @@ const RETIRED: readonly [pattern: RegExp, instead: string][] = [
 
 /** Names and comments are still on their way: how many retired words each module has. Lower these, never raise them. */
 const CEILINGS: Record<string, number> = {
-  adapters: 3,
-  agents: 57,
-  capture: 18,
-  daemon: 26,
-  domain: 43,
-  lib: 16,
+  adapters: 1,
+  agents: 42,
+  daemon: 13,
+  domain: 40,
+  lib: 14,
   live: 12,
-  messenger: 101,
-  operations: 31,
+  messenger: 21,
+  operations: 12,
   permissions: 9,
   queue: 145,
-  search: 46,
-  sessions: 6,
+  search: 11,
   setup: 3,
-  store: 39,
+  store: 37,
   surfaces: 4,
-  teams: 43,
+  teams: 14,
 }
 
 /** Of names: whole words, or parts of a name in camelCase. */
 const RETIRED_NAMES =
-  /courier|foundling|follower|rung(?![a-z])|ladder|parking|afterword|greeting|successor|chapter|stand-?in(?![a-z])|waiter|mend(?:s|ed|ing)?(?![a-z])|anew|oneByOne|havingAll|readAgain|isSpared|shelf|(?<![a-z])wish|handOver|handedOver|hand-over|for good\b|at the most\b|by itself\b|goes on with\b|stands? in\b|lies? in\b|taken back|kept up|attendance|belonging/gi
+  /courier|foundling|follower|rung(?![a-z])|ladder|parking|afterword|greeting|successor|chapter|stand-?in(?![a-z])|waiter|(?<!tri|fro|recom)mend(?:s|ed|ing)?(?![a-z])|anew|oneByOne|havingAll|readAgain|isSpared|shelf|(?<![a-z])wish|(?<!")handOver|handedOver|hand-over|for good\b|at the most\b|by itself\b|goes on with\b|stands? in\b|lies? in\b|taken back|kept up|attendance|belonging/gi
 
 /** What a reader of the page sees, without code and link targets. */
 function proseOf(markdown: string): string {
@@ -136,7 +134,10 @@ describe("no text that people read has a retired word", () => {
 describe("names and comments", () => {
   test("have no more retired words than they had, module by module", async () => {
     const counts: Record<string, number> = {}
+    // Their words are data: a list of seed words, and irregular forms.
+    const data = ["src/capture/redact/seed-words.ts", "src/search/words/irregular.ts"]
     for (const file of await filesOf(["src/**/*.ts"])) {
+      if (data.includes(file)) continue
       const module = file.split("/")[1]!
       counts[module] = (counts[module] ?? 0) + (read(file).match(RETIRED_NAMES)?.length ?? 0)
     }

@@ -17,42 +17,41 @@ import { unrecognisedFiles } from "./read/unrecognised.ts"
 import { makeArchive } from "./store/archive.ts"
 import { type Capturing, type CapturingDeps, makeCapturing } from "./store/capturing.ts"
 import { type HookIntake, type HookSettings, makeIntake } from "./store/intake.ts"
-import { makeOrigins, type OriginKeeping } from "./store/origins.ts"
+import { makeOrigins, type SourceOrigins } from "./store/origins.ts"
 import { makePlacing } from "./store/placement.ts"
 import { makePush, type Push } from "./store/push.ts"
 import { type Folders, type FoldersDeps, makeFolders } from "./watch/folders.ts"
 import { type CaptureSettings, makeRules } from "./watch/rules.ts"
 
-/** Capture's own door: conversations come in here, whoever brings them. */
 export interface CaptureModule {
   platforms: readonly Platform[]
   capturing: Capturing
   push: Push
   intake: HookIntake
   ownRecords: OwnRecords
-  origins: OriginKeeping
-  /** What may be kept, and in which form. */
+  origins: SourceOrigins
+  /** What may be stored, and how it is redacted. */
   rules: ArchiveRules
-  /** Hears of callers, so that a log in their folder is found although nothing was said there yet. */
+  /** Learns callers' folders, so that a log in a folder without sessions is found. */
   folders: Pick<Folders, "met" | "follow">
   sources(): Promise<SourceSummary[]>
-  /** Files where the platform keeps conversations that its adapter does not take for one; a few of them. */
+  /** A few files in the platform's folders that its adapter does not recognise. */
   unrecognised(platform: string): string[]
   consumers: JournalConsumer[]
-  /** Something was forgotten: what is remembered of sessions is no longer true. */
+  /** After a forget: drops cached sessions. */
   forgotten(): void
-  /** The agent that calls: by its own session, or else by what it calls itself. */
+  /** The calling agent, by its session or else by its client name. */
   platformOf(caller: Caller): Promise<string | undefined>
   byNative(platform: string, nativeId: string): Promise<Session | undefined>
-  /** Of whichever platform: such ids are unique among them as well. Those of a project's own files need its root. */
+  /** Of any platform: native ids are unique across platforms. Ids from a project's own files need its root. */
   byNativeId(nativeId: string, rootUri?: string): Promise<Session | undefined>
-  /** Logged under this id, whatever the project: each has ids of its own, so there may be several. */
+  /** Sessions logged under this id; ids are per project, so there may be several. */
   byLoggedId(nativeId: string): Promise<Session[]>
-  /** The id under which agents logged it; undefined where it is no log. */
+  /** The id under which agents logged it; undefined if it is no log. */
   loggedId(session: Session): string | undefined
-  /** How the session's own agent goes on with it; undefined where it cannot. */
+  /** How the session's own agent resumes it; undefined if it cannot. */
   resuming(session: Session): ResumeCommand | undefined
-  /** What a person types to go on with a session in its own agent. */
+  /** What a person types to resume a session in its own agent. */
   resumeCommand(session: Session): string | undefined
 }
 
@@ -68,9 +67,9 @@ export interface CaptureDeps
   settings: CaptureSettings
   hooks: HookSettings
   tempDir: string
-  /** Starts the thread that reads, if it is not to be this one; it runs `serveReading`. */
+  /** Starts a reader thread that runs `serveReading`; without it, sources are read in this thread. */
   startReader?(): Worker
-  /** Told when that thread has had nothing to read for a while. */
+  /** Called when the reader thread has been idle for a while. */
   onRest?(): void
 }
 
@@ -111,7 +110,7 @@ export function makeCapture(deps: CaptureDeps): CaptureModule {
   const capturing: Capturing = {
     ...following,
     async run(signal) {
-      // Nothing is read before what is there has its origin.
+      // Every known source needs its origin before anything is read.
       await origins.reconcile(signal)
       await following.run(signal)
     },
@@ -120,7 +119,7 @@ export function makeCapture(deps: CaptureDeps): CaptureModule {
     if (deps.platforms.some(({ id }) => id === nativeSession?.platform)) return nativeSession!.platform
     const [first, ...others] = deps.clients.platformsOf(client?.name)
     if (others.length === 0) return first
-    // Products of one vendor share the name: the one that is on this machine is meant.
+    // Products of one vendor share a client name: prefer the one that has sources on this machine.
     const found = (await deps.store.sources.summaries()).filter(({ sources }) => sources > 0)
     return [first, ...others].find((id) => found.some(({ platform }) => platform === id)) ?? first
   }

@@ -35,7 +35,7 @@ export const handoff = operation({
     ].join("\n"),
   async run({ sessions, capture, handoff }, { sessionId, to, maxTokens }, caller) {
     const session = await sessionOf({ sessions, capture }, sessionId, caller)
-    const { command, ...made } = await handoff.handOver({ session, to, maxTokens })
+    const { command, ...made } = await handoff.create({ session, to, maxTokens })
     return command ? { ...made, command: commandLine(command) } : made
   },
 })

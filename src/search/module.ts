@@ -13,23 +13,22 @@ import type { SearchRequest, SearchResult } from "./query/request.ts"
 export interface RecallModule {
   search(request: SearchRequest): Promise<SearchResult>
   briefs: Briefs
-  /** How many tokens a text is. */
   tokens(text: string): number
-  /** What a session that begins is told of where its project stood; undefined where nothing is to be said. */
+  /** The project's state for a new session; undefined if there is none. */
   startContext(begun: { platform: string; event: HookEvent; project: Project | undefined }): Promise<string | undefined>
   facts(): Promise<IndexFacts>
-  /** Resolves when what agents wrote before this start is in the archive, or a few seconds after the start. */
+  /** Resolves when everything written before this start is in the archive, or a few seconds after the start. */
   caughtUp(): Promise<void>
   /** Rebuilds the index from the archive. */
   rebuild(): Promise<void>
-  /** Resolves when nothing of what was forgotten is left in the index. */
+  /** Resolves when the index has processed all forgets. */
   forgotten(): Promise<void>
-  /** Keeps the index up with the journal until the signal. */
+  /** Follows the journal until aborted. */
   run(signal: AbortSignal): Promise<void>
 }
 
 const PACE_MS = 1_000
-/** Of the time; the newest sessions, which come first, are found all the same. */
+/** Share of the time used while busy; the newest sessions come first and stay searchable. */
 const BUSY_SHARE = 0.01
 
 export interface RecallDeps extends ThreadOptions {
@@ -37,7 +36,7 @@ export interface RecallDeps extends ThreadOptions {
   tokens: TokenCounter
   labelOf(platform: string): string
   startContext: BriefContextSettings
-  /** While much is being kept, the index takes its time: it must not take it from those who keep. */
+  /** During imports the index is throttled, to leave the CPU to them. */
   isBusy(): boolean
   /** Resolves when what agents wrote while no daemon was running is in the archive. */
   imported: Promise<void>

@@ -1,10 +1,11 @@
-/** What people do to sessions as a whole. Each change is one journal entry; a change to what is already so is none. */
+/** Changes that people make to whole sessions. Each is one journal entry; a change without effect writes none. */
 import type { ProjectFinder } from "../domain/project.ts"
 import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import { plainText } from "../domain/text.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { SessionRecovery } from "./recovery.ts"
+
 export interface SessionEdits {
   rename(
     id: string,
@@ -13,7 +14,7 @@ export interface SessionEdits {
   pin(id: string, pinned: boolean): Promise<Session>
   archive(id: string, archived: boolean): Promise<Session>
   linkRoot(id: string, root: string): Promise<{ session: Session; rootUri: string }>
-  /** Archives what was left alone for so long; returns how many. */
+  /** Archives sessions without activity for this long; returns how many. */
   archiveUntouched(sinceMs: number): Promise<number>
 }
 
@@ -69,7 +70,7 @@ export function makeSessionEdits({
     archive: (id, archived) =>
       change(id, archived ? "session.archived" : "session.unarchived", async (tx, session, nowMs) => {
         if ((session.archivedAtMs !== null) === archived) return false
-        // Back from the archive counts as touched, or the next sweep would archive it again.
+        // A restored session counts as active, or the next sweep would archive it again.
         await tx.sessions.update(
           session.id,
           archived ? { archivedAtMs: nowMs } : { archivedAtMs: null, updatedAtMs: nowMs },

@@ -11,7 +11,7 @@ export interface ExportedSession {
   edges: SessionEdge[]
 }
 
-/** The whole session for a person to read: what was said, then thoughts, each branch right after the one it leaves. */
+/** The whole session as Markdown: turns, then thoughts, each branch right after the thought it leaves. */
 export function toMarkdown({ session, linkedRoots, thoughts, turns }: ExportedSession): string {
   const main = thoughts.filter((thought) => thought.branchId === null).sort(byNumber)
   const branches = Map.groupBy(
@@ -63,7 +63,7 @@ function said({ kind, text, atMs, toolName, isError }: Turn): string[] {
   return text === "" ? [head] : [head, "", ...(isTool ? fenced(text) : [text])]
 }
 
-/** By more backticks than the text has in a row, so that none of them ends it. */
+/** Uses a fence longer than any run of backticks in the text. */
 function fenced(text: string): string[] {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
   const fence = "`".repeat(longest + 1)

@@ -5,17 +5,17 @@ import { removeFile, replaceFile } from "../lib/untrusted-write.ts"
 
 /** Files that we write ourselves, beside the databases. */
 export interface OwnFiles {
-  /** Lines that hold the text are removed: the log, and what hooks left behind. */
+  /** Folders of our log and of the spool; lines that contain the text are removed. */
   lineFolders: readonly string[]
-  /** Only named to the person: copies of agents' settings as they were before setup, and a damaged database. */
+  /** Only reported, never changed: backups of agents' settings, and a damaged database. */
   copies: readonly string[]
-  /** Another file has this name now: whoever has the old one open writes into what nobody reads. */
+  /** The file was replaced: a process that has the old one open must reopen it. */
   onReplaced?(path: string): void
 }
 
 const MAX_BYTES = 256 * 1024 * 1024
 
-/** Takes a text out of our own files, line by line. Returns the files that hold it still, so that a person can decide. */
+/** Removes a text from our own files, line by line. Returns the files that still contain it. */
 export function forgetInFiles(word: string, own: OwnFiles, conversationLogs: readonly string[]): string[] {
   const forms = [...new Set([word, JSON.stringify(word).slice(1, -1)])].map((form) => Buffer.from(form))
   const holds = (bytes: Buffer) => forms.some((form) => bytes.includes(form))
@@ -33,7 +33,7 @@ export function forgetInFiles(word: string, own: OwnFiles, conversationLogs: rea
   return [...tried.flatMap(({ left }) => left), ...copies]
 }
 
-/** Takes the exchanges of one session out of the conversation logs. */
+/** Removes the exchanges of one session from the conversation logs. */
 export function forgetInLogs(sessionId: string, conversationLogs: readonly string[]): void {
   const isOfSession = (line: string) => {
     try {
@@ -45,7 +45,7 @@ export function forgetInLogs(sessionId: string, conversationLogs: readonly strin
   for (const path of conversationLogs) dropLines(path, isOfSession, inProject(path))
 }
 
-/** `<project>/.throughline/conversations/x.jsonl`: whoever wrote the repository may have made links of these folders. */
+/** `<project>/.throughline/conversations/x.jsonl`: a repository may ship these folders as symlinks. */
 const inProject = (path: string) => ({ within: dirname(dirname(dirname(path))), removeEmpty: true })
 
 interface Dropping {
@@ -54,7 +54,7 @@ interface Dropping {
   onReplaced?: OwnFiles["onReplaced"]
 }
 
-/** A process killed at any moment leaves the file as it was, or as it is to be. */
+/** Atomic: a process killed at any moment leaves either the old or the new file. */
 function dropLines(
   path: string,
   isGone: (line: string) => boolean,

@@ -12,7 +12,7 @@ import { forgetInFiles, forgetInLogs, type OwnFiles } from "./forget-files.ts"
 import type { SessionRecovery } from "./recovery.ts"
 
 export interface ForgetPlan {
-  /** Whole sessions, also those of which nothing is left. */
+  /** Whole sessions, including those that become empty. */
   sessions: number
   turns: number
   thoughts: number
@@ -21,11 +21,11 @@ export interface ForgetPlan {
 }
 
 export interface Forgot extends ForgetPlan {
-  /** Our own files that hold the text still, because they are copies of people's settings or cannot be written. */
+  /** Our own files that still contain the text: backups of settings, or files that cannot be written. */
   left: string[]
 }
 
-/** What is to go: whole sessions, or the turns and thoughts that a time or a text picks. */
+/** Whole sessions, or the turns and thoughts selected by a time or a text. */
 export interface ForgetScope {
   sessionId?: string | undefined
   projectId?: ProjectId | undefined
@@ -36,11 +36,11 @@ export interface ForgetScope {
 
 export interface Forget {
   plan(scope: ForgetScope): Promise<ForgetPlan>
-  /** For good: from the archive, the index and every file of the store. The agents' own files are not ours to touch. */
+  /** Permanently: from the archive, the index and every file of the store. Agents' own files are never touched. */
   forget(scope: ForgetScope): Promise<Forgot>
 }
 
-/** Its files are the ones that `log_conversation_exchange` writes. */
+/** The platform of the files that `log_conversation_exchange` writes. */
 const CONVERSATION_LOG = "conversation-log"
 
 interface Deps {
@@ -91,7 +91,7 @@ export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
     return []
   }
 
-  /** After the files: one of them may have gone with its last line. */
+  /** Runs after the files: one that lost its last line is deleted. */
   const forgetNames = async (word: string) => {
     const named = (await store.sources.looks()).filter(({ key, path }) => key.includes(word) || path.includes(word))
     const gone = named.filter(({ path }) => lookAt(path) === undefined)
@@ -111,8 +111,7 @@ export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
       const plan = await planOf(found, scope)
       const nowMs = clock.nowMs()
       await store.transaction(async (tx) => {
-        // That something is gone, and not what. Written first: SQLite gives the highest numbers again once they are deleted,
-        // and a consumer that was past them would never see it.
+        // Written first: SQLite reuses the highest numbers once they are deleted, and a consumer past them would miss it.
         await tx.journal.append([{ kind: "turns.forgotten", atMs: nowMs }])
         await tx.forgetting.turns(
           parts.turns.map(({ seq }) => seq),
@@ -125,7 +124,7 @@ export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
         await tx.turns.recount(left)
         await tx.forgetting.retitle(left, scope.containing)
         const gone: SessionId[] = [...whole.map(({ id }) => id), ...empty]
-        // Before the sessions go: they tell which project a message went to.
+        // Before the sessions are deleted: they say to which project a message went.
         const words = scope.sessionId === undefined ? filterOf(scope) : { sessionIds: gone }
         const cancelled = await tx.deliveries.forget(words, nowMs)
         await tx.journal.append(cancelled.map((delivery) => cancelledEntry(delivery, nowMs)))
@@ -136,13 +135,13 @@ export function makeForget({ store, clock, recovery, ownFiles }: Deps): Forget {
         if (scope.sessionId === undefined) {
           await tx.taskStates.forget(filterOf(scope))
           await tx.updates.forget(filterOf(scope))
-          // Of a project the sessions tell; what is asked by a session that is not kept belongs to none.
+          // Permissions get their project from stored sessions, so a project filter cannot match any other.
           if (picksParts(scope) && scope.projectId === undefined) await tx.permissions.forget(filterOf(scope))
         }
         await tx.forgetting.traces(gone)
         for (const id of gone) await tx.forgetting.session(id, nowMs)
         for (const { projectId, nativeId } of whole) if (projectId) await tx.taskStates.clear(projectId, nativeId)
-        // Within a time it cannot be told of every column when it was written.
+        // Not within a time range: most columns do not say when they were written.
         if (isSwept(scope)) await tx.forgetting.word(scope.containing, scope.projectId)
         plan.sessions = gone.length
       })
@@ -169,7 +168,7 @@ function filterOf({ projectId, sinceMs, untilMs, containing }: ForgetScope): For
   }
 }
 
-/** Who waits for a message learns that it will not come; what it said is gone. */
+/** Reports the cancelled message without its text. */
 function cancelledEntry({ key, payload }: Delivery, atMs: number): NewJournalEntry {
   const data = { id: key, team: payload.team, state: "cancelled", reason: REASONS.forgotten() }
   return { kind: "message.cancelled", atMs, data }

@@ -21,19 +21,19 @@ export interface SessionsModule {
   thinking: Thinking
   edits: SessionEdits
   forget: Forget
-  /** Of any platform, newest first. */
+  /** Sessions of any platform, newest first. */
   list(filter: SessionFilter): Promise<Session[]>
-  /** How many there are, by project, branch and agent. */
+  /** Counts by project, branch and agent. */
   tally(): Promise<SessionTally[]>
   whole(id: string, request?: { superseded?: boolean }): Promise<ExportedSession & { runs: Run[] }>
   markdown(exported: ExportedSession): string
-  /** The same with texts cut, and with the sessions beside it. */
+  /** Like `whole`, with texts cut and with related sessions. */
   outline(id: string, request: { superseded: boolean; maxChars: number }): Promise<Outline>
-  /** Whole, in the order asked for; those of other sessions are not among them. */
+  /** Full turns in the given order; turns of other sessions are skipped. */
   turns(id: string, seqs: readonly number[]): Promise<Turn[]>
-  /** Which tools these calls are of, by the turn's number. */
+  /** The tool names of these calls, by turn number. */
   toolsOf(seqs: readonly number[]): Promise<Map<number, string>>
-  /** What was said last in it, by its user or its agent. */
+  /** The last prompt or reply. */
   lastWords(id: SessionId): Promise<Turn | undefined>
 }
 
@@ -47,7 +47,7 @@ export interface Outline {
 
 export interface Relative {
   kind: LineageKind
-  /** It comes from that one; otherwise that one comes from it. */
+  /** True if the session was derived from this one, false for the reverse. */
   isParent: boolean
   session: Session
   atMs: number
@@ -58,11 +58,10 @@ export interface SessionsDeps {
   clock: Clock
   homeDir: string
   tempDir: string
-  /** Whether a process of this machine runs. */
+  /** Whether a process of this machine is running. */
   isAlive?(pid: number): boolean
-  /** Absent where nothing is to be taken out. */
   redact?: (text: string) => string
-  /** What is searched beside the store when something is forgotten. */
+  /** Files outside the store that `forget` searches. */
   ownFiles?: OwnFiles
 }
 

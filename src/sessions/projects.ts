@@ -7,7 +7,7 @@ import type { Store } from "../domain/store.ts"
 import type { Clock } from "../lib/clock.ts"
 import { ancestorsOf, canonicalRoot, isNobodysProject, parseRoot, rootUri } from "../lib/roots.ts"
 
-/** Shorter than it takes an agent to change a folder and call again. */
+/** Shorter than an agent needs to change a folder and call again. */
 const ROOT_KNOWN_MS = 100
 
 export function makeProjectFinder({
@@ -52,7 +52,7 @@ export function makeProjectFinder({
     return undefined
   }
 
-  // A person who types in the home folder means it.
+  // For people the home folder is a choice; for agents it is only where they happened to start.
   const uncounted = ({ surface, cwd }: Caller) =>
     surface === "mcp" && cwd !== undefined && isNobodysProject(cwd, homeDir) ? cwd : undefined
 
@@ -102,19 +102,19 @@ function callerRoot(
   return { given, uri, project, source }
 }
 
-/** Agents call in bursts, and each call would ask the disk again. Where something is kept is asked anew each time. */
+/** Agents call in bursts: caches the last folder for a moment. Writers pass `mustAsk` to bypass the cache. */
 function briefly<T>(clock: Clock, find: (given: string) => T): (given: string, mustAsk: boolean) => T {
   let known: { given: string; found: T; atMs: number } | undefined
   return (given, mustAsk) => {
     const nowMs = clock.nowMs()
-    // Either way: a clock that was set back must not make a moment long.
+    // abs: a clock that was set back must not extend the cache.
     const isFresh = known !== undefined && Math.abs(nowMs - known.atMs) < ROOT_KNOWN_MS
     if (mustAsk || !isFresh || known?.given !== given) known = { given, found: find(given), atMs: nowMs }
     return known.found
   }
 }
 
-/** What a client or an environment names by itself may be stale: then the next one answers. */
+/** Roots that a client or an environment reports may be stale; falls back to the next one. */
 async function firstThatExists(
   candidates: { source: CallerRoot["source"]; root: string }[],
   find: ProjectFinder["find"],

@@ -1,4 +1,3 @@
-/** Sessions this close to the newest one are named beside it: the caller may have meant them. */
 import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { newSessionId, type ProjectId, type SessionId } from "../domain/ids.ts"
@@ -10,21 +9,21 @@ import type { Clock } from "../lib/clock.ts"
 import { sessionsByPrefix } from "../lib/session-prefix.ts"
 import { cursorThought, notOurCursor, pageOf, type ThoughtsPage } from "./thoughts-page.ts"
 
+/** Sessions this close to the newest one are listed beside it: the caller may have meant them. */
 const RIVAL_MS = 10 * 60 * 1000
-/** So many of the newest are looked at for one that no other agent is at work in. */
+/** How many of the newest are considered when looking for one that no other agent is working in. */
 const CHOSEN_FROM = 10
 /** No caller has an empty key. */
 const NOBODY = ""
 
 export interface Recovered {
   session: Session
-  /** How it was found. */
   by: "id" | "pinned" | "own" | "ownWithoutRoot" | "newest"
-  /** Another agent is at work in it: the caller's next thought begins a session of its own, unless it names this one. */
+  /** Another agent is working in it: the caller's next thought starts a new session, unless it names this one. */
   isOthers: boolean
-  /** How long ago the session changed last. */
+  /** Time since the last change. */
   untouchedMs: number
-  /** Set when the session belongs to another root than the caller's. */
+  /** The session belongs to another root than the caller's. */
   otherRoot: boolean
   rivals: Session[]
   page: ThoughtsPage
@@ -32,7 +31,7 @@ export interface Recovered {
 
 export interface SessionRecovery {
   callerRoot(caller: Caller, explicit?: string): Promise<CallerRoot | undefined>
-  /** `without`: the caller's own session, if that belongs to no project. */
+  /** `without`: the caller's own session, if it belongs to no project. */
   bindRoot(caller: Caller, root: string): Promise<{ uri: string; kept: boolean; without: Session | undefined }>
   boundSession(caller: Caller): Promise<Session | undefined>
   startNew(
@@ -53,7 +52,7 @@ export interface SessionRecovery {
       limit?: number | undefined
     },
   ): Promise<Recovered | { session: undefined; rootUri: string | undefined }>
-  /** The session that the caller chose last, and how many of the project are open. */
+  /** The session that the caller last chose, and how many of the project are open. */
   state(caller: Caller, projectId: ProjectId | undefined): Promise<{ bound: Session | undefined; open: number }>
   /** Reasoning sessions; captured conversations have their own list. */
   list(request: { projectId?: ProjectId | undefined; domain?: string | undefined; limit: number }): Promise<Session[]>
@@ -74,12 +73,12 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
   const bind = async (caller: Caller, sessionId: SessionId, { isOwn } = { isOwn: false }) => {
     if (caller.key === undefined) return
     const before = isOwn ? undefined : await store.bindings.get(caller.key)
-    // Reading its own session does not make it another's.
+    // Reading its own session does not change the ownership.
     const own = isOwn || (before?.sessionId === sessionId && before.isOwn)
     await store.bindings.set(caller.key, { sessionId, isOwn: own }, clock.nowMs())
   }
 
-  /** On a full disk what was kept stays readable: that the caller's choice cannot be noted must not stand in its way. */
+  /** Reading must work on a full disk, even though the caller's choice cannot be saved. */
   const bindIfWritable = async (caller: Caller, sessionId: SessionId) => {
     try {
       await bind(caller, sessionId)
@@ -101,13 +100,13 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
   const boundSession = async (caller: Caller) =>
     caller.key === undefined ? undefined : store.sessions.boundTo(caller.key)
 
-  /** The one that the caller wrote into last. */
+  /** The session that the caller last wrote to. */
   const ownOf = async (caller: Caller) => {
     const isOwn = caller.key !== undefined && (await store.bindings.get(caller.key))?.isOwn
     return isOwn ? boundSession(caller) : undefined
   }
 
-  /** The one of this project that the caller wrote into last. */
+  /** The session of this project that the caller last wrote to. */
   const ownIn = async (projectId: ProjectId, caller: Caller) => {
     const bound = await ownOf(caller)
     if (!bound || bound.archivedAtMs !== null || bound.projectId === projectId) return openOnly(bound)
@@ -115,7 +114,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
     return linked.length > 0 ? bound : undefined
   }
 
-  /** Whether another agent chose the session, and its process still runs that conversation. */
+  /** Whether another agent chose the session and its process is still running. */
   const isAnothers = async (id: SessionId, caller: Caller): Promise<boolean> => {
     for (const key of await store.bindings.holders(id)) {
       if (key === caller.key) return false
@@ -134,7 +133,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
     return undefined
   }
 
-  /** Without a root each client has what it wrote itself, and nothing of the others. */
+  /** Without a root, a client can only resume the session it wrote itself. */
   const ownWithoutRoot = async (caller: Caller, limit: number | undefined) => {
     const session = openOnly(await ownOf(caller))
     if (!session) throw new Failure("root_unknown", "this client's project root is unknown, so a sessionId is needed")
@@ -243,7 +242,7 @@ export function makeRecovery({ store, clock, projects, isAlive, redact }: Deps):
 const openOnly = (session: Session | undefined) => (session?.archivedAtMs === null ? session : undefined)
 
 function rootUnknown(error: unknown): undefined {
-  // An id was given: where the caller stands is worth a note at most.
+  // The session was named by id, so an unknown root does not matter.
   if (error instanceof Failure && error.code.startsWith("root_") && error.code !== "root_needed") return undefined
   throw error
 }

@@ -4,10 +4,10 @@ import { TASK_STATE_FILE, type TaskFile } from "../domain/task-file.ts"
 import { plainText } from "../domain/text.ts"
 import { textIfAny } from "../lib/untrusted-file.ts"
 
-/** As much as `task_state` takes. */
+/** The limits of `task_state`. */
 const MOST = { bytes: 64 * 1024, task: 4_000, step: 1_000, id: 200, pending: 100 }
 
-/** Undefined where it says nothing of a task. Secrets are taken out: what is read here is kept. */
+/** Undefined if the file names no task. Redacted, because the result is stored. */
 export function readTaskFile(
   projectDir: string,
   { redact, excluded }: Pick<ArchiveRules, "redact" | "excluded">,

@@ -18,13 +18,13 @@ export interface TaskInput {
   pendingMessages?: string[] | undefined
 }
 
-/** What agents say that they are doing, so that the next session of the project can go on. */
+/** What agents report they are doing, so that the project's next session can continue. */
 export interface Tasks {
-  /** What is not given stays. A save that names no task goes on with the one that the project had last. */
+  /** Omitted fields stay. A save without a task continues the project's last one. */
   save(caller: Caller, input: TaskInput): Promise<TaskState>
-  /** The caller's own; else the newest of its project. */
+  /** The caller's own state, or else the newest of its project. */
   load(caller: Caller): Promise<{ state: TaskState | undefined; isOwn: boolean }>
-  /** What `load` would tell. */
+  /** Clears the state that `load` would return. */
   clear(caller: Caller): Promise<{ state: TaskState | undefined; isOwn: boolean }>
 }
 
@@ -34,7 +34,7 @@ interface Deps {
   homeDir: string
   projects: ProjectFinder
   rules: Pick<ArchiveRules, "redact" | "excluded">
-  /** The folders in which the state of a task in this one is also wanted as a file. */
+  /** Folders that also get the state of a task in `dir` as a file. */
   mirrorDirs(dir: string): readonly string[]
   onTrouble(error: unknown, path: string): void
 }
@@ -62,7 +62,7 @@ export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, 
     ])
   }
 
-  /** Others may read it; that it cannot be written is no reason to lose what was saved. */
+  /** Best effort: a file that cannot be written must not undo the save. */
   const mirror = (dir: string, write: (path: string) => void) => {
     for (const folder of mirrorDirs(dir)) {
       const path = join(folder, TASK_STATE_FILE)
@@ -92,13 +92,13 @@ export function makeTasks({ store, clock, homeDir, projects, rules, mirrorDirs, 
           pendingMessages: input.pendingMessages?.map(clean) ?? base.pendingMessages,
           updatedAtMs: clock.nowMs(),
         }
-        // It is this session's now: told of again after it was cleared, it would be a task that was done.
+        // The task moves to this session; left behind, it would reappear after being cleared.
         if (before && !isOwn && isSame) await tx.taskStates.clear(project.id, before.nativeSessionId)
         await tx.taskStates.put(state)
         await note(tx, "task.saved", caller, state)
         return state
       })
-      // Whole or not at all. A link in its place is replaced, never followed: whoever made the project made it.
+      // Atomic. A symlink in its place is replaced, never followed: the repository may have planted it.
       mirror(dir, (path) => replaceFile(path, `${JSON.stringify(asFile(state), null, 2)}\n`))
       return state
     },
@@ -132,7 +132,7 @@ function changed<T>(input: T | null | undefined, before: T | null, clean: (value
   return input === undefined ? before : input === null ? null : clean(input)
 }
 
-/** A number stays one, unless it is a secret. */
+/** A number stays a number, unless it is a secret. */
 function cleanStep(step: TaskStep, clean: (text: string) => string): TaskStep {
   const text = clean(String(step))
   return text === String(step) ? step : text

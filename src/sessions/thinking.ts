@@ -7,6 +7,7 @@ import { plainText } from "../domain/text.ts"
 import type { Thought } from "../domain/thought.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { SessionRecovery } from "./recovery.ts"
+
 export interface ThoughtInput {
   thought: string
   nextThoughtNeeded: boolean
@@ -39,7 +40,7 @@ interface Deps {
 }
 
 export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking {
-  /** The session this caller used last, or a new one for a caller that will be known again. */
+  /** The session this caller last used, or a new one if the caller can be recognised later. */
   const impliedSession = async (caller: Caller, input: ThoughtInput) => {
     const bound = await recovery.boundSession(caller)
     if (bound) return { session: bound, started: false, isOwn: await isOwnOf(caller) }
@@ -49,7 +50,7 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
         "this client cannot be distinguished from others, so every thought needs a sessionId",
       )
     }
-    // Refused before a session is made: an empty one would be the newest, and hide the one that was meant.
+    // Rejected before a session is created: an empty one would be the newest and hide the intended one.
     if (input.branchFromThought !== undefined) throw noSuchThought("branchFromThought", input.branchFromThought)
     if (input.revisesThought !== undefined) throw noSuchThought("revisesThought", input.revisesThought)
     const key = caller.idempotencyKey === undefined ? {} : { idempotencyKey: `${caller.idempotencyKey}:session` }
@@ -61,7 +62,7 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
   }
   const isOwnOf = async ({ key }: Caller) => key !== undefined && (await store.bindings.get(key))?.isOwn === true
 
-  /** Keeps it in the session, or in the one that is named: a single transaction, because each read outside costs its own locks. */
+  /** One transaction, because each read outside of it takes its own locks. */
   const keep = (
     caller: Caller,
     input: ThoughtInput,
@@ -97,7 +98,7 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
       const input = { ...said, thought: redact(said.thought), ...branch }
       checkBranch(input)
       if (input.sessionId !== undefined) return keep(caller, input)
-      // Before a session is chosen: a repeated call must not start another one.
+      // Before a session is chosen: a repeated call must not start another session.
       const key = caller.idempotencyKey
       const done = key === undefined ? undefined : await store.thoughts.byKey(key)
       return done ? answer(store, done) : keep(caller, input, await impliedSession(caller, input))
@@ -105,7 +106,7 @@ export function makeThinking({ store, clock, recovery, redact }: Deps): Thinking
   }
 }
 
-/** Under a key that was used before, the thought is the one kept then, and so is its session. */
+/** A repeated key returns the thought that was stored first, with its session. */
 async function answer(store: Store, thought: Thought, startedSession = false) {
   const session = (await store.sessions.byId(thought.sessionId))!
   return { thought, session, startedSession, thoughtCount: session.thoughtCount }
@@ -127,7 +128,7 @@ function checkBranch(input: ThoughtInput): void {
   }
 }
 
-/** Decides the number: the requested one if it is free on its branch, the next free one otherwise. */
+/** The requested number if it is free on its branch, otherwise the next free one. */
 async function placed(
   tx: Store,
   sessionId: SessionId,
@@ -200,7 +201,7 @@ async function rememberSession(store: Store, callerKey: string, sessionId: Sessi
     await store.bindings.set(callerKey, { sessionId, isOwn: true }, clock.nowMs())
 }
 
-/** The first sentence, for a session that was not named. */
+/** The first sentence: the title of a session without a name. */
 function titleOf(thought: string): string {
   const title = /^.+?(?=[.!?](?:\s|$)|\n|$)/.exec(thought.trim())?.[0] ?? thought.trim()
   return title.length <= 80 ? title : `${title.slice(0, 79).trimEnd()}…`

@@ -3,20 +3,20 @@ import type { Session } from "../domain/session.ts"
 import type { Store } from "../domain/store.ts"
 import type { Thought } from "../domain/thought.ts"
 
-/** A page of load_context, written as JSON, stays below the 50,000 characters that Claude Code accepts from one call. */
+/** As JSON, a page of load_context stays below the 50,000 characters that Claude Code accepts from one call. */
 const PAGE_THOUGHTS = 500
 const PAGE_CHARS = 45_000
 const CHARS_AROUND_A_THOUGHT = 180
 
 export interface ThoughtsPage {
-  /** In the order in which they were recorded. */
+  /** In the order of recording. */
   thoughts: Thought[]
   total: number
-  /** Give it back to get the page before this one. */
+  /** Pass it to get the page before this one. */
   olderCursor: string | null
 }
 
-/** The newest thoughts first, as many as fit; within the page in the order of recording. */
+/** As many of the newest thoughts as fit, in the order of recording. */
 export async function pageOf(
   store: Store,
   session: Session,
@@ -38,10 +38,7 @@ export async function pageOf(
   return { thoughts: thoughts.reverse(), total: session.thoughtCount, olderCursor }
 }
 
-/**
- * The oldest thought of the page before. It also tells which session is being read: another one may have become the
- * newest of the project meanwhile.
- */
+/** The oldest thought of the previous page. It identifies the session too: another may be the newest by now. */
 export async function cursorThought(store: Store, cursor: string): Promise<Thought> {
   const seq = /^\d{1,15}$/.test(cursor) ? Number(cursor) : undefined
   const thought = seq === undefined ? undefined : (await store.thoughts.bySeqs([seq]))[0]

@@ -5,37 +5,34 @@ import { createZstdDecompress } from "node:zlib"
 import { OVER_LIMIT, type Source } from "../../domain/source.ts"
 import { openFile, streamFile } from "../../lib/untrusted-file.ts"
 
-/**
- * The bytes of a file that grows by lines. Reading a plain file is synchronous: reading has a thread of its own, and there
- * that is many times as fast.
- */
+/** The bytes of a file that grows by lines. Plain files are read synchronously: the reader has its own thread, and it is faster. */
 export interface Bytes {
   /**
-   * Whole lines only, a few at a time: a line still being written has no newline yet and waits. The memory behind them
-   * is used again for the next few. What is too long to be held is stepped over, and told piece by piece.
+   * Batches of complete lines: a line without a newline is still being written. The buffers are reused for the next
+   * batch. Oversized lines are skipped and reported piece by piece.
    */
   lines(from: number, onSkipped: OnSkipped): Iterable<Buffer[]> | AsyncIterable<Buffer[]>
-  /** Proves later that what lies before the offset is still the same. Of a compressed file: before the last line read. */
+  /** Hashes that later prove that everything before the offset is unchanged. */
   proof(offset: number): Proof
   isSameUpTo(source: Source): boolean | Promise<boolean>
   close(): void
 }
 
-/** `isFirst` marks the beginning of what is skipped: one line may come in many pieces. */
+/** `isFirst` marks the first piece: one line may be skipped in many pieces. */
 export type OnSkipped = (skipped: { bytes: number; isFirst: boolean; why: string }) => void
 
 export type Proof = Pick<Source, "headHash" | "tailHash">
 
 export const NOT_PROVED: Proof = { headHash: "", tailHash: "" }
 
-/** Longer than any line of an agent that we have seen; it takes several times as much memory until it is kept. */
+/** Longer than any line seen from an agent; parsing takes several times as much memory. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024
-/** A few kilobytes can be compressed from any amount; this is more than any session of an agent that we have seen. */
+/** Guard against decompression bombs; larger than any session seen from an agent. */
 export const MAX_DECOMPRESSED_BYTES = 1024 * 1024 * 1024
 
-/** A small file needs little memory, and many of them are read side by side. */
+/** Small files get small buffers, because many of them are read concurrently. */
 const CHUNKS = [64 * 1024, 512 * 1024].map((bytes) => ({ bytes, free: [] as Buffer[] }))
-/** As many chunks of a size are kept to be used again. */
+/** Free buffers kept for reuse, per size. */
 const MAX_FREE = 8
 const PROOF_BYTES = 4096
 const NEWLINE = 10
@@ -47,7 +44,7 @@ export function openBytes(path: string, compression: "zstd" | undefined): Bytes 
   return { ...overBytes(read, stats.size), close: () => closeSync(fd) }
 }
 
-/** Fills the buffer from a position on; no bytes mean that there are no more. */
+/** Fills the buffer from a position on; 0 at the end of the file. */
 type Read = (into: Buffer, at: number) => number
 
 function overBytes(read: Read, size: number): Omit<Bytes, "close"> {
@@ -79,7 +76,7 @@ function overBytes(read: Read, size: number): Omit<Bytes, "close"> {
 
 const proofBytes = Buffer.allocUnsafeSlow(PROOF_BYTES)
 
-/** Buffers live until their thread collects garbage: made anew for each of 20,000 files, they pile up beside the heap. */
+/** Reuses buffers: allocated for each of 20,000 files, they pile up outside the heap until the next collection. */
 function* linesFrom(read: Read, from: number, expectedBytes: number, onSkipped: OnSkipped): Generator<Buffer[]> {
   const { bytes, free } = CHUNKS.find((chunk) => chunk.bytes >= expectedBytes) ?? CHUNKS.at(-1)!
   const buffer = free.pop() ?? Buffer.allocUnsafeSlow(bytes)
@@ -91,7 +88,7 @@ function* linesFrom(read: Read, from: number, expectedBytes: number, onSkipped: 
 }
 
 function* linesThrough(buffer: Buffer, read: Read, from: number, onSkipped: OnSkipped): Generator<Buffer[]> {
-  // Only a line that was too long is ever left in its middle: what follows is still that line.
+  // Reading only ever stops inside an oversized line: skip the rest of it.
   const isInside = from > 0 && read(buffer.subarray(0, 1), from - 1) === 1 && buffer[0] !== NEWLINE
   const begin = isInside ? yield* steppedOver(buffer, read, from, { onSkipped, isFirst: false }) : from
   for (let at: number | undefined = begin; at !== undefined; ) {
@@ -100,7 +97,7 @@ function* linesThrough(buffer: Buffer, read: Read, from: number, onSkipped: OnSk
     if (end > 0) yield linesIn(buffer.subarray(0, end))
     at += end
     if (end > 0) continue
-    // A line longer than the buffer: it gets one of just its size, because there can be very long ones.
+    // A line longer than the buffer gets a buffer of its exact size.
     const length = count === 0 ? 0 : lineLength(read, at, buffer)
     if (length === 0) return
     if (length > MAX_LINE_BYTES) {
@@ -116,7 +113,7 @@ function* linesThrough(buffer: Buffer, read: Read, from: number, onSkipped: OnSk
   }
 }
 
-/** Where the next line begins, if it does. Piece by piece, so that other files have their turn; the newline may never come. */
+/** The start of the next line, if there is one. Yields after each piece, so that other files get their turn. */
 function* steppedOver(
   buffer: Buffer,
   read: Read,
@@ -144,7 +141,7 @@ function linesIn(bytes: Buffer): Buffer[] {
   return lines
 }
 
-/** With its newline; 0 when that has not come yet; more than the limit when it is longer than that, newline or not. */
+/** Including the newline; 0 if that is still missing; above the limit for any oversized line. */
 function lineLength(read: Read, from: number, buffer: Buffer): number {
   for (let at = from; ; ) {
     const count = read(buffer, at)
@@ -156,7 +153,7 @@ function lineLength(read: Read, from: number, buffer: Buffer): number {
   }
 }
 
-/** Written once, when a session has gone cold. It is never held as a whole: what is behind it may be endless. */
+/** Agents compress cold sessions. Streamed, because the decompressed size is unbounded. */
 function compressedBytes(path: string): Bytes {
   const seen = seenBytes()
   return {
@@ -215,17 +212,17 @@ async function* decompressedLines(
 
 async function* decompressed(path: string): AsyncGenerator<Buffer> {
   const out = createZstdDecompress({ chunkSize: CHUNKS.at(-1)!.bytes })
-  // Its errors come out of the loop.
+  // Errors surface in the loop below.
   pipeline(streamFile(path), out, () => {})
   for await (const chunk of out) yield chunk as Buffer
 }
 
-/** The first bytes of what went by, and the last ones: all that a proof needs. */
+/** The first and the last bytes of a stream: all that a proof needs. */
 function seenBytes() {
   let [head, recent, end] = [Buffer.alloc(0), Buffer.alloc(0), 0]
   const hash = (bytes: Buffer) => `${bytes.length}:${digest(bytes)}`
   return {
-    /** `until` where more went by than is shown: of what was stepped over, the end is enough. */
+    /** `until` counts skipped bytes too, of which only the end is given. */
     add(pieces: readonly Buffer[], until = end + pieces.reduce((sum, { length }) => sum + length, 0)) {
       for (const piece of pieces)
         if (head.length < PROOF_BYTES) head = Buffer.concat([head, piece.subarray(0, PROOF_BYTES - head.length)])

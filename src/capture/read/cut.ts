@@ -1,13 +1,10 @@
-/** Longer than any turn of an agent that we have seen: what is searched, shown and sent is made of whole turns. */
+/** Longer than any turn seen from an agent; search, display and messages handle whole turns. */
 export const MAX_TURN_CHARS = 16 * 1024 * 1024
 const KEPT_EACH = 8_000_000
-/** A word is not cut in two where the text has any: half of a secret could not be recognised later. */
+/** Cuts at word boundaries: half of a secret could not be recognised later. */
 const LONGEST_WORD = 4_096
 
-/**
- * The beginning and the end of a text that is too long, and in between how much was left out. Cut after redaction: what
- * recognises a secret may need to see both of its ends.
- */
+/** The beginning and end of an oversized text. Runs after redaction, which may need both ends of a secret. */
 export function cutText(text: string): string {
   if (text.length <= MAX_TURN_CHARS) return text
   const [head, tail] = [firstPart(text), lastPart(text)]

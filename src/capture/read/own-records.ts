@@ -5,22 +5,22 @@ import type { Clock } from "../../lib/clock.ts"
 import { type FoundSource, placesOf, scanPlace } from "../watch/scan.ts"
 import { type OnSkipped, openBytes } from "./bytes.ts"
 
-/** What a platform's own files say of a session now, whatever is kept of it here, and whatever the files are called. */
+/** What a platform's own files say about a session now, independent of the archive and of file names. */
 export interface OwnRecords {
-  /** The folders in which it worked; undefined where no file holds a word of it. Throws where files cannot be read. */
+  /** The folders in which it worked; undefined if no file contains it. Throws if files cannot be read. */
   dirsOf(platform: string, nativeId: string, options: RecordsQuery): Promise<string[] | undefined>
 }
 
 export interface RecordsQuery {
-  /** When the session was there at the latest: files that were not written since cannot hold it. */
+  /** The session existed by then: files not written since cannot contain it. */
   sinceMs: number
-  /** Enough is known once it has worked in such a folder. */
+  /** Stops the search once it has worked in such a folder. */
   isEnough(dir: string): boolean
 }
 
-/** Many sessions are looked for at once, among tens of thousands of files. */
+/** Many sessions are looked up at once, among tens of thousands of files. */
 const KNOWN_MS = 5_000
-/** Clocks of files and programs differ by a little. */
+/** File times and program clocks differ slightly. */
 const SLACK_MS = 2_000
 
 export function makeOwnRecords({
@@ -45,7 +45,7 @@ export function makeOwnRecords({
     async dirsOf(id, nativeId, { sinceMs, isEnough }) {
       const platform = platforms.find((one) => one.id === id)
       const sources = platform ? await sourcesOf(platform) : []
-      // A name is a hint where to look first, and proves nothing.
+      // A file name is only a hint where to look first.
       const isNamed = ({ path }: FoundSource) => path.includes(nativeId)
       const isLate = ({ look }: FoundSource) => look.mtimeMs >= sinceMs - SLACK_MS
       const likely = sources.filter(isNamed)
@@ -79,7 +79,7 @@ async function read(
   if (reader.mode === "database" && reader.only) return dirsIn(reader.only(path, nativeId), nativeId, options)
   if (reader.mode === "lines") return dirsIn(linesOf(path, reader), nativeId, options)
   const captures = reader.mode === "whole" ? await reader.read(path) : (await reader.read(path, null)).captures
-  // Many conversations lie in one database, this one behind others.
+  // A database has many conversations; this one may come after others.
   return dirsIn(captures, nativeId, { ...options, isLikely: true })
 }
 
@@ -94,7 +94,7 @@ async function dirsIn(
     if (capture.type === "skipped") continue
     if (capture.sessionId === nativeId) {
       if (capture.type === "session" && capture.projectPath !== undefined) dirs.push(capture.projectPath)
-      // What was typed stands in other files too, which nothing can go on with.
+      // Prompts are also in history files, which no agent can resume.
       if (capture.type === "turn" && !capture.fallback) isThere = true
       if (isThere && dirs.some(isEnough)) break
     } else if (!isLikely && !isThere) return undefined
@@ -115,7 +115,7 @@ async function* linesOf(path: string, reader: LinesReader): AsyncGenerator<Captu
         try {
           yield* reader.line(line, state, { offset })
         } catch {
-          // As in capture: a line that cannot be read is stepped over.
+          // Skips unreadable lines, like capture does.
         }
         offset += line.length
       }

@@ -13,7 +13,7 @@ import { claimOf, withinOf } from "../watch/scan.ts"
 import { cutText } from "./cut.ts"
 import { readSource, type SourceStat } from "./reading.ts"
 
-/** A source to be read, in words that can be said to another thread. */
+/** A source to read, as a message to another thread. */
 export interface ReadJob {
   platform: string
   place: SourcePlace
@@ -22,22 +22,20 @@ export interface ReadJob {
   before: Source | undefined
 }
 
-/** Reads sources. What it reads goes to the archive; the answer is how many turns were kept. */
+/** Reads sources into the archive; returns how many turns were stored. */
 export interface Reading {
   read(job: ReadJob, onBytes: (bytes: number) => void): Promise<{ turns: number }>
-  /** Resolves when nothing more comes from it. */
+  /** Resolves when it has stopped writing to the archive. */
   stop(): Promise<void>
 }
 
-/** The thread has ended before the source was read. Nothing is known of the source. */
+/** The thread ended before the source was read; this says nothing about the source. */
 export class ReadingStopped extends Error {}
 
-/** What the thread serves. */
 interface Reader {
   read(id: number, job: ReadJob): Promise<{ turns: number }>
 }
 
-/** What it asks of whoever started it. */
 interface Keeper {
   keep(id: number, batch: Batch): Promise<Kept>
   bytes(id: number, bytes: number): void
@@ -45,16 +43,16 @@ interface Keeper {
 
 interface Ongoing {
   onBytes(bytes: number): void
-  /** Why it could not be kept: no fault of the source. */
+  /** A failure of the archive, not of the source. */
   failure?: unknown
 }
 
-/** An idle thread gives its memory back. */
+/** An idle thread is ended to free its memory. */
 const IDLE_MS = 10_000
 
 /**
- * Reading, parsing and redacting in a thread of their own: a line of 20 MB must not keep agents waiting for an answer.
- * Keeping stays here, beside the embedded database's only connection.
+ * Reads, parses and redacts in a worker thread: a line of 20 MB must not block answers to agents. Storing stays in this
+ * thread, which has the embedded database's only connection.
  */
 export function makeReaderThread({
   start,
@@ -64,13 +62,13 @@ export function makeReaderThread({
 }: {
   start(): Worker
   archive: Pick<Archive, "keep">
-  /** Told when there was nothing to read for a while, and the thread is gone. */
+  /** Called when the idle thread has ended. */
   onRest(): void
-  /** Told why the thread has ended by itself. The sources that it was reading are found again by the next sweep. */
+  /** Called when the thread crashed. The next sweep finds the sources it was reading. */
   onTrouble(error: unknown): void
 }): Reading {
   const ongoing = new Map<number, Ongoing>()
-  const keeping = new Set<Promise<Kept>>()
+  const storing = new Set<Promise<Kept>>()
   let thread: { worker: Worker; peer: ThreadPeer<Reader> } | undefined
   let idle: NodeJS.Timeout | undefined
   let lastId = 0
@@ -95,7 +93,7 @@ export function makeReaderThread({
   }
   const keep = async (id: number, batch: Batch): Promise<Kept> => {
     const kept = archive.keep(batch)
-    keeping.add(kept)
+    storing.add(kept)
     try {
       return await kept
     } catch (error) {
@@ -103,7 +101,7 @@ export function makeReaderThread({
       if (reading) reading.failure = error
       throw error
     } finally {
-      keeping.delete(kept)
+      storing.delete(kept)
     }
   }
   const end = async () => {
@@ -124,7 +122,7 @@ export function makeReaderThread({
         return await thread.peer.call("read", id, job)
       } catch (error) {
         if (error instanceof ReadingStopped) throw error
-        // A source that cannot be read is worth few tries, and no Failure.
+        // A source that cannot be read gets few retries, so it must not be a Failure.
         throw reading.failure ?? (isRefusal(error) ? error : new Error(errorText(error)))
       } finally {
         ongoing.delete(id)
@@ -134,12 +132,12 @@ export function makeReaderThread({
     async stop() {
       clearTimeout(idle)
       await end()
-      await Promise.allSettled(keeping)
+      await Promise.allSettled(storing)
     },
   }
 }
 
-/** The other side: what runs in the thread. */
+/** Runs in the worker thread. */
 export function serveReading({
   port,
   platforms,
@@ -149,7 +147,7 @@ export function serveReading({
   port: MessagePort
   platforms: readonly Platform[]
   clock: Clock
-  /** Absent where what is redacted depends on the project. */
+  /** Absent if redaction depends on the project. */
   redact?: ((text: string) => string) | undefined
 }): void {
   const archiveOf = (id: number): Pick<Archive, "keep"> => ({

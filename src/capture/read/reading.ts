@@ -24,23 +24,23 @@ export interface ReadRequest {
   path: string
   reader: SourceReader
   look: SourceStat
-  /** Nothing below this folder may be a link. */
+  /** No path below this folder may be a symlink. */
   within?: string | undefined
-  /** How it was read before. */
+  /** The state after the last reading. */
   before: Source | undefined
 }
 
-/** Small enough that a tool call which waits behind a batch waits for milliseconds. */
+/** Small enough that a tool call waits only milliseconds behind a batch. */
 const BATCH_CAPTURES = 150
 const BATCH_CHARS = 400_000
-/** Of records that are no turns there can be many: how far they are read is written down all the same. */
+/** Saves the position even if a long stretch has no turns. */
 const BATCH_BYTES = 8_000_000
 const LONG_BYTES = 2_000_000
 /** Longer than any id, path or name of an agent. */
 const MAX_NAME_CHARS = 10_000
 const RETRY_MS = [50, 200, 800]
 
-/** Reads what is new in a source and keeps it, piece by piece; each piece commits with its position. */
+/** Reads and stores what is new in a source, in batches; each commits with its position. */
 export async function readSource(
   request: ReadRequest,
   archive: Pick<Archive, "keep">,
@@ -58,7 +58,7 @@ export async function readSource(
   const pending = new Pending()
   let turns = 0
   const keep = async (last: boolean) => {
-    // Look, cursor and counts are saved with the last piece only: a reading cut off in the middle is done again.
+    // Stat, cursor and counts are saved with the last batch only: an interrupted reading starts over.
     const look = last ? request.look : { inode: "", sizeBytes: 0, mtimeMs: request.look.mtimeMs }
     const position = last ? { memory, ...count.totals() } : { memory: request.before?.memory ?? null, ...before }
     const source = sourceOf(request, look, clock, position)
@@ -91,7 +91,7 @@ async function readDatabase({ path, before }: ReadRequest, reader: DatabaseReade
   return { captures: read.captures, memory: read.cursor, complete: false }
 }
 
-/** Files are absent or half written for an instant while their agent saves them. */
+/** Files are briefly absent or half written while their agent saves them. */
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (const pauseMs of RETRY_MS) {
     try {
@@ -113,7 +113,7 @@ async function readLines(
 ): Promise<{ turns: number }> {
   const bytes = openBytes(request.path, reader.compression)
   try {
-    // After a rewrite the file is read from its start: what is still there is found to be there, the rest is superseded.
+    // A rewritten file is read from the start; turns that it no longer has are superseded.
     const rewritten = (await isRewritten(bytes, request)) ? request.before : undefined
     const before = rewritten ? undefined : request.before
     const seen = rewritten && new Set<string>()
@@ -129,7 +129,7 @@ async function readLines(
       const look = last ? request.look : { ...request.look, sizeBytes: offset, inode: "" }
       const source = sourceOf(request, look, clock, {
         memory: state,
-        // An offset that nothing proves: cut off here, it is a rewritten file still.
+        // Without proofs: if interrupted here, the file still counts as rewritten.
         ...(isPart ? { offset: rewritten.offset, ...NOT_PROVED } : { offset, ...bytes.proof(offset) }),
         ...count.totals(),
       })
@@ -173,7 +173,7 @@ async function readLines(
           })
         if (isDue()) await keep(false)
       }
-      // What is stepped over comes without lines.
+      // Skipped bytes come without lines.
       if (isDue()) await keep(false)
     }
     await keep(true)
@@ -183,26 +183,23 @@ async function readLines(
   }
 }
 
-/** One at a time, whatever file they are in: each takes many times its length of memory until it is kept. */
+/** One long line at a time across all files: each takes many times its length in memory until it is stored. */
 const oneLongLine = makeMutex()
 
-/**
- * Also when nothing shows at its ends: a file that is another one, or has another time and still the same size, was not
- * appended to.
- */
+/** Also detects another file, or a new time with the same size, when both ends are unchanged. */
 async function isRewritten(bytes: Bytes, { before, look }: ReadRequest): Promise<boolean> {
   if (!before?.offset) return false
-  // Of a reading that was cut off, the offset is all that is known.
+  // After an interrupted reading only the offset is known.
   const wasWhole = before.inode !== ""
   const isOther = fileOf(before.inode) !== fileOf(look.inode)
   const isWrittenOver = before.sizeBytes === look.sizeBytes && before.mtimeMs !== look.mtimeMs
   return (wasWhole && (isOther || isWrittenOver)) || !(await bytes.isSameUpTo(before))
 }
 
-/** The number of a device may change when the machine starts anew. */
+/** Device numbers may change at a reboot. */
 const fileOf = (inode: string) => inode.slice(inode.indexOf(":") + 1)
 
-/** What was read and is not kept yet. */
+/** Captures that are not stored yet. */
 class Pending {
   #captures: Capture[] = []
   #chars = 0
@@ -224,7 +221,7 @@ class Pending {
   }
 }
 
-/** Ids, names and texts as every database accepts them: agents have crashed in strange moments. */
+/** Makes strings valid for every database: crashed agents leave broken ones. */
 function makePlain(capture: Capture): void {
   for (const [name, value] of Object.entries(capture)) {
     if (typeof value !== "string") continue
@@ -243,7 +240,7 @@ function counter(start: Source | undefined) {
     leftOut(captures: number) {
       if (captures > 0) skipped[EXCLUDED] = (skipped[EXCLUDED] ?? 0) + captures
     },
-    /** A file is cut at one place, which is come to again whenever it is read further. */
+    /** A decompression limit counts once: each reading of the file reaches it again. */
     tooMuch(kind: string) {
       skipped[kind] = kind === OVER_LIMIT.decompressed ? 1 : (skipped[kind] ?? 0) + 1
     },

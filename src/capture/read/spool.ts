@@ -6,20 +6,20 @@ import { isRefusal } from "../../lib/path-rules.ts"
 import { HOUR_MS } from "../../lib/time.ts"
 import { bytesOrNull, lookAt } from "../../lib/untrusted-file.ts"
 
-/** Where hooks leave what they could not hand to the daemon: one file each, whose names sort by time. */
+/** Files of hooks that could not reach the daemon; their names sort by time. */
 export interface Spool {
-  /** Names of whole files, oldest first. */
+  /** Complete files, oldest first. */
   names(): Promise<string[]>
-  /** Undefined for one that is no such file; it is kept aside and not named again. */
+  /** Undefined for an invalid file, which is renamed and not listed again. */
   read(name: string): Promise<SentHook | undefined>
   remove(name: string): Promise<void>
 }
 
 const SUFFIX = ".hook"
 const FIRST_LINE = "throughline-hook 1"
-/** More than a hook hands over; the daemon takes no more over its socket either. */
+/** More than a hook sends; the same limit as for the daemon's socket. */
 const MAX_SPOOLED_BYTES = 64 * 1024 * 1024
-/** A file that is still being written has a hidden name; one so old belongs to a hook that was killed. */
+/** Drafts have hidden names; one this old is from a killed hook. */
 const LEFT_BEHIND_MS = HOUR_MS
 
 export function makeSpool(dir: string): Spool {
@@ -40,7 +40,7 @@ export function makeSpool(dir: string): Spool {
   }
 }
 
-/** The same as hook.sh does, for systems on which that does not run. */
+/** Same format as hook.sh, for systems that cannot run it. */
 export async function writeSpool(
   dir: string,
   { platform, headers, body, atNs }: { platform: string; headers: Record<string, string>; body: string; atNs: bigint },
@@ -53,7 +53,7 @@ export async function writeSpool(
   await rename(draft, join(dir, `${name}${SUFFIX}`))
 }
 
-/** Takes away what killed hooks left half written. */
+/** Removes drafts of killed hooks. */
 export async function sweepSpool(dir: string, nowMs: number): Promise<void> {
   for (const name of await readdir(dir).catch(() => [])) {
     if (!name.startsWith(".")) continue
@@ -62,7 +62,7 @@ export async function sweepSpool(dir: string, nowMs: number): Promise<void> {
   }
 }
 
-/** Null where there is none; undefined for what no hook has written. */
+/** Null if it is gone; undefined if no hook can have written it. */
 function spooled(path: string): string | null | undefined {
   try {
     return bytesOrNull(path, { maxBytes: MAX_SPOOLED_BYTES })?.toString("utf8") ?? null

@@ -4,7 +4,7 @@ import type { JournalConsumer } from "../../domain/journal.ts"
 import type { Session } from "../../domain/session.ts"
 import type { Store } from "../../domain/store.ts"
 
-/** An exchange that an agent logs by hand, although its own files are read. */
+/** An exchange that an agent logs through our tool, although its own files are read too. */
 export interface HandLogged {
   platform: string
   projectId: ProjectId | null
@@ -13,14 +13,14 @@ export interface HandLogged {
   atMs: number
 }
 
-/** Agents log during a turn or right after it; the same prompt at another time is another exchange. */
+/** Agents log during a turn or right after it; later, the same prompt is another exchange. */
 const NEAR_MS = 10 * 60 * 1000
-/** What is logged by hand was said a moment ago: it is in one of the newest sessions, near the end. */
+/** A logged exchange is recent: it is near the end of one of the newest sessions. */
 const MOST_SESSIONS = 30
 const MOST_TURNS = 400
 const SAID = ["prompt", "reply", "summary"] as const
 
-/** The same exchange as it is kept from the agent's own files. */
+/** The same exchange as captured from the agent's own files. */
 export async function twinOf(
   store: Store,
   logged: HandLogged,
@@ -34,7 +34,7 @@ export async function twinOf(
   return undefined
 }
 
-/** Takes out what an agent logged by hand once its own files say the same. */
+/** Drops logged exchanges once the agent's own files have them. */
 export function twinsConsumer({ onDropped, nowMs }: { onDropped(): void; nowMs(): number }): JournalConsumer {
   return {
     name: "capture.twins",
@@ -51,7 +51,7 @@ export function twinsConsumer({ onDropped, nowMs }: { onDropped(): void; nowMs()
   }
 }
 
-/** They are remembered as forgotten, so that reading the log's file again does not bring them back. */
+/** Recorded as forgotten, so that reading the log file again does not restore them. */
 async function dropTwins(store: Store, own: Session, loggedId: SessionId, nowMs: number): Promise<boolean> {
   const captured = await said(store, own.id)
   const turns = await store.turns.ofSession(loggedId, { kinds: SAID, limit: MOST_TURNS })
@@ -73,10 +73,10 @@ async function dropTwins(store: Store, own: Session, loggedId: SessionId, nowMs:
 const said = async (store: Store, id: SessionId) =>
   exchangesOf(await store.turns.ofSession(id, { kinds: SAID, limit: MOST_TURNS }))
 
-/** Where one of them is in no project, nothing is known of it. */
+/** A session without a project may belong to any. */
 const mayBeSame = (one: ProjectId | null, other: ProjectId | null) => one === null || other === null || one === other
 
-/** Agents repeat a prompt to the letter, and an answer not always. */
+/** Agents log prompts verbatim, but not always answers. */
 function isSame(captured: Exchange, { user, ai, atMs }: Pick<HandLogged, "user" | "ai" | "atMs">): boolean {
   if (captured.user === "" || promptHash(captured.user) !== promptHash(user)) return false
   const isNear = atMs >= captured.atMs - NEAR_MS && atMs <= captured.endedAtMs + NEAR_MS

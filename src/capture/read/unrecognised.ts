@@ -1,17 +1,17 @@
 import type { Machine, Platform } from "../../domain/platform.ts"
 import { claimOf, filesIn } from "../watch/scan.ts"
 
-/** What agents keep conversations in; anything else in their folders may be whatever it likes. */
+/** File types in which agents store conversations. */
 const DATA = /\.(?:jsonl(?:\.zst)?|db)$/
 const EXAMPLES = 3
-/** A folder that holds so much else is not looked through to its end. */
+/** Limits the search in large folders. */
 const MOST_FILES = 2_000
 
-/** Looked for only where nothing of the platform was found: a new version may keep conversations under other names. */
+/** Files to report when nothing was recognised: a new version may use other file names. */
 export function unrecognisedFiles(platform: Platform, machine: Machine): string[] {
   const found: string[] = []
   for (const place of platform.places(machine)) {
-    // A home folder is everybody's.
+    // The home folder has files of all kinds of programs.
     if (place.dir === machine.homeDir) continue
     let seen = 0
     for (const { path } of filesIn(place.dir, place.depth)) {

@@ -2,7 +2,7 @@ import { codesOf } from "./codes.ts"
 import { entropyOf, isPlaceholder, isRandom } from "./looks.ts"
 import { SEED_WORDS } from "./seed-words.ts"
 
-/** Secrets that no literal gives away, known by their length and their letters alone. `codes` are those of the text. */
+/** Redacts secrets without a literal anchor, by length and characters alone. */
 export function withoutBare(text: string, codes: Uint16Array): string {
   const clean = replaced(text, codes, nextKey)
   return replaced(clean, clean === text ? codes : codesOf(clean), nextPhrase)
@@ -28,7 +28,7 @@ function replaced(text: string, codes: Uint16Array, next: Next): string {
 
 const ENDS_WORD = 1
 const IN_KEY = 2
-/** What keys are made of, and what may stand after a word of a seed phrase. */
+/** Characters of keys, and characters that may follow a word of a seed phrase. */
 const SORTS = Uint8Array.from({ length: 1 << 16 }, (_, code) => {
   if (code >= 128) return ENDS_WORD
   const char = String.fromCharCode(code)
@@ -38,11 +38,11 @@ const SORTS = Uint8Array.from({ length: 1 << 16 }, (_, code) => {
 const SHORTEST_KEY = 40
 const LONGEST_KEY = 60
 
-/** Each window of the shortest length is read from its end: past what is no part of a key, no key can begin. */
+/** Reads each minimal window backwards: a character that no key has rules out all starts before it. */
 function nextKey(text: string, codes: Uint16Array, from: number): Found | undefined {
   const { length } = text
   let start = from
-  // All from `start` to here is part of a key.
+  // Everything from `start` to here may be part of a key.
   let known = from
   while (start + SHORTEST_KEY <= length) {
     const next = start + SHORTEST_KEY
@@ -65,12 +65,12 @@ function nextKey(text: string, codes: Uint16Array, from: number): Found | undefi
 
 function bareKey(text: string, from: number, end: number): Found | undefined {
   let start = from
-  // An escape such as \n or %3D before it, or a colour, or the sign of a diff, is no part of it.
+  // Exclude a preceding escape such as \n or %3D, a colour code, or a diff sign.
   const before = text[start - 1]
   if (before === "\\" && /[nrt]/.test(text[start]!)) start++
   else if (before === "[" || before === ";") start += /^\d{0,3}m/.exec(text.slice(start, start + 4))?.[0].length ?? 0
   else if (before === "%" && /^[0-9A-F]{2}/i.test(text.slice(start, start + 2))) start += 2
-  // A diff, and one of a diff; before it there may be what a listing or a quotation puts there.
+  // A diff, or a diff of a diff, possibly inside a listing or quotation.
   const isOpen = start > from || before === undefined || /[\s→|:>]/.test(before)
   for (let i = 0; i < 2 && isOpen && text[start] === "+" && end - start > SHORTEST_KEY; i++) start++
   const value = text.slice(start, end)
@@ -90,13 +90,10 @@ function bareKey(text: string, from: number, end: number): Found | undefined {
   return { kind, start, end }
 }
 
-/** Part of something longer; a line that a diff takes away begins with that sign, too. */
+/** Part of something longer, unless the hyphen marks a removed line of a diff. */
 const isGlued = (text: string, start: number) => text[start - 1] === "-" && /[^\n]/.test(text[start - 2] ?? "\n")
 
-/**
- * Capitals, small letters and digits that change as often as chance has it: no path, no name, no hash. Chance has it less often
- * in one of 500; then the letters must not follow each other as in words.
- */
+/** Character classes change as often as in random text. One random key in 500 has fewer changes: then its letter pairs decide. */
 function isDrawn(value: string): boolean {
   if (!/[A-Z]/.test(value) || !/[a-z]/.test(value) || isPlaceholder(value)) return false
   let changes = 0
@@ -110,7 +107,7 @@ function sortOf(text: string, at: number): number {
   return code >= 97 ? 3 : code >= 65 ? 2 : code >= 48 ? 1 : 0
 }
 
-/** The last line of a picture or a certificate, broken into lines. */
+/** The last line of a wrapped image or certificate. */
 function isWrapped(text: string, start: number): boolean {
   return /[A-Za-z0-9+/]{60}\r?\n[ \t]*$/.test(text.slice(Math.max(0, start - 90), start))
 }
@@ -118,7 +115,7 @@ function isWrapped(text: string, start: number): boolean {
 const FEWEST = 12
 const MOST = 26
 const MOST_BETWEEN = 6
-/** No phrase is shorter, so that every one is stepped into. */
+/** The minimum, so that stepping by it cannot skip a phrase. */
 const SHORTEST_PHRASE = 47
 
 function nextPhrase(text: string, codes: Uint16Array, from: number): Found | undefined {
@@ -156,12 +153,12 @@ function seedPhrase(text: string, codes: Uint16Array, from: number, to: number, 
     start = first
   }
   if (count < FEWEST || count > MOST) return undefined
-  // A list of words is sorted.
+  // Sorted words are a word list, not a phrase.
   const words = text.slice(start, end).split(/[^A-Za-z]+/)
   return words.every((word, i) => i === 0 || words[i - 1]! <= word) ? undefined : { kind: "seed-phrase", start, end }
 }
 
-/** The list by the hashes of its words, so that nothing has to be cut out of the text to look it up. */
+/** Hash table of the words, to look them up without slicing the text. */
 const HASHES = new Int32Array(1 << 13)
 for (const word of SEED_WORDS) {
   let hash = 0
@@ -171,7 +168,7 @@ for (const word of SEED_WORDS) {
   HASHES[slot] = hash
 }
 
-/** The end of the word that begins there, if it is one of the list. */
+/** The end of the seed word that begins there, or -1. */
 function wordEnd(codes: Uint16Array, start: number, length: number): number {
   const last = Math.min(start + 9, length)
   let hash = 0
@@ -188,7 +185,7 @@ function wordEnd(codes: Uint16Array, start: number, length: number): number {
   return -1
 }
 
-/** Blanks, commas and quotation marks; and the numbers of a list. */
+/** Blanks, commas, quotes, and the numbers of a list. */
 const isBetween = (code: number) =>
   code <= 32 ||
   code === 34 ||

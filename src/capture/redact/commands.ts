@@ -1,11 +1,11 @@
 import type { Rule } from "./rules.ts"
 
-/** A word on a command line, quoted or not; the quotation marks stay. */
+/** A command-line word, quoted or not; the quotes stay. */
 const WORD = `\\\\{0,3}["']?([^\\s"'\\\\;|&<>]{4,200})`
 const ARGUMENTS = "[^\\n;|&]{0,200}?"
 const LOGIN = "\\slogin\\s[^\\n;|&]{0,150}?(?<=\\s)(?:-p|--password)[\\s=]"
 
-/** Passwords that programs take on their command line: the programs, then the flag before the password. */
+/** Passwords on command lines: the programs, then the flag before the password. */
 const COMMANDS: readonly (readonly [programs: readonly string[], flag: string])[] = [
   [["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlsh", "mariadb", "mariadb-dump"], "\\s-p"],
   [["sshpass"], "\\s-p\\s?"],
@@ -38,14 +38,12 @@ const COMMANDS: readonly (readonly [programs: readonly string[], flag: string])[
   [["vault login", "heroku auth:token", "gh auth"], "\\s(?=[\\w.-]{20})"],
 ]
 
-/** Found by the program before them. */
 export const COMMAND_RULES: readonly Rule[] = COMMANDS.flatMap(([programs, flag]) =>
   programs.map(
     (name): Rule => ({
       kind: "command-password",
       anchors: [name],
-      // The blank after a short name only keeps it from being part of a longer one.
-      // As JSON writes it, a line of a script begins after \\n.
+      // A blank after a short anchor only prevents longer names. In JSON, a script's line begins after \\n.
       pattern: new RegExp(`(?:(?<![\\w-])|(?<=\\\\[nrt]))${name.trimEnd()}(?=[\\s.])${ARGUMENTS}${flag}${WORD}`, "y"),
       looks: "password",
     }),

@@ -2,18 +2,18 @@ import { COMMAND_RULES } from "./commands.ts"
 import { GAP, NEXT_LINE } from "./lines.ts"
 import type { Rule } from "./rules.ts"
 
-/** A word begins, also behind a line break as JSON writes it. */
+/** Word start, also after a line break in JSON. */
 const START = "(?:\\b|(?<=\\\\[nrt]))"
 const QUOTE = "(?:\\\\{0,3}[\"'])?"
-/** The line or the bracket with which a block begins. */
+/** The line or bracket that opens a block. */
 const BLOCK = `[ \\t]{0,4}\\{?${GAP}{0,16}`
-/** Names with values in base64, one after another. */
+/** A name with a base64 value. */
 const ENTRY = `${QUOTE}(?!kind\\b)[\\w.-]{1,60}${QUOTE}:[ \\t]?${QUOTE}[A-Za-z0-9+/]{4,8000}={0,2}${QUOTE}`
-/** Taken whole or not at all, so that what follows is looked for once. */
+/** Atomic group, to prevent backtracking. */
 const ENTRIES = `(?=(${ENTRY}(?:,?${GAP}{1,20}${ENTRY}|,${ENTRY}){0,30}))\\1`
 const BLANK = `${GAP}{1,12}`
 
-/** Found by the file, the header or the sentence around them. */
+/** Secrets recognised by the file, header or sentence around them. */
 const PLACED: readonly Rule[] = [
   {
     kind: "netrc-password",
@@ -103,7 +103,7 @@ const PLACED: readonly Rule[] = [
     looks: "encodedEntries",
   },
   {
-    // As kubectl prints it, by the alphabet: what it is comes behind what is in it.
+    // kubectl sorts fields: `data` comes before `kind`.
     kind: "kubernetes-secret",
     anchors: ["data:\n", "data:\r\n", "data:\\n", "data:\\\\n", 'data":{', 'data": {', 'data\\":{', 'data\\": {'],
     pattern: new RegExp(
@@ -127,7 +127,7 @@ const PLACED: readonly Rule[] = [
   {
     kind: "password",
     anchors: ["pass=", "pass:", "pass =", 'pass"', "pass'", "pass\\"],
-    // In quotation marks; without them only in settings, where nothing else stands on the line.
+    // In quotes; the next rule takes unquoted values, alone on their line.
     pattern:
       /(?:(?<![A-Za-z])pass|PASS|(?<=[a-z])Pass)[\\"'\]]{0,4}\s{0,4}(?:=>|[:=])[ \t]{0,8}\\{0,3}(["'`])([!#-&(-[\]-_a-~]{8,200})(?=\\{0,3}\1)/y,
     looks: "strong",

@@ -1,6 +1,6 @@
 import { SEED_WORDS } from "./seed-words.ts"
 
-/** What a secret must look like, beside the pattern that found it. */
+/** Checks that a matched value looks like a secret. */
 export type LookName = keyof typeof LOOKS
 
 type Check = (value: string, quoted: boolean, entropy: number) => boolean
@@ -16,20 +16,20 @@ export const LOOKS = {
     !WORDS_FOR_NOTHING.test(value) && isMixed(value) && entropyOf(value) >= Math.max(2.6, entropy),
   userAndPassword: (value: string) => /^[\x20-\x7e]*:[\x20-\x7e]+$/.test(fromBase64(value)),
   keyLines: (value: string) => /[A-Za-z0-9+/=]{30}/.test(value),
-  /** After a name that means nothing else: whatever is no placeholder and no single word. */
+  /** After an unambiguous name: anything but a placeholder or a single word. */
   anyPassword: (value: string) =>
     value.length >= 6 && !isPlaceholder(value) && !/^(?:[A-Z]?[a-z_.]+|[A-Z_]+|[a-z]+\(.*|\d+)$/.test(value),
   passphrase: isPassphrase,
   cookie: (value: string) =>
     entropyOf(value) >= 2.8 && isMixed(value) && !WORDS_FOR_NOTHING.test(value) && value.length >= 12,
-  /** Names and values of a Secret: one of them is text, or a key that no text is in. */
+  /** Entries of a Kubernetes Secret: at least one decodes to text or is as long as a key. */
   encodedEntries: (value: string) =>
     [...value.matchAll(/:\s?\\{0,3}["']?([A-Za-z0-9+/]{4,}={0,2})/g)].some(
       ([, encoded]) => /^[\s\x20-\x7e]{3,}$/.test(fromBase64(encoded!)) || encoded!.length >= 32,
     ),
-  /** SASL: an identity, a user and a password, with a zero before each of the last two. */
+  /** SASL PLAIN: identity, user and password, separated by zero bytes. */
   plainLogin: (value: string) => /^[^\0]*\0[^\0]+\0[^\0]+$/.test(fromBase64(value)),
-  /** Letters, digits and signs in a mixture that no sentence has. */
+  /** A mix of letters, digits and signs that no sentence has. */
   strange: (value: string) => !WORDS_FOR_NOTHING.test(value) && entropyOf(value) >= 4.5 && /\d/.test(value),
   card: isCardNumber,
   seed: (value: string) => {
@@ -38,7 +38,7 @@ export const LOOKS = {
   },
 } satisfies Record<string, Check>
 
-/** Issued by a network, of its length, and with the right check digit. */
+/** Prefix and length of a card network, with a valid check digit. */
 function isCardNumber(value: string): boolean {
   const digits = value.replace(/\D/g, "")
   if (
@@ -63,7 +63,7 @@ const PLACEHOLDERS = [
   WORDS_FOR_NOTHING,
   /(.)\1{6,}/i,
   /^(?:[<{[]|\$[{(A-Za-z_]|%\(|%\w+%$|#\{|process\.|os\.|env\.)/,
-  // In one case throughout: "S3cr3tPass" and "MyPassword1" are what people really take.
+  // Single case only: people really use "S3cr3tPass" and "MyPassword1".
   /^[a-z_-]{0,8}(?:pass(?:word|wd)?|pwd|secret|token)\d{0,3}$|^[A-Z_-]{0,8}(?:PASS(?:WORD|WD)?|PWD|SECRET|TOKEN)\d{0,3}$/,
   /^(?:password|secret|token|user|postgres|root|admin|test|guest|mysql|redis|mongo|none|null|undefined)$/i,
 ]
@@ -72,20 +72,20 @@ export function isPlaceholder(value: string): boolean {
   return COUNTING.test(value) || isDummy(value)
 }
 
-/** In the exact format of a provider, where a token that only counts may well be a real one. */
+/** For a provider's exact format, where even a counting token may be real. */
 export function isDummy(value: string): boolean {
   return PLACEHOLDERS.some((placeholder) => placeholder.test(value))
 }
 
-/** Letters and digits, as what a machine drew nearly always has. */
+/** Letters and digits, as nearly every generated token has. */
 function isMixed(value: string): boolean {
   if (!/[A-Za-z]/.test(value)) return false
   if (/\d/.test(value) || isRandom(value, true)) return true
-  // Without a digit, capitals and small letters take turns far more often than in names.
+  // Without a digit, the case must change far more often than in names.
   return (value.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0) >= value.length * 0.28
 }
 
-/** Bits for each character, by how often each occurs in the value itself. */
+/** Shannon entropy in bits per character. */
 export function entropyOf(value: string): number {
   const counts = new Map<string, number>()
   for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1)
@@ -94,7 +94,7 @@ export function entropyOf(value: string): number {
   return bits
 }
 
-/** A password of a person: three of the four sorts of characters, and neither a name nor an expression of code. */
+/** A person's password: three of four character classes, and neither a name nor code. */
 function isMadeUp(value: string): boolean {
   if (value.length < 8 || /^[\w$.]*(?:password|passwd|token|secret|auth|credential)[\w$.]*$/i.test(value)) return false
   if (/:\/\/|^[\w$.*:()[\]{}]*(?:[a-z][.:][A-Za-z]|[()[\]{}])[\w$.*:()[\]{}]*$/.test(value)) return false
@@ -113,7 +113,7 @@ export function isPassphrase(value: string): boolean {
   return words.every((word) => /^[A-Za-z]{3,12}\d{0,3}$/.test(word) && !COMMON.test(word))
 }
 
-/** Drawn by a machine, rather than a word, a name, a path, a version or an expression. */
+/** Generated, rather than a word, name, path, version or expression. */
 export function isRandom(value: string, quoted: boolean): boolean {
   if (value.length < 12 || isPlaceholder(value)) return false
   if (/^[0-9a-f]+$/i.test(value)) return value.length >= 20 && /\d/.test(value) && /[a-f]/i.test(value)
@@ -129,13 +129,13 @@ export function isRandom(value: string, quoted: boolean): boolean {
   const [rate, wordiness] = [changes / value.length, common / Math.max(1, pairs)]
   const isMember = !quoted && /^\w+(?:\.\w+)+$/.test(value)
   if (!/\d/.test(value)) return value.length >= 16 && changes >= 3 && wordiness < (isMember ? 0.35 : 0.6)
-  // In code a name without quotation marks may well look strange; what stands between them is meant as it is.
+  // Unquoted names in code may look random; quoted values are literal.
   if (rate >= (quoted ? 0.33 : 0.5)) return true
   const digitRuns = value.match(/\d+/g)!.length
   return rate >= 0.4 ? wordiness < 0.8 : changes >= 3 && wordiness < (digitRuns > 1 ? 0.67 : 0.5)
 }
 
-/** For each letter, those that often follow it in words: 87 of 100 pairs in names and prose, 27 in random letters. */
+/** For each letter, the letters that often follow it: 87 % of pairs in names and prose, 27 % in random text. */
 const NEXT_LETTERS =
   "bcdgilmnprstuvy aelou aehiklortu aeios acdefglmnprstvx aefioru ehir aeio acdefglmnorstvz . ei adeilostuy aeiop acdegiost bcdilmnoprstuvw aeiloprt u acdeimnorstuy acehiopstu aehiorstuy celmnprst aei aeio . . e".split(
     " ",

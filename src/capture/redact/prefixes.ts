@@ -1,6 +1,6 @@
 import type { LookName } from "./looks.ts"
 
-/** Tokens that are known by a prefix: kind, prefixes, and what follows; a short prefix also needs a look. */
+/** Tokens with a known prefix: kind, prefixes, and the rest; short prefixes need a check. */
 export const PREFIXED: readonly (readonly [kind: string, prefixes: string, rest: string, looks?: LookName])[] = [
   ["aws-access-key", "AKIA ASIA ABIA ACCA", "[A-Z0-9]{16}(?![A-Za-z0-9])"],
   ["aws-bedrock-key", "ABSK", "[A-Za-z0-9+/]{100,}={0,2}"],

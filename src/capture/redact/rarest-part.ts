@@ -1,4 +1,4 @@
-/** Where in an anchor the four characters begin that are met least often: a choice that only costs or saves time. */
+/** The offset of an anchor's rarest four characters. Affects speed only. */
 export function rarestPart(anchor: string): number {
   // Four characters have no other part; most anchors are that short.
   if (anchor.length <= 4) return 0
@@ -13,9 +13,9 @@ export function rarestPart(anchor: string): number {
   return best
 }
 
-/** Letters each by itself, then digits, `_` and `-`, blanks, and all other signs. */
+/** One class per letter, then digits, `_` and `-`, blanks, and other signs. */
 function sortOf(code: number): number {
-  // Capitals are counted as small letters.
+  // Ignores case.
   const letter = (code | 32) - 97
   if (letter >= 0 && letter < 26 && code >= 65) return letter
   return code >= 48 && code <= 57 ? 26 : code === 95 || code === 45 ? 27 : code <= 32 ? 28 : 29
@@ -23,7 +23,7 @@ function sortOf(code: number): number {
 
 const SORTS = 30
 const SORT_OF = Uint8Array.from({ length: 256 }, (_, code) => sortOf(code))
-/** How rarely one follows the other in code and prose: 0 is most often. */
+/** How rare each pair is in code and prose; 0 is most frequent. */
 const RARITY = Uint8Array.from(
   `
 543365463652337462224545474543 466636774474764775564777575665 365636734743672674534776674644

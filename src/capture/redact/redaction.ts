@@ -6,13 +6,13 @@ import { CONTEXT_RULES, type Rule, TOKEN_RULES } from "./rules.ts"
 import { type Finders, type Hit, makeScan } from "./scan.ts"
 
 export interface RedactionOptions {
-  /** Further secrets, as regular expressions. */
+  /** Additional secrets as regular expressions. */
   extra?: { kind: string; pattern: string }[]
-  /** Kinds that are left alone. */
+  /** Kinds that are not redacted. */
   off?: string[]
 }
 
-/** Makes the one function through which every text goes before it is stored, indexed, logged or sent. */
+/** Makes the function through which every text goes before it is stored, indexed, logged or sent. */
 export function makeRedactor({ extra = [], off = [] }: RedactionOptions = {}): (text: string) => string {
   for (const kind of off) {
     if (!REDACTION_KINDS.includes(kind))
@@ -21,7 +21,7 @@ export function makeRedactor({ extra = [], off = [] }: RedactionOptions = {}): (
   const on = (rules: readonly Rule[]) => rules.filter(({ kind }) => !off.includes(kind))
   const tokenFinders = [...on(TOKEN_RULES).map(plain), ...on(TOKEN_RULES).flatMap(wrapped)]
   const contextFinders = on(CONTEXT_RULES).map(inContext)
-  // Most text holds nothing: one loop for both sorts of anchors finds that out, and the others wait for a hit.
+  // Most texts have no secret: a single scan for all anchors detects that; the others are built at the first hit.
   const both = makeScan([...tokenFinders, ...contextFinders])
   let separate: Record<"tokens" | "contexts", typeof both> | undefined
   const bare = off.includes("bare-key") ? (text: string) => text : withoutBare
@@ -39,7 +39,7 @@ export function makeRedactor({ extra = [], off = [] }: RedactionOptions = {}): (
     const codes = codesOf(text)
     let clean = both(text, codes) === text ? rest(text, codes) : full(text)
     if (clean === text) return text
-    // What was taken out may have hidden another one's edge: only what changes nothing more may be called clean.
+    // A redaction may uncover the edge of another secret: repeat until nothing changes.
     for (let before = text, round = 0; clean !== before && round < 8; round++) [before, clean] = [clean, full(clean)]
     return clean
   }
@@ -65,7 +65,7 @@ function inContext(rule: Rule): Finders {
   return { anchors: rule.anchors, anyCase: true, find: (text, at) => match(rule, text, at) }
 }
 
-/** A whole secret in base64 begins with its prefix in base64, so it is found by that, and decoded to be sure. */
+/** A base64-encoded secret starts with its encoded prefix; the match is decoded to verify it. */
 function wrapped(rule: Rule): Finders[] {
   if (rule.back !== undefined) return []
   const anchors = rule.anchors.map((anchor) => btoa(anchor).slice(0, Math.floor((anchor.length * 4) / 3)))
@@ -96,23 +96,23 @@ function match(rule: Rule, text: string, at: number): Hit | undefined {
 }
 
 function looksRight(rule: Rule, secret: string, before = "", after = ""): boolean {
-  // What is longer is judged by its beginning, and is no placeholder.
+  // A longer secret is judged by its beginning, and is never a placeholder.
   const beginning = secret.slice(0, 400)
   if (rule.looks === undefined) return beginning !== secret || !isDummy(secret)
-  // A function of that name.
+  // A function call.
   if (after === "(") return false
   return LOOKS[rule.looks](beginning, /["'`]/.test(before), rule.entropy ?? 0)
 }
 
 const ESCAPE = String.raw`\\[nrtbfv]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9A-Fa-f]{2}`
-/** Also without its first character, which is taken out of what is shown. */
+/** Also without the escape character, which terminals strip. */
 const COLOUR = String.raw`(?:\x1b|\\u001b|\\x1b|\\e|\\033)\[[\d;]{0,12}m|\[\d[\d;]{0,11}m`
 const ESCAPE_BEFORE = new RegExp(`(?:${ESCAPE}|${COLOUR})$`)
 
 const isWordCharacter = (code: number) =>
   (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90)
 
-/** Not in the middle of a word; but an escape such as `\n` or `%3D` or a colour before it is no word. */
+/** Not inside a word. Preceding escapes such as `\n` or `%3D` and colour codes are no word. */
 function startsFresh(text: string, at: number): boolean {
   if (!isWordCharacter(text.charCodeAt(at - 1))) return true
   return /[\\%m]/.test(text.slice(Math.max(0, at - 6), at)) && ESCAPE_BEFORE.test(text.slice(Math.max(0, at - 20), at))
@@ -130,7 +130,7 @@ function compileExtra({ kind, pattern }: { kind: string; pattern: string }): (te
   let expression: RegExp
   try {
     new RegExp(pattern)
-    // What is redacted already is stepped over, so that doing it twice changes nothing.
+    // Skips existing redactions, to be idempotent.
     expression = new RegExp(`\\[redacted:[\\w-]+\\]|(?:${pattern})`, "g")
   } catch (error) {
     throw invalid(`is no regular expression: ${(error as Error).message}`, error)

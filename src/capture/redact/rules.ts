@@ -4,22 +4,22 @@ import { GAP, NEXT_LINE } from "./lines.ts"
 import type { LookName } from "./looks.ts"
 import { PREFIXED } from "./prefixes.ts"
 
-/** A kind of secret: the literals by which it is found, and what must follow them. */
+/** A kind of secret: anchors that locate it, and the pattern to match there. */
 export interface Rule {
   kind: string
-  /** The only places that are looked at; at least three characters each. */
+  /** The pattern is only tried at these literals; at least three characters each. */
   anchors: readonly string[]
-  /** Sticky. The last group that took part is the secret and ends the match; without groups it is the whole match. */
+  /** Sticky. The last matched group is the secret and ends the match; without groups it is the whole match. */
   pattern: RegExp
-  /** How many characters of the secret lie before the anchor. */
+  /** Characters of the secret before the anchor. */
   back?: number
-  /** What the secret itself must look like; without one it must only not be a placeholder. */
+  /** The check for the secret; by default it only must not be a placeholder. */
   looks?: LookName
-  /** At least so many bits for each character. */
+  /** Minimum entropy in bits per character. */
   entropy?: number
 }
 
-/** Those of the maintained list; ours come first, so that they name what both find. */
+/** Rules of gitleaks. Ours come first, so that their names win. */
 function generated(form: "token" | "near"): Rule[] {
   const rows = GITLEAKS_RULES.trim().split("\n")
   return rows.flatMap((row) => {
@@ -38,7 +38,7 @@ const tokenRule = (kind: string, anchors: string, pattern: string): Rule => ({
 })
 
 const hexStarts = (prefix: string) => [..."0123456789abcdef"].map((digit) => prefix + digit)
-/** What the first three digits of a user's id look like in base64; a Discord token has no other prefix. */
+/** A Discord token starts with a user id in base64: all encodings of its first three digits. */
 const snowflakeStarts = Array.from({ length: 1000 }, (_, id) => btoa(String(id).padStart(3, "0")))
 const keyBlock = (name: string) =>
   new RegExp(
@@ -46,7 +46,7 @@ const keyBlock = (name: string) =>
     "y",
   )
 
-/** Found by what they are; they come first, so that the surer name wins. */
+/** Tokens with a format of their own. They come before context rules, which are less certain. */
 export const TOKEN_RULES: readonly Rule[] = [
   ...PREFIXED.map(([kind, prefixes, rest, looks]): Rule => {
     const anchors = prefixes.split(/ (?=\S)/)
@@ -58,7 +58,7 @@ export const TOKEN_RULES: readonly Rule[] = [
   ...[8, 9, 10].map((back): Rule => {
     return { kind: "telegram-bot-token", anchors: [":AA"], back, pattern: /\d{8,10}:AA[\w-]{32,}/y }
   }),
-  // In the address of a call the word stands before it: /bot<token>/getMe.
+  // In URLs: /bot<token>/getMe.
   ...[11, 12, 13].map((back): Rule => {
     return { kind: "telegram-bot-token", anchors: [":AA"], back, pattern: /bot(\d{8,10}:AA[\w-]{32,})/y }
   }),
@@ -134,9 +134,9 @@ export const TOKEN_RULES: readonly Rule[] = [
 
 const QUOTE = "[\"'`\\\\\\]]{0,4}"
 const TYPE = String.raw`[?!]?(?::\s?(?:string|str|String|&str))?`
-/** YAML: an anchor or a tag, and a block that begins on the next line. */
+/** YAML: an anchor or tag, and a block scalar on the next line. */
 const YAML = String.raw`(?<=:)[ \t]{1,4}(?:[&!][\w!-]{1,30}[ \t]{1,4})?(?:[|>][+-]?${NEXT_LINE}[ \t]{1,20})?`
-/** What may stand between a name and its value; a new line only where a quotation mark or a block of YAML says that it goes on. */
+/** Between a name and its value. A line break only before a quote or a YAML block. */
 const LINK = String.raw`(?:${QUOTE}${TYPE}\s{0,8}(?:(?:=>|:=|={1,3}|:|\sis\s)(?:${YAML}|[ \t]{0,8}|\s{0,20}(?=[\\"'${"`"}]))|,[ \t]{0,12}(?=\\*["'])|\(\s{0,2}(?=\\*["'${"`"}])|>)|${QUOTE},?${GAP}{1,40}["'\\]{0,3}value["'\\]{0,3}\s?[:=]\s{0,4})`
 function near(kind: string, anchors: string, value: string): Rule {
   const names = anchors.replaceAll(" ", "|")
@@ -146,10 +146,10 @@ function near(kind: string, anchors: string, value: string): Rule {
 const UUID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 const HEX = (length: string) => `[0-9a-f]{${length}}(?![0-9a-z])`
 
-/** A text may be cut before the quotation mark that ends the value. What separates a name from its value is rare in a value: with few of them, no value is read more than a few times. */
+/** The closing quote may be cut off. Few separators are allowed in a value, so that no value is scanned often. */
 const PLAIN = "[\\w~!@#%^*+/.?|$-]"
 const VALUE = `(?:(["'\`])([^"'\`\\s\\\\]{8,})(?=\\\\*\\1|$)|((?!\\$)${PLAIN}+(?:(?:[=:]|&(?!\\w{1,30}=))${PLAIN}+){0,4}={0,2}))`
-/** What reads a value that is written there: `key = Buffer.from("…", "hex")`. */
+/** A call around the value: `key = Buffer.from("…", "hex")`. */
 const CALL = "(?:[\\w.]{1,40}\\((?=\\\\*[\"'`]))?"
 const assigned = (kind: string, words: string, looks: LookName): Rule => ({
   kind,
@@ -165,7 +165,7 @@ const DATABASES =
   "postgres|postgresql|mysql|mariadb|mongodb|redis|rediss|amqp|amqps|mssql|sqlserver|clickhouse|cockroachdb|snowflake|oracle|srv|nats|kafka|psycopg2?|asyncpg|pymysql"
 const URL_PASSWORD = "://[^\\s/@:?\"'<>`\\\\]{0,100}:([^\\s/?\"'<>`\\\\]{1,200})(?=@)"
 
-/** Found by what stands before them; the words are looked for whatever their case. */
+/** Secrets recognised by the words before them, in any case. */
 export const CONTEXT_RULES: readonly Rule[] = [
   {
     kind: "database-url",

@@ -8,24 +8,24 @@ import { Keeper } from "./keeper.ts"
 import type { Kept, KnownSession } from "./known.ts"
 import { placed } from "./placement.ts"
 
-/** A piece of a source's reading: what it held, and how far the source is read once that is kept. */
+/** A part of a source, and the position after it. */
 export interface Batch {
   captures: Capture[]
   source: NewSource
-  /** Set on the last batch of a whole reading: turns of this source that it did not hold are gone from the platform. */
+  /** Set on the last batch of a full reading: the source's other turns are gone from the platform. */
   seen?: ReadonlySet<string>
-  /** True where its reader has taken the secrets out already. */
+  /** The reader has redacted it already. */
   isRedacted?: true
-  /** The root of the project in which an agent said this to us itself, through our own tool. */
+  /** Set for an exchange logged through our own tool: the project's root. */
   loggedIn?: string
-  /** The project to which its sessions' ids are bound; set by the archive. */
+  /** The project that scopes its session ids; set by the archive. */
   scope?: { rootUri: string; by: "agent" | "repository" }
 }
 
 export interface Archive {
-  /** One transaction: sessions, turns, the source's position, journal. Doing it twice changes nothing. */
+  /** Stores sessions, turns, position and journal entries in one transaction. Idempotent. */
   keep(batch: Batch): Promise<Kept>
-  /** Drops what is remembered of sessions from batch to batch. */
+  /** Drops the cache of sessions. */
   reset(): void
 }
 
@@ -36,7 +36,7 @@ interface Waiting {
 }
 
 const MAX_KNOWN = 500
-/** As much as one transaction may hold when it holds several batches, and how long it waits for more. */
+/** Limits of a transaction with several batches, and how long it waits for more. */
 const GROUP_CAPTURES = 150
 const GROUP_CHARS = 400_000
 const GATHER_MS = 5
@@ -60,7 +60,7 @@ export function makeArchive({
     const batches = await Promise.all(
       given.map(async (batch) => placed(batch, (await rules.place?.(batch.source)) ?? { origin: "agent" })),
     )
-    // Resolved before the transaction: it looks at folders, and the embedded database has one connection.
+    // Outside the transaction, because it reads folders and the embedded database has one connection.
     const projects = await projectsOf(batches, rules)
     if (known.size > MAX_KNOWN) known.clear()
     try {
@@ -70,11 +70,11 @@ export function makeArchive({
           for (const batch of batches) kept.push(await new Keeper(tx, batch, projects, known, rules, clock).run())
           return kept
         },
-        // What an agent says to us itself is in no file that could be read again as its own word.
+        // An exchange that an agent logged with us cannot be read again as its own word.
         { durability: batches.every(({ loggedIn }) => loggedIn === undefined) ? "relaxed" : "full" },
       )
     } catch (error) {
-      // What the cache says may have been rolled back.
+      // The cache may reflect rolled-back changes.
       known.clear()
       throw error
     }
@@ -85,19 +85,19 @@ export function makeArchive({
       for (const [index, { resolve }] of group.entries()) resolve(kept[index]!)
     } catch (error) {
       if (group.length === 1) return group[0]!.reject(error)
-      // One that cannot be kept must not take the others with it.
+      // A bad batch must not fail the others.
       for (const one of group) await settle([one])
     }
   }
-  /** One after the other: the cache must not hold what another transaction has not committed yet. */
+  /** Sequential: the cache must not see another transaction's uncommitted changes. */
   const work = async () => {
     isWorking = true
     try {
       while (waiting.length > 0) {
-        // A commit costs as much as keeping many turns, and what comes within a moment can share one.
+        // A commit costs as much as storing many turns, so batches share one.
         if (gatherMs > 0 && !groupOf(waiting).isFull) await sleep(gatherMs)
         await settle(waiting.splice(0, groupOf(waiting).count))
-        // The embedded database answers at once, so that nobody else would get a turn until nothing waits here.
+        // The embedded database is synchronous: yield, so that others get a turn.
         await setImmediate()
       }
     } finally {
@@ -115,7 +115,7 @@ export function makeArchive({
   }
 }
 
-/** How many of those that wait are kept together: a call must not wait long behind them. */
+/** How many waiting batches share a transaction: calls must not wait long behind it. */
 function groupOf(waiting: readonly Waiting[]): { count: number; isFull: boolean } {
   let [captures, chars] = [0, 0]
   for (const [index, { batch }] of waiting.entries()) {

@@ -17,21 +17,21 @@ import type { Archive } from "./archive.ts"
 import { noteTrouble } from "./known-sources.ts"
 
 export interface Capturing {
-  /** Imports what is there, newest first, and follows what comes, until the signal. */
+  /** Imports existing sources, newest first, and follows changes, until aborted. */
   run(signal: AbortSignal): Promise<void>
-  /** Looks at everything once more, and resolves when all of it is read. */
+  /** Scans everything again and resolves when all of it is read. */
   sync(platformId?: string): Promise<void>
-  /** Says that a file has changed: a hook or a watcher knows it before the next sweep does. */
+  /** A hook or watcher reports a changed file before the next sweep. */
   nudge(path: string): Promise<void>
-  /** Reads one file now, beside whatever else is being read; `within` names the project that it is in. */
+  /** Reads one file now, concurrently with others; `within` is its project's folder. */
   readNow(platformId: string, path: string, within?: string): Promise<void>
   progress(): CaptureProgress
-  /** Resolves once everything that was found at the start is read. */
+  /** Resolves once everything found at the start is read. */
   imported: Promise<void>
 }
 
 export interface CaptureProgress {
-  /** False once everything that was found at the start is read. */
+  /** False once everything found at the start is read. */
   importing: boolean
   sourcesDone: number
   sourcesLeft: number
@@ -39,9 +39,9 @@ export interface CaptureProgress {
   bytesLeft: number
   turns: number
   startedAtMs: number
-  /** Agents of which something was found. */
+  /** Agents with sources. */
   platforms: string[]
-  /** Sources of each agent that are still to be read: how far behind it is. */
+  /** Unread sources per agent. */
   waiting: Record<string, number>
 }
 
@@ -49,28 +49,28 @@ export interface CapturingDeps {
   store: Store
   clock: Clock
   archive: Archive
-  /** Absent: in this thread. */
+  /** Absent: sources are read in this thread. */
   reading?: Reading | undefined
   platforms: readonly Platform[]
   machine: Machine
   folders: Pick<Folders, "round" | "all" | "near">
-  /** Calls back with paths that changed in the place, with its own when it is gone; absent where the system has no such thing. */
+  /** Calls back with changed paths, or the place's own path when it is gone. Absent if the system has no watchers. */
   watch?(place: SourcePlace, onPaths: (paths: string[]) => void): Promise<() => Promise<void>>
   onTrouble(source: { platform: string; path: string }, error: unknown): void
 }
 
-/** Watchers are hints; this makes it right where one is deaf: network folders, too many folders, a lost event. */
+/** Fallback for watchers: network folders, too many folders, lost events. */
 const SWEEP_MS = 20_000
-/** An agent's first session makes the folder that could have been watched, so new folders are looked for. */
+/** An agent's first session creates its folder, so new folders are polled. */
 const APPEAR_MS = 1_000
-/** Any agent may begin a log in a project's folder, and counts on being found within five seconds. */
+/** Any agent may start a log in a project's folder; it must be found within five seconds. */
 const PROJECTS_MS = 2_000
-/** Side by side, so that many small files are kept with one commit. One of them reads only what lives. */
+/** Concurrent, so that many small files share a commit. One reader is reserved for live sources. */
 const READERS = 48
-/** How often a source that cannot be read is tried again, sweep by sweep, although it has not changed. */
+/** Retries of an unreadable, unchanged source, one per sweep. */
 const MAX_TRIES = 5
 const REST_MS = 250
-/** A burst of writes is read once. */
+/** Debounces bursts of writes. */
 const GATHER_MS = 40
 
 export function makeCapturing(deps: CapturingDeps): Capturing {
@@ -122,11 +122,11 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
 
   const read = async (found: FoundSource) => {
     const { platform, place, claim, path } = found
-    // Throws while the database is away: nothing is known of the source then, and the next sweep offers it again.
+    // Throws while the database is unavailable; the next sweep offers the source again.
     const before = await store.sources.byKey(platform.id, claim.key)
-    // Looked at before reading: what is written meanwhile shows as another look afterwards.
+    // Stat before reading: later writes then show up as a change.
     const look = lookAtSource(found)?.look
-    // Gone, or offered once more while it was being read.
+    // Gone, or queued again while it was being read.
     if (!look || looks.get(keyOf(found)) === lookText({ ...found, look })) return
     const within = withinOf(place)
     const request = { platform: platform.id, key: claim.key, path, reader: claim.reader, look, before, within }
@@ -141,18 +141,18 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       looks.set(keyOf(found), lookText({ ...found, look }))
       troubled.delete(keyOf(found))
     } catch (error) {
-      // Stopped, or gone before its turn came.
+      // Stopped, or deleted before it was read.
       if (error instanceof ReadingStopped || !lookAtSource(found)) return
       deps.onTrouble({ platform: platform.id, path }, error)
       if (!isWorthAnotherTry(found, look, error)) looks.set(keyOf(found), lookText({ ...found, look }))
       await noteTrouble(store, request, error, clock).catch(() => {})
-      // The file is not to blame: the reader backs off, and says why nothing is captured.
+      // Not the file's fault: the reader backs off and reports why nothing is captured.
       if (error instanceof Failure && error.code.startsWith("store_")) throw error
     }
     progress.sourcesDone++
   }
 
-  /** What is being written may be readable in a moment, and a full disk is no fault of the file. */
+  /** A file being written may be readable soon, and a full disk is not its fault. */
   const isWorthAnotherTry = (found: FoundSource, look: SourceStat, error: unknown): boolean => {
     const before = troubled.get(keyOf(found))
     const tries = before?.look === lookText({ ...found, look }) ? before.tries + 1 : 1
@@ -163,7 +163,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
   const readNext = async (signal: AbortSignal, options: { liveOnly: boolean }, alive: () => void) => {
     let next: ClaimedSource | undefined
     try {
-      // Asked before it waits, maybe for hours, for something to read.
+      // Probe the database first: the next wait for a source may take hours.
       if (isStoreAway) await store.sources.byKey("-", "-")
       isStoreAway = false
       alive()
@@ -174,12 +174,12 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       if (error instanceof Failure && error.kind.retry) for (const giveUp of syncing) giveUp(error)
       throw error
     } finally {
-      // Read or not: whoever waits for the queue must not wait for a database. The next sweep offers it again.
+      // Also after a failure: waiting for the queue must not mean waiting for a database. The next sweep retries.
       if (next) void rested(next).then(settle)
     }
   }
 
-  /** What is read anew at every change rests after each reading: an agent that streams changes it all the time. */
+  /** Throttle: a source without lines is read as a whole at each change, and a streaming agent changes it constantly. */
   const rested = async ({ found, done }: ClaimedSource) => {
     if (found.claim.reader.mode !== "lines") await sleep(REST_MS, undefined, { ref: false })
     done()
@@ -201,7 +201,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       const { promise, reject } = Promise.withResolvers<never>()
       syncing.add(reject)
       const read = sweep(platformId).then(queue.whenEmpty)
-      // Nobody is kept waiting for a database that is away.
+      // Rejects if the database is unavailable.
       await Promise.race([read, promise]).finally(() => syncing.delete(reject))
     },
     progress: () => ({ ...progress, ...queue.left(), waiting: queue.waiting() }),
@@ -210,7 +210,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
       const loop = (name: string, round: LoopOptions["round"], more: Partial<LoopOptions> = {}) =>
         superviseLoop({ name: `capture ${name}`, signal, round, onTrouble, ...more })
       const reader = (options: { liveOnly: boolean }) =>
-        // It waits until there is something to read.
+        // May wait indefinitely for something to read.
         loop("reader", (_, alive) => readNext(signal, options, alive), { stallsAfterMs: Number.POSITIVE_INFINITY })
       const swept = Promise.withResolvers<void>()
       const running = [
@@ -231,7 +231,7 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
         loop("project folders", looking.lookAtProjects, { everyMs: PROJECTS_MS }),
       ]
       const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
-      // Of the old the newest comes first, so that all must be known before.
+      // Old sources are read newest first, so the whole list must be known.
       await Promise.race([swept.promise, stopped])
       for (let count = 1; count < READERS; count++) running.push(reader({ liveOnly: false }))
       if (!signal.aborted) await stopped
@@ -244,6 +244,6 @@ export function makeCapturing(deps: CapturingDeps): Capturing {
 
 const keyOf = ({ platform, claim }: FoundSource) => `${platform.id}\n${claim.key}`
 const lookText = ({ look, path, claim }: FoundSource) => sourceText({ ...look, path, key: claim.key })
-/** Short: there is one for every file. Most often the key is the path. */
+/** Kept short, because there is one per file. Usually the key is the path. */
 const sourceText = ({ path, key, inode, sizeBytes, mtimeMs }: Omit<SourceLook, "platform">) =>
   `${inode} ${sizeBytes} ${mtimeMs}${path === key ? "" : ` ${path}`}`

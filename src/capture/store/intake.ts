@@ -1,4 +1,3 @@
-/** Where agents' hooks come in: admitted under the sender's key, then acted upon. */
 import type { ArchiveRules, LineageKind } from "../../domain/capture.ts"
 import { type HookEvent, hookPayload, isCutHook, type SentHook } from "../../domain/hook.ts"
 import { newSessionId } from "../../domain/ids.ts"
@@ -11,12 +10,14 @@ import { makeMutex } from "../../lib/mutex.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { makeSpool, sweepSpool } from "../read/spool.ts"
 import type { Capturing } from "./capturing.ts"
+
+/** Stores agents' hooks under the sender's key, then acts on them. */
 export interface HookIntake {
-  /** Resolves when the event is kept, and everything that was spooled before it, with what was understood of it. */
+  /** Resolves when the event and everything spooled before it is stored. */
   receive(sent: SentHook): Promise<KeptHook | undefined>
-  /** A session that runs and has said nothing yet; false when it may not be kept. */
+  /** Registers a running session without turns; false if it must not be stored. */
   meet(found: MetSession): Promise<boolean>
-  /** Takes what hooks left in the spool, now and as it comes, until the signal. */
+  /** Processes the spool until aborted. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -29,10 +30,10 @@ export interface MetSession {
 export interface HookSettings {
   agents: readonly Pick<AgentSetup, "platform" | "read" | "isUnattended">[]
   spoolDir: string
-  /** This machine's name: panes and processes are its own. */
+  /** This machine's name: panes and processes are local to it. */
   host: string
   onTrouble(error: unknown, what: string): void
-  /** Told of what hooks left in the spool: nobody could answer them. */
+  /** Called for spooled hooks, which got no answer. */
   onSpooled?(heard: KeptHook): void
 }
 
@@ -51,15 +52,15 @@ export interface KeptHook {
 
 const POLL_MS = 1_000
 const SWEEP_EVERY = 600
-/** One commit for many: the embedded database waits for the disk at each. */
+/** Hooks per commit: each commit waits for the disk. */
 const BATCH = 50
-/** What ended so long ago is not what was cleared now: numbers of processes and panes are given again. */
+/** Process and pane ids are reused: a session that ended earlier is not the one cleared now. */
 const CLEARED_MS = 60_000
 
 export function makeIntake(deps: Deps): HookIntake {
   const { store, clock, rules, capturing, agents, spoolDir, onTrouble } = deps
   const spool = makeSpool(spoolDir)
-  /** One after the other: the order in which agents spoke is the order in which they are kept. */
+  /** Sequential: hooks are stored in the order of arrival. */
   const inTurn = makeMutex()
 
   const mayKeep = async (platform: string, nativeId: string | undefined, cwd: string | undefined) => {
@@ -68,7 +69,7 @@ export function makeIntake(deps: Deps): HookIntake {
   }
 
   const hear = async (given: SentHook): Promise<KeptHook | undefined> => {
-    // The sender states the time; a later one than now would stay the newest.
+    // The sender's clock may be ahead; a future time would stay the newest.
     const sent = { ...given, atMs: Math.min(given.atMs, clock.nowMs()) }
     const agent = agents.find(({ platform }) => platform === sent.platform)
     if (!agent) return undefined
@@ -83,7 +84,7 @@ export function makeIntake(deps: Deps): HookIntake {
   }
 
   const admit = async (all: SentHook[]): Promise<KeptHook[]> => {
-    // Looked up before the transaction: it looks at folders, and the embedded database has one connection.
+    // Outside the transaction, because it reads folders and the embedded database has one connection.
     const heard: KeptHook[] = []
     for (const sent of all) {
       const one = await hear(sent)
@@ -105,7 +106,7 @@ export function makeIntake(deps: Deps): HookIntake {
       const read = await Promise.all(some.map((name) => spool.read(name)))
       const heard = await admit(read.filter((sent) => sent !== undefined))
       for (const one of heard) deps.onSpooled?.(one)
-      // Only now: until the commit the file is all there is.
+      // Only after the commit: until then the file is the only copy.
       for (const [index, name] of some.entries()) if (read[index]) await spool.remove(name)
     }
   }
@@ -213,7 +214,7 @@ interface RunPlace {
   atMs: number
 }
 
-/** An edge between two sessions; a session that goes on under its own id has none. */
+/** Records an edge between two sessions; one resumed under its own id has none. */
 async function recordOrigin(tx: Store, session: Session, event: HookEvent, place: RunPlace): Promise<void> {
   const parent = event.parent ?? (await origin(tx, session, event, place))
   if (!parent || parent.sessionId === session.nativeId) return
@@ -227,7 +228,7 @@ async function recordOrigin(tx: Store, session: Session, event: HookEvent, place
 
 const IN_PLACE: Record<string, LineageKind> = { clear: "clear", compact: "compact", fork: "fork" }
 
-/** A new id in a process that ran another session before comes from that one. */
+/** A new session id in the same process is derived from the process's previous session. */
 async function origin(tx: Store, session: Session, event: HookEvent, place: RunPlace): Promise<HookEvent["parent"]> {
   const kind = event.start === undefined ? undefined : IN_PLACE[event.start]
   if (!kind) return undefined
@@ -235,12 +236,12 @@ async function origin(tx: Store, session: Session, event: HookEvent, place: RunP
   if (!before || before.projectId !== session.projectId) return undefined
   const endedMs = before.endedAtMs === null ? 0 : place.atMs - before.endedAtMs
   const sameProcess = place.pid !== 0 && before.pid === place.pid && endedMs < CLEARED_MS
-  // A pane outlives processes: there only the session that was cleared a moment ago is believed.
+  // A pane outlives processes: there only a session cleared just now counts.
   const justCleared = kind === "clear" && before.end === "clear" && endedMs < CLEARED_MS
   return sameProcess || justCleared ? { sessionId: before.nativeId, kind } : undefined
 }
 
-/** The socket names the tmux server: panes of two servers have the same numbers. */
+/** Includes the tmux server's socket: two servers have the same pane numbers. */
 function paneOf({ TMUX, TMUX_PANE }: Record<string, string>): string | null {
   return TMUX_PANE === undefined ? null : `${TMUX?.split(",")[0] ?? ""} ${TMUX_PANE}`
 }

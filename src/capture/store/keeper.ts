@@ -18,7 +18,7 @@ import { type Lineage, makeLineage } from "./lineage.ts"
 import { seqsOf, type TurnEntry } from "./noted.ts"
 import { forgottenOf, withoutLogged } from "./placement.ts"
 
-/** One run through a batch, inside its transaction. */
+/** Stores one batch inside its transaction. */
 export class Keeper {
   readonly #tx: Store
   readonly #batch: Batch
@@ -29,8 +29,8 @@ export class Keeper {
   readonly #lineage: Lineage
   #sourceId = 0
   #pending: NewTurn[] = []
-  /** Sessions of the batch in which something may have been taken back before. */
-  readonly #returning = new Set<SessionId>()
+  /** Sessions of the batch that may have rewound turns. */
+  readonly #rewound = new Set<SessionId>()
   #kept = 0
   #leftOut = 0
 
@@ -52,7 +52,7 @@ export class Keeper {
   }
 
   async run(): Promise<Kept> {
-    // What an adapter remembers may quote what was said.
+    // An adapter's memory may quote turns.
     const memory = inStrings(this.#batch.source.memory, (text) => this.#rules.redact(text, null))
     const source = { ...this.#batch.source, memory }
     this.#sourceId = await this.#tx.sources.save(source)
@@ -62,7 +62,7 @@ export class Keeper {
       else if (capture.type === "rewind") await this.#rewind(capture)
     }
     await this.#flush()
-    // Whoever chose the ids of turns could claim to be the original of another project's session.
+    // Not for scoped ids: a repository could claim to be the original of another project's session.
     if (this.#batch.scope === undefined) await this.#lineage.link()
     if (this.#batch.seen) await this.#supersedeUnseen(this.#batch.seen)
     if (this.#leftOut > 0) {
@@ -80,11 +80,11 @@ export class Keeper {
     const forgotten = await forgottenOf(this.#tx, this.#batch, nativeId)
     if (forgotten.whole) return this.#leaveOut(nativeId, { byFolder: false })
     const found = await this.#tx.sessions.byNative(platform, nativeId)
-    // Where it worked was said when the source was read before; had that been another folder, it would be kept.
+    // An earlier reading excluded the session's folder, or the session would exist.
     if (!found && path === undefined && (this.#batch.source.skipped[EXCLUDED] ?? 0) > 0)
       return this.#leaveOut(nativeId, { byFolder: true })
     const session = found ?? (await this.#create(platform, nativeId, this.#notLater(atMs ?? this.#firstTime(nativeId))))
-    // Its count says nothing: what was taken back is not in it.
+    // Not by its turn count, which excludes rewound turns.
     const isOld = found !== undefined
     const { origin = "agent" } = this.#batch.source
     if (origin === "repository" && session.origin !== origin) await this.#tx.origins.mark(session.id, origin)
@@ -92,7 +92,7 @@ export class Keeper {
       id: session.id,
       hasReal: isOld && (await this.#tx.turns.hasReal(session.id)),
       hasFallbacks: isOld,
-      hasTakenBack: isOld,
+      hasRewound: isOld,
       projectPath: session.projectPath,
       excluded: false,
       byFolder: false,
@@ -104,14 +104,14 @@ export class Keeper {
     return fresh
   }
 
-  /** Of a session that does not say when it began. */
+  /** For a session that does not state its start. */
   #firstTime(nativeId: string): number {
     for (const capture of this.#batch.captures)
       if (capture.type === "turn" && capture.sessionId === nativeId && capture.atMs !== undefined) return capture.atMs
     return this.#batch.source.mtimeMs
   }
 
-  /** Files state their own times. One that claims a later time than now would be the newest session for years. */
+  /** Clamps future times: such a session would stay the newest for years. */
   #notLater(atMs: number): number {
     return Number.isNaN(atMs) ? this.#nowMs : Math.max(0, Math.min(Math.trunc(atMs), this.#nowMs))
   }
@@ -120,7 +120,7 @@ export class Keeper {
     return atMs !== undefined && !(atMs <= this.#nowMs)
   }
 
-  /** Remembered as a session of which nothing is kept. */
+  /** Caches a session that must not be stored. */
   #leaveOut(nativeId: string, why: { byFolder: boolean }): KnownSession {
     const none = { ...NOTHING_KEPT, ...why }
     this.#known.set(`${this.#batch.source.platform} ${nativeId}`, none)
@@ -146,13 +146,12 @@ export class Keeper {
     return session
   }
 
-  /** Where folders are excluded, what does not say its own must not come before the session that does. */
+  /** With excluded folders, a capture without a folder has to wait for the one that names it. */
   async #mustWait({ type: _, sessionId, ...facts }: SessionCapture): Promise<boolean> {
     const { platform } = this.#batch.source
     if (!this.#rules.excludesSome || (await this.#tx.sessions.byNative(platform, sessionId))) return false
     const isAlone = !this.#batch.captures.some((other) => other.type === "turn" && other.sessionId === sessionId)
-    if (!isAlone && Object.keys(facts).length === 0)
-      throw new Error("it is not known yet in which folder its session worked")
+    if (!isAlone && Object.keys(facts).length === 0) throw new Error("the folder of its session is not known yet")
     return isAlone
   }
 
@@ -169,7 +168,7 @@ export class Keeper {
     const described = JSON.stringify(capture)
     if (session.excluded || session.described === described) return
     session.described = described
-    // An agent may change folders as it works; the session stays with the project in which it began.
+    // Agents change folders; the session stays with the project in which it started.
     const path = session.projectPath === null ? first : undefined
     if (path !== undefined) session.projectPath = path
     const project = path === undefined ? undefined : this.#projects.get(path)
@@ -189,7 +188,7 @@ export class Keeper {
       ...(model === undefined ? {} : { model: oneLine(model) }),
       ...(gitBranch === undefined ? {} : { gitBranch: oneLine(this.#rules.redact(gitBranch, session.projectPath)) }),
       ...(agentVersion === undefined ? {} : { agentVersion: oneLine(agentVersion) }),
-      // A later time was clamped when the session was made; each reading would move it to another now.
+      // A future time was clamped at creation; clamping again would move it at each reading.
       ...(startedAtMs === undefined || this.#isLater(startedAtMs) ? {} : { startedAtMs: this.#notLater(startedAtMs) }),
       ...(parent?.kind === "subagent" ? { isSubagent: true } : {}),
     })
@@ -206,14 +205,14 @@ export class Keeper {
     else session.hasReal = true
     const atMs = this.#notLater(capture.atMs ?? Math.max(session.lastAtMs, 0))
     session.lastAtMs = atMs
-    if (session.hasTakenBack) this.#returning.add(session.id)
+    if (session.hasRewound) this.#rewound.add(session.id)
     this.#pending.push({
       sessionId: session.id,
       nativeId: capture.nativeId,
       kind: capture.kind,
       text: cutText(this.#redact(capture.text, session)),
       atMs,
-      // A clamped time is not the turn's own either: read again, it stays as it was first kept.
+      // A clamped time is not the turn's own: it keeps the first value when read again.
       isTimeLent: capture.atMs === undefined || this.#isLater(capture.atMs),
       model: capture.model ?? null,
       toolName: capture.toolName ?? null,
@@ -244,7 +243,7 @@ export class Keeper {
     await this.#flush()
     const session = await this.#session(sessionId)
     if (session.excluded) return
-    session.hasTakenBack = true
+    session.hasRewound = true
     const seqs = await this.#tx.turns.supersedeFrom(session.id, { nativeId, after, beforeMs }, this.#nowMs)
     await this.#note("turns.superseded", session.id, seqs)
     await this.#tx.turns.recount([session.id])
@@ -264,16 +263,15 @@ export class Keeper {
         prompts: fresh.filter(({ kind }) => kind === "prompt").length,
         lastAtMs: Math.max(...turns.map(({ atMs }) => atMs)),
       })
-      // One that was taken back and is there again counts again.
-      const mayReturn = fresh.length < turns.length && this.#returning.has(sessionId)
+      const mayReturn = fresh.length < turns.length && this.#rewound.has(sessionId)
       if (mayReturn) await this.#tx.turns.recount([sessionId])
-      // What was there before, and reads differently now or is live again.
+      // Existing turns that changed or are live again.
       const changed = turns.filter((turn) => !turn.inserted)
       await this.#note("turns.kept", sessionId, seqsOf(turns), changed.length > 0 ? { changed: seqsOf(changed) } : {})
     }
   }
 
-  /** Consumers know of turns by these entries alone, so nothing may happen to one without its entry. */
+  /** Consumers see turns through these entries only, so every change needs one. */
   async #note(kind: TurnEntry, sessionId: SessionId, seqs: number[], more: { changed?: number[] } = {}) {
     if (seqs.length === 0) return
     await this.#tx.journal.append([{ kind, sessionId, atMs: this.#nowMs, data: { seqs, ...more } }])
@@ -291,7 +289,7 @@ export class Keeper {
     if (gone.length === 0) return
     await this.#tx.turns.supersede(seqsOf(gone), this.#nowMs)
     const sessions = Map.groupBy(gone, ({ sessionId }) => sessionId)
-    for (const session of this.#known.values()) session.hasTakenBack ||= sessions.has(session.id)
+    for (const session of this.#known.values()) session.hasRewound ||= sessions.has(session.id)
     await this.#tx.turns.recount([...sessions.keys()])
     for (const [sessionId, turns] of sessions) await this.#note("turns.superseded", sessionId, seqsOf(turns))
   }

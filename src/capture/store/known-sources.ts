@@ -4,7 +4,7 @@ import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import type { readSource } from "../read/reading.ts"
 
-/** Folders of projects, the newest first: some agents keep their records there. */
+/** Project folders, newest first: some agents store their records there. */
 export async function knownProjects(store: Store): Promise<string[]> {
   const projects = await store.projects.list()
   return projects
@@ -13,7 +13,7 @@ export async function knownProjects(store: Store): Promise<string[]> {
     .filter((dir) => dirname(dir) !== dir)
 }
 
-/** Shown by `sources` until it is read. */
+/** Records why a source cannot be read, for `sources`. */
 export async function noteTrouble(
   store: Store,
   request: Parameters<typeof readSource>[0],
@@ -21,7 +21,7 @@ export async function noteTrouble(
   clock: Clock,
 ): Promise<void> {
   const { platform, key, path, reader, before } = request
-  // Without its look: it is tried again at the next start.
+  // Without its stat, so that it is retried at the next start.
   const empty = {
     mode: reader.mode,
     inode: "",

@@ -1,33 +1,33 @@
 import type { SessionId } from "../../domain/ids.ts"
 
-/** How many captures were kept, and how many nothing may be kept of. */
+/** How many turns were stored, and how many captures were excluded. */
 export interface Kept {
   turns: number
   leftOut: number
 }
 
-/** What was left out because of its folder is counted under this name. */
+/** The counter of captures excluded by their folder. */
 export const EXCLUDED = "excluded"
 
 export interface KnownSession {
   id: SessionId
   projectPath: string | null
   excluded: boolean
-  /** Excluded because of its folder, and not because it was forgotten. */
+  /** Excluded by its folder, not because it was forgotten. */
   byFolder: boolean
   lastAtMs: number
-  /** What was written of it last, to leave out what says nothing new. */
+  /** The last description written, to skip repetitions. */
   described: string
   isForgotten(nativeTurnId: string): boolean
-  /** True once it has turns from more than a poor source. */
+  /** It has turns from a complete source. */
   hasReal: boolean
-  /** False when it can have no turns from a poor one. */
+  /** False if it cannot have turns from a fallback source. */
   hasFallbacks: boolean
-  /** False when none of its turns can have been taken back. */
-  hasTakenBack: boolean
+  /** False if none of its turns can be rewound. */
+  hasRewound: boolean
 }
 
-/** Remembered of a session of which nothing is kept. */
+/** The cache entry of a session that must not be stored. */
 export const NOTHING_KEPT = {
   id: "" as SessionId,
   projectPath: null,
@@ -37,14 +37,14 @@ export const NOTHING_KEPT = {
   isForgotten: () => true,
   hasReal: true,
   hasFallbacks: false,
-  hasTakenBack: false,
+  hasRewound: false,
 }
 
 export function seenKey(nativeSessionId: string, nativeTurnId: string): string {
   return `${nativeSessionId}\n${nativeTurnId}`
 }
 
-/** The agent's own ids of sessions, by ours: the sessions that are known here carry theirs in their keys. */
+/** Session id → native id, from the cache's keys. */
 export function nativeIdsOf(known: ReadonlyMap<string, KnownSession>): Map<string, string> {
   return new Map([...known].map(([key, session]) => [session.id, key.slice(key.indexOf(" ") + 1)]))
 }

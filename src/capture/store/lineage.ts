@@ -2,12 +2,12 @@ import type { LineageKind, SessionCapture } from "../../domain/capture.ts"
 import type { SessionId } from "../../domain/ids.ts"
 import type { NewTurn, Store } from "../../domain/store.ts"
 
-/** Which session came from which, as far as a batch tells it. */
+/** Derives which session came from which. */
 export interface Lineage {
   parent(id: SessionId, parent: NonNullable<SessionCapture["parent"]>, atMs: number): Promise<void>
-  /** Turns that are kept now. */
+  /** Notes stored turns. */
   grew(turns: readonly Pick<NewTurn, "sessionId" | "nativeId">[]): void
-  /** Finds the originals of copies: of those in the batch, and of those that were read before their original. */
+  /** Finds the originals of copies: of the batch, and of copies that were read before their original. */
   link(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export function makeLineage(tx: Store, platform: string, nowMs: number): Lineage
     if (nativeTurnId === undefined) return []
     return (await tx.turns.holders(platform, nativeTurnId)).filter((holder) => holder.id !== id)
   }
-  /** What is copied comes first, so the last turn that others have too is found by halving. */
+  /** Copied turns come first: binary search for the last turn that others have too. */
   const originalsOf = async (id: SessionId, turns: string[]) => {
     let found = await othersWith(id, turns[0])
     let [low, high] = [0, turns.length]
@@ -52,7 +52,7 @@ export function makeLineage(tx: Store, platform: string, nowMs: number): Lineage
     const found = await originalsOf(id, turns)
     const natives = new Set(found.map(({ nativeId }) => nativeId))
     for (const { id: other, nativeId } of found) {
-      // Of several that have it, one is not a copy of another.
+      // Of several holders, pick one that is not itself a copy of another.
       const edges = await tx.sessions.edges(other)
       if (!edges.some(({ kind, parentNativeId }) => kind === "fork" && natives.has(parentNativeId)))
         return adopt(id, nativeId, atMs)

@@ -10,12 +10,12 @@ import { isSameOrAbove, parseRoot } from "../../lib/roots.ts"
 import { superviseLoop } from "../../lib/supervised-loop.ts"
 import { lookAt } from "../../lib/untrusted-file.ts"
 
-/** Which files are inside of repositories, and which of them a person vouches for. */
-export interface OriginKeeping {
-  /** Places what was read before origins were kept, and tries until that is done. */
+/** Which files come from repositories, and which of them a person trusts. */
+export interface SourceOrigins {
+  /** Assigns an origin to sources without one; retries until done. */
   reconcile(signal: AbortSignal): Promise<void>
   list(): Promise<{ files: RepositoryFile[]; trusted: { path: string; atMs: number }[] }>
-  /** Returns how many of the files that are known are in the folder. A relative path is one from `cwd`. */
+  /** Returns how many known files are in the folder. Relative paths are resolved from `cwd`. */
   trust(path: string, cwd?: string): Promise<{ path: string; files: number }>
   distrust(path: string, cwd?: string): Promise<{ path: string; files: number }>
 }
@@ -34,7 +34,7 @@ interface Deps {
   onTrouble(source: { platform: string; path: string }, error: unknown): void
 }
 
-export function makeOrigins({ store, clock, place, machine, onTrouble }: Deps): OriginKeeping {
+export function makeOrigins({ store, clock, place, machine, onTrouble }: Deps): SourceOrigins {
   const pathOf = (given: string, cwd?: string) => {
     const isRelative = !/^(?:\/|~|[a-z][a-z0-9+.-]*:)/i.test(given)
     const path = parseRoot(isRelative && cwd !== undefined ? resolve(cwd, given) : given, machine.homeDir)
@@ -68,7 +68,7 @@ export function makeOrigins({ store, clock, place, machine, onTrouble }: Deps): 
     for (const source of unplaced) found.push({ id: source.id, placement: await place(source) })
     await store.transaction(async (tx) => {
       const scoped = new Set<string>()
-      // Last those of repositories: a session that has words from one is not trusted.
+      // Repositories last: a session with any turn from one is untrusted.
       const isAgents = ({ placement }: (typeof found)[number]) => placement.origin === "agent"
       for (const { id, placement } of [...found.filter(isAgents), ...found.filter((one) => !isAgents(one))])
         await placeSessions(tx, id, placement, scoped)
@@ -85,7 +85,7 @@ export function makeOrigins({ store, clock, place, machine, onTrouble }: Deps): 
       await superviseLoop({
         name: "capture origins",
         signal: AbortSignal.any([signal, done.signal]),
-        onTrouble: (error) => onTrouble({ platform: "-", path: "what was read before" }, error),
+        onTrouble: (error) => onTrouble({ platform: "-", path: "sources without an origin" }, error),
         async round() {
           await placeAll()
           done.abort()

@@ -21,7 +21,7 @@ export function makePlacing({
   tempDir: string
 }): PlaceSource {
   const { homeDir } = machine
-  /** Where agents keep their records unless the environment says otherwise, which a project's folder may do. */
+  /** Agents' default folders. Not from the environment, which a project may control. */
   const ownPlaces = new Map(platforms.map((platform) => [platform.id, platform.places({ ...machine, env: {} })]))
 
   const projectAround = async (dir: string): Promise<string | undefined> => {
@@ -30,10 +30,10 @@ export function makePlacing({
     return undefined
   }
 
-  /** The folder in which the file is a log of the project's own, although nothing is known of a project there. */
+  /** The folder whose project log this file is, even if no project is known there. */
   const folderOfLog = (platform: string, path: string): string | undefined => {
     const places = platforms.find(({ id }) => id === platform)?.projectPlaces
-    // Temporary folders too: there others can write.
+    // Includes temporary folders, where others can write.
     for (let dir = dirname(path); places && dir !== dirname(dir); dir = dirname(dir))
       if (places(dir).some((place) => isIn(place, path))) return dir
     return undefined
@@ -44,7 +44,7 @@ export function makePlacing({
     const found = rootOf(dir, homeDir)
     if (!found) return (await projectAround(dir)) ?? rootUri(dir)
     const { realPath, rootPath, inRepository } = found
-    // A home folder that is a repository or a project is still the user's own.
+    // A home folder that is a repository or project is still the user's own.
     if (isSameOrAbove(rootPath, rootOf(homeDir, homeDir)?.realPath ?? homeDir)) return undefined
     if (inRepository) return rootUri(rootPath)
     const known = await projectAround(realPath)
@@ -64,7 +64,7 @@ export function makePlacing({
   }
 }
 
-/** Undefined where the folder is gone: then nothing can be looked at any more. */
+/** Undefined if the folder is gone. */
 function rootOf(dir: string, homeDir: string) {
   try {
     return canonicalRoot(dir, homeDir)
@@ -78,7 +78,7 @@ function isIn({ dir, depth }: SourcePlace, path: string): boolean {
   return path.startsWith(dir + sep) && path.slice(dir.length + 1).split(sep).length - 1 <= depth
 }
 
-/** The batch with ids that cannot meet those of other projects, and with no other project than the one it is in. */
+/** Scopes the batch's ids to its project and sets that project, so that it cannot affect others. */
 export function placed(batch: Batch, placement: Placement): Batch {
   const source = { ...batch.source, origin: batch.loggedIn === undefined ? placement.origin : "agent" }
   const scope = scopeOf(batch, placement)
@@ -89,7 +89,7 @@ export function placed(batch: Batch, placement: Placement): Batch {
     if (capture.type === "skipped") return capture
     const sessionId = id(capture.sessionId)
     if (capture.type !== "session") return { ...capture, sessionId }
-    // A copy is known by the ids of its turns, and those too are what the author chose.
+    // Copies are detected by turn ids, which a repository's author can choose.
     const { parent: stated, ...facts } = capture
     const parent = stated?.sessionId ? { parent: { sessionId: id(stated.sessionId), kind: stated.kind } } : {}
     return { ...facts, sessionId, projectPath, ...parent }
@@ -102,7 +102,7 @@ function scopeOf({ loggedIn }: Batch, placement: Placement): Batch["scope"] {
   return placement.origin === "agent" ? undefined : { rootUri: placement.rootUri, by: "repository" }
 }
 
-/** What is forgotten of a session: also under the id of what agents logged, and under the one from before ids were bound. */
+/** What is forgotten of a session, including under its id as a log and its older unscoped id. */
 export async function forgottenOf(tx: Store, { source: { platform }, scope }: Batch, nativeId: string) {
   const own = await tx.forgetting.of(platform, nativeId)
   if (!scope) return own
@@ -112,7 +112,7 @@ export async function forgottenOf(tx: Store, { source: { platform }, scope }: Ba
   return { whole: all.some(({ whole }) => whole), turn: (id: string) => all.some(({ turn }) => turn(id)) }
 }
 
-/** Without the lines that our own tool wrote: they are kept as the word of the agent that called it. */
+/** Without the lines that our own tool wrote: they are stored as the word of the agent that called it. */
 export async function withoutLogged(tx: Store, batch: Batch): Promise<Capture[]> {
   const { source, scope, captures } = batch
   if (scope?.by !== "repository") return captures
@@ -122,7 +122,6 @@ export async function withoutLogged(tx: Store, batch: Batch): Promise<Capture[]>
   for (const [nativeId, said] of Map.groupBy(turns, ({ sessionId }) => sessionId)) {
     const twin = await tx.sessions.byNative(source.platform, scopedId(withoutScope(nativeId), scope.rootUri, "agent"))
     for (const turn of twin ? said : []) if (await tx.turns.byNative(twin!.id, turn.nativeId)) logged.add(turn)
-    // Nothing is left to make a session of.
     const isEmpty = said.every((turn) => logged.has(turn))
     if (isEmpty && !(await tx.sessions.byNative(source.platform, nativeId))) alone.add(nativeId)
   }

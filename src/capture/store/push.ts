@@ -24,10 +24,7 @@ export interface PushedExchange {
 }
 
 export interface Push {
-  /**
-   * Written to the project's conversation log, and from there into the archive. The same words again are a duplicate, and
-   * so is what is kept from the agent's own files.
-   */
+  /** Writes to the project's conversation log and the archive. Repeats and exchanges captured from files are duplicates. */
   log(caller: Caller, exchange: PushedExchange): Promise<Logged>
 }
 
@@ -35,13 +32,13 @@ export interface Logged {
   isNew: boolean
   exchangeId: string
   exchangeCount: number
-  /** Absent where it is kept from the agent's own files. */
+  /** Absent if it was captured from the agent's own files. */
   logFile?: string
-  /** The agent whose own files are read. */
+  /** The agent from whose files it was captured. */
   readFrom?: string
 }
 
-/** The platform that reads the log; its files are the contract for agents that write them by themselves. */
+/** The platform that reads the log; agents may also write its files themselves. */
 const PLATFORM = "conversation-log"
 
 interface Deps {
@@ -69,7 +66,7 @@ export function makePush(deps: Deps): Push {
       ? { folder: join(dir, ".throughline", "conversations"), projectPath: dir, rootUri: project!.rootUri }
       : { folder: join(machine.homeDir, ".throughline", "conversations"), projectPath: null, rootUri: undefined }
   }
-  /** The same exchange in the agent's own files, read now if need be. */
+  /** The same exchange in the agent's own files; reads them if needed. */
   const ownTwin = async (logged: HandLogged): Promise<Logged | undefined> => {
     const found = async () => (await store.sources.summaries()).some((one) => one.platform === logged.platform)
     if (!capturing.progress().importing && (await found()) && !(await twinOf(store, logged)))
@@ -91,7 +88,7 @@ export function makePush(deps: Deps): Push {
       const { folder, projectPath, rootUri } = await folderFor(caller)
       refuseSecret("session_id", exchange.sessionId, (text) => rules.redact(text, projectPath))
       const nativeId = rootUri === undefined ? exchange.sessionId : scopedId(exchange.sessionId, rootUri, "agent")
-      // Secrets must not reach the file either, and the key is that of what the file holds.
+      // Redacted first: secrets must not reach the file, and the key has to match its contents.
       const [user, ai] = [rules.redact(exchange.user, projectPath), rules.redact(exchange.ai, projectPath)]
       const key = exchangeKey(user, ai)
       const logFile = join(folder, `session-${exchange.sessionId.replaceAll(/[^A-Za-z0-9._-]/g, "_")}.jsonl`)
@@ -118,7 +115,7 @@ export function makePush(deps: Deps): Push {
           : { metadata: redactInside(exchange.metadata, (text) => rules.redact(text, projectPath)) }),
       }
       const line = `${JSON.stringify(record)}\n`
-      // The file is in the repository, and anybody could have written it: that an agent said this is known from here alone.
+      // Stored directly first: anyone can write the repository's file, so it cannot prove that an agent said this.
       if (rootUri !== undefined) await keepOwn(deps, { line, logFile, rootUri })
       appendText(logFile, line, { within })
       await capturing.readNow(PLATFORM, logFile, within)
@@ -129,13 +126,13 @@ export function makePush(deps: Deps): Push {
   }
 }
 
-/** By it the exchange is taken out again when the agent's own files say the same. */
+/** Lets the exchange be dropped once the agent's own files have it. */
 async function noteLogger(store: Store, nativeId: string, platform: string): Promise<void> {
   const session = await store.sessions.byNative(PLATFORM, nativeId)
   if (session && platform !== PLATFORM) await store.sessions.noteLogger(session.id, platform)
 }
 
-/** Kept as the agent's own word, before the file says the same. */
+/** Stores the exchange as the agent's own word. */
 async function keepOwn(
   { archive, platforms, clock }: Deps,
   { line, logFile, rootUri }: { line: string; logFile: string; rootUri: string },

@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts"
 
-/** A secret of one's own, from the setting capture.redactionExtra. */
+/** Parses one rule of the setting capture.redactionExtra. */
 export function extraRule(text: string): { kind: string; pattern: string } {
   const [, kind, pattern] = /^([a-z0-9-]+)=(.+)$/s.exec(text) ?? []
   const wrong = (why: string) =>

@@ -9,19 +9,19 @@ import { canonicalRoot, isSameOrAbove, parseRoot } from "../../lib/roots.ts"
 import { DAY_MS, HOUR_MS } from "../../lib/time.ts"
 import { knownProjects } from "../store/known-sources.ts"
 
-/** Project folders in which any agent may begin a conversation log, also where nothing was said yet. */
+/** Project folders in which an agent may start a conversation log, including folders without sessions. */
 export interface Folders {
-  /** Somebody calls from a folder. Costs nothing now: the next round looks at it. */
+  /** Notes a caller's folder; the next round processes it. */
   met(caller: Caller): void
-  /** The same at once: the caller waits for what is in the folder. */
+  /** Processes a caller's folder now. */
   follow(caller: Caller): Promise<void>
-  /** Something was just kept of this project. */
+  /** Something was just stored for this project. */
   add(project: Project): void
-  /** Takes in what callers were met, and drops what nobody used for long. */
+  /** Processes noted callers and drops unused folders. */
   round(): Promise<void>
-  /** Every known project and every followed folder: what a sweep looks at. */
+  /** All known projects and callers' folders, for the sweep. */
   all(): Promise<string[]>
-  /** The few that are looked at every other second. */
+  /** The few that are checked every two seconds. */
   near(): string[]
 }
 
@@ -30,22 +30,22 @@ export interface FoldersDeps {
   clock: Clock
   projects: ProjectFinder
   homeDir: string
-  /** Folders of callers belong to the machine that they are on. */
+  /** This machine's name: callers' folders are stored per machine. */
   host: string
   excluded(dir: string): boolean
-  /** As the settings name them now. */
+  /** The folders in the current settings. */
   configured?(): readonly string[]
   teamDirs?(): readonly string[]
 }
 
 const MAX_CALLERS = 256
-/** What a client claims over TCP must not push out the folders of agents on this machine. */
+/** Separate limit, so that clients over TCP cannot push out folders of local agents. */
 const MAX_CLAIMED = 32
 const MAX_RECENT = 256
 const MAX_PENDING = 100
-/** A folder from which nobody called for so long is dropped. */
+/** Unused folders are dropped after this. */
 const KEEP_MS = 30 * DAY_MS
-/** How old the stored time may get before it is written again. */
+/** How stale the stored time may get. */
 const WRITE_MS = HOUR_MS
 
 export function makeFolders(deps: FoldersDeps): Folders {
@@ -53,7 +53,7 @@ export function makeFolders(deps: FoldersDeps): Folders {
   const pending = new Map<string, Caller>()
   const callers = new Map<string, number>()
   const claimed = new Map<string, number>()
-  /** Projects of which something was kept, the newest last. */
+  /** Projects with new turns, newest last. */
   const recent = new Set<string>()
   let [isLoaded, isSeeded] = [false, false]
   let prunedAtMs = 0
@@ -97,13 +97,13 @@ export function makeFolders(deps: FoldersDeps): Folders {
     for (const path of await foldersOf(caller)) await remember(path, caller.isRemote === true)
   }
 
-  /** The folder that was named, and the root of its project: an agent writes below either. */
+  /** The named folder and its project's root: agents write below either. */
   const foldersOf = async (caller: Caller): Promise<string[]> => {
     const root = await unlessWrong(projects.ofCaller({ ...caller, canAskRoots: false }))
     if (!root) return []
     const place = await unlessWrong(Promise.try(() => canonicalRoot(parseRoot(root.given, homeDir), homeDir)))
     const home = realOr(homeDir)
-    // The home folder has a log of its own, which is always looked at.
+    // The home folder has its own log, which is always watched.
     return place
       ? [...new Set([place.realPath, place.rootPath])].filter((dir) => !isSameOrAbove(dir, home) && !excluded(dir))
       : []
@@ -135,7 +135,7 @@ export function makeFolders(deps: FoldersDeps): Folders {
     async all() {
       await load()
       const known = await knownProjects(store)
-      // After a start nothing was kept yet; the newest are the likeliest.
+      // After a start the newest projects are the likeliest.
       if (!isSeeded) for (const dir of known.slice(0, MAX_RECENT - recent.size).reverse()) recent.add(dir)
       isSeeded = true
       return [...new Set([...named(), ...callers.keys(), ...claimed.keys(), ...known])]
@@ -151,7 +151,7 @@ function trim(from: Map<string, unknown> | Set<string>, most: number): void {
   }
 }
 
-/** Undefined where the caller named what leads nowhere; a database that is away is the loop's to report. */
+/** Undefined for an invalid folder; an unavailable database is reported by the loop. */
 async function unlessWrong<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked

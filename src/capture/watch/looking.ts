@@ -15,17 +15,17 @@ import {
 } from "./scan.ts"
 import { makeWatched } from "./watched.ts"
 
-/** Finds what is new on the disk and offers it to be read. */
+/** Finds new and changed sources and offers them for reading. */
 export interface Looking {
-  /** Looks into every place, or every place of one platform. */
+  /** Scans every place, or those of one platform. */
   sweep(platformId?: string): Promise<void>
-  /** Looks for agents' own folders that appeared a moment ago. */
+  /** Scans agents' own folders that just appeared. */
   lookForNew(): Promise<void>
-  /** Looks for logs in project folders, where something appeared or was deleted since the last look. */
+  /** Scans log folders of projects in which a file appeared or was deleted. */
   lookAtProjects(): Promise<void>
-  /** Says that a file has changed: a hook or a watcher knows it before the next sweep does. */
+  /** A hook or watcher reports a changed file before the next sweep. */
   nudge(path: string): Promise<void>
-  /** Follows a place that was not there at the last sweep. */
+  /** Starts watching a place that the last sweep did not know. */
   take(platform: Platform, place: SourcePlace): Promise<void>
   stop(): Promise<unknown>
 }
@@ -36,7 +36,7 @@ interface Deps extends Pick<CapturingDeps, "watch" | "onTrouble"> {
   machine: Machine
   folders: Pick<Folders, "round" | "all" | "near">
   offer(found: FoundSource, live: boolean): void
-  /** Something of this agent is there. */
+  /** This agent has sources. */
   onFound(platform: Platform): void
   onChanged(paths: string[]): void
 }
@@ -46,7 +46,7 @@ const JUST_MS = 5_000
 export function makeLooking(deps: Deps): Looking {
   const { clock, platforms, machine, folders, offer } = deps
   const isTrusted = placeChecker(deps.onTrouble)
-  /** How each folder looked when it was looked into last. */
+  /** Each folder's state at its last scan. */
   const lastLooks = new Map<string, string>()
   const watched = makeWatched(deps, deps.onChanged, (dir) => lastLooks.delete(dir))
   let places: { platform: Platform; place: SourcePlace }[] = []
@@ -60,7 +60,7 @@ export function makeLooking(deps: Deps): Looking {
     deps.onFound(platform)
     if (!isNew) return
     await watched.listen(place)
-    // What was written before the watcher was there has told nobody.
+    // Scan again: files written before the watcher started raised no event.
     if (watched.has(place.dir)) await scan()
   }
 
@@ -104,11 +104,11 @@ export function makeLooking(deps: Deps): Looking {
         }
     },
     async nudge(given) {
-      // Named by an agent, it may lead out of its place by way of "..".
+      // A path named by an agent may contain "..".
       const path = resolve(given)
-      // A database moves in its write-ahead log first.
+      // Databases change in their write-ahead log first.
       const main = path.replace(/-(wal|shm|journal)$/, "")
-      // The innermost place first: seen from an outer one, a place that is a link would be a link inside of it.
+      // Innermost first: a symlinked place would be rejected as a link inside its outer place.
       const around = places.filter(({ place }) => main.startsWith(place.dir + sep))
       const claimed = new Set<Platform>()
       for (const { platform, place } of around.toSorted((a, b) => b.place.dir.length - a.place.dir.length)) {
@@ -117,7 +117,7 @@ export function makeLooking(deps: Deps): Looking {
         if (claim) claimed.add(platform)
         const found = claim && lookAtSource({ platform, place, claim, path: main })
         if (found) offer(found, true)
-        // Of files that lie in a new folder from its first moment on, watchers tell nothing.
+        // Watchers do not report files that a new folder has from the start.
         if (!claim) await scanPlace(platform, place, (inside) => offer(inside, true), path)
       }
     },

@@ -1,14 +1,14 @@
 import { type Bell, makeBell } from "../../lib/bell.ts"
 import type { FoundSource } from "./scan.ts"
 
-/** Sources to be read: what lives now before what is old, and of the old the newest first. */
+/** Sources to read: live ones first, then old ones, newest first. */
 export interface SourceQueue {
   put(key: string, found: FoundSource, live: boolean): void
-  /** The next one that nobody reads, when there is one; undefined when the signal ends the waiting. */
+  /** Waits for the next source that nobody reads; undefined when aborted. */
   take(signal: AbortSignal, options?: { liveOnly: boolean }): Promise<ClaimedSource | undefined>
   whenEmpty(): Promise<void>
   left(): { sourcesLeft: number; bytesLeft: number }
-  /** How many of each platform are still to be read, or being read. */
+  /** Sources of each platform that are queued or being read. */
   waiting(): Record<string, number>
 }
 
@@ -22,16 +22,16 @@ interface Entry {
   live: boolean
 }
 
-/** Of a big source no more than this is in memory at a time, and of all old ones together about so much. */
+/** Memory accounting: a big source takes at most this, and all old ones together about the second. */
 const MOST_BYTES = 2_000_000
 const BUSY_BYTES = 10_000_000
 
 export function makeQueue(): SourceQueue {
   const entries = new Map<string, Entry>()
   const live = new Set<string>()
-  /** What is being read, and how much room that takes. */
+  /** Sources being read, with their memory. */
   const busy = new Map<string, number>()
-  /** What changed while it was being read; it is put again when that has ended. */
+  /** Sources that changed while being read; queued again afterwards. */
   const again = new Map<string, Entry>()
   let order: string[] = []
   let isSorted = true

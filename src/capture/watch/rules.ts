@@ -17,7 +17,6 @@ export interface CaptureSettings {
 
 const MAX_REMEMBERED = 5_000
 
-/** What may be kept, and in which form. */
 export function makeRules({
   store,
   clock,
@@ -51,7 +50,7 @@ export function makeRules({
 
 const redactors = new Map<string, (text: string) => string>()
 
-/** The same one for the same settings: to make one takes longer than to use it. */
+/** Cached by settings: building a redactor is expensive. */
 export function redactorOf({ redactionExtra }: Pick<CaptureSettings, "redactionExtra">): (text: string) => string {
   const key = JSON.stringify(redactionExtra)
   const redact = redactors.get(key) ?? makeRedactor({ extra: redactionExtra.map(extraRule) })
@@ -59,7 +58,7 @@ export function redactorOf({ redactionExtra }: Pick<CaptureSettings, "redactionE
   return redact
 }
 
-/** A folder that is gone is still a project: its conversations are what is left of it. */
+/** A deleted folder is still a project: its conversations remain. */
 async function findProject(
   path: string,
   projects: ProjectFinder,

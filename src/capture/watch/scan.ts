@@ -5,10 +5,10 @@ import type { Claim, FoundFile, Machine, Platform, SourcePlace } from "../../dom
 import { checkLinks, lookAt as lookAtPath, lookBehind } from "../../lib/untrusted-file.ts"
 import type { SourceStat } from "../read/reading.ts"
 
-/** Asking for each file by itself costs ten times as much; so it is done at once, for as long as nobody notices. */
+/** Yields after this long. Asynchronous calls per file would cost ten times as much. */
 const SLICE_MS = 4
 
-/** A source as it lies on the disk now. */
+/** A source as it is on disk now. */
 export interface FoundSource {
   platform: Platform
   place: SourcePlace
@@ -18,7 +18,7 @@ export interface FoundSource {
   look: SourceStat
 }
 
-/** Where a platform looks on this machine, the folders of known projects included. */
+/** A platform's places on this machine, including project folders. */
 export function placesOf(platform: Platform, machine: Machine, projectDirs: readonly string[]): SourcePlace[] {
   return [...platform.places(machine), ...projectPlacesOf(platform, projectDirs)]
 }
@@ -27,12 +27,12 @@ export function projectPlacesOf(platform: Platform, projectDirs: readonly string
   return projectDirs.flatMap((dir) => (platform.projectPlaces?.(dir) ?? []).map((place) => ({ ...place, within: dir })))
 }
 
-/** Where no link is followed: in the whole of a project, or below an agent's own folder, which may be one itself. */
+/** No symlinks are followed below this folder. An agent's own folder may be a symlink itself. */
 export const withinOf = ({ within, dir }: SourcePlace) => within ?? dir
 
 type OnTrouble = (source: { platform: string; path: string }, error: unknown) => void
 
-/** Whether nobody else has linked a place to elsewhere; what is wrong is told once. A place that is not there is trusted. */
+/** Whether a place is free of foreign symlinks; reports each bad place once. Missing places are trusted. */
 export function placeChecker(onTrouble: OnTrouble): (platform: Platform, place: SourcePlace) => boolean {
   const refused = new Set<string>()
   return (platform, { dir, within }) => {
@@ -48,7 +48,7 @@ export function placeChecker(onTrouble: OnTrouble): (platform: Platform, place: 
   }
 }
 
-/** Everything that the platform keeps in a place, or in one folder of it. Resolves with how many there are. */
+/** Finds the platform's sources in a place, or in one folder of it. Returns their number. */
 export async function scanPlace(
   platform: Platform,
   place: SourcePlace,
@@ -78,10 +78,10 @@ export function claimOf(platform: Platform, place: SourcePlace, path: string): C
   return platform.claim(file)
 }
 
-/** One look at all the files of a source: any of them changing changes it. */
+/** The combined state of all files of a source. */
 export function lookAtSource(source: Omit<FoundSource, "look">): FoundSource | undefined {
   const { claim, path } = source
-  // A commit ends with the deletion of the rollback journal, which leaves the database file as it is.
+  // A commit may only delete the rollback journal and leave the database file unchanged.
   const beside = claim.reader.mode === "database" ? [...claim.reader.watch(path), `${path}-journal`] : []
   const looks = [...(claim.files ?? [path]), ...beside].map(lookAt).filter((look) => look !== undefined)
   if (looks.length === 0) return undefined
@@ -93,13 +93,13 @@ export function lookAtSource(source: Omit<FoundSource, "look">): FoundSource | u
   return { ...source, look }
 }
 
-/** At the path itself: a link is not followed. */
+/** Does not follow symlinks. */
 function lookAt(path: string): SourceStat | undefined {
   const found = lookAtPath(path)
   return found && asLook(found)
 }
 
-/** Behind its links: people keep agents' folders elsewhere. */
+/** Follows symlinks: people move agents' folders elsewhere. */
 export function lookAtFolder(path: string): SourceStat | undefined {
   const found = lookBehind(path)
   return found && asLook(found)
@@ -113,7 +113,7 @@ const asLook = ({ dev, ino, size, mtimeMs }: Stats): SourceStat => ({
 
 interface FileIn {
   path: string
-  /** Of its folder: the files of a source lie together. Kept for longer, all names would outlive the sweep. */
+  /** Keys found in this folder, to return a source once: all files of a source are in one folder. */
   keys: Set<string>
 }
 
@@ -129,7 +129,7 @@ export function* filesIn(dir: string, depth: number): Generator<FileIn> {
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(dir, entry.name)
     if (entry.isDirectory()) yield* filesIn(path, depth - 1)
-    // Links, FIFOs and devices too: opening them is refused, and so they are named among the sources.
+    // Includes symlinks, FIFOs and devices: they fail to open and are reported among the sources.
     else yield { path, keys }
   }
 }

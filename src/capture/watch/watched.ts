@@ -3,11 +3,11 @@ import type { SourcePlace } from "../../domain/platform.ts"
 import type { CapturingDeps } from "../store/capturing.ts"
 import { lookAtFolder } from "./scan.ts"
 
-/** The folders that are watched for changes. Watchers are hints: what they miss, a sweep finds. */
+/** Watched folders. Watchers are hints: the sweep finds what they miss. */
 export function makeWatched(
   { watch, onTrouble }: Pick<CapturingDeps, "watch" | "onTrouble">,
   onPaths: (paths: string[]) => void,
-  /** The folder itself was deleted or moved: its watcher hears of nothing any more. */
+  /** The folder was deleted or moved, so its watcher is dead. */
   onLost: (dir: string) => void,
 ) {
   const watched = new Map<string, { inode: string | undefined; stop(): Promise<void> }>()
@@ -24,7 +24,7 @@ export function makeWatched(
       const inode = lookAtFolder(dir)?.inode
       watched.set(dir, { inode, stop: async () => {} })
       try {
-        // Watchers refuse a link, or tell of the folder behind it.
+        // Watchers refuse symlinks or report the target's path.
         const real = await realpath(dir)
         const told = (paths: string[]) => {
           if (paths.includes(real)) {
@@ -38,7 +38,7 @@ export function makeWatched(
         onTrouble({ platform: "-", path: dir }, error)
       }
     },
-    /** A watcher stays with its folder when that is deleted, and knows nothing of the one made in its place. */
+    /** A watcher does not notice that its folder was replaced. */
     async forgetReplaced(dir: string) {
       const before = watched.get(dir)
       if (before && before.inode !== lookAtFolder(dir)?.inode) await forget(dir)

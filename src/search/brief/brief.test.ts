@@ -273,7 +273,7 @@ describe("a pointer", () => {
     const { text, tokensUsed } = (await briefs.pointer({ projectId, maxTokens: 200 }))!
     expect(text.split("\n")).toEqual([
       'The last session of this project was "Retry queue" (Claude Code, 2026-08-01 10:00 UTC, 4 prompts).',
-      `Call resume_session_context with session_id ${main.id.slice(0, 8)} to go on from there.`,
+      `Call resume_session_context with session_id ${main.id.slice(0, 8)} to continue from there.`,
       "Its last prompt: Now add a limit of 湖 to it.",
     ])
     expect(tokensUsed).toBe(countTokens(text))

@@ -13,7 +13,7 @@ import { openEnds } from "./open-ends.ts"
 import { type Packed, pack, type Section } from "./pack.ts"
 import { clip } from "./sentences.ts"
 
-/** Finds the exchanges that have to do with a query, best first. */
+/** Finds the exchanges related to a query, best first. */
 export type Find = (
   query: string,
   where: { projectId?: Session["projectId"] & string; sessionId?: SessionId },
@@ -21,7 +21,7 @@ export type Find = (
 ) => Promise<{ exchange: number; sessionId: SessionId; score: number }[]>
 
 export interface BriefRequest extends GatherRequest {
-  /** What the new session is about; without it, what was said last counts as the most relevant. */
+  /** What the new session is about; without it the latest exchanges are the most relevant. */
   query?: string | undefined
   maxTokens: number
   taskState?: string | undefined
@@ -30,42 +30,41 @@ export interface BriefRequest extends GatherRequest {
 export interface Brief {
   brief: string
   tokensUsed: number
-  /** The one that it is about. */
   session: Session
   sections: Packed["sections"]
-  /** Those that are in the brief: the last one, then the related ones. */
+  /** The exchanges in the brief: the last one, then the related ones. */
   exchanges: BriefExchange[]
 }
 
 export interface BriefExchange extends Pick<Exchange, "id" | "user" | "ai" | "atMs"> {
   sessionId: SessionId
   platform: string
-  /** From a file in a repository. */
+  /** Read from a file in a repository. */
   isUntrusted: boolean
 }
 
 export interface Briefs {
-  /** Where a session, or a project, stood. Undefined when nothing is kept of it. No model is asked. */
+  /** Where a session or a project stood; undefined if nothing is stored. No model is called. */
   make(request: BriefRequest): Promise<Brief | undefined>
-  /** Two lines that say that there is something to resume, and how. */
+  /** Says in a few lines that there is a session to resume, and how. */
   pointer(request: GatherRequest & { maxTokens: number }): Promise<{ text: string; tokensUsed: number } | undefined>
 }
 
 export interface BriefDeps {
   store: Store
   tokens: TokenCounter
-  /** Without it, what was said last is what is related. */
+  /** Without it the exchanges before the last one are the related ones. */
   find?: Find
-  /** A platform's name for people. */
+  /** The platform's display name. */
   labelOf(platform: string): string
 }
 
 const RELATED = 24
-/** Below this, the goal says more than where and when. */
+/** Below this budget the goal is worth more than the place and time. */
 const LEAST_FOR_HEAD = 120
 const MOST_FILES = 40
 const MOST_DECISIONS = 40
-/** All that is told of a session that a repository brought. */
+/** The only sections used of a session that comes from a repository. */
 const QUOTED = new Set<Section["name"]>(["lastExchange", "related"])
 
 export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs {
@@ -95,7 +94,7 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
           items: related.map((exchange) => exchangeItems(exchange, exchange.sessionId !== session.id).join("\n")),
         },
       ]
-      // What such a file says was decided, or is to be done, is no decision and no task.
+      // Decisions and tasks that a repository's file claims are not trusted.
       const sections = isUntrusted(session) ? all.filter(({ name }) => QUOTED.has(name)) : all
       const budget = countable(request.maxTokens)
       const head = budget < LEAST_FOR_HEAD ? headOf(session).split("\n")[0]! : headOf(session)
@@ -116,7 +115,7 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
       const asked = talk.findLast(({ kind }) => kind === "prompt")?.text
       const lines = [
         `The last session of this project was "${clip(session.title, 80)}" (${labelOf(session.platform)}, ${dateOf(session.updatedAtMs)} UTC, ${session.promptCount === 1 ? "1 prompt" : `${session.promptCount} prompts`}).`,
-        `Call resume_session_context with session_id ${session.id.slice(0, 8)} to go on from there.`,
+        `Call resume_session_context with session_id ${session.id.slice(0, 8)} to continue from there.`,
         ...(asked === undefined ? [] : [`Its last prompt: ${clip(asked, 160)}`]),
       ]
       const budget = countable(request.maxTokens)
@@ -126,7 +125,7 @@ export function makeBriefs({ store, tokens, find, labelOf }: BriefDeps): Briefs 
     },
   }
 
-  /** What a query finds, or else what was said before the last exchange, newest first. */
+  /** The hits of the query, or else the exchanges before the last one, newest first. */
   async function relatedTo(request: BriefRequest, material: Material, said: BriefExchange[]): Promise<BriefExchange[]> {
     if (!find || !request.query?.trim()) return said.slice(0, -1).reverse().slice(0, RELATED)
     const { session } = material
@@ -174,7 +173,7 @@ function exchangeItems({ user, ai, atMs, sessionId, isUntrusted }: BriefExchange
   return [`**User** (${dateOf(atMs)}${from}${said}): ${asked}`, ...(answered ? [`**Agent**: ${answered}`] : [])]
 }
 
-/** Every line, so that none of them can look like one of ours. */
+/** Quotes every line, so that none can pass for one of ours. */
 const quoted = (text: string) => (text === "" ? "" : `\n${text.replaceAll(/^/gm, "> ")}`)
 
 function goalItems({ opening, talk }: Material): string[] {
@@ -205,7 +204,7 @@ function fileItems({ calls, failedCallIds, session }: Material): string[] {
     .map(({ path, times }) => `- ${path}${times > 1 ? ` (${times} times)` : ""}`)
 }
 
-/** To the minute, and of no time zone but one: the same brief wherever it is made. */
+/** To the minute in UTC: the brief is the same on every machine. */
 function dateOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 16).replace("T", " ")
 }

@@ -1,6 +1,5 @@
 import { clip, sentencesOf } from "./sentences.ts"
 
-/** Something that was said, by whom and when. */
 export interface Statement {
   text: string
   atMs: number
@@ -13,7 +12,7 @@ export interface StatedDecision {
 }
 
 const MOST_CHARS = 280
-/** Who says more at once pastes; and more sentences than these are not compared with each other. */
+/** Longer statements are pasted text; the number of candidates bounds the pairwise comparison. */
 const MOST_OF_STATEMENT = 20_000
 const MOST_CANDIDATES = 400
 const USE = "(?:use|using|keep|go with|stick (?:with|to)|avoid|drop|switch(?:ing)? to|store)"
@@ -33,7 +32,7 @@ const STRONG = new RegExp(
 )
 const WEAK = /\bbecause\b|\bso that\b|\bprefer(?:red|able)?\b|\bmust(?: not|n't)?\b|因为|ため/i
 
-/** Sentences that settle something, the weightiest and newest first. Of two about the same thing the newer one stands. */
+/** Sentences that settle something, the weightiest and newest first. A newer one replaces an older one on the same subject. */
 export function decisionsIn(statements: readonly Statement[]): StatedDecision[] {
   const candidates = statements
     .flatMap(({ text, atMs, by }, index) =>
@@ -59,7 +58,7 @@ export function decisionsIn(statements: readonly Statement[]): StatedDecision[] 
 function weightOf(sentence: string, by: Statement["by"]): number {
   if (/\?["')`]*$/.test(sentence) || sentence.length > 4 * MOST_CHARS) return 0
   const weight = STRONG.test(sentence) ? 2 : WEAK.test(sentence) ? 1 : 0
-  // What a person says, or an agent records on purpose, is meant; agents also say such words in passing.
+  // Agents use such words in passing; people and recorded thoughts mean them.
   return weight > 1 && by !== "agent" ? weight + 1 : weight
 }
 
@@ -90,7 +89,7 @@ function contentWords(text: string): string[] {
   return words.map((word) => word.replace(/[./-]+$/, "")).filter((word) => word.length > 2 && !EMPTY.has(word))
 }
 
-/** Words that say how something is decided, or nothing; what is left says about what. */
+/** Words about deciding, and stop words: what remains is the subject. */
 const EMPTY = new Set(
   `the and for with that this these those from into onto than then them they their there here have has had was were will
   would shall should could can may might must not never always don't does did doing done let let's lets we'll i'll you'll

@@ -13,13 +13,13 @@ const LOOKS = /^(?:todo|write_todos|update_plan|update_todo)|todo/i
 const PATH_KEY =
   /"(?:file_?path|filePath|path|notebook_path|target_file|targetFile|absolute_path|relative_workspace_path|uri|file)"\s*:\s*"((?:[^"\\]|\\.){1,500})"/g
 const PATCHED = /\*\*\* (?:Update|Add|Delete) File: ([^\n"\\]+)|\*\*\* Move to: ([^\n"\\]+)/g
-/** Written by a command: a redirection, an edit in place, a copy of the input. */
+/** Files written by a shell command: a redirection, an in-place edit, tee. */
 const WRITTEN = [
   /(?:^|[\s;&|])(?:\d?>{1,2}|tee(?: -a)?)\s*"?((?:[\w.@~/-])+\.\w+)/g,
   /\bsed\s+(?:-[a-zA-Z]*i|-i\S*)\s[^\n;|&]*?\s((?:[\w.@~/-])+\.\w+)(?=\s|$|["'\\;&|])/g,
 ]
 
-/** Files that were changed, most recently changed first, by path from the project's folder where they lie in it. */
+/** Changed files, most recent first; paths inside the project are relative to it. */
 export function filesTouched(
   calls: readonly Turn[],
   failedCallIds: ReadonlySet<string>,

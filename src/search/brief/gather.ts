@@ -9,14 +9,14 @@ import { bareSummary, compactionSummary } from "../../lib/compaction.ts"
 import { conversationOf, turnsOf } from "../query/lineage.ts"
 import { TODO_TOOL } from "./open-ends.ts"
 
-/** All that a brief is made of. The ends of the newest sessions only: a project may have years of them. */
+/** The input of a brief. Only the ends of the newest sessions: a project may have years of them. */
 export interface Material {
   session: Session
   /** The first prompts. */
   opening: Turn[]
   /** The last prompts, replies and summaries. */
   talk: Turn[]
-  /** The last tool calls, and the results of the very last ones, with the beginnings of their texts. */
+  /** The last tool calls and the last results, each cut. */
   calls: Turn[]
   results: Turn[]
   failedCallIds: Set<string>
@@ -29,7 +29,7 @@ export interface GatherRequest {
   /** The session itself, or else the newest one of the project. */
   session?: Session | undefined
   projectId?: ProjectId | undefined
-  /** The ones that ask, for example. */
+  /** Sessions to leave out, such as the one that asks. */
   except?: readonly SessionId[] | undefined
 }
 
@@ -40,16 +40,15 @@ const OTHERS_TALK = 24
 const CALLS = 400
 const RESULTS = 60
 const THOUGHTS = 60
-/** Enough for the names of the files in a patch, and not for the files that are written. */
+/** Enough for the file names in a patch, without the files' contents. */
 const CALL_CHARS = 4_000
-const TOLD_BY_ITSELF = { subagents: false, empty: false, archived: false, trusted: true } as const
+/** Sessions that come from a repository are used on request only, never automatically. */
+const AUTOMATIC = { subagents: false, empty: false, archived: false, trusted: true } as const
 const SPOKEN: readonly TurnKind[] = ["prompt", "reply", "summary"]
 
 export async function gather(store: Store, request: GatherRequest): Promise<Material | undefined> {
   const projectId = request.projectId ?? request.session?.projectId ?? undefined
-  // What a repository brings is told when it is asked for, and never by itself.
-  const listed =
-    projectId === undefined ? [] : await store.sessions.list({ projectId, ...TOLD_BY_ITSELF, limit: SESSIONS })
+  const listed = projectId === undefined ? [] : await store.sessions.list({ projectId, ...AUTOMATIC, limit: SESSIONS })
   const found = listed.filter(({ id }) => !request.except?.includes(id))
   const session = request.session ?? found.find(({ promptCount }) => promptCount > 0) ?? found[0]
   if (!session) return undefined
@@ -74,7 +73,7 @@ export async function gather(store: Store, request: GatherRequest): Promise<Mate
     calls,
     results,
     failedCallIds: new Set(results.flatMap(({ isError, toolCallId }) => (isError && toolCallId ? [toolCallId] : []))),
-    // Its text may have been cut, and a list without its end is none.
+    // The text may have been cut, and a cut list is unusable.
     todo: todo && (todo.text.length < CALL_CHARS ? todo : (await store.turns.bySeqs([todo.seq]))[0]),
     thoughts: thinking ? (await store.thoughts.page(thinking.id, { limit: THOUGHTS })).reverse() : [],
     others: await Promise.all(
@@ -86,7 +85,7 @@ export async function gather(store: Store, request: GatherRequest): Promise<Mate
   }
 }
 
-/** What was kept before adapters cut what agents' programs write around a summary. */
+/** Older turns still have the boilerplate that agents' programs put around a summary. */
 export function withoutBoilerplate(turn: Turn): Turn {
   if (turn.kind === "summary") return { ...turn, text: bareSummary(cutReminders(turn.text)) }
   const summary = turn.kind === "prompt" ? compactionSummary(cutReminders(turn.text)) : undefined

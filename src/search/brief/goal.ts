@@ -5,9 +5,9 @@ const REQUEST =
 
 export interface Goal {
   first: Turn | undefined
-  /** A later prompt that sets another task. */
+  /** A later prompt that sets a new task. */
   latest: Turn | undefined
-  /** What the agent itself wrote down when its context was full. */
+  /** What the agent wrote when its context was full. */
   summary: Turn | undefined
 }
 
@@ -24,7 +24,7 @@ export function goalOf(opening: readonly Turn[], talk: readonly Turn[]): Goal {
   }
 }
 
-/** Not a greeting, a command of the client, or a word of assent. */
+/** Not a hello, a slash command or a word of assent. */
 function isTask({ text }: Turn): boolean {
   const plain = text.trim()
   return plain.length >= 12 && !/^[/!][\w:-]+/.test(plain)

@@ -9,7 +9,7 @@ const HEADING =
 const ITEM = /^\s*(?:[-*+•]|\d+[.)])\s+(?:\[ \]\s*)?(.+)$/
 const FAILED = /\b[1-9]\d* (?:failed|failing|errors?)\b|\bFAIL(?:ED)?\b|\bTraceback\b|\bexit(?:ed with)? code:? [1-9]/
 
-/** What was left undone. `talk` is prompts, replies and summaries. */
+/** Unfinished work. `talk` has prompts, replies and summaries. */
 export function openEnds(of: {
   talk: readonly Turn[]
   calls: readonly Turn[]
@@ -18,7 +18,7 @@ export function openEnds(of: {
 }): string[] {
   const replies = of.talk.filter(({ kind }) => kind === "reply").slice(-LAST_REPLIES)
   const last = of.talk.at(-1)
-  // What failed longer ago was got round in the meantime.
+  // Older failures have been dealt with in the meantime.
   const recentMs = of.talk.filter(({ kind }) => kind === "prompt").at(-2)?.atMs ?? 0
   const results = of.results.filter(({ atMs }) => atMs >= recentMs)
   return [
@@ -33,7 +33,7 @@ export function openEnds(of: {
 
 const LAST_REPLIES = 3
 
-/** What a reply says is still to be done, and what the very last one asks. */
+/** Work that a reply announces, and the questions of the very last one. */
 function announced(reply: string, isLast: boolean): string[] {
   const found: string[] = []
   let under = false
@@ -54,7 +54,7 @@ function announced(reply: string, isLast: boolean): string[] {
   return [...found, ...asked.map((question) => `Asked: ${question}`)].map((text) => clip(text, MOST_CHARS))
 }
 
-/** Commands that failed and did not succeed when they were run again. */
+/** Commands whose last run failed. */
 function failures(calls: readonly Turn[], results: readonly Turn[]): string[] {
   const callOf = new Map(calls.map((call) => [call.toolCallId, call]))
   const open = new Map<string, string>()

@@ -21,11 +21,11 @@ export type SectionName = (typeof SECTIONS)[number]
 export interface Packed {
   text: string
   tokens: number
-  /** What came in, with how many of the items. */
+  /** The sections that are in the text, with the number of their items. */
   sections: { name: SectionName; items: number; tokens: number }[]
 }
 
-/** In the order in which they get their share; what one leaves over the next may use, and the last one all. */
+/** In allocation order; unused budget is carried over to the next section, and the last one may use all of it. */
 const SHARES: readonly [name: SectionName, share: number, mostOfItem: number][] = [
   ["goal", 0.18, 0.6],
   ["lastExchange", 0.22, 0.7],
@@ -36,12 +36,12 @@ const SHARES: readonly [name: SectionName, share: number, mostOfItem: number][] 
   ["earlierSessions", 0.05, 0.5],
   ["related", 1, 0.34],
 ]
-/** A section gets this much while there is so much, whatever its share. */
+/** The minimum of a section, whatever its share. */
 const LEAST_SECTION = 48
-/** Below this, a cut item says nothing. */
+/** A shorter item is useless. */
 const LEAST_ITEM = 14
 
-/** Fills the budget. `text` is never above it, however the parts are counted together. */
+/** Fills the budget; the whole text never exceeds it. */
 export function pack(head: string, sections: readonly Section[], budget: number, tokens: TokenCounter): Packed {
   const headText = cutToTokens(head, budget, tokens)
   let left = budget - tokens.count(`${headText}\n`)
@@ -95,7 +95,7 @@ function render(
     })
     const text = [head, ...shown.map((section) => section.text)].join("\n").trim()
     const total = tokens.count(text)
-    // Counted together they are hardly ever more than one by one; if so, the least important item goes.
+    // Joined, the parts can have more tokens than their sum; then the least important item is dropped.
     const last = SHARES.findLast(([name]) => chosen.has(name))?.[0]
     if (total <= budget || last === undefined) {
       const fitting = total <= budget ? text : cutToTokens(text, budget, tokens)
@@ -111,7 +111,7 @@ function render(
   }
 }
 
-/** As much of the beginning as fits, and how much is missing. */
+/** As much of the beginning as fits, with a note of how much is missing. */
 export function cutToTokens(text: string, most: number, tokens: TokenCounter): string {
   if (most <= 0) return ""
   if (tokens.fitting(text, most) === text.length) return text
@@ -124,5 +124,5 @@ export function cutToTokens(text: string, most: number, tokens: TokenCounter): s
   return ""
 }
 
-/** What the mark at a cut takes, unless the number is very long. */
+/** The size of that note, unless the number is very long. */
 const MARK_TOKENS = 7

@@ -1,4 +1,4 @@
-/** What is said in a text, sentence by sentence or line by line; code, quotes, tables and links of images are no sentences. */
+/** The sentences of a text, without code, quotes, tables and HTML. */
 export function sentencesOf(text: string): string[] {
   const found: string[] = []
   for (const line of withoutCode(text).split("\n")) {
@@ -8,7 +8,7 @@ export function sentencesOf(text: string): string[] {
       .replaceAll(/\*\*|__/g, "")
       .replaceAll("’", "'")
       .trim()
-    // A point ends a sentence only before a blank and what can begin one: not in `src/a.ts` nor in `e.g. this`.
+    // A period ends a sentence only before a space and a capital or digit: not in `src/a.ts` nor in `e.g. this`.
     for (const sentence of plain.split(/(?<=[.!?。！？])\s+(?=["'(`]?[\p{Lu}\p{Lo}\p{N}])|(?<=[。！？])/u)) {
       const trimmed = sentence.trim()
       if (trimmed.length >= LEAST_CHARS) found.push(trimmed)

@@ -4,7 +4,7 @@ import type { Store } from "../../domain/store.ts"
 import type { Briefs } from "./brief.ts"
 
 export interface BriefContextSettings {
-  /** What a session that begins is told: nothing, that there is something to resume, or where the project stood. */
+  /** What a new session gets: nothing, a pointer to the last session, or a brief of the project. */
   onStart: "off" | "pointer" | "brief"
   maxTokens: number
 }
@@ -15,7 +15,7 @@ interface Begun {
   project: Project | undefined
 }
 
-/** Sessions that go on by themselves know where they stood; these do not. */
+/** Starts without context; resumed sessions have theirs. */
 const BLIND_STARTS = new Set(["startup", "clear", "compact"])
 
 export function makeBriefContext({
@@ -30,7 +30,7 @@ export function makeBriefContext({
   return async ({ platform, event, project }) => {
     if (onStart === "off" || event.start === undefined || !BLIND_STARTS.has(event.start)) return undefined
     const own = event.sessionId === undefined ? undefined : await store.sessions.byNative(platform, event.sessionId)
-    // After a compaction it is the session's own past that the model has lost.
+    // A compaction loses the session's own past, so the brief is about the session itself.
     const isOwn = event.start === "compact" && own !== undefined && own.promptCount > 0
     if (!isOwn && !project) return undefined
     const about = isOwn ? { session: own } : { projectId: project!.id, ...(own ? { except: [own.id] } : {}) }

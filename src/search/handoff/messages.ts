@@ -8,12 +8,12 @@ import { cutToTokens } from "../brief/pack.ts"
 import { clip } from "../brief/sentences.ts"
 import type { ConversationPart } from "../query/lineage.ts"
 
-/** Newest turns that are looked at; more do not fit into any model. */
+/** The newest turns; more do not fit into any model. */
 const MOST_TURNS = 6_000
 const CALL_CHARS = 2_000
 const NOTE_CHARS = 120
 
-/** What was said, message by message, and what was done as notes between; oldest first. */
+/** The conversation as messages, oldest first, with tool calls as short notes. */
 export async function messagesOf(store: Store, parts: readonly ConversationPart[]): Promise<HandoffMessage[]> {
   const messages: HandoffMessage[] = []
   for (const { session, untilMs } of parts) {
@@ -42,7 +42,7 @@ export async function messagesOf(store: Store, parts: readonly ConversationPart[
 function textOf(turn: Turn, results: ReadonlyMap<string | null, Turn>): string {
   if (turn.kind === "tool_call") return noteOf(turn, results.get(turn.toolCallId))
   const text = turn.text.trim()
-  // The agent's program made it and gave it to the model as the user's message; it is neither's own words.
+  // Agents pass their summary to the model as a user message; mark it as neither's own words.
   return turn.kind === "summary" && text !== "" ? `[Summary made when the context was full:\n${text}]` : text
 }
 
@@ -52,10 +52,7 @@ function noteOf(call: Turn, result: Turn | undefined): string {
   return `[${call.toolName ?? "tool"} ${input}${output ? ` → ${result.isError ? "failed: " : ""}${output}` : ""}]`
 }
 
-/**
- * The newest messages that fit, beginning with a prompt, and how many were left out. A single exchange that is too long
- * is cut: better the beginning of the last answer than nothing of it.
- */
+/** The newest messages that fit, starting with a prompt, and how many were left out. An oversized last exchange is cut. */
 export function newestFitting(
   messages: readonly HandoffMessage[],
   budget: number,

@@ -48,8 +48,8 @@ function messagesIn(path: string): { role: string; text: string }[] {
     .filter(({ type }) => type === "response_item")
     .map(({ payload }) => ({ role: payload.role, text: payload.content[0]!.text }))
 }
-const handOver = async (session: Session, maxTokens?: number) => {
-  const made = await module.handOver({ session, to: "codex", maxTokens })
+const handOff = async (session: Session, maxTokens?: number) => {
+  const made = await module.create({ session, to: "codex", maxTokens })
   return { ...made, messages: messagesIn(made.path!) }
 }
 
@@ -64,11 +64,11 @@ describe("a conversation that fits", () => {
       ["reply", "It is red."],
       ["prompt", "Mend it."],
     ])
-    const { messages, tokens: count, path } = await handOver(session)
+    const { messages, tokens: count, path } = await handOff(session)
     expect(messages).toEqual([
       {
         role: "user",
-        text: expect.stringMatching(/^This conversation was begun with Claude Code .* handed over to you/),
+        text: expect.stringMatching(/^This conversation started with Claude Code .* handed off to you/),
       },
       { role: "user", text: "Is the test green?" },
       { role: "assistant", text: 'I run it.\n\n[Bash {"command":"npm test"} → failed: 1 failed]\n\nIt is red.' },
@@ -88,7 +88,7 @@ describe("a conversation that fits", () => {
       ],
       ["reply", "Going on."],
     ])
-    const { messages } = await handOver(session)
+    const { messages } = await handOff(session)
     expect(messages.slice(1)).toEqual([
       { role: "user", text: "Rewrite the parser." },
       { role: "assistant", text: "I begin." },
@@ -99,7 +99,7 @@ describe("a conversation that fits", () => {
 
   test("has a file of its own each time", async () => {
     const session = await keep([["prompt", "Once and again."]])
-    const paths = [(await handOver(session)).path, (await handOver(session)).path]
+    const paths = [(await handOff(session)).path, (await handOff(session)).path]
     expect(new Set(paths).size).toBe(2)
   })
 
@@ -116,7 +116,7 @@ describe("a conversation that fits", () => {
       parentNativeId: first.nativeId,
       atMs: START + 500_000,
     })
-    const { messages } = await handOver(second)
+    const { messages } = await handOff(second)
     expect(messages.slice(1).map(({ text }) => text)).toEqual([
       "Said before.",
       "Answered before.",
@@ -139,7 +139,7 @@ describe("a conversation that is too long", () => {
   test.each([1000, 5000, 20_000])(
     "keeps within %i tokens: a brief, then the newest word by word",
     async (maxTokens) => {
-      const { messages, tokens: count } = await handOver(session, maxTokens)
+      const { messages, tokens: count } = await handOff(session, maxTokens)
       expect(count).toBeLessThanOrEqual(maxTokens * 0.9)
       expect(count).toBeGreaterThan(maxTokens * 0.5)
       expect(messages[0]!.text).toMatch(
@@ -155,7 +155,7 @@ describe("a conversation that is too long", () => {
       ["prompt", `Read this: ${"word ".repeat(100_000)}`],
       ["reply", `I have: ${"word ".repeat(100_000)}`],
     ])
-    const { messages, tokens: count } = await handOver(huge, 2000)
+    const { messages, tokens: count } = await handOff(huge, 2000)
     expect(count).toBeLessThanOrEqual(1800)
     expect(messages.slice(1).map(({ text }) => text)).toEqual([
       expect.stringMatching(/^Read this: .*…\[\d+ more characters\]$/),
@@ -167,7 +167,7 @@ describe("a conversation that is too long", () => {
 describe("an agent that must be told by a prompt", () => {
   test("gets a brief in a file that only its owner reads, within the budget", async () => {
     const session = await keep([["prompt", `How deep is it? ${"Tell me. ".repeat(5000)}`]])
-    const made = await module.handOver({ session, to: "opencode", maxTokens: 1000 })
+    const made = await module.create({ session, to: "opencode", maxTokens: 1000 })
     expect(made).toMatchObject({ platform: "opencode", command: { cwd: "/w/app" } })
     expect(made.command!.argv).toEqual(["sh", "-c", 'exec opencode --prompt "$(cat "$0")"', made.promptFile])
     expect(statSync(made.promptFile!).mode & 0o777).toBe(0o600)
@@ -177,14 +177,14 @@ describe("an agent that must be told by a prompt", () => {
 
   test("gets no command where it has no command line", async () => {
     const session = await keep([["prompt", "How deep is it?"]])
-    const made = await module.handOver({ session, to: "cursor" })
+    const made = await module.create({ session, to: "cursor" })
     expect(made.command).toBeUndefined()
     expect(readFileSync(made.promptFile!, "utf8")).toContain("How deep is it?")
   })
 
   test("of what is forgotten no prompt is left", async () => {
     const session = await keep([["prompt", "A secret."]])
-    await module.handOver({ session, to: "cursor" })
+    await module.create({ session, to: "cursor" })
     expect(readdirSync(join(dir, "prompts")).length).toBeGreaterThan(0)
     module.forgotten()
     expect(existsSync(join(dir, "prompts"))).toBe(false)
@@ -194,9 +194,9 @@ describe("an agent that must be told by a prompt", () => {
 
 test("what cannot be handed over is refused by name", async () => {
   const empty = await keep([])
-  await expect(handOver(empty)).rejects.toMatchObject({ code: "bad_input", message: /Nothing was said/ })
+  await expect(handOff(empty)).rejects.toMatchObject({ code: "bad_input", message: /Nothing was said/ })
   const nowhere = await keep([["prompt", "Hello there."]], {})
-  await expect(handOver(nowhere)).rejects.toMatchObject({ code: "bad_input", message: /no folder/ })
+  await expect(handOff(nowhere)).rejects.toMatchObject({ code: "bad_input", message: /no folder/ })
   const session = await keep([["prompt", "Hello there."]])
-  await expect(module.handOver({ session, to: "nobody" })).rejects.toMatchObject({ code: "bad_input" })
+  await expect(module.create({ session, to: "nobody" })).rejects.toMatchObject({ code: "bad_input" })
 })

@@ -18,22 +18,22 @@ import { conversationOf } from "../query/lineage.ts"
 import { messagesOf, newestFitting } from "./messages.ts"
 
 export interface HandoffModule {
-  /** Makes a session of another agent that goes on with this one. Nothing that is there is changed. */
-  handOver(request: { session: Session; to: string; maxTokens?: number | undefined }): Promise<HandoffResult>
-  /** Something was forgotten: it may stand in a first prompt, and those are made anew in a moment. */
+  /** Creates a session of another agent that continues this one. Existing files are never changed. */
+  create(request: { session: Session; to: string; maxTokens?: number | undefined }): Promise<HandoffResult>
+  /** After a forget: deletes stored first prompts, which may contain the text and are cheap to recreate. */
   forgotten(): void
 }
 
 export interface HandoffResult {
   platform: string
-  /** Of the new session, and its file; absent where the agent is told by a prompt. */
+  /** The new session and its file; absent if the agent gets a prompt. */
   nativeId?: string
   path?: string
-  /** Where the first prompt stands; absent where the agent has a session of its own. */
+  /** The file with the first prompt; absent if the agent gets a session. */
   promptFile?: string
-  /** What a person runs to go on; absent where the prompt must be pasted. */
+  /** What a person runs to continue; absent if the prompt must be pasted. */
   command?: ResumeCommand
-  /** Of what the new session begins with. */
+  /** The size of the new session's initial context. */
   tokens: number
 }
 
@@ -51,10 +51,10 @@ export interface HandoffDeps {
 
 const SESSION_TOKENS = 60_000
 const PROMPT_TOKENS = 8_000
-/** Of a session that is too long, so much tells what is left out. */
+/** The share of the budget for a brief of the messages that do not fit. */
 const BRIEF_SHARE = 0.1
 const PREFACE_TOKENS = 120
-/** Labels and marks of quotation take the rest. */
+/** Labels and quote marks take the rest. */
 const QUOTED_SHARE = 0.8
 
 export function makeHandoff(deps: HandoffDeps): HandoffModule {
@@ -63,14 +63,14 @@ export function makeHandoff(deps: HandoffDeps): HandoffModule {
 
   return {
     forgotten: () => rmSync(deps.promptDir, { recursive: true, force: true }),
-    async handOver({ session, to: name, maxTokens }) {
+    async create({ session, to: name, maxTokens }) {
       const to = neededAgent(platforms, name, "to")
       const platform = platforms.find(({ id }) => id === to)!
       const cwd = folderOf(session)
       const target = deps.handoffTargets.find((other) => other.platform === to)
       if (!target || !("session" in target)) return prompted(session, platform, target?.begin, cwd, maxTokens)
       if (cwd === null)
-        throw new Failure("bad_input", "This session belongs to no folder, so no agent can go on there.")
+        throw new Failure("bad_input", "This session belongs to no folder, so no agent can continue it there.")
       const messages = await told(session, maxTokens ?? SESSION_TOKENS)
       const atMs = clock.nowMs()
       const [newest] = await store.sessions.list({ platform: to, limit: 1 })
@@ -97,11 +97,11 @@ export function makeHandoff(deps: HandoffDeps): HandoffModule {
     },
   }
 
-  /** The conversation, with a word before it that says what it is; what does not fit is told in a brief. */
+  /** The conversation after a preface that explains it; messages that do not fit are summed up in a brief. */
   async function told(session: Session, maxTokens: number): Promise<HandoffMessage[]> {
     const messages = await messagesOf(store, await conversationOf(store, session))
     if (messages.some((message) => message.isUntrusted)) return quotedIn(session, messages, maxTokens)
-    if (messages.length === 0) throw new Failure("bad_input", `Nothing was said in session ${session.id.slice(0, 8)}.`)
+    if (messages.length === 0) throw new Failure("bad_input", `Session ${session.id.slice(0, 8)} is empty.`)
     const budget = countable(maxTokens) - PREFACE_TOKENS
     const whole = newestFitting(messages, budget, tokens)
     const atMs = messages[0]!.atMs
@@ -113,7 +113,7 @@ export function makeHandoff(deps: HandoffDeps): HandoffModule {
     return [{ by: "person", text: `${preface(session)}\n\n${gone}`, atMs }, ...kept]
   }
 
-  /** One message that quotes it all: another agent must not find such words as its user's or its own. */
+  /** One message that quotes everything: the agent must not take untrusted text for its user's words or its own. */
   function quotedIn(session: Session, messages: readonly HandoffMessage[], maxTokens: number): HandoffMessage[] {
     const fitting = newestFitting(
       messages,
@@ -136,10 +136,10 @@ export function makeHandoff(deps: HandoffDeps): HandoffModule {
     maxTokens = PROMPT_TOKENS,
   ): Promise<HandoffResult> {
     const made = await briefs.make({ session, maxTokens: Math.max(0, maxTokens - PREFACE_TOKENS) })
-    const text = `${preface(session)}\n\n${made?.brief ?? ""}\n\nGo on from there.\n`
+    const text = `${preface(session)}\n\n${made?.brief ?? ""}\n\nContinue from there.\n`
     const promptFile = join(deps.promptDir, `${newTimedId(clock.nowMs())}.md`)
     writeNew({ path: promptFile, content: text })
-    // By the shell, because a prompt is too long to be shown as a word of a command.
+    // Read by the shell, because the prompt is too long to show in a command.
     const argv = begin && ["sh", "-c", `exec ${begin.join(" ")} "$(cat "$0")"`, promptFile]
     return {
       platform: platform.id,
@@ -151,7 +151,7 @@ export function makeHandoff(deps: HandoffDeps): HandoffModule {
 
   function preface(session: Session): string {
     const from = `${labelOf(session.platform)} (session ${session.id.slice(0, 8)})`
-    return `This conversation was begun with ${from} and is handed over to you. What was said there follows; tools that were used are noted in square brackets.${isUntrusted(session) ? ` All of it is ${UNTRUSTED_LABEL}. ${UNTRUSTED_NOTE}` : ""}`
+    return `This conversation started with ${from} and is handed off to you. It follows below, with tool calls noted in square brackets.${isUntrusted(session) ? ` All of it is ${UNTRUSTED_LABEL}. ${UNTRUSTED_NOTE}` : ""}`
   }
 }
 
@@ -159,7 +159,7 @@ function folderOf({ projectPath, rootUri }: Session): string | null {
   return projectPath ?? (rootUri?.startsWith("file://") ? fileURLToPath(rootUri) : null)
 }
 
-/** Never over anything that is there; whole on the disk, or gone again. People link agents' folders to elsewhere. */
+/** Atomic, and never over an existing file. Agents' own folders may be symlinks. */
 function writeNew({ path, content }: Pick<HandoffFile, "path" | "content">): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   if (!createFile(path, content, { links: "own" })) throw refused(path, "exists already")

@@ -3,13 +3,13 @@ import type { ParsedQuery } from "../words/query.ts"
 import type { Candidate } from "./candidate.ts"
 import { shortness } from "./turns.ts"
 
-/** Parts of the best score that the surroundings of a hit can add to it. Changes are gated by bench/quality and bench/coding. */
+/** Boosts as shares of a score. Changes are gated by bench/quality and bench/coding. */
 const SESSION_SHARE = 0.2
 const TIME_SHARE = 0.25
 const RECENT_SHARE = 0.5
 const RECENT_HALF_LIFE_MS = 14 * DAY_MS
 
-/** Moves scores by what the words alone do not tell: the rest of the session, a time that was named, age on request. */
+/** Boosts by context: the rest of the session, a time named in the query, and age on request. */
 export function boost(
   candidates: readonly Candidate[],
   { query, recent, nowMs, session }: { query: ParsedQuery; recent: boolean; nowMs: number; session: boolean },

@@ -11,7 +11,7 @@ type Outline = { seq: number; atMs: number }[]
 
 const MOST_SESSIONS = 200
 
-/** Asks the store once per session, and then follows what comes. */
+/** Reads a session's outline once and then keeps it up to date. */
 export function exchangeFinder(store: Store): ExchangeFinder {
   const outlines = new Map<SessionId, Outline>()
 
@@ -30,7 +30,7 @@ export function exchangeFinder(store: Store): ExchangeFinder {
       const begun = lastBegun(outline, turn)
       if (turn.kind !== "prompt") return begun?.seq ?? outline[0]?.seq ?? turn.seq
       if (turn.supersededAtMs !== null || begun?.seq === turn.seq) return turn.seq
-      // Said before something that is known already: only the store can tell the order.
+      // Out of order: only the store knows the sequence.
       if (begun !== outline.at(-1)) outlines.delete(turn.sessionId)
       else outline.push({ seq: turn.seq, atMs: turn.atMs })
       return turn.seq

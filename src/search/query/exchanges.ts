@@ -6,21 +6,18 @@ export interface FoldedWord {
   weight: number
 }
 
-/** As the engine's own, at the length of an exchange. */
+/** BM25 parameters of the engine, for the length of an exchange. */
 const K1 = 1.2
 const B = 0.75
 const AVERAGE_WORDS = 400
-/**
- * What the exchange as a whole counts beside its best turn. More finds more of what a commit is about (bench/coding), and
- * less of what somebody remembers word by word (the known items of bench/search).
- */
+/** Weight of the whole exchange against its best turn. More helps bench/coding and hurts the known items of bench/search. */
 const WHOLE_SHARE = 0.3
-/** Those after them cannot reach the first page by it. */
+/** Candidates beyond these cannot reach the first page this way. */
 const FOLDED = 40
 
 /**
- * Turns that fit, folded to the exchanges they are in. An exchange is also scored as one text: words of a question that
- * are spread over prompt and reply count together, and a word that ten tool calls repeat does not count ten times.
+ * Groups hits by exchange and scores each exchange as one text too: query words spread over prompt and reply count
+ * together, and a word that ten tool calls repeat does not count ten times.
  */
 export async function foldToExchanges(
   engine: Engine,

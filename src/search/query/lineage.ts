@@ -2,7 +2,7 @@ import type { Session } from "../../domain/session.ts"
 import type { Store, TurnQuery } from "../../domain/store.ts"
 import type { Turn } from "../../domain/turn.ts"
 
-/** A session, and up to when it belongs to the conversation. */
+/** A session, and until when it belongs to the conversation. */
 export interface ConversationPart {
   session: Session
   untilMs?: number
@@ -10,10 +10,7 @@ export interface ConversationPart {
 
 const MOST_PARTS = 8
 
-/**
- * The conversation that a session goes on with, oldest first: what was handed over is kept only where it was said.
- * Other kinds of ancestors are left out, because there the agent copies what was said before by itself.
- */
+/** The sessions of a conversation across handoffs, oldest first. Other ancestors are skipped: agents copy their turns. */
 export async function conversationOf(store: Store, session: Session): Promise<ConversationPart[]> {
   const parts: ConversationPart[] = [{ session }]
   while (parts.length < MOST_PARTS) {
@@ -25,7 +22,7 @@ export async function conversationOf(store: Store, session: Session): Promise<Co
   return parts
 }
 
-/** Turns of the whole conversation; a limit holds for all of it. */
+/** Turns of the whole conversation; the limit applies to all parts together. */
 export async function turnsOf(
   store: Store,
   parts: readonly ConversationPart[],
@@ -40,7 +37,7 @@ export async function turnsOf(
       ...limit,
       ...(untilMs === undefined ? {} : { untilMs }),
     })
-    // Not spread: a session has more turns than a call may have arguments.
+    // concat, not push(...): a session has more turns than a call may have arguments.
     turns = query.fromStart ? turns.concat(found) : found.concat(turns)
   }
   return turns

@@ -4,18 +4,17 @@ import type { Vectors } from "../vectors/vectors.ts"
 import type { Candidate } from "./candidate.ts"
 import { refOfTurn } from "./refs.ts"
 
-/** As many as may come in by meaning alone. */
+/** The maximum of hits found by meaning alone. */
 const NEAREST = 50
-/** An embedder that is slow, or asleep, must not make a search slow. */
+/** A slow or sleeping embedder must not slow down a search. */
 const MAX_MS = 1_000
 
-/** Adds what is near by meaning to what was found by words, with a small share. */
+/** Fuses semantic hits into the lexical ones, with a small weight. */
 export async function withMeaning(
   candidates: Candidate[],
   { engine, vectors, query, filter }: { engine: Engine; vectors: Vectors; query: string; filter: EngineFilter },
 ): Promise<Candidate[]> {
   const said = candidates.filter(({ kind }) => kind !== "thought")
-  // Asked of every vector there is, where the filter leaves only few.
   const fits = engine.fitting(filter)
   const near = await vectors.search(query, NEAREST, {
     accept: (exchange) => fits(refOfTurn(exchange)),

@@ -13,7 +13,7 @@ import type { SearchHit, SearchRequest } from "./request.ts"
 
 const USUAL_CHARS = { user: 80, ai: 160, snippet: 160 }
 
-/** What is searched of each document; one that is gone from the archive by now is absent. */
+/** The searchable text of each document; deleted ones are absent. */
 export async function textsOf(store: Store, refs: readonly number[]): Promise<Map<number, string>> {
   const { texts } = await documentsOf(store, refs)
   return new Map([...texts].map(([ref, said]) => [ref, searchableText(said)]))
@@ -67,7 +67,7 @@ export async function pageOf(
       snippet,
       ...(metadata === undefined ? {} : { metadata }),
       user: beginning(textAt(prompt), chars.user),
-      // The words are looked for once per hit: that is most of what a page costs.
+      // Finding the words is most of the cost of a page, so it is done once per hit.
       ai: answer === candidate.ref ? beginning(snippet.text, chars.ai) : beginning(textAt(answer), chars.ai),
     }
   })

@@ -3,25 +3,25 @@ import type { Store } from "../../domain/store.ts"
 import type { Clock } from "../../lib/clock.ts"
 import type { SearchRequest } from "./request.ts"
 
-/** Which sessions a search is kept to. */
+/** Which sessions a search is limited to. */
 export interface Scopes {
-  /** Undefined where all are meant. */
+  /** Undefined if all sessions match. */
   of(
     request: Pick<SearchRequest, "projectId" | "sessionId" | "platform" | "gitBranch" | "domain">,
   ): Promise<ReadonlySet<string> | undefined>
-  /** Something was said in these, or of them: they may be new, or be elsewhere now. */
+  /** These sessions changed: they may be new, or match other filters now. */
   touched(sessionIds: Iterable<string>): void
 }
 
-/** What the journal does not tell of, such as a branch that an agent names without a word, is seen after so long. */
+/** Changes without a journal entry, such as a new branch, show up after this time. */
 const REMEMBERED_MS = 10_000
 const MOST_REMEMBERED = 50
-/** More than these are not looked at one by one. */
+/** Beyond this the whole scope is read again. */
 const MOST_TOUCHED = 100
 
 interface Remembered {
   ids: Set<string>
-  /** Resolves when `ids` are those that fitted when it was last looked. */
+  /** Resolves when `ids` is up to date. */
   ready: Promise<void>
   touched: Set<SessionId>
   atMs: number
@@ -37,7 +37,7 @@ export function makeScopes(store: Store, clock: Clock): Scopes {
       throw error
     }
   }
-  /** It is remembered before it is read, so that what is touched meanwhile is looked at again. */
+  /** Remembered before it is read, so that sessions touched meanwhile are checked again. */
   const read = (key: string, filter: Filter): Remembered => {
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
     const ids = new Set<string>()

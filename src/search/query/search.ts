@@ -18,21 +18,20 @@ export interface SearchParts {
   engine: Engine
   scopes: Scopes
   clock: Clock
-  /** Absent where no embedder is configured. */
+  /** Absent without an embedder. */
   vectors?: Vectors | undefined
 }
 
-/** Turns that are looked at, at least, to rank what is shown. A single turn may be lifted by what its neighbours lend it. */
+/** The minimum of candidates to rank. Single turns need more, because neighbours can lift them. */
 const CANDIDATES = { exchange: 40, turn: 80 }
-/** Texts that are read to find a phrase: first few, then many. */
+/** How many candidates are checked for a phrase: few at first, then many. */
 const PHRASE_CANDIDATES = [500, 2_000]
-/** Of those, how many at once: at first as many as may be enough. */
+/** Texts per read: a small batch first, because it is often enough. */
 const FIRST_TEXTS = 128
 const MORE_TEXTS = 512
-/** Hits of this project go first as long as they are not much worse than the best anywhere. */
+/** Hits of the preferred project come first unless they score below this share of the best hit anywhere. */
 const FIRST_PROJECT_FLOOR = 0.4
 
-/** From a line of words to what was said: parsed, found, ranked, and cut to what fits an answer. */
 export async function search(parts: SearchParts, request: SearchRequest): Promise<Omit<SearchResult, "isComplete">> {
   const query = parseQuery(request.query, parts.clock.nowMs())
   if (query.isEmpty) return { hits: [], notes: [...query.notes, "The query has no word to search for."] }
@@ -63,7 +62,7 @@ async function ranked(
   const hits = await found(parts, request, filter, written, notes)
   const isTurns = request.unit === "turn"
   const byWords = isTurns ? smoothTurns(engine, hits, acceptorOf(filter)) : await foldToExchanges(engine, hits, words)
-  // A phrase must be there, and a role is asked of words: what is only near in meaning has neither.
+  // Semantic hits have neither the phrase nor the role.
   const isAboutMeaning = !isTurns && query.phrases.length === 0 && request.kinds === undefined
   const candidates =
     parts.vectors && isAboutMeaning
@@ -79,7 +78,7 @@ async function ranked(
   return withoutCopies(parts, left.sort(byScore), request.limit)
 }
 
-/** A fork begins with a copy of its original, times included: what was said once is found once. */
+/** A fork starts with a copy of its original, timestamps included: return each turn once. */
 async function withoutCopies({ store }: SearchParts, ranked: Candidate[], limit: number): Promise<Candidate[]> {
   const first = ranked.slice(0, limit * 2)
   const alike = [...Map.groupBy(first, ({ kind, atMs, length }) => `${kind} ${atMs} ${length}`).values()]
@@ -130,7 +129,7 @@ export async function filterOf({ scopes }: Pick<SearchParts, "scopes">, request:
   }
 }
 
-/** The best that have the phrases as they were written. Texts are read best first, until there are as many as words give. */
+/** The best hits that contain the phrases literally. Texts are read best first, until there are enough. */
 async function withPhrases(
   store: Store,
   ask: (limit: number) => Promise<EngineHit[]>,
@@ -157,11 +156,11 @@ async function withPhrases(
     }
     if (held.length >= limit || hits.length < most) return held
   }
-  notes.push(`The phrase was looked for in the ${PHRASE_CANDIDATES.at(-1)} texts that fit best.`)
+  notes.push(`Only the ${PHRASE_CANDIDATES.at(-1)} best matching texts were searched for the phrase.`)
   return held
 }
 
-/** An exchange in which any turn holds what is excluded is left out as a whole. */
+/** Drops an exchange if any of its turns contains an excluded term. */
 async function withoutExcluded(
   { engine, store }: SearchParts,
   candidates: readonly Candidate[],
@@ -185,7 +184,7 @@ async function withoutExcluded(
   return kept
 }
 
-/** Neighbours that come in by smoothing must fit the same filters. */
+/** Neighbours that smoothing adds must pass the same filters. */
 function acceptorOf({ sessionIds, kinds, sinceMs, untilMs, hidden }: EngineFilter): (doc: DocInfo) => boolean {
   return ({ sessionId, kind, atMs, isHidden }) =>
     (sessionIds?.has(sessionId) ?? true) &&
@@ -202,7 +201,7 @@ function ownFirst(own: Candidate[], everywhere: Candidate[]): Candidate[] {
   return [...first, ...everywhere.filter(({ ref }) => !refs.has(ref))]
 }
 
-/** The reply of the exchange that fits best, or else its last one. */
+/** The best matching reply of the exchange, or else its last one. */
 function answerOf(engine: Engine, candidate: Candidate): DocInfo | undefined {
   if (candidate.kind === "thought") return undefined
   const isReply = ({ kind }: { kind: string }) => kind === "reply" || kind === "summary"

@@ -2,17 +2,17 @@ import type { DocInfo, Engine, EngineHit } from "../index/engine.ts"
 import type { Candidate } from "./candidate.ts"
 
 /**
- * What a turn lends to those around it: in a chat of short turns an answer often repeats no word of its question. Half of
- * what served one public set best, because on another one the whole of it cost the first place.
+ * Score that a turn lends to its neighbours: in a chat of short turns, an answer often repeats no word of its question.
+ * Half of the values that were best on one public set, because the full values lost first places on another.
  */
 const LENT_BACK = [0.15, 0.05]
 const LENT_ON = [0.2, 0.15]
-/** Turns of so many words say themselves what they are about: they neither lend nor borrow. */
+/** Longer turns speak for themselves: they neither lend nor borrow. */
 const LONG_WORDS = 100
-/** Those after them have little to lend. */
+/** Only the best hits lend. */
 const LENDERS = 100
 
-/** Single turns, each with a share of its neighbours' scores. Neighbours that did not match come in by that share. */
+/** Adds a share of the neighbours' scores to each turn. Neighbours that did not match become candidates this way. */
 export function smoothTurns(
   engine: Engine,
   hits: readonly EngineHit[],

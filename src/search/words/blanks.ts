@@ -1,4 +1,4 @@
-/** Blanks, what controls a terminal or the direction of writing, halves of pairs, and the fences of code. */
+/** Whitespace, control and bidi characters, lone surrogates, and code fences. */
 export function isBlank(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   if (code === BACKTICK) return isFence(text, at)
@@ -11,7 +11,7 @@ export function isBlank(text: string, at: number): boolean {
 
 export const BACKTICK = 96
 
-/** Inside of three or more of them. */
+/** Part of three or more backticks. */
 function isFence(text: string, at: number): boolean {
   let run = 1
   for (let left = at - 1; run < 3 && text.charCodeAt(left) === BACKTICK; left--) run++

@@ -2,18 +2,17 @@ import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts"
 
 export interface TimeRange {
   fromMs: number
-  /** Not included. */
+  /** Exclusive. */
   toMs: number
-  /** What was written. */
   word: string
 }
 
-/** The days, months and years that an English text speaks of, seen from now, in this machine's time zone. */
+/** The times that an English text mentions, relative to now, in this machine's time zone. */
 export function timesIn(text: string, nowMs: number): TimeRange[] {
   let rest = text.slice(0, LONGEST_TEXT).toLowerCase()
   if (!HINT.test(rest)) return []
   const found: (TimeRange & { at: number })[] = []
-  // What one rule has read, the next ones do not see: of "7 May 2023" not also May 2023.
+  // Each match is blanked out for the next rules: "7 May 2023" must not match "May 2023" too.
   for (const [pattern, rangeOf] of RULES)
     rest = rest.replace(pattern, (...args) => {
       const groups = args.at(-1) as Groups
@@ -43,10 +42,10 @@ const YEAR = "(?<year>(?:19|20)\\d\\d)"
 const COUNT = `(?<count>\\d{1,3}|an?|a couple of|${NUMBERS.join("|")})`
 const UNIT = "(?<unit>minute|hour|day|week|month|year)"
 
-/** Each rule needs one of these, and most queries have none. */
+/** Fast path: each rule needs one of these, and most queries have none. */
 const HINT = /(?:19|20)\d\d|day|night|this|ago|last|past|previous|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec/
 
-/** The more particular ones first. */
+/** More specific rules first. */
 const RULES: [RegExp, (groups: Groups, now: Date) => Range | null][] = [
   [rule(`${YEAR}[-/](?<number>[01]\\d)[-/]${DAY}(?:t[\\d:.]+z?)?`), (g) => dayOf(+g.year!, +g.number! - 1, +g.day!)],
   [rule(`${DAY} (?:of )?${MONTH},? ${YEAR}`), (g) => dayOf(+g.year!, monthOf(g), +g.day!)],
@@ -82,7 +81,7 @@ const RULES: [RegExp, (groups: Groups, now: Date) => Range | null][] = [
   ],
 ]
 
-/** Blanks may be several; nothing may stand directly around. */
+/** Allows several spaces, and requires word boundaries. */
 function rule(source: string): RegExp {
   return new RegExp(`(?<![\\w-])(?<whole>${source.replaceAll(" ", "\\s{1,5}")})(?![\\w-])`, "g")
 }
@@ -98,7 +97,7 @@ function countOf(groups: Groups): number {
   return written === "a couple of" ? 2 : NUMBERS.indexOf(written)
 }
 
-/** Null for the 31st of February. */
+/** Null for dates such as 31 February. */
 function dayOf(year: number, month: number, day: number): Range | null {
   const from = new Date(year, month, day)
   return from.getMonth() === month && from.getDate() === day && month >= 0
@@ -116,7 +115,7 @@ function days(now: Date, from: number, to: number): Range {
   return [new Date(year, month, day + from), new Date(year, month, day + to)]
 }
 
-/** Without a year, the last time that it was so. */
+/** Without a year: the most recent occurrence. */
 function latest(now: Date, rangeOf: (year: number) => Range | null): Range | null {
   const year = now.getFullYear()
   for (let back = 0; back <= 4; back++) {
@@ -131,7 +130,7 @@ function weekday(day: number, now: Date): Range {
   return days(now, -back, 1 - back)
 }
 
-/** The week, from Monday on, the month or the year that lies so many before this one. */
+/** The calendar week (from Monday), month or year, relative to the current one. */
 function calendar(unit: string, now: Date, offset: number): Range {
   if (unit === "month") return months(now.getFullYear(), now.getMonth() + offset)
   if (unit === "year") return [new Date(now.getFullYear() + offset, 0), new Date(now.getFullYear() + offset + 1, 0)]
@@ -149,7 +148,7 @@ function back(count: number, unit: string, now: Date): Date {
     : new Date(year, month, day - count * (unit === "week" ? 7 : 1))
 }
 
-/** As exactly as people mean it: the day, about a week, the month, the year. */
+/** As precise as people mean it: the day, about a week, the month, the year. */
 function ago(count: number, unit: string, now: Date): Range {
   if (unit === "day") return days(now, -count, 1 - count)
   if (unit === "week") return days(now, -7 * count - 3, 4 - 7 * count)

@@ -6,13 +6,13 @@ import { eachWordBetween } from "./tokens.ts"
 export type DocKind = TurnKind | "thought"
 
 export interface Weighed {
-  /** Word → how often, by the weight of where it stands. */
+  /** Word → weighted frequency. */
   words: Map<string, number>
-  /** The number of words, weighted alike, so that noise does not make a document long. */
+  /** The weighted number of words, so that noise does not make a document long. */
   length: number
 }
 
-/** What a word counts by where it stands. A change here changes ranking: it is decided by bench/quality, not by taste. */
+/** Weight of a word by the kind of its document. Changes are gated by bench/quality. */
 export const WEIGHTS: Readonly<Record<DocKind, number>> = {
   prompt: 1,
   reply: 1,
@@ -23,15 +23,14 @@ export const WEIGHTS: Readonly<Record<DocKind, number>> = {
   tool_result: 0.2,
   reset: 0.2,
 }
-/** Of code and diffs inside of prose, times the weight of the prose. */
+/** Factor for code and diffs inside prose. */
 const CODE_WEIGHT = 0.3
 
 const PROSE_CHARS = 256 * 1024
-/** What a tool says first and last is what people remember of it. */
+/** People remember the first and last output of a tool. */
 const TOOL_HEAD_CHARS = 12 * 1024
 const TOOL_TAIL_CHARS = 4 * 1024
 
-/** The words of a document with their weights, as the index keeps them. */
 export function weigh(kind: DocKind, text: string): Weighed {
   const weighed: Weighed = { words: new Map(), length: 0 }
   const isTool = kind === "tool_call" || kind === "tool_result"
@@ -59,7 +58,7 @@ function headAndTail(text: string): TextPart[] {
   ]
 }
 
-/** A call's input is JSON: without this, the n of every \n would become part of the word after it. */
+/** A call's input is JSON: the n of a \n must not join the next word. */
 function withoutEscapes(text: string): string {
   if (!text.includes("\\")) return text
   return text.replace(/\\(?:u[\da-fA-F]{4}|.)/g, (written) =>
@@ -73,7 +72,7 @@ function withoutEscapes(text: string): string {
 
 const BLANKS = new Set(["\\n", "\\r", "\\t", "\\b", "\\f"])
 
-/** At `chars`, or a little before when a word would be torn there. */
+/** At `chars`, or a little before it to avoid splitting a word. */
 function cutBefore(text: string, chars: number): number {
   if (chars >= text.length) return text.length
   for (let at = chars; at > chars - 100 && at > 0; at--) if (/\s/.test(text[at]!)) return at

@@ -1,25 +1,25 @@
 import { stem } from "./stem.ts"
 
 export interface Identifier {
-  /** The whole as one word, "" when nothing of it is left. */
+  /** The whole as one word; may be "". */
   word: string
-  /** Null when it is not put together of several. */
+  /** Null for a simple word. */
   parts: readonly string[] | null
-  /** Start and end of each part, by turns. */
+  /** Start and end of each part, alternating. */
   bounds: readonly number[]
 }
 
-/** An ASCII identifier as a whole and in parts: getUserById is also get, user, by and id. */
+/** Splits an ASCII identifier: getUserById is also get, user, by and id. */
 export function identifier(raw: string): Identifier {
   return identifiers.of(raw)
 }
 
-/** Several identifiers with what holds them together, as one word: well-known and well_known meet. */
+/** A compound as one word, without its joints: well-known and well_known are the same. */
 export function joined(raw: string): string {
   return wholes.of(raw)
 }
 
-/** Whether so many kinds of characters take turns as nobody writes by hand: base64, hashes, keys. */
+/** Whether the character classes change too often for handwritten text: base64, hashes, keys. */
 export function mostlyNoise(text: string, start: number, end: number): boolean {
   let letters = 0
   let turns = 0
@@ -41,7 +41,7 @@ export function isHex(text: string, start: number, end: number): boolean {
 
 const LONGEST_WORD = 64
 const CACHED = 16_384
-/** An identifier in which letters and digits take turns more often than this is a short hash or the like. */
+/** An identifier that changes between letters and digits more often is a short hash or the like. */
 const MOST_TURNS = 3
 
 const DIGIT = 1
@@ -53,7 +53,7 @@ const KIND = Uint8Array.from({ length: 128 }, (_, code) => {
   return code >= 65 && code <= 90 ? UPPER : 0
 })
 
-/** Two generations of bounded size: what is asked for again moves to the young one, the old one is dropped whole. */
+/** A cache of two bounded generations: hits move to the young one, the old one is dropped as a whole. */
 class Cache<Value> {
   readonly #make: (raw: string) => Value
   #young = new Map<string, Value>()
@@ -76,10 +76,10 @@ class Cache<Value> {
   }
 }
 
-const identifiers = new Cache(takenApart)
+const identifiers = new Cache(split)
 const wholes = new Cache((raw) => stem(lowered(raw)))
 
-/** A slice of a text keeps all of the text in memory; a copy does not. */
+/** A slice would keep the whole text in memory. */
 function copied(slice: string): string {
   return Buffer.from(slice, "latin1").toString("latin1")
 }
@@ -89,7 +89,7 @@ function lowered(raw: string): string {
   return plain.length > LONGEST_WORD ? copied(plain.slice(0, LONGEST_WORD)) : plain
 }
 
-function takenApart(raw: string): Identifier {
+function split(raw: string): Identifier {
   const word = stem(lowered(raw))
   const bounds = boundsOf(raw)
   const isOne = bounds.length === 2 && bounds[1]! - bounds[0]! === raw.length
@@ -98,7 +98,7 @@ function takenApart(raw: string): Identifier {
   const parts: string[] = []
   for (let i = 0; i < bounds.length; i += 2) {
     const part = stem(lowered(raw.slice(bounds[i]!, bounds[i + 1]!)))
-    // A single letter between two others of an identifier says nothing.
+    // A single letter between two other parts means nothing.
     if (part === word || (part.length === 1 && part > "9")) continue
     parts.push(part)
     kept.push(bounds[i]!, bounds[i + 1]!)
@@ -106,7 +106,7 @@ function takenApart(raw: string): Identifier {
   return { word, parts: parts.length === 0 ? null : parts, bounds: kept }
 }
 
-/** Where a new part begins: after an underscore, at aB, at ABc, between letters and digits. */
+/** Parts begin after an underscore, at aB, at ABc, and between letters and digits. */
 function boundsOf(raw: string): number[] {
   const bounds: number[] = []
   let start = 0

@@ -1,4 +1,4 @@
-/** Common English forms that no suffix rule leads back to their base. Words with a second everyday meaning are left out. */
+/** Common irregular English forms. Forms with a second everyday meaning are left out. */
 export const IRREGULAR: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...bases(

@@ -5,33 +5,33 @@ import type { ParsedQuery } from "./query.ts"
 import { ODD_FORMS, stem } from "./stem.ts"
 import { eachWord, eachWordBetween } from "./tokens.ts"
 
-/** Where something of the query stands in a text. */
+/** An occurrence of a query term in a text. */
 export interface Match {
   start: number
   end: number
-  /** Which word or phrase of the query. */
+  /** The index of the word or phrase in the query. */
   id: number
 }
 
-/** What is looked for in every text of a page. */
+/** The query, prepared for matching every text of a page. */
 export interface Wanted {
   ids: Map<string, number>
   prefixes: [prefix: string, id: number][]
   beginnings: readonly Beginning[] | undefined
-  /** Of the words, then of the phrases. */
+  /** The weights of the words, then of the phrases. */
   worth: number[]
-  /** Runs between blanks that were taken apart: the words that somebody looks for come again and again. */
+  /** Cached matches of chunks between blanks: queried words recur often. */
   chunks: Map<string, Match[]>
 }
 
-/** What a word begins with wherever it stands, and how words that are wanted go on from there. */
+/** A word's first characters, and how the wanted words continue. */
 interface Beginning {
   text: string
-  /** Undefined where whatever comes next may be one. */
+  /** Undefined if any continuation may match. */
   rests: readonly string[] | undefined
 }
 
-/** Everything, in order. */
+/** All matches, in order. */
 export function allMatches(text: string, query: ParsedQuery, wanted: Wanted): Match[] {
   const all: Match[] = []
   if (canSkim(text, wanted))
@@ -51,12 +51,12 @@ export function allMatches(text: string, query: ParsedQuery, wanted: Wanted): Ma
   return all.sort(inOrder)
 }
 
-/** Whether the text need not be taken apart as a whole to find all words that are wanted in it. */
+/** Whether the wanted words can be found without tokenising the whole text. */
 export function canSkim(text: string, { beginnings }: Wanted): boolean {
   return beginnings !== undefined && (isAscii(text) || !FOLDED_LETTER.test(text))
 }
 
-/** The matches of each run between blanks that has some, in order, from `begin` on until it is enough; how far that was. */
+/** Passes on the matches of each chunk from `begin` until `isEnough`. Returns how far it read. */
 export function skim(
   text: string,
   wanted: Wanted,
@@ -89,7 +89,7 @@ const PHRASE_WORTH = 100
 const MOST_PHRASE_MATCHES = 100
 const LONGEST_REMEMBERED = 40
 
-/** Of all texts of a page it is the same. */
+/** Shared by all texts of a page. */
 const remembered = new WeakMap<ParsedQuery, Wanted>()
 
 export function wantedBy(query: ParsedQuery): Wanted {
@@ -102,7 +102,7 @@ export function wantedBy(query: ParsedQuery): Wanted {
     if (isStop) continue
     if (isPrefix) prefixes.push([word, worth.length])
     else ids.set(word, worth.length)
-    // Long words are the rare ones, more or less.
+    // Long words tend to be rare.
     worth.push(weight * (1 + Math.min(word.length, 12) / 12))
   }
   for (const _ of query.phrases) worth.push(PHRASE_WORTH)
@@ -112,10 +112,7 @@ export function wantedBy(query: ParsedQuery): Wanted {
   return wanted
 }
 
-/**
- * What any form of these words begins with, or undefined where that cannot be told. Taking a whole text apart costs ten
- * times as much as looking for these.
- */
+/** The possible beginnings of these words, or undefined if unknown. Tokenising a text costs ten times as much as a scan. */
 function beginningsOf(words: readonly string[]): Beginning[] | undefined {
   const rests = new Map<string, string[]>()
   const add = (beginning: string, rest: string) => {
@@ -126,7 +123,7 @@ function beginningsOf(words: readonly string[]): Beginning[] | undefined {
   for (const word of words) {
     if (!/^[a-z0-9]{2}[a-z0-9.]*$/.test(word)) return undefined
     const beginning = beginningOf(word)
-    // The last letter of a stem may be another one in the text: capabl is of capability.
+    // The last letter of a stem may differ in the text: capabl stands for capability.
     add(beginning, word.slice(beginning.length, -1).replaceAll(".", ""))
     for (const form of FORMS.get(word) ?? []) add(form, "")
   }
@@ -134,14 +131,14 @@ function beginningsOf(words: readonly string[]): Beginning[] | undefined {
   return [...rests].map(([text, all]) => ({ text, rests: all.includes("") ? undefined : all }))
 }
 
-/** Without the last letter of a short stem that may be another one in the text: busy is busi here, and hoping is hope. */
+/** Without the last letter of a short stem that may differ in the text: busi for busy, hope for hoping. */
 function beginningOf(word: string): string {
   const isOther = word.length > 2 && word.length <= BEGINNING_CHARS && /[ei]$/.test(word)
   return isOther ? word.slice(0, -1) : word.slice(0, BEGINNING_CHARS).split(".", 1)[0]!
 }
 
-/** Whether a word that is wanted may go on here. What joins the parts of an identifier is not in its word. */
-function mayGoOn(small: string, at: number, rests: readonly string[]): boolean {
+/** Whether a wanted word may continue here; skips the joints of identifiers. */
+function mayContinue(small: string, at: number, rests: readonly string[]): boolean {
   for (const rest of rests) {
     let place = at
     let same = 0
@@ -154,10 +151,10 @@ function mayGoOn(small: string, at: number, rests: readonly string[]): boolean {
   return false
 }
 
-/** One that is written in several ways. */
+/** Letters with several spellings. */
 const FOLDED_LETTER = /[\u00c0-\u024f]|[\u0300-\u036f]|[\u1e00-\u1eff]|[\uff00-\uffef]/
 const BEGINNING_CHARS = 4
-/** Forms that do not begin as their stem, by it. */
+/** Forms that do not start like their stem, by stem. */
 const FORMS = Map.groupBy(ODD_FORMS, stem)
 
 const inOrder = (a: Match, b: Match) => a.start - b.start || a.end - b.end
@@ -169,18 +166,18 @@ const emitTo =
     if (id !== undefined) matches.push({ start, end, id })
   }
 
-/** The runs between blanks in which one of these begins, each once, until one is enough; how far the text was read. */
+/** Visits each chunk that contains one of the beginnings, until one is enough. Returns how far it read. */
 function eachChunkWith(
   text: string,
   beginnings: readonly Beginning[],
   begin: number,
   isEnough: (from: number, to: number) => boolean,
 ): number {
-  // As long as the text: what changes its length in small letters cannot be skimmed. A pattern would have to be compiled.
+  // Has the length of the text: canSkim excludes letters whose length changes in lower case.
   const small = text.toLowerCase()
   const after = ({ text: beginning, rests }: Beginning, from: number) => {
     for (let at = small.indexOf(beginning, from); at >= 0; at = small.indexOf(beginning, at + 1))
-      if (!isWithinWord(text, at) && (!rests || mayGoOn(small, at + beginning.length, rests))) return at
+      if (!isWithinWord(text, at) && (!rests || mayContinue(small, at + beginning.length, rests))) return at
     return Number.POSITIVE_INFINITY
   }
   const nexts = beginnings.map((beginning) => after(beginning, begin))
@@ -197,7 +194,7 @@ function eachChunkWith(
   }
 }
 
-/** No word and no part of an identifier begins with a small letter after another letter. */
+/** No word and no identifier part starts with a lower-case letter after another letter. */
 function isWithinWord(text: string, at: number): boolean {
   if (at === 0 || !isSmall(text.charCodeAt(at))) return false
   const before = text.charCodeAt(at - 1)
@@ -206,5 +203,5 @@ function isWithinWord(text: string, at: number): boolean {
 
 const isSmall = (code: number) => code >= 97 && code <= 122
 
-/** Hyphen, underscore, apostrophe, and the dots in the name of a file. */
+/** Hyphen, underscore, apostrophes, and the dots of file names. */
 const isJoint = (code: number) => code === 45 || code === 95 || code === 39 || code === 46 || code === 0x2019

@@ -4,7 +4,7 @@ export interface TextPart {
   isCode: boolean
 }
 
-/** Prose and code of a text, up to `end`: fences, blocks indented by four after a blank line, diffs. */
+/** Splits a text into prose and code: fences, indented blocks and diffs. */
 export function partsOf(text: string, end: number): TextPart[] {
   if (!MAY_HAVE_CODE.test(text)) return [{ start: 0, end, isCode: false }]
   const parts: TextPart[] = []
@@ -22,7 +22,7 @@ export function partsOf(text: string, end: number): TextPart[] {
   return parts
 }
 
-/** Enough of a line to tell what it is. */
+/** Enough of a line to classify it. */
 const LINE_HEAD = 120
 const MAY_HAVE_CODE = /```|~~~|\n(?: {4}|\t)|^(?: {4}|\t)|^diff --git |^@@ -/m
 
@@ -33,7 +33,7 @@ interface State {
   afterBlank: boolean
 }
 
-/** Whether a line is code. The line that opens a fence or names a diff's file is not: it says what it is about. */
+/** Whether a line is code. A line that opens a fence or names a diff's file is not: it describes the code. */
 function step(state: State, line: string): boolean {
   const isBlank = line.trim() === ""
   const wasAfterBlank = state.afterBlank

@@ -2,20 +2,20 @@ import { isAscii } from "./plain.ts"
 import { plainPhrase, unescaped } from "./plain-phrase.ts"
 import { folded } from "./scripts.ts"
 
-/** Whether a text has these words in this order with nothing but punctuation between; case and accents do not matter. */
+/** Whether a text has these words in sequence, ignoring punctuation, case and accents. */
 export function containsPhrase(text: string, phrase: string): boolean {
   if (isAscii(text) && isAscii(phrase)) return plainOf(phrase)?.(text) ?? false
   return phraseAt(text, phrase, 0) !== null
 }
 
-/** Where it stands first from `from` on, as start and end. */
+/** The first occurrence from `from` on. */
 export function phraseAt(text: string, phrase: string, from: number): [number, number] | null {
   const pattern = patternOf(phrase, isBeyondAscii(text) || isBeyondAscii(phrase))
   if (pattern === null) return null
   return firstMatch(pattern, text, from) ?? (text.includes("\\") ? firstMatch(pattern, unescaped(text), from) : null)
 }
 
-/** As much of a phrase as is tested. */
+/** Cuts a phrase to the words that are tested. */
 export function cutPhrase(phrase: string): string {
   RUN.lastIndex = 0
   let end = 0
@@ -52,7 +52,7 @@ function patternOf(phrase: string, isWide: boolean): RegExp | null {
 
 const plains = new Map<string, ((text: string) => boolean) | null>()
 
-/** The same few phrases are looked for in thousands of texts. */
+/** Cached: the same few phrases are searched in thousands of texts. */
 function plainOf(phrase: string): ((text: string) => boolean) | null {
   const known = plains.get(phrase)
   if (known !== undefined) return known
@@ -69,8 +69,7 @@ function firstMatch(pattern: RegExp, text: string, from: number): [number, numbe
   return found && [found.index, found.index + found[0].length]
 }
 
-// Words and what is between them are of different characters, and no two parts of a pattern can match the same ones:
-// there is one way to match, so that hostile phrases and texts cost no more than others.
+// Linear time for any input: words and the gaps between them share no characters, so there is only one way to match.
 function asciiPattern(phrase: string): RegExp | null {
   const runs = runsOf(phrase)
   if (runs.length === 0) return null
@@ -90,7 +89,7 @@ function runsOf(phrase: string): string[] {
   return cutPhrase(phrase).match(RUN) ?? []
 }
 
-/** With whatever accents. */
+/** Matches any accents. */
 function wideRun(run: string): string {
   const chars = [...run.normalize("NFC")].filter((char) => folded(char) !== "")
   return chars
@@ -110,7 +109,7 @@ function wideChar(char: string): string {
 const LETTER = /\p{L}/u
 const MARK = /\p{M}/u
 
-/** A letter → a class of all that are the same without their accents. */
+/** Letter → a character class of its accented forms. */
 const ACCENTED: ReadonlyMap<string, string> = accented()
 
 function accented(): Map<string, string> {

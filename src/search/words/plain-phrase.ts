@@ -1,7 +1,4 @@
-/**
- * Whether a text has these words one after the other, where all of it is ASCII: around the longest of them, which is the
- * rarest, more or less. A pattern tries every place at which the first one could begin, and that may be an "a".
- */
+/** Phrase test for ASCII. Searches the longest word, usually the rarest: a pattern would try every place of the first. */
 export function plainPhrase(runs: readonly string[]): (text: string) => boolean {
   const words = runs.map((run) => run.toLowerCase())
   const anchor = words.reduce((best, word, at) => (word.length > words[best]!.length ? at : best), 0)
@@ -12,7 +9,7 @@ export function plainPhrase(runs: readonly string[]): (text: string) => boolean 
   }
 }
 
-/** The n of a line break that JSON wrote as \\n belongs to no word. As long as before. */
+/** Blanks out line breaks as JSON writes them: their n belongs to no word. Keeps the length. */
 export function unescaped(text: string): string {
   return text.replace(/\\[nrt]/g, "  ")
 }
@@ -22,12 +19,12 @@ function isThere(small: string, words: readonly string[], anchor: number): boole
   for (let at = small.indexOf(word); at >= 0; at = small.indexOf(word, at + 1)) {
     const end = at + word.length
     if (isOfWord(small, at - 1) || isOfWord(small, end)) continue
-    if (goesOn(small, words, anchor + 1, end) && wentBefore(small, words, anchor - 1, at)) return true
+    if (followedBy(small, words, anchor + 1, end) && precededBy(small, words, anchor - 1, at)) return true
   }
   return false
 }
 
-function goesOn(small: string, words: readonly string[], from: number, end: number): boolean {
+function followedBy(small: string, words: readonly string[], from: number, end: number): boolean {
   let at = end
   for (let which = from; which < words.length; which++) {
     const word = words[which]!
@@ -39,7 +36,7 @@ function goesOn(small: string, words: readonly string[], from: number, end: numb
   return true
 }
 
-function wentBefore(small: string, words: readonly string[], from: number, begin: number): boolean {
+function precededBy(small: string, words: readonly string[], from: number, begin: number): boolean {
   let end = begin
   for (let which = from; which >= 0; which--) {
     const word = words[which]!

@@ -8,28 +8,26 @@ import { eachWord } from "./tokens.ts"
 export interface QueryWord {
   word: string
   weight: number
-  /** Any word that begins so. */
   isPrefix: boolean
-  /** One that says little beside the others; it is not worth a mark. */
+  /** A stop word; not highlighted. */
   isStop?: boolean
 }
 
 export interface ParsedQuery {
-  /** Any of them may occur. Stop words count for little unless nothing else is left. */
+  /** Any of them may occur. Stop words weigh little unless nothing else is left. */
   words: QueryWord[]
-  /** Each must occur as it was written; `words` all occur where it does. */
+  /** Each must occur literally; `words` are its words in the index. */
   phrases: { text: string; words: string[] }[]
-  /** With one word: it may not occur. With several: the text may not occur as it was written. */
+  /** A single word must not occur; several must not occur as a phrase. */
   excluded: { text: string; words: string[] }[]
-  /** Times that the query speaks of: a reason to rank higher, never a filter. */
+  /** Times that the query mentions: a boost, never a filter. */
   time?: TimeRange[]
-  /** Nothing to look for. */
   isEmpty: boolean
-  /** What was left out of the query, for the one who asked. */
+  /** Parts of the query that were ignored, for people. */
   notes: string[]
 }
 
-/** What somebody typed: words, "phrases", -exclusions, prefix*. Anything can be typed; nothing is an error. */
+/** Parses words, "phrases", -exclusions and prefix*. Any input is valid. */
 export function parseQuery(query: string, nowMs: number): ParsedQuery {
   const bag = new Bag()
   const phrases: ParsedQuery["phrases"] = []
@@ -61,20 +59,20 @@ export function parseQuery(query: string, nowMs: number): ParsedQuery {
   return { words, phrases, excluded, ...(time.length > 0 ? { time } : {}), isEmpty, notes: [...notes] }
 }
 
-/** Far more than 64 words need; the rest of a log that was pasted whole. */
+/** Far more than 64 words need; the rest is a pasted log. */
 const MOST_CHARS = 20_000
 const MOST_WORDS = 64
 const MOST_PHRASES = 8
 const MOST_EXCLUDED = 16
-/** Of a part of an identifier, against 1 for the whole. */
+/** For a part of an identifier; the whole has 1. */
 const PART_WEIGHT = 0.6
-/** A word that is said ten times is not ten times what is meant. */
+/** Limits the weight of repeated words. */
 const MOST_WEIGHT = 4
-/** Dropped, they would be missed where somebody remembers a sentence; at full weight they drown out what it is about. */
+/** Without stop words, remembered sentences are not found; at full weight they drown out the content words. */
 const STOP_WEIGHT = 0.3
 const SHORTEST_PREFIX = 2
 
-/** The words in the order in which they came, each once. */
+/** The distinct words in the order of the query. */
 class Bag {
   readonly #content = new Map<string, QueryWord>()
   readonly #stop = new Map<string, QueryWord>()
@@ -123,7 +121,7 @@ function* piecesOf(query: string): Generator<Piece> {
 
 const HAS_WORD = /[\p{L}\p{N}]/u
 const QUOTE = /["“”„]/
-/** Not the flags and negative numbers of a command that was pasted. */
+/** Not the flags and negative numbers of a pasted command. */
 const EXCLUDES = /^(?:["“”„]|[\p{L}_][^\s"])/u
 
 const BEFORE_STAR = /([\p{L}\p{N}][\p{L}\p{N}\p{M}_.-]*)\*+$/u
@@ -167,7 +165,7 @@ const COMPLETIONS = [
   "al",
 ]
 
-/** Words at full weight, what stands inside of another at less. */
+/** Adds words at full weight and their parts at less. */
 function addText(bag: Bag, text: string): void {
   const spans = spansOf(text)
   for (const span of spans)
@@ -183,7 +181,7 @@ interface Span {
   hasInside: boolean
 }
 
-/** As eachWord, in order, without the single characters that end a run of pairs. */
+/** Like eachWord, but in order and without the single character that ends a run of pairs. */
 function spansOf(text: string): Span[] {
   const spans: Span[] = []
   eachWord(text, (word, start, end) => spans.push({ word, start, end, isInside: false, hasInside: false }))
@@ -210,7 +208,7 @@ function outermost(text: string): string[] {
     .map((span) => span.word)
 }
 
-/** Words that are in the index wherever the text stands: a whole depends on what is around it, its parts do not. */
+/** Words that are indexed in any context: a compound depends on its neighbours, its parts do not. */
 function innermost(text: string): string[] {
   return spansOf(text)
     .filter((span) => !span.hasInside && !isSingle(span.word))
@@ -226,7 +224,7 @@ function isPair(word: string): boolean {
   return word.charCodeAt(0) > 127 && kindOf(word, 0) === "pairs" && !isOneCharacter(word)
 }
 
-/** One character of a writing without spaces: found as the beginning of a pair. */
+/** A single character of an unspaced script, searched as the prefix of a pair. */
 function isSingle(word: string): boolean {
   return word.charCodeAt(0) > 127 && kindOf(word, 0) === "pairs" && isOneCharacter(word)
 }

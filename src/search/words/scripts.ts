@@ -1,9 +1,9 @@
 import { identifier } from "./identifier.ts"
 
-/** `pairs`: a writing that puts no spaces between words, or not where words end. */
+/** `pairs`: a script without spaces between words, indexed by overlapping character pairs. */
 export type CharKind = "none" | "word" | "pairs"
 
-/** What the character at a place is made for, beyond ASCII. The second half of a pair of surrogates is none. */
+/** The kind of a character beyond ASCII. Low surrogates are "none". */
 export function kindOf(text: string, at: number): CharKind {
   const code = text.charCodeAt(at)
   if (code >= 0xd800 && code <= 0xdfff) {
@@ -17,7 +17,7 @@ export function kindOf(text: string, at: number): CharKind {
   return kind
 }
 
-/** The words of the run that begins at `start`; where it ends. */
+/** Emits the words of the run that begins at `start`. Returns its end. */
 export function foreignRun(
   text: string,
   start: number,
@@ -33,7 +33,7 @@ export function foreignRun(
   return Math.max(end, start + 1)
 }
 
-/** Lower case, without accents, look-alikes unified. */
+/** Lower case, without accents and ligatures. */
 export function folded(word: string): string {
   return word
     .normalize("NFKD")
@@ -49,7 +49,7 @@ const LONGEST_WORD = 64
 const WORD = /^[\p{L}\p{N}\p{M}]$/u
 const PAIRS =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc\uff70\u3005\u3099-\u309c\uff9e\uff9f]$/u
-/** Not the vowel signs of Indian scripts, which are letters in all but name. */
+/** Without the vowel signs of Indic scripts, which distinguish words. */
 const ACCENTS =
   /[\u0300-\u036f]|[\u0483-\u0487]|[\u0591-\u05c7]|\u0640|[\u064b-\u065f]|\u0670|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\ufe00-\ufe0f]|[\ufe20-\ufe2f]/g
 const UNFOLDED: Record<string, string> = {
@@ -72,7 +72,7 @@ function kindOfPoint(point: number): CharKind {
   return PAIRS.test(char) ? "pairs" : "word"
 }
 
-/** As kindOf, with ASCII. */
+/** Like kindOf, including ASCII. */
 function kindAt(text: string, at: number): CharKind {
   const code = text.charCodeAt(at)
   if (code > 127) return kindOf(text, at)
@@ -96,7 +96,7 @@ function emitWord(
   }
 }
 
-/** Each character with the next, and the last one alone: one character is then found as the beginning of a word. */
+/** Emits each character with the next, and the last one alone, so that a prefix search finds single characters. */
 function emitPairs(
   text: string,
   start: number,
@@ -119,7 +119,7 @@ function emitPairs(
   if (previous !== "") emit(flat(previous), isSame ? start + previousAt : start, end)
 }
 
-/** A slice keeps the whole text in memory. */
+/** A slice would keep the whole text in memory. */
 function flat(slice: string): string {
   return slice.length < 13 ? slice : Buffer.from(slice, "utf16le").toString("utf16le")
 }

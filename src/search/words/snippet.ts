@@ -6,13 +6,13 @@ import type { ParsedQuery } from "./query.ts"
 
 export interface Snippet {
   text: string
-  /** What matched, as starts and ends in `text`, in order and apart. */
+  /** Highlights as start and end in `text`, ordered and disjoint. */
   marks: [number, number][]
 }
 
-/** The part of a text that has most of what was asked for, on one line, of at most `maxChars`. */
+/** The best matching part of a text, on one line of at most `maxChars`. */
 export function snippetOf(text: string, query: ParsedQuery, maxChars: number): Snippet {
-  // A tool's call is kept as JSON, which nobody likes to read.
+  // Tool calls are stored as JSON.
   const plain = withoutAnsi(readableCall(text) ?? text)
   const wanted = wantedBy(query)
   const window = new Window(wanted.worth, maxChars - 2)
@@ -25,7 +25,7 @@ export function snippetOf(text: string, query: ParsedQuery, maxChars: number): S
     return window.hasAll
   }
   let readTo = plain.length
-  // What comes after the first part that has everything can only be marked, where it is still shown.
+  // Reading stops once a window has everything; later matches matter only if they are shown.
   if (query.phrases.length === 0 && canSkim(plain, wanted)) readTo = skim(plain, wanted, 0, take)
   else take(allMatches(plain, query, wanted))
   const start = window.best === null ? 0 : startBefore(plain, window.best, maxChars)
@@ -40,10 +40,10 @@ export function snippetOf(text: string, query: ParsedQuery, maxChars: number): S
   return { text: line.text, marks: marksOf(all, start, line) }
 }
 
-/** How much of what stands before the first match is shown, of what room is left. */
+/** The share of the free space that goes before the first match. */
 const BEFORE = 0.35
 
-/** Of matches in their order: the first and the last of those that are worth most together and fit. */
+/** Sliding window over ordered matches: finds the most valuable ones that fit. */
 class Window {
   best: [start: number, end: number] | null = null
   readonly #worth: readonly number[]
@@ -62,7 +62,7 @@ class Window {
     this.#left = worth.length
   }
 
-  /** No other can be worth more. */
+  /** The window has every term: no other can be better. */
   hasAll = false
 
   take(match: Match): void {
@@ -95,22 +95,22 @@ function startBefore(text: string, [start, end]: [number, number], maxChars: num
 
 interface Line {
   text: string
-  /** How many characters of the text from `start` on are in it, or were left out of it. */
+  /** How many characters of the text it covers. */
   read: number
-  /** How much of the line is of the text. */
+  /** The length without the final ellipsis. */
   length: number
 }
 
-/** Of each character from the start of a line on, its place in the line. Used again by the next one. */
+/** The position in the line of each character of the text. Reused by the next call. */
 let places = new Uint32Array(1024)
 
-/** From `start` on, blanks collapsed, without anything a terminal or a reader would stumble over. */
+/** Collapses blanks and drops control characters. */
 function oneLine(text: string, start: number, maxChars: number): Line {
   const ellipsis = start > 0 ? "…" : ""
   let out = ellipsis
   let length = ellipsis.length
   let gap = false
-  // What stands in the line as it does in the text is taken over at once.
+  // Unchanged stretches are copied in one piece.
   let pieceFrom = start
   let at = start
   for (; at < text.length && length <= maxChars; at++) {
@@ -140,7 +140,7 @@ function oneLine(text: string, start: number, maxChars: number): Line {
 
 const BLANK = 32
 
-/** Never a blank, whatever stands around it. */
+/** Never a blank in any context. */
 const isPlain = (code: number) => code > BLANK && code < 0x7f && code !== BACKTICK
 
 function enlarged(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
@@ -149,7 +149,7 @@ function enlarged(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
   return larger
 }
 
-/** At the last blank, unless that would cost too much; never inside of a pair of surrogates. */
+/** At the last blank unless too much would be lost; never inside a surrogate pair. */
 function cutAt(out: string, most: number): number {
   if (most <= 0) return 0
   const blank = out.lastIndexOf(" ", most)

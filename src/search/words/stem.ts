@@ -2,7 +2,7 @@ import { IRREGULAR } from "./irregular.ts"
 
 const LONGEST = 21
 
-/** What the forms of an English word have in common, by the Porter2 rules; other words as they are. Lower case expected. */
+/** The Porter2 stem of a lower-case English word; other words stay as they are. */
 export function stem(word: string): string {
   if (word.length < 3 || word.length > LONGEST || !/^[a-z]+$/.test(word)) return word
   const base = IRREGULAR.get(word) ?? word
@@ -15,7 +15,7 @@ const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ..."sky news howe atlas cosmos bias andes".split(" ").map((word) => [word, word] as const),
 ])
 
-/** Words whose stem may begin otherwise than they do. */
+/** Forms that may not start like their stem. */
 export const ODD_FORMS: readonly string[] = [...IRREGULAR.keys(), ...EXCEPTIONS.keys()]
 
 const DONE_AFTER_PLURAL = new Set("inning outing canning herring earring evening proceed exceed succeed".split(" "))
@@ -39,7 +39,7 @@ function suffixes(text: string): Suffix[] {
   return text.split(" ").map((pair) => pair.split(":") as [string, string])
 }
 
-/** Y stands for a y that is a consonant. */
+/** Y marks a consonant y. */
 function porter(plain: string): string {
   const marked = plain.replace(/^y|(?<=[aeiouy])y/g, "Y")
   const r1 = FIXED_R1.exec(marked)?.[0].length ?? regionAfter(marked, 0)
@@ -79,7 +79,7 @@ function withoutPast(word: string, r1: number): string {
   return rest.length <= r1 && SHORT_END.test(rest) ? `${rest}e` : rest
 }
 
-/** The longest ending decides; `may` says whether it goes. */
+/** The longest matching ending decides; `may` says whether it is replaced. */
 function replaced(word: string, endings: readonly Suffix[], may: (ending: string, at: number) => boolean): string {
   const found = endings.find(([ending]) => word.endsWith(ending))
   if (!found) return word

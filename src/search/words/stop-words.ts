@@ -1,6 +1,6 @@
 import { stem } from "./stem.ts"
 
-/** Words that are in every text and in every question. The index has them; a query drops them while others are left. */
+/** Words that occur in every text. They are indexed, but weigh little in a query with other words. */
 export function isStopWord(word: string): boolean {
   return STOP_WORDS.has(word)
 }

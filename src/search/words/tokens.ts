@@ -4,8 +4,8 @@ import { foreignRun, kindOf } from "./scripts.ts"
 export type Emit = (word: string, start: number, end: number) => void
 
 /**
- * Every word of a text as it is looked up: lower case, without accents, stemmed. Of an identifier the whole and its parts,
- * of writing without spaces overlapping pairs. `start` and `end` are where it stands; they may overlap and are not in order.
+ * Emits every index term of a text: lower case, without accents, stemmed. Identifiers also emit their parts, unspaced
+ * scripts emit overlapping pairs. Ranges may overlap and are not in order.
  */
 export function eachWord(text: string, emit: Emit): void {
   eachWordBetween(text, 0, text.length, emit)
@@ -20,12 +20,12 @@ export function eachWordBetween(text: string, from: number, to: number, emit: Em
   }
 }
 
-/** Runs of base64 and the like above this length are of no use to anybody and would fill the dictionary. */
+/** Longer runs of base64 and the like are skipped: they would only fill the dictionary. */
 const LONGEST_NOISE = 40
 const LONGEST_HASH = 64
 const LONGEST_WHOLE = 64
 const MOST_SEGMENTS = 8
-/** Of a longer run only the beginning is taken apart. */
+/** Only the beginning of a longer run is split. */
 const LONGEST_RUN = 256
 
 const UNDERSCORE = 95
@@ -37,7 +37,7 @@ const CURLY_APOSTROPHE = 0x2019
 /** 1 for letters, digits and the underscore. */
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => (/\w/.test(String.fromCharCode(code)) ? 1 : 0))
 
-/** One or more identifiers held together by hyphens and dots, from `start`; where it ends. */
+/** Emits identifiers joined by hyphens and dots. Returns the end. */
 function compound(text: string, start: number, to: number, emit: Emit): number {
   let segments = 0
   let hyphens = 0
@@ -102,7 +102,7 @@ function emitWhole(text: string, start: number, end: number, segments: number, e
   emit(joined(text.slice(start, end)), start, end)
 }
 
-/** The last segment looks like the ending of a file's name or like the end of a number, and nothing is called by it. */
+/** The last segment looks like a file extension or part of a number, and is not a call. */
 function isFileLike(text: string, start: number, end: number, after: number): boolean {
   if (end - start > 5 || after === 40) return false
   for (let at = start; at < end; at++) {
@@ -125,7 +125,7 @@ function contraction(text: string, start: number, end: number, to: number, emit:
   return isWhole && /^(?:s|d|m|ll|re|ve)$/.test(suffix) ? tail : end
 }
 
-/** Where a run of base64, or of another encoding, ends; 0 where there is none. */
+/** The end of a run of base64 or another encoding; 0 if there is none. */
 function noisePast(text: string, start: number, end: number, to: number, emit: Emit): number {
   if (end - start < 12 || !mostlyNoise(text, start, Math.min(end, start + LONGEST_RUN))) return 0
   let past = end
@@ -145,7 +145,7 @@ function isUuid(text: string, start: number, to: number): boolean {
   return /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text.slice(start, start + 36))
 }
 
-/** Found as a whole and by its first group; the other groups would only fill the dictionary. */
+/** Emits the whole and the first group; the other groups would only fill the dictionary. */
 function uuid(text: string, start: number, emit: Emit): number {
   emit(joined(text.slice(start, start + 36)), start, start + 36)
   emit(joined(text.slice(start, start + 8)), start, start + 8)
