@@ -20,9 +20,9 @@ const MODULES: Record<string, { mutate: string[]; tests: string[] }> = {
   },
   presence: { mutate: ["src/live/presence.ts"], tests: ["src/live/presence*.test.ts"] },
   leases: { mutate: ["src/store/tables/leasing.ts"], tests: ["test/contracts/leases.mutation.ts"] },
-  "leases-desk": {
-    mutate: ["src/queue/desk.ts", "src/lib/leases.ts"],
-    tests: ["src/queue/desk.test.ts", "src/lib/lane-runner.test.ts"],
+  "leases-messages": {
+    mutate: ["src/queue/message-leases.ts", "src/lib/leases.ts"],
+    tests: ["src/queue/message-leases.test.ts", "src/lib/lane-runner.test.ts"],
   },
   lanes: {
     mutate: ["src/lib/lane-runner.ts", "src/lib/backoff.ts", "src/lib/transitions.ts"],

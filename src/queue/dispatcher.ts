@@ -4,9 +4,9 @@ import { because } from "../domain/reason.ts"
 import type { Clock } from "../lib/clock.ts"
 import { makeLaneRunner } from "../lib/lane-runner.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
-import type { Desk } from "./desk.ts"
 import type { HandedOver } from "./hand-over.ts"
 import type { Closed, Ladder, Parking, Way } from "./ladder.ts"
+import type { MessageLeases } from "./message-leases.ts"
 import type { Precedence } from "./precedence.ts"
 import type { Recovery } from "./recovery.ts"
 import { isNobody, placeOf, type Whom } from "./whom.ts"
@@ -22,7 +22,7 @@ export interface Dispatcher {
 
 export interface DispatcherDeps {
   clock: Clock
-  desk: Desk
+  leases: MessageLeases
   whom: Whom
   ladder: Ladder
   precedence: Precedence
@@ -43,13 +43,13 @@ const PROGRESS_MS = 2_000
 const REST_MS = 250
 
 export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { clock, desk, whom, ladder, precedence, parking, recovery, handOver, inTurn, onTrouble } = deps
+  const { clock, leases, whom, ladder, precedence, parking, recovery, handOver, inTurn, onTrouble } = deps
   /** Lanes that let another message go first, by place: tried again as soon as that one is handed over. */
   const givingWay = new Map<string, Set<string>>()
 
   const putOff = async (delivery: Delivery, { reason, until }: Pick<Closed, "reason" | "until">) => {
     parking.park(delivery.lane, until, clock.nowMs())
-    await desk.giveBack(delivery, reason)
+    await leases.giveBack(delivery, reason)
   }
 
   const giveWay = (delivery: Delivery, first: Delivery, place: string) => {
@@ -101,7 +101,7 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
   const runner = makeLaneRunner({
     name: "message queue",
     clock,
-    leases: desk,
+    leases,
     backoff: parking,
     most: 64,
     gatherMs: 10,

@@ -15,8 +15,8 @@ import type { Store } from "../domain/store.ts"
 import { isUnder } from "../lib/process-ancestry.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { makeDesk } from "./desk.ts"
 import { makeHandOver } from "./hand-over.ts"
+import { makeMessageLeases } from "./message-leases.ts"
 import { makePaster } from "./paste.ts"
 
 const ID = "m-0000000000000001"
@@ -63,8 +63,8 @@ async function handOver(pid: number, pane: PaneAddress | null) {
     repeatable: false,
   }
   await store.deliveries.enqueue(message, clock.nowMs())
-  const desk = makeDesk({ store, clock, host: "here", ownerPrefix: "c ", owner: "c 1" })
-  const [delivery] = await desk.take({}, 1)
+  const leases = makeMessageLeases({ store, clock, host: "here", ownerPrefix: "c ", owner: "c 1" })
+  const [delivery] = await leases.take({}, 1)
   const start = processStart(pid) ?? null
   const where = { sessionId: session.id, platform: "claude-code", nativeId: "s1", host: "here", pid, seenAtMs: 1 }
   const agent: LiveAgent = {
@@ -77,7 +77,7 @@ async function handOver(pid: number, pane: PaneAddress | null) {
     },
   }
   const hand = makeHandOver({
-    desk,
+    leases,
     paster: makePaster({ panes: agents.panes, consoles: [claudeCode] }),
     waiters: { wake: () => false },
     lineTurns: { follow: () => {} },

@@ -5,9 +5,9 @@ import type { LiveAgent } from "../domain/live.ts"
 import { mailText, typedText } from "../domain/mail.ts"
 import { messageOf } from "../domain/message.ts"
 import { because } from "../domain/reason.ts"
-import type { Desk } from "./desk.ts"
 import type { Closed, Way } from "./ladder.ts"
 import type { LineTurns } from "./line-turns.ts"
+import type { MessageLeases } from "./message-leases.ts"
 import { type PasteRequest, type Paster, whyLater } from "./paste.ts"
 import type { Waiters } from "./waiters.ts"
 
@@ -18,7 +18,7 @@ export type HandedOver =
   | { kind: "unconfirmed" }
 
 export interface HandOverDeps {
-  desk: Desk
+  leases: MessageLeases
   paster: Paster
   waiters: Pick<Waiters, "wake">
   lineTurns: Pick<LineTurns, "follow">
@@ -35,24 +35,24 @@ const CONFIRM_MS = 5_000
 
 /** Goes the one way, after it is written that it is gone. */
 export function makeHandOver(deps: HandOverDeps) {
-  const { desk, paster, waiters, consoles } = deps
+  const { leases, paster, waiters, consoles } = deps
 
   const byPane = async (way: Way & { rung: "pane" }, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
     const can = consoles.find(({ platform }) => platform === way.agent.session.platform)?.can
     const request = pasteRequest(deps, delivery, way.agent, way.pane)
     // Of its own commands an agent says nothing.
     const isTold = can?.promptHook === true && !request.isCommand
-    const isTaken = (withinMs: number) => desk.isConfirmed(delivery, withinMs, signal)
+    const isTaken = (withinMs: number) => leases.isConfirmed(delivery, withinMs, signal)
     const result = await paster.submit({ ...request, isStop: way.isStop, ...(isTold ? { isTaken } : {}) })
     switch (result.kind) {
       case "submitted":
-        if (isTold) return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? SETTLED : { kind: "unconfirmed" }
-        await desk.settle(delivery, "delivered", because("unacknowledged"))
+        if (isTold) return (await leases.isConfirmed(delivery, CONFIRM_MS, signal)) ? SETTLED : { kind: "unconfirmed" }
+        await leases.settle(delivery, "delivered", because("unacknowledged"))
         return SETTLED
       case "pasted":
         return { kind: "unconfirmed" }
       case "refused":
-        await desk.settle(delivery, "failed", because("refused", result.reason))
+        await leases.settle(delivery, "failed", because("refused", result.reason))
         return SETTLED
       case "later":
         return { kind: "closed", reason: whyLater(result), until: "idle" }
@@ -73,7 +73,7 @@ export function makeHandOver(deps: HandOverDeps) {
         ? afterRefusal(way, delivery, error.message, signal)
         : { kind: "unconfirmed" }
     }
-    await desk.settle(delivery, "delivered")
+    await leases.settle(delivery, "delivered")
     deps.lineTurns.follow(delivery, line)
     return SETTLED
   }
@@ -86,14 +86,14 @@ export function makeHandOver(deps: HandOverDeps) {
     signal: AbortSignal,
   ): Promise<HandedOver> => {
     const pane = agent.route?.pane
-    if (pane && (await desk.begin(delivery, agent, "pane")))
+    if (pane && (await leases.begin(delivery, agent, "pane")))
       return byPane({ rung: "pane", agent, pane, isStop }, delivery, signal)
-    await desk.settle(delivery, "failed", because("agent_said", words))
+    await leases.settle(delivery, "failed", because("agent_said", words))
     return SETTLED
   }
 
   return async (way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
-    if (!(await desk.begin(delivery, way.agent, way.rung))) return SETTLED
+    if (!(await leases.begin(delivery, way.agent, way.rung))) return SETTLED
     if (way.rung === "pane") return byPane(way, delivery, signal)
     if (way.rung === "line") return byLine(way, delivery, signal)
     if (waiters.wake(way.agent.session, mailText(delivery))) return { kind: "unconfirmed" }

@@ -19,13 +19,13 @@ import { makeBackoff } from "../lib/backoff.ts"
 import type { Clock } from "../lib/clock.ts"
 import { makeKeyedMutex } from "../lib/mutex.ts"
 import { isUnder } from "../lib/process-ancestry.ts"
-import { makeDesk } from "./desk.ts"
 import { makeDispatcher } from "./dispatcher.ts"
 import { makeEvidence } from "./evidence.ts"
 import { makeHandOver } from "./hand-over.ts"
 import { makeInterrupt } from "./interrupt.ts"
 import { makeLadder, PAUSES } from "./ladder.ts"
 import { makeLineTurns } from "./line-turns.ts"
+import { makeMessageLeases } from "./message-leases.ts"
 import { type MessageSettings, makeMessages } from "./messages/messages.ts"
 import { makePulling, type PulledMail } from "./messages/pulling.ts"
 import { messageRedaction } from "./messages/redaction.ts"
@@ -93,7 +93,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
   const { roster, clients, host, home, processStart, parentOf } = deps
   const isAgentUnder = (pid: number, panePid: number) => isUnder(pid, panePid, parentOf)
   const ownerPrefix = `dispatcher ${host} ${home} `
-  const desk = makeDesk({ ...deps, ownerPrefix, owner: ownerPrefix + newKey() })
+  const leases = makeMessageLeases({ ...deps, ownerPrefix, owner: ownerPrefix + newKey() })
   const parking = makeBackoff(PAUSES)
   const turns = makeOpenTurns()
   // A team and its session, or two teams of one project, lead to the same pane.
@@ -107,11 +107,11 @@ export function makeReach(deps: ReachDeps): ReachModule {
   const paster = makePaster(deps)
   const ladder = makeLadder({ ...deps, turns, waiters })
   const lineTurns = makeLineTurns({ ...deps, onOver: (to) => dispatcher.nudge(to) })
-  const handOver = makeHandOver({ ...deps, desk, paster, waiters, lineTurns, isUnder: isAgentUnder, isStillThere })
-  const recovery = makeRecovery({ ...deps, desk, paster, inTurn, isUnder: isAgentUnder, isStillThere })
+  const handOver = makeHandOver({ ...deps, leases, paster, waiters, lineTurns, isUnder: isAgentUnder, isStillThere })
+  const recovery = makeRecovery({ ...deps, leases, paster, inTurn, isUnder: isAgentUnder, isStillThere })
   const dispatcher = makeDispatcher({
     ...deps,
-    desk,
+    leases,
     whom,
     ladder,
     precedence: makePrecedence({ ...deps, whom, ladder }),
@@ -153,8 +153,8 @@ export function makeReach(deps: ReachDeps): ReachModule {
       const session = native && (await deps.store.sessions.byNative(native.platform, native.id))
       return senderOf(caller, { roster, clients, session })
     },
-    ...makePulling({ ...deps, desk }),
-    turnContext: makeTurnContext({ ...deps, desk, parking, dispatcher, whom }),
+    ...makePulling({ ...deps, leases }),
+    turnContext: makeTurnContext({ ...deps, leases, parking, dispatcher, whom }),
     async wait({ platform }, { sessionId, pid, cwd }, signal) {
       if (sessionId === undefined) return { kind: "over" }
       const answer = waiters.wait({ platform, nativeId: sessionId, pid }, signal)
@@ -163,7 +163,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
       return answer
     },
     endWaiting: waiters.close,
-    consumers: [makeEvidence({ ...deps, turns, onArrived: desk.noticed, onActivity }), messageRedaction(deps)],
+    consumers: [makeEvidence({ ...deps, turns, onArrived: leases.noticed, onActivity }), messageRedaction(deps)],
     async run(signal) {
       await dispatcher.run(signal)
       await lineTurns.end()

@@ -15,8 +15,8 @@ import type { Store } from "../domain/store.ts"
 import { isUnder } from "../lib/process-ancestry.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { type Desk, makeDesk } from "./desk.ts"
 import { EVIDENCE } from "./evidence.ts"
+import { type MessageLeases, makeMessageLeases } from "./message-leases.ts"
 import { makePaster } from "./paste.ts"
 import { makeRecovery } from "./recovery.ts"
 
@@ -37,7 +37,7 @@ const PATIENCE_MS = 10 * 60_000
 let agents: FakeAgents
 let dir: string
 let store: Store
-let desk: Desk
+let leases: MessageLeases
 let nowMs: number
 let sessionId: SessionId
 /** What there is to be known. */
@@ -57,7 +57,7 @@ beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "recovery-"))
   store = await openStore(sqlite({ path: join(dir, "t.db") }))
   nowMs = NOW
-  desk = makeDesk({ store, clock: { nowMs: () => nowMs }, host: "here", ownerPrefix: "c ", owner: "c 1" })
+  leases = makeMessageLeases({ store, clock: { nowMs: () => nowMs }, host: "here", ownerPrefix: "c ", owner: "c 1" })
   sessionId = await addSession("claude-code")
   agent = undefined
   lines = []
@@ -104,16 +104,16 @@ async function begun({ rung = "pane", text = TEXT, isCommand = false, to = sessi
   const [leased] = await store.deliveries.lease(dead, nowMs)
   await store.deliveries.startAttempt(leased!.seq, "c 0", nowMs, { sessionId, rung })
   nowMs += 1
-  const [cut] = await desk.takeCutOff(1)
+  const [cut] = await leases.takeCutOff(1)
   return { ...cut!, sessionId: to }
 }
 
 /** Waiting takes no time but the clock's. */
-const hasty = (): Desk => ({
-  ...desk,
+const hasty = (): MessageLeases => ({
+  ...leases,
   async isConfirmed(delivery, withinMs, signal) {
     waits.push(withinMs)
-    const isConfirmed = await desk.isConfirmed(delivery, 20, signal)
+    const isConfirmed = await leases.isConfirmed(delivery, 20, signal)
     if (!isConfirmed) nowMs += withinMs
     return isConfirmed
   },
@@ -126,7 +126,7 @@ const leaping = () => {
 }
 const recovery = (known = consoles) =>
   makeRecovery({
-    ...{ store, clock: leaping(), desk: hasty(), lines, consoles: known },
+    ...{ store, clock: leaping(), leases: hasty(), lines, consoles: known },
     live: {
       ofSession: async (id) => (id === sessionId ? agent : undefined),
       ...{ ofTeam: async () => [], all: async () => [], strangers: async () => [] },
@@ -170,7 +170,7 @@ describe("nothing is decided", () => {
     const delivery = await begun()
     await store.deliveries.settle(delivery.seq, "c 1", "done", "by a hook", nowMs)
     expect(await settled(delivery)).toEqual(["done", "by a hook"])
-    expect(desk.held.size).toBe(0)
+    expect(leases.held.size).toBe(0)
   })
 
   test("of what is settled while the last hooks are read", async () => {
@@ -180,7 +180,7 @@ describe("nothing is decided", () => {
       return false
     }
     expect(await settled(delivery)).toEqual(["done", "by a hook"])
-    expect(desk.held.size).toBe(0)
+    expect(leases.held.size).toBe(0)
   })
 
   test.each<[Rung, number]>([
@@ -261,7 +261,7 @@ describe("nothing is decided", () => {
 
   test("when the program is to end", async () => {
     expect(await settled(await begun(), AbortSignal.abort())).toEqual(["queued", null])
-    expect(desk.held.size).toBe(1)
+    expect(leases.held.size).toBe(1)
   })
 
   test("while the agent is at work", async () => {
@@ -283,7 +283,7 @@ describe("it has arrived", () => {
     await said("prompt", "something else", NOW + 1)
     await said("prompt", TEXT, NOW)
     expect(await settled(delivery)).toEqual(FOUND)
-    expect(desk.held.size).toBe(0)
+    expect(leases.held.size).toBe(0)
   })
 
   test("where a prompt since then has its id", async () => {
@@ -425,7 +425,7 @@ describe("in a pane", () => {
     expect(await settled(delivery)).toEqual(["delivered", "by its hook"])
     expect(await one.all()).toBe("\r")
     expect(places).toEqual([`${one.pane.socket}\0${one.pane.pane}`])
-    expect(desk.held.size).toBe(0)
+    expect(leases.held.size).toBe(0)
   })
 
   test.each([

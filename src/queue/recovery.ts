@@ -10,9 +10,9 @@ import type { Machine } from "../domain/platform.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Clock } from "../lib/clock.ts"
-import type { Desk } from "./desk.ts"
 import { EVIDENCE } from "./evidence.ts"
 import { type HandOverDeps, pasteRequest } from "./hand-over.ts"
+import type { MessageLeases } from "./message-leases.ts"
 import type { Paster } from "./paste.ts"
 import { placeOf } from "./whom.ts"
 
@@ -24,7 +24,7 @@ export interface Recovery {
 export interface RecoveryDeps extends Pick<HandOverDeps, "isUnder" | "processStart" | "isStillThere"> {
   store: Store
   clock: Clock
-  desk: Desk
+  leases: MessageLeases
   live: LiveSessions
   paster: Paster
   lines: readonly AgentLine[]
@@ -48,7 +48,7 @@ const CONFIRM_MS = 5_000
 type Verdict = "settled" | "delivered" | "wait" | { again: Reason } | { unclear: Reason }
 
 export function makeRecovery(deps: RecoveryDeps): Recovery {
-  const { store, clock, desk, live, paster, lines, consoles, machine, hasSpooled, inTurn } = deps
+  const { store, clock, leases, live, paster, lines, consoles, machine, hasSpooled, inTurn } = deps
   const startedAtMs = clock.nowMs()
   /** When Enter was pressed for it: an empty input line no longer means that it never got there. */
   const enteredAtMs = new WeakMap<Delivery, number>()
@@ -83,7 +83,8 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
     const result = await inTurn(placeOf(agent), () => paster.finish(pasteRequest(deps, delivery, agent, pane)))
     if (result.kind === "submitted" || result.kind === "pasted") enteredAtMs.set(delivery, clock.nowMs())
     if (result.kind === "submitted" && isCommand) return "delivered"
-    if (result.kind === "submitted") return (await desk.isConfirmed(delivery, CONFIRM_MS, signal)) ? "settled" : "wait"
+    if (result.kind === "submitted")
+      return (await leases.isConfirmed(delivery, CONFIRM_MS, signal)) ? "settled" : "wait"
     if (result.kind === "refused") return { unclear: because("refused", result.reason) }
     if (result.kind !== "later" || result.reason !== "empty") return "wait"
     if (isCommand) return { unclear: because("command_untold") }
@@ -132,12 +133,12 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
       const untilMs = clock.nowMs() + PATIENCE_MS
       while (!signal.aborted) {
         const verdict = await look(delivery, signal)
-        if (verdict === "settled") return desk.drop(delivery)
-        if (verdict === "delivered") return desk.settle(delivery, "delivered", because("found_in_records"))
-        if (typeof verdict === "object" && "again" in verdict) return desk.again(delivery, verdict.again)
-        if (typeof verdict === "object") return desk.settle(delivery, "uncertain", verdict.unclear)
-        if (clock.nowMs() > untilMs) return desk.settle(delivery, "uncertain", because("nothing_tells"))
-        await desk.isConfirmed(delivery, LOOK_MS, signal)
+        if (verdict === "settled") return leases.drop(delivery)
+        if (verdict === "delivered") return leases.settle(delivery, "delivered", because("found_in_records"))
+        if (typeof verdict === "object" && "again" in verdict) return leases.again(delivery, verdict.again)
+        if (typeof verdict === "object") return leases.settle(delivery, "uncertain", verdict.unclear)
+        if (clock.nowMs() > untilMs) return leases.settle(delivery, "uncertain", because("nothing_tells"))
+        await leases.isConfirmed(delivery, LOOK_MS, signal)
       }
     },
   }

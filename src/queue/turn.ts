@@ -7,9 +7,9 @@ import { addressOf, comesBefore } from "../domain/message.ts"
 import type { Store } from "../domain/store.ts"
 import { type Roster, teamsOf } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
-import type { Desk } from "./desk.ts"
 import type { Dispatcher } from "./dispatcher.ts"
 import type { Parking } from "./ladder.ts"
+import type { MessageLeases } from "./message-leases.ts"
 import { lanesTo } from "./precedence.ts"
 import { isNobody, type Whom } from "./whom.ts"
 
@@ -18,7 +18,7 @@ export interface TurnDeps {
   clock: Clock
   roster: Roster
   whom: Whom
-  desk: Desk
+  leases: MessageLeases
   parking: Parking
   consoles: readonly AgentConsole[]
   dispatcher: Pick<Dispatcher, "watch">
@@ -34,13 +34,13 @@ const LOOKING_MS = 200
 
 /** What a turn that is about to end is told, so that it goes on with it: mail, one at a time. */
 export function makeTurnContext(deps: TurnDeps) {
-  const { store, clock, roster, whom, desk, parking, consoles, dispatcher } = deps
+  const { store, clock, roster, whom, leases, parking, consoles, dispatcher } = deps
   const inARow = new Map<string, number>()
 
   /** The dispatcher may be looking at it this very moment, and will give it back: the agent is busy still. */
   const headOf = async (lane: string): Promise<Delivery | undefined> => {
     for (const untilMs = clock.nowMs() + LOOKING_MS; parking.causeOf(lane) === "turn"; await sleep(10)) {
-      const [delivery] = await desk.take({ only: [lane] }, 1)
+      const [delivery] = await leases.take({ only: [lane] }, 1)
       if (delivery || clock.nowMs() > untilMs) return delivery
     }
     return undefined
@@ -53,8 +53,8 @@ export function makeTurnContext(deps: TurnDeps) {
     const text = mailText(delivery)
     const isFit = isMail(delivery) && text.length <= MAX_CHARS
     const isIts = !isNobody(agent) && agent.session.nativeId === nativeId
-    if (!isFit || !isIts || agent.route?.pane || !(await desk.begin(delivery, agent, "turn"))) {
-      await desk.giveBack(delivery)
+    if (!isFit || !isIts || agent.route?.pane || !(await leases.begin(delivery, agent, "turn"))) {
+      await leases.giveBack(delivery)
       return undefined
     }
     dispatcher.watch(delivery)

@@ -2,21 +2,21 @@ import type { Channel } from "../../domain/channel.ts"
 import type { Store } from "../../domain/store.ts"
 import { isCurrent, type Topic } from "../../domain/topic.ts"
 import type { Chats } from "./chats.ts"
-import type { Job, OutboxDesk } from "./desk.ts"
 import type { FlatChats } from "./flat.ts"
+import type { Job, OutboxQueue } from "./queue.ts"
 import type { JobPlace } from "./saying.ts"
 
 export interface LocatingDeps {
   store: Store
   channel: Channel
   home: string
-  desk: OutboxDesk
+  queue: OutboxQueue
   chats: Chats
   flat: FlatChats
 }
 
 /** Where jobs are about: a topic as it is now, or a place in a chat. */
-export function makeLocating({ store, channel, home, desk, chats, flat }: LocatingDeps) {
+export function makeLocating({ store, channel, home, queue, chats, flat }: LocatingDeps) {
   const chatOfTopic = new WeakMap<Job, string>()
 
   const topicOf = async (topicId: string): Promise<Topic | undefined> => {
@@ -49,7 +49,7 @@ export function makeLocating({ store, channel, home, desk, chats, flat }: Locati
       }
       const topic = await topicOf(outgoing.topicId)
       if (!topic || (topic.sessionId === null && outgoing.kind !== "topic")) {
-        await desk.settle(job, "cancelled", "its session was forgotten")
+        await queue.settle(job, "cancelled", "its session was forgotten")
         return undefined
       }
       chatOfTopic.set(job, topic.chatId)

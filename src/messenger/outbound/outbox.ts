@@ -7,12 +7,12 @@ import { makeLaneRunner } from "../../lib/lane-runner.ts"
 import { DAY_MS } from "../../lib/time.ts"
 import { makeChats } from "./chats.ts"
 import { makeCoalescer } from "./coalesce.ts"
-import { type Job, makeOutboxDesk } from "./desk.ts"
 import { makeFlatChats } from "./flat.ts"
 import { makeHolds } from "./holds.ts"
 import { makeLocating } from "./locating.ts"
 import { notConfirmed } from "./progress.ts"
 import { endIdleProgress } from "./progress-message.ts"
+import { type Job, makeOutboxQueue } from "./queue.ts"
 import type { Rendering } from "./rendering.ts"
 import { type OutboxStatus, statusOf } from "./status.ts"
 import { makeSteps, type OutboxSettings, type Step } from "./steps.ts"
@@ -55,23 +55,23 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     parts: async (outgoing) => ("body" in outgoing || !hasWords(outgoing) ? deps.rendering.parts(outgoing) : undefined),
   }
   const ownerPrefix = `outbox ${host} ${home} `
-  const desk = makeOutboxDesk({ ...deps, channelId: channel.id, ownerPrefix })
+  const queue = makeOutboxQueue({ ...deps, channelId: channel.id, ownerPrefix })
   const holds = makeHolds({ ...deps, channelId: channel.id })
   const chats = makeChats({ ...deps, can: channel.can, holds })
   const flat = makeFlatChats({ ...deps, channelId: channel.id, holds })
-  const undeliverable = makeUndeliverable({ ...deps, channelId: channel.id, desk })
-  const locating = makeLocating({ ...deps, desk, chats, flat })
+  const undeliverable = makeUndeliverable({ ...deps, channelId: channel.id, queue })
+  const locating = makeLocating({ ...deps, queue, chats, flat })
   const steps = makeSteps({
     ...deps,
     rendering,
-    desk,
+    queue,
     coalescer: makeCoalescer({ store, can: channel.can, rendering }),
     life: makeTopicLife(deps),
     flat,
     undeliverable,
     settings: { ...SETTINGS, ...deps.settings },
     activeTopics: (chatId) =>
-      desk.jobs().filter((job) => job.outgoing.kind === "line" && locating.chatOf(job) === chatId).length,
+      queue.jobs().filter((job) => job.outgoing.kind === "line" && locating.chatOf(job) === chatId).length,
   })
   /** Chats to which a call is under way. */
   const busy = new Set<string>()
@@ -122,7 +122,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   /** A notice that may be there is not sent twice: of what waits its mark tells still, and a later message gets another one. */
   const leave = async (job: Job, noticeId: string) => {
     const notice = await store.waitNotices.byId(noticeId)
-    await desk.settle(job, "uncertain", "it may be there", async (tx) => {
+    await queue.settle(job, "uncertain", "it may be there", async (tx) => {
       if (notice) await tx.waitNotices.put({ ...notice, sinceMs: 0 })
     })
   }
@@ -130,20 +130,20 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   const admit = async (job: Job) => {
     // Its dispatcher ended in the middle of a call.
     if (job.progress.isUnderWay && job.outgoing.kind === "waiting") return leave(job, job.outgoing.noticeId)
-    if (job.progress.isUnderWay) await desk.note(job, notConfirmed(job.progress))
+    if (job.progress.isUnderWay) await queue.note(job, notConfirmed(job.progress))
     const whose = await locating.whose(job)
     resting.delete(locating.chatOf(job))
-    if (whose === "nobody's") await desk.settle(job, "failed", "there is no such topic")
+    if (whose === "nobody's") await queue.settle(job, "failed", "there is no such topic")
     if (whose !== "another's") return
     foreign.add(job.delivery.lane)
-    await desk.leases.giveBack(job.delivery, "it is another daemon's")
+    await queue.leases.giveBack(job.delivery, "it is another daemon's")
   }
 
   /** Answers with when to look again. */
   const plan = async (): Promise<number> => {
     const nowMs = clock.nowMs()
     let nextMs = Number.POSITIVE_INFINITY
-    for (const [chatId, jobs] of Map.groupBy(desk.jobs(), locating.chatOf)) {
+    for (const [chatId, jobs] of Map.groupBy(queue.jobs(), locating.chatOf)) {
       if (busy.has(chatId)) continue
       let atMs = resting.get(chatId) ?? 0
       if (atMs <= nowMs) {
@@ -159,7 +159,7 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
   const runner = makeLaneRunner({
     name: `${channel.id} outbox`,
     clock,
-    leases: desk.leases,
+    leases: queue.leases,
     // Not lanes pause here, but chats.
     backoff: makeBackoff({}),
     most: 1_000,
@@ -179,12 +179,12 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
         foreign.clear()
         await endIdleProgress(store, channel.id, home, clock.nowMs())
       },
-      recover: (delivery) => admit(desk.jobOf(delivery)),
+      recover: (delivery) => admit(queue.jobOf(delivery)),
       except: () => foreign,
-      take: (delivery) => admit(desk.jobOf(delivery)),
+      take: (delivery) => admit(queue.jobOf(delivery)),
       plan,
       // What was begun comes back as something that may have happened when its lease is over.
-      failed: (delivery, error) => onTrouble(error, `${channel.id} ${locating.chatOf(desk.jobOf(delivery))}`),
+      failed: (delivery, error) => onTrouble(error, `${channel.id} ${locating.chatOf(queue.jobOf(delivery))}`),
     },
   })
 
@@ -192,8 +192,8 @@ export function makeOutbox(deps: OutboxDeps): Outbox {
     async run(signal) {
       await runner.run(signal)
       try {
-        for (const { delivery, progress } of desk.jobs())
-          if (!progress.isUnderWay) await desk.leases.giveBack(delivery, "the outbox was stopped")
+        for (const { delivery, progress } of queue.jobs())
+          if (!progress.isUnderWay) await queue.leases.giveBack(delivery, "the outbox was stopped")
       } catch (error) {
         onTrouble(error, "what was not said is taken up again by its lease")
       }

@@ -6,10 +6,10 @@ import type { ProgressMessage, Topic } from "../../domain/topic.ts"
 import type { Clock } from "../../lib/clock.ts"
 import type { ChatBudget } from "./budget.ts"
 import type { Coalesced, makeCoalescer } from "./coalesce.ts"
-import type { Job, OutboxDesk } from "./desk.ts"
 import type { FlatChats } from "./flat.ts"
 import { notConfirmed, type Progress } from "./progress.ts"
 import { progressBody, progressFile } from "./progress-message.ts"
+import type { Job, OutboxQueue } from "./queue.ts"
 import type { RenderedPart, Rendering } from "./rendering.ts"
 import type { TopicLife } from "./topics.ts"
 import type { Undeliverable } from "./undeliverable.ts"
@@ -28,7 +28,7 @@ export interface SayingDeps {
   store: Store
   clock: Clock
   channel: Channel
-  desk: OutboxDesk
+  queue: OutboxQueue
   rendering: Rendering
   coalescer: ReturnType<typeof makeCoalescer>
   life: TopicLife
@@ -39,7 +39,7 @@ export interface SayingDeps {
 
 /** Sends what is next of a job: one message, and what it leads to is written with that it has arrived. */
 export function makeSaying(deps: SayingDeps) {
-  const { store, clock, channel, desk, rendering, coalescer, life, flat, undeliverable, onTrouble } = deps
+  const { store, clock, channel, queue, rendering, coalescer, life, flat, undeliverable, onTrouble } = deps
   const { can } = channel
 
   const send = async (
@@ -55,7 +55,7 @@ export function makeSaying(deps: SayingDeps) {
     const quiet = { ...part, isSilent: part.isSilent || topic?.isMuted === true }
     const how = { form, isRepeat: unconfirmed > 0 }
     const post = postOf(quiet, can, { ...how, label: at.isFlat ? label : undefined })
-    const isBegun = await desk.begin(job, { ...about, isUnderWay: true }, (tx) => budget.spend(tx, "send"))
+    const isBegun = await queue.begin(job, { ...about, isUnderWay: true }, (tx) => budget.spend(tx, "send"))
     if (!isBegun) return NO_SIGNAL
     const told = await channel.send(place, { ...post, ...replyOf(job) })
     budget.arrived("send")
@@ -82,7 +82,7 @@ export function makeSaying(deps: SayingDeps) {
     trouble: ChannelTrouble,
   ): Promise<ChannelTrouble | undefined> => {
     if (trouble.kind === "unclear") {
-      await desk.note(job, notConfirmed(job.progress))
+      await queue.note(job, notConfirmed(job.progress))
       return trouble
     }
     if (trouble.kind === "refused" || trouble.kind === "gone") {
@@ -92,10 +92,10 @@ export function makeSaying(deps: SayingDeps) {
         `${job.delivery.key} was refused${form < 2 ? ", and is tried in another form" : ""}`,
       )
       if (form === 2) return (await undeliverable.giveUp(job, topic, trouble.why)) ?? NO_SIGNAL
-      await desk.note(job, { isUnderWay: false, form: form === 0 ? 1 : 2 })
+      await queue.note(job, { isUnderWay: false, form: form === 0 ? 1 : 2 })
       return NO_SIGNAL
     }
-    await desk.note(job, { isUnderWay: false })
+    await queue.note(job, { isUnderWay: false })
     if (trouble.kind === "topic_closed" || trouble.kind === "topic_gone") return topicTrouble(job, topic, trouble)
     return trouble
   }
@@ -111,7 +111,7 @@ export function makeSaying(deps: SayingDeps) {
       await store.topics.change(topic.id, { state: "closed" }, ["open"], topic.chatId)
     else {
       const gone = job.progress.gone + 1
-      await desk.note(job, { gone })
+      await queue.note(job, { gone })
       if (gone > MOST_GONE) return { kind: "no_topics", why: trouble.why }
       await life.remake(topic)
     }
@@ -125,7 +125,7 @@ export function makeSaying(deps: SayingDeps) {
     const key = `${channel.id}:thread:${chatId}:${sharedThreadId}`
     const payload = { kind: "answer" as const, chatId, threadId: null, body: plain(words) }
     const row = { key, lane: chatLane(chatId), channel: channel.id, payload, repeatable: false }
-    await desk.note(job, { isOutside: true }, (tx) => tx.deliveries.enqueue(row, clock.nowMs()))
+    await queue.note(job, { isOutside: true }, (tx) => tx.deliveries.enqueue(row, clock.nowMs()))
     return NO_SIGNAL
   }
 
@@ -134,7 +134,7 @@ export function makeSaying(deps: SayingDeps) {
     const { outgoing } = job
     if ("threadId" in outgoing && outgoing.threadId !== null) {
       job.outgoing = { ...outgoing, threadId: null }
-      await desk.note(job, {})
+      await queue.note(job, {})
     } else return (await undeliverable.giveUp(job, undefined, why)) ?? NO_SIGNAL
     return NO_SIGNAL
   }
@@ -160,8 +160,8 @@ export function makeSaying(deps: SayingDeps) {
       await remember(tx, at, messageId)
     }
     const done = progress.done + 1
-    if (done < parts) return desk.note(job, { done, isUnderWay: false, unconfirmed: 0, form: 0 }, also)
-    return desk.settle(job, "done", null, also)
+    if (done < parts) return queue.note(job, { done, isUnderWay: false, unconfirmed: 0, form: 0 }, also)
+    return queue.settle(job, "done", null, also)
   }
 
   /** So that a reply to it finds its session where there is no topic. */
@@ -179,7 +179,7 @@ export function makeSaying(deps: SayingDeps) {
       can.maxTextUnits - (at.isFlat ? HEAD_UNITS : MARK_UNITS),
     )
     const settle = async (progressMessage?: ProgressMessage) => {
-      await desk.settle(job, "done", shown ? null : NOTHING_LEFT, async (tx) => {
+      await queue.settle(job, "done", shown ? null : NOTHING_LEFT, async (tx) => {
         await at.budget.save(tx, "send")
         if (!progressMessage || !at.topic) return
         await tx.topics.change(at.topic.id, { progressMessage, usedAtMs: clock.nowMs() }, undefined, at.topic.chatId)
@@ -208,11 +208,11 @@ export function makeSaying(deps: SayingDeps) {
       const part = parts?.[done]
       if (!parts || !part) {
         job.progress = { ...job.progress, ...about }
-        await desk.settle(job, "done", done > 0 ? null : NOTHING_LEFT)
+        await queue.settle(job, "done", done > 0 ? null : NOTHING_LEFT)
         return NO_SIGNAL
       }
       if (part.body.text.trim() === "" && !part.file) {
-        await desk.note(job, { ...about, done: done + 1 })
+        await queue.note(job, { ...about, done: done + 1 })
         return NO_SIGNAL
       }
       return send(job, at, part, about, (id) => partSent(job, at, parts.length, id))
@@ -224,7 +224,7 @@ export function makeSaying(deps: SayingDeps) {
     ): Promise<ChannelTrouble | undefined> {
       const part = await progressFile(at.topic.progressMessage, rendering.line)
       const ended = () =>
-        desk.note(job, { isUnderWay: false, isProgressFile: false, unconfirmed: 0, form: 0 }, async (tx) => {
+        queue.note(job, { isUnderWay: false, isProgressFile: false, unconfirmed: 0, form: 0 }, async (tx) => {
           await at.budget.save(tx, "send")
           await tx.topics.change(at.topic.id, { progressMessage: null })
         })

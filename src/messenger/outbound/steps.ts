@@ -3,8 +3,8 @@ import type { DeliveryState } from "../../domain/delivery.ts"
 import type { ProgressMessage } from "../../domain/topic.ts"
 import { waitDueAtMs } from "../notice-messages.ts"
 import type { CallKind } from "./budget.ts"
-import type { Job } from "./desk.ts"
 import { progressBody } from "./progress-message.ts"
+import type { Job } from "./queue.ts"
 import { endsProgress, type JobPlace, makeSaying, NO_SIGNAL, type SayingDeps } from "./saying.ts"
 import { isReady } from "./topics.ts"
 import { HEAD_UNITS, joined, labelOf } from "./words.ts"
@@ -33,7 +33,7 @@ export interface OutboxSettings {
 }
 
 export function makeSteps(deps: StepDeps) {
-  const { store, clock, channel, desk, rendering, coalescer, life, flat, settings, onTrouble } = deps
+  const { store, clock, channel, queue, rendering, coalescer, life, flat, settings, onTrouble } = deps
   const saying = makeSaying(deps)
   const editedAtMs = new Map<string, number>()
 
@@ -62,16 +62,16 @@ export function makeSteps(deps: StepDeps) {
       )
     job.progress = { ...job.progress, with: others }
     if (!shown) {
-      await desk.settle(job, "done", "nothing is left to say", grown)
+      await queue.settle(job, "done", "nothing is left to say", grown)
       return NO_SIGNAL
     }
-    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
+    if (!(await queue.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
     const body = at.isFlat ? joined([labelOf(at.topic!.name), shown.body], "\n") : shown.body
     const told = await channel.edit(at.place, progressMessage.messageId, { body })
     at.budget.arrived("edit")
     editedAtMs.set(at.topic!.id, clock.nowMs())
     if (told.ok || told.trouble.kind === "unchanged") {
-      await desk.settle(job, "done", null, grown)
+      await queue.settle(job, "done", null, grown)
       return undefined
     }
     const { trouble } = told
@@ -87,10 +87,10 @@ export function makeSteps(deps: StepDeps) {
     const approval = await store.approvalRequests.get(permissionId, channel.id, at.place.chatId)
     const [part] = (approval && (await rendering.parts(job.outgoing))) ?? []
     if (!approval || !part) {
-      await desk.settle(job, "done", approval ? "nothing is left to say" : "it was never shown")
+      await queue.settle(job, "done", approval ? "nothing is left to say" : "it was never shown")
       return NO_SIGNAL
     }
-    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
+    if (!(await queue.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
     const told = await channel.edit(approval, approval.messageId, {
       body: part.body,
       ...(part.buttons ? { buttons: part.buttons } : {}),
@@ -103,7 +103,7 @@ export function makeSteps(deps: StepDeps) {
     const { messageId } = (await store.waitNotices.byId(noticeId)) ?? {}
     const [part] = (messageId != null && (await rendering.parts(job.outgoing))) || []
     if (messageId == null || !part) return finish(job, { kind: "unchanged" })
-    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
+    if (!(await queue.begin(job, {}, (tx) => at.budget.spend(tx, "edit")))) return NO_SIGNAL
     const body = at.isFlat ? joined([labelOf(at.topic!.name), part.body], "\n") : part.body
     const told = await channel.edit(at.place, messageId, { body, ...(part.buttons ? { buttons: part.buttons } : {}) })
     at.budget.arrived("edit")
@@ -112,26 +112,26 @@ export function makeSteps(deps: StepDeps) {
 
   const receipt = async (job: Job, at: JobPlace, messageId: number, state: DeliveryState) => {
     const mark = markOf(state)
-    if (!(await desk.begin(job, {}, (tx) => at.budget.spend(tx, "react")))) return NO_SIGNAL
+    if (!(await queue.begin(job, {}, (tx) => at.budget.spend(tx, "react")))) return NO_SIGNAL
     const told = await channel.react(at.place, messageId, mark)
     at.budget.arrived("react")
     const trouble = told.ok ? undefined : told.trouble
     if (mark !== "failed" || (trouble && !isOver(trouble))) return finish(job, trouble)
-    await desk.note(job, { done: 1 })
+    await queue.note(job, { done: 1 })
     return trouble && NO_SIGNAL
   }
 
   /** It has arrived, or is not needed any more, or the chat must heed why not. */
   const finish = async (job: Job, trouble: ChannelTrouble | undefined): Promise<ChannelTrouble | undefined> => {
     if (trouble && !isOver(trouble)) return trouble
-    await desk.settle(job, "done", trouble && "why" in trouble ? trouble.why : null)
+    await queue.settle(job, "done", trouble && "why" in trouble ? trouble.why : null)
     return trouble && NO_SIGNAL
   }
 
   const changeTopic = async (job: Job, at: JobPlace): Promise<ChannelTrouble | undefined> => {
     if (job.outgoing.kind !== "topic" || !at.topic) return undefined
     const told = await life.change(at.topic, job.outgoing.change, at.budget)
-    if (told.ok) await desk.settle(job, "done", null)
+    if (told.ok) await queue.settle(job, "done", null)
     else if (["wait", "away", "unclear", "unauthorised", "no_chat", "conflict"].includes(told.trouble.kind))
       return told.trouble
     else {
@@ -141,7 +141,7 @@ export function makeSteps(deps: StepDeps) {
         await store.topics.change(at.topic.id, { state: "gone", progressMessage: null }, undefined, at.topic.chatId)
       else onTrouble(new Error(why), `${job.delivery.key}: the topic stays as it is`)
       const isNeedless = isGone || told.trouble.kind === "no_topics"
-      await desk.settle(job, isNeedless ? "done" : "failed", why)
+      await queue.settle(job, isNeedless ? "done" : "failed", why)
       return NO_SIGNAL
     }
     return undefined
@@ -188,7 +188,7 @@ export function makeSteps(deps: StepDeps) {
           // What follows does not wait for a topic that is not there.
           if (at.isFlat && flat.isInstead(topic!.chatId, outgoing.kind))
             return step("edit", async () => {
-              await desk.settle(job, "done", "the chat has no topics now")
+              await queue.settle(job, "done", "the chat has no topics now")
               return NO_SIGNAL
             })
           return step("topic", () => changeTopic(job, at))

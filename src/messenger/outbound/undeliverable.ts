@@ -6,7 +6,7 @@ import type { Store } from "../../domain/store.ts"
 import type { Topic } from "../../domain/topic.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { MAX_ATTEMPTS } from "../../lib/transitions.ts"
-import type { Job, OutboxDesk } from "./desk.ts"
+import type { Job, OutboxQueue } from "./queue.ts"
 export interface Undeliverable {
   /** Refused in every form that there is. Answers with what the whole chat must heed: there not even a few words are taken. */
   giveUp(job: Job, topic: Topic | undefined, why: string): Promise<ChannelTrouble | undefined>
@@ -18,13 +18,13 @@ export interface UndeliverableDeps {
   store: Store
   clock: Clock
   channelId: string
-  desk: OutboxDesk
+  queue: OutboxQueue
 }
 
 /** How the keys of such notes begin. One that is refused in its topic goes to the chat itself. */
 const ABOUT = "undeliverable:"
 
-export function makeUndeliverable({ store, clock, channelId, desk }: UndeliverableDeps): Undeliverable {
+export function makeUndeliverable({ store, clock, channelId, queue }: UndeliverableDeps): Undeliverable {
   const enqueue = (tx: Store, key: string, lane: string, payload: Outgoing) =>
     tx.deliveries.enqueue(
       { key, lane, channel: channelId, payload: { ...payload }, repeatable: false, maxAttempts: MAX_ATTEMPTS },
@@ -46,7 +46,7 @@ export function makeUndeliverable({ store, clock, channelId, desk }: Undeliverab
       const body = "body" in outgoing && isAbout ? outgoing.body : plain(isApproval ? approvalWords(why) : wordsOf(why))
       if (isAbout && !topic) {
         // A few plain words in the chat itself are refused: it is the chat, and not the message.
-        await desk.note(job, { isUnderWay: false, form: 0 }, (tx) =>
+        await queue.note(job, { isUnderWay: false, form: 0 }, (tx) =>
           forPeople(tx, chatId, (to) =>
             enqueue(tx, `${delivery.key}:elsewhere:${to}`, chatLane(to), { ...answer(body), isPing: true, chatId: to }),
           ),
@@ -54,7 +54,7 @@ export function makeUndeliverable({ store, clock, channelId, desk }: Undeliverab
         return { kind: "no_rights", why }
       }
       const key = isAbout ? `${delivery.key}:chat` : `${ABOUT}${delivery.key}`
-      await desk.settle(job, "failed", why, async (tx) => {
+      await queue.settle(job, "failed", why, async (tx) => {
         const data = { channel: channelId, key: delivery.key, kind: outgoing.kind, why }
         await tx.audit.add({ atMs: clock.nowMs(), who: "throughline", what: "channel.undeliverable", data })
         if (topic && !isAbout)

@@ -11,7 +11,7 @@ import { plainTeam } from "../../domain/team.ts"
 import { makeHookless } from "../../live/hookless.ts"
 import { sqlite } from "../../store/dialects/sqlite.ts"
 import { openStore } from "../../store/open.ts"
-import { makeDesk } from "../desk.ts"
+import { makeMessageLeases } from "../message-leases.ts"
 import { makeMessages } from "./messages.ts"
 import { makePulling } from "./pulling.ts"
 
@@ -40,17 +40,17 @@ const file = () => join(dir, "api", ".claude-session")
 const team = () => ({ ...plainTeam("api", join(dir, "api")), sessionFile: file() })
 const clock = { nowMs: () => nowMs }
 const live = { ofTeam: async () => agents }
-const newDesk = () => {
+const newLeases = () => {
   const owner = `c ${dispatchers++}`
-  return makeDesk({ store, clock, host: "here", ownerPrefix: "c ", owner })
+  return makeMessageLeases({ store, clock, host: "here", ownerPrefix: "c ", owner })
 }
 /** As after a start of the daemon. */
 const pulling = async () => {
-  const desk = newDesk()
-  await desk.open()
+  const leases = newLeases()
+  await leases.open()
   const watch = { mayReturn: async () => false, reportTakeovers: async () => {}, readName: async () => {} }
   const hookless = makeHookless({ store, clock, live, host: "here" })
-  return makePulling({ store, clock, desk, live: live as never, host: "here", watch, hookless })
+  return makePulling({ store, clock, leases, live: live as never, host: "here", watch, hookless })
 }
 const pull = async (idempotencyKey: string, more: Partial<Caller> = {}, of = team()) => {
   const caller: Caller = { surface: "mcp", cwd: join(dir, "api"), idempotencyKey, ...more }
@@ -135,18 +135,18 @@ describe("a team whose agent has no hooks", () => {
 
   test("gets what the dispatcher is just looking at, after a moment", async () => {
     await send("one")
-    const desk = newDesk()
-    const [taken] = await desk.take({}, 1)
+    const leases = newLeases()
+    const [taken] = await leases.take({}, 1)
     const fetched = pull2("k1")
-    await desk.giveBack(taken!, because("team_away", "api"))
+    await leases.giveBack(taken!, because("team_away", "api"))
     expect(words(await fetched)).toEqual(["one"])
   })
   /** Without the end of others' leases that a start brings. */
   const pull2 = async (idempotencyKey: string) => {
     const watch = { mayReturn: async () => false, reportTakeovers: async () => {}, readName: async () => {} }
     const hookless = makeHookless({ store, clock, live, host: "here" })
-    const desk = newDesk()
-    return makePulling({ store, clock, desk, live: live as never, host: "here", watch, hookless }).pull(team(), {
+    const leases = newLeases()
+    return makePulling({ store, clock, leases, live: live as never, host: "here", watch, hookless }).pull(team(), {
       surface: "mcp",
       idempotencyKey,
     })

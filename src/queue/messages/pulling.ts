@@ -11,7 +11,7 @@ import type { Store } from "../../domain/store.ts"
 import type { Team } from "../../domain/team.ts"
 import type { Clock } from "../../lib/clock.ts"
 import { moveOn, settleLeased } from "../../lib/transitions.ts"
-import type { Desk } from "../desk.ts"
+import type { MessageLeases } from "../message-leases.ts"
 
 export interface PulledMail {
   mail: { id: string; text: string; atMs: number }[]
@@ -32,7 +32,7 @@ type Fetcher = { agent: LiveAgent } | { agent: undefined }
 export function makePulling({
   store,
   clock,
-  desk,
+  leases,
   live,
   host,
   watch,
@@ -40,7 +40,7 @@ export function makePulling({
 }: {
   store: Store
   clock: Clock
-  desk: Desk
+  leases: MessageLeases
   live: LiveSessions
   host: string
   watch: Pick<Watch, "mayReturn" | "reportTakeovers" | "readName">
@@ -86,7 +86,7 @@ export function makePulling({
       if (!head) return undefined
       // Cut off in the middle of another way: the dispatcher settles it.
       const isInDoubt = head.attemptStartedAtMs !== null
-      const [delivery] = isInDoubt ? [] : await desk.take({ only: [head.lane] }, 1)
+      const [delivery] = isInDoubt ? [] : await leases.take({ only: [head.lane] }, 1)
       if (delivery) return delivery
       if (isInDoubt || ++looks > MOST_LOOKS) lanes.delete(head.lane)
       else await sleep(LOOKED_AT_MS)
@@ -139,7 +139,7 @@ export function makePulling({
       const delivery = await takeFirst(open)
       if (!delivery) break
       const isFetched = await fetched(delivery, fetcher.agent?.session.id ?? null, key ?? null)
-      desk.drop(delivery)
+      leases.drop(delivery)
       if (!isFetched) break
       pulled.push(delivery)
       chars += mailText(delivery).length

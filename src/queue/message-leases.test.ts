@@ -12,7 +12,7 @@ import type { Store } from "../domain/store.ts"
 import { LEASE_MS } from "../lib/leases.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { type Desk, makeDesk } from "./desk.ts"
+import { type MessageLeases, makeMessageLeases } from "./message-leases.ts"
 
 const NOW = 1_800_000_000_000
 const NEVER = new AbortController().signal
@@ -24,7 +24,7 @@ let store: Store
 let nowMs: number
 let sessionId: SessionId
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "desk-"))
+  dir = mkdtempSync(join(tmpdir(), "leases-"))
   store = await openStore(sqlite({ path: join(dir, "t.db") }))
   nowMs = NOW
   const created = { id: newSessionId(), platform: "claude-code", nativeId: "s1", projectId: null, title: "t" }
@@ -35,8 +35,8 @@ afterEach(async () => {
   rmSync(dir, { recursive: true })
 })
 
-const deskOf = (name: string, over: Partial<Store> = {}): Desk =>
-  makeDesk({
+const leasesOf = (name: string, over: Partial<Store> = {}): MessageLeases =>
+  makeMessageLeases({
     store: { ...store, ...over },
     ...{ clock: { nowMs: () => nowMs }, host: "here", ownerPrefix: "dispatcher ", owner: `dispatcher ${name}` },
   })
@@ -46,9 +46,9 @@ async function enqueue(key: string, more: Partial<NewDelivery> = {}): Promise<vo
   const message = { key, lane: laneOf({ team }, "normal"), channel: AGENT_CHANNEL, payload, repeatable: false }
   await store.deliveries.enqueue({ ...message, ...more }, nowMs)
 }
-async function taken(desk: Desk, key = "a1"): Promise<Delivery> {
+async function taken(leases: MessageLeases, key = "a1"): Promise<Delivery> {
   await enqueue(key)
-  return (await desk.take({}, 1))[0]!
+  return (await leases.take({}, 1))[0]!
 }
 const kept = async (key: string) => (await store.deliveries.byKey(key))!
 const keys = (found: Delivery[]) => found.map(({ key }) => key)
@@ -61,27 +61,27 @@ describe("what is taken", () => {
     for (const key of ["a1", "a2", "b1", "c1"]) await enqueue(key)
     await enqueue("d1", { channel: "telegram" })
     await enqueue("e1", { host: "there" })
-    const desk = deskOf("1")
-    expect(keys(await desk.take({}, 2))).toEqual(["a1", "b1"])
-    expect(desk.held.size).toBe(2)
+    const leases = leasesOf("1")
+    expect(keys(await leases.take({}, 2))).toEqual(["a1", "b1"])
+    expect(leases.held.size).toBe(2)
     expect(await kept("a1")).toMatchObject({ leaseOwner: "dispatcher 1", leaseUntilMs: NOW + LEASE_MS, attempts: 1 })
-    expect(keys(await desk.take({}, 9))).toEqual(["c1"])
-    expect(keys(await deskOf("2").take({}, 9))).toEqual([])
+    expect(keys(await leases.take({}, 9))).toEqual(["c1"])
+    expect(keys(await leasesOf("2").take({}, 9))).toEqual([])
   })
 
   test("comes from the lanes that are named, or from all but those", async () => {
     for (const key of ["a1", "b1", "c1"]) await enqueue(key)
-    const desk = deskOf("1")
+    const leases = leasesOf("1")
     const lane = (team: string) => laneOf({ team }, "normal")
-    expect(keys(await desk.take({ except: [lane("a"), lane("b")] }, 9))).toEqual(["c1"])
-    expect(keys(await desk.take({ only: [lane("b")] }, 9))).toEqual(["b1"])
+    expect(keys(await leases.take({ except: [lane("a"), lane("b")] }, 9))).toEqual(["c1"])
+    expect(keys(await leases.take({ only: [lane("b")] }, 9))).toEqual(["b1"])
   })
 
   test("is not one whose time ran out: that expires, and the journal says so", async () => {
     await enqueue("a1", { expiresAtMs: NOW + 5 })
     await enqueue("a2")
     nowMs = NOW + 5
-    expect(keys(await deskOf("1").take({}, 9))).toEqual(["a2"])
+    expect(keys(await leasesOf("1").take({}, 9))).toEqual(["a2"])
     const reason = "it expired before it could be delivered"
     expect(await kept("a1")).toMatchObject({ state: "expired", outcome: reason, settledAtMs: nowMs })
     expect(await told()).toEqual([["message.expired", { id: "a1", team: "a", state: "expired", reason }]])
@@ -90,30 +90,30 @@ describe("what is taken", () => {
 
 describe("an attempt", () => {
   test("is written down with its session and way before anything is done", async () => {
-    const desk = deskOf("1")
-    const delivery = await taken(desk)
+    const leases = leasesOf("1")
+    const delivery = await taken(leases)
     nowMs += 7
-    expect(await desk.begin(delivery, agent(), "wake")).toBe(true)
+    expect(await leases.begin(delivery, agent(), "wake")).toBe(true)
     const way = { sessionId, rung: "wake", attemptStartedAtMs: NOW + 7 }
     expect(delivery).toMatchObject(way)
     expect(await kept("a1")).toMatchObject({ ...way, state: "queued", leaseOwner: "dispatcher 1" })
   })
 
   test("does not begin where somebody else has it now", async () => {
-    const delivery = await taken(deskOf("1"))
+    const delivery = await taken(leasesOf("1"))
     nowMs += LEASE_MS
-    const other = deskOf("2")
+    const other = leasesOf("2")
     expect(keys(await other.take({}, 1))).toEqual(["a1"])
-    expect(await deskOf("1").begin(delivery, agent(), "pane")).toBe(false)
+    expect(await leasesOf("1").begin(delivery, agent(), "pane")).toBe(false)
     expect(delivery).toMatchObject({ sessionId: null, rung: null, attemptStartedAtMs: null })
     expect(await kept("a1")).toMatchObject({ attemptStartedAtMs: null, leaseOwner: "dispatcher 2" })
   })
 
   test("that was cut off is found by the one that comes after, and not taken as new", async () => {
-    const delivery = await taken(deskOf("1"))
-    await deskOf("1").begin(delivery, agent(), "pane")
+    const delivery = await taken(leasesOf("1"))
+    await leasesOf("1").begin(delivery, agent(), "pane")
     await enqueue("b1")
-    const next = deskOf("2")
+    const next = leasesOf("2")
     expect(await next.takeCutOff(9)).toEqual([])
     nowMs += LEASE_MS
     expect(keys(await next.take({}, 9))).toEqual(["b1"])
@@ -123,13 +123,19 @@ describe("an attempt", () => {
   })
 
   test("that a dead one of this name has begun is found at once after the opening; one of another data directory is not", async () => {
-    const mine = await taken(deskOf("1"))
-    await deskOf("1").begin(mine, agent(), "pane")
+    const mine = await taken(leasesOf("1"))
+    await leasesOf("1").begin(mine, agent(), "pane")
     await enqueue("b1")
-    const away = makeDesk({ store, clock: { nowMs: () => nowMs }, host: "here", ownerPrefix: "x ", owner: "x 1" })
+    const away = makeMessageLeases({
+      store,
+      clock: { nowMs: () => nowMs },
+      host: "here",
+      ownerPrefix: "x ",
+      owner: "x 1",
+    })
     const [foreign] = await away.take({}, 1)
     await away.begin(foreign!, agent(), "pane")
-    const next = deskOf("2")
+    const next = leasesOf("2")
     await next.open()
     expect(keys(await next.takeCutOff(9))).toEqual(["a1"])
   })
@@ -137,34 +143,34 @@ describe("an attempt", () => {
 
 describe("what is given up", () => {
   test("with nothing done counts no attempt, and can be taken again at once", async () => {
-    const desk = deskOf("1")
-    const delivery = await taken(desk)
-    await desk.giveBack(delivery, because("agent_busy"))
-    expect(desk.held.size).toBe(0)
+    const leases = leasesOf("1")
+    const delivery = await taken(leases)
+    await leases.giveBack(delivery, because("agent_busy"))
+    expect(leases.held.size).toBe(0)
     expect(await kept("a1")).toMatchObject({
       ...{ state: "queued", attempts: 0, outcome: "the agent is busy", leaseOwner: null, dueAtMs: NOW },
     })
     nowMs -= 1
-    expect(await desk.take({}, 1)).toEqual([])
+    expect(await leases.take({}, 1)).toEqual([])
     nowMs += 1
-    expect(keys(await desk.take({}, 1))).toEqual(["a1"])
+    expect(keys(await leases.take({}, 1))).toEqual(["a1"])
   })
 
   test("because it did not arrive counts an attempt, and can be taken again at once", async () => {
-    const desk = deskOf("1")
-    const delivery = await taken(desk)
-    await desk.begin(delivery, agent(), "pane")
-    await desk.again(delivery, because("not_arrived"))
-    expect(desk.held.size).toBe(0)
+    const leases = leasesOf("1")
+    const delivery = await taken(leases)
+    await leases.begin(delivery, agent(), "pane")
+    await leases.again(delivery, because("not_arrived"))
+    expect(leases.held.size).toBe(0)
     expect(await kept("a1")).toMatchObject({ attempts: 1, outcome: "it had not arrived", attemptStartedAtMs: null })
-    expect(keys(await desk.take({}, 1))).toEqual(["a1"])
+    expect(keys(await leases.take({}, 1))).toEqual(["a1"])
   })
 
   test("is settled in one state with its reason, in the journal too", async () => {
-    const desk = deskOf("1")
-    const delivery = await taken(desk)
-    await desk.settle(delivery, "uncertain", because("nothing_tells"))
-    expect(desk.held.size).toBe(0)
+    const leases = leasesOf("1")
+    const delivery = await taken(leases)
+    await leases.settle(delivery, "uncertain", because("nothing_tells"))
+    expect(leases.held.size).toBe(0)
     expect(await kept("a1")).toMatchObject({
       state: "uncertain",
       outcome: "there is no evidence of delivery",
@@ -175,12 +181,12 @@ describe("what is given up", () => {
   })
 
   test("is not renewed any more; what is in hand is", async () => {
-    const desk = deskOf("1")
-    const [dropped, held] = [await taken(desk, "a1"), await taken(desk, "b1")]
-    desk.drop(dropped)
-    expect(desk.held.size).toBe(1)
+    const leases = leasesOf("1")
+    const [dropped, held] = [await taken(leases, "a1"), await taken(leases, "b1")]
+    leases.drop(dropped)
+    expect(leases.held.size).toBe(1)
     nowMs += 1_000
-    await desk.renew()
+    await leases.renew()
     expect(await kept(dropped.key)).toMatchObject({ leaseUntilMs: NOW + LEASE_MS })
     expect(await kept(held.key)).toMatchObject({ leaseUntilMs: NOW + 1_000 + LEASE_MS })
   })
@@ -192,38 +198,38 @@ describe("whether it has arrived", () => {
     store.transaction((tx) => tx.deliveries.settle(delivery.seq, "dispatcher 1", "delivered", null, nowMs))
 
   test("is known at once of what has left the queue, and it is no longer in hand", async () => {
-    const desk = deskOf("1")
-    const delivery = await taken(desk)
+    const leases = leasesOf("1")
+    const delivery = await taken(leases)
     await arrives(delivery)
-    expect(await desk.isConfirmed(delivery, FOREVER_MS, NEVER)).toBe(true)
-    expect(desk.held.size).toBe(0)
+    expect(await leases.isConfirmed(delivery, FOREVER_MS, NEVER)).toBe(true)
+    expect(leases.held.size).toBe(0)
   })
 
   test("is not known after the time that is given, and it stays in hand", async () => {
-    const desk = deskOf("1")
-    const delivery = await taken(desk)
-    expect(await desk.isConfirmed(delivery, 30, NEVER)).toBe(false)
-    expect(desk.held.size).toBe(1)
+    const leases = leasesOf("1")
+    const delivery = await taken(leases)
+    expect(await leases.isConfirmed(delivery, 30, NEVER)).toBe(false)
+    expect(leases.held.size).toBe(1)
   })
 
   test("is not waited for when the program is to end, nor when it was to end before", async () => {
-    const desk = deskOf("1")
-    const delivery = await taken(desk)
+    const leases = leasesOf("1")
+    const delivery = await taken(leases)
     const ending = new AbortController()
-    const waiting = desk.isConfirmed(delivery, FOREVER_MS, ending.signal)
+    const waiting = leases.isConfirmed(delivery, FOREVER_MS, ending.signal)
     ending.abort()
     expect(await waiting).toBe(false)
-    expect(await desk.isConfirmed(delivery, FOREVER_MS, ending.signal)).toBe(false)
-    expect(desk.held.size).toBe(1)
+    expect(await leases.isConfirmed(delivery, FOREVER_MS, ending.signal)).toBe(false)
+    expect(leases.held.size).toBe(1)
   })
 
   test("is looked up from time to time, also after a look that failed", async () => {
     let looks = 0
     const byKey: Store["deliveries"]["byKey"] = (key) =>
       ++looks === 2 ? Promise.reject(new Error("the database is locked")) : store.deliveries.byKey(key)
-    const desk = deskOf("1", { deliveries: { ...store.deliveries, byKey } })
-    const delivery = await taken(desk)
-    const waiting = desk.isConfirmed(delivery, FOREVER_MS, NEVER)
+    const leases = leasesOf("1", { deliveries: { ...store.deliveries, byKey } })
+    const delivery = await taken(leases)
+    const waiting = leases.isConfirmed(delivery, FOREVER_MS, NEVER)
     await expect.poll(() => looks, { timeout: 60_000 }).toBeGreaterThan(2)
     await arrives(delivery)
     expect(await waiting).toBe(true)
@@ -232,12 +238,12 @@ describe("whether it has arrived", () => {
   test("is looked up when its evidence is noticed, without waiting for the time", async () => {
     vi.useFakeTimers({ toFake: ["setInterval"] })
     onTestFinished(() => void vi.useRealTimers())
-    const desk = deskOf("1")
-    const delivery = await taken(desk)
-    const waiting = desk.isConfirmed(delivery, FOREVER_MS, NEVER)
+    const leases = leasesOf("1")
+    const delivery = await taken(leases)
+    const waiting = leases.isConfirmed(delivery, FOREVER_MS, NEVER)
     // The first look is over by then: it finds nothing.
     await sleep(50)
-    desk.noticed(delivery.key)
+    leases.noticed(delivery.key)
     await arrives(delivery)
     expect(await waiting).toBe(true)
   })
@@ -250,16 +256,16 @@ describe("whether it has arrived", () => {
       looks++
       return store.deliveries.byKey(key)
     }
-    const desk = deskOf("1", { deliveries: { ...store.deliveries, byKey } })
-    const delivery = await taken(desk)
+    const leases = leasesOf("1", { deliveries: { ...store.deliveries, byKey } })
+    const delivery = await taken(leases)
     const ending = new AbortController()
-    const waiting = desk.isConfirmed(delivery, FOREVER_MS, ending.signal)
-    desk.noticed("m-somebody-else")
+    const waiting = leases.isConfirmed(delivery, FOREVER_MS, ending.signal)
+    leases.noticed("m-somebody-else")
     await enqueue("z1")
     await sleep(50)
     expect(looks).toBe(1)
-    desk.drop(delivery)
-    desk.noticed(delivery.key)
+    leases.drop(delivery)
+    leases.noticed(delivery.key)
     await enqueue("z2")
     await sleep(50)
     expect(looks).toBe(1)

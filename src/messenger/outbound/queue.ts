@@ -12,7 +12,7 @@ export interface Job {
 }
 
 /** How jobs go on, each step written together with what went with it. */
-export interface OutboxDesk {
+export interface OutboxQueue {
   leases: Leases
   /** Of what is held. */
   jobOf(delivery: Delivery): Job
@@ -24,12 +24,12 @@ export interface OutboxDesk {
   settle(job: Job, state: Settled, outcome: string | null, also?: (tx: Store) => Promise<unknown>): Promise<void>
 }
 
-export interface OutboxDeskDeps extends Pick<LeasesDeps, "clock" | "host" | "ownerPrefix"> {
+export interface OutboxQueueDeps extends Pick<LeasesDeps, "clock" | "host" | "ownerPrefix"> {
   store: Store
   channelId: string
 }
 
-export function makeOutboxDesk({ store, channelId, ...deps }: OutboxDeskDeps): OutboxDesk {
+export function makeOutboxQueue({ store, channelId, ...deps }: OutboxQueueDeps): OutboxQueue {
   const leases = makeLeases({ ...deps, store, channel: channelId })
   const known = new WeakMap<Delivery, Job>()
   const jobOf = (delivery: Delivery): Job => {

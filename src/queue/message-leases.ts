@@ -7,7 +7,7 @@ import type { Store } from "../domain/store.ts"
 import { type Leases, type LeasesDeps, makeLeases } from "../lib/leases.ts"
 import { type Settled, stateEntry } from "../lib/transitions.ts"
 import { waitingEntry } from "./messages/entries.ts"
-export interface Desk extends Omit<Leases, "begin" | "giveBack" | "retry" | "settle"> {
+export interface MessageLeases extends Omit<Leases, "begin" | "giveBack" | "retry" | "settle"> {
   /** Written before anything is done. False when somebody else has it now. */
   begin(delivery: Delivery, agent: LiveAgent, rung: Rung): Promise<boolean>
   /** Nothing was done with it. Without a reason, what it waited for before holds still. */
@@ -21,13 +21,13 @@ export interface Desk extends Omit<Leases, "begin" | "giveBack" | "retry" | "set
   noticed(key: string): void
 }
 
-export interface DeskDeps extends Pick<LeasesDeps, "clock" | "host" | "ownerPrefix" | "owner"> {
+export interface MessageLeasesDeps extends Pick<LeasesDeps, "clock" | "host" | "ownerPrefix" | "owner"> {
   store: Store
 }
 
 const CONFIRM_POLL_MS = 250
 
-export function makeDesk({ store, ...deps }: DeskDeps): Desk {
+export function makeMessageLeases({ store, ...deps }: MessageLeasesDeps): MessageLeases {
   const leases = makeLeases({ ...deps, store, channel: AGENT_CHANNEL, expires: [AGENT_CHANNEL] })
   const noticed = new Set<string>()
 
