@@ -7,7 +7,7 @@ import { claudeCode } from "../agents/claude-code/console.ts"
 import { agentSetups as agents } from "../agents/list.ts"
 import { makeIntake } from "../capture/store/intake.ts"
 import type { SessionId } from "../domain/ids.ts"
-import { isNobody, makeWhom } from "../queue/whom.ts"
+import { isUnreachable, makeResolveTarget } from "../queue/resolve-target.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
 import { makeRoster } from "../teams/roster.ts"
@@ -52,7 +52,7 @@ async function makeWorld() {
     paneOf: async () => undefined,
     taskFile: () => undefined,
   })
-  const whom = makeWhom({ store, roster, live, host: "here", watch, hookless })
+  const resolveTarget = makeResolveTarget({ store, roster, live, host: "here", watch, hookless })
   const consumer = updatesConsumer(roster, watch)
 
   const hook = (name: string, session: string, pid: number, words: object) =>
@@ -99,9 +99,9 @@ async function makeWorld() {
     },
     /** A message goes to whom it would go to now. */
     async send() {
-      const found = await whom({ team: "api" })
-      if (!isNobody(found)) await delivered(found.session.id)
-      return isNobody(found) ? undefined : found.session.nativeId
+      const found = await resolveTarget({ team: "api" })
+      if (!isUnreachable(found)) await delivered(found.session.id)
+      return isUnreachable(found) ? undefined : found.session.nativeId
     },
     /** The agent fetches. */
     async pull(pid: number) {

@@ -9,7 +9,7 @@ import type { Closed, Ladder, Parking, Way } from "./ladder.ts"
 import type { MessageLeases } from "./message-leases.ts"
 import type { Precedence } from "./precedence.ts"
 import type { Recovery } from "./recovery.ts"
-import { isNobody, placeOf, type Whom } from "./whom.ts"
+import { isUnreachable, placeOf, type ResolveTarget } from "./resolve-target.ts"
 
 /** Brings messages to agents, one at a time for each of them, agents side by side, until the signal. */
 export interface Dispatcher {
@@ -23,7 +23,7 @@ export interface Dispatcher {
 export interface DispatcherDeps {
   clock: Clock
   leases: MessageLeases
-  whom: Whom
+  resolveTarget: ResolveTarget
   ladder: Ladder
   precedence: Precedence
   parking: Parking
@@ -43,7 +43,7 @@ const PROGRESS_MS = 2_000
 const REST_MS = 250
 
 export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { clock, leases, whom, ladder, precedence, parking, recovery, handOver, inTurn, onTrouble } = deps
+  const { clock, leases, resolveTarget, ladder, precedence, parking, recovery, handOver, inTurn, onTrouble } = deps
   /** Lanes that let another message go first, by place: tried again as soon as that one is handed over. */
   const givingWay = new Map<string, Set<string>>()
 
@@ -68,16 +68,16 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
 
   const deliver = async (delivery: Delivery, signal: AbortSignal) => {
     const to = addressOf(delivery)
-    const found = await whom(to)
-    if (isNobody(found)) {
+    const found = await resolveTarget(to)
+    if (isUnreachable(found)) {
       if (found.awayTeam !== undefined) await deps.wake(found.awayTeam)
-      return putOff(delivery, { reason: found.nobody, until: "somebody" })
+      return putOff(delivery, { reason: found.unreachable, until: "somebody" })
     }
     const place = placeOf(found)
     const isOpen = await inTurn(place, async () => {
       // Others may have been at it meanwhile, and the agent may have gone.
-      const agent = await whom(to)
-      if (isNobody(agent)) return putOff(delivery, { reason: agent.nobody, until: "somebody" })
+      const agent = await resolveTarget(to)
+      if (isUnreachable(agent)) return putOff(delivery, { reason: agent.unreachable, until: "somebody" })
       if (placeOf(agent) !== place) return putOff(delivery, { reason: because("agent_moved"), until: "idle" })
       const way = await ladder.find(agent, delivery)
       if (way.rung === undefined) return putOff(delivery, way)

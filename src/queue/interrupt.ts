@@ -9,11 +9,11 @@ import { because, type Reason } from "../domain/reason.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { OpenTurns } from "./open-turns.ts"
 import { type InterruptRequest, type Paster, whyLater } from "./paste.ts"
-import { isNobody, type Whom } from "./whom.ts"
+import { isUnreachable, type ResolveTarget } from "./resolve-target.ts"
 
 export interface InterruptDeps {
   clock: Clock
-  whom: Whom
+  resolveTarget: ResolveTarget
   lines: readonly AgentLine[]
   machine: Machine
   turns: OpenTurns
@@ -28,7 +28,7 @@ const LOOK_MS = 50
 const BEGUN_MS = 1_000
 
 /** Ends the turn that a session is in, and says whether it has ended. A question that it asks is not answered by it. */
-export function makeInterrupt({ clock, whom, lines, machine, turns, paster, isAgentThere }: InterruptDeps) {
+export function makeInterrupt({ clock, resolveTarget, lines, machine, turns, paster, isAgentThere }: InterruptDeps) {
   /** Undefined when this way is not open. */
   const byLine = async ({ session }: LiveAgent): Promise<InterruptAnswer | undefined> => {
     const line = await lines.find(({ platform }) => platform === session.platform)?.open(machine, session)
@@ -54,8 +54,8 @@ export function makeInterrupt({ clock, whom, lines, machine, turns, paster, isAg
     if (!pane) return no(because("no_escape"))
     if (agent.isShown === false) return no(because("not_shown"))
     for (const untilMs = clock.nowMs() + BEGUN_MS; ; await sleep(LOOK_MS)) {
-      const now = await whom({ sessionId })
-      if (isNobody(now)) return no(now.nobody)
+      const now = await resolveTarget({ sessionId })
+      if (isUnreachable(now)) return no(now.unreachable)
       if (now.status === "waiting") return no(WAITS)
       if (turns.isBusy(now, clock.nowMs())) break
       if (clock.nowMs() > untilMs) return no(IDLE)
@@ -66,15 +66,15 @@ export function makeInterrupt({ clock, whom, lines, machine, turns, paster, isAg
     if (result.kind === "refused") return no(because("refused", result.reason))
     if (result.kind === "gone") return no(because(result.reason))
     for (const untilMs = clock.nowMs() + OVER_MS; clock.nowMs() < untilMs; await sleep(LOOK_MS)) {
-      const now = await whom({ sessionId })
-      if (isNobody(now) || !turns.isBusy(now, clock.nowMs())) return { interrupted: true, way: "pane" }
+      const now = await resolveTarget({ sessionId })
+      if (isUnreachable(now) || !turns.isBusy(now, clock.nowMs())) return { interrupted: true, way: "pane" }
     }
     return no(STILL)
   }
 
   return async (sessionId: SessionId): Promise<InterruptAnswer> => {
-    const agent = await whom({ sessionId })
-    if (isNobody(agent)) return no(agent.nobody)
+    const agent = await resolveTarget({ sessionId })
+    if (isUnreachable(agent)) return no(agent.unreachable)
     // Escape would be an answer to it.
     if (agent.status === "waiting") return no(because("agent_waits", agent.waitingFor ?? "an answer"))
     return (await byLine(agent)) ?? byPane(agent, sessionId)

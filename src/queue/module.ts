@@ -36,10 +36,10 @@ import { makePaster } from "./paste.ts"
 import { makePrecedence } from "./precedence.ts"
 import { makeProgress } from "./progress.ts"
 import { makeRecovery } from "./recovery.ts"
+import { isUnreachable, makeResolveTarget, placeOf } from "./resolve-target.ts"
 import { makeTurnContext } from "./turn.ts"
 import { makeWaiters, type WaitAnswer } from "./waiters.ts"
 import { makeWaysTo, type WaysTo } from "./ways.ts"
-import { isNobody, makeWhom, placeOf } from "./whom.ts"
 export interface ReachModule {
   messages: Messages
   stuck: Stuck
@@ -98,7 +98,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
   const turns = makeOpenTurns()
   // A team and its session, or two teams of one project, lead to the same pane.
   const inTurn = makeKeyedMutex()
-  const whom = makeWhom(deps)
+  const resolveTarget = makeResolveTarget(deps)
   const isStillThere = async (agent: LiveAgent) => {
     const now = await deps.live.ofSession(agent.session.id, { isFresh: true })
     return now !== undefined && now.status !== "gone" && now.pid === agent.pid && placeOf(now) === placeOf(agent)
@@ -112,9 +112,9 @@ export function makeReach(deps: ReachDeps): ReachModule {
   const dispatcher = makeDispatcher({
     ...deps,
     leases,
-    whom,
+    resolveTarget,
     ladder,
-    precedence: makePrecedence({ ...deps, whom, ladder }),
+    precedence: makePrecedence({ ...deps, resolveTarget, ladder }),
     parking,
     recovery,
     handOver,
@@ -127,7 +127,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
   }
   const interrupt = makeInterrupt({
     ...deps,
-    whom,
+    resolveTarget,
     turns,
     paster,
     isAgentThere: async (agent, pane) =>
@@ -138,8 +138,8 @@ export function makeReach(deps: ReachDeps): ReachModule {
   const caveat = async (to: Address, payload: MessagePayload) => {
     const isWithoutHooks = to.team !== undefined && roster.byName(to.team)?.sessionFile != null
     if (isMail({ payload }) && payload.priority !== "stop" && !isWithoutHooks) return undefined
-    const agent = await whom(to)
-    if (isNobody(agent))
+    const agent = await resolveTarget(to)
+    if (isUnreachable(agent))
       return agent.isFetched ? "Its agent fetches its messages itself: it gets this when it asks." : undefined
     return ladder.caveat(agent, { payload })
   }
@@ -154,7 +154,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
       return senderOf(caller, { roster, clients, session })
     },
     ...makePulling({ ...deps, leases }),
-    turnContext: makeTurnContext({ ...deps, leases, parking, dispatcher, whom }),
+    turnContext: makeTurnContext({ ...deps, leases, parking, dispatcher, resolveTarget }),
     async wait({ platform }, { sessionId, pid, cwd }, signal) {
       if (sessionId === undefined) return { kind: "over" }
       const answer = waiters.wait({ platform, nativeId: sessionId, pid }, signal)

@@ -3,7 +3,7 @@ import type { LiveAgent } from "../domain/live.ts"
 import { type Address, addressOf, comesBefore, lanesOf } from "../domain/message.ts"
 import type { Store } from "../domain/store.ts"
 import type { Ladder } from "./ladder.ts"
-import { isNobody, type Whom } from "./whom.ts"
+import { isUnreachable, type ResolveTarget } from "./resolve-target.ts"
 
 /**
  * The waiting message that must reach the agent before this one: a more urgent one, or an older one of the same urgency.
@@ -13,16 +13,16 @@ export type Precedence = (delivery: Delivery, agent: LiveAgent) => Promise<Deliv
 
 export function makePrecedence({
   store,
-  whom,
+  resolveTarget,
   ladder,
 }: {
   store: Pick<Store, "deliveries">
-  whom: Whom
+  resolveTarget: ResolveTarget
   ladder: Ladder
 }): Precedence {
   const isFor = async (to: Address, { session }: LiveAgent) => {
-    const found = await whom(to)
-    return !isNobody(found) && found.session.id === session.id
+    const found = await resolveTarget(to)
+    return !isUnreachable(found) && found.session.id === session.id
   }
   const canGo = async (delivery: Delivery, agent: LiveAgent) => {
     const way = await ladder.find(agent, delivery)

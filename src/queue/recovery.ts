@@ -14,7 +14,7 @@ import { EVIDENCE } from "./evidence.ts"
 import { type HandOverDeps, pasteRequest } from "./hand-over.ts"
 import type { MessageLeases } from "./message-leases.ts"
 import type { Paster } from "./paste.ts"
-import { placeOf } from "./whom.ts"
+import { placeOf } from "./resolve-target.ts"
 
 /** Finds out whether what was begun has arrived: by what the agent says, never by doing it again. */
 export interface Recovery {

@@ -11,13 +11,13 @@ import type { Dispatcher } from "./dispatcher.ts"
 import type { Parking } from "./ladder.ts"
 import type { MessageLeases } from "./message-leases.ts"
 import { lanesTo } from "./precedence.ts"
-import { isNobody, type Whom } from "./whom.ts"
+import { isUnreachable, type ResolveTarget } from "./resolve-target.ts"
 
 export interface TurnDeps {
   store: Store
   clock: Clock
   roster: Roster
-  whom: Whom
+  resolveTarget: ResolveTarget
   leases: MessageLeases
   parking: Parking
   consoles: readonly AgentConsole[]
@@ -34,7 +34,7 @@ const LOOKING_MS = 200
 
 /** What a turn that is about to end is told, so that it goes on with it: mail, one at a time. */
 export function makeTurnContext(deps: TurnDeps) {
-  const { store, clock, roster, whom, leases, parking, consoles, dispatcher } = deps
+  const { store, clock, roster, resolveTarget, leases, parking, consoles, dispatcher } = deps
   const inARow = new Map<string, number>()
 
   /** The dispatcher may be looking at it this very moment, and will give it back: the agent is busy still. */
@@ -49,10 +49,10 @@ export function makeTurnContext(deps: TurnDeps) {
   const take = async (lane: string, nativeId: string): Promise<string | undefined> => {
     const delivery = await headOf(lane)
     if (!delivery) return undefined
-    const agent = await whom(addressOf(delivery))
+    const agent = await resolveTarget(addressOf(delivery))
     const text = mailText(delivery)
     const isFit = isMail(delivery) && text.length <= MAX_CHARS
-    const isIts = !isNobody(agent) && agent.session.nativeId === nativeId
+    const isIts = !isUnreachable(agent) && agent.session.nativeId === nativeId
     if (!isFit || !isIts || agent.route?.pane || !(await leases.begin(delivery, agent, "turn"))) {
       await leases.giveBack(delivery)
       return undefined

@@ -274,7 +274,7 @@ test("status tells of every team what waits, why, and what the agent has", async
   )
   await store.deliveries.retry(head!.seq, "c", nowMs, "the agent is busy")
   expect(await messages.waitsFor((await messages.byId(ids[2]!))!)).toBe("the agent is busy")
-  const nobody = { sessionId: null, lastSeenMs: null, ...SEEN }
+  const unseen = { sessionId: null, lastSeenMs: null, ...SEEN }
   expect(await messages.status()).toEqual([
     {
       target: "api",
@@ -283,9 +283,9 @@ test("status tells of every team what waits, why, and what the agent has", async
       currentTask: "a long one",
       waitsFor: "the agent is busy",
       from: [owner.name],
-      ...nobody,
+      ...unseen,
     },
-    { target: "web", pending: 0, inProgress: 0, currentTask: null, waitsFor: null, from: [], ...nobody },
+    { target: "web", pending: 0, inProgress: 0, currentTask: null, waitsFor: null, from: [], ...unseen },
   ])
 })
 

@@ -6,19 +6,19 @@ import type { Store } from "../domain/store.ts"
 import type { Roster } from "../domain/team.ts"
 
 /** Who has an address now, or why nobody has. */
-export type Whom = (to: Address) => Promise<LiveAgent | Nobody>
+export type ResolveTarget = (to: Address) => Promise<LiveAgent | Unreachable>
 
-export interface Nobody {
-  nobody: Reason
+export interface Unreachable {
+  unreachable: Reason
   /** A team that is only away: a session of it may be started. */
   awayTeam?: string
   /** Its agent fetches what waits. */
   isFetched?: boolean
 }
 
-export const isNobody = (found: LiveAgent | Nobody): found is Nobody => "nobody" in found
+export const isUnreachable = (found: LiveAgent | Unreachable): found is Unreachable => "unreachable" in found
 
-export interface WhomDeps {
+export interface ResolveTargetDeps {
   store: Store
   roster: Roster
   live: LiveSessions
@@ -27,22 +27,22 @@ export interface WhomDeps {
   hookless: Pick<Hookless, "fetches">
 }
 
-export function makeWhom({ store, roster, live, host, watch, hookless }: WhomDeps): Whom {
+export function makeResolveTarget({ store, roster, live, host, watch, hookless }: ResolveTargetDeps): ResolveTarget {
   return async ({ team: name, sessionId }) => {
     if (sessionId !== undefined) {
       const agent = await live.ofSession(sessionId)
       if (agent && agent.status !== "gone") return agent
       const elsewhere = agent?.route && agent.route.host !== host ? agent.route.host : undefined
-      if (elsewhere !== undefined) return { nobody: because("session_elsewhere", elsewhere) }
-      return { nobody: because((await store.sessions.byId(sessionId)) ? "session_ended" : "session_unknown") }
+      if (elsewhere !== undefined) return { unreachable: because("session_elsewhere", elsewhere) }
+      return { unreachable: because((await store.sessions.byId(sessionId)) ? "session_ended" : "session_unknown") }
     }
     const team = roster.byName(name)
-    if (!team) return { nobody: because("team_unknown", name) }
+    if (!team) return { unreachable: because("team_unknown", name) }
     const [agent] = await live.ofTeam(team)
-    if (agent && (await watch.mayReturn(name, agent))) return { nobody: because("team_may_return", name) }
+    if (agent && (await watch.mayReturn(name, agent))) return { unreachable: because("team_may_return", name) }
     if (agent) return agent
     const isFetched = await hookless.fetches(team)
-    return { nobody: isFetched ? because("agent_fetches") : because("team_away", name), awayTeam: name, isFetched }
+    return { unreachable: isFetched ? because("agent_fetches") : because("team_away", name), awayTeam: name, isFetched }
   }
 }
 
