@@ -32,13 +32,13 @@ export interface Deliveries {
     outcome: string | null,
     nowMs: number,
   ): Promise<boolean>
-  /** Gives a leased one back for another try. With `isSpared` the attempt does not count: nothing was tried. */
+  /** Gives a leased one back for another try. With `countAttempt: false` nothing was tried. */
   retry(
     seq: number,
     owner: string,
     dueAtMs: number,
     outcome: string,
-    options?: { isSpared?: boolean },
+    options?: { countAttempt?: boolean },
   ): Promise<boolean>
   /**
    * After it was handed over, or by somebody else than the dispatcher: from one of these states to another. One that is

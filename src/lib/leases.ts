@@ -89,7 +89,7 @@ export function makeLeases({ store, clock, host, channel, expires = [], ownerPre
     async giveBack(delivery, outcome, { dueAtMs = delivery.dueAtMs, also } = {}) {
       held.delete(delivery.seq)
       await store.transaction(async (tx) => {
-        const isBack = await tx.deliveries.retry(delivery.seq, owner, dueAtMs, outcome, { isSpared: true })
+        const isBack = await tx.deliveries.retry(delivery.seq, owner, dueAtMs, outcome, { countAttempt: false })
         if (isBack) await also?.(tx, clock.nowMs())
       }, RELAXED)
     },

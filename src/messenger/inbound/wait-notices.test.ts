@@ -82,7 +82,7 @@ async function waits(id: number, reason: Reason) {
   const request = { owner: "c", host: "here", leaseMs: 1_000, limit: 10, channels: [AGENT_CHANNEL] }
   const taken = await store.deliveries.lease(request, nowMs)
   expect(taken.map(({ key }) => key)).toEqual([keyOf(id)])
-  await store.deliveries.retry(taken[0]!.seq, "c", nowMs, reason.words, { isSpared: true })
+  await store.deliveries.retry(taken[0]!.seq, "c", nowMs, reason.words, { countAttempt: false })
   await store.journal.append([waitingEntry(taken[0]!, nowMs)])
   await hear()
 }

@@ -94,7 +94,7 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
       if (changed(result)) await onMoved()
       return changed(result)
     },
-    async retry(seq, owner, dueAtMs, outcome, { isSpared = false } = {}) {
+    async retry(seq, owner, dueAtMs, outcome, { countAttempt = true } = {}) {
       return changed(
         await held(seq, owner)
           .set((e) => ({
@@ -103,7 +103,7 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
             lease_owner: null,
             lease_until_ms: null,
             attempt_started_at_ms: null,
-            ...(isSpared ? { attempts: e("attempts", "-", 1) } : {}),
+            ...(countAttempt ? {} : { attempts: e("attempts", "-", 1) }),
           }))
           .executeTakeFirstOrThrow(),
       )
