@@ -1,17 +1,17 @@
 /** Lanes that are left alone for a while, because nothing can be done for their next delivery now. */
 export interface Backoff<Cause extends string = never> {
   /** Longer each time in a row for the same cause. */
-  park(lane: string, cause: Cause, nowMs: number): void
+  pause(lane: string, cause: Cause, nowMs: number): void
   /** For this long; with a cause, the next pause for it is the second one. */
-  rest(lane: string, ms: number, nowMs: number, cause?: Cause): void
+  pauseFor(lane: string, ms: number, nowMs: number, cause?: Cause): void
   clear(lane: string): void
   /** Something happened: these lanes, or all of them, are tried at once. */
   release(lanes?: Iterable<string>): void
   /** Those still left alone. */
-  parked(nowMs: number): string[]
+  paused(nowMs: number): string[]
   /** Why it was left alone last, until it is cleared. */
   causeOf(lane: string): Cause | undefined
-  /** When the first of those parked at that time is due; Infinity when none is. */
+  /** When the first of those paused at that time is due; Infinity when none is. */
   nextAtMs(nowMs: number): number
 }
 
@@ -20,22 +20,22 @@ export type Pauses<Cause extends string> = Readonly<Record<Cause, { firstMs: num
 export function makeBackoff<Cause extends string = never>(pauses: Pauses<Cause>): Backoff<Cause> {
   const lanes = new Map<string, { untilMs: number; times: number; cause: Cause | undefined }>()
   return {
-    park(lane, cause, nowMs) {
+    pause(lane, cause, nowMs) {
       const before = lanes.get(lane)
       const times = before?.cause === cause ? before.times + 1 : 0
       const { firstMs, mostMs } = pauses[cause]
       lanes.set(lane, { untilMs: nowMs + Math.min(firstMs * 2 ** times, mostMs), times, cause })
     },
-    rest: (lane, ms, nowMs, cause) => void lanes.set(lane, { untilMs: nowMs + ms, times: 0, cause }),
+    pauseFor: (lane, ms, nowMs, cause) => void lanes.set(lane, { untilMs: nowMs + ms, times: 0, cause }),
     clear: (lane) => void lanes.delete(lane),
     release(some = [...lanes.keys()]) {
       for (const lane of some) {
-        const parked = lanes.get(lane)
+        const paused = lanes.get(lane)
         // A registry that lags behind its hook costs the first pause again, and no longer one.
-        if (parked) lanes.set(lane, { ...parked, untilMs: 0, times: -1 })
+        if (paused) lanes.set(lane, { ...paused, untilMs: 0, times: -1 })
       }
     },
-    parked(nowMs) {
+    paused(nowMs) {
       for (const [lane, { untilMs, cause }] of lanes) if (untilMs <= nowMs && cause === undefined) lanes.delete(lane)
       return [...lanes].flatMap(([lane, { untilMs }]) => (untilMs > nowMs ? [lane] : []))
     },

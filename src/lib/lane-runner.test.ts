@@ -66,7 +66,7 @@ function start(
           await leases.settle(delivery, "done", null)
         }),
       failed({ lane, key }, error) {
-        backoff.park(lane, "shut", clock.nowMs())
+        backoff.pause(lane, "shut", clock.nowMs())
         troubles.push(`${key}: ${(error as Error).message}`)
       },
       ...handler,
@@ -160,14 +160,14 @@ describe("lanes", () => {
     await expect.poll(() => isDone("b1")).toBe(true)
   })
 
-  test("that are parked do not hold up the others, and are tried when their time comes, not at the next poll", async () => {
+  test("that are paused do not hold up the others, and are tried when their time comes, not at the next poll", async () => {
     for (const key of ["a1", "b1"]) await enqueue(key)
     const tries: number[] = []
     const { leases, backoff } = start(async (delivery) => {
       if (delivery.lane !== "a") return
       tries.push(Date.now())
       if (tries.length > 3) return
-      backoff.park("a", "shut", clock.nowMs())
+      backoff.pause("a", "shut", clock.nowMs())
       await leases.giveBack(delivery, "not now")
     })
     await expect.poll(() => isDone("b1")).toBe(true)
@@ -186,7 +186,7 @@ describe("lanes", () => {
       return slow.take(...options)
     }
     const beganAtMs = Date.now()
-    start(async () => {}, { leases: { ...slow, take } }).backoff.rest("a", 30, clock.nowMs())
+    start(async () => {}, { leases: { ...slow, take } }).backoff.pauseFor("a", 30, clock.nowMs())
     await expect.poll(() => isDone("a1"), { interval: 10 }).toBe(true)
     expect(Date.now() - beganAtMs).toBeLessThan(1_500)
   })
@@ -488,7 +488,7 @@ test("every delivery is done once, lanes in order and never two of a lane at onc
         const is = left.shift() ?? "do"
         if (is === "wait") await sleep(3)
         if (is === "put off") {
-          backoff.park(lane, "shut", time.nowMs())
+          backoff.pause(lane, "shut", time.nowMs())
           busy.delete(lane)
           return leases.giveBack(delivery, "not now")
         }
@@ -513,7 +513,7 @@ test("every delivery is done once, lanes in order and never two of a lane at onc
                 ? leases.settle(delivery, "done", "by evidence")
                 : leases.retry(delivery, "it had not arrived"),
             ),
-          failed: ({ lane }) => backoff.park(lane, "shut", time.nowMs()),
+          failed: ({ lane }) => backoff.pause(lane, "shut", time.nowMs()),
         },
       })
       const over = runner.run(ending.signal)

@@ -25,7 +25,7 @@ export interface LaneHandler {
   recover?(delivery: Delivery): Promise<void> | void
   /** Now and then, and before the first recovery. */
   sweep?(): Promise<void>
-  /** Lanes to leave alone, besides those that are parked. */
+  /** Lanes to leave alone, besides those that are paused. */
   except?(): Iterable<string>
   /** At the end of a round; answers with when to look again. */
   plan?(): Promise<number>
@@ -40,7 +40,7 @@ export interface LaneRunnerDeps {
   name: string
   clock: Clock
   leases: Pick<Leases, "leaseMs" | "held" | "open" | "take" | "takeCutOff" | "drop" | "renew">
-  backoff: Pick<Backoff, "parked" | "nextAtMs">
+  backoff: Pick<Backoff, "paused" | "nextAtMs">
   handler: LaneHandler
   /** So many in hand at the most. */
   most: number
@@ -82,7 +82,7 @@ export function makeLaneRunner(deps: LaneRunnerDeps): LaneRunner {
     // Some work goes on for what is no longer leased.
     const room = most - Math.max(leases.held.size, working.size)
     if (room > 0) {
-      const except = [...backoff.parked(nowMs), ...(handler.except?.() ?? [])]
+      const except = [...backoff.paused(nowMs), ...(handler.except?.() ?? [])]
       for (const delivery of await leases.take({ except }, room)) await handler.take(delivery)
     }
     const plannedMs = (await handler.plan?.()) ?? Number.POSITIVE_INFINITY

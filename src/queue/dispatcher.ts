@@ -5,7 +5,7 @@ import type { Clock } from "../lib/clock.ts"
 import { makeLaneRunner } from "../lib/lane-runner.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
 import type { HandedOver } from "./hand-over.ts"
-import type { Closed, Ladder, Parking, Way } from "./ladder.ts"
+import type { Closed, Ladder, LaneBackoff, Way } from "./ladder.ts"
 import type { MessageLeases } from "./message-leases.ts"
 import type { Precedence } from "./precedence.ts"
 import type { Recovery } from "./recovery.ts"
@@ -26,7 +26,7 @@ export interface DispatcherDeps {
   resolveTarget: ResolveTarget
   ladder: Ladder
   precedence: Precedence
-  parking: Parking
+  backoff: LaneBackoff
   recovery: Recovery
   handOver(way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver>
   /** One at a time for each place. */
@@ -43,12 +43,12 @@ const PROGRESS_MS = 2_000
 const REST_MS = 250
 
 export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { clock, leases, resolveTarget, ladder, precedence, parking, recovery, handOver, inTurn, onTrouble } = deps
+  const { clock, leases, resolveTarget, ladder, precedence, backoff, recovery, handOver, inTurn, onTrouble } = deps
   /** Lanes that let another message go first, by place: tried again as soon as that one is handed over. */
   const givingWay = new Map<string, Set<string>>()
 
   const putOff = async (delivery: Delivery, { reason, until }: Pick<Closed, "reason" | "until">) => {
-    parking.park(delivery.lane, until, clock.nowMs())
+    backoff.pause(delivery.lane, until, clock.nowMs())
     await leases.giveBack(delivery, reason)
   }
 
@@ -56,14 +56,14 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
     const lanes = givingWay.get(place) ?? new Set()
     givingWay.set(place, lanes.add(delivery.lane))
     // Its way was just seen to be open, whatever it was put off for.
-    parking.release([first.lane])
+    backoff.release([first.lane])
     return putOff(delivery, { reason: because("other_first"), until: "idle" })
   }
 
   const resumeAfter = (delivery: Delivery, place: string) => {
     const lanes = givingWay.get(place)
     givingWay.delete(place)
-    if (lanes) parking.release([...lanes].filter((lane) => lane !== delivery.lane))
+    if (lanes) backoff.release([...lanes].filter((lane) => lane !== delivery.lane))
   }
 
   const deliver = async (delivery: Delivery, signal: AbortSignal) => {
@@ -89,8 +89,8 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
       const result = await handOver(way, delivery, signal)
       if (result.kind === "closed") return putOff(delivery, result)
       // The agent is at this one now, and says when it has done.
-      if (way.rung === "pane" && isNormal(delivery)) parking.rest(delivery.lane, REST_MS, clock.nowMs(), "idle")
-      else parking.clear(delivery.lane)
+      if (way.rung === "pane" && isNormal(delivery)) backoff.pauseFor(delivery.lane, REST_MS, clock.nowMs(), "idle")
+      else backoff.clear(delivery.lane)
       resumeAfter(delivery, place)
       return result.kind === "unconfirmed"
     })
@@ -102,7 +102,7 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
     name: "message queue",
     clock,
     leases,
-    backoff: parking,
+    backoff,
     most: 64,
     gatherMs: 10,
     onTrouble,
@@ -110,7 +110,7 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
       take: (delivery) => runner.start(delivery, (signal) => deliver(delivery, signal)),
       recover: settle,
       failed({ lane, key }, error) {
-        parking.park(lane, "somebody", clock.nowMs())
+        backoff.pause(lane, "somebody", clock.nowMs())
         onTrouble(error, key)
       },
     },
@@ -123,7 +123,7 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
       await Promise.all([runner.run(signal), progress])
     },
     nudge(to) {
-      parking.release(lanesOf(to))
+      backoff.release(lanesOf(to))
       runner.ring()
     },
     watch: settle,

@@ -32,7 +32,7 @@ export interface Closed {
 }
 
 /** Lanes whose next message cannot go now. */
-export type Parking = Backoff<Closed["until"]>
+export type LaneBackoff = Backoff<Closed["until"]>
 
 export const PAUSES: Pauses<Closed["until"]> = {
   turn: { firstMs: 50, mostMs: 1_000 },

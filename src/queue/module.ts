@@ -94,7 +94,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
   const isAgentUnder = (pid: number, panePid: number) => isUnder(pid, panePid, parentOf)
   const ownerPrefix = `dispatcher ${host} ${home} `
   const leases = makeMessageLeases({ ...deps, ownerPrefix, owner: ownerPrefix + newKey() })
-  const parking = makeBackoff(PAUSES)
+  const backoff = makeBackoff(PAUSES)
   const turns = makeOpenTurns()
   // A team and its session, or two teams of one project, lead to the same pane.
   const inTurn = makeKeyedMutex()
@@ -115,7 +115,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
     resolveTarget,
     ladder,
     precedence: makePrecedence({ ...deps, resolveTarget, ladder }),
-    parking,
+    backoff,
     recovery,
     handOver,
     inTurn,
@@ -154,7 +154,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
       return senderOf(caller, { roster, clients, session })
     },
     ...makePulling({ ...deps, leases }),
-    turnContext: makeTurnContext({ ...deps, leases, parking, dispatcher, resolveTarget }),
+    turnContext: makeTurnContext({ ...deps, leases, backoff, dispatcher, resolveTarget }),
     async wait({ platform }, { sessionId, pid, cwd }, signal) {
       if (sessionId === undefined) return { kind: "over" }
       const answer = waiters.wait({ platform, nativeId: sessionId, pid }, signal)

@@ -8,7 +8,7 @@ import type { Store } from "../domain/store.ts"
 import { type Roster, teamsOf } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { Dispatcher } from "./dispatcher.ts"
-import type { Parking } from "./ladder.ts"
+import type { LaneBackoff } from "./ladder.ts"
 import type { MessageLeases } from "./message-leases.ts"
 import { lanesTo } from "./precedence.ts"
 import { isUnreachable, type ResolveTarget } from "./resolve-target.ts"
@@ -19,7 +19,7 @@ export interface TurnDeps {
   roster: Roster
   resolveTarget: ResolveTarget
   leases: MessageLeases
-  parking: Parking
+  backoff: LaneBackoff
   consoles: readonly AgentConsole[]
   dispatcher: Pick<Dispatcher, "watch">
 }
@@ -34,12 +34,12 @@ const LOOKING_MS = 200
 
 /** What a turn that is about to end is told, so that it goes on with it: mail, one at a time. */
 export function makeTurnContext(deps: TurnDeps) {
-  const { store, clock, roster, resolveTarget, leases, parking, consoles, dispatcher } = deps
+  const { store, clock, roster, resolveTarget, leases, backoff, consoles, dispatcher } = deps
   const inARow = new Map<string, number>()
 
   /** The dispatcher may be looking at it this very moment, and will give it back: the agent is busy still. */
   const headOf = async (lane: string): Promise<Delivery | undefined> => {
-    for (const untilMs = clock.nowMs() + LOOKING_MS; parking.causeOf(lane) === "turn"; await sleep(10)) {
+    for (const untilMs = clock.nowMs() + LOOKING_MS; backoff.causeOf(lane) === "turn"; await sleep(10)) {
       const [delivery] = await leases.take({ only: [lane] }, 1)
       if (delivery || clock.nowMs() > untilMs) return delivery
     }

@@ -64,7 +64,7 @@ export function makeAsking(deps: AskingDeps): Asking {
     onChanged(delivery.key)
   }
   const putOff = async (delivery: Delivery, reason: Reason, ms: number) => {
-    backoff.rest(delivery.lane, ms, clock.nowMs())
+    backoff.pauseFor(delivery.lane, ms, clock.nowMs())
     await leases.giveBack(delivery, reason.words)
   }
 
@@ -102,7 +102,7 @@ export function makeAsking(deps: AskingDeps): Asking {
       try {
         await work(mine, signal)
       } catch (error) {
-        backoff.rest(delivery.lane, RETRY_MS, clock.nowMs())
+        backoff.pauseFor(delivery.lane, RETRY_MS, clock.nowMs())
         isAllKnown = false
         throw error
       } finally {

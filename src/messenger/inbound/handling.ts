@@ -43,7 +43,7 @@ export function makeHandling({ store, clock, channel, host, home, handle, onTrou
 
   const dueIn = (ms: number, { lane }: Delivery) => {
     const nowMs = clock.nowMs()
-    backoff.rest(lane, ms, nowMs)
+    backoff.pauseFor(lane, ms, nowMs)
     return { dueAtMs: nowMs + ms }
   }
 
