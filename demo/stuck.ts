@@ -71,7 +71,7 @@ async function leave(tx: Store, { story: name, text, agoMs, how }: Left, nowMs: 
     lanes: [lane],
   }
   const [leased] = await tx.deliveries.lease(request, atMs)
-  const way = { sessionId: session.id, rung: "pane" as const }
+  const way = { sessionId: session.id, route: "pane" as const }
   await tx.deliveries.startAttempt(leased!.seq, DISPATCHER, atMs, way)
   const delivery = { ...leased!, ...way }
   if (how === "uncertain") await settleLeased(tx, delivery, "uncertain", atMs, because("worked_silently"))

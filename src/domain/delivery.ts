@@ -1,5 +1,5 @@
 import type { SessionId } from "./ids.ts"
-import type { Rung } from "./message.ts"
+import type { DeliveryRoute } from "./message.ts"
 
 export const DELIVERY_STATES = [
   "queued",
@@ -38,7 +38,7 @@ export interface Delivery {
   fingerprint: string | null
   /** To which session it was given, and by which way. */
   sessionId: SessionId | null
-  rung: Rung | null
+  route: DeliveryRoute | null
   /** The caller's own key of the call that fetched it. */
   fetchKey: string | null
   createdAtMs: number
@@ -47,10 +47,10 @@ export interface Delivery {
 }
 
 /** Which session is tried, and by which way. */
-export interface DeliveryWay {
+export interface AttemptRoute {
   /** Null for an agent that only fetches: no session of it is seen. */
   sessionId: SessionId | null
-  rung: Rung
+  route: DeliveryRoute
   fetchKey?: string | null
 }
 

@@ -34,8 +34,8 @@ export type MessagePayload = Address & {
  * By which way it went in: the agent's pane, a line that the platform itself offers, the context of a turn that is about to
  * end, a waiter that wakes an idle session, or the agent asked for it.
  */
-export const RUNGS = ["pane", "line", "turn", "wake", "pull"] as const
-export type Rung = (typeof RUNGS)[number]
+export const DELIVERY_ROUTES = ["pane", "line", "turn", "wake", "pull"] as const
+export type DeliveryRoute = (typeof DELIVERY_ROUTES)[number]
 
 /** Said of a team whose agent has no hooks, wherever its mail is spoken of. */
 export const FETCHES = "fetches its messages with pull_updates"

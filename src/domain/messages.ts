@@ -1,6 +1,6 @@
 import type { Delivery } from "./delivery.ts"
 import type { SessionId } from "./ids.ts"
-import type { Priority, Rung, Sender } from "./message.ts"
+import type { DeliveryRoute, Priority, Sender } from "./message.ts"
 import type { MessageOrigin } from "./outgoing.ts"
 import type { ReasonWords } from "./reason.ts"
 
@@ -50,7 +50,7 @@ export interface CancelAnswer {
   reason?: ReasonWords
 }
 
-export type InterruptAnswer = { interrupted: true; way: Rung } | { interrupted: false; reason: ReasonWords }
+export type InterruptAnswer = { interrupted: true; way: DeliveryRoute } | { interrupted: false; reason: ReasonWords }
 
 /** What is to be said to agents: taken in once, kept until it is settled. */
 export interface Messages {

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState, DeliveryWay, LeaseRequest, NewDelivery } from "./delivery.ts"
+import type { AttemptRoute, Delivery, DeliveryState, LeaseRequest, NewDelivery } from "./delivery.ts"
 import type { ForgetFilter } from "./forgetting.ts"
 import type { ProjectId, SessionId } from "./ids.ts"
 import type { Presence } from "./presence.ts"
@@ -23,7 +23,7 @@ export interface Deliveries {
   /** Those whose attempt was cut off, leased to the owner, to be settled by evidence. */
   cutOff(request: LeaseRequest, nowMs: number): Promise<Delivery[]>
   /** Written before the act, so that a crash in between is known. False when the lease is no longer the owner's. */
-  startAttempt(seq: number, owner: string, nowMs: number, way?: DeliveryWay): Promise<boolean>
+  startAttempt(seq: number, owner: string, nowMs: number, route?: AttemptRoute): Promise<boolean>
   renew(seq: number, owner: string, leaseMs: number, nowMs: number): Promise<boolean>
   settle(
     seq: number,

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryWay } from "../domain/delivery.ts"
+import type { AttemptRoute, Delivery } from "../domain/delivery.ts"
 import { newKey } from "../domain/ids.ts"
 import type { Store } from "../domain/store.ts"
 import type { Clock } from "./clock.ts"
@@ -17,7 +17,7 @@ export interface Leases {
   /** Unrepeatable ones whose attempt was cut off: whoever takes them finds out what became of it. */
   takeCutOff(limit: number): Promise<Delivery[]>
   /** Recorded before the act. False when somebody else has it now. */
-  begin(delivery: Delivery, options?: { way?: DeliveryWay; also?: Also }): Promise<boolean>
+  begin(delivery: Delivery, options?: { route?: AttemptRoute; also?: Also }): Promise<boolean>
   /** Nothing was tried: the attempt does not count. */
   giveBack(delivery: Delivery, outcome: string, options?: { dueAtMs?: number; also?: Also }): Promise<void>
   /** It was tried and is to be tried again. */
@@ -74,14 +74,14 @@ export function makeLeases({ store, clock, host, channel, expires = [], ownerPre
       )
     },
     takeCutOff: async (limit) => hold(await store.deliveries.cutOff(request(limit), clock.nowMs())),
-    async begin(delivery, { way, also } = {}) {
+    async begin(delivery, { route, also } = {}) {
       const nowMs = clock.nowMs()
       const isOurs = await store.transaction(async (tx) => {
-        if (!(await tx.deliveries.startAttempt(delivery.seq, owner, nowMs, way))) return false
+        if (!(await tx.deliveries.startAttempt(delivery.seq, owner, nowMs, route))) return false
         await also?.(tx, nowMs)
         return true
       })
-      if (isOurs) Object.assign(delivery, { ...way, attemptStartedAtMs: nowMs })
+      if (isOurs) Object.assign(delivery, { ...route, attemptStartedAtMs: nowMs })
       else held.delete(delivery.seq)
       return isOurs
     },

@@ -41,7 +41,7 @@ describe("a journal entry", () => {
   test("of a message names its session, or its team, and the way that it went", () => {
     const session = newSessionId()
     const delivery = { key: "m-1", channel: AGENT_CHANNEL, payload: { team: "api" } }
-    const sent = { ...delivery, sessionId: session, rung: "pane" as const }
+    const sent = { ...delivery, sessionId: session, route: "pane" as const }
     expect(stateEntry(delivery, "queued", NOW)).toEqual({
       ...{ kind: "message.queued", sessionId: null, atMs: NOW, data: { id: "m-1", team: "api", state: "queued" } },
     })

@@ -21,7 +21,7 @@ export const isFinal = (state: DeliveryState) => state !== "queued" && !isWithAg
 /** Unlimited: only real tries count as attempts, and a delivery that must not be repeated is never tried twice blindly. */
 export const MAX_ATTEMPTS = 1_000_000
 
-type Stated = Pick<Delivery, "key" | "channel" | "payload"> & Partial<Pick<Delivery, "sessionId" | "rung">>
+type Stated = Pick<Delivery, "key" | "channel" | "payload"> & Partial<Pick<Delivery, "sessionId" | "route">>
 
 /** The journal entry for a state. */
 export function stateEntry(
@@ -39,7 +39,7 @@ export function stateEntry(
       id: delivery.key,
       ...about,
       state,
-      ...(delivery.rung ? { rung: delivery.rung } : {}),
+      ...(delivery.route ? { rung: delivery.route } : {}),
       ...(reason === null ? {} : { reason: reason.words }),
     },
   }

@@ -57,7 +57,7 @@ export const sessionsLive = operation({
         return {
           session: viewConversation(session, capture.resumeCommand(session)),
           ...viewLive(agent),
-          ...(await reach.waysTo(agent)),
+          ...(await reach.routesTo(agent)),
           ...(topic !== undefined && { topic }),
           ...(last && {
             last: {

@@ -3,7 +3,7 @@ import { isOwner } from "../domain/caller.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
-import { addressOf, FETCHES, messageOf, PRIORITIES, RUNGS, targetOf } from "../domain/message.ts"
+import { addressOf, DELIVERY_ROUTES, FETCHES, messageOf, PRIORITIES, targetOf } from "../domain/message.ts"
 import { shownReason } from "../domain/reason.ts"
 import { operation } from "./operation.ts"
 import { ago, clip, minute, table } from "./text.ts"
@@ -135,7 +135,7 @@ export const MessageView = z.object({
   /** What the program through which it came calls itself. */
   client: z.object({ name: z.string(), version: z.string() }).optional(),
   message: z.string(),
-  way: z.enum(RUNGS).optional(),
+  way: z.enum(DELIVERY_ROUTES).optional(),
   reason: z.string().optional(),
   sent_at: z.string(),
   changed_at: z.string().optional(),
@@ -239,7 +239,7 @@ export function viewMessage(delivery: Delivery): z.output<typeof MessageView> {
     from: sender.name,
     client: sender.client,
     message: text,
-    way: delivery.rung ?? undefined,
+    way: delivery.route ?? undefined,
     reason: shownReason(delivery.outcome) ?? undefined,
     sent_at: new Date(delivery.createdAtMs).toISOString(),
     changed_at: time(delivery.settledAtMs),

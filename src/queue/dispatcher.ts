@@ -5,11 +5,11 @@ import type { Clock } from "../lib/clock.ts"
 import { makeLaneRunner } from "../lib/lane-runner.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
 import type { HandedOver } from "./hand-over.ts"
-import type { Closed, Ladder, LaneBackoff, Way } from "./ladder.ts"
 import type { MessageLeases } from "./message-leases.ts"
 import type { Precedence } from "./precedence.ts"
 import type { Recovery } from "./recovery.ts"
 import { isUnreachable, placeOf, type ResolveTarget } from "./resolve-target.ts"
+import type { ClosedRoute, LaneBackoff, OpenRoute, RouteSelection } from "./select-route.ts"
 
 /** Brings messages to agents, one at a time for each of them, agents side by side, until the signal. */
 export interface Dispatcher {
@@ -24,11 +24,11 @@ export interface DispatcherDeps {
   clock: Clock
   leases: MessageLeases
   resolveTarget: ResolveTarget
-  ladder: Ladder
+  routes: RouteSelection
   precedence: Precedence
   backoff: LaneBackoff
   recovery: Recovery
-  handOver(way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver>
+  handOver(route: OpenRoute, delivery: Delivery, signal: AbortSignal): Promise<HandedOver>
   /** One at a time for each place. */
   inTurn<T>(place: string, act: () => Promise<T>): Promise<T>
   /** Nobody is there: starts a session where the team allows it. */
@@ -43,11 +43,11 @@ const PROGRESS_MS = 2_000
 const REST_MS = 250
 
 export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { clock, leases, resolveTarget, ladder, precedence, backoff, recovery, handOver, inTurn, onTrouble } = deps
+  const { clock, leases, resolveTarget, routes, precedence, backoff, recovery, handOver, inTurn, onTrouble } = deps
   /** Lanes that let another message go first, by place: tried again as soon as that one is handed over. */
   const givingWay = new Map<string, Set<string>>()
 
-  const putOff = async (delivery: Delivery, { reason, until }: Pick<Closed, "reason" | "until">) => {
+  const putOff = async (delivery: Delivery, { reason, until }: Pick<ClosedRoute, "reason" | "until">) => {
     backoff.pause(delivery.lane, until, clock.nowMs())
     await leases.giveBack(delivery, reason)
   }
@@ -79,17 +79,17 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
       const agent = await resolveTarget(to)
       if (isUnreachable(agent)) return putOff(delivery, { reason: agent.unreachable, until: "somebody" })
       if (placeOf(agent) !== place) return putOff(delivery, { reason: because("agent_moved"), until: "idle" })
-      const way = await ladder.find(agent, delivery)
-      if (way.rung === undefined) return putOff(delivery, way)
+      const route = await routes.select(agent, delivery)
+      if (route.kind === "closed") return putOff(delivery, route)
       const first = await precedence(delivery, agent)
       if (first) {
-        if (way.rung === "line") way.line.close()
+        if (route.kind === "line") route.line.close()
         return giveWay(delivery, first, place)
       }
-      const result = await handOver(way, delivery, signal)
+      const result = await handOver(route, delivery, signal)
       if (result.kind === "closed") return putOff(delivery, result)
       // The agent is at this one now, and says when it has done.
-      if (way.rung === "pane" && isNormal(delivery)) backoff.pauseFor(delivery.lane, REST_MS, clock.nowMs(), "idle")
+      if (route.kind === "pane" && isNormal(delivery)) backoff.pauseFor(delivery.lane, REST_MS, clock.nowMs(), "idle")
       else backoff.clear(delivery.lane)
       resumeAfter(delivery, place)
       return result.kind === "unconfirmed"

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { claudeCode } from "../agents/claude-code/console.ts"
 import { codex } from "../agents/codex/console.ts"
 import { newSessionId, promptHash, type SessionId } from "../domain/ids.ts"
-import { AGENT_CHANNEL, laneOf, type Rung } from "../domain/message.ts"
+import { AGENT_CHANNEL, type DeliveryRoute, laneOf } from "../domain/message.ts"
 import type { Store } from "../domain/store.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
@@ -62,13 +62,13 @@ const consumer = () =>
 async function begun(
   id: string,
   text: string,
-  { rung = "pane" as Rung, to = session, lane = laneOf({ team: "api" }, "normal"), isCommand = false } = {},
+  { route = "pane" as DeliveryRoute, to = session, lane = laneOf({ team: "api" }, "normal"), isCommand = false } = {},
 ): Promise<void> {
   const payload = { team: "api", text, priority: "normal", sender: { kind: "owner", name: "o" }, isCommand }
   await store.deliveries.enqueue({ key: id, lane, channel: AGENT_CHANNEL, payload, repeatable: false }, nowMs)
   const request = { owner: "c", host: "here", leaseMs: 1_000, limit: 1, channels: [AGENT_CHANNEL] }
   const [leased] = await store.deliveries.lease(request, nowMs)
-  await store.deliveries.startAttempt(leased!.seq, "c", nowMs, { sessionId: to, rung })
+  await store.deliveries.startAttempt(leased!.seq, "c", nowMs, { sessionId: to, route })
 }
 
 let count = 0
@@ -231,7 +231,7 @@ describe("what was pasted", () => {
       await store.deliveries.enqueue({ key, lane, channel: AGENT_CHANNEL, payload, repeatable: false }, nowMs)
     const request = { owner: "c", host: "here", leaseMs: 1_000, limit: 2, channels: [AGENT_CHANNEL] }
     for (const { seq } of (await store.deliveries.lease(request, nowMs)).toSorted((a, b) => b.seq - a.seq))
-      await store.deliveries.startAttempt(seq, "c", nowMs++, { sessionId: session, rung: "pane" })
+      await store.deliveries.startAttempt(seq, "c", nowMs++, { sessionId: session, route: "pane" })
     await prompt("yes")
     expect([await state(ID), await state(OTHER)]).toEqual(["queued", "running"])
   })
@@ -263,13 +263,13 @@ test("a command that ends its session, as /clear does, has not failed by it", as
 })
 
 test("what woke an agent is known by its id in the prompt", async () => {
-  await begun(ID, "mail", { rung: "wake" })
+  await begun(ID, "mail", { route: "wake" })
   await prompt("<task-notification>…", { message_ids: `m-00000000000000ff,${ID}` })
   expect(await state(ID)).toBe("running")
 })
 
 test("what woke an agent is known by its id in a session that nobody knew of", async () => {
-  await begun(ID, "mail", { rung: "wake" })
+  await begun(ID, "mail", { route: "wake" })
   await prompt("<task-notification>…", { message_ids: ID }, await addSession("s2"))
   expect(await state(ID)).toBe("running")
 })
@@ -278,7 +278,7 @@ describe("what a hook tells", () => {
   test.each(["PostToolUse", "PostToolUseFailure", "PreToolUse", "PreCompact", "PostCompact"])(
     "%s is a turn's own work",
     async (event) => {
-      await begun(ID, "mail", { rung: "turn" })
+      await begun(ID, "mail", { route: "turn" })
       await hook(event)
       expect(await state(ID)).toBe("running")
       expect(activity).toEqual([])
@@ -286,7 +286,7 @@ describe("what a hook tells", () => {
   )
 
   test.each(["Notification", "SubagentStop", "SessionStart"])("%s is none", async (event) => {
-    await begun(ID, "mail", { rung: "turn" })
+    await begun(ID, "mail", { route: "turn" })
     await hook(event)
     expect(await state(ID)).toBe("queued")
   })
@@ -302,7 +302,7 @@ describe("what a hook tells", () => {
   )
 
   test("is not heard where something else is written in the journal, or no session is known", async () => {
-    await begun(ID, "mail", { rung: "turn" })
+    await begun(ID, "mail", { route: "turn" })
     const data = { platform: "claude-code", event: "Stop", stop_hook_active: "true" }
     const atMs = ++nowMs
     const last = await store.journal.last()
@@ -326,32 +326,32 @@ describe("what a hook tells", () => {
 
 describe("what a turn was told at its end", () => {
   test("is not what happened before that", async () => {
-    await begun(ID, "mail", { rung: "turn" })
+    await begun(ID, "mail", { route: "turn" })
     await hook("PostToolUse", {}, { afterMs: -2 })
     await hook("Stop", { stop_hook_active: "true" }, { afterMs: 0 })
     expect(await state(ID)).toBe("queued")
   })
 
   test("is not confirmed by a prompt that names it", async () => {
-    await begun(ID, "mail", { rung: "turn" })
+    await begun(ID, "mail", { route: "turn" })
     await prompt("about that", { message_ids: ID })
     expect(await state(ID)).toBe("queued")
   })
 
   test("has arrived when the turn went on, which its next end says, or a tool before that", async () => {
-    await begun(ID, "mail", { rung: "turn" })
+    await begun(ID, "mail", { route: "turn" })
     await hook("Stop", { stop_hook_active: "false" }, { afterMs: -1 })
     expect(await state(ID)).toBe("queued")
     nowMs += 5
     await hook("Stop", { stop_hook_active: "true" })
     expect(await told()).toEqual(["delivered", "seen", "running", "done"])
-    await begun(OTHER, "more", { rung: "turn" })
+    await begun(OTHER, "more", { route: "turn" })
     await hook("PostToolUse")
     expect(await state(OTHER)).toBe("running")
   })
 
   test("has not when the turn ended all the same, or somebody said something else", async () => {
-    await begun(ID, "mail", { rung: "turn" })
+    await begun(ID, "mail", { route: "turn" })
     await hook("Stop", { stop_hook_active: "false" })
     await prompt("something else")
     expect(await state(ID)).toBe("queued")

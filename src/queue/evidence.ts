@@ -30,7 +30,7 @@ export function makeEvidence({ clock, host, consoles, turns, onArrived, onActivi
     // Two may say the same words: one prompt is one of them, and that is the one that went first.
     let isTaken = false
     for (const delivery of await candidates(tx, hook, host)) {
-      if (delivery.rung === "turn" || !isSince(hook, delivery)) continue
+      if (delivery.route === "turn" || !isSince(hook, delivery)) continue
       const isNamed = ids.includes(delivery.key)
       if (!isNamed && (isTaken || !isPromptOf(delivery, hook, consoles))) continue
       if (!(await settleLeased(tx, delivery, "delivered", clock.nowMs()))) continue
@@ -134,7 +134,7 @@ const isSince = (hook: Heard, { attemptStartedAtMs }: Delivery) =>
 
 /** Given by a hook, it has arrived once the agent goes on. */
 async function takenByTurn(tx: Store, delivery: Delivery, nowMs: number): Promise<boolean> {
-  if (delivery.rung !== "turn" || !(await settleLeased(tx, delivery, "delivered", nowMs))) return false
+  if (delivery.route !== "turn" || !(await settleLeased(tx, delivery, "delivered", nowMs))) return false
   await moveOn(tx, { ...delivery, state: "delivered" }, ["seen", "running"], nowMs)
   return true
 }

@@ -86,12 +86,12 @@ async function handOver(pid: number, pane: PaneAddress | null) {
     processStart,
     isStillThere: async () => true,
   })
-  return hand({ rung: "line", agent, line: refusing, isStop: false }, delivery!, AbortSignal.abort())
+  return hand({ kind: "line", agent, line: refusing, isStop: false }, delivery!, AbortSignal.abort())
 }
 
 test("what the platform refuses fails with its words", async () => {
   expect(await handOver(7, null)).toEqual({ kind: "settled" })
-  expect(await store.deliveries.byKey(ID)).toMatchObject({ state: "failed", outcome: WORDS, rung: "line" })
+  expect(await store.deliveries.byKey(ID)).toMatchObject({ state: "failed", outcome: WORDS, route: "line" })
   expect(isClosed).toBe(true)
 })
 
@@ -99,5 +99,5 @@ test("what the platform refuses is typed where there is a pane, and that way is 
   const box = await agents.start({ name: "box" })
   expect(await handOver(box.pid, box.pane)).toEqual({ kind: "unconfirmed" })
   expect(box.prompts()).toEqual(["mend the DNS"])
-  expect(await store.deliveries.byKey(ID)).toMatchObject({ state: "queued", rung: "pane" })
+  expect(await store.deliveries.byKey(ID)).toMatchObject({ state: "queued", route: "pane" })
 })

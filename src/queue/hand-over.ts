@@ -5,16 +5,16 @@ import type { LiveAgent } from "../domain/live.ts"
 import { mailText, typedText } from "../domain/mail.ts"
 import { messageOf } from "../domain/message.ts"
 import { because } from "../domain/reason.ts"
-import type { Closed, Way } from "./ladder.ts"
 import type { LineTurns } from "./line-turns.ts"
 import type { MessageLeases } from "./message-leases.ts"
 import { type PasteRequest, type Paster, whyLater } from "./paste.ts"
+import type { ClosedRoute, OpenRoute } from "./select-route.ts"
 import type { Waiters } from "./waiters.ts"
 
 /** What came of it: settled, put off with nothing done, or done and not yet confirmed. */
 export type HandedOver =
   | { kind: "settled" }
-  | ({ kind: "closed" } & Pick<Closed, "reason" | "until">)
+  | ({ kind: "closed" } & Pick<ClosedRoute, "reason" | "until">)
   | { kind: "unconfirmed" }
 
 export interface HandOverDeps {
@@ -37,13 +37,17 @@ const CONFIRM_MS = 5_000
 export function makeHandOver(deps: HandOverDeps) {
   const { leases, paster, waiters, consoles } = deps
 
-  const byPane = async (way: Way & { rung: "pane" }, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
-    const can = consoles.find(({ platform }) => platform === way.agent.session.platform)?.can
-    const request = pasteRequest(deps, delivery, way.agent, way.pane)
+  const byPane = async (
+    route: OpenRoute & { kind: "pane" },
+    delivery: Delivery,
+    signal: AbortSignal,
+  ): Promise<HandedOver> => {
+    const can = consoles.find(({ platform }) => platform === route.agent.session.platform)?.can
+    const request = pasteRequest(deps, delivery, route.agent, route.pane)
     // Of its own commands an agent says nothing.
     const isTold = can?.promptHook === true && !request.isCommand
     const isTaken = (withinMs: number) => leases.isConfirmed(delivery, withinMs, signal)
-    const result = await paster.submit({ ...request, isStop: way.isStop, ...(isTold ? { isTaken } : {}) })
+    const result = await paster.submit({ ...request, isStop: route.isStop, ...(isTold ? { isTaken } : {}) })
     switch (result.kind) {
       case "submitted":
         if (isTold) return (await leases.isConfirmed(delivery, CONFIRM_MS, signal)) ? SETTLED : { kind: "unconfirmed" }
@@ -61,8 +65,12 @@ export function makeHandOver(deps: HandOverDeps) {
     }
   }
 
-  const byLine = async (way: Way & { rung: "line" }, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
-    const { line, isStop } = way
+  const byLine = async (
+    route: OpenRoute & { kind: "line" },
+    delivery: Delivery,
+    signal: AbortSignal,
+  ): Promise<HandedOver> => {
+    const { line, isStop } = route
     try {
       if (isStop) await line.interrupt()
       await line.submit({ id: delivery.key, text: typedText(delivery) })
@@ -70,7 +78,7 @@ export function makeHandOver(deps: HandOverDeps) {
       line.close()
       if (!(error instanceof Failure)) throw error
       return error.code === "agent_refused"
-        ? afterRefusal(way, delivery, error.message, signal)
+        ? afterRefusal(route, delivery, error.message, signal)
         : { kind: "unconfirmed" }
     }
     await leases.settle(delivery, "delivered")
@@ -80,23 +88,23 @@ export function makeHandOver(deps: HandOverDeps) {
 
   /** What was refused was not taken: another way may be gone. */
   const afterRefusal = async (
-    { agent, isStop }: Way & { rung: "line" },
+    { agent, isStop }: OpenRoute & { kind: "line" },
     delivery: Delivery,
     words: string,
     signal: AbortSignal,
   ): Promise<HandedOver> => {
     const pane = agent.route?.pane
     if (pane && (await leases.begin(delivery, agent, "pane")))
-      return byPane({ rung: "pane", agent, pane, isStop }, delivery, signal)
+      return byPane({ kind: "pane", agent, pane, isStop }, delivery, signal)
     await leases.settle(delivery, "failed", because("agent_said", words))
     return SETTLED
   }
 
-  return async (way: Way, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
-    if (!(await leases.begin(delivery, way.agent, way.rung))) return SETTLED
-    if (way.rung === "pane") return byPane(way, delivery, signal)
-    if (way.rung === "line") return byLine(way, delivery, signal)
-    if (waiters.wake(way.agent.session, mailText(delivery))) return { kind: "unconfirmed" }
+  return async (route: OpenRoute, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
+    if (!(await leases.begin(delivery, route.agent, route.kind))) return SETTLED
+    if (route.kind === "pane") return byPane(route, delivery, signal)
+    if (route.kind === "line") return byLine(route, delivery, signal)
+    if (waiters.wake(route.agent.session, mailText(delivery))) return { kind: "unconfirmed" }
     return { kind: "closed", reason: because("nobody_to_wake"), until: "somebody" }
   }
 }

@@ -94,7 +94,7 @@ describe("an attempt", () => {
     const delivery = await taken(leases)
     nowMs += 7
     expect(await leases.begin(delivery, agent(), "wake")).toBe(true)
-    const way = { sessionId, rung: "wake", attemptStartedAtMs: NOW + 7 }
+    const way = { sessionId, route: "wake", attemptStartedAtMs: NOW + 7 }
     expect(delivery).toMatchObject(way)
     expect(await kept("a1")).toMatchObject({ ...way, state: "queued", leaseOwner: "dispatcher 1" })
   })
@@ -105,7 +105,7 @@ describe("an attempt", () => {
     const other = leasesOf("2")
     expect(keys(await other.take({}, 1))).toEqual(["a1"])
     expect(await leasesOf("1").begin(delivery, agent(), "pane")).toBe(false)
-    expect(delivery).toMatchObject({ sessionId: null, rung: null, attemptStartedAtMs: null })
+    expect(delivery).toMatchObject({ sessionId: null, route: null, attemptStartedAtMs: null })
     expect(await kept("a1")).toMatchObject({ attemptStartedAtMs: null, leaseOwner: "dispatcher 2" })
   })
 

@@ -1,7 +1,7 @@
 /** The leases of messages, in the terms of the agents that they go to. */
 import type { Delivery } from "../domain/delivery.ts"
 import type { LiveAgent } from "../domain/live.ts"
-import { AGENT_CHANNEL, messageOf, type Rung } from "../domain/message.ts"
+import { AGENT_CHANNEL, type DeliveryRoute, messageOf } from "../domain/message.ts"
 import { because, type Reason, wordsOf } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import { type Leases, type LeasesDeps, makeLeases } from "../lib/leases.ts"
@@ -9,7 +9,7 @@ import { type Settled, stateEntry } from "../lib/transitions.ts"
 import { waitingEntry } from "./messages/entries.ts"
 export interface MessageLeases extends Omit<Leases, "begin" | "giveBack" | "retry" | "settle"> {
   /** Written before anything is done. False when somebody else has it now. */
-  begin(delivery: Delivery, agent: LiveAgent, rung: Rung): Promise<boolean>
+  begin(delivery: Delivery, agent: LiveAgent, route: DeliveryRoute): Promise<boolean>
   /** Nothing was done with it. Without a reason, what it waited for before holds still. */
   giveBack(delivery: Delivery, reason?: Reason): Promise<void>
   /** It is known not to have arrived: another try. */
@@ -33,7 +33,7 @@ export function makeMessageLeases({ store, ...deps }: MessageLeasesDeps): Messag
 
   return {
     ...leases,
-    begin: (delivery, { session }, rung) => leases.begin(delivery, { way: { sessionId: session.id, rung } }),
+    begin: (delivery, { session }, route) => leases.begin(delivery, { route: { sessionId: session.id, route } }),
     giveBack(delivery, reason) {
       const words = wordsOf(reason) ?? delivery.outcome ?? because("agent_busy").words
       return leases.giveBack(delivery, words, {

@@ -23,7 +23,6 @@ import { makeDispatcher } from "./dispatcher.ts"
 import { makeEvidence } from "./evidence.ts"
 import { makeHandOver } from "./hand-over.ts"
 import { makeInterrupt } from "./interrupt.ts"
-import { makeLadder, PAUSES } from "./ladder.ts"
 import { makeLineTurns } from "./line-turns.ts"
 import { makeMessageLeases } from "./message-leases.ts"
 import { type MessageSettings, makeMessages } from "./messages/messages.ts"
@@ -37,13 +36,14 @@ import { makePrecedence } from "./precedence.ts"
 import { makeProgress } from "./progress.ts"
 import { makeRecovery } from "./recovery.ts"
 import { isUnreachable, makeResolveTarget, placeOf } from "./resolve-target.ts"
+import { makeRoutesTo, type RoutesTo } from "./routes-to.ts"
+import { makeRouteSelection, PAUSES } from "./select-route.ts"
 import { makeTurnContext } from "./turn.ts"
 import { makeWaiters, type WaitAnswer } from "./waiters.ts"
-import { makeWaysTo, type WaysTo } from "./ways.ts"
 export interface ReachModule {
   messages: Messages
   stuck: Stuck
-  waysTo(agent: LiveAgent): Promise<WaysTo>
+  routesTo(agent: LiveAgent): Promise<RoutesTo>
   senderOf(caller: Caller): Promise<Sender>
   /** Reports a restart that the agent's own asking shows. */
   beforePull(team: Team, caller: Caller): Promise<void>
@@ -105,7 +105,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
   }
   const waiters = makeWaiters({ processStart })
   const paster = makePaster(deps)
-  const ladder = makeLadder({ ...deps, turns, waiters })
+  const routes = makeRouteSelection({ ...deps, turns, waiters })
   const lineTurns = makeLineTurns({ ...deps, onOver: (to) => dispatcher.nudge(to) })
   const handOver = makeHandOver({ ...deps, leases, paster, waiters, lineTurns, isUnder: isAgentUnder, isStillThere })
   const recovery = makeRecovery({ ...deps, leases, paster, inTurn, isUnder: isAgentUnder, isStillThere })
@@ -113,8 +113,8 @@ export function makeReach(deps: ReachDeps): ReachModule {
     ...deps,
     leases,
     resolveTarget,
-    ladder,
-    precedence: makePrecedence({ ...deps, resolveTarget, ladder }),
+    routes,
+    precedence: makePrecedence({ ...deps, resolveTarget, routes }),
     backoff,
     recovery,
     handOver,
@@ -141,13 +141,13 @@ export function makeReach(deps: ReachDeps): ReachModule {
     const agent = await resolveTarget(to)
     if (isUnreachable(agent))
       return agent.isFetched ? "Its agent fetches its messages itself: it gets this when it asks." : undefined
-    return ladder.caveat(agent, { payload })
+    return routes.caveat(agent, { payload })
   }
   const messages = makeMessages({ ...deps, interrupt, caveat, onQueued: dispatcher.nudge })
   return {
     messages,
     stuck: makeStuck({ ...deps, messages }),
-    waysTo: makeWaysTo({ ...deps, waiters, isUnder: isAgentUnder }),
+    routesTo: makeRoutesTo({ ...deps, waiters, isUnder: isAgentUnder }),
     async senderOf(caller) {
       const { nativeSession: native } = caller
       const session = native && (await deps.store.sessions.byNative(native.platform, native.id))

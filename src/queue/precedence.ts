@@ -2,8 +2,8 @@ import type { Delivery } from "../domain/delivery.ts"
 import type { LiveAgent } from "../domain/live.ts"
 import { type Address, addressOf, comesBefore, lanesOf } from "../domain/message.ts"
 import type { Store } from "../domain/store.ts"
-import type { Ladder } from "./ladder.ts"
 import { isUnreachable, type ResolveTarget } from "./resolve-target.ts"
+import type { RouteSelection } from "./select-route.ts"
 
 /**
  * The waiting message that must reach the agent before this one: a more urgent one, or an older one of the same urgency.
@@ -14,20 +14,20 @@ export type Precedence = (delivery: Delivery, agent: LiveAgent) => Promise<Deliv
 export function makePrecedence({
   store,
   resolveTarget,
-  ladder,
+  routes,
 }: {
   store: Pick<Store, "deliveries">
   resolveTarget: ResolveTarget
-  ladder: Ladder
+  routes: RouteSelection
 }): Precedence {
   const isFor = async (to: Address, { session }: LiveAgent) => {
     const found = await resolveTarget(to)
     return !isUnreachable(found) && found.session.id === session.id
   }
   const canGo = async (delivery: Delivery, agent: LiveAgent) => {
-    const way = await ladder.find(agent, delivery)
-    if (way.rung === "line") way.line.close()
-    return way.rung !== undefined
+    const route = await routes.select(agent, delivery)
+    if (route.kind === "line") route.line.close()
+    return route.kind !== "closed"
   }
 
   return async (delivery, agent) => {

@@ -17,15 +17,15 @@ export function makeProgress(deps: {
   return async (): Promise<void> => {
     const given = await store.deliveries.ofChannel(AGENT_CHANNEL, WITH_AGENT)
     for (const delivery of given) {
-      const { sessionId, settledAtMs, rung } = delivery
-      if (rung === "line" && sessionId !== null) {
+      const { sessionId, settledAtMs, route } = delivery
+      if (route === "line" && sessionId !== null) {
         lineTurns.follow(delivery)
         continue
       }
       if (sessionId === null || settledAtMs === null || clock.nowMs() - settledAtMs < SETTLED_MS) continue
       const agent = await live.ofSession(sessionId)
       const isGone = !agent || agent.status === "gone"
-      if (!isGone && (agent.status !== "idle" || rung === "pull")) continue
+      if (!isGone && (agent.status !== "idle" || route === "pull")) continue
       // What was idle before it was handed over is not idle after it.
       if (!isGone && (agent.statusAtMs ?? 0) < settledAtMs && clock.nowMs() - settledAtMs < STALE_MS) continue
       await store.transaction((tx) =>

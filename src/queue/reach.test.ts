@@ -98,7 +98,7 @@ async function cutOff(sessionId: SessionId, text: string): Promise<string> {
     await tx.deliveries.enqueue({ key, lane, channel: AGENT_CHANNEL, payload, repeatable: false }, nowMs)
     const request = { owner: "dead", host: "here", leaseMs: 1, limit: 1, channels: [AGENT_CHANNEL], lanes: [lane] }
     const [leased] = await tx.deliveries.lease(request, nowMs)
-    await tx.deliveries.startAttempt(leased!.seq, "dead", nowMs, { sessionId, rung: "pane" })
+    await tx.deliveries.startAttempt(leased!.seq, "dead", nowMs, { sessionId, route: "pane" })
   })
   return key
 }
@@ -268,16 +268,16 @@ describe("where a session is reached", () => {
   test("is its pane as long as it runs there, whatever is kept of it", async () => {
     const [one, two] = [await agents.start({ name: "one" }), await agents.start({ name: "two" })]
     const [first, second] = [await knownAgent(one), await knownAgent(two)]
-    expect(await reach.waysTo(await live(first))).toEqual({ pane: one.pane.pane })
+    expect(await reach.routesTo(await live(first))).toEqual({ pane: one.pane.pane })
     // As after a restart of tmux: the number is another agent's now.
     const stale = { ...one.pane, pane: two.pane.pane }
     const route = { sessionId: second, host: "here", pid: two.pid, processStart: processStart(two.pid)!, seenAtMs: 2 }
     await store.routes.put({ ...route, pane: stale })
-    expect(await reach.waysTo(await live(second))).toEqual({})
+    expect(await reach.routesTo(await live(second))).toEqual({})
     await store.routes.put({ ...route, pane: one.pane })
-    expect(await reach.waysTo(await live(second))).toEqual({})
+    expect(await reach.routesTo(await live(second))).toEqual({})
     await store.routes.put({ ...route, pane: two.pane })
-    expect(await reach.waysTo(await live(second))).toEqual({ pane: two.pane.pane })
+    expect(await reach.routesTo(await live(second))).toEqual({ pane: two.pane.pane })
   })
 
   test("is its own protocol where nothing else is known of it", async () => {
@@ -292,9 +292,9 @@ describe("where a session is reached", () => {
       open: async () => ({ ...line, status: "idle", isLive, submit: async () => {}, close() {} }),
     })
     const session = await known({ pid: process.pid, nativeId: "o1", pane: null }, "other")
-    expect(await reach.waysTo(await live(session))).toEqual({ direct: true })
+    expect(await reach.routesTo(await live(session))).toEqual({ direct: true })
     isLive = false
-    expect(await reach.waysTo(await live(session))).toEqual({})
+    expect(await reach.routesTo(await live(session))).toEqual({})
   })
 })
 

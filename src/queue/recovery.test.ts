@@ -10,7 +10,7 @@ import type { AgentLine, TakenState } from "../domain/agent-line.ts"
 import type { Delivery } from "../domain/delivery.ts"
 import { newSessionId, type SessionId } from "../domain/ids.ts"
 import type { LiveAgent } from "../domain/live.ts"
-import { AGENT_CHANNEL, laneOf, type Rung } from "../domain/message.ts"
+import { AGENT_CHANNEL, type DeliveryRoute, laneOf } from "../domain/message.ts"
 import type { Store } from "../domain/store.ts"
 import { isUnder } from "../lib/process-ancestry.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
@@ -90,19 +90,24 @@ const live = (more: Partial<LiveAgent> = {}, pane: DrawnPane["pane"] | null = nu
 }
 
 interface Begun {
-  rung?: Rung
+  route?: DeliveryRoute
   text?: string
   isCommand?: boolean
   to?: SessionId | null
 }
 /** Handed over by a dispatcher that died over it; then the time that a hook may take has passed. */
-async function begun({ rung = "pane", text = TEXT, isCommand = false, to = sessionId }: Begun = {}): Promise<Delivery> {
+async function begun({
+  route = "pane",
+  text = TEXT,
+  isCommand = false,
+  to = sessionId,
+}: Begun = {}): Promise<Delivery> {
   const payload = { team: "api", text, priority: "normal", sender: { kind: "owner", name: "o" }, isCommand }
   const lane = laneOf({ team: "api" }, "normal")
   await store.deliveries.enqueue({ key: KEY, lane, channel: AGENT_CHANNEL, payload, repeatable: false }, nowMs)
   const dead = { owner: "c 0", host: "here", leaseMs: 1, limit: 1, channels: [AGENT_CHANNEL] }
   const [leased] = await store.deliveries.lease(dead, nowMs)
-  await store.deliveries.startAttempt(leased!.seq, "c 0", nowMs, { sessionId, rung })
+  await store.deliveries.startAttempt(leased!.seq, "c 0", nowMs, { sessionId, route })
   nowMs += 1
   const [cut] = await leases.takeCutOff(1)
   return { ...cut!, sessionId: to }
@@ -183,13 +188,13 @@ describe("nothing is decided", () => {
     expect(leases.held.size).toBe(0)
   })
 
-  test.each<[Rung, number]>([
+  test.each<[DeliveryRoute, number]>([
     ["pane", 5_000],
     ["line", 1_000],
     ["turn", 5_000],
     ["wake", 10_000],
-  ])("before a hook had its time, by way of %s", async (rung, graceMs) => {
-    const delivery = await begun({ rung })
+  ])("before a hook had its time, by way of %s", async (route, graceMs) => {
+    const delivery = await begun({ route })
     let looks = 0
     spooled = () => ++looks < 0
     await heardAll()
@@ -266,7 +271,7 @@ describe("nothing is decided", () => {
 
   test("while the agent is at work", async () => {
     agent = live({ status: "busy" })
-    expect(await afterOneLook(await begun({ rung: "wake" }))).toEqual(WAITED)
+    expect(await afterOneLook(await begun({ route: "wake" }))).toEqual(WAITED)
   })
 })
 
@@ -336,11 +341,11 @@ test("the receiving session is unknown", async () => {
   expect(await settled(await begun({ to: null }))).toEqual(["uncertain", "the receiving session is unknown"])
 })
 
-test.each<Rung>(["wake", "turn", "pull"])(
+test.each<DeliveryRoute>(["wake", "turn", "pull"])(
   "an idle agent that did not take it by way of %s gets it again",
-  async (rung) => {
+  async (route) => {
     agent = live()
-    expect(await settled(await begun({ rung }))).toEqual(["queued", "the agent did not accept it"])
+    expect(await settled(await begun({ route }))).toEqual(["queued", "the agent did not accept it"])
   },
 )
 
@@ -372,34 +377,34 @@ describe("by a line of the platform", () => {
   test("the platform says that it has it", async () => {
     lines.push({ platform: "other", open: () => Promise.reject(new Error("not this one")) })
     lines.push(line(async () => ({ kind: "completed" })))
-    expect(await settled(await begun({ rung: "line" }))).toEqual(FOUND)
+    expect(await settled(await begun({ route: "line" }))).toEqual(FOUND)
     expect(asked).toEqual([{ nativeId: "s1" }, [KEY, NOW]])
     expect(isClosed).toBe(true)
   })
 
   test("the platform says that it does not have it: it is tried again", async () => {
     lines.push(line(async () => ({ kind: "none" })))
-    expect(await settled(await begun({ rung: "line" }))).toEqual(["queued", "the agent does not have it"])
+    expect(await settled(await begun({ route: "line" }))).toEqual(["queued", "the agent does not have it"])
   })
 
   test("the line is closed where the platform fails", async () => {
     lines.push(line(() => Promise.reject(new Error("no answer"))))
-    await expect(settled(await begun({ rung: "line" }))).rejects.toThrow("no answer")
+    await expect(settled(await begun({ route: "line" }))).rejects.toThrow("no answer")
     expect(isClosed).toBe(true)
   })
 
   test("nobody can be asked now, and it is waited for", async () => {
     lines.push({ platform: "claude-code", open: async () => undefined })
-    expect(await afterOneLook(await begun({ rung: "line" }))).toEqual(WAITED)
+    expect(await afterOneLook(await begun({ route: "line" }))).toEqual(WAITED)
   })
 
   test("no platform has such a line, and it is waited for", async () => {
-    expect(await afterOneLook(await begun({ rung: "line" }))).toEqual(WAITED)
+    expect(await afterOneLook(await begun({ route: "line" }))).toEqual(WAITED)
   })
 
   test("an agent that is gone has not taken it", async () => {
     agent = undefined
-    expect(await settled(await begun({ rung: "line" }))).toEqual(["queued", "the agent ended before accepting it"])
+    expect(await settled(await begun({ route: "line" }))).toEqual(["queued", "the agent ended before accepting it"])
   })
 })
 

@@ -109,23 +109,23 @@ export function makeRecovery(deps: RecoveryDeps): Recovery {
   }
 
   const look = async (delivery: Delivery, signal: AbortSignal): Promise<Verdict> => {
-    const rung = delivery.rung ?? "pane"
+    const route = delivery.route ?? "pane"
     const isSettled = async () => (await store.deliveries.byKey(delivery.key))?.state !== "queued"
     if (await isSettled()) return "settled"
-    if (clock.nowMs() - Math.max(delivery.attemptStartedAtMs ?? 0, startedAtMs) < GRACE_MS[rung]) return "wait"
+    if (clock.nowMs() - Math.max(delivery.attemptStartedAtMs ?? 0, startedAtMs) < GRACE_MS[route]) return "wait"
     if (!(await isHeard())) return "wait"
     if (await isSettled()) return "settled"
     if (delivery.sessionId === null) return { unclear: because("receiver_unknown") }
     if (await inTranscript(delivery)) return "delivered"
     const agent = await live.ofSession(delivery.sessionId)
     const can = consoles.find(({ platform }) => platform === agent?.session.platform)?.can
-    if (rung === "line" && agent) return onLine(delivery, agent)
+    if (route === "line" && agent) return onLine(delivery, agent)
     if (!agent || agent.status === "gone")
       return can?.promptHook === false
         ? { unclear: because("ended_before_told") }
         : { again: because("ended_before_taken") }
     if (agent.status !== "idle") return "wait"
-    return rung === "pane" ? inPane(delivery, agent, signal) : { again: because("not_taken") }
+    return route === "pane" ? inPane(delivery, agent, signal) : { again: because("not_taken") }
   }
 
   return {

@@ -8,10 +8,10 @@ import type { Store } from "../domain/store.ts"
 import { type Roster, teamsOf } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { Dispatcher } from "./dispatcher.ts"
-import type { LaneBackoff } from "./ladder.ts"
 import type { MessageLeases } from "./message-leases.ts"
 import { lanesTo } from "./precedence.ts"
 import { isUnreachable, type ResolveTarget } from "./resolve-target.ts"
+import type { LaneBackoff } from "./select-route.ts"
 
 export interface TurnDeps {
   store: Store

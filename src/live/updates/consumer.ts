@@ -90,9 +90,9 @@ async function answered(store: Store, { name }: Team, turn: Turn): Promise<(stri
       (state !== "done" || settledAtMs === null || turn.atMs <= settledAtMs + AFTER_DONE_MS),
   )
   const newest = given.at(-1)
-  if (newest?.rung !== "pull") return [newest?.key ?? null]
+  if (newest?.route !== "pull") return [newest?.key ?? null]
   const sinceMs = await promptedAtMs(store, turn)
-  const fetched = given.filter(({ rung, attemptStartedAtMs }) => rung === "pull" && attemptStartedAtMs! >= sinceMs)
+  const fetched = given.filter(({ route, attemptStartedAtMs }) => route === "pull" && attemptStartedAtMs! >= sinceMs)
   return fetched.length === 0 ? [newest.key] : fetched.map(({ key }) => key)
 }
 

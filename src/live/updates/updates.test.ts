@@ -110,7 +110,7 @@ describe("what becomes an update", () => {
     await store.deliveries.enqueue({ key: ID, lane: "team:api", channel: "agent", repeatable: false, payload }, NOW)
     const request = { owner: "me", host: "here", leaseMs: 1_000, limit: 1, channels: ["agent"] }
     const [delivery] = await store.deliveries.lease(request, NOW)
-    await store.deliveries.startAttempt(delivery!.seq, "me", NOW, { sessionId: session.id, rung: "pane" })
+    await store.deliveries.startAttempt(delivery!.seq, "me", NOW, { sessionId: session.id, route: "pane" })
     await store.deliveries.settle(delivery!.seq, "me", "done", null, NOW + 500)
     const reply = (nativeId: string, atMs: number) => ({
       ...{ sessionId: session.id, nativeId, kind: "reply" as const, text: nativeId, atMs, model: null, toolName: null },
@@ -141,7 +141,7 @@ describe("what becomes an update", () => {
       const [delivery] = await store.deliveries.lease(request, turnMs + 1)
       // The first was fetched in a turn whose end nobody told.
       const atMs = index === 0 ? turnMs - 10_000 : turnMs + index
-      await store.deliveries.startAttempt(delivery!.seq, "me", atMs, { sessionId: session.id, rung: "pull" })
+      await store.deliveries.startAttempt(delivery!.seq, "me", atMs, { sessionId: session.id, route: "pull" })
       await store.deliveries.settle(delivery!.seq, "me", "running", null, atMs)
     }
     const reply = {

@@ -73,7 +73,7 @@ async function written(id: number, { isTelegram = true } = {}) {
   }
   const delivery = { key: keyOf(id), lane, channel: AGENT_CHANNEL, payload, repeatable: false }
   await store.deliveries.enqueue({ ...delivery, maxAttempts: 1_000 }, nowMs)
-  await store.journal.append([stateEntry({ ...delivery, sessionId: null, rung: null }, "queued", nowMs)])
+  await store.journal.append([stateEntry({ ...delivery, sessionId: null, route: null }, "queued", nowMs)])
   await hear()
 }
 

@@ -443,7 +443,7 @@ describe("no echo", () => {
       { owner: "o", host: "x", leaseMs: 1000, limit: 1, channels: ["agent"] },
       nowMs,
     )
-    await store.deliveries.startAttempt(taken!.seq, "o", nowMs, { sessionId: of.id, rung: "pane" })
+    await store.deliveries.startAttempt(taken!.seq, "o", nowMs, { sessionId: of.id, route: "pane" })
     await store.deliveries.settle(taken!.seq, "o", "delivered", null, nowMs)
   }
 

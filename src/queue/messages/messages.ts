@@ -37,7 +37,7 @@ export interface MessageDeps {
   /** Agents behind whose sessions nobody is. */
   logPlatforms?: readonly string[]
   interrupt: Messages["interrupt"]
-  /** What its sender should know at once: see `Ladder.caveat`. */
+  /** What its sender should know at once: see `RouteSelection.caveat`. */
   caveat?(to: Address, payload: MessagePayload): Promise<string | undefined>
   /** What is known of agents without hooks. */
   hookless?: Hookless

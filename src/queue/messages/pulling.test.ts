@@ -66,8 +66,8 @@ const send = async (text: string, more: { priority?: "urgent" | "stop"; sender?:
   return ((await messages.send({ target: "api", text, sender: web, ...more })) as { id: string }).id
 }
 const shown = async (id: string) => {
-  const { state, rung, outcome } = (await store.deliveries.byKey(id))!
-  return { state, rung, outcome }
+  const { state, route, outcome } = (await store.deliveries.byKey(id))!
+  return { state, route, outcome }
 }
 const presence = (more: Partial<Presence>): Presence => ({
   ...{ team: "api", host: "here", sessionId: null, nativeId: "A", pid: 7, processStart: "s", sinceMs: nowMs },
@@ -89,7 +89,7 @@ describe("a team whose agent has no hooks", () => {
     expect(fetched.hasMore).toBe(false)
     expect(fetched.mail[0]!.text).toMatch(/from the owner, via Throughline\][\s\S]*answers no request for permission/)
     expect(fetched.mail[1]!.text).toMatch(/from web, via Throughline\][\s\S]*not written by the person/)
-    for (const id of ids) expect(await shown(id)).toMatchObject({ state: "delivered", rung: "pull" })
+    for (const id of ids) expect(await shown(id)).toMatchObject({ state: "delivered", route: "pull" })
     expect(words(await pull("k2"))).toEqual([])
   })
 

@@ -98,7 +98,7 @@ export function makePulling({
   const fetched = (delivery: Delivery, sessionId: SessionId | null, fetchKey: string | null) =>
     store.transaction(async (tx) => {
       const nowMs = clock.nowMs()
-      const way = { sessionId, rung: "pull" as const, fetchKey }
+      const way = { sessionId, route: "pull" as const, fetchKey }
       if (!(await tx.deliveries.startAttempt(delivery.seq, delivery.leaseOwner ?? "", nowMs, way))) return false
       if (!(await settleLeased(tx, { ...delivery, ...way }, "delivered", nowMs))) return false
       // Only hooks tell that a turn is under way, and that it is over.
@@ -111,7 +111,7 @@ export function makePulling({
   const settleEarlier = async (team: Team, lanes: readonly string[], fetchKey: string | undefined) => {
     const given = await store.deliveries.ofLanes(lanes, { states: ["delivered"] })
     const earlier = given.filter(
-      (one) => one.rung === "pull" && one.sessionId === null && (one.fetchKey ?? "") !== fetchKey,
+      (one) => one.route === "pull" && one.sessionId === null && (one.fetchKey ?? "") !== fetchKey,
     )
     if (earlier.length === 0) return
     const only = { types: ["session_restart"] as const, newest: true, limit: 1 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely"
 import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
 import type { SessionId } from "../../domain/ids.ts"
-import { AGENT_CHANNEL, type Rung } from "../../domain/message.ts"
+import { AGENT_CHANNEL, type DeliveryRoute } from "../../domain/message.ts"
 import { NOTICE_CHANNEL, PAIR_CHANNEL } from "../../domain/pair.ts"
 import type { Deliveries } from "../../domain/queue-store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
@@ -72,12 +72,14 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
     lease: async (request, nowMs) => (await takeHeads(db, dialect, request, nowMs)).map(toDelivery),
     expire: async (channel, nowMs) => (await expireRows(db, nowMs, channel)).map(toDelivery),
     cutOff: async (request, nowMs) => (await takeCutOff(db, dialect, request, nowMs)).map(toDelivery),
-    startAttempt: async (seq, owner, nowMs, way) =>
+    startAttempt: async (seq, owner, nowMs, attempt) =>
       changed(
         await held(seq, owner)
           .set({
             attempt_started_at_ms: nowMs,
-            ...(way ? { session_id: way.sessionId, rung: way.rung, fetch_key: way.fetchKey ?? null } : {}),
+            ...(attempt
+              ? { session_id: attempt.sessionId, rung: attempt.route, fetch_key: attempt.fetchKey ?? null }
+              : {}),
           })
           .executeTakeFirstOrThrow(),
       ),
@@ -254,7 +256,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     outcome: row.outcome,
     fingerprint: row.fingerprint,
     sessionId: row.session_id as SessionId | null,
-    rung: row.rung as Rung | null,
+    route: row.rung as DeliveryRoute | null,
     fetchKey: row.fetch_key,
     createdAtMs: row.created_at_ms,
     settledAtMs: row.settled_at_ms,

@@ -27,7 +27,7 @@ export function deliveriesContract(store: () => Store): void {
       outcome: null,
       fingerprint: null,
       sessionId: null,
-      rung: null,
+      route: null,
       fetchKey: null,
       createdAtMs: NOW,
       settledAtMs: null,

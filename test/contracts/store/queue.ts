@@ -23,8 +23,9 @@ export function queueContract(store: () => Store): void {
       await store().deliveries.enqueue(newDelivery("a1"), NOW)
       const seq = await leaseOne(store(), "me")
       expect(await store().deliveries.underWay(id)).toEqual([])
-      await store().deliveries.startAttempt(seq, "me", NOW, { sessionId: id, rung: "pane" })
-      const keys = async () => (await store().deliveries.underWay(id)).map(({ key, state, rung }) => [key, state, rung])
+      await store().deliveries.startAttempt(seq, "me", NOW, { sessionId: id, route: "pane" })
+      const keys = async () =>
+        (await store().deliveries.underWay(id)).map(({ key, state, route }) => [key, state, route])
       expect(await keys()).toEqual([["a1", "queued", "pane"]])
       await store().deliveries.settle(seq, "me", "delivered", null, NOW)
       expect(await keys()).toEqual([["a1", "delivered", "pane"]])
@@ -39,13 +40,13 @@ export function queueContract(store: () => Store): void {
     test("what was fetched is found by the call that fetched it, once it is settled", async () => {
       for (const key of ["a1", "b1", "c1"]) await store().deliveries.enqueue(newDelivery(key), NOW)
       const leased = await store().deliveries.lease(leaseFor("me", { limit: 9 }), NOW)
-      const way = { sessionId: null, rung: "pull" as const }
+      const way = { sessionId: null, route: "pull" as const }
       for (const { seq, key } of leased)
         await store().deliveries.startAttempt(seq, "me", NOW, { ...way, fetchKey: key === "c1" ? "other" : "call" })
       expect(await store().deliveries.fetchedUnder("call")).toEqual([])
       for (const { seq } of leased) await store().deliveries.settle(seq, "me", "delivered", null, NOW)
       expect(await store().deliveries.fetchedUnder("call")).toMatchObject([
-        { key: "a1", sessionId: null, rung: "pull", fetchKey: "call" },
+        { key: "a1", sessionId: null, route: "pull", fetchKey: "call" },
         { key: "b1" },
       ])
       await store().deliveries.move(leased[0]!.seq, ["delivered"], "done", null, NOW)
@@ -142,7 +143,7 @@ export function queueContract(store: () => Store): void {
         await store().deliveries.enqueue(newDelivery(key, { payload: { text: key } }), NOW)
       }
       const seq = (await store().deliveries.lease(leaseFor("me", { limit: 1 }), NOW))[0]!.seq
-      await store().deliveries.startAttempt(seq, "me", NOW, { sessionId: id, rung: "pane" })
+      await store().deliveries.startAttempt(seq, "me", NOW, { sessionId: id, route: "pane" })
       await store().deliveries.forget({ sessionIds: [] }, NOW)
       await store().deliveries.forget({ projectId: await addProject(store(), "other") }, NOW)
       await store().deliveries.forget({ sinceMs: NOW + 1 }, NOW)

@@ -6,7 +6,7 @@ import type { Machine } from "../domain/platform.ts"
 import type { Waiters } from "./waiters.ts"
 
 /** Where an agent can be reached at this moment. */
-export interface WaysTo {
+export interface RoutesTo {
   /** `%n`, where the agent still runs in it. */
   pane?: string
   /** By the agent's own protocol. */
@@ -15,7 +15,7 @@ export interface WaysTo {
   wakes?: true
 }
 
-export interface WaysDeps {
+export interface RoutesToDeps {
   panes: Pick<Panes, "identify">
   lines: readonly AgentLine[]
   machine: Machine
@@ -27,7 +27,7 @@ export interface WaysDeps {
 const IDENTIFY_MS = 1_000
 
 /** Asked of tmux and of the agent: what was kept of it may be of a pane that is closed, and its number another's. */
-export function makeWaysTo({ panes, lines, machine, waiters, isUnder }: WaysDeps) {
+export function makeRoutesTo({ panes, lines, machine, waiters, isUnder }: RoutesToDeps) {
   const paneOf = async ({ pid, route }: LiveAgent): Promise<string | undefined> => {
     const kept = route?.pane
     if (!kept) return undefined
@@ -46,7 +46,7 @@ export function makeWaysTo({ panes, lines, machine, waiters, isUnder }: WaysDeps
     return line?.isLive === true
   }
 
-  return async (agent: LiveAgent): Promise<WaysTo> => {
+  return async (agent: LiveAgent): Promise<RoutesTo> => {
     const [pane, direct] = await Promise.all([paneOf(agent), isDirect(agent)])
     return {
       ...(pane !== undefined && { pane }),

@@ -12,19 +12,19 @@ import type { Backoff, Pauses } from "../lib/backoff.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { OpenTurns } from "./open-turns.ts"
 import type { Waiters } from "./waiters.ts"
-export interface Ladder {
-  find(agent: LiveAgent, delivery: Delivery): Promise<Way | Closed>
+export interface RouteSelection {
+  select(agent: LiveAgent, delivery: Delivery): Promise<OpenRoute | ClosedRoute>
   /** What the sender should know at once: the agent cannot be reached in the way that the message needs. */
   caveat(agent: LiveAgent, delivery: Pick<Delivery, "payload">): Promise<string | undefined>
 }
 
-export type Way =
-  | { rung: "pane"; agent: LiveAgent; pane: PaneAddress; isStop: boolean }
-  | { rung: "line"; agent: LiveAgent; line: OpenLine; isStop: boolean }
-  | { rung: "wake"; agent: LiveAgent }
+export type OpenRoute =
+  | { kind: "pane"; agent: LiveAgent; pane: PaneAddress; isStop: boolean }
+  | { kind: "line"; agent: LiveAgent; line: OpenLine; isStop: boolean }
+  | { kind: "wake"; agent: LiveAgent }
 
-export interface Closed {
-  rung: undefined
+export interface ClosedRoute {
+  kind: "closed"
   /** Why it waits. */
   reason: Reason
   /** What may open it: the end of a turn, or that somebody comes at all. */
@@ -32,15 +32,15 @@ export interface Closed {
 }
 
 /** Lanes whose next message cannot go now. */
-export type LaneBackoff = Backoff<Closed["until"]>
+export type LaneBackoff = Backoff<ClosedRoute["until"]>
 
-export const PAUSES: Pauses<Closed["until"]> = {
+export const PAUSES: Pauses<ClosedRoute["until"]> = {
   turn: { firstMs: 50, mostMs: 1_000 },
   idle: { firstMs: 50, mostMs: 1_000 },
   somebody: { firstMs: 200, mostMs: 3_000 },
 }
 
-export interface LadderDeps {
+export interface RouteSelectionDeps {
   clock: Clock
   lines: readonly AgentLine[]
   consoles: readonly AgentConsole[]
@@ -51,13 +51,21 @@ export interface LadderDeps {
   labelOf(platform: string): string
 }
 
-export function makeLadder({ clock, lines, consoles, machine, turns, waiters, labelOf }: LadderDeps): Ladder {
+export function makeRouteSelection({
+  clock,
+  lines,
+  consoles,
+  machine,
+  turns,
+  waiters,
+  labelOf,
+}: RouteSelectionDeps): RouteSelection {
   /** A line says everything to the model: a command of the agent's own is typed. */
   const lineTo = async ({ platform, nativeId }: LiveAgent["session"], isCommand = false) =>
     isCommand ? undefined : lines.find((one) => one.platform === platform)?.open(machine, { nativeId })
 
   return {
-    async find(agent, delivery) {
+    async select(agent, delivery) {
       const { platform } = agent.session
       const { priority, isCommand, sessionId } = messageOf(delivery)
       if (agent.status === "waiting") return closed(because("agent_waits", agent.waitingFor ?? "an answer"), "idle")
@@ -71,7 +79,7 @@ export function makeLadder({ clock, lines, consoles, machine, turns, waiters, la
       if (line && !line.isLive) line.close()
       else if (line) {
         if (line.status === "idle" || (isUrgent && line.status === "busy"))
-          return { rung: "line", agent, line, isStop: priority === "stop" && line.status === "busy" }
+          return { kind: "line", agent, line, isStop: priority === "stop" && line.status === "busy" }
         line.close()
         return closed(line.status === "busy" ? BUSY : because("agent_waits_for_user"), "idle")
       }
@@ -81,11 +89,11 @@ export function makeLadder({ clock, lines, consoles, machine, turns, waiters, la
       const pane = agent.route?.pane
       // Its terminal may show another session of the same process by now.
       if (pane && sessionId !== undefined && agent.isShown === false) return closed(because("not_shown"), "somebody")
-      if (pane) return isBusy && !isUrgent ? closed(BUSY, "idle") : { rung: "pane", agent, pane, isStop }
+      if (pane) return isBusy && !isUrgent ? closed(BUSY, "idle") : { kind: "pane", agent, pane, isStop }
 
       if (!isMail(delivery)) return closed(because(agent.route ? "not_in_tmux" : "never_heard"), "somebody")
       if (isBusy) return closed(because("agent_busy_until_turn_end"), can.turn ? "turn" : "idle")
-      if (can.wake && !isTooLongToWake(delivery) && waiters.isWaiting(agent.session)) return { rung: "wake", agent }
+      if (can.wake && !isTooLongToWake(delivery) && waiters.isWaiting(agent.session)) return { kind: "wake", agent }
       return closed(because(canFetch ? "no_way_in_but_fetch" : "no_way_in"), "somebody")
     },
     async caveat(agent, delivery) {
@@ -105,4 +113,4 @@ const CANNOT_STOP =
 const CANNOT_TYPE =
   "The agent runs outside tmux, so your words cannot be typed: they wait until it runs in tmux. Messages from others go past them."
 const BUSY = because("agent_busy")
-const closed = (reason: Reason, until: Closed["until"]): Closed => ({ rung: undefined, reason, until })
+const closed = (reason: Reason, until: ClosedRoute["until"]): ClosedRoute => ({ kind: "closed", reason, until })
