@@ -14,7 +14,7 @@ const allowed: Record<string, { loops: number; why: string }> = {
   "src/permissions/line-asking.ts": { loops: 2, why: "both end with the question, inside a supervised round" },
   "src/permissions/dialogs.ts": { loops: 1, why: "ends with the one dialog that it watches" },
   "src/queue/message-leases.ts": { loops: 1, why: "waits a few seconds for one message's confirmation" },
-  "src/queue/waiters.ts": { loops: 1, why: "ends with the hook's request" },
+  "src/queue/background-hooks.ts": { loops: 1, why: "ends with the hook's request" },
   "src/queue/recovery.ts": { loops: 1, why: "settles one message; a failure leaves it to the next round" },
   "src/queue/line-turns.ts": { loops: 1, why: "follows one message; it is begun again while it is under way" },
   "src/queue/paste.ts": { loops: 1, why: "types one message" },

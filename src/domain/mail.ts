@@ -6,7 +6,7 @@ import { messageOf, type Sender } from "./message.ts"
 
 type Framed = Pick<Delivery, "key" | "payload">
 
-/** Longer texts than this were seen to be cut on the way through a waiter. */
+/** Longer texts than this were seen to be cut on the way through a background hook. */
 const MAX_WAKE_CHARS = 20_000
 
 /** What is typed for it. The owner's words are the owner's; what others say is framed as mail. */

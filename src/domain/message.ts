@@ -32,7 +32,7 @@ export type MessagePayload = Address & {
 
 /**
  * By which way it went in: the agent's pane, a line that the platform itself offers, the context of a turn that is about to
- * end, a waiter that wakes an idle session, or the agent asked for it.
+ * end, a background hook that wakes an idle session, or the agent asked for it.
  */
 export const DELIVERY_ROUTES = ["pane", "line", "turn", "wake", "pull"] as const
 export type DeliveryRoute = (typeof DELIVERY_ROUTES)[number]

@@ -23,7 +23,7 @@ export interface Permission {
   reason: string | null
   answeredBy: string | null
   /** Who waits for the answer: a process of the daemon's own, gone with it, or a hook, which asks again after a restart. */
-  waiter: "process" | "hook"
+  via: "process" | "hook"
   /** What the agent asks to be told, where it is more than a yes or no. */
   questions: PermissionQuestion[]
   /** What was chosen so far. */

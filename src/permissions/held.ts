@@ -147,7 +147,7 @@ export function makeHeld({ store, clock, home, meantBy, end, onTrouble }: HeldDe
     settleTaking: settle,
     async leaveBehind() {
       const waiting = async () =>
-        (await store.permissions.waiting()).filter((one) => one.waiter === "hook" && one.home === home)
+        (await store.permissions.waiting()).filter((one) => one.via === "hook" && one.home === home)
       const find = async () =>
         new Set([...(await waiting()), ...(await store.permissions.untaken(home))].map(({ id }) => id))
       // What is asked and decided from now on has somebody who settles it.

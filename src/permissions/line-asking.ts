@@ -58,8 +58,8 @@ export function makeLinesAsking(deps: LineAskingDeps): { run(signal: AbortSignal
 /** What was answered while nobody listened: it is listed as waiting, and its session asks it no more. */
 async function settleOthers({ store, permits }: LineAskingDeps, platform: string, keys: string[]): Promise<void> {
   const open = new Set(keys.map((own) => permits.idOf(`${platform} ${own}`)))
-  for (const { id, waiter, sessionId } of await permits.waiting()) {
-    if (waiter !== "hook" || sessionId === null || open.has(id)) continue
+  for (const { id, via, sessionId } of await permits.waiting()) {
+    if (via !== "hook" || sessionId === null || open.has(id)) continue
     const session = await store.sessions.byId(sessionId)
     if (session?.platform === platform) await permits.release(id, AT_TERMINAL)
   }

@@ -336,8 +336,8 @@ test("what was chosen so far is noted while a question waits, and not after", as
 
 test("a question of a hook ends when the hook says, or when the settings say so first", async () => {
   const lasting = async (key: string, mostMs: number) => {
-    const { askedAtMs, expiresAtMs, waiter } = await permits.ask(request, context, { key, mostMs })
-    return [expiresAtMs - askedAtMs, waiter]
+    const { askedAtMs, expiresAtMs, via } = await permits.ask(request, context, { key, mostMs })
+    return [expiresAtMs - askedAtMs, via]
   }
   expect(await lasting("k1", 60_000)).toEqual([60_000, "hook"])
   expect(await lasting("k2", 3_600_000)).toEqual([30 * 60_000, "hook"])

@@ -110,7 +110,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       }
       await tx.audit.add({ atMs, who: by, what: `permission.${state}`, data: what })
       // Of one that waits by a hook it is told when that has taken it.
-      if (permission.waiter === "hook" && (state === "allowed" || state === "denied")) return true
+      if (permission.via === "hook" && (state === "allowed" || state === "denied")) return true
       const data = { id, team, tool, state, by }
       await tx.journal.append([{ kind: "permission.decided", sessionId, atMs, data, key: `${id} decided` }])
       return true
@@ -172,7 +172,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       const expiresAtMs = askedAtMs + settings.timeoutMinutes * 60_000
       here.set(id, { canUpdateInput: context.canUpdateInput ?? false, meant: {} })
       try {
-        await keep(request, context, { id, waiter: "process", askedAtMs, expiresAtMs })
+        await keep(request, context, { id, via: "process", askedAtMs, expiresAtMs })
         const permission = await wait(id, expiresAtMs, signal)
         return answerOf(permission, here.get(id)?.meant)
       } catch (error) {
@@ -186,7 +186,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
       const id = permissionIdOf(home, key)
       const askedAtMs = clock.nowMs()
       const expiresAtMs = askedAtMs + Math.min(mostMs, settings.timeoutMinutes * 60_000)
-      await keep(request, context, { id, waiter: "hook", askedAtMs, expiresAtMs })
+      await keep(request, context, { id, via: "hook", askedAtMs, expiresAtMs })
       if (!here.has(id)) here.set(id, { canUpdateInput: context.canUpdateInput ?? false, meant: {}, isAsked })
       return (await store.permissions.byId(id))!
     },
@@ -216,7 +216,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
         })
       const { settled, meant } = meaningOf(before, decision)
       const now = async () => (await store.permissions.byId(id)) ?? before
-      if (before.waiter === "process")
+      if (before.via === "process")
         return { isFirst: await settle(id, { ...settled, by }, meant), permission: await now() }
       if (before.state === "waiting" && before.home === home && !(await held.isThere(id)))
         await end(id, "stale", NOBODY_WAITS)
@@ -237,7 +237,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
     async leaveDead() {
       try {
         for (const permission of await store.permissions.waiting())
-          if (permission.home === home && permission.waiter === "process")
+          if (permission.home === home && permission.via === "process")
             await end(permission.id, "stale", "the daemon was restarted")
       } catch (error) {
         onTrouble(error, "what waited before the restart")
@@ -249,7 +249,7 @@ export function makePermits({ store, clock, settings, home, redact, onTrouble }:
   }
 }
 
-type Kept = Pick<Permission, "id" | "waiter" | "askedAtMs" | "expiresAtMs">
+type Kept = Pick<Permission, "id" | "via" | "askedAtMs" | "expiresAtMs">
 
 function meaningOf(permission: Permission, decision: Decision) {
   const { kind, reason = null } = decision

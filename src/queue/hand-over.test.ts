@@ -79,7 +79,7 @@ async function handOver(pid: number, pane: PaneAddress | null) {
   const hand = makeHandOver({
     leases,
     paster: makePaster({ panes: agents.panes, consoles: [claudeCode] }),
-    waiters: { wake: () => false },
+    hooks: { wake: () => false },
     lineTurns: { follow: () => {} },
     consoles: [claudeCode],
     isUnder: (one, above) => isUnder(one, above, parentOf),

@@ -5,11 +5,11 @@ import type { LiveAgent } from "../domain/live.ts"
 import { mailText, typedText } from "../domain/mail.ts"
 import { messageOf } from "../domain/message.ts"
 import { because } from "../domain/reason.ts"
+import type { BackgroundHooks } from "./background-hooks.ts"
 import type { LineTurns } from "./line-turns.ts"
 import type { MessageLeases } from "./message-leases.ts"
 import { type PasteRequest, type Paster, whyLater } from "./paste.ts"
 import type { ClosedRoute, OpenRoute } from "./select-route.ts"
-import type { Waiters } from "./waiters.ts"
 
 /** What came of it: settled, put off with nothing done, or done and not yet confirmed. */
 export type HandedOver =
@@ -20,7 +20,7 @@ export type HandedOver =
 export interface HandOverDeps {
   leases: MessageLeases
   paster: Paster
-  waiters: Pick<Waiters, "wake">
+  hooks: Pick<BackgroundHooks, "wake">
   lineTurns: Pick<LineTurns, "follow">
   consoles: readonly AgentConsole[]
   /** Whether the agent's process lives and runs below the pane's own. */
@@ -35,7 +35,7 @@ const CONFIRM_MS = 5_000
 
 /** Goes the one way, after it is written that it is gone. */
 export function makeHandOver(deps: HandOverDeps) {
-  const { leases, paster, waiters, consoles } = deps
+  const { leases, paster, hooks, consoles } = deps
 
   const byPane = async (
     route: OpenRoute & { kind: "pane" },
@@ -104,7 +104,7 @@ export function makeHandOver(deps: HandOverDeps) {
     if (!(await leases.begin(delivery, route.agent, route.kind))) return SETTLED
     if (route.kind === "pane") return byPane(route, delivery, signal)
     if (route.kind === "line") return byLine(route, delivery, signal)
-    if (waiters.wake(route.agent.session, mailText(delivery))) return { kind: "unconfirmed" }
+    if (hooks.wake(route.agent.session, mailText(delivery))) return { kind: "unconfirmed" }
     return { kind: "closed", reason: because("nobody_to_wake"), until: "somebody" }
   }
 }

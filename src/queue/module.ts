@@ -19,6 +19,7 @@ import { makeBackoff } from "../lib/backoff.ts"
 import type { Clock } from "../lib/clock.ts"
 import { makeKeyedMutex } from "../lib/mutex.ts"
 import { isUnder } from "../lib/process-ancestry.ts"
+import { makeBackgroundHooks, type WaitAnswer } from "./background-hooks.ts"
 import { makeDispatcher } from "./dispatcher.ts"
 import { makeEvidence } from "./evidence.ts"
 import { makeHandOver } from "./hand-over.ts"
@@ -39,7 +40,6 @@ import { isUnreachable, makeResolveTarget, placeOf } from "./resolve-target.ts"
 import { makeRoutesTo, type RoutesTo } from "./routes-to.ts"
 import { makeRouteSelection, PAUSES } from "./select-route.ts"
 import { makeTurnContext } from "./turn.ts"
-import { makeWaiters, type WaitAnswer } from "./waiters.ts"
 export interface ReachModule {
   messages: Messages
   stuck: Stuck
@@ -103,11 +103,11 @@ export function makeReach(deps: ReachDeps): ReachModule {
     const now = await deps.live.ofSession(agent.session.id, { isFresh: true })
     return now !== undefined && now.status !== "gone" && now.pid === agent.pid && placeOf(now) === placeOf(agent)
   }
-  const waiters = makeWaiters({ processStart })
+  const hooks = makeBackgroundHooks({ processStart })
   const paster = makePaster(deps)
-  const routes = makeRouteSelection({ ...deps, turns, waiters })
+  const routes = makeRouteSelection({ ...deps, turns, hooks })
   const lineTurns = makeLineTurns({ ...deps, onOver: (to) => dispatcher.nudge(to) })
-  const handOver = makeHandOver({ ...deps, leases, paster, waiters, lineTurns, isUnder: isAgentUnder, isStillThere })
+  const handOver = makeHandOver({ ...deps, leases, paster, hooks, lineTurns, isUnder: isAgentUnder, isStillThere })
   const recovery = makeRecovery({ ...deps, leases, paster, inTurn, isUnder: isAgentUnder, isStillThere })
   const dispatcher = makeDispatcher({
     ...deps,
@@ -147,7 +147,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
   return {
     messages,
     stuck: makeStuck({ ...deps, messages }),
-    routesTo: makeRoutesTo({ ...deps, waiters, isUnder: isAgentUnder }),
+    routesTo: makeRoutesTo({ ...deps, hooks, isUnder: isAgentUnder }),
     async senderOf(caller) {
       const { nativeSession: native } = caller
       const session = native && (await deps.store.sessions.byNative(native.platform, native.id))
@@ -157,12 +157,12 @@ export function makeReach(deps: ReachDeps): ReachModule {
     turnContext: makeTurnContext({ ...deps, leases, backoff, dispatcher, resolveTarget }),
     async wait({ platform }, { sessionId, pid, cwd }, signal) {
       if (sessionId === undefined) return { kind: "over" }
-      const answer = waiters.wait({ platform, nativeId: sessionId, pid }, signal)
+      const answer = hooks.wait({ platform, nativeId: sessionId, pid }, signal)
       const session = await deps.store.sessions.byNative(platform, sessionId)
       onActivity(session?.id, cwd)
       return answer
     },
-    endWaiting: waiters.close,
+    endWaiting: hooks.close,
     consumers: [makeEvidence({ ...deps, turns, onArrived: leases.noticed, onActivity }), messageRedaction(deps)],
     async run(signal) {
       await dispatcher.run(signal)

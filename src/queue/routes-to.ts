@@ -3,7 +3,7 @@ import type { AgentLine } from "../domain/agent-line.ts"
 import type { LiveAgent } from "../domain/live.ts"
 import type { Panes } from "../domain/panes.ts"
 import type { Machine } from "../domain/platform.ts"
-import type { Waiters } from "./waiters.ts"
+import type { BackgroundHooks } from "./background-hooks.ts"
 
 /** Where an agent can be reached at this moment. */
 export interface RoutesTo {
@@ -19,7 +19,7 @@ export interface RoutesToDeps {
   panes: Pick<Panes, "identify">
   lines: readonly AgentLine[]
   machine: Machine
-  waiters: Pick<Waiters, "isWaiting">
+  hooks: Pick<BackgroundHooks, "isWaiting">
   isUnder(pid: number, panePid: number): boolean
 }
 
@@ -27,7 +27,7 @@ export interface RoutesToDeps {
 const IDENTIFY_MS = 1_000
 
 /** Asked of tmux and of the agent: what was kept of it may be of a pane that is closed, and its number another's. */
-export function makeRoutesTo({ panes, lines, machine, waiters, isUnder }: RoutesToDeps) {
+export function makeRoutesTo({ panes, lines, machine, hooks, isUnder }: RoutesToDeps) {
   const paneOf = async ({ pid, route }: LiveAgent): Promise<string | undefined> => {
     const kept = route?.pane
     if (!kept) return undefined
@@ -51,7 +51,7 @@ export function makeRoutesTo({ panes, lines, machine, waiters, isUnder }: Routes
     return {
       ...(pane !== undefined && { pane }),
       ...(direct && { direct }),
-      ...(waiters.isWaiting(agent.session) && { wakes: true }),
+      ...(hooks.isWaiting(agent.session) && { wakes: true }),
     }
   }
 }

@@ -10,8 +10,8 @@ import type { Machine } from "../domain/platform.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Backoff, Pauses } from "../lib/backoff.ts"
 import type { Clock } from "../lib/clock.ts"
+import type { BackgroundHooks } from "./background-hooks.ts"
 import type { OpenTurns } from "./open-turns.ts"
-import type { Waiters } from "./waiters.ts"
 export interface RouteSelection {
   select(agent: LiveAgent, delivery: Delivery): Promise<OpenRoute | ClosedRoute>
   /** What the sender should know at once: the agent cannot be reached in the way that the message needs. */
@@ -46,7 +46,7 @@ export interface RouteSelectionDeps {
   consoles: readonly AgentConsole[]
   machine: Machine
   turns: OpenTurns
-  waiters: Pick<Waiters, "isWaiting">
+  hooks: Pick<BackgroundHooks, "isWaiting">
   /** The platform as people call it. */
   labelOf(platform: string): string
 }
@@ -57,7 +57,7 @@ export function makeRouteSelection({
   consoles,
   machine,
   turns,
-  waiters,
+  hooks,
   labelOf,
 }: RouteSelectionDeps): RouteSelection {
   /** A line says everything to the model: a command of the agent's own is typed. */
@@ -93,7 +93,7 @@ export function makeRouteSelection({
 
       if (!isMail(delivery)) return closed(because(agent.route ? "not_in_tmux" : "never_heard"), "somebody")
       if (isBusy) return closed(because("agent_busy_until_turn_end"), can.turn ? "turn" : "idle")
-      if (can.wake && !isTooLongToWake(delivery) && waiters.isWaiting(agent.session)) return { kind: "wake", agent }
+      if (can.wake && !isTooLongToWake(delivery) && hooks.isWaiting(agent.session)) return { kind: "wake", agent }
       return closed(because(canFetch ? "no_way_in_but_fetch" : "no_way_in"), "somebody")
     },
     async caveat(agent, delivery) {

@@ -110,7 +110,7 @@ describe("what is forgotten is gone", () => {
         ...{ id, sessionId, home: "here", asker: "web → api", team: "api", tool: "Bash", title: "Bash" },
         ...{ input: { command: `zebrasecret ${id}` }, suggestions: [], state: "waiting", always: null, reason: null },
         ...{ answeredBy: null, askedAtMs: 1, answeredAtMs: null, expiresAtMs: 2 },
-        ...{ waiter: "process", questions: [], answers: {}, takenAtMs: null },
+        ...{ via: "process", questions: [], answers: {}, takenAtMs: null },
       })
     await ask("q1", session.id)
     await ask("q2", null)

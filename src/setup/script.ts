@@ -7,7 +7,7 @@ const MAX_SECONDS = "0.3"
 const MAX_START_SECONDS = "1.5"
 /** What it says at the end of a turn is said to nobody once the hook has gone. */
 const MAX_STOP_SECONDS = "1.5"
-/** Longer than the daemon lets a waiter wait before it asks it to come again. */
+/** Longer than the daemon lets a background hook wait before it has to ask again. */
 const MAX_WAIT_SECONDS = "70"
 /** That a question is kept is said at once; a daemon that hangs leaves it to the terminal. */
 const MAX_ASK_SECONDS = "5"

@@ -235,7 +235,7 @@ test("what was decided long ago is dropped, and what waits is not", async () => 
     always: null,
     reason: null,
     answeredBy: null,
-    waiter: "process",
+    via: "process",
     answers: {},
     takenAtMs: null,
     answeredAtMs: null,

@@ -224,16 +224,21 @@ test("a server without tmux says what to install", async () => {
   await expect(panes.identify({ socket: "/x", pane: "%0" })).rejects.toMatchObject({ code: "dependency_missing" })
 })
 
-test("the fake agent fires the real hooks of a home, runs waiters, and changes sessions as Claude Code does", async () => {
+test("the fake agent fires the real hooks of a home, runs background hooks, and changes sessions as Claude Code does", async () => {
   const home = makeHome()
   onTestFinished(() => home.dispose())
   await home.run("setup", "claude-code", "--yes")
   await home.run("start")
   const fleet = makeFakeAgents(home)
   onTestFinished(() => fleet.end())
-  const waiter = { type: "command", command: "sleep 1; echo you have mail >&2; exit 2", asyncRewake: true, timeout: 60 }
+  const backgroundHook = {
+    type: "command",
+    command: "sleep 1; echo you have mail >&2; exit 2",
+    asyncRewake: true,
+    timeout: 60,
+  }
   const settings = join(fleet.dir, "more.json")
-  writeFileSync(settings, JSON.stringify({ hooks: { SessionStart: [{ hooks: [waiter] }] } }))
+  writeFileSync(settings, JSON.stringify({ hooks: { SessionStart: [{ hooks: [backgroundHook] }] } }))
   const agent = await fleet.start({ name: "web", args: ["--settings", settings] })
   const submit = makePaster({ panes: fleet.panes, consoles })
   await submit.submit(requestFor(agent, "TOOL"))

@@ -80,9 +80,9 @@ describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
     expect(await q.show(late!)).toMatchObject({ state: "queued" })
   }, 240_000)
 
-  test("outside of tmux is woken with mail again and again by one waiter, and told at the end of a turn", async () => {
+  test("outside of tmux is woken with mail again and again by one background hook, and told at the end of a turn", async () => {
     const lab = await start("lab", true)
-    await expect.poll(() => lab.waiters().length, SOON).toBe(1)
+    await expect.poll(() => lab.backgroundHooks().length, SOON).toBe(1)
     model.script(() => [text("Read.")])
     for (const words of ["wake one", "wake two", "wake three"]) {
       const { id } = await q.mail("lab", words)
@@ -90,7 +90,7 @@ describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
       expect(await q.show(id!)).toMatchObject({ way: "wake" })
       expect(q.states(id!)).toEqual(ALL)
       expect(read().some((request) => request.includes(words))).toBe(true)
-      await expect.poll(() => lab.waiters().length, SOON).toBe(1)
+      await expect.poll(() => lab.backgroundHooks().length, SOON).toBe(1)
     }
 
     let isSlow = true
@@ -108,6 +108,6 @@ describe.each(CLAUDES)("the real Claude Code $version", ({ name }) => {
     expect(q.states(id!)).toEqual(ALL)
     expect(read().at(-1)).toContain("and then this")
     await expect.poll(state(slow!), SOON).toBe("done")
-    await expect.poll(() => lab.waiters().length, SOON).toBe(1)
+    await expect.poll(() => lab.backgroundHooks().length, SOON).toBe(1)
   }, 240_000)
 })

@@ -51,7 +51,7 @@ describe("sessions of no team", () => {
     const second = await queued(q.mail(session, "go on"))
     for (const [id, way] of [
       [first, /^wake$/],
-      // A Stop hook that a busy machine runs late leaves the mail to the waiter.
+      // A Stop hook that a busy machine runs late leaves the mail to the background hook.
       [second, /^(?:turn|wake)$/],
     ] as const) {
       await expect.poll(state(id), SOON).toBe("done")

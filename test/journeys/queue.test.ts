@@ -110,7 +110,7 @@ describe("an agent outside of tmux", () => {
     lab = await q.start("lab", { outside: true })
   }, 240_000)
 
-  test("is woken with mail when it is idle, again and again, and by one waiter", async () => {
+  test("is woken with mail when it is idle, again and again, and by one background hook", async () => {
     for (const text of ["wake one", "wake two", "wake three"]) {
       const id = await queued(q.mail("lab", text))
       await expect.poll(state(id), SOON).toBe("done")
@@ -140,7 +140,7 @@ describe("an agent outside of tmux", () => {
     await expect.poll(reason(ids[0]!), SOON).toMatch(/delivered at the end of its turn/)
     for (const id of ids) {
       await expect.poll(state(id), SOON).toBe("done")
-      // A Stop hook that a busy machine runs late leaves the mail to the waiter.
+      // A Stop hook that a busy machine runs late leaves the mail to the background hook.
       expect(await q.show(id)).toMatchObject({ way: expect.stringMatching(/^(?:turn|wake)$/) })
       expect(q.states(id)).toEqual(ALL)
     }

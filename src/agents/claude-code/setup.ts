@@ -50,7 +50,7 @@ const handler = (program: Program) => ({
   timeout: TIMEOUT_S,
 })
 
-const waiter = (program: Program) => ({
+const backgroundHook = (program: Program) => ({
   type: "command",
   command: hookCommand(program, PLATFORM, "wait"),
   timeout: WAIT_TIMEOUT_S,
@@ -88,7 +88,7 @@ export const claudeCode: AgentSetup = {
   plan: (machine, program) => [
     ...editStrictJson(settings(machine), `hooks for ${EVENTS.length + ASKED.length} events`, (file) => {
       addGrouped(file, EVENTS, handler(program), program)
-      addGrouped(file, WAITED, waiter(program), program)
+      addGrouped(file, WAITED, backgroundHook(program), program)
       addGrouped(file, ASKED, asker(program), program)
       if (program.allowTools) allowTools(file)
     }),

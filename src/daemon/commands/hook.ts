@@ -21,7 +21,7 @@ const MAX_MS = 300
 const MAX_START_MS = 1_500
 /** What it says at the end of a turn is said to nobody once the hook has gone. */
 const MAX_STOP_MS = 1_500
-/** Longer than the daemon lets a waiter wait before it asks it to come again. */
+/** Longer than the daemon lets a background hook wait before it has to ask again. */
 const MAX_WAIT_MS = 70_000
 /** That a question is kept is said at once; a daemon that hangs leaves it to the terminal. */
 const MAX_ASK_MS = 1_500

@@ -7,7 +7,7 @@ const redact = (text: string) => text.replaceAll("secret", "***")
 const asked = (more: Partial<Permission> = {}): Permission => ({
   ...{ id: "q-0123456789abcdef", home: "h", asker: "a", team: null, sessionId: null, tool: "Bash", title: "" },
   ...{ input: { command: "ls" }, suggestions: [], state: "waiting", always: null, reason: null, answeredBy: null },
-  ...{ waiter: "hook", questions: [], answers: {}, takenAtMs: null },
+  ...{ via: "hook", questions: [], answers: {}, takenAtMs: null },
   ...{ askedAtMs: 0, answeredAtMs: null, expiresAtMs: 1 },
   ...more,
 })
@@ -26,7 +26,7 @@ describe("the buttons of an approval request", () => {
       expect(label).not.toContain("secret")
     }
     expect(labels(asked())).toEqual([["✅ Allow", "⛔ Deny", "✋ Deny and stop"]])
-    expect(labels(asked({ waiter: "process" }))).toEqual([["✅ Allow", "⛔ Deny"]])
+    expect(labels(asked({ via: "process" }))).toEqual([["✅ Allow", "⛔ Deny"]])
   })
 
   test("offer all of it only where the approval request cannot show it", () => {

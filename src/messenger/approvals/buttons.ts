@@ -9,7 +9,7 @@ const SHORT_UNITS = 14
 
 /** What can be answered to a permission by pressing a button. A button carries ids and places, never words. */
 export function buttonsOf(permission: Permission, redact: (text: string) => string): OutgoingButton[][] {
-  const { id, suggestions, waiter } = permission
+  const { id, suggestions, via } = permission
   const button = (label: string, verb: string) => ({
     label: firstLine(redact(label), BUTTON_UNITS),
     data: `${BUTTON.permission}:${id}:${verb}`,
@@ -17,7 +17,7 @@ export function buttonsOf(permission: Permission, redact: (text: string) => stri
   const all = isCut(permission, redact) ? [[button("📄 Show all", "full")]] : []
   const open = openQuestion(permission)
   if (open) return [...optionRows(open, permission, button), [button("⛔ Deny", "deny")], ...all]
-  const stop = waiter === "hook" ? [button("✋ Deny and stop", "stop")] : []
+  const stop = via === "hook" ? [button("✋ Deny and stop", "stop")] : []
   const labels = suggestions.map(({ label }) => redact(label))
   const rules = readableRules(labels).map(({ place }) => [button(`${ALWAYS}${labels[place]}`, `always-${place}`)])
   return [[button("✅ Allow", "allow"), button("⛔ Deny", "deny"), ...stop], ...rules, ...all]

@@ -667,7 +667,7 @@ describe("permissions", () => {
     const permission: Permission = {
       ...{ id, home: "h", asker: "app", team: null, sessionId: of, tool: "Bash", title: "", input: { command: "ls" } },
       ...{ suggestions: [], state: "waiting", always: null, reason: null, answeredBy: null },
-      ...{ waiter: "process", questions: [], answers: {}, takenAtMs: null },
+      ...{ via: "process", questions: [], answers: {}, takenAtMs: null },
       ...{ askedAtMs: nowMs, answeredAtMs: null, expiresAtMs: nowMs + 60_000 },
     }
     await store.permissions.ask(permission)

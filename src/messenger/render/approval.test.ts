@@ -8,7 +8,7 @@ const redact = makeRedactor()
 const asked = (tool: string, input: Record<string, unknown>, more: Partial<Permission> = {}): Permission => ({
   ...{ id: "q-1", home: "h", asker: "api • mend the DNS", team: null, sessionId: null, tool, title: "", input },
   ...{ suggestions: [], state: "waiting", always: null, reason: null, answeredBy: null },
-  ...{ waiter: "process", questions: [], answers: {}, takenAtMs: null },
+  ...{ via: "process", questions: [], answers: {}, takenAtMs: null },
   ...{ askedAtMs: 0, answeredAtMs: null, expiresAtMs: 1 },
   ...more,
 })

@@ -16,7 +16,7 @@ afterEach(async () => {
   await recall.close()
 })
 
-test("an entry of something forgotten is passed only when it is gone: neither a waiter nor a crash may come before", async () => {
+test("an entry of something forgotten is passed only when it is gone: neither whoever waits for it nor a crash may come before", async () => {
   const sessionId = await recall.session("one")
   await recall.say(sessionId, ["prompt", "a lake"])
   const before = await recall.store.journal.last()

@@ -34,7 +34,7 @@ const newPermission = (id: string, values: Partial<Permission> = {}): Permission
   always: null,
   reason: null,
   answeredBy: null,
-  waiter: "process",
+  via: "process",
   questions: [],
   answers: {},
   takenAtMs: null,
@@ -145,7 +145,7 @@ export function teamsContract(store: () => Store): void {
   test("what was decided for a hook is taken once, or withdrawn once, and never both", async () => {
     const home = "/home/me/.throughline"
     for (const id of ["h1", "h2"]) {
-      await store().permissions.ask(newPermission(id, { waiter: "hook" }))
+      await store().permissions.ask(newPermission(id, { via: "hook" }))
       expect(await store().permissions.take(id, NOW), "nothing is decided yet").toBe(false)
       expect(await store().permissions.note(id, { which: ["one"] })).toBe(true)
       await store().permissions.decide(id, { state: "allowed", always: 0, by: "phone", atMs: NOW })

@@ -367,7 +367,7 @@ test("a byte order mark stays in front", () => {
   expect(byPath(plan(machine(), program), path)?.after).toMatch(/^\uFEFF\{\n {2}"a": 1,\n {2}"mcpServers": \{/)
 })
 
-describe("Claude Code's waiter", () => {
+describe("Claude Code's background hook", () => {
   const { plan, remove, read } = agents.find((one) => one.platform === "claude-code") as AgentSetup
   const path = () => join(homeDir, ".claude/settings.json")
   const hooksOf = (text: string) =>
@@ -380,9 +380,9 @@ describe("Claude Code's waiter", () => {
     const hooks = hooksOf(readFileSync(path(), "utf8"))
     for (const [event, groups] of Object.entries(hooks)) {
       const all = groups.flatMap((group) => group.hooks)
-      const waiters = all.filter(({ command }) => command === waiting.command)
-      expect([event, waiters.length]).toEqual([event, event === "Stop" || event === "SessionStart" ? 1 : 0])
-      expect(waiters.every(({ asyncRewake, timeout }) => asyncRewake === true && timeout >= 86_400)).toBe(true)
+      const hooks = all.filter(({ command }) => command === waiting.command)
+      expect([event, hooks.length]).toEqual([event, event === "Stop" || event === "SessionStart" ? 1 : 0])
+      expect(hooks.every(({ asyncRewake, timeout }) => asyncRewake === true && timeout >= 86_400)).toBe(true)
       expect(all.filter(({ asyncRewake }) => !asyncRewake)).toHaveLength(1)
     }
   })

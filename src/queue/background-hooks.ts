@@ -1,7 +1,7 @@
 /** Hooks that wait in an agent's background until there is something to wake it with. One for each session. */
-export interface Waiters {
+export interface BackgroundHooks {
   /** Answers when there is something to say, when another one waits instead, or when it is time to ask again. */
-  wait(who: Waiting, signal: AbortSignal): Promise<WaitAnswer>
+  wait(who: WaitingHook, signal: AbortSignal): Promise<WaitAnswer>
   isWaiting(session: SessionName): boolean
   /** Hands the text to the one that waits. False when none does any more. */
   wake(session: SessionName, text: string): boolean
@@ -14,7 +14,7 @@ export interface SessionName {
   nativeId: string
 }
 
-export interface Waiting extends SessionName {
+export interface WaitingHook extends SessionName {
   /** The agent's process, which the one that waits must not outlive. */
   pid: number | undefined
 }
@@ -26,7 +26,7 @@ export type WaitAnswer =
   /** Nothing more is to come: another one waits, or the agent is gone. */
   | { kind: "over" }
 
-export interface WaitersDeps {
+export interface BackgroundHooksDeps {
   /** Whether the process lives; a number that was given again has another start. */
   processStart(pid: number): string | undefined
 }
@@ -34,12 +34,12 @@ export interface WaitersDeps {
 const HOLD_MS = 50_000
 const LOOK_MS = 2_000
 
-interface Open extends Waiting {
+interface OpenHook extends WaitingHook {
   answer(answer: WaitAnswer): void
 }
 
-export function makeWaiters({ processStart }: WaitersDeps): Waiters {
-  const open = new Map<string, Open>()
+export function makeBackgroundHooks({ processStart }: BackgroundHooksDeps): BackgroundHooks {
+  const open = new Map<string, OpenHook>()
   let isClosed = false
 
   return {
@@ -49,7 +49,7 @@ export function makeWaiters({ processStart }: WaitersDeps): Waiters {
         const startedAs = who.pid === undefined ? undefined : processStart(who.pid)
         if (who.pid !== undefined && startedAs === undefined) return resolve({ kind: "over" })
         if (isClosed) return resolve({ kind: "again" })
-        const mine: Open = {
+        const mine: OpenHook = {
           ...who,
           answer(answer) {
             clearTimeout(patience)

@@ -30,7 +30,7 @@ function wait(kind: "hook.sh" | "node", env: Record<string, string> = CLI, sessi
 const codeOf = async (child: ChildProcess) => ((await once(child, "close")) as [number | null])[0]
 const isOver = (child: ChildProcess, ms: number) => Promise.race([codeOf(child), sleep(ms, "still there")])
 
-describe.each(["hook.sh", "node"] as const)("a waiter on %s", (kind) => {
+describe.each(["hook.sh", "node"] as const)("a background hook on %s", (kind) => {
   test("goes when another one waits for the same session, and that one stays through a restart of the daemon", async () => {
     const first = wait(kind)
     expect(await isOver(first, 1_500)).toBe("still there")
@@ -68,8 +68,8 @@ describe.each(["hook.sh", "node"] as const)("a waiter on %s", (kind) => {
   )
 })
 
-test("a waiter is gone soon after its agent was killed, and nothing of it stays", async () => {
-  // A shell is the agent: it starts the waiter and says its number.
+test("a background hook is gone soon after its agent was killed, and nothing of it stays", async () => {
+  // A shell is the agent: it starts the background hook and says its number.
   const script = `printf '%s' '${payload("s9")}' | '${join(home.dir, "hook.sh")}' claude-code wait & echo $!; wait`
   const agent = spawn("sh", ["-c", script], { env: { ...home.env, ...CLI }, stdio: "pipe" })
   const [said] = (await once(agent.stdout, "data")) as [Buffer]
