@@ -27,7 +27,7 @@ export interface Handoff {
   /** The newest version of the agent that was seen here. */
   agentVersion: string | null
   atMs: number
-  /** Oldest first, all from before the hand-over. */
+  /** Oldest first, all from before the handoff. */
   messages: HandoffMessage[]
 }
 

@@ -4,7 +4,7 @@ import { because } from "../domain/reason.ts"
 import type { Clock } from "../lib/clock.ts"
 import { makeLaneRunner } from "../lib/lane-runner.ts"
 import { superviseLoop } from "../lib/supervised-loop.ts"
-import type { HandedOver } from "./hand-over.ts"
+import type { DeliverResult } from "./deliver.ts"
 import type { MessageLeases } from "./message-leases.ts"
 import type { Precedence } from "./precedence.ts"
 import type { Recovery } from "./recovery.ts"
@@ -28,7 +28,7 @@ export interface DispatcherDeps {
   precedence: Precedence
   backoff: LaneBackoff
   recovery: Recovery
-  handOver(route: OpenRoute, delivery: Delivery, signal: AbortSignal): Promise<HandedOver>
+  deliver(route: OpenRoute, delivery: Delivery, signal: AbortSignal): Promise<DeliverResult>
   /** One at a time for each place. */
   inTurn<T>(place: string, act: () => Promise<T>): Promise<T>
   /** Nobody is there: starts a session where the team allows it. */
@@ -43,7 +43,7 @@ const PROGRESS_MS = 2_000
 const REST_MS = 250
 
 export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { clock, leases, resolveTarget, routes, precedence, backoff, recovery, handOver, inTurn, onTrouble } = deps
+  const { clock, leases, resolveTarget, routes, precedence, backoff, recovery, deliver, inTurn, onTrouble } = deps
   /** Lanes that let another message go first, by place: tried again as soon as that one is handed over. */
   const givingWay = new Map<string, Set<string>>()
 
@@ -66,7 +66,7 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
     if (lanes) backoff.release([...lanes].filter((lane) => lane !== delivery.lane))
   }
 
-  const deliver = async (delivery: Delivery, signal: AbortSignal) => {
+  const dispatch = async (delivery: Delivery, signal: AbortSignal) => {
     const to = addressOf(delivery)
     const found = await resolveTarget(to)
     if (isUnreachable(found)) {
@@ -86,7 +86,7 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
         if (route.kind === "line") route.line.close()
         return giveWay(delivery, first, place)
       }
-      const result = await handOver(route, delivery, signal)
+      const result = await deliver(route, delivery, signal)
       if (result.kind === "closed") return putOff(delivery, result)
       // The agent is at this one now, and says when it has done.
       if (route.kind === "pane" && isNormal(delivery)) backoff.pauseFor(delivery.lane, REST_MS, clock.nowMs(), "idle")
@@ -107,7 +107,7 @@ export function makeDispatcher(deps: DispatcherDeps): Dispatcher {
     gatherMs: 10,
     onTrouble,
     handler: {
-      take: (delivery) => runner.start(delivery, (signal) => deliver(delivery, signal)),
+      take: (delivery) => runner.start(delivery, (signal) => dispatch(delivery, signal)),
       recover: settle,
       failed({ lane, key }, error) {
         backoff.pause(lane, "somebody", clock.nowMs())

@@ -20,9 +20,9 @@ import type { Clock } from "../lib/clock.ts"
 import { makeKeyedMutex } from "../lib/mutex.ts"
 import { isUnder } from "../lib/process-ancestry.ts"
 import { makeBackgroundHooks, type WaitAnswer } from "./background-hooks.ts"
+import { makeDeliver } from "./deliver.ts"
 import { makeDispatcher } from "./dispatcher.ts"
 import { makeEvidence } from "./evidence.ts"
-import { makeHandOver } from "./hand-over.ts"
 import { makeInterrupt } from "./interrupt.ts"
 import { makeLineTurns } from "./line-turns.ts"
 import { makeMessageLeases } from "./message-leases.ts"
@@ -107,7 +107,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
   const paster = makePaster(deps)
   const routes = makeRouteSelection({ ...deps, turns, hooks })
   const lineTurns = makeLineTurns({ ...deps, onOver: (to) => dispatcher.nudge(to) })
-  const handOver = makeHandOver({ ...deps, leases, paster, hooks, lineTurns, isUnder: isAgentUnder, isStillThere })
+  const deliver = makeDeliver({ ...deps, leases, paster, hooks, lineTurns, isUnder: isAgentUnder, isStillThere })
   const recovery = makeRecovery({ ...deps, leases, paster, inTurn, isUnder: isAgentUnder, isStillThere })
   const dispatcher = makeDispatcher({
     ...deps,
@@ -117,7 +117,7 @@ export function makeReach(deps: ReachDeps): ReachModule {
     precedence: makePrecedence({ ...deps, resolveTarget, routes }),
     backoff,
     recovery,
-    handOver,
+    deliver,
     inTurn,
     progress: makeProgress({ ...deps, lineTurns }),
   })

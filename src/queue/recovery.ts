@@ -10,8 +10,8 @@ import type { Machine } from "../domain/platform.ts"
 import { because, type Reason } from "../domain/reason.ts"
 import type { Store } from "../domain/store.ts"
 import type { Clock } from "../lib/clock.ts"
+import { type DeliverDeps, pasteRequest } from "./deliver.ts"
 import { EVIDENCE } from "./evidence.ts"
-import { type HandOverDeps, pasteRequest } from "./hand-over.ts"
 import type { MessageLeases } from "./message-leases.ts"
 import type { Paster } from "./paste.ts"
 import { placeOf } from "./resolve-target.ts"
@@ -21,7 +21,7 @@ export interface Recovery {
   settle(delivery: Delivery, signal: AbortSignal): Promise<void>
 }
 
-export interface RecoveryDeps extends Pick<HandOverDeps, "isUnder" | "processStart" | "isStillThere"> {
+export interface RecoveryDeps extends Pick<DeliverDeps, "isUnder" | "processStart" | "isStillThere"> {
   store: Store
   clock: Clock
   leases: MessageLeases

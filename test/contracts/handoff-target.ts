@@ -43,7 +43,7 @@ export function handoffTargetContract(
       expect(writer.platform).toBe(platform.id)
     })
 
-    test("the same hand-over gives the same file, and it holds all that was said", () => {
+    test("the same handoff gives the same file, and it holds all that was said", () => {
       const request = handoff()
       const file = writer.session(request, machine())
       expect(writer.session(request, machine())).toEqual(file)

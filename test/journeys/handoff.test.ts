@@ -7,7 +7,7 @@ import { makeHome, type TestHome } from "../fixtures/daemon.ts"
 import { anthropicMessages, type ModelApi, startModelApi, text, toolUse, wordsOf } from "../fixtures/model-api.ts"
 import { openaiResponses } from "../fixtures/model-api-responses.ts"
 
-interface HandedOver {
+interface HandoffAnswer {
   nativeId: string
   path: string
   promptFile: string
@@ -79,7 +79,7 @@ describe.each(CLAUDES)("from Claude Code $version to Codex and back", ({ name })
     expect(spoken(turns)).toEqual(SAID_FIRST)
     first = session
 
-    const made = await home.json<HandedOver>("handoff", first.id.slice(0, 8), "--to", "codex")
+    const made = await home.json<HandoffAnswer>("handoff", first.id.slice(0, 8), "--to", "codex")
     expect(made.command).toBe(`cd '${cwd}' && codex resume ${made.nativeId}`)
     expect(statSync(made.path).mode & 0o777).toBe(0o600)
     codexModel.script(() => [text(SAID_SECOND[1]!)])
@@ -95,7 +95,7 @@ describe.each(CLAUDES)("from Claude Code $version to Codex and back", ({ name })
   }, 240_000)
 
   test("Claude Code goes on with what was said to both", async () => {
-    const made = await home.json<HandedOver>("handoff", second.id, "--to", "claude-code")
+    const made = await home.json<HandoffAnswer>("handoff", second.id, "--to", "claude-code")
     expect(made.command).toBe(`cd '${cwd}' && claude --resume ${made.nativeId}`)
     claudeModel.script(() => [text("Take a stick, too.")])
     const before = readFileSync(made.path, "utf8")
@@ -120,7 +120,7 @@ describe.each(CLAUDES)("from Claude Code $version to Codex and back", ({ name })
   })
 
   test("an agent that reads no foreign sessions gets a brief as its first prompt", async () => {
-    const made = await home.json<HandedOver>("handoff", second.id, "--to", "gemini-cli")
+    const made = await home.json<HandoffAnswer>("handoff", second.id, "--to", "gemini-cli")
     const prompt = readFileSync(made.promptFile, "utf8")
     for (const words of [SAID_FIRST[0]!, ...SAID_SECOND]) expect(prompt).toContain(words)
     expect(made.command).toBe(`cd '${cwd}' && sh -c 'exec gemini -i "$(cat "$0")"' ${made.promptFile}`)

@@ -116,7 +116,7 @@ function read(record: Json, origin: Origin, state: State): Capture[] {
   const type = asString(record.type)
   if (type === undefined) throw new TypeError("a record without a type")
   const from = asObject(record.handedOver)
-  if (from) return handedOver(record, from, origin, state)
+  if (from) return handedOff(record, from, origin, state)
   const queued = type === "attachment" ? queuedPrompt(asObject(record.attachment)) : undefined
   if (queued) return withSession(record, [queued], origin, state)
   if (isSideData(type)) return [skipped(type)]
@@ -200,18 +200,18 @@ function withSession(
   return [atMs === undefined ? found : { ...found, startedAtMs: atMs }, ...(waiting.now ?? []), ...captures]
 }
 
-/** Copied by a hand-over of ours from another agent's session, where it is kept. */
-function handedOver(record: Json, from: Json, origin: Origin, state: State): Capture[] {
+/** Copied by a handoff of ours from another agent's session, where it is kept. */
+function handedOff(record: Json, from: Json, origin: Origin, state: State): Capture[] {
   const [sessionId, parentId, platform] = [mainIdOf(record, origin), asString(from.sessionId), asString(from.platform)]
   const before = state.sessions.find(({ id }) => id === sessionId)
-  if (before || parentId === undefined || platform === undefined) return [skipped("handed over")]
+  if (before || parentId === undefined || platform === undefined) return [skipped("copied by a handoff")]
   const known: Known = { id: sessionId, parentId, titled: true, about: {} }
   state.sessions.push(known)
   const { agentVersion: _, ...about } = changed(known, record, {})
   const startedAtMs = timeOf(from.at)
   const parent = { sessionId: parentId, kind: "handover" as const, platform }
   const found: SessionCapture = { type: "session", sessionId, ...about, parent }
-  return [startedAtMs === undefined ? found : { ...found, startedAtMs }, skipped("handed over")]
+  return [startedAtMs === undefined ? found : { ...found, startedAtMs }, skipped("copied by a handoff")]
 }
 
 function mainIdOf(record: Json, origin: Origin): string {

@@ -52,8 +52,8 @@ type State = {
   subagent?: boolean
   ownFrom?: number
   inherited?: boolean
-  /** Made by a hand-over of ours: what is older was copied from another agent's session, where it is kept. */
-  handedOverAtMs?: number
+  /** Made by a handoff of ours: what is older was copied from another agent's session, where it is kept. */
+  handoffAtMs?: number
   /** In files older than the envelope, whose items have no times. */
   bareItems: number
   moment: string
@@ -100,7 +100,7 @@ function read(record: Json, state: State): Capture[] {
   }
   if (type === "session_meta") return begun(payload, state)
   if (isInherited(record, payload, state)) return [skipped("inherited")]
-  if (state.handedOverAtMs && (timeOf(record.timestamp) ?? 0) < state.handedOverAtMs) return [skipped("handed over")]
+  if (state.handoffAtMs && (timeOf(record.timestamp) ?? 0) < state.handoffAtMs) return [skipped("copied by a handoff")]
   switch (type) {
     case "response_item":
       return turn(draftOf(payload), record, payload, state)
@@ -152,7 +152,7 @@ function begun(meta: Json, state: State): Capture[] {
   const parentId = state.subagent ? spawner : forkedFrom
   state.announced = true
   // The originator does not say it: Codex writes there who spoke to its daemon first.
-  if (meta.handed_over !== undefined && startedAtMs !== undefined) state.handedOverAtMs = startedAtMs
+  if (meta.handed_over !== undefined && startedAtMs !== undefined) state.handoffAtMs = startedAtMs
   const found: SessionCapture = {
     type: "session",
     sessionId: id,
@@ -160,12 +160,12 @@ function begun(meta: Json, state: State): Capture[] {
     ...(agentVersion && { agentVersion }),
     ...(gitBranch && { gitBranch }),
     ...(parentId && parentId !== id && { parent: { sessionId: parentId, kind: state.subagent ? "subagent" : "fork" } }),
-    ...handedOver(asObject(meta.handed_over), state),
+    ...handedOff(asObject(meta.handed_over), state),
   }
   return [Object.assign(found, ...changed(meta, state).filter(({ type }) => type === "session"))]
 }
 
-function handedOver(from: Json | undefined, state: State): Partial<SessionCapture> {
+function handedOff(from: Json | undefined, state: State): Partial<SessionCapture> {
   const [sessionId, platform, title] = [from?.session_id, from?.platform, titleOf(asString(from?.title) ?? "")]
   if (typeof sessionId !== "string" || typeof platform !== "string") return {}
   const parent = { sessionId, kind: "handover" as const, platform }

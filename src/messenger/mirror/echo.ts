@@ -31,8 +31,8 @@ export async function isEcho(
   const said = promptHash(turn.text)
   // However many wait behind it.
   const waiting = await tx.deliveries.ofLanes(lanes, { states: ["queued"], first: LAST_MESSAGES })
-  const handedOver = await tx.deliveries.ofLanes(lanes, { states: NOT_QUEUED, last: LAST_MESSAGES })
-  for (const delivery of [...waiting, ...handedOver]) {
+  const delivered = await tx.deliveries.ofLanes(lanes, { states: NOT_QUEUED, last: LAST_MESSAGES })
+  for (const delivery of [...waiting, ...delivered]) {
     const { origin, text, team } = messageOf(delivery)
     const beganMs = delivery.attemptStartedAtMs
     const isBeside = team !== undefined && topic?.threadId != null && origin?.threadId !== topic.threadId

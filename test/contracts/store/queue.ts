@@ -4,7 +4,7 @@ import type { Store } from "../../../src/domain/store.ts"
 import type { NewUpdate } from "../../../src/domain/update.ts"
 import { addProject, addSession, leaseFor, leaseOne, NOW, newDelivery } from "./examples.ts"
 
-/** What messages for agents need beside deliveries: twins, states after the hand-over, routes, presences, updates, task states. */
+/** What messages for agents need beside deliveries: twins, states after delivery, routes, presences, updates, task states. */
 export function queueContract(store: () => Store): void {
   const byKey = async (key: string) => (await store().deliveries.byKey(key))!
 

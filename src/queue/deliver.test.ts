@@ -15,7 +15,7 @@ import type { Store } from "../domain/store.ts"
 import { isUnder } from "../lib/process-ancestry.ts"
 import { sqlite } from "../store/dialects/sqlite.ts"
 import { openStore } from "../store/open.ts"
-import { makeHandOver } from "./hand-over.ts"
+import { makeDeliver } from "./deliver.ts"
 import { makeMessageLeases } from "./message-leases.ts"
 import { makePaster } from "./paste.ts"
 
@@ -50,7 +50,7 @@ const refusing: OpenLine = {
   },
 }
 
-async function handOver(pid: number, pane: PaneAddress | null) {
+async function deliver(pid: number, pane: PaneAddress | null) {
   const clock = { nowMs: () => Date.now() }
   const created = { id: newSessionId(), platform: "claude-code", nativeId: "s1", projectId: null, title: "t" }
   const { session } = await store.sessions.create({ ...created, tags: [], key: null, createdAtMs: 1 })
@@ -76,7 +76,7 @@ async function handOver(pid: number, pane: PaneAddress | null) {
       route: { ...where, processStart: start ?? "", pane },
     },
   }
-  const hand = makeHandOver({
+  const hand = makeDeliver({
     leases,
     paster: makePaster({ panes: agents.panes, consoles: [claudeCode] }),
     hooks: { wake: () => false },
@@ -90,14 +90,14 @@ async function handOver(pid: number, pane: PaneAddress | null) {
 }
 
 test("what the platform refuses fails with its words", async () => {
-  expect(await handOver(7, null)).toEqual({ kind: "settled" })
+  expect(await deliver(7, null)).toEqual({ kind: "settled" })
   expect(await store.deliveries.byKey(ID)).toMatchObject({ state: "failed", outcome: WORDS, route: "line" })
   expect(isClosed).toBe(true)
 })
 
 test("what the platform refuses is typed where there is a pane, and that way is written down", async () => {
   const box = await agents.start({ name: "box" })
-  expect(await handOver(box.pid, box.pane)).toEqual({ kind: "unconfirmed" })
+  expect(await deliver(box.pid, box.pane)).toEqual({ kind: "unconfirmed" })
   expect(box.prompts()).toEqual(["mend the DNS"])
   expect(await store.deliveries.byKey(ID)).toMatchObject({ state: "queued", route: "pane" })
 })

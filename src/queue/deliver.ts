@@ -12,12 +12,12 @@ import { type PasteRequest, type Paster, whyLater } from "./paste.ts"
 import type { ClosedRoute, OpenRoute } from "./select-route.ts"
 
 /** What came of it: settled, put off with nothing done, or done and not yet confirmed. */
-export type HandedOver =
+export type DeliverResult =
   | { kind: "settled" }
   | ({ kind: "closed" } & Pick<ClosedRoute, "reason" | "until">)
   | { kind: "unconfirmed" }
 
-export interface HandOverDeps {
+export interface DeliverDeps {
   leases: MessageLeases
   paster: Paster
   hooks: Pick<BackgroundHooks, "wake">
@@ -34,14 +34,14 @@ export interface HandOverDeps {
 const CONFIRM_MS = 5_000
 
 /** Goes the one way, after it is written that it is gone. */
-export function makeHandOver(deps: HandOverDeps) {
+export function makeDeliver(deps: DeliverDeps) {
   const { leases, paster, hooks, consoles } = deps
 
   const byPane = async (
     route: OpenRoute & { kind: "pane" },
     delivery: Delivery,
     signal: AbortSignal,
-  ): Promise<HandedOver> => {
+  ): Promise<DeliverResult> => {
     const can = consoles.find(({ platform }) => platform === route.agent.session.platform)?.can
     const request = pasteRequest(deps, delivery, route.agent, route.pane)
     // Of its own commands an agent says nothing.
@@ -69,7 +69,7 @@ export function makeHandOver(deps: HandOverDeps) {
     route: OpenRoute & { kind: "line" },
     delivery: Delivery,
     signal: AbortSignal,
-  ): Promise<HandedOver> => {
+  ): Promise<DeliverResult> => {
     const { line, isStop } = route
     try {
       if (isStop) await line.interrupt()
@@ -92,7 +92,7 @@ export function makeHandOver(deps: HandOverDeps) {
     delivery: Delivery,
     words: string,
     signal: AbortSignal,
-  ): Promise<HandedOver> => {
+  ): Promise<DeliverResult> => {
     const pane = agent.route?.pane
     if (pane && (await leases.begin(delivery, agent, "pane")))
       return byPane({ kind: "pane", agent, pane, isStop }, delivery, signal)
@@ -100,7 +100,7 @@ export function makeHandOver(deps: HandOverDeps) {
     return SETTLED
   }
 
-  return async (route: OpenRoute, delivery: Delivery, signal: AbortSignal): Promise<HandedOver> => {
+  return async (route: OpenRoute, delivery: Delivery, signal: AbortSignal): Promise<DeliverResult> => {
     if (!(await leases.begin(delivery, route.agent, route.kind))) return SETTLED
     if (route.kind === "pane") return byPane(route, delivery, signal)
     if (route.kind === "line") return byLine(route, delivery, signal)
@@ -112,7 +112,7 @@ export function makeHandOver(deps: HandOverDeps) {
 const SETTLED = { kind: "settled" } as const
 
 export function pasteRequest(
-  { isUnder, processStart, isStillThere }: Pick<HandOverDeps, "isUnder" | "processStart" | "isStillThere">,
+  { isUnder, processStart, isStillThere }: Pick<DeliverDeps, "isUnder" | "processStart" | "isStillThere">,
   delivery: Delivery,
   agent: LiveAgent,
   pane: PasteRequest["pane"],
