@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { DAY_MS } from "../lib/time.ts"
 import type { DayFigures, Figures, PairFigures, Report, SessionFigures, Spread } from "../teams/analytics.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, operation } from "./operation.ts"
 import { projectOf } from "./search.ts"
 import { platformNamed } from "./sources.ts"
 import { average, clip, counted, minute, projectName, table } from "./text.ts"
@@ -51,9 +51,7 @@ const PairView = FiguresView.omit({ prompts: true }).extend({
 export const analytics = operation({
   name: "analytics",
   summary: "Report activity, tokens, response times and cost by day, agent, project, session and pair",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   input: z.strictObject({
     since: time.optional().describe(`From this date or time (default: ${DEFAULT_DAYS} days ago)`),
     until: time.optional().describe("Before this date or time"),

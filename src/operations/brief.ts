@@ -3,7 +3,7 @@ import type { Caller } from "../domain/caller.ts"
 import type { ProjectId, SessionId } from "../domain/ids.ts"
 import { isUntrusted } from "../domain/origin.ts"
 import type { Brief, BriefRequest } from "../search/brief/brief.ts"
-import { operation } from "./operation.ts"
+import { operation, TOOL_READS } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { sessionOf } from "./session-of.ts"
 import { clip, foundExchanges } from "./text.ts"
@@ -12,9 +12,7 @@ export const resumeSessionContext = operation({
   name: "resume_session_context",
   summary:
     "Where this project or a session left off: goal, decisions, files, open ends, last exchange, query matches. Call it to continue earlier work.",
-  effect: "read",
-  access: "anyone",
-  on: ["mcp", "http"],
+  ...TOOL_READS,
   tool: { set: "recall", alwaysLoad: true },
   input: z.strictObject({
     current_query: z.string().min(1).max(10_000).optional().describe("What you are about to do"),

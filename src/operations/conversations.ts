@@ -5,7 +5,7 @@ import { Failure } from "../domain/failure.ts"
 import { withoutScope } from "../domain/ids.ts"
 import { boundedMetadata, MAX_METADATA_CHARS } from "../domain/metadata.ts"
 import type { Session } from "../domain/session.ts"
-import { operation } from "./operation.ts"
+import { operation, TOOL_READS, TOOL_WRITES } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { sessionOf } from "./session-of.ts"
 import { platformNamed, SourceView, sourceViews } from "./sources.ts"
@@ -15,9 +15,7 @@ import { markOf } from "./views.ts"
 export const logConversationExchange = operation({
   name: "log_conversation_exchange",
   summary: "Store one exchange of this conversation. Only for agents whose files Throughline cannot read.",
-  effect: "write",
-  access: "agent",
-  on: ["mcp", "http"],
+  ...TOOL_WRITES,
   tool: { set: "recall", isBrief: true },
   input: z.strictObject({
     user_message: z.string().min(1).max(1_000_000).describe("What the user said"),
@@ -63,9 +61,7 @@ export const logConversationExchange = operation({
 export const syncConversationHistory = operation({
   name: "sync_conversation_history",
   summary: "Sync the archive with an agent's files, or report that exchanges must be logged by hand.",
-  effect: "write",
-  access: "agent",
-  on: ["mcp", "http"],
+  ...TOOL_WRITES,
   tool: { set: "recall", isBrief: true },
   input: z.strictObject({
     session_id: z.string().min(1).optional().describe("Report whether this one is stored"),
@@ -114,9 +110,7 @@ export const syncConversationHistory = operation({
 export const extractSessionHistory = operation({
   name: "extract_session_history",
   summary: "Return an agent's stored sessions with their exchanges, newest first.",
-  effect: "read",
-  access: "anyone",
-  on: ["mcp", "http"],
+  ...TOOL_READS,
   tool: { set: "recall" },
   input: z.strictObject({
     platform: z.string().min(1).describe("Such as claude-code, codex, cursor"),

@@ -1,14 +1,12 @@
 import * as z from "zod"
 import { commandLine } from "../domain/platform.ts"
-import { operation } from "./operation.ts"
+import { AGENTS_WRITE, operation } from "./operation.ts"
 import { sessionOf } from "./session-of.ts"
 
 export const handoff = operation({
   name: "handoff",
   summary: "Continue a session in another agent",
-  effect: "write",
-  access: "agent",
-  on: ["cli", "http"],
+  ...AGENTS_WRITE,
   positional: ["sessionId"],
   input: z.strictObject({
     sessionId: z.string().min(1).describe("Session id, or a unique prefix of it"),

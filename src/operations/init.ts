@@ -3,7 +3,7 @@ import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { isUntrusted, UNTRUSTED_LABEL } from "../domain/origin.ts"
 import { describe, noRoot, recovered, rootSource, shownName } from "./init-text.ts"
-import { operation } from "./operation.ts"
+import { operation, TOOL_WRITES } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { sessionOf } from "./session-of.ts"
 import { counted } from "./text.ts"
@@ -65,9 +65,7 @@ export type Out = z.output<typeof Output>
 export const init = operation({
   name: "init",
   summary: "Recover this project's reasoning sessions after a restart or compaction, start new ones, and manage them.",
-  effect: "write",
-  access: "agent",
-  on: ["mcp", "http"],
+  ...TOOL_WRITES,
   tool: { set: "recovery", alwaysLoad: true },
   input: Input,
   output: Output,

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import type { LiveAgent } from "../domain/live.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, operation } from "./operation.ts"
 import { clip, table } from "./text.ts"
 import { ConversationView, viewConversation } from "./views.ts"
 
@@ -29,9 +29,7 @@ const LiveView = z.object({
 export const sessionsLive = operation({
   name: "sessions.live",
   summary: "List running sessions, what they are doing, and how they can be reached",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   input: z.strictObject({}),
   output: z.object({ sessions: z.array(LiveView) }),
   text: ({ sessions }) =>

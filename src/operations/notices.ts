@@ -3,7 +3,7 @@ import type { Delivery } from "../domain/delivery.ts"
 import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { noticeOf } from "../domain/pair.ts"
 import { DAY_MS } from "../lib/time.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, OWNER_WRITES, operation } from "./operation.ts"
 import { clip, minute, table } from "./text.ts"
 
 const WEEK_MS = 7 * DAY_MS
@@ -19,15 +19,12 @@ const NoticeView = z.object({
   expiresAt: z.string().optional(),
 })
 
-const on = ["cli", "http"] as const
 const which = { id: z.string().min(1).describe("The notice's id") }
 
 export const noticesList = operation({
   name: "notices.list",
   summary: "List unread notices to teams, and the restarts of the last week",
-  effect: "read",
-  access: "anyone",
-  on,
+  ...ANYONE_READS,
   command: ["notices", "notices list"],
   input: z.strictObject({ team: z.string().min(1).optional().describe("Only of this team") }),
   output: z.object({
@@ -70,9 +67,7 @@ export const noticesList = operation({
 export const noticesShow = operation({
   name: "notices.show",
   summary: "Show a notice in full, and whether it was read",
-  effect: "read",
-  access: "anyone",
-  on,
+  ...ANYONE_READS,
   positional: ["id"],
   input: z.strictObject(which),
   output: NoticeView,
@@ -84,9 +79,7 @@ export const noticesShow = operation({
 export const noticesDismiss = operation({
   name: "notices.dismiss",
   summary: "Dismiss an unread notice",
-  effect: "write",
-  access: "owner",
-  on,
+  ...OWNER_WRITES,
   positional: ["id"],
   input: z.strictObject(which),
   output: z.object({ id: z.string(), dismissed: z.boolean() }),

@@ -78,6 +78,15 @@ export function commandsOf({ command, name }: Pick<Operation, "command" | "name"
   return typeof command === "string" ? [command] : (command ?? [name.replaceAll(".", " ")])
 }
 
+/** What most operations do, who may call them, and where. Any other combination is spelled out in the operation. */
+export const ANYONE_READS = { effect: "read", access: "anyone", on: ["cli", "http"] } as const
+export const ANYONE_WRITES = { effect: "write", access: "anyone", on: ["mcp", "http", "cli"] } as const
+export const AGENTS_WRITE = { effect: "write", access: "agent", on: ["cli", "http"] } as const
+export const OWNER_WRITES = { effect: "write", access: "owner", on: ["cli", "http"] } as const
+export const PAGES_READ = { effect: "read", access: "anyone", on: ["http"] } as const
+export const TOOL_READS = { effect: "read", access: "anyone", on: ["mcp", "http"] } as const
+export const TOOL_WRITES = { effect: "write", access: "agent", on: ["mcp", "http"] } as const
+
 /** Keeps the literal types, so that the client's inputs and outputs are inferred. */
 export function operation<Name extends string, In extends z.ZodObject, Out extends z.ZodObject>(
   description: Operation<Name, In, Out>,

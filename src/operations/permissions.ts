@@ -3,7 +3,7 @@ import { Failure } from "../domain/failure.ts"
 import { type Decision, PERMISSION_STATES, type Permission, type PermissionAnswers } from "../domain/permission.ts"
 import { AtTerminalView, atTerminals, atTerminalText } from "./at-terminal.ts"
 import { OWNER } from "./caller.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, operation } from "./operation.ts"
 import { clip, minute, table } from "./text.ts"
 
 // None of these is a tool: an agent must not see what others ask, and must never approve itself.
@@ -43,9 +43,7 @@ export type PermissionView = z.output<typeof PermissionView>
 export const permissionsList = operation({
   name: "permissions.list",
   summary: "List pending permission requests, in full",
-  effect: "read",
-  access: "anyone",
-  on,
+  ...ANYONE_READS,
   command: ["permissions", "permissions list"],
   input: z.strictObject({
     all: z.boolean().default(false).describe("Also decided requests, newest first"),
@@ -117,9 +115,7 @@ export const permissionsAnswer = operation({
 export const audit = operation({
   name: "audit",
   summary: "Show the audit log, newest first",
-  effect: "read",
-  access: "anyone",
-  on,
+  ...ANYONE_READS,
   input: z.strictObject({
     limit: z.int().min(1).max(1000).default(50).describe("Maximum number of results"),
     before: z.int().min(1).optional().describe("Only entries before this number"),

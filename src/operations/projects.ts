@@ -1,6 +1,6 @@
 import * as z from "zod"
 import type { SessionTally } from "../domain/session.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, operation } from "./operation.ts"
 import { clip, minute, projectName, table } from "./text.ts"
 
 const ProjectView = z.object({
@@ -15,9 +15,7 @@ const ProjectView = z.object({
 export const projectsList = operation({
   name: "projects.list",
   summary: "List projects, newest first, with their agents and git branches",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   command: "projects",
   input: z.strictObject({}),
   output: z.object({ projects: z.array(ProjectView) }),

@@ -5,15 +5,13 @@ import { DELIVERY_STATES } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { addressOf, DELIVERY_ROUTES, FETCHES, messageOf, PRIORITIES, targetOf } from "../domain/message.ts"
 import { shownReason } from "../domain/reason.ts"
-import { operation } from "./operation.ts"
+import { AGENTS_WRITE, ANYONE_READS, ANYONE_WRITES, OWNER_WRITES, operation } from "./operation.ts"
 import { ago, clip, minute, table } from "./text.ts"
 
 export const sendMessage = operation({
   name: "send_message",
   summary: "Queue a message for a team or session; it is stored until delivered",
-  effect: "write",
-  access: "anyone",
-  on: ["mcp", "cli", "http"],
+  ...ANYONE_WRITES,
   tool: { set: "queue", isBrief: true },
   command: "send",
   positional: ["target", "message"],
@@ -146,9 +144,7 @@ const which = { id: z.string().min(1).describe("The message's id") }
 export const queueShow = operation({
   name: "queue.show",
   summary: "Show a message: its state, since when, and its route",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   positional: ["id"],
   input: z.strictObject(which),
   output: MessageView,
@@ -170,9 +166,7 @@ export const queueShow = operation({
 export const queueCancel = operation({
   name: "queue.cancel",
   summary: "Cancel a message that has not been delivered",
-  effect: "write",
-  access: "agent",
-  on: ["cli", "http"],
+  ...AGENTS_WRITE,
   positional: ["id"],
   input: z.strictObject(which),
   output: z.object({ id: z.string(), cancelled: z.boolean(), reason: z.string().optional() }),
@@ -189,9 +183,7 @@ export const queueCancel = operation({
 export const queueStuck = operation({
   name: "queue.stuck",
   summary: "List messages that need a decision: failed, expired, or delivery unconfirmed",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   input: z.strictObject({}),
   output: z.object({ messages: z.array(MessageView) }),
   text: ({ messages }) =>
@@ -210,9 +202,7 @@ export const queueStuck = operation({
 export const queueSettle = operation({
   name: "queue.settle",
   summary: "Resend or dismiss a message that failed, expired, or is unconfirmed",
-  effect: "write",
-  access: "owner",
-  on: ["cli", "http"],
+  ...OWNER_WRITES,
   positional: ["id", "how"],
   input: z.strictObject({
     ...which,

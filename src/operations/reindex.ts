@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { operation } from "./operation.ts"
-import type { SystemStatus } from "./services.ts"
+import type { SystemStatus } from "./system.ts"
 
 export const reindex = operation({
   name: "reindex",

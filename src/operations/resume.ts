@@ -3,7 +3,7 @@ import type { Caller } from "../domain/caller.ts"
 import { Failure } from "../domain/failure.ts"
 import { isUntrusted } from "../domain/origin.ts"
 import type { Session } from "../domain/session.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, operation } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { loggedAs } from "./session-of.ts"
 import { conversationLine } from "./text.ts"
@@ -12,9 +12,7 @@ import { ConversationView, viewConversation } from "./views.ts"
 export const resume = operation({
   name: "resume",
   summary: "Find a session and print the command that resumes it",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   positional: ["which"],
   takesWords: true,
   input: z.strictObject({

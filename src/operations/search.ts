@@ -6,7 +6,7 @@ import { metadataWords } from "../domain/metadata.ts"
 import { isUntrusted, UNTRUSTED_NOTE } from "../domain/origin.ts"
 import type { SearchRequest, SearchResult } from "../search/query/request.ts"
 import { fitted } from "./columns.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, operation, TOOL_READS } from "./operation.ts"
 import { searchStyled, searchText } from "./search-text.ts"
 import { charsPerHit, exchangeView, mostTokens, rounded, shortened } from "./search-view.ts"
 import type { Services } from "./services.ts"
@@ -40,9 +40,7 @@ export const searchConversationHistory = operation({
   name: "search_conversation_history",
   summary:
     'Search earlier sessions of every coding agent. Words, "exact phrase", prefix*, -exclude. This project first.',
-  effect: "read",
-  access: "anyone",
-  on: ["mcp", "http"],
+  ...TOOL_READS,
   tool: { set: "recall", alwaysLoad: true },
   input: z.strictObject({
     query: query.describe("The query"),
@@ -101,9 +99,7 @@ export const searchConversationHistory = operation({
 export const search = operation({
   name: "search",
   summary: "Search the sessions of every agent",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   positional: ["query"],
   takesWords: true,
   input: z.strictObject({

@@ -1,6 +1,5 @@
-/** What operations run on; the daemon builds it once. */
+/** The modules that operations call; the daemon builds them once. */
 import type { CaptureModule } from "../capture/module.ts"
-import type { BotState } from "../domain/channel-store.ts"
 import type { LiveSessions } from "../domain/live.ts"
 import type { Supervisor } from "../live/supervisor/supervisor.ts"
 import type { UpdatesModule } from "../live/updates/pull.ts"
@@ -13,6 +12,8 @@ import type { SessionsModule } from "../sessions/module.ts"
 import type { Tasks } from "../sessions/task-state.ts"
 import type { AnalyticsReports } from "../teams/analytics.ts"
 import type { TeamsModule } from "../teams/module.ts"
+import type { SystemFinding, SystemStatus } from "./system.ts"
+
 export interface Services {
   sessions: SessionsModule
   capture: CaptureModule
@@ -28,81 +29,27 @@ export interface Services {
   analytics: AnalyticsReports
   telegram: BotModule
   system: SystemService
-  /** Keeps who used the owner's rights, and for what. */
+  /** Records who used the owner's rights, and for what. */
   audit(entry: { who: string; what: string; data: Record<string, unknown> }): Promise<void>
 }
 
 export interface SystemService {
   status(): Promise<SystemStatus>
-  /** What is wrong, and how to mend it. */
+  /** The checks of `throughline doctor`. */
   examine(): Promise<{ findings: SystemFinding[]; verdict: string }>
   config: ConfigService
-  /** Where the dashboard is, and what signs a page in for as long as this daemon runs. Throws where HTTP is off. */
+  /** Its URL, and the key that signs a page in until this daemon stops. Throws if HTTP is off. */
   dashboard(): { url: string; key: string }
-}
-
-export interface SystemFinding {
-  check: string
-  state: "good" | "warning" | "wrong"
-  detail: string
-  remedy?: string
 }
 
 export interface ConfigService {
   file: string
   show(): { key: string; value: unknown; source: string; secret: boolean; description: string }[]
-  /** Writes it into the file; undefined takes it out. Rejects, and changes nothing, where a start would refuse it. */
+  /** Saves it to the file; undefined removes it. Rejects, and changes nothing, if a start would refuse it. */
   set(key: string, text: string | undefined): Promise<ConfigUndo | undefined>
 }
 
-/** What the file held before; without a value it held none. */
+/** The value in the file before; none if it is absent. */
 export interface ConfigUndo {
   value?: unknown
-}
-
-export interface SystemStatus {
-  id: string
-  version: string
-  pid: number
-  startedAt: string
-  home: string
-  socket: string
-  http: { url?: string; trouble?: string }
-  memoryMb: number
-  store: {
-    kind: string
-    place: string
-    version: string
-    sizeBytes: number
-    sessions: number
-    thoughts: number
-    journal: number
-    /** Why it does not answer; the figures are not known then. */
-    trouble?: string | undefined
-  }
-  search: {
-    place: string
-    /** Turns and thoughts that can be found. */
-    documents?: number | undefined
-    /** Entries of the journal that it has not taken yet. */
-    behind?: number | undefined
-    /** Why it is being rebuilt, while it is. */
-    rebuilding?: string | undefined
-    /** Why it does not work. */
-    trouble?: string | undefined
-  }
-  followers: { name: string; lag: number }[]
-  /** Absent where there is no bot. */
-  telegram?: { id: string; state: BotState | "new"; why?: string | undefined; since?: string | undefined } | undefined
-  /** Everything that runs in the background for as long as the daemon does. */
-  loops: {
-    name: string
-    state: "running" | "restarting" | "stalled"
-    restarts: number
-    since?: string | undefined
-    error?: string | undefined
-  }[]
-  /** Errors that nobody caught. */
-  bugs: { count: number; last?: { at: string; message: string } | undefined }
-  notices: string[]
 }

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { Failure } from "../domain/failure.ts"
 import { withoutScope } from "../domain/ids.ts"
 import type { Turn } from "../domain/turn.ts"
-import { operation } from "./operation.ts"
+import { AGENTS_WRITE, ANYONE_READS, operation, PAGES_READ } from "./operation.ts"
 import { sessionIdOf } from "./session-of.ts"
 import { platformNamed } from "./sources.ts"
 import { conversationLine, conversationTable, counted, runLine, sessionLine, thoughtLines, turnLines } from "./text.ts"
@@ -27,9 +27,7 @@ const OneSession = z.object({ session: SessionView })
 export const sessionsList = operation({
   name: "sessions.list",
   summary: "List the sessions of every agent, newest first",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   command: "sessions",
   input: z.strictObject({
     root: z.string().min(1).optional().describe("Only this project (folder or file:// URI)"),
@@ -67,9 +65,7 @@ export const sessionsList = operation({
 export const sessionsShow = operation({
   name: "sessions.show",
   summary: "Show a session: its conversation, thoughts and branches, and how to resume it",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   positional: ["sessionId"],
   input: z.strictObject({
     sessionId,
@@ -125,9 +121,7 @@ const HEAD_CHARS = 240
 export const sessionsOutline = operation({
   name: "sessions.outline",
   summary: "Show a session's outline: the beginning of each turn, its thoughts, and related sessions",
-  effect: "read",
-  access: "anyone",
-  on: ["http"],
+  ...PAGES_READ,
   input: z.strictObject({
     sessionId,
     superseded: z.boolean().default(false).describe("Include rewound turns"),
@@ -170,9 +164,7 @@ export const sessionsOutline = operation({
 export const sessionsTurns = operation({
   name: "sessions.turns",
   summary: "Return turns of a session in full, by their ids from sessions.outline",
-  effect: "read",
-  access: "anyone",
-  on: ["http"],
+  ...PAGES_READ,
   input: z.strictObject({
     sessionId,
     ids: z.array(z.int().min(1)).min(1).max(200).describe("Which turns"),
@@ -200,9 +192,7 @@ function around(turns: Turn[], seq: number): Turn[] {
 export const sessionsRename = operation({
   name: "sessions.rename",
   summary: "Rename a session",
-  effect: "write",
-  access: "agent",
-  on: ["cli", "http"],
+  ...AGENTS_WRITE,
   positional: ["sessionId", "title"],
   input: z.strictObject({ sessionId, title: z.string().trim().min(1).max(200).describe("The new title") }),
   output: OneSession,
@@ -217,9 +207,7 @@ export const sessionsRename = operation({
 export const sessionsPin = operation({
   name: "sessions.pin",
   summary: "Make this the session the project resumes by default",
-  effect: "write",
-  access: "agent",
-  on: ["cli", "http"],
+  ...AGENTS_WRITE,
   positional: ["sessionId"],
   input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Unpin it") }),
   output: OneSession,
@@ -232,9 +220,7 @@ export const sessionsPin = operation({
 export const sessionsArchive = operation({
   name: "sessions.archive",
   summary: "Archive a session; it stays loadable by its id",
-  effect: "write",
-  access: "agent",
-  on: ["cli", "http"],
+  ...AGENTS_WRITE,
   positional: ["sessionId"],
   input: z.strictObject({ sessionId, off: z.boolean().default(false).describe("Restore it") }),
   output: OneSession,
@@ -249,9 +235,7 @@ export const sessionsArchive = operation({
 export const sessionsLink = operation({
   name: "sessions.link",
   summary: "Link a session to another project",
-  effect: "write",
-  access: "agent",
-  on: ["cli", "http"],
+  ...AGENTS_WRITE,
   positional: ["sessionId", "root"],
   input: z.strictObject({ sessionId, root: z.string().min(1).describe("Folder or file:// URI") }),
   output: z.object({ session: SessionView, rootUri: z.string() }),
@@ -265,9 +249,7 @@ export const sessionsLink = operation({
 export const sessionsExport = operation({
   name: "sessions.export",
   summary: "Export a session (conversation, thoughts and branches) as Markdown or JSON",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   positional: ["sessionId"],
   input: z.strictObject({
     sessionId,

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { neededAgent } from "../domain/agent-names.ts"
 import { shellWord } from "../domain/platform.ts"
 import { isUnfamiliar, OVER_LIMIT, recordsOf, type SourceSummary, unknownKinds } from "../domain/source.ts"
-import { operation } from "./operation.ts"
+import { AGENTS_WRITE, ANYONE_READS, OWNER_WRITES, operation } from "./operation.ts"
 import type { Services } from "./services.ts"
 import { counted, table } from "./text.ts"
 
@@ -41,9 +41,7 @@ const ProgressView = z.object({
 export const sources = operation({
   name: "sources",
   summary: "List the watched agents: what was found, stored and skipped",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   input: z.strictObject({}),
   output: z.object({
     sources: z.array(SourceView),
@@ -94,9 +92,7 @@ const trustedPath = z.string().min(1).max(4096).describe("A project folder, or a
 export const sourcesTrust = operation({
   name: "sources.trust",
   summary: "Trust the conversations in a project's own folder like those of your agents",
-  effect: "write",
-  access: "owner",
-  on: ["cli", "http"],
+  ...OWNER_WRITES,
   positional: ["path"],
   input: z.strictObject({ path: trustedPath }),
   output: TrustView,
@@ -108,9 +104,7 @@ export const sourcesTrust = operation({
 export const sourcesUntrust = operation({
   name: "sources.untrust",
   summary: "Stop trusting the conversations in a project's own folder",
-  effect: "write",
-  access: "owner",
-  on: ["cli", "http"],
+  ...OWNER_WRITES,
   positional: ["path"],
   input: z.strictObject({ path: trustedPath }),
   output: TrustView,
@@ -141,9 +135,7 @@ function repositoryLines(
 export const importNow = operation({
   name: "import",
   summary: "Import agents' files now; wait until everything is imported",
-  effect: "write",
-  access: "agent",
-  on: ["cli", "http"],
+  ...AGENTS_WRITE,
   progress: { from: "sources", line: (output) => progressLine(output.progress as z.output<typeof ProgressView>) },
   input: z.strictObject({ platform: z.string().min(1).optional().describe("Only this agent") }),
   output: z.object({ sources: z.array(SourceView), progress: ProgressView }),

@@ -1,13 +1,11 @@
 import * as z from "zod"
 import type { TaskState, TaskStep } from "../domain/task-state.ts"
-import { operation } from "./operation.ts"
+import { operation, TOOL_WRITES } from "./operation.ts"
 
 export const taskState = operation({
   name: "task_state",
   summary: "Save your work after each step so that the next session can continue; load or clear it.",
-  effect: "write",
-  access: "agent",
-  on: ["mcp", "http"],
+  ...TOOL_WRITES,
   tool: { set: "queue", alwaysLoad: true, isBrief: true },
   input: z.strictObject({
     operation: z.enum(["save", "load", "clear"]).describe("save keeps omitted fields; an empty text clears one"),

@@ -5,7 +5,7 @@ import { because } from "../domain/reason.ts"
 import { DAY_MS, HOUR_MS } from "../lib/time.ts"
 import type { Permits } from "../permissions/permits.ts"
 import type { AskState } from "../teams/asks.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_WRITES, operation, PAGES_READ } from "./operation.ts"
 
 const DEFAULT_TIMEOUT_MS = 30_000
 
@@ -30,9 +30,7 @@ export const AskView = z.object({
 export const teamsAsk = operation({
   name: "teams_ask",
   summary: "Ask a team's agent and get its answer; it remembers earlier questions",
-  effect: "write",
-  access: "anyone",
-  on: ["mcp", "http", "cli"],
+  ...ANYONE_WRITES,
   tool: { set: "teams" },
   command: "ask",
   positional: ["team", "question"],
@@ -83,9 +81,7 @@ export const teamsSendMessage = operation({
 export const teamsNotify = operation({
   name: "teams_notify",
   summary: "Leave a notice for the team's next session; it is not answered",
-  effect: "write",
-  access: "anyone",
-  on: ["mcp", "http", "cli"],
+  ...ANYONE_WRITES,
   tool: { set: "teams", isBrief: true },
   command: "teams notify",
   positional: ["toTeam", "message"],
@@ -108,9 +104,7 @@ export const teamsNotify = operation({
 export const teamsFollow = operation({
   name: "teams.follow",
   summary: "Stream a team agent's answer as it is written, from a character offset",
-  effect: "read",
-  access: "anyone",
-  on: ["http"],
+  ...PAGES_READ,
   input: z.strictObject({
     messageId: z.string().min(1).describe("The question's id"),
     from: z.int().min(0).default(0).describe("Characters already received"),

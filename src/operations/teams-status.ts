@@ -2,7 +2,7 @@ import * as z from "zod"
 import { CONTROLS } from "../domain/pair.ts"
 import type { OrphanedSession } from "../teams/orphaned-sessions.ts"
 import type { PairState } from "../teams/status.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, ANYONE_WRITES, OWNER_WRITES, operation } from "./operation.ts"
 import { AskView, askText, viewWaiting } from "./teams-ask.ts"
 import { average, counted, fetchNote, minute, table } from "./text.ts"
 import { HOOKLESS_VIEW, hooklessView } from "./views.ts"
@@ -143,9 +143,7 @@ export const teamsStatus = operation({
 export const teamsThreads = operation({
   name: "teams.threads",
   summary: "List pairs: who asked whom, in which thread, and whether the agent is awake",
-  effect: "read",
-  access: "anyone",
-  on: ["http", "cli"],
+  ...ANYONE_READS,
   positional: ["team"],
   input: z.strictObject({ team: z.string().min(1).optional() }),
   output: z.object({ pairs: z.array(PairView) }),
@@ -173,9 +171,7 @@ export const teamsThreads = operation({
 export const teamsControl = operation({
   name: "teams_control",
   summary: "Control your pair with a team, or its process",
-  effect: "write",
-  access: "anyone",
-  on: ["mcp", "http", "cli"],
+  ...ANYONE_WRITES,
   tool: { set: "teams", isBrief: true },
   command: "teams control",
   positional: ["operation", "team"],
@@ -201,9 +197,7 @@ export const teamsControl = operation({
 export const teamsAdopt = operation({
   name: "teams.adopt",
   summary: "Re-attach an orphaned session to a pair",
-  effect: "write",
-  access: "owner",
-  on: ["http", "cli"],
+  ...OWNER_WRITES,
   positional: ["session"],
   input: z.strictObject({
     session: z.string().min(4).describe("The agent's own session id or a prefix of it, from teams status"),

@@ -4,7 +4,7 @@ import type { TargetStatus } from "../domain/messages.ts"
 import type { Team } from "../domain/team.ts"
 import type { SupervisedState } from "../live/supervisor/supervisor.ts"
 import { visible } from "./columns.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, OWNER_WRITES, operation } from "./operation.ts"
 import { clip, coloured, fetchNote, table } from "./text.ts"
 import { HOOKLESS_VIEW, hooklessView } from "./views.ts"
 
@@ -33,9 +33,7 @@ export const TeamView = z.object({
 export const teamsList = operation({
   name: "teams.list",
   summary: "List the teams and whether their sessions are supervised",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   command: ["teams", "teams list"],
   input: z.strictObject({}),
   output: z.object({ teams: z.array(TeamView), troubles: z.array(z.string()) }),
@@ -90,9 +88,7 @@ const troubleLine = (trouble: string) => `! ${trouble}`
 export const teamsAdd = operation({
   name: "teams.add",
   summary: "Add a team: a name for a project and its agent",
-  effect: "write",
-  access: "owner",
-  on: ["cli", "http"],
+  ...OWNER_WRITES,
   positional: ["name", "project"],
   flags: { project: "project" },
   input: z.strictObject({
@@ -155,9 +151,7 @@ export const teamsRemove = operation({
 export const teamsImport = operation({
   name: "teams.import",
   summary: "Import teams and settings from a Nexus chat map or an Iris teams.json",
-  effect: "write",
-  access: "owner",
-  on: ["cli", "http"],
+  ...OWNER_WRITES,
   positional: ["file"],
   input: z.strictObject({ file: z.string().min(1).describe("The file, as JSON"), replace }),
   output: z.object({
@@ -183,9 +177,7 @@ const RESTART = " (after the daemon's next start)"
 export const up = operation({
   name: "up",
   summary: "Start a team's session in tmux and supervise it: it is restarted whenever it ends",
-  effect: "write",
-  access: "owner",
-  on: ["cli", "http"],
+  ...OWNER_WRITES,
   positional: ["team"],
   input: z.strictObject({ team: name }),
   output: z.object({
@@ -210,9 +202,7 @@ export const up = operation({
 export const down = operation({
   name: "down",
   summary: "Stop a team's supervised session",
-  effect: "write",
-  access: "owner",
-  on: ["cli", "http"],
+  ...OWNER_WRITES,
   positional: ["team"],
   input: z.strictObject({ team: name }),
   output: z.object({

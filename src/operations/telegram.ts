@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { BOT_STATES } from "../domain/channel-store.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, OWNER_WRITES, operation } from "./operation.ts"
 import { minute, table } from "./text.ts"
 
 // None of these is a tool: who may talk to agents is not for agents to say.
@@ -58,9 +58,7 @@ export type TelegramView = z.output<typeof StatusView>
 export const telegramStatus = operation({
   name: "telegram.status",
   summary: "Show the Telegram bot's state, groups, topics and paired people",
-  effect: "read",
-  access: "anyone",
-  on,
+  ...ANYONE_READS,
   input: z.strictObject({}),
   output: StatusView,
   text: statusText,
@@ -101,9 +99,7 @@ export const telegramStatus = operation({
 export const telegramTest = operation({
   name: "telegram.test",
   summary: "Test Telegram: send a message, create a topic and delete it",
-  effect: "write",
-  access: "owner",
-  on,
+  ...OWNER_WRITES,
   input: z.strictObject({}),
   output: z.object({
     ok: z.boolean(),

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { noRoot } from "./init-text.ts"
-import { operation } from "./operation.ts"
+import { operation, TOOL_WRITES } from "./operation.ts"
 
 const MAX_THOUGHT_CHARS = 1_000_000
 
@@ -8,9 +8,7 @@ export const thought = operation({
   name: "thought",
   summary:
     "Record one reasoning step that survives restarts. Number optional; a taken one is reassigned, never overwritten.",
-  effect: "write",
-  access: "agent",
-  on: ["mcp", "http"],
+  ...TOOL_WRITES,
   tool: { set: "recovery", alwaysLoad: true, isBrief: true },
   input: z.strictObject({
     thought: z.string().min(1).max(MAX_THOUGHT_CHARS),

@@ -1,7 +1,7 @@
 import * as z from "zod"
 import { taskFileText } from "../domain/task-file.ts"
 import { DAY_MS } from "../lib/time.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, ANYONE_WRITES, operation } from "./operation.ts"
 import { clip, mark, minute, table } from "./text.ts"
 
 const UpdateView = z.object({
@@ -39,9 +39,7 @@ const RestartView = z.object({
 export const pullUpdates = operation({
   name: "pull_updates",
   summary: "A team's updates: replies, message states, announcements, restarts; its own agent also gets its messages",
-  effect: "write",
-  access: "anyone",
-  on: ["mcp", "http", "cli"],
+  ...ANYONE_WRITES,
   tool: { set: "queue" },
   command: "updates",
   positional: ["target"],
@@ -72,9 +70,7 @@ export const pullUpdates = operation({
 export const teamsRestarts = operation({
   name: "teams.restarts",
   summary: "List restarts of team sessions, newest first, and what they were working on",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   input: z.strictObject({
     since: z.iso.datetime({ offset: true }).optional().describe("From this time (default: a day ago)"),
     limit: z.int().min(1).max(200).default(20).describe("Maximum number of results"),

@@ -1,6 +1,6 @@
 import * as z from "zod"
 import { AtTerminalView, atTerminals, atTerminalText } from "./at-terminal.ts"
-import { operation } from "./operation.ts"
+import { ANYONE_READS, operation } from "./operation.ts"
 import { PermissionView, permissionText, viewPermission } from "./permissions.ts"
 import { MessageView, viewMessage } from "./queue.ts"
 import { clip, counted, table } from "./text.ts"
@@ -10,9 +10,7 @@ const HeldView = z.object({ target: z.string(), pending: z.number(), waitsFor: z
 export const waiting = operation({
   name: "waiting",
   summary: "List everything that needs a person: questions, undelivered messages, blocked queues",
-  effect: "read",
-  access: "anyone",
-  on: ["cli", "http"],
+  ...ANYONE_READS,
   input: z.strictObject({}),
   output: z.object({
     permissions: z.array(PermissionView),

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Command } from "commander"
 import type { Caller } from "../../domain/caller.ts"
 import { Failure } from "../../domain/failure.ts"
-import { type Finding, findingLines } from "../doctor/doctor.ts"
+import type { SystemFinding } from "../../operations/system.ts"
+import { findingLines } from "../doctor/doctor.ts"
 import type { Environment } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
 import { refuseAgents } from "../wiring/agent-shell.ts"
@@ -108,7 +109,7 @@ function view({ self, chat, users, findings, isChanged, code, test }: Outcome) {
 
 function summary({ self, chat, findings, test, code }: Outcome): string {
   const tried = (test?.steps ?? []).map(
-    ({ what, ok, detail }): Finding => ({ check: what, state: ok ? "good" : "wrong", detail }),
+    ({ what, ok, detail }): SystemFinding => ({ check: what, state: ok ? "good" : "wrong", detail }),
   )
   return [
     ...findingLines([...findings, ...tried]),

@@ -4,10 +4,10 @@ import { chatOfUpdate, telegramChannel } from "../../adapters/telegram/telegram.
 import { editJson } from "../../agents/shared/setup/json.ts"
 import type { Channel, ChannelSelf } from "../../domain/channel.ts"
 import { Failure } from "../../domain/failure.ts"
+import type { SystemFinding } from "../../operations/system.ts"
 import { writeWhole } from "../../setup/files.ts"
 import { loadConfig } from "../config/config.ts"
 import { TelegramSettings } from "../config/telegram-settings.ts"
-import type { Finding } from "../doctor/doctor.ts"
 import { checkBot } from "../doctor/telegram-check.ts"
 import type { Environment } from "../process/environment.ts"
 import { type Home, prepareHome } from "../process/home.ts"
@@ -26,7 +26,7 @@ export interface SetUp {
   self: ChannelSelf
   chat: { id: string; title: string } | undefined
   users: string[]
-  findings: Finding[]
+  findings: SystemFinding[]
   isChanged: boolean
 }
 

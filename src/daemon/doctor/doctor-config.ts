@@ -1,10 +1,11 @@
 import { Failure } from "../../domain/failure.ts"
-import type { SystemFinding } from "../../operations/services.ts"
+import type { SystemFinding } from "../../operations/system.ts"
 import { counted } from "../../operations/text.ts"
 import { loadConfig, problemFailure, readConfig } from "../config/config.ts"
 import { machineProblems } from "../config/config-check.ts"
 import type { Environment } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
+import { good, warning, wrong } from "./finding.ts"
 
 const check = "config"
 
@@ -26,17 +27,17 @@ export async function configuration(
     const [first] = problems
     if (first) {
       const fix = remedy(first.key, path, sourceOf(first.key))
-      return [{ check, state: "warning", detail: troubles.join("; "), remedy: fix }]
+      return [warning(check, troubles.join("; "), fix)]
     }
     if (overridden) return [overridden]
     const changed = settings.filter((setting) => setting.source !== "default").length
     const detail = changed === 0 ? "defaults" : `${counted(changed, "setting")} changed`
-    return [{ check, state: "good", detail }, ...(config.database.url === undefined ? [] : [SEVERAL_MACHINES])]
+    return [good(check, detail), ...(config.database.url === undefined ? [] : [SEVERAL_MACHINES])]
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const running = url === undefined ? "" : " The running daemon keeps its settings until it is restarted."
     const fix = remedyFor(error, path)
-    return [{ check, state: "wrong", detail: error.message, remedy: `${fix}.${running}` }]
+    return [wrong(check, error.message, `${fix}.${running}`)]
   }
 }
 
@@ -49,17 +50,15 @@ function hiddenProblem(path: string, environment: Record<string, string>): Syste
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const detail = `${error.message} (the environment overrides it for now)`
-    return { check, state: "warning", detail, remedy: `${remedyFor(error, path)}.` }
+    return warning(check, detail, `${remedyFor(error, path)}.`)
   }
 }
 
-const SEVERAL_MACHINES: SystemFinding = {
-  check: "fleet",
-  state: "warning",
-  detail:
-    "database.url is set: several machines on one database are experimental (captures of equal paths replace each other, messages may be typed twice)",
-  remedy: "Use this database from one machine only. docs/fleet.md explains why.",
-}
+const SEVERAL_MACHINES: SystemFinding = warning(
+  "fleet",
+  "database.url is set: several machines on one database are experimental (captures of equal paths replace each other, messages may be typed twice)",
+  "Use this database from one machine only. docs/fleet.md explains why.",
+)
 
 function remedyFor({ data: { key, source } }: Failure, path: string): string {
   const text = (value: unknown) => (typeof value === "string" ? value : undefined)

@@ -1,38 +1,36 @@
-import type { SystemFinding, SystemStatus } from "../../operations/services.ts"
+import type { SystemFinding, SystemStatus } from "../../operations/system.ts"
 import { counted } from "../../operations/text.ts"
+import { good, warning, wrong } from "./finding.ts"
 
 /** What runs in the background: each loop that is in trouble by itself, and one line for all the others. */
 export function loopFindings({ loops, bugs }: Pick<SystemStatus, "loops" | "bugs">): SystemFinding[] {
   const troubled = loops.filter(({ state }) => state !== "running")
   const restarts = loops.reduce((sum, loop) => sum + loop.restarts, 0)
   const again = restarts === 0 ? "" : `, restarted ${restarts === 1 ? "once" : `${restarts} times`} since the start`
-  const rest: SystemFinding = {
-    check: "loops",
-    state: "good",
-    detail: `${counted(loops.length - troubled.length, "background loop")} running${again}`,
-  }
+  const rest: SystemFinding = good(
+    "loops",
+    `${counted(loops.length - troubled.length, "background loop")} running${again}`,
+  )
   return [...(troubled.length === loops.length ? [] : [rest]), ...troubled.map(troubledLoop), ...bugFinding(bugs)]
 }
 
 function troubledLoop({ name, state, since, error, restarts }: SystemStatus["loops"][number]): SystemFinding {
   const check = `loop ${name}`
   if (state === "stalled")
-    return {
+    return warning(
       check,
-      state: "warning",
-      detail: `stalled: its current round began at ${since} and has not finished`,
-      remedy: "throughline stop && throughline start; if it stalls again, report it with throughline logs",
-    }
-  return {
+      `stalled: its current round began at ${since} and has not finished`,
+      "throughline stop && throughline start; if it stalls again, report it with throughline logs",
+    )
+  return wrong(
     check,
-    state: "wrong",
-    detail: `restarting since ${since} (failed ${restarts === 1 ? "once" : `${restarts} times`}): ${error}`,
-    remedy: "Fix the cause that it names; it is retried every few seconds. throughline logs shows more.",
-  }
+    `restarting since ${since} (failed ${restarts === 1 ? "once" : `${restarts} times`}): ${error}`,
+    "Fix the cause that it names; it is retried every few seconds. throughline logs shows more.",
+  )
 }
 
 function bugFinding({ count, last }: SystemStatus["bugs"]): SystemFinding[] {
   if (count === 0) return []
   const detail = `${counted(count, "internal error")} since the start, the last at ${last?.at}: ${last?.message}`
-  return [{ check: "errors", state: "warning", detail, remedy: "Please report it with the output of throughline logs" }]
+  return [warning("errors", detail, "Please report it with the output of throughline logs")]
 }

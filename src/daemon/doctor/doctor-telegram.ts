@@ -1,12 +1,13 @@
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
+import type { SystemFinding } from "../../operations/system.ts"
 import type { TelegramView } from "../../operations/telegram.ts"
 import type { DaemonCalls } from "../commands/connect.ts"
 import { loadConfig } from "../config/config.ts"
 import type { Config } from "../config/settings.ts"
 import type { Environment } from "../process/environment.ts"
 import type { Home } from "../process/home.ts"
-import type { Finding } from "./doctor.ts"
+import { good, warning, wrong } from "./finding.ts"
 import type { TeamGroup } from "./telegram-check.ts"
 
 /** What there is to say about reaching sessions by Telegram; nothing where no bot is set. */
@@ -14,7 +15,7 @@ export async function telegramFindings(
   home: Home,
   environment: Environment,
   daemon: Pick<DaemonCalls, "callIfRunning"> | undefined,
-): Promise<Finding[]> {
+): Promise<SystemFinding[]> {
   const config = settingsOf(home, environment)
   if (config?.telegram.token === undefined) return []
   const { token, apiRoot, chat, users } = config.telegram
@@ -57,15 +58,14 @@ function teamGroups(teams: Config["teams"]): TeamGroup[] {
   }))
 }
 
-function tmux({ machine }: Environment): Finding {
+function tmux({ machine }: Environment): SystemFinding {
   const dir = (machine.env.PATH ?? "").split(delimiter).find((dir) => isProgram(join(dir, "tmux")))
-  if (dir !== undefined) return { check: "tmux", state: "good", detail: join(dir, "tmux") }
-  return {
-    check: "tmux",
-    state: "warning",
-    detail: "tmux is not on the PATH: your messages wait until an agent fetches them",
-    remedy: "Install tmux and run agents in it: sudo apt install tmux (macOS: brew install tmux)",
-  }
+  if (dir !== undefined) return good("tmux", join(dir, "tmux"))
+  return warning(
+    "tmux",
+    "tmux is not on the PATH: your messages wait until an agent fetches them",
+    "Install tmux and run agents in it: sudo apt install tmux (macOS: brew install tmux)",
+  )
 }
 
 function isProgram(path: string): boolean {
@@ -77,72 +77,60 @@ function isProgram(path: string): boolean {
   }
 }
 
-function keptFindings({ bot, moved, people, holds, doubts }: TelegramView): Finding[] {
+function keptFindings({ bot, moved, people, holds, doubts }: TelegramView): SystemFinding[] {
   return [
     ...(moved ? [movedGroup(moved)] : []),
     ...(bot ? [listening(bot)] : []),
     people > 0
-      ? { check: "people", state: "good", detail: `${people} can message sessions` }
-      : {
-          check: "people",
-          state: "warning",
-          detail: "nobody can message sessions yet",
-          remedy: "throughline telegram pair creates a code; send it to the bot",
-        },
+      ? good("people", `${people} can message sessions`)
+      : warning(
+          "people",
+          "nobody can message sessions yet",
+          "throughline telegram pair creates a code; send it to the bot",
+        ),
     ...holds.map(
-      ({ why, since, nextAt }): Finding => ({
-        check: "outbox",
-        state: "warning",
-        detail: `paused since ${since}: ${why}`,
-        remedy: `Fix the cause; it is retried at ${nextAt}, and nothing is lost meanwhile.`,
-      }),
+      ({ why, since, nextAt }): SystemFinding =>
+        warning(
+          "outbox",
+          `paused since ${since}: ${why}`,
+          `Fix the cause; it is retried at ${nextAt}, and nothing is lost meanwhile.`,
+        ),
     ),
     ...doubts.map(
-      ({ name, count, at }): Finding => ({
-        check: "topics",
-        state: "warning",
-        detail: `"${name}" may exist ${count + 1} times: one was requested at ${at} and got no answer`,
-        remedy: `In Telegram, look for a second topic "${name}" without messages in it, and delete that one.`,
-      }),
+      ({ name, count, at }): SystemFinding =>
+        warning(
+          "topics",
+          `"${name}" may exist ${count + 1} times: one was requested at ${at} and got no answer`,
+          `In Telegram, look for a second topic "${name}" without messages in it, and delete that one.`,
+        ),
     ),
   ]
 }
 
-function movedGroup({ from, to }: NonNullable<TelegramView["moved"]>): Finding {
-  return {
-    check: "chat",
-    state: "warning",
-    detail: `telegram.chat is ${from}; that group was migrated to ${to}, which is used`,
-    remedy: `Nothing is lost. To update the configuration: throughline telegram setup --chat ${to}`,
-  }
+function movedGroup({ from, to }: NonNullable<TelegramView["moved"]>): SystemFinding {
+  return warning(
+    "chat",
+    `telegram.chat is ${from}; that group was migrated to ${to}, which is used`,
+    `Nothing is lost. To update the configuration: throughline telegram setup --chat ${to}`,
+  )
 }
 
-function listening({ state, why, since }: NonNullable<TelegramView["bot"]>): Finding {
+function listening({ state, why, since }: NonNullable<TelegramView["bot"]>): SystemFinding {
   const check = "listening"
   const when = since === undefined ? "" : ` since ${since}`
   const said = why === undefined ? "" : ` (${why})`
-  if (state === "ok") return { check, state: "good", detail: `yes,${when}` }
-  if (state === "new")
-    return { check, state: "warning", detail: "not yet", remedy: "Nothing: it starts a moment after the daemon." }
+  if (state === "ok") return good(check, `yes,${when}`)
+  if (state === "new") return warning(check, "not yet", "Nothing: it starts a moment after the daemon.")
   if (state === "conflict")
-    return {
+    return wrong(
       check,
-      state: "wrong",
-      detail: `another program polls this bot's updates${when}${said}`,
-      remedy:
-        "A token works for one program only: stop the other one, or give this machine its own bot with throughline telegram setup. If you cannot find it: @BotFather, /revoke. Polling resumes automatically when the other one is gone.",
-    }
-  if (state === "unauthorised")
-    return {
-      check,
-      state: "wrong",
-      detail: `the token is rejected${when}${said}`,
-      remedy: "throughline telegram setup",
-    }
-  return {
+      `another program polls this bot's updates${when}${said}`,
+      "A token works for one program only: stop the other one, or give this machine its own bot with throughline telegram setup. If you cannot find it: @BotFather, /revoke. Polling resumes automatically when the other one is gone.",
+    )
+  if (state === "unauthorised") return wrong(check, `the token is rejected${when}${said}`, "throughline telegram setup")
+  return warning(
     check,
-    state: "warning",
-    detail: `Telegram is unreachable${when}${said}`,
-    remedy: "Check this machine's network. Outgoing messages stay queued, and Telegram keeps incoming ones for a day.",
-  }
+    `Telegram is unreachable${when}${said}`,
+    "Check this machine's network. Outgoing messages stay queued, and Telegram keeps incoming ones for a day.",
+  )
 }

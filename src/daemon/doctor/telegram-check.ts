@@ -1,8 +1,9 @@
 import type { Channel, ChannelSelf, ChannelTrouble, ChatLook } from "../../domain/channel.ts"
-import type { Finding } from "./doctor.ts"
+import type { SystemFinding } from "../../operations/system.ts"
+import { good, warning, wrong } from "./finding.ts"
 
 export interface Checked {
-  findings: Finding[]
+  findings: SystemFinding[]
   self?: ChannelSelf
   look?: ChatLook
 }
@@ -24,8 +25,8 @@ export async function checkTeamGroups(
   channel: Channel,
   self: ChannelSelf,
   groups: readonly TeamGroup[],
-): Promise<Finding[]> {
-  const findings: Finding[] = []
+): Promise<SystemFinding[]> {
+  const findings: SystemFinding[] = []
   for (const one of groups) {
     const seen = await channel.look(one.chatId, AbortSignal.timeout(CHECK_MS))
     const found = seen.ok
@@ -37,7 +38,7 @@ export async function checkTeamGroups(
 }
 
 /** The wizard knows of the common group only. */
-function teamChatTrouble(finding: Finding, trouble: ChannelTrouble, { teams }: TeamGroup): Finding {
+function teamChatTrouble(finding: SystemFinding, trouble: ChannelTrouble, { teams }: TeamGroup): SystemFinding {
   if (trouble.kind !== "no_chat") return finding
   const keys = teams.map((team) => `teams.${team}.chat.id`).join(", ")
   const remedy =
@@ -47,36 +48,34 @@ function teamChatTrouble(finding: Finding, trouble: ChannelTrouble, { teams }: T
   return { ...finding, state: trouble.movedTo === undefined ? "wrong" : "warning", remedy }
 }
 
-function teamGroup(look: ChatLook, self: ChannelSelf, { threads }: TeamGroup): Finding[] {
+function teamGroup(look: ChatLook, self: ChannelSelf, { threads }: TeamGroup): SystemFinding[] {
   const { title, kind, hasTopics, isAdmin, adminBots } = look
   if (kind === "private") return [privateTopics(self)]
   const isShared = threads.length > 0
   if (hasTopics && !isShared) return [...group(look, self), ...elected(adminBots, self)]
   const how = isShared ? `sessions share thread ${threads.join(", ")}` : "no topics: messages name their session"
-  const here: Finding =
+  const here: SystemFinding =
     isShared && !hasTopics
-      ? {
-          check: "group",
-          state: "wrong",
-          detail: `${title} has no topics, so there is no thread ${threads.join(", ")}; messages go to the chat itself`,
-          remedy: `In Telegram, open ${title} → Edit → Topics → turn them on; or take chat.thread out of the configuration.`,
-        }
-      : { check: "group", state: "good", detail: `${title}, ${how}` }
+      ? wrong(
+          "group",
+          `${title} has no topics, so there is no thread ${threads.join(", ")}; messages go to the chat itself`,
+          `In Telegram, open ${title} → Edit → Topics → turn them on; or take chat.thread out of the configuration.`,
+        )
+      : good("group", `${title}, ${how}`)
   // Whoever makes no topics needs no rights, but must see what is written.
   return [here, privacy(isAdmin, self), ...elected(adminBots, self)]
 }
 
 /** What is written to nobody in particular is taken by the bot with the lowest number. */
-function elected(adminBots: readonly string[], { botId, username }: ChannelSelf): Finding[] {
+function elected(adminBots: readonly string[], { botId, username }: ChannelSelf): SystemFinding[] {
   const first = adminBots.map(Number).toSorted((a, b) => a - b)[0]
   if (first === undefined || first >= Number(botId)) return []
   return [
-    {
-      check: "other bots",
-      state: "warning",
-      detail: `bot ${first} is an administrator too, and has a lower number: messages outside of topics are left to it`,
-      remedy: `If it is not a Throughline's, take its administrator rights away; or reply to a message of @${username}.`,
-    },
+    warning(
+      "other bots",
+      `bot ${first} is an administrator too, and has a lower number: messages outside of topics are left to it`,
+      `If it is not a Throughline's, take its administrator rights away; or reply to a message of @${username}.`,
+    ),
   ]
 }
 
@@ -86,7 +85,7 @@ export async function checkBot(channel: Channel, chatId: string | undefined, isT
   const told = await channel.self(signal)
   if (!told.ok) return { findings: [tokenTrouble(told.trouble)] }
   const self = told.value
-  const token: Finding = { check: "bot", state: "good", detail: `@${self.username} (${self.botId})` }
+  const token: SystemFinding = good("bot", `@${self.username} (${self.botId})`)
   const findings = [token, ...clock(self)]
   if (chatId === undefined && isTeamsOnly) return { findings, self }
   if (chatId === undefined) return { findings: [...findings, privateTopics(self)], self }
@@ -95,93 +94,77 @@ export async function checkBot(channel: Channel, chatId: string | undefined, isT
   return { findings: [...findings, ...group(seen.value, self)], self, look: seen.value }
 }
 
-function tokenTrouble(trouble: ChannelTrouble): Finding {
+function tokenTrouble(trouble: ChannelTrouble): SystemFinding {
   if (trouble.kind === "unauthorised")
-    return {
-      check: "bot",
-      state: "wrong",
-      detail: "Telegram does not know this token, or it was revoked",
-      remedy:
-        "In Telegram, @BotFather: /mybots → the bot → API Token shows it. Then: throughline telegram setup, and paste it.",
-    }
+    return wrong(
+      "bot",
+      "Telegram does not know this token, or it was revoked",
+      "In Telegram, @BotFather: /mybots → the bot → API Token shows it. Then: throughline telegram setup, and paste it.",
+    )
   const why = trouble.kind === "wait" ? `it asks to wait ${trouble.forMs / 1000} s` : whyOf(trouble)
-  return {
-    check: "bot",
-    state: "warning",
-    detail: `Telegram is not reached: ${why}`,
-    remedy: "Check this machine's network, and telegram.apiRoot if it is set. Nothing is lost meanwhile.",
-  }
+  return warning(
+    "bot",
+    `Telegram is not reached: ${why}`,
+    "Check this machine's network, and telegram.apiRoot if it is set. Nothing is lost meanwhile.",
+  )
 }
 
-function clock({ clockSkewMs = 0 }: ChannelSelf): Finding[] {
+function clock({ clockSkewMs = 0 }: ChannelSelf): SystemFinding[] {
   const seconds = Math.round(Math.abs(clockSkewMs) / 1000)
-  if (Math.abs(clockSkewMs) <= MOST_SKEW_MS)
-    return [{ check: "clock", state: "good", detail: "agrees with Telegram's to about a second" }]
+  if (Math.abs(clockSkewMs) <= MOST_SKEW_MS) return [good("clock", "agrees with Telegram's to about a second")]
   return [
-    {
-      check: "clock",
-      state: "warning",
-      detail: `this machine is ${seconds} s ${clockSkewMs > 0 ? "behind" : "ahead of"} Telegram`,
-      remedy: "Let the system set its clock: timedatectl set-ntp true (macOS: sudo sntp -sS time.apple.com)",
-    },
+    warning(
+      "clock",
+      `this machine is ${seconds} s ${clockSkewMs > 0 ? "behind" : "ahead of"} Telegram`,
+      "Let the system set its clock: timedatectl set-ntp true (macOS: sudo sntp -sS time.apple.com)",
+    ),
   ]
 }
 
-function privateTopics({ hasPrivateTopics, username }: ChannelSelf): Finding {
-  if (hasPrivateTopics) return { check: "topics", state: "good", detail: "on in private chats" }
-  return {
-    check: "topics",
-    state: "wrong",
-    detail: "no group is set, and topics in private chats are off",
-    remedy: `In Telegram, @BotFather: /mybots → @${username} → Bot Settings → Threaded Mode → turn it on. Or use a group: throughline telegram setup`,
-  }
+function privateTopics({ hasPrivateTopics, username }: ChannelSelf): SystemFinding {
+  if (hasPrivateTopics) return good("topics", "on in private chats")
+  return wrong(
+    "topics",
+    "no group is set, and topics in private chats are off",
+    `In Telegram, @BotFather: /mybots → @${username} → Bot Settings → Threaded Mode → turn it on. Or use a group: throughline telegram setup`,
+  )
 }
 
-function chatTrouble(trouble: ChannelTrouble, chatId: string, { username }: ChannelSelf): Finding {
+function chatTrouble(trouble: ChannelTrouble, chatId: string, { username }: ChannelSelf): SystemFinding {
   if (trouble.kind !== "no_chat")
-    return {
-      check: "group",
-      state: "warning",
-      detail: `${chatId} cannot be checked: ${whyOf(trouble)}`,
-      remedy: "Try again in a minute.",
-    }
+    return warning("group", `${chatId} cannot be checked: ${whyOf(trouble)}`, "Try again in a minute.")
   const moved = trouble.movedTo
-  return {
-    check: "group",
-    state: "wrong",
-    detail: moved === undefined ? `@${username} is not in the group ${chatId}` : `the group is now ${moved}`,
-    remedy:
-      moved === undefined
-        ? `In Telegram, open the group → Add Members → @${username}; if it is another group, throughline telegram setup finds it.`
-        : `throughline telegram setup --chat ${moved}`,
-  }
+  return wrong(
+    "group",
+    moved === undefined ? `@${username} is not in the group ${chatId}` : `the group is now ${moved}`,
+    moved === undefined
+      ? `In Telegram, open the group → Add Members → @${username}; if it is another group, throughline telegram setup finds it.`
+      : `throughline telegram setup --chat ${moved}`,
+  )
 }
 
-function group(look: ChatLook, self: ChannelSelf): Finding[] {
+function group(look: ChatLook, self: ChannelSelf): SystemFinding[] {
   const { title, kind, hasTopics, isAdmin } = look
   if (kind === "private") return [privateTopics(self)]
-  const topics: Finding = hasTopics
-    ? { check: "group", state: "good", detail: `${title}, with topics` }
-    : {
-        check: "group",
-        state: "wrong",
-        detail: `${title} has no topics`,
-        remedy: `In Telegram, open ${title} → Edit → Topics → turn them on.`,
-      }
+  const topics: SystemFinding = hasTopics
+    ? good("group", `${title}, with topics`)
+    : wrong("group", `${title} has no topics`, `In Telegram, open ${title} → Edit → Topics → turn them on.`)
   return [topics, rights(look, self), privacy(isAdmin, self)]
 }
 
-function rights({ title, isAdmin, mayManageTopics, mayDeleteMessages }: ChatLook, { username }: ChannelSelf): Finding {
+function rights(
+  { title, isAdmin, mayManageTopics, mayDeleteMessages }: ChatLook,
+  { username }: ChannelSelf,
+): SystemFinding {
   const check = "rights"
   if (!isAdmin)
-    return {
+    return wrong(
       check,
-      state: "wrong",
-      detail: `@${username} is no administrator`,
-      remedy: `In Telegram, open ${title} → Edit → Administrators → Add Admin → @${username}, with Manage Topics and Delete Messages.`,
-    }
+      `@${username} is no administrator`,
+      `In Telegram, open ${title} → Edit → Administrators → Add Admin → @${username}, with Manage Topics and Delete Messages.`,
+    )
   const missing = [...(mayManageTopics ? [] : ["Manage Topics"]), ...(mayDeleteMessages ? [] : ["Delete Messages"])]
-  if (missing.length === 0) return { check, state: "good", detail: "Manage Topics, Delete Messages" }
+  if (missing.length === 0) return good(check, "Manage Topics, Delete Messages")
   const needs = mayManageTopics ? "topics cannot be deleted without it" : "no session gets a topic without it"
   return {
     check,
@@ -192,16 +175,15 @@ function rights({ title, isAdmin, mayManageTopics, mayDeleteMessages }: ChatLook
 }
 
 /** Administrators see everything, whatever the mode says. */
-function privacy(isAdmin: boolean, { readsGroups, username }: ChannelSelf): Finding {
+function privacy(isAdmin: boolean, { readsGroups, username }: ChannelSelf): SystemFinding {
   const check = "privacy"
-  if (readsGroups) return { check, state: "good", detail: "off: the bot sees what is written in the group" }
-  if (isAdmin) return { check, state: "good", detail: "on, but as an administrator the bot sees everything" }
-  return {
+  if (readsGroups) return good(check, "off: the bot sees what is written in the group")
+  if (isAdmin) return good(check, "on, but as an administrator the bot sees everything")
+  return wrong(
     check,
-    state: "wrong",
-    detail: "privacy mode is on: the bot does not see what is written in the group",
-    remedy: `In Telegram, @BotFather: /setprivacy → @${username} → Disable. Then remove the bot from the group and add it again.`,
-  }
+    "privacy mode is on: the bot does not see what is written in the group",
+    `In Telegram, @BotFather: /setprivacy → @${username} → Disable. Then remove the bot from the group and add it again.`,
+  )
 }
 
 const whyOf = (trouble: ChannelTrouble) => ("why" in trouble ? trouble.why : trouble.kind)
