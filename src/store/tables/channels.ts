@@ -1,17 +1,20 @@
-import type { Selectable } from "kysely"
 import type {
+  ApprovalRequest,
   ApprovalRequests,
   Bot,
-  BotState,
   Bots,
+  Budget,
   Budgets,
+  Hold,
   Holds,
   People,
+  Person,
   Roles,
   TeamPeople,
+  TeamPerson,
 } from "../../domain/channel-store.ts"
 import type { Db } from "../dialects/dialect.ts"
-import type { Tables } from "../schema.ts"
+import { rowDecoder, toColumns } from "../rows.ts"
 
 export function makeBots(db: Db): Bots {
   const byId: Bots["byId"] = async (id) => {
@@ -46,10 +49,11 @@ export function makeBots(db: Db): Bots {
 
 export function makePeople(db: Db): People {
   return {
-    async put({ channel, userId, name, chatId, pairedAtMs }) {
+    async put(person) {
+      const { name, chatId } = person
       await db
         .insertInto("people")
-        .values({ channel, user_id: userId, name, chat_id: chatId, paired_at_ms: pairedAtMs })
+        .values(toColumns(person))
         .onConflict((c) => c.columns(["channel", "user_id"]).doUpdateSet({ name, chat_id: chatId }))
         .execute()
     },
@@ -69,24 +73,18 @@ export function makePeople(db: Db): People {
         .orderBy("paired_at_ms")
         .orderBy("user_id")
         .execute()
-      return rows.map((row) => ({
-        channel: row.channel,
-        userId: row.user_id,
-        name: row.name,
-        chatId: row.chat_id,
-        pairedAtMs: row.paired_at_ms,
-      }))
+      return rows.map(toPerson)
     },
   }
 }
 
 export function makeTeamPeople(db: Db): TeamPeople {
   return {
-    async put({ channel, userId, team, name, pairedAtMs }) {
+    async put(person) {
       await db
         .insertInto("team_people")
-        .values({ channel, user_id: userId, team, name, paired_at_ms: pairedAtMs })
-        .onConflict((c) => c.columns(["channel", "user_id", "team"]).doUpdateSet({ name }))
+        .values(toColumns(person))
+        .onConflict((c) => c.columns(["channel", "user_id", "team"]).doUpdateSet({ name: person.name }))
         .execute()
     },
     async remove(channel, userId) {
@@ -114,13 +112,7 @@ export function makeTeamPeople(db: Db): TeamPeople {
         .orderBy("user_id")
         .orderBy("team")
         .execute()
-      return rows.map(({ user_id, team, name, paired_at_ms }) => ({
-        channel,
-        userId: user_id,
-        team,
-        name,
-        pairedAtMs: paired_at_ms,
-      }))
+      return rows.map(toTeamPerson)
     },
   }
 }
@@ -128,13 +120,15 @@ export function makeTeamPeople(db: Db): TeamPeople {
 export function makeBudgets(db: Db): Budgets {
   return {
     async get(key) {
-      const row = await db.selectFrom("budgets").selectAll().where("key", "=", key).executeTakeFirst()
-      return row
-        ? { sentAtMs: JSON.parse(row.sent_at_ms) as number[], blockedUntilMs: row.blocked_until_ms }
-        : { sentAtMs: [], blockedUntilMs: 0 }
+      const row = await db
+        .selectFrom("budgets")
+        .select(["sent_at_ms", "blocked_until_ms"])
+        .where("key", "=", key)
+        .executeTakeFirst()
+      return row ? toBudget(row) : { sentAtMs: [], blockedUntilMs: 0 }
     },
-    async put(key, { sentAtMs, blockedUntilMs }) {
-      const columns = { sent_at_ms: JSON.stringify(sentAtMs), blocked_until_ms: blockedUntilMs }
+    async put(key, budget) {
+      const columns = toColumns(budget)
       await db
         .insertInto("budgets")
         .values({ key, ...columns })
@@ -145,58 +139,41 @@ export function makeBudgets(db: Db): Budgets {
 }
 
 export function makeApprovalRequests(db: Db): ApprovalRequests {
+  const inChannel = (channel: string) => db.selectFrom("cards").selectAll().where("channel", "=", channel)
   return {
-    async put({ permissionId, channel, chatId, threadId, messageId }) {
-      const columns = { thread_id: threadId, message_id: messageId }
+    async put(request) {
+      const { threadId, messageId } = request
       await db
         .insertInto("cards")
-        .values({ permission_id: permissionId, channel, chat_id: chatId, ...columns })
-        .onConflict((c) => c.columns(["permission_id", "channel", "chat_id"]).doUpdateSet(columns))
+        .values(toColumns(request))
+        .onConflict((c) =>
+          c
+            .columns(["permission_id", "channel", "chat_id"])
+            .doUpdateSet({ thread_id: threadId, message_id: messageId }),
+        )
         .execute()
     },
     async get(permissionId, channel, chatId) {
-      const row = await db
-        .selectFrom("cards")
-        .selectAll()
-        .where("permission_id", "=", permissionId)
-        .where("channel", "=", channel)
-        .where("chat_id", "=", chatId)
-        .executeTakeFirst()
-      return row && { permissionId, channel, chatId, threadId: row.thread_id, messageId: row.message_id }
+      const query = inChannel(channel).where("permission_id", "=", permissionId).where("chat_id", "=", chatId)
+      const row = await query.executeTakeFirst()
+      return row && toApprovalRequest(row)
     },
     async byMessage(channel, chatId, messageId) {
-      const row = await db
-        .selectFrom("cards")
-        .selectAll()
-        .where("channel", "=", channel)
-        .where("chat_id", "=", chatId)
-        .where("message_id", "=", messageId)
-        .executeTakeFirst()
-      return row && { permissionId: row.permission_id, channel, chatId, threadId: row.thread_id, messageId }
+      const query = inChannel(channel).where("chat_id", "=", chatId).where("message_id", "=", messageId)
+      const row = await query.executeTakeFirst()
+      return row && toApprovalRequest(row)
     },
     async ofPermission(permissionId, channel) {
-      const rows = await db
-        .selectFrom("cards")
-        .selectAll()
-        .where("permission_id", "=", permissionId)
-        .where("channel", "=", channel)
-        .orderBy("chat_id")
-        .execute()
-      return rows.map(({ chat_id, thread_id, message_id }) => ({
-        permissionId,
-        channel,
-        chatId: chat_id,
-        threadId: thread_id,
-        messageId: message_id,
-      }))
+      const rows = await inChannel(channel).where("permission_id", "=", permissionId).orderBy("chat_id").execute()
+      return rows.map(toApprovalRequest)
     },
   }
 }
 
 export function makeHolds(db: Db): Holds {
   return {
-    async put({ key, kind, why, sinceMs, nextAtMs }) {
-      const columns = { kind, why, since_ms: sinceMs, next_at_ms: nextAtMs }
+    async put({ key, ...hold }) {
+      const columns = toColumns(hold)
       await db
         .insertInto("holds")
         .values({ key, ...columns })
@@ -209,15 +186,7 @@ export function makeHolds(db: Db): Holds {
     },
     async list(beginning) {
       const rows = await db.selectFrom("holds").selectAll().orderBy("key").execute()
-      return rows
-        .filter(({ key }) => key.startsWith(beginning))
-        .map(({ key, kind, why, since_ms, next_at_ms }) => ({
-          key,
-          kind,
-          why,
-          sinceMs: since_ms,
-          nextAtMs: next_at_ms,
-        }))
+      return rows.filter(({ key }) => key.startsWith(beginning)).map(toHold)
     },
   }
 }
@@ -244,15 +213,15 @@ export function makeRoles(db: Db): Roles {
     },
     async list() {
       const rows = await db.selectFrom("roles").selectAll().orderBy("name").execute()
-      return rows.map(({ name, owner, until_ms }) => ({ name, owner, untilMs: until_ms }))
+      return rows.map(toRole)
     },
   }
 }
 
-const toBot = (row: Selectable<Tables["bots"]>): Bot => ({
-  id: row.id,
-  nextOffset: row.next_offset,
-  state: row.state as BotState,
-  why: row.why,
-  sinceMs: row.since_ms,
-})
+const toBot = rowDecoder<Bot>({})
+const toPerson = rowDecoder<Person>({})
+const toTeamPerson = rowDecoder<TeamPerson>({})
+const toBudget = rowDecoder<Budget>({ json: ["sentAtMs"] })
+const toApprovalRequest = rowDecoder<ApprovalRequest>({})
+const toHold = rowDecoder<Hold>({})
+const toRole = rowDecoder<Awaited<ReturnType<Roles["list"]>>[number]>({})

@@ -1,10 +1,10 @@
 import { sql } from "kysely"
 import type { Delivery, DeliveryState } from "../../domain/delivery.ts"
-import type { SessionId } from "../../domain/ids.ts"
 import { AGENT_CHANNEL, type DeliveryRoute } from "../../domain/message.ts"
 import { NOTICE_CHANNEL, PAIR_CHANNEL } from "../../domain/pair.ts"
 import type { Deliveries } from "../../domain/queue-store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { rowDecoder, toColumns } from "../rows.ts"
 import { forgetWords } from "./delivery-forgetting.ts"
 import { type DeliveryRow, expireRows, takeCutOff, takeHeads } from "./leasing.ts"
 
@@ -30,23 +30,17 @@ export function makeDeliveries(db: Db, dialect: StoreDialect, onMoved: () => Pro
   }
 
   return {
-    async enqueue(delivery, nowMs) {
+    async enqueue({ key, lane, channel, payload, repeatable, ...delivery }, nowMs) {
+      const { host = null, maxAttempts = DEFAULT_MAX_ATTEMPTS, dueAtMs = nowMs } = delivery
+      const { expiresAtMs = null, fingerprint = null } = delivery
       const inserted = await db
         .insertInto("deliveries")
-        .values({
-          key: delivery.key,
-          lane: delivery.lane,
-          channel: delivery.channel,
-          payload: JSON.stringify(delivery.payload),
-          state: "queued",
-          repeatable: Number(delivery.repeatable),
-          host: delivery.host ?? null,
-          max_attempts: delivery.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
-          due_at_ms: delivery.dueAtMs ?? nowMs,
-          expires_at_ms: delivery.expiresAtMs ?? null,
-          fingerprint: delivery.fingerprint ?? null,
-          created_at_ms: nowMs,
-        } as never)
+        .values(
+          toColumns({
+            ...{ key, lane, channel, payload, repeatable, state: "queued", fingerprint, host },
+            ...{ maxAttempts, dueAtMs, expiresAtMs, createdAtMs: nowMs },
+          }),
+        )
         .onConflict((c) => c.column("key").doNothing())
         .returning("seq")
         .executeTakeFirst()
@@ -236,29 +230,8 @@ const IS_OVER = sql<boolean>`case channel
   when ${sql.lit(NOTICE_CHANNEL)} then state not in ('queued', 'seen', 'running')
   else state not in ('queued', 'delivered', 'seen', 'running') end`
 
-function toDelivery(row: DeliveryRow): Delivery {
-  return {
-    seq: row.seq,
-    key: row.key,
-    lane: row.lane,
-    channel: row.channel,
-    payload: JSON.parse(row.payload) as Record<string, unknown>,
-    state: row.state as DeliveryState,
-    repeatable: row.repeatable === 1,
-    host: row.host,
-    attempts: row.attempts,
-    maxAttempts: row.max_attempts,
-    dueAtMs: row.due_at_ms,
-    expiresAtMs: row.expires_at_ms,
-    leaseOwner: row.lease_owner,
-    leaseUntilMs: row.lease_until_ms,
-    attemptStartedAtMs: row.attempt_started_at_ms,
-    outcome: row.outcome,
-    fingerprint: row.fingerprint,
-    sessionId: row.session_id as SessionId | null,
-    route: row.rung as DeliveryRoute | null,
-    fetchKey: row.fetch_key,
-    createdAtMs: row.created_at_ms,
-    settledAtMs: row.settled_at_ms,
-  }
-}
+const decoded = rowDecoder<Omit<Delivery, "route">>({ json: ["payload"], flags: ["repeatable"] })
+const toDelivery = ({ rung, ...row }: DeliveryRow): Delivery => ({
+  ...decoded(row),
+  route: rung as DeliveryRoute | null,
+})

@@ -1,9 +1,10 @@
 import type { Selectable, Updateable } from "kysely"
-import type { SessionId } from "../../domain/ids.ts"
-import type { Permission, PermissionAnswers, PermissionQuestion, PermissionState } from "../../domain/permission.ts"
+import type { AuditEntry, Permission } from "../../domain/permission.ts"
 import type { Audit, Permissions } from "../../domain/team-store.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { rowDecoder, toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
+import { inJson } from "./delivery-forgetting.ts"
 
 export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Promise<void>): Permissions {
   /** Of the audit of it stays that it was, and who decided. */
@@ -11,9 +12,7 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
     let query = db.selectFrom("audit").select(["seq", "data"])
     if ("id" in which) query = query.where(dialect.contains("data", JSON.stringify(which.id)))
     else {
-      // As it stands inside of JSON.
-      const text = JSON.stringify(which.containing).slice(1, -1)
-      query = query.where(dialect.contains("data", text)).where("at_ms", ">=", which.sinceMs)
+      query = query.where(dialect.contains("data", inJson(which.containing))).where("at_ms", ">=", which.sinceMs)
       query = query.where("at_ms", "<", which.untilMs)
     }
     for (const { seq, data } of await query.execute()) {
@@ -36,31 +35,10 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
   }
 
   return {
-    async ask(permission) {
+    async ask({ via, ...same }) {
       await db
         .insertInto("permissions")
-        .values({
-          id: permission.id,
-          home: permission.home,
-          asker: permission.asker,
-          team: permission.team,
-          session_id: permission.sessionId,
-          tool: permission.tool,
-          title: permission.title,
-          input: JSON.stringify(permission.input),
-          suggestions: JSON.stringify(permission.suggestions),
-          state: permission.state,
-          always: permission.always,
-          reason: permission.reason,
-          answered_by: permission.answeredBy,
-          waiter: permission.via,
-          questions: JSON.stringify(permission.questions),
-          answers: JSON.stringify(permission.answers),
-          taken_at_ms: permission.takenAtMs,
-          asked_at_ms: permission.askedAtMs,
-          answered_at_ms: permission.answeredAtMs,
-          expires_at_ms: permission.expiresAtMs,
-        })
+        .values(toColumns({ ...same, waiter: via }))
         .onConflict((c) => c.doNothing())
         .execute()
       await onMoved()
@@ -70,12 +48,7 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
       return row && toPermission(row)
     },
     async decide(id, { state, always = null, reason = null, by, atMs, kept }) {
-      const words = kept && {
-        title: kept.title,
-        input: JSON.stringify(kept.input),
-        suggestions: JSON.stringify(kept.suggestions),
-        answers: JSON.stringify(kept.answers),
-      }
+      const words = kept && toColumns(kept)
       const result = await db
         .updateTable("permissions")
         .set({ state, always, reason, answered_by: by, answered_at_ms: atMs, ...words })
@@ -124,9 +97,8 @@ export function makePermissions(db: Db, dialect: StoreDialect, onMoved: () => Pr
         const { containing, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = filter
         query = query.where("asked_at_ms", ">=", sinceMs).where("asked_at_ms", "<", untilMs)
         if (containing !== undefined) {
-          const inside = JSON.stringify(containing).slice(1, -1)
           const held = ["input", "suggestions", "questions", "answers"] as const
-          const texts = held.map((column) => dialect.contains(column, inside))
+          const texts = held.map((column) => dialect.contains(column, inJson(containing)))
           const plain = [dialect.contains("title", containing), dialect.contains("reason", containing)]
           query = query.where((e) => e.or([...texts, ...plain]))
           await silence({ containing, sinceMs, untilMs })
@@ -206,41 +178,18 @@ export function makeAudit(db: Db): Audit {
         })
       }
       const rows = await query.execute()
-      return rows.map(({ seq, at_ms, who, what, data }) => ({
-        seq,
-        atMs: at_ms,
-        who,
-        what,
-        data: JSON.parse(data) as Record<string, unknown>,
-      }))
+      return rows.map(toAuditEntry)
     },
   }
 }
 
+const toAuditEntry = rowDecoder<AuditEntry>({ json: ["data"] })
+
 /** Whoever is too many to be named. */
 const OTHERS = "others"
 
-function toPermission(row: Selectable<Tables["permissions"]>): Permission {
-  return {
-    id: row.id,
-    home: row.home,
-    asker: row.asker,
-    team: row.team,
-    sessionId: row.session_id as SessionId | null,
-    tool: row.tool,
-    title: row.title,
-    input: JSON.parse(row.input) as Record<string, unknown>,
-    suggestions: JSON.parse(row.suggestions) as { label: string }[],
-    state: row.state as PermissionState,
-    always: row.always,
-    reason: row.reason,
-    answeredBy: row.answered_by,
-    via: row.waiter as Permission["via"],
-    questions: JSON.parse(row.questions) as PermissionQuestion[],
-    answers: JSON.parse(row.answers) as PermissionAnswers,
-    takenAtMs: row.taken_at_ms,
-    askedAtMs: row.asked_at_ms,
-    answeredAtMs: row.answered_at_ms,
-    expiresAtMs: row.expires_at_ms,
-  }
-}
+const decoded = rowDecoder<Omit<Permission, "via">>({ json: ["input", "suggestions", "questions", "answers"] })
+const toPermission = ({ waiter, ...row }: Selectable<Tables["permissions"]>): Permission => ({
+  ...decoded(row),
+  via: waiter as Permission["via"],
+})

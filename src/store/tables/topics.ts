@@ -1,8 +1,8 @@
 import type { Selectable } from "kysely"
 import type { TopicChange, Topics } from "../../domain/channel-store.ts"
-import type { SessionId } from "../../domain/ids.ts"
-import type { ProgressMessage, Topic, TopicState, Verbosity } from "../../domain/topic.ts"
+import type { ProgressMessage, Topic } from "../../domain/topic.ts"
 import type { Db } from "../dialects/dialect.ts"
+import { rowDecoder, toColumns } from "../rows.ts"
 import type { Tables } from "../schema.ts"
 
 export function makeTopics(db: Db): Topics {
@@ -11,7 +11,7 @@ export function makeTopics(db: Db): Topics {
   const add: Topics["add"] = async (topic) => {
     await db
       .insertInto("topics")
-      .values(rowOf(topic))
+      .values(columnsOf(topic) as never)
       .onConflict((c) => c.doNothing())
       .execute()
   }
@@ -70,14 +70,13 @@ export function makeTopics(db: Db): Topics {
       // The number is unique in its chat: who leaves it goes first.
       if (reused) await db.deleteFrom("topics").where("id", "=", reused.id).execute()
       const isThere = reused !== undefined || to.sharedThreadId !== null
-      const next: Topic = {
-        ...topic,
+      const change = {
         ...to,
         threadId: reused?.thread_id ?? null,
         state: isThere ? "open" : "wanted",
         ...{ makingAtMs: null, progressMessage: null },
-      }
-      await db.updateTable("topics").set(columnsOf(next)).where("id", "=", topic.id).execute()
+      } as const
+      await db.updateTable("topics").set(columnsOf(change)).where("id", "=", topic.id).execute()
       if (topic.threadId !== null) {
         const left: Topic = {
           ...topic,
@@ -89,7 +88,7 @@ export function makeTopics(db: Db): Topics {
         }
         await add(left)
       }
-      return next
+      return { ...topic, ...change }
     },
     async moveChat(channel, fromChatId, toChatId) {
       await db
@@ -142,59 +141,16 @@ export function makeTopics(db: Db): Topics {
   }
 }
 
-const rowOf = (topic: Topic) =>
-  ({
-    id: topic.id,
-    channel: topic.channel,
-    home: topic.home,
-    session_id: topic.sessionId,
-    created_at_ms: topic.createdAtMs,
-    ...(columnsOf(topic) as Required<ReturnType<typeof columnsOf>>),
-  }) as never
+/** Two columns have the names that an earlier version gave them. */
+const columnsOf = <T extends TopicChange>({ unconfirmed: doubts, progressMessage: trail, ...same }: T) => ({
+  ...toColumns(same),
+  ...(doubts !== undefined && { doubts }),
+  ...(trail !== undefined && { trail: trail && JSON.stringify(trail) }),
+})
 
-function columnsOf({
-  threadId,
-  sharedThreadId,
-  isMuted,
-  makingAtMs,
-  progressMessage,
-  usedAtMs,
-  chatId,
-  ...same
-}: TopicChange) {
-  const { name, state, verbosity, unconfirmed } = same
-  return {
-    ...(threadId !== undefined && { thread_id: threadId }),
-    ...(sharedThreadId !== undefined && { shared_thread_id: sharedThreadId }),
-    ...(name !== undefined && { name }),
-    ...(state !== undefined && { state }),
-    ...(verbosity !== undefined && { verbosity }),
-    ...(isMuted !== undefined && { is_muted: Number(isMuted) }),
-    ...(makingAtMs !== undefined && { making_at_ms: makingAtMs }),
-    ...(unconfirmed !== undefined && { doubts: unconfirmed }),
-    ...(progressMessage !== undefined && { trail: progressMessage === null ? null : JSON.stringify(progressMessage) }),
-    ...(usedAtMs !== undefined && { used_at_ms: usedAtMs }),
-    ...(chatId !== undefined && { chat_id: chatId }),
-  }
-}
-
-function toTopic(row: Selectable<Tables["topics"]>): Topic {
-  return {
-    id: row.id,
-    channel: row.channel,
-    home: row.home,
-    chatId: row.chat_id,
-    threadId: row.thread_id,
-    sharedThreadId: row.shared_thread_id,
-    sessionId: row.session_id as SessionId | null,
-    name: row.name,
-    state: row.state as TopicState,
-    verbosity: row.verbosity as Verbosity,
-    isMuted: row.is_muted === 1,
-    makingAtMs: row.making_at_ms,
-    unconfirmed: row.doubts,
-    progressMessage: row.trail === null ? null : (JSON.parse(row.trail) as ProgressMessage),
-    createdAtMs: row.created_at_ms,
-    usedAtMs: row.used_at_ms,
-  }
-}
+const decoded = rowDecoder<Omit<Topic, "unconfirmed" | "progressMessage">>({ flags: ["isMuted"] })
+const toTopic = ({ doubts: unconfirmed, trail, ...row }: Selectable<Tables["topics"]>): Topic => ({
+  ...decoded(row),
+  unconfirmed,
+  progressMessage: trail === null ? null : (JSON.parse(trail) as ProgressMessage),
+})

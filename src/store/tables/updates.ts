@@ -1,7 +1,7 @@
-import type { SessionId } from "../../domain/ids.ts"
 import type { Updates } from "../../domain/queue-store.ts"
-import type { UpdateType } from "../../domain/update.ts"
+import type { Update } from "../../domain/update.ts"
 import type { Db, StoreDialect } from "../dialects/dialect.ts"
+import { rowDecoder, toColumns } from "../rows.ts"
 import { inJson } from "./delivery-forgetting.ts"
 
 export function makeUpdates(db: Db, dialect: StoreDialect): Updates {
@@ -12,18 +12,7 @@ export function makeUpdates(db: Db, dialect: StoreDialect): Updates {
       await dialect.lockJournal(db)
       const added = await db
         .insertInto("updates")
-        .values(
-          updates.map((update) => ({
-            team: update.team,
-            key: update.key,
-            type: update.type,
-            message_id: update.messageId,
-            session_id: update.sessionId,
-            turn_seq: update.turnSeq,
-            data: JSON.stringify(update.data),
-            at_ms: update.atMs,
-          })),
-        )
+        .values(updates.map((update) => toColumns(update)))
         .onConflict((c) => c.column("key").doNothing())
         .returning("seq")
         .execute()
@@ -37,17 +26,7 @@ export function makeUpdates(db: Db, dialect: StoreDialect): Updates {
       if (types) query = query.where("type", "in", [...types])
       const rows = await query.execute()
       if (newest) rows.reverse()
-      return rows.map((row) => ({
-        seq: row.seq,
-        team: row.team,
-        key: row.key,
-        type: row.type as UpdateType,
-        messageId: row.message_id,
-        sessionId: row.session_id as SessionId | null,
-        turnSeq: row.turn_seq,
-        data: JSON.parse(row.data) as Record<string, unknown>,
-        atMs: row.at_ms,
-      }))
+      return rows.map(toUpdate)
     },
     async forget({ containing, sinceMs, untilMs, projectId }) {
       let query = db.deleteFrom("updates")
@@ -70,3 +49,5 @@ export function makeUpdates(db: Db, dialect: StoreDialect): Updates {
     },
   }
 }
+
+const toUpdate = rowDecoder<Update>({ json: ["data"] })

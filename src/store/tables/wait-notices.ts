@@ -1,8 +1,6 @@
-import type { Selectable } from "kysely"
-import type { SessionId } from "../../domain/ids.ts"
 import type { WaitNotice, WaitNotices } from "../../domain/wait-notice.ts"
 import type { Db } from "../dialects/dialect.ts"
-import type { Tables } from "../schema.ts"
+import { rowDecoder, toColumns } from "../rows.ts"
 
 export function makeWaitNotices(db: Db): WaitNotices {
   return {
@@ -22,10 +20,8 @@ export function makeWaitNotices(db: Db): WaitNotices {
       return rows.map(toNotice)
     },
     async put({ id, channel, sessionId, topicId, firstSeq, lastSeq, words, afterMs, canResume, sinceMs, endedAtMs }) {
-      const columns = {
-        ...{ channel, session_id: sessionId, topic_id: topicId, first_seq: firstSeq, last_seq: lastSeq, words },
-        ...{ after_ms: afterMs, can_resume: Number(canResume), since_ms: sinceMs, ended_at_ms: endedAtMs },
-      }
+      const place = { channel, sessionId, topicId, firstSeq, lastSeq }
+      const columns = toColumns({ ...place, words, afterMs, canResume, sinceMs, endedAtMs })
       await db
         .insertInto("wait_notices")
         .values({ id, message_id: null, ...columns })
@@ -41,17 +37,4 @@ export function makeWaitNotices(db: Db): WaitNotices {
   }
 }
 
-const toNotice = (row: Selectable<Tables["wait_notices"]>): WaitNotice => ({
-  id: row.id,
-  channel: row.channel,
-  sessionId: row.session_id as SessionId,
-  topicId: row.topic_id,
-  firstSeq: row.first_seq,
-  lastSeq: row.last_seq,
-  words: row.words,
-  afterMs: row.after_ms,
-  canResume: row.can_resume === 1,
-  messageId: row.message_id,
-  sinceMs: row.since_ms,
-  endedAtMs: row.ended_at_ms,
-})
+const toNotice = rowDecoder<WaitNotice>({ flags: ["canResume"] })
