@@ -6,7 +6,7 @@ import type { Pair } from "../domain/pair.ts"
 import type { Store } from "../domain/store.ts"
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/time.ts"
 
-/** What was said, asked and used, and how long it took. */
+/** Reports on turns, questions, tokens, and how long they took. */
 export interface AnalyticsReports {
   report(query: CountedQuery): Promise<Report>
 }
@@ -14,32 +14,32 @@ export interface AnalyticsReports {
 export interface Report {
   total: Figures
   days: DayFigures[]
-  /** Those that used most first. */
+  /** Most tokens first. */
   agents: (Figures & { platform: string; days: DayFigures[] })[]
   projects: (Figures & { rootUri: string | null; days: DayFigures[] })[]
   sessions: SessionFigures[]
   lifetimes: Spread | null
-  /** How many sessions lasted so long and longer than those before; null is the rest. */
+  /** A histogram of session lengths, each bucket up to this length; null is the rest. */
   lasted: { upToMs: number | null; sessions: number }[]
-  /** The busiest first. */
+  /** Busiest first. */
   pairs: PairFigures[]
 }
 
 export interface Figures extends Tokens {
   sessions: number
-  /** What was said to agents, by whomever. */
+  /** Prompts to agents, by any sender. */
   prompts: number
-  /** What teams were asked. */
+  /** Questions to teams. */
   asks: number
 }
 
-/** Days of this machine's clock in which something was said, in order. */
+/** Days in local time that have activity, in order. */
 export interface DayFigures extends Figures {
   day: string
 }
 
 export interface SessionFigures extends Omit<Figures, "sessions" | "asks"> {
-  /** Null where the archive does not have it: then only its answers tell of it. */
+  /** Null if it was not captured: then only its answers are known. */
   id: SessionId | null
   platform: string
   nativeId: string
@@ -52,9 +52,9 @@ export interface SessionFigures extends Omit<Figures, "sessions" | "asks"> {
 export interface PairFigures extends Omit<Figures, "prompts"> {
   pair: Pair
   states: Partial<Record<DeliveryState, number>>
-  /** From the question to the answer, with the time in the lane; null while there is no answer. */
+  /** From question to answer, including the time in the lane; null without an answer. */
   response: Spread | null
-  /** What the agent itself took of it. */
+  /** The agent's own time. */
   work: Spread | null
 }
 
@@ -65,7 +65,7 @@ export interface Spread {
   longestMs: number
 }
 
-/** Between as many sessions others are served: the database answers on the thread that serves everybody. */
+/** Yields after this many sessions: SQLite runs on the thread that serves all requests. */
 const SESSIONS_AT_ONCE = 4
 
 const LASTING_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, DAY_MS, null]
@@ -132,11 +132,11 @@ export function makeAnalytics({ store }: { store: Store }): AnalyticsReports {
 
 interface PairWithSessions {
   pair: Pair
-  /** Of all sessions that it has or had. */
+  /** All sessions it has had. */
   keys: Set<string>
 }
 
-/** What was used at one time in one session, or that it was asked something then. */
+/** The use of one session at one time, or a question to it. */
 interface Row extends Tokens {
   session: Omit<CountedSession, "id"> & { id: SessionId | null }
   atMs: number
@@ -146,12 +146,12 @@ interface Row extends Tokens {
   asks: number
 }
 
-/** The sessions that are counted, by agent and its own id. */
+/** The counted sessions, by agent and its own id. */
 type Kept = Map<string, CountedSession>
 
 const keyOf = ({ platform, nativeId }: { platform: string; nativeId: string }) => `${platform} ${nativeId}`
 
-/** With a project, those of which a session is there. */
+/** With a project, only pairs with a session in it. */
 async function pairsIn(
   store: Store,
   { platform, projectId }: CountedQuery,
@@ -170,7 +170,7 @@ async function pairsIn(
   )
 }
 
-/** What a transcript does not tell, its tokens or its cost, the answer may have told. Never both for the same. */
+/** Tokens and cost that a transcript lacks are taken from the answer. Neither is counted twice. */
 function toldByAnswers(rows: Row[], asks: CountedAsk[], kept: Kept, pairs: Map<string, PairWithSessions>): Row[] {
   const transcripts = new Map(
     [...groups(rows, ({ session }) => keyOf(session))].map(([key, of]) => [key, figures(of)] as const),

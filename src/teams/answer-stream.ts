@@ -1,16 +1,16 @@
 import type { DriverEvent } from "../domain/driver.ts"
 import type { ChangeSignal } from "./change-signal.ts"
 
-/** What agents say while they are at it, for who watches; what is kept in the end is the answer. */
+/** What agents say during a turn, for clients that watch it. Held in memory: only the answer is stored. */
 export interface AnswerStream {
   begin(id: string): void
   hear(id: string, event: DriverEvent): void
   end(id: string): void
-  /** What was said after so many characters, and what the agent does besides. */
+  /** The text after this many characters, and what the agent is doing. */
   since(id: string, from: number): { text: string; at: number; doing: string | null }
 }
 
-/** Those who watch fetch the last of it a moment after the end. */
+/** Watchers fetch the rest shortly after the end. */
 const KEPT_MS = 10_000
 
 export function makeAnswerStream(changes: ChangeSignal): AnswerStream {

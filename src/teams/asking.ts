@@ -1,4 +1,4 @@
-/** The dispatcher of questions: one at a time for each pair, pairs side by side, until the signal. */
+/** The dispatcher of questions: one at a time for each pair, pairs in parallel. */
 import type { Delivery } from "../domain/delivery.ts"
 import type { DrivenSession } from "../domain/driver.ts"
 import { Failure } from "../domain/failure.ts"
@@ -15,17 +15,17 @@ import type { AskRecovery } from "./recovery.ts"
 import { type AskTurnDeps, runTurn } from "./turn.ts"
 export interface Asking {
   run(signal: AbortSignal): Promise<void>
-  /** There may be something to do. */
+  /** Wakes the dispatcher. */
   ring(): void
-  /** What the pair's agent is at. */
+  /** The question that the pair's agent is working on. */
   current(pairId: string): AskPayload | undefined
-  /** What the team's agents are at, for whichever pair. */
+  /** The questions that the team's agents are working on, of all pairs. */
   currentOf(team: string): AskPayload[]
-  /** Ends its turn, or takes it back. False with its state when it is settled already. */
+  /** Ends its turn, or removes it from the lane. False if it was settled already. */
   cancel(id: string): Promise<boolean>
-  /** Nothing is asked of the pair meanwhile. Refused while its agent is at something. */
+  /** Runs the work while no question is sent to the pair. Refused while its agent is busy. */
   alone<T>(pair: Pair, work: () => Promise<T>): Promise<T>
-  /** The message that the pair's agent is at. */
+  /** The message that the pair's agent is working on. */
   atWork(pairId: string): string | undefined
 }
 
@@ -36,7 +36,7 @@ export interface AskingDeps extends AskTurnDeps {
   openSession: OpenSessionDelivery
   host: string
   ownerPrefix: string
-  /** A process that is not ours has the session: a person has it open. */
+  /** Whether a process that is not ours, such as a person's, has the session open. */
   isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
 }
 
@@ -49,7 +49,7 @@ interface InHand {
 
 const RETRY_MS = 1_000
 const OPEN_MS = 1_000
-/** Until then a turn that was cancelled ends by itself; then its process is ended. */
+/** A cancelled turn has this long to end; then its process is ended. */
 const CANCEL_MS = 700
 
 export function makeAsking(deps: AskingDeps): Asking {
@@ -117,8 +117,8 @@ export function makeAsking(deps: AskingDeps): Asking {
   const recover = (delivery: Delivery) =>
     start(delivery, (mine, signal) => recovery.settle(delivery, () => mine.isCancelled, signal))
 
-  /** Those that a daemon before this one had handed over: what became of them stands in the agent's records. */
-  const handedOver = async (): Promise<Delivery[]> => {
+  /** Questions that an earlier daemon had delivered; recovery settles them by the agent's records. */
+  const delivered = async (): Promise<Delivery[]> => {
     const counts = await store.deliveries.counts(PAIR_CHANNEL)
     const lanes = counts.filter(({ state }) => isWithAgent(state)).map(({ lane }) => lane)
     const found = await store.deliveries.ofLanes([...new Set(lanes)], { states: WITH_AGENT })
@@ -131,7 +131,7 @@ export function makeAsking(deps: AskingDeps): Asking {
     most: 64,
     handler: {
       async sweep() {
-        if (!isAllKnown) for (const delivery of (await handedOver()).filter(isFree)) recover(delivery)
+        if (!isAllKnown) for (const delivery of (await delivered()).filter(isFree)) recover(delivery)
         isAllKnown = true
       },
       recover: (delivery) => (isFree(delivery) ? recover(delivery) : leases.drop(delivery)),
@@ -167,10 +167,10 @@ export function makeAsking(deps: AskingDeps): Asking {
           await endTurn(mine.session, mine.done)
           return true
         }
-        // What is for an open session is taken back or withdrawn there before anybody is told so.
+        // A question for an open session is cancelled or withdrawn there first, and reported then.
         const isForOpen = () => isInOpenSession(askOf(mine.delivery!))
         if (isForOpen()) await mine.done
-        // While its process starts nothing was said to it yet.
+        // While its process starts, the question has not been sent.
         await settle(delivery, "cancelled", CANCELLED)
         if (isForOpen()) await mine.done
         return true
@@ -195,7 +195,7 @@ export function makeAsking(deps: AskingDeps): Asking {
   }
 }
 
-/** It was not taken as a message at all, and never will be. */
+/** The message was rejected for what it is: a retry cannot succeed. */
 function refusal(error: unknown): Failure {
   if (error instanceof Failure && (error.code === "bad_input" || error.code === "too_large")) return error
   throw error
@@ -203,7 +203,7 @@ function refusal(error: unknown): Failure {
 
 const CANCELLED = because("cancelled")
 
-/** One that does not listen is ended with its process: the next question starts another. */
+/** Ends the process of a session that ignores the cancellation: the next question starts another. */
 async function endTurn(session: DrivenSession, done: Promise<void>): Promise<void> {
   const late = setTimeout(() => void session.close().catch(() => {}), CANCEL_MS)
   session.cancel().catch(() => {})

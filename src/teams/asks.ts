@@ -1,4 +1,4 @@
-/** Questions of teams to teams: taken in once, and told of until they are settled. */
+/** Accepts questions between teams, each key once, and reports their state until they are settled. */
 import type { Delivery, DeliveryState } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { newMessageId } from "../domain/ids.ts"
@@ -13,12 +13,12 @@ import type { AnswerStream } from "./answer-stream.ts"
 import type { ChangeSignal } from "./change-signal.ts"
 import type { PairSessions } from "./pairs.ts"
 export interface Asks {
-  /** Kept for good when it answers with the message's id. A second one under the same key is the first. */
+  /** Stored once it returns the message's id. A repeated key returns the first message. */
   put(request: AskRequest): Promise<string>
   state(id: string): Promise<AskState>
-  /** Its state when it is settled, or when the time is over. */
+  /** Its state once it is settled, or after this time. */
   wait(id: string, ms: number, onProgress?: (message: string) => void): Promise<AskState>
-  /** The same as soon as there is more to tell than so many characters. */
+  /** Like `wait`, but also returns once there are more than `from` characters. */
   follow(
     id: string,
     request: { from: number; ms: number },
@@ -32,7 +32,7 @@ export interface AskRequest {
   isOwners: boolean
   team: Team
   text: string
-  /** What the text is called where it came from. */
+  /** The caller's name of the text's parameter, for errors. */
   parameter: string
   threadId: string
   ifOpen: IfOpen
@@ -52,7 +52,7 @@ export interface AskState {
   sessionId: string | null
   isContextNew: boolean
   durationMs: number
-  /** Why it failed, or what it waits for. */
+  /** Why it failed or waits. */
   reason: string | null
 }
 
@@ -68,7 +68,7 @@ export interface AsksDeps {
 }
 
 const HANDED = because("handed").words
-/** Who asked has long gone on without it. */
+/** After this, no caller is still interested. */
 const EXPIRES_MS = DAY_MS
 const LOOK_MS = 2_000
 const TELL_MS = 1_000

@@ -6,14 +6,14 @@ import type { Store } from "../domain/store.ts"
 import type { Roster, Team } from "../domain/team.ts"
 import type { Asking } from "./asking.ts"
 
-/** Who asks, as the one that is asked is to know it. */
+/** The sender of a question, as its recipient sees it. */
 export interface Asker {
-  /** Null for a person, and for an agent outside of the roster. */
+  /** Null for a person, and for an agent outside the roster. */
   team: string | null
   name: string
-  /** The teams that wait for what it does now, itself the last. */
+  /** The teams waiting for its current work, itself last. */
   chain: string[]
-  /** The person at this machine, who may act for everybody. */
+  /** The person at this machine, who may act for every team. */
   isOwner: boolean
 }
 
@@ -21,9 +21,9 @@ export interface CallersDeps {
   store: Store
   roster: Roster
   clients: Clients
-  /** What the agent of a pair is at, and what all those of a team are at. */
+  /** The questions that a pair's agent, or all agents of a team, are working on. */
   asking: Pick<Asking, "current" | "currentOf">
-  /** Whether the platform's sessions have our server each to itself, so that it says whose call this is. */
+  /** Whether each of the agent's sessions has its own MCP server, which then identifies the caller. */
   hasOwnServer(platform: string): boolean
 }
 
@@ -39,7 +39,7 @@ export function makeCallers({ store, roster, clients, asking, hasOwnServer }: Ca
     )
   }
 
-  /** An agent speaks for its own team, and for no other. */
+  /** An agent acts for its own team only. */
   const ownOf = (own: readonly string[], fromTeam: string | undefined): string | undefined => {
     if (fromTeam === undefined || own.length === 0 || own.includes(fromTeam)) return fromTeam ?? own[0]
     throw new Failure("bad_input", `fromTeam is ${JSON.stringify(fromTeam)}, but you are of ${own.join(", ")}`, {
@@ -47,7 +47,7 @@ export function makeCallers({ store, roster, clients, asking, hasOwnServer }: Ca
     })
   }
 
-  /** The teams that wait for what the pair's agent does now: for what any of the team's does, where they share a server. */
+  /** The teams waiting for the pair's agent, or for any agent of its team if they share a server. */
   const waitingFor = ({ id, toTeam, platform }: Pair): string[] => {
     const chains = hasOwnServer(platform) ? [asking.current(id)] : asking.currentOf(toTeam)
     return [...new Set(chains.flatMap((ask) => ask?.chain ?? []))]
@@ -94,7 +94,7 @@ export function makeCallers({ store, roster, clients, asking, hasOwnServer }: Ca
         isOwner: false,
       }
     },
-    /** Whoever waits for this answer cannot be asked for it. */
+    /** A team that waits for this answer cannot be asked: that would be a deadlock. */
     checkChain({ chain }: Asker, team: string): void {
       if (!chain.includes(team)) return
       const path = [...chain, team].join(" → ")

@@ -1,12 +1,12 @@
 import { type Bell, makeBell } from "../lib/bell.ts"
 
-/** Tells those who wait for a message that something happened to it. A hint: whoever waits looks again now and then. */
+/** Wakes the callers that wait for a message when it changes. A hint: waiting callers also poll. */
 export interface ChangeSignal {
   signal(id: string): void
-  /** Nobody is to wait any longer, now or later. */
+  /** Ends all waiting, now and later. */
   end(): void
   readonly isEnding: boolean
-  /** Begins to listen at once: what is told before `wait` is not lost. */
+  /** Listens from now on: a signal before `wait` is not lost. */
   listen(id: string): { wait: Bell["wait"]; stop(): void }
 }
 

@@ -34,7 +34,7 @@ export interface ControlDeps {
   asking: Asking
 }
 
-/** What can be done to one pair. No other is touched by it. */
+/** The operations on one pair; no other pair is affected. */
 export function makeControl({ store, roster, pairing, pool, asking }: ControlDeps) {
   const named = async (asker: Asker, command: ControlCommand): Promise<Pair> => {
     const { team, fromTeam, threadId, messageId } = command
@@ -53,7 +53,7 @@ export function makeControl({ store, roster, pairing, pool, asking }: ControlDep
       throw new Failure("bad_input", `${messageId} was asked by ${pair.fromTeam ?? "somebody else"}, not by ${who}`, {
         parameter: "messageId",
       })
-    // Whoever belongs to no team shares the owner's pairs: it may take back a question of its own kind, and nothing else.
+    // An agent outside all teams shares the owner's pairs: it may only cancel a question of an outsider.
     const isOutsiders = delivery !== undefined && !askOf(delivery).isOwners
     if (!asker.isOwner && pair.fromTeam === null && !(command.operation === "cancel" && isOutsiders))
       throw new Failure("person_needed", `${command.operation}: this conversation with ${pair.toTeam} is the owner's`)
@@ -66,7 +66,7 @@ export function makeControl({ store, roster, pairing, pool, asking }: ControlDep
     throw new Failure("bad_input", `the team ${toTeam} is no longer in the configuration`, { parameter: "team" })
   }
 
-  /** With nothing asked of the pair meanwhile; what runs is ended first, if that is forced. */
+  /** Runs the work while no question is sent to the pair. With `force`, a running question is cancelled first. */
   const quietly = async <T>(pair: Pair, force: boolean, work: () => Promise<T>): Promise<T> => {
     const running = asking.atWork(pair.id)
     if (force && running !== undefined) await asking.cancel(running)

@@ -2,7 +2,7 @@ import type { Delivery } from "../domain/delivery.ts"
 import { nameOnOneLine } from "../domain/framing.ts"
 import { askOf, MAIN_THREAD } from "../domain/pair.ts"
 
-/** What stands above a question. By it the question is known again in the agent's own records, also when all else is lost. */
+/** The line above a question. It identifies the question in the agent's own records, even if our store is lost. */
 export function headingOf(delivery: Pick<Delivery, "key" | "payload">): string {
   const { sender, toTeam, threadId } = askOf(delivery)
   const thread = threadId === MAIN_THREAD ? "" : ` in ${JSON.stringify(threadId)}`
@@ -16,7 +16,7 @@ export interface Heading {
   threadId: string
 }
 
-/** The first in the text. A message that was brought to a person's session has none: it does not say to whom. */
+/** The first heading in the text. A message delivered to a person's session names no recipient, and so has none. */
 export function headingIn(text: string): Heading | undefined {
   const { id, sender, to, thread } = HEADING.exec(text)?.groups ?? {}
   if (id === undefined) return undefined

@@ -1,14 +1,14 @@
 import { Failure } from "../domain/failure.ts"
 
-/** Teams of another program, as they would stand in the configuration. */
+/** Teams of another program, with the keys of our configuration. */
 export interface Foreign {
   from: "Nexus chat map" | "Iris teams.json"
   teams: { name: string; keys: Record<string, unknown>; skipped: Skipped[] }[]
-  /** Settings that are not a team's: their names in the file, and here. */
+  /** Global settings: their names in the file, and here. */
   settings: TakenSetting[]
   /** Settings of all teams there, of each team here. */
   ofEachTeam: TakenSetting[]
-  /** What is taken from neither. */
+  /** What is not imported. */
   skipped: Skipped[]
 }
 
@@ -23,7 +23,7 @@ export interface Skipped {
   why: string
 }
 
-/** Told apart by their shape: Iris has `teams`, Nexus has `workdir` in each. */
+/** The two formats differ in shape: Iris has `teams`, Nexus has `workdir` in each entry. */
 export function readForeign(value: unknown): Foreign {
   if (!isObject(value)) throw unlike("it must hold an object")
   if (isObject(value.teams)) return iris(value.teams, value)
@@ -44,14 +44,14 @@ function nexus(entries: Record<string, Record<string, unknown>>): Foreign {
   return { from: "Nexus chat map", teams, settings: [], ofEachTeam: [], skipped: [] }
 }
 
-/** Iris's settings by their names there, and what they are called here. */
+/** Iris's settings by their names there, and their names here. */
 const IRIS_SETTINGS: Readonly<Record<string, string>> = {
   maxProcesses: "settings.maxProcesses",
   healthCheckInterval: "settings.healthCheckInterval",
 }
-/** What Iris has once for all teams, and each team may have here: other teams than the imported ones keep theirs. */
+/** Global in Iris, per team here: only the imported teams get them. */
 const IRIS_TEAM_DEFAULTS = ["idleTimeout"]
-/** The same for what each team has. */
+/** The keys of one team. */
 const IRIS_TEAM_KEYS: Readonly<Record<string, string>> = {
   project: "project",
   path: "project",
@@ -61,7 +61,7 @@ const IRIS_TEAM_KEYS: Readonly<Record<string, string>> = {
   idleTimeout: "idleTimeout",
   claudePath: "program",
 }
-/** Iris's grantPermission, by its value. `forward` has no counterpart: who is asked is a person here. */
+/** Iris's grantPermission, by its value. `forward` has no counterpart: here, a person decides. */
 const GRANTS: Readonly<Record<string, Record<string, unknown>>> = {
   yes: { skipPermissions: true },
   no: { permissionMode: "dontAsk" },
@@ -102,7 +102,7 @@ function irisTeam([name, entry]: [string, unknown]): Foreign["teams"][number] {
   for (const [what, value] of Object.entries(rest)) {
     const key = own(IRIS_TEAM_KEYS, what)
     if (key === undefined) skipped.push({ what, why: NO_SUCH_SETTING })
-    // `path` is the deprecated name: where both are said, `project` counts.
+    // `path` is the deprecated name: if both are set, `project` applies.
     else if (what !== "path" || rest.project === undefined) keys[key] = value
   }
   if (grantPermission === undefined) return { name, keys, skipped }
@@ -114,7 +114,7 @@ function irisTeam([name, entry]: [string, unknown]): Foreign["teams"][number] {
   return { name, keys, skipped }
 }
 
-/** Names in a file are whatever somebody wrote: "constructor" is none of ours. */
+/** Keys of a file can be anything: "constructor" must not match. */
 const own = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined
 

@@ -191,7 +191,7 @@ test("where going on fails, that is said, and it is not tried again at once", as
   await sweep()
   expect(done).toEqual(["renew api"])
   expect(await journal()).toEqual(["pair.continue_failed api"])
-  expect(troubles).toEqual(["api: its session could not be gone on with in a new one: it went away"])
+  expect(troubles).toEqual(["api: its session could not be continued in a new one: it went away"])
 })
 
 test("one that nobody uses is archived when its agent idles, and then left alone", async () => {

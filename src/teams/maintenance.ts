@@ -10,36 +10,36 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/time.ts"
 import { WITH_AGENT } from "../lib/transitions.ts"
 
 /**
- * Keeps pairs usable for as long as they live: shortens long ones, goes on anew near the limit, archives unused ones.
- * Drops what was decided, or is over, for long.
+ * Keeps pairs usable: compacts long sessions, continues in a new one near the limit, archives unused pairs.
+ * Drops old permissions and deliveries.
  */
 export interface Maintenance {
   sweep(signal?: AbortSignal): Promise<void>
   run(signal: AbortSignal): Promise<void>
 }
 
-/** What can be done to the session of one pair. `busy` while its agent is at something: then nothing was done. */
+/** Operations on one pair's session. `busy` while its agent is working: then nothing was done. */
 export interface PairKeeper {
-  /** With the platform's own command; `unable` where it has none. */
+  /** With the agent's own command; `unable` if it has none. */
   compact(pair: Pair): Promise<"done" | "busy" | "unable">
   /**
-   * The next question begins a session that is told what this one knew; the pair remembers both. Its process is ended, and
-   * with nothing asked meanwhile it is marked so.
+   * The next question starts a session with a brief of this one; the pair keeps both in its lineage. Ends the process, and
+   * marks the pair while no question is sent to it.
    */
   renew(pair: Pair, mark: () => Promise<void>): Promise<"done" | "busy" | "unable">
-  /** Ends its process, if it has one. */
+  /** Ends its process, if any. */
   rest(pair: Pair): Promise<"done" | "busy">
 }
 
-/** 0 turns each of them off. */
+/** 0 turns each off. */
 export interface MaintenanceSettings {
   compactAfterTokens: number
   compactAfterMessages: number
   continueAfterTokens: number
   archiveAfterDays: number
-  /** What was decided of permissions is dropped then; who decided stays in the audit. */
+  /** Decided permissions are dropped after this; the audit keeps who decided. */
   keepPermissionsDays: number
-  /** Deliveries that are over are dropped then. Nothing may ask for them by their key any more. */
+  /** Finished deliveries are dropped after this. By then, no caller may look them up by key. */
   keepDeliveriesMs: number
 }
 
@@ -53,21 +53,21 @@ export interface MaintenanceDeps {
 
 const SWEEP_MS = MINUTE_MS
 /**
- * A session is left alone for so long after something was done to it, and until it is used again: only then is it known
- * what it carries.
+ * Minimum time between two steps on one session. It must also have been used in between: only then is its
+ * size known.
  */
 const REST_MS = 10 * MINUTE_MS
 /** An agent may take minutes to compact one session, and there may be many. */
 const STALLS_AFTER_MS = 6 * HOUR_MS
-/** Others are served between two slices, and the next sweep goes on where this one ended. */
-const SLICE = 500
-const MOST_SLICES = 40
+/** Yields to other work between two batches; the next sweep continues. */
+const BATCH = 500
+const MOST_BATCHES = 40
 
 export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: MaintenanceDeps): Maintenance {
-  /** When something was done to a pair last. */
+  /** When a pair was last worked on. */
   const doneAtMs = new Map<string, number>()
 
-  /** Every step is in the journal, in the same transaction as what it changes. */
+  /** Journals each step, in the transaction that changes the pair. */
   const note = (pair: Pair, kind: string, status: PairStatus | undefined, more: Record<string, unknown> = {}) =>
     store.transaction(async (tx) => {
       if (status !== undefined) await tx.pairs.update(pair.id, { status })
@@ -82,7 +82,7 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
     await note(pair, "archived", "archived", { lastUsedAtMs: pair.lastUsedAtMs })
   }
 
-  /** False where the platform cannot, and something else is to be tried. */
+  /** False if the agent cannot do it and something else should be tried. */
   const renew = async (pair: Pair, load: Load): Promise<boolean> => {
     try {
       const mark = () => note(pair, "continue_pending", "continue_pending", { tokens: load.tokens })
@@ -90,7 +90,7 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
       if (how !== "done") return how === "busy"
     } catch (error) {
       await note(pair, "continue_failed", undefined, { reason: Failure.from(error).message })
-      onTrouble(error, `${pair.id}: its session could not be gone on with in a new one`)
+      onTrouble(error, `${pair.id}: its session could not be continued in a new one`)
     }
     doneAtMs.set(pair.id, clock.nowMs())
     return true
@@ -100,7 +100,7 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
     if (pair.status !== "compact_pending") await note(pair, "compact_pending", "compact_pending", { tokens, prompts })
     try {
       const how = await keeper.compact(pair)
-      // It stays marked, and is tried again when its agent idles.
+      // It stays marked and is retried once its agent idles.
       if (how === "busy") return
       doneAtMs.set(pair.id, clock.nowMs())
       await note(pair, how === "done" ? "compacted" : "compact_unable", "active", { tokens, prompts })
@@ -129,16 +129,16 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
     if (reaches(load.tokens, continueAfterTokens) && (await renew(pair, load))) return
     if (reaches(load.tokens, compactAfterTokens) || reaches(load.prompts, compactAfterMessages))
       return compact(pair, load)
-    // Somebody else has shortened it meanwhile.
+    // It was compacted elsewhere meanwhile.
     if (pair.status === "compact_pending") await note(pair, "compact_over", "active")
   }
 
   const dropDeliveries = async (signal?: AbortSignal) => {
-    // What was said in a session for an ask that is not over is looked at again for it.
+    // Open questions still need the messages that were delivered for them.
     const open = await store.deliveries.ofChannel(PAIR_CHANNEL, ["queued", ...WITH_AGENT])
     const beforeMs = Math.min(clock.nowMs() - settings.keepDeliveriesMs, ...open.map((ask) => ask.createdAtMs))
-    for (let slice = 0; slice < MOST_SLICES && !signal?.aborted; slice++) {
-      if ((await store.deliveries.drop({ beforeMs, limit: SLICE })) < SLICE) return
+    for (let batch = 0; batch < MOST_BATCHES && !signal?.aborted; batch++) {
+      if ((await store.deliveries.drop({ beforeMs, limit: BATCH })) < BATCH) return
       await nextTick()
     }
   }
@@ -147,13 +147,13 @@ export function makeMaintenance({ store, clock, settings, keeper, onTrouble }: M
     const { keepPermissionsDays } = settings
     if (keepPermissionsDays > 0) await store.permissions.dropDecided(clock.nowMs() - keepPermissionsDays * DAY_MS)
     if (settings.keepDeliveriesMs > 0)
-      await dropDeliveries(signal).catch((error: unknown) => onTrouble(error, "what is over could not be dropped"))
+      await dropDeliveries(signal).catch((error: unknown) => onTrouble(error, "old deliveries could not be dropped"))
     for (const { id } of await store.pairs.list()) {
       if (signal?.aborted) return
-      // What was done to others took its time.
+      // Read again: the pairs before it took their time.
       const pair = await store.pairs.byId(id)
       if (!pair || pair.status === "archived" || pair.status === "missing") continue
-      await look(pair).catch((error: unknown) => onTrouble(error, `${id}: it could not be looked after`))
+      await look(pair).catch((error: unknown) => onTrouble(error, `${id}: maintenance failed`))
     }
   }
 

@@ -26,9 +26,9 @@ import { makeStatus, type TeamsState } from "./status.ts"
 /** What other modules may use of teams: the roster, and questions between teams. */
 export interface TeamsModule extends RosterModule {
   notices: Pick<Notices, "unread" | "byId" | "dismiss">
-  /** Its state when it is answered, or when the time is over; with a time of 0 it is not waited for. */
+  /** Its state once it is answered, or after the timeout; 0 does not wait. */
   ask(caller: Caller, options: AskedOf): Promise<AskState>
-  /** Kept for the team's next session. */
+  /** Stores a notice for the team's next session. */
   notify(
     caller: Caller,
     options: { team: string; text: string; fromTeam?: string | undefined; ttlMs: number },
@@ -39,19 +39,18 @@ export interface TeamsModule extends RosterModule {
   message(id: string): Promise<AskState>
   follow: Asks["follow"]
   status(team?: string): Promise<TeamsState>
-  /** With the pair's process ended, and nothing asked of it meanwhile. Refused while it is busy. */
+  /** Runs the work with the pair's process ended and no question sent to it. Refused while it is busy. */
   whileAsleep(pair: Pair, work: () => Promise<void>): Promise<void>
-  /** Sessions that were begun for a pair and that no pair has. */
   orphanedSessions: OrphanedSessions
   control(
     caller: Caller,
     options: Omit<ControlCommand, "fromTeam"> & { fromTeam?: string | undefined },
   ): Promise<Controlled>
-  /** What waits for the team, for a session that begins, and not one that was begun for a pair. */
+  /** Pending notices for a starting session of the team; none for a pair's session. */
   startNotices(team: string, nativeSession: string | undefined): Promise<TeamNotice[]>
-  /** The same for its agent that asks. */
+  /** Pending notices for an agent of the team that asks for them. */
   pull(team: string): Promise<TeamNotice[]>
-  /** Those who wait are told how it stands, so that the socket can be closed. */
+  /** Answers all waiting callers with the current state, so that the socket can be closed. */
   endWaiting(): void
   run(signal: AbortSignal): Promise<void>
 }
@@ -59,7 +58,7 @@ export interface TeamsModule extends RosterModule {
 export interface AskedOf {
   team: string
   text: string
-  /** What team and text are called where they came from. */
+  /** The caller's names of the parameters, for errors. */
   names: { team: string; text: string }
   fromTeam?: string | undefined
   threadId?: string | undefined
@@ -90,7 +89,7 @@ export interface TeamsDeps
   host: string
   /** Host and data directory. Leases held under it by an earlier daemon are dead. */
   home: string
-  /** Our own server, as it is started beside the pair's agent: by it the agent is known when it asks in turn. */
+  /** Our MCP server for the pair's agent. It identifies the agent when that asks in turn. */
   mcp(pair: Pair): DriveOptions["mcp"]
   permit(request: PermissionRequest, context: PermitContext, signal: AbortSignal): Promise<PermissionAnswer>
   redact(text: string, projectDir: string): string
@@ -100,19 +99,19 @@ export interface TeamsDeps
   onTrouble(error: unknown, what: string): void
 }
 
-/** For whom an agent wants to do something. */
+/** The work for which an agent requests a permission. */
 export interface PermitContext {
   pair: Pair
   team: string
   nativeId: string
-  /** The question that it is at. */
+  /** The question it is working on. */
   messageId: string | undefined
-  /** As its driver says. */
+  /** Whether its driver supports it. */
   canUpdateInput: boolean
 }
 
 const SWEEP_MS = 1_000
-/** A session that begins is told other things too. */
+/** The context at the start of a session has other parts too. */
 const START_NOTICES_CHARS = 4_000
 const PULL_CHARS = 400_000
 
@@ -217,7 +216,7 @@ export function makeTeams(deps: TeamsDeps): TeamsModule {
   }
 }
 
-/** A process for a pair, as its team is to be run. */
+/** Starts a process for a pair, with its team's settings. */
 function starterOf(
   { machine, mcp, permit }: TeamsDeps,
   atWork: (pairId: string) => string | undefined,
@@ -244,6 +243,6 @@ function endProcess(pid: number): void {
   try {
     process.kill(pid, "SIGTERM")
   } catch {
-    // It has ended meanwhile.
+    // It has exited already.
   }
 }

@@ -1,4 +1,4 @@
-/** What teams are told without being asked: it waits for their next session. */
+/** Notices to teams, which wait for their next session. */
 import type { Delivery } from "../domain/delivery.ts"
 import { Failure } from "../domain/failure.ts"
 import { nameOnOneLine, quoteLines } from "../domain/framing.ts"
@@ -10,12 +10,12 @@ import type { Clock } from "../lib/clock.ts"
 import { checkText, enqueue, move, type Settled } from "../lib/transitions.ts"
 export interface Notices {
   put(request: NoticeRequest): Promise<{ messageId: string; expiresAtMs: number }>
-  /** Hands over what waits, in order, as much as fits; what is handed over is not handed over again. */
+  /** Takes pending notices in order, as many as fit, each once. */
   take(team: string, request: { maxChars: number; as: Settled }): Promise<TeamNotice[]>
-  /** Those that nobody has read yet, oldest first. */
+  /** Oldest first. */
   unread(): Promise<Delivery[]>
   byId(id: string): Promise<Delivery>
-  /** Nobody is told of it any more. False when somebody was already. */
+  /** False if it was delivered already. */
   dismiss(id: string): Promise<boolean>
 }
 
@@ -30,7 +30,7 @@ export interface NoticeRequest {
 
 export interface TeamNotice {
   id: string
-  /** With who says it. */
+  /** With its sender. */
   text: string
   atMs: number
 }

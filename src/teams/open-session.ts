@@ -10,11 +10,11 @@ import { pause } from "../lib/time.ts"
 import { conclude, isFinal, isWithAgent, move } from "../lib/transitions.ts"
 import { headingOf } from "./heading.ts"
 
-/** Questions for a session that a person has open: said there as a message, and answered by what is replied there. */
+/** Delivers questions to a session that a person has open, as a message there; the reply in that session is the answer. */
 export interface OpenSessionDelivery {
   /**
-   * Resolves when it is settled; with `closed` when the session was closed before it was said. One that is cancelled is taken
-   * back, or withdrawn where it was said, and left for who cancels to settle.
+   * Resolves once the question is settled, or with `closed` if the session closed before delivery. A cancelled one is cancelled there
+   * too, or withdrawn if already delivered; the canceller settles it.
    */
   deliver(
     delivery: Delivery,
@@ -27,13 +27,13 @@ export interface OpenSessionDelivery {
 export interface OpenSessionDeps {
   store: Store
   clock: Clock
-  /** Brings it to exactly this session. The same key is the same message, whose id it returns. */
+  /** Sends to exactly this session and returns the message's id. The same key is the same message. */
   sendTo(sessionId: SessionId, request: SendToRequest): Promise<string>
-  /** False when an agent has it already. */
+  /** False if an agent already has it. */
   takeBack(messageId: string): Promise<boolean>
   readRecords(platform: string): Promise<boolean>
   isOpenElsewhere(platform: string, nativeId: string): Promise<boolean>
-  /** Its agent waits for its next prompt. */
+  /** Its agent is waiting for the next prompt. */
   isIdle(sessionId: SessionId): Promise<boolean>
   onChanged(id: string): void
 }
@@ -47,9 +47,9 @@ export interface SendToRequest {
 
 const LOOK_MS = 150
 const LOOKS_CLOSED = 3
-/** So often it is looked whether it was answered already: that a turn is over is sometimes heard of late. */
+/** Interval of looking for an answer in the records: the hook at the end of a turn may be late. */
 const EVIDENCE_MS = 2_000
-/** The reply reaches the agent's file, and the file our archive, a moment after its turn is over. */
+/** The reply reaches the agent's file, and our store, shortly after the end of the turn. */
 const GRACE_MS = 5_000
 const LAST_TURNS = 2_000
 
@@ -65,7 +65,7 @@ export function makeOpenSessionDelivery(deps: OpenSessionDeps): OpenSessionDeliv
     onChanged(delivery.key)
   }
 
-  /** Of the words as they stand now: what was forgotten meanwhile must not come back. */
+  /** Rewrites the current payload: text that was forgotten meanwhile must not return. */
   const note = (delivery: Delivery, handed: NonNullable<AskPayload["handed"]>): Promise<boolean> =>
     store.transaction(async (tx) => {
       const now = await tx.deliveries.byKey(delivery.key)
@@ -75,18 +75,18 @@ export function makeOpenSessionDelivery(deps: OpenSessionDeps): OpenSessionDeliv
       return true
     })
 
-  /** Written before it is sent: whoever comes back to it after a crash sends the same message. What is over is not sent. */
-  const handOver = async (delivery: Delivery, sessionId: SessionId): Promise<string | undefined> => {
+  /** Recorded before it is sent, so that recovery after a crash sends the same message. A settled question is not sent. */
+  const send = async (delivery: Delivery, sessionId: SessionId): Promise<string | undefined> => {
     const before = askOf(delivery)
     const times = (before.handed?.times ?? 0) + (isInOpenSession(before) ? 0 : 1)
     if (!(await note(delivery, { times, sessionId }))) return undefined
     const ask = askOf(delivery)
-    // The owner's words are typed as they are; what others say gets a heading on its way.
+    // The owner's text is typed verbatim; other senders' messages get their heading from the queue.
     const text = ask.isOwners ? `${headingOf(delivery)}\n${ask.text}` : ask.text
     return sendTo(sessionId, { text, sender: senderOf(ask), key: `${delivery.key} ${times}` })
   }
 
-  /** The turn is the person's to end, but its agent need not go on with this. Now: after the turn it would be too late. */
+  /** Only the person may end the turn, but its agent can stop working on this. Urgent: after the turn it is too late. */
   const withdraw = (delivery: Delivery, sessionId: SessionId, messageId: string): Promise<string> => {
     const ask = askOf(delivery)
     const named = ask.isOwners ? delivery.key : messageId
@@ -94,8 +94,8 @@ export function makeOpenSessionDelivery(deps: OpenSessionDeps): OpenSessionDeliv
     return sendTo(sessionId, { text, sender: senderOf(ask), key: `${delivery.key} withdrawn`, priority: "urgent" })
   }
 
-  /** As far as the message is, the question is too; also when it was done between two looks. */
-  const keepUp = async (delivery: Delivery, message: Delivery): Promise<void> => {
+  /** Moves the question to the state of its message, also if that finished between two looks. */
+  const follow = async (delivery: Delivery, message: Delivery): Promise<void> => {
     const isDone = message.state === "done"
     if (!isDone && !isWithAgent(message.state)) return
     const { seq, leaseOwner, key } = delivery
@@ -123,7 +123,7 @@ export function makeOpenSessionDelivery(deps: OpenSessionDeps): OpenSessionDeliv
     const names = [message.key, ask.key]
     const at = turns.findLastIndex(({ kind, text }) => kind !== "reply" && names.some((name) => text.includes(name)))
     if (isProved && at < 0) return undefined
-    // What a hook hands over stands in no turn: then what was replied since counts.
+    // A message delivered by a hook is in no turn: then any reply since its delivery is the answer.
     const since = message.attemptStartedAtMs ?? message.createdAtMs
     const after = at >= 0 ? turns.slice(at + 1) : turns.filter(({ atMs }) => atMs >= since)
     const next = after.findIndex(({ kind }) => kind === "prompt")
@@ -172,7 +172,7 @@ export function makeOpenSessionDelivery(deps: OpenSessionDeps): OpenSessionDeliv
     await settle(delivery, "failed", because("no_reply"))
   }
 
-  /** The agent idles, and what stands in its records after the question is a reply. */
+  /** The reply after the question in the records of an idle agent. */
   const foundReply = async (delivery: Delivery, pair: Pair, message: Delivery, sessionId: SessionId) => {
     if (message.state === "queued" || !(await isIdle(sessionId))) return undefined
     await readRecords(pair.platform)
@@ -184,7 +184,7 @@ export function makeOpenSessionDelivery(deps: OpenSessionDeps): OpenSessionDeliv
       const session = await store.sessions.byNative(pair.platform, pair.nativeId!)
       const sessionId = askOf(delivery).handed?.sessionId ?? session?.id
       if (sessionId === undefined) return "closed"
-      const id = await handOver(delivery, sessionId)
+      const id = await send(delivery, sessionId)
       if (id === undefined) return "settled"
       let looksClosed = 0
       let lookedAtMs = clock.nowMs()
@@ -192,7 +192,7 @@ export function makeOpenSessionDelivery(deps: OpenSessionDeps): OpenSessionDeliv
         const message = await store.deliveries.byKey(id)
         if (!message) return "closed"
         if (isFinal(message.state)) {
-          await keepUp(delivery, message)
+          await follow(delivery, message)
           await conclusion(delivery, pair, message, sessionId, signal)
           return "settled"
         }
@@ -208,7 +208,7 @@ export function makeOpenSessionDelivery(deps: OpenSessionDeps): OpenSessionDeliv
           await note(delivery, { sessionId: null, times: askOf(delivery).handed?.times ?? 1 })
           return "closed"
         }
-        await keepUp(delivery, message)
+        await follow(delivery, message)
         if (clock.nowMs() - lookedAtMs < EVIDENCE_MS) continue
         lookedAtMs = clock.nowMs()
         const reply = await foundReply(delivery, pair, message, sessionId)

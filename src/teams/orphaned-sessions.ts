@@ -9,11 +9,11 @@ import type { Asking } from "./asking.ts"
 import { type Heading, headingIn } from "./heading.ts"
 import type { PairSessions } from "./pairs.ts"
 
-/** Sessions that were begun for a pair and that no pair has: the store was lost, or set back. They can be adopted. */
+/** Sessions started for a pair that no pair has any more, because the store was lost or restored. They can be adopted. */
 export interface OrphanedSessions {
-  /** The newest first. */
+  /** Newest first. */
   list(team?: string): Promise<OrphanedSession[]>
-  /** From then on it is the session of this pair. What is not said is as the session itself tells it. */
+  /** Makes it the session of this pair. What the request leaves out is taken from the session's heading. */
   adopt(request: AdoptRequest): Promise<Pair>
 }
 
@@ -25,7 +25,7 @@ export interface OrphanedSession {
 }
 
 export interface AdoptRequest {
-  /** The platform's own id, or the beginning of it. */
+  /** The agent's own id, or a prefix of it. */
   session: string
   fromTeam?: string | undefined
   toTeam?: string | undefined
@@ -38,15 +38,15 @@ export interface OrphanedSessionsDeps {
   roster: Roster
   pairing: PairSessions
   asking: Pick<Asking, "alone">
-  /** What is kept of the platform's conversations in this very folder, the newest first. */
+  /** The agent's stored sessions in exactly this folder, newest first. */
   sessionsIn(platform: string, projectDir: string): Promise<Session[]>
-  /** Whether a process has it, whoever's that is. */
+  /** Whether any process has it open. */
   isInUse(session: Session): Promise<boolean>
 }
 
 export function makeOrphanedSessions(deps: OrphanedSessionsDeps): OrphanedSessions {
   const { store, clock, roster, pairing, asking, sessionsIn, isInUse } = deps
-  /** What a conversation begins with never changes. */
+  /** The start of a conversation never changes. */
   const headings = new Map<SessionId, Heading | undefined>()
   const headingOf = async ({ id, promptCount }: Session): Promise<Heading | undefined> => {
     if (promptCount === 0) return undefined
@@ -64,7 +64,7 @@ export function makeOrphanedSessions(deps: OrphanedSessionsDeps): OrphanedSessio
     return { session, fromTeam, toTeam: (named ?? team).name, threadId: heading.threadId }
   }
 
-  /** Somebody went on by themselves with what two teams had said. */
+  /** A person continued a pair's conversation in a copy. */
   const isCopy = async ({ id }: Session) => {
     const parents = (await store.sessions.edges(id)).map(({ parentNativeId }) => parentNativeId)
     return parents.length > 0 && (await store.pairs.taken(parents)).length > 0

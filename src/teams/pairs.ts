@@ -8,27 +8,27 @@ import type { Store } from "../domain/store.ts"
 import type { Team } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
 
-/** Which session two teams have, and how it is opened: the one that is there, or another that knows of it. */
+/** The session of each pair of teams, and how it is opened: resumed, or replaced by one that is told about it. */
 export interface PairSessions {
-  /** However many ask for it at once, there is one. No session is made by it. */
+  /** Creates the pair once, however many callers race. It creates no session. */
   ensure(fromTeam: string | null, team: Team, threadId: string): Promise<Pair>
   find(fromTeam: string | null, toTeam: string, threadId: string): Promise<Pair | undefined>
-  /** Starts a process on its session. `isCopy`: on a copy of it, which is the pair's from then on. */
+  /** Starts a process on its session, or with `isCopy` on a copy, which becomes the pair's session. */
   open(pair: Pair, team: Team, request?: { isCopy?: boolean }): Promise<Opened | { laterMs: number }>
-  /** Another thread of the same two, whose session will be a copy of this one. */
+  /** Creates another thread of the same teams, whose session will be a copy of this one. */
   fork(pair: Pair): Promise<Pair>
-  /** Marks those whose sessions the platforms no longer have, and returns them with where the sessions are. */
+  /** Marks pairs whose sessions are missing in the agents' records, and returns them. */
   check(): Promise<{ pair: Pair; where: Whereabouts }[]>
 }
 
-/** By what stands in the platform's own files: here, nowhere, or in another folder than its team's. */
+/** Where the agent's records have a session: in the team's folder, nowhere, or in another folder. */
 export type Whereabouts = "here" | "gone" | "elsewhere"
 
 export interface Opened {
   session: DrivenSession
-  /** It does not know what was said in the session before it, or by the preface alone. */
+  /** It knows the previous session from the preface at most. */
   isContextNew: boolean
-  /** What the first prompt begins with. */
+  /** Text at the start of the first prompt. */
   preface: string | null
 }
 
@@ -38,20 +38,20 @@ export interface PairSessionsDeps {
   drivers: readonly Driver[]
   /** Starts a process for the pair. */
   start(driver: Driver, pair: Pair, team: Team, session: DriveOptions["session"]): Promise<DrivenSession>
-  /** What is kept of a session, in short. */
+  /** A brief of the session. */
   briefOf(nativeId: string): Promise<string | undefined>
   teamOf(name: string): Team | undefined
   redact(text: string, projectDir: string): string
-  /** Where the platform has the session now; undefined where that cannot be known. */
+  /** Undefined if it cannot be determined. */
   whereIs(session: SessionOfPair): Promise<Whereabouts | undefined>
 }
 
 export interface SessionOfPair {
   platform: string
   nativeId: string
-  /** It was there then. */
+  /** When it was last known to exist. */
   sinceMs: number
-  /** Null for a team that is no more. */
+  /** Null if the team was removed. */
   projectDir: string | null
 }
 
@@ -82,7 +82,7 @@ export function makePairing({
 
   const resumed = async (driver: Driver, pair: Pair, team: Team): Promise<Opened | undefined> => {
     if (pair.nativeId === null || pair.platform !== team.platform || !driver.can.resume) return undefined
-    // Until a prompt was sent there is nothing to go on with.
+    // Without a prompt there is nothing to resume.
     if (!pair.isMade && pair.messageCount === 0) return undefined
     if (await isLost(pair)) return undefined
     try {
@@ -99,14 +99,14 @@ export function makePairing({
     if (nativeId === null) return undefined
     return whereIs({ platform, nativeId, sinceMs: madeAtMs ?? 0, projectDir: teamOf(toTeam)?.projectDir ?? null })
   }
-  /** A disk may have been away for a while: then it goes on as if nothing had been. */
+  /** Looks again: the disk may only have been unmounted for a while. */
   const isLost = async (pair: Pair) => {
     if (pair.status !== "missing") return false
     const where = await whereabouts(pair)
     return where === "gone" || where === "elsewhere"
   }
 
-  /** What the pair has is let go only when the new one is there: an agent that cannot be started costs no context. */
+  /** Replaces the pair's session only once the new one has started, so that a failed start loses no context. */
   const begun = async (driver: Driver, pair: Pair, team: Team, how: Beginning): Promise<Opened> => {
     const { why, before } = how
     let session: DrivenSession
@@ -114,7 +114,7 @@ export function makePairing({
       session = await startOnce(driver, pair, team, how)
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      // What is to be copied is gone.
+      // The session to copy is gone.
       if (error.code === "cannot_resume") return begun(driver, pair, team, { why: "lost", id: newKey(), before })
       if (error.code !== "agent_failed") throw error
       session = await startOnce(driver, pair, team, { ...how, id: newKey() })
@@ -176,7 +176,7 @@ export function makePairing({
         return begun(driver, pair, team, { why: "fork", id: newKey(), before: pair.nativeId })
       const laterMs = (pair.madeAtMs ?? 0) + driver.can.resumeAfterMs - clock.nowMs()
       if (pair.isMade && laterMs > 0) return { laterMs }
-      // What cannot be told to a new one is not let go.
+      // Without a brief for the new session, the old one stays.
       const brief = isToContinue(pair) ? await briefOf(pair.nativeId) : undefined
       if (brief !== undefined)
         return begun(driver, pair, team, { why: "continued", id: newKey(), before: pair.nativeId, brief })
@@ -214,19 +214,19 @@ type Why = "first" | "reset" | "lost" | "fork" | "continued"
 interface Beginning {
   why: Why
   id: string
-  /** The session that it follows. */
+  /** The previous session. */
   before: string | null
-  /** What is known of that one, if it was asked already. */
+  /** The brief of that one, if it was fetched already. */
   brief?: string
 }
 
-/** Whether a session that began for this reason knows nothing of the one before it, or what a brief says. */
+/** Whether a session started for this reason knows the previous one from a brief at most. */
 export const isNewContext = (why: string | undefined) => why === "lost" || why === "reset" || why === "continued"
 
 const isToContinue = (pair: Pair): pair is Pair & { nativeId: string } =>
   pair.status === "continue_pending" && pair.nativeId !== null
 
-/** Why a session begins, which is also known of one that was begun and never spoken to. */
+/** Why a session starts. A session that was started but never prompted keeps its reason. */
 function beginning({ nativeId, isMade }: Pair, lineage: PairSession[]): Beginning {
   const id = newKey()
   const at = lineage.findIndex((session) => session.nativeId === nativeId)

@@ -6,27 +6,27 @@ import type { Team } from "../domain/team.ts"
 import type { Clock } from "../lib/clock.ts"
 import type { Opened } from "./pairs.ts"
 
-/** The processes that sessions of pairs run in: one for each pair, no more than allowed, none that idles for long. */
+/** The processes of pairs' sessions: at most one for each pair, limited in number and in idle time. */
 export interface Pool {
-  /** The pair's process for one use, started if need be. Later, when all that may run are busy. */
+  /** The pair's process for one use, started if needed. `later` if the limit is reached and all are busy. */
   take(pair: Pair, team: Team, options?: { isCopy?: boolean }): Promise<Use | Later>
-  /** Ends the pair's process. False when there is none; one that is in use is ended only by force. */
+  /** Ends the pair's process. False if there is none. A busy one is ended only with `force`. */
   sleep(pairId: string, options?: { force?: boolean }): Promise<boolean>
   processOf(pairId: string): ProcessState | undefined
   list(): ProcessState[]
-  /** Ends those that idle for too long, or whose team is gone. */
+  /** Ends processes that idle for too long or whose team was removed. */
   sweep(): Promise<void>
-  /** Measures those that run, and lets go of those that are gone. */
+  /** Measures memory, and drops processes that have died. */
   measure(): Promise<void>
-  /** Ends those that idle and do not answer. One that is at something is left alone, however silent it is. */
+  /** Ends idle processes that do not answer a ping. A busy one is never ended for silence. */
   examine(): Promise<void>
   close(): Promise<void>
 }
 
 export interface Use extends Opened {
-  /** Opened for this use, and not before. */
+  /** Started for this use. */
   isStarted: boolean
-  /** The preface was said. */
+  /** Call once the preface was sent. */
   prefaced(): void
   release(): void
 }
@@ -43,7 +43,7 @@ export interface ProcessState {
   state: "starting" | "idle" | "busy" | "closing"
   startedAtMs: number
   lastUsedAtMs: number
-  /** As measured last. */
+  /** The last measurement. */
   memoryBytes: number | null
 }
 
@@ -55,24 +55,24 @@ export interface PoolDeps {
   /** Whether sessions of the platform share one process. */
   isShared(platform: string): boolean
   open(pair: Pair, team: Team, options: { isCopy?: boolean }): Promise<Opened | { laterMs: number }>
-  /** There may be room for another one. */
+  /** A process became free. */
   onFree(): void
   onTrouble(error: unknown, what: string): void
 }
 
 interface Entry extends ProcessState {
   platform: string
-  /** As it was started: a team that is told otherwise since gets another process. */
-  told: string
+  /** The team's settings at the start, as JSON: changed settings need another process. */
+  startedAs: string
   opened: Opened | undefined
-  /** When it said something last. */
+  /** When it last gave a sign of life. */
   heardAtMs: number
 }
 
 const FULL_MS = 1_000
-/** Until then one that idles has answered that it is there. */
+/** Time limit for an answer to a ping. */
 const PING_MS = 5_000
-/** One that was heard of so lately is not asked. */
+/** A process heard this recently is not pinged. */
 const HEARD_MS = 2_000
 
 export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onFree, onTrouble }: PoolDeps): Pool {
@@ -101,7 +101,7 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
     ])
     timer.abort()
     if (isThere) entry.heardAtMs = clock.nowMs()
-    else onTrouble(undefined, `${entry.pairId}: the process ${entry.pid} hangs; another takes its place`)
+    else onTrouble(undefined, `${entry.pairId}: the process ${entry.pid} hangs and is replaced`)
     return isThere
   }
   const running = () => [...entries.values()].filter(({ state }) => state !== "closing")
@@ -109,8 +109,8 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
   const count = (of: readonly Entry[]) =>
     new Set(of.map(({ platform, pairId }) => (isShared(platform) ? platform : pairId))).size
 
-  /** The one that was used least lately, if that makes room. */
-  const leaver = (): Entry | undefined => {
+  /** The least recently used idle process whose end makes room. */
+  const leastUsed = (): Entry | undefined => {
     const all = running()
     const idle = all.filter(({ state }) => state === "idle").sort((a, b) => a.lastUsedAtMs - b.lastUsedAtMs)
     return idle.find((entry) => count(all.filter((other) => other !== entry)) < count(all))
@@ -161,8 +161,8 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
     const known = entries.get(pair.id)
     if (known && known.state !== "idle") return { later: because("process_busy"), ms: FULL_MS }
     if (known) {
-      const isFit = known.told === JSON.stringify(team) && !options.isCopy
-      // Nobody else takes it while it is asked whether it is there.
+      const isFit = known.startedAs === JSON.stringify(team) && !options.isCopy
+      // Reserves it during the ping.
       known.state = "busy"
       const isThere = await answers(known)
       if (isFit && isThere && entries.get(pair.id) === known) return use(known, false)
@@ -170,12 +170,12 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
       return take(pair, team, options)
     }
     const entry: Entry = {
-      ...{ pairId: pair.id, team: team.name, platform: team.platform, told: JSON.stringify(team) },
+      ...{ pairId: pair.id, team: team.name, platform: team.platform, startedAs: JSON.stringify(team) },
       ...{ pid: null, state: "starting", memoryBytes: null, opened: undefined },
       ...{ startedAtMs: clock.nowMs(), lastUsedAtMs: clock.nowMs(), heardAtMs: clock.nowMs() },
     }
     const isFull = count([...running(), entry]) > settings.maxProcesses
-    const leaving = isFull ? leaver() : undefined
+    const leaving = isFull ? leastUsed() : undefined
     if (isFull && !leaving) return { later: because("pool_full", String(settings.maxProcesses)), ms: FULL_MS }
     entries.set(pair.id, entry)
     if (leaving) await close(leaving)
@@ -195,7 +195,7 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
     processOf: (pairId) => entries.get(pairId),
     list: () =>
       [...entries.values()].map(
-        ({ opened: _, told: __, platform: ___, heardAtMs: ____, ...state }): ProcessState => ({ ...state }),
+        ({ opened: _, startedAs: __, platform: ___, heardAtMs: ____, ...state }): ProcessState => ({ ...state }),
       ),
     async sweep() {
       const isOver = ({ state, team, lastUsedAtMs }: Entry) => {
@@ -208,7 +208,7 @@ export function makePool({ clock, settings, teamOf, isAlive, isShared, open, onF
     async measure() {
       for (const entry of entries.values()) {
         entry.memoryBytes = (await entry.opened?.session.memoryBytes()) ?? null
-        // Its end was not heard of: whatever it was at is lost.
+        // Its exit event was missed: its work is lost.
         if (entry.pid !== null && entry.state !== "closing" && !isAlive(entry.pid)) await close(entry)
       }
     },

@@ -14,7 +14,7 @@ export interface PrestartDeps {
   onTrouble(error: unknown, what: string): void
 }
 
-/** Wakes the pairs that are used most, so that their next question finds a process. No model is asked, and nobody makes room. */
+/** Starts the processes of the most used pairs in advance. It calls no model and ends no other process. */
 export async function prestart(deps: PrestartDeps, signal: AbortSignal): Promise<void> {
   const { store, roster, pool, asking, settings, isOpenElsewhere, onTrouble } = deps
   if (settings.prestart === 0) return

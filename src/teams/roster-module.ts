@@ -5,7 +5,7 @@ import type { Team } from "../domain/team.ts"
 import { readForeign, type Skipped, type TakenSetting } from "./import.ts"
 import type { ReloadingRoster, TeamSetting } from "./roster.ts"
 
-/** Who there is, and how that is changed. */
+/** The teams, and how they are added, removed and imported. */
 export interface RosterModule {
   roster: ReloadingRoster
   add(caller: Caller, name: string, keys: TeamKeys, request: { replace: boolean }): Team
@@ -13,35 +13,35 @@ export interface RosterModule {
   take(caller: Caller, file: string, request: { replace: boolean }): Imported
 }
 
-/** As in the configuration; what is not said is absent. */
+/** As in the configuration; unset keys are absent. */
 export type TeamKeys = Record<string, unknown> & { project: string }
 
 export interface Imported {
   from: string
   added: string[]
   replaced: string[]
-  /** By their names in the file, and here. Those that are not a team's count from the daemon's next start. */
+  /** By their names in the file, and here. Those that are not a team's apply from the daemon's next start. */
   settings: TakenSetting[]
   skipped: Skipped[]
 }
 
 /** The configuration's file. */
 export interface TeamsFile {
-  /** Throws where the file cannot be used as it is; then it must not be changed either. */
+  /** Throws if the file is invalid; then it must not be changed either. */
   read(): Record<string, TeamSetting>
-  /** What the keys mean, or what is wrong with them. */
+  /** The parsed keys, or what is wrong with them. */
   check(name: string, keys: Record<string, unknown>): TeamSetting | { wrong: string }
-  /** What it has for a setting; undefined where it has none. */
+  /** A setting's value in the file; undefined if unset. */
   setting(key: string): unknown
-  /** What is wrong with a value for a setting. */
+  /** The reason why a value is invalid for a setting. */
   checkSetting(key: string, value: unknown): string | undefined
-  /** Everything else in it stays as it is, comments too. */
+  /** Keeps everything else in the file, including comments. */
   change(change: {
     set?: Record<string, Record<string, unknown>>
     remove?: string[]
     settings?: Record<string, unknown>
   }): void
-  /** Another file with JSON in it. */
+  /** Parses another JSON file. */
   parse(path: string): unknown
 }
 

@@ -22,18 +22,18 @@ export interface TeamSetting {
 }
 
 export interface ReloadingRoster extends Roster {
-  /** Reads the configuration again. One that is broken changes nobody. */
+  /** Reads the configuration again. A broken one changes no team. */
   reload(): void
-  /** What is wrong with the configuration as it stands now, in whole sentences. */
+  /** Problems of the current configuration, as sentences. */
   troubles(): string[]
-  /** The real path of a folder in which a team may work, or why none may. */
+  /** The real path of a folder in which a team may work, or the reason against it. */
   folder(path: string): { path: string } | NoFolder
 }
 
 export interface RosterDeps {
-  /** Throws where the configuration cannot be used. */
+  /** Throws if the configuration is invalid. */
   read(): Record<string, TeamSetting>
-  /** The folders below which projects must lie; everywhere, if none is named. */
+  /** The only folders that may contain projects; empty allows all. */
   readAllowed?(): readonly string[]
 }
 
@@ -97,7 +97,7 @@ function resolved(
     const known = before.find((team) => team.name === name)
     if ("why" in folder) {
       troubles.push(`${key("project")} = ${JSON.stringify(setting.project)}: ${folder.why}`)
-      // A disk that is not mounted now must not make its messages homeless.
+      // An unmounted disk must not remove the team: its messages would be lost.
       if (known && folder.isAway) teams.push(known)
       continue
     }
@@ -135,7 +135,7 @@ const ALLOWED = "settings.allowedDirectories"
 
 interface NoFolder {
   why: string
-  /** It may come back by itself. */
+  /** It may return, such as an unmounted disk. */
   isAway: boolean
 }
 
@@ -151,7 +151,7 @@ function allowedFolder(path: string, allowed: readonly string[]): { path: string
 
 const isIn = (path: string, dir: string) => path === dir || path.startsWith(dir.endsWith("/") ? dir : `${dir}/`)
 
-/** The real path of a folder in which an agent can work, or why there is none. */
+/** The real path of a folder in which an agent can work, or the reason against it. */
 function realFolder(path: string): { path: string } | NoFolder {
   try {
     const real = realpathSync.native(path)

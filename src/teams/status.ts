@@ -5,11 +5,11 @@ import { WITH_AGENT } from "../lib/transitions.ts"
 import type { Pool, ProcessState } from "./pool.ts"
 
 export interface PairState extends Pair {
-  /** What is asked and not yet with the agent. */
+  /** Questions in the lane. */
   waiting: number
-  /** What the agent is at. */
+  /** Questions with the agent. */
   running: number
-  /** How many it has or had. One that a fork copies is the older pair's. */
+  /** All sessions it has had. A session copied by a fork counts for the older pair only. */
   sessions: number
   process: ProcessState | undefined
 }
@@ -28,7 +28,7 @@ export interface TeamsState {
   processes: (ProcessState & { from: string | null; to: string; threadId: string })[]
 }
 
-/** How it stands with the teams and with those who ask them. */
+/** The state of the teams, their pairs and processes. */
 export function makeStatus({ store, roster, pool }: { store: Store; roster: Roster; pool: Pool }) {
   return async (team?: string): Promise<TeamsState> => {
     await pool.measure()

@@ -17,9 +17,9 @@ export interface AskTurnDeps {
   store: Store
   clock: Clock
   stream: AnswerStream
-  /** As what is captured is kept. */
+  /** The same redaction as for captured turns. */
   redact(text: string, projectDir: string): string
-  /** When the process began: a number may be given again. */
+  /** Pids are reused: the start time tells processes apart. */
   processStart(pid: number): string | undefined
   onChanged(id: string): void
   onTrouble(error: unknown, what: string): void
@@ -33,7 +33,7 @@ export interface AskTurn {
   isCancelled(): boolean
 }
 
-/** One question, from the process that takes it to its answer. Whatever becomes of it is written down. */
+/** Runs one question, from its delivery to its answer, and records each step. */
 export async function runTurn(
   deps: AskTurnDeps,
   { delivery, pair, team, use, isCancelled }: AskTurn,
@@ -43,7 +43,7 @@ export async function runTurn(
   const { key: id, seq, leaseOwner } = delivery
   const { session, isContextNew, preface } = use
   const attemptAtMs = clock.nowMs()
-  // Written before the act: after a crash in between it is settled by what the agent has kept.
+  // Recorded before the prompt is sent: after a crash, recovery settles it by the agent's own records.
   const isOurs = await store.transaction(async (tx) => {
     if (!(await tx.deliveries.startAttempt(seq, leaseOwner!, attemptAtMs))) return false
     await tx.pairs.count(pair.id, attemptAtMs)
@@ -55,7 +55,7 @@ export async function runTurn(
     return
   }
 
-  /** One write after the other. What a crash undoes is found in the agent's records; no disk is waited for. */
+  /** Serialises the writes. They are relaxed: what a crash undoes is recovered from the agent's records. */
   let written: Promise<unknown> = Promise.resolve()
   const write = (work: (tx: Store) => Promise<unknown>) => {
     written = written
@@ -102,7 +102,7 @@ export async function runTurn(
   stream.end(id)
 }
 
-/** Named with the message's id, by which it is known again in the agent's own records. Nobody's words are a command. */
+/** The heading identifies it in the agent's own records. Only the owner's text is not quoted. */
 function promptOf(delivery: Delivery, preface: string | null): string {
   const { text, isOwners } = askOf(delivery)
   const asked = `${headingOf(delivery)}\n${isOwners ? text : `${quoteLines(text)}\n\n${ASK_NOTE}`}`
@@ -128,7 +128,7 @@ const usageOf = ({ usage }: TurnEnd) => ({
 
 const AGAIN_MS = 1_000
 
-/** A disk that is full for a while costs no answer. */
+/** Retries, so that no answer is lost while the disk is full. */
 async function persist(
   signal: AbortSignal,
   onTrouble: AskTurnDeps["onTrouble"],

@@ -30,7 +30,7 @@ export function maintenanceOf({ store, clock, config, teams, records, log }: Par
       keepDeliveriesMs: keepDeliveriesMs(config),
     },
     keeper: pairKeeper({ teams, records }),
-    onTrouble: (err, what) => log.warn({ err, what }, "a pair could not be looked after"),
+    onTrouble: (err, what) => log.warn({ err, what }, "pair maintenance failed"),
   })
 }
 
