@@ -43,7 +43,6 @@ const RETIRED: readonly [pattern: RegExp, instead: string][] = [
 /** Names and comments are still on their way: how many retired words each module has. Lower these, never raise them. */
 const CEILINGS: Record<string, number> = {
   adapters: 1,
-  agents: 42,
   daemon: 13,
   domain: 40,
   lib: 14,
@@ -53,7 +52,6 @@ const CEILINGS: Record<string, number> = {
   permissions: 9,
   queue: 145,
   search: 11,
-  setup: 3,
   store: 37,
   surfaces: 4,
   teams: 14,
@@ -62,6 +60,9 @@ const CEILINGS: Record<string, number> = {
 /** Of names: whole words, or parts of a name in camelCase. */
 const RETIRED_NAMES =
   /courier|foundling|follower|rung(?![a-z])|ladder|parking|afterword|greeting|successor|chapter|stand-?in(?![a-z])|waiter|(?<!tri|fro|recom)mend(?:s|ed|ing)?(?![a-z])|anew|oneByOne|havingAll|readAgain|isSpared|shelf|(?<![a-z])wish|(?<!")handOver|handedOver|hand-over|for good\b|at the most\b|by itself\b|goes on with\b|stands? in\b|lies? in\b|taken back|kept up|attendance|belonging/gi
+
+/** Names on disk: a column's value, a field of copied records, a table. They stay as they were released. */
+const STORED_NAMES = /"handover"|\bhandedOver:|record\.handedOver|"followers(?:\.position)?"|\bfollowers: \{/g
 
 /** What a reader of the page sees, without code and link targets. */
 function proseOf(markdown: string): string {
@@ -139,7 +140,8 @@ describe("names and comments", () => {
     for (const file of await filesOf(["src/**/*.ts"])) {
       if (data.includes(file)) continue
       const module = file.split("/")[1]!
-      counts[module] = (counts[module] ?? 0) + (read(file).match(RETIRED_NAMES)?.length ?? 0)
+      counts[module] =
+        (counts[module] ?? 0) + (read(file).replaceAll(STORED_NAMES, "").match(RETIRED_NAMES)?.length ?? 0)
     }
     const over = Object.entries(counts).filter(([module, count]) => count > (CEILINGS[module] ?? 0))
     expect(Object.fromEntries(over), "more than the ceiling").toEqual({})

@@ -1,6 +1,6 @@
 import type { KnownClient } from "../domain/clients.ts"
 
-/** MCP clients that are no agent whose files are read, and call themselves something that people do not. */
+/** MCP clients whose files we do not read, and whose names differ from what people call them. */
 export const knownClients: readonly KnownClient[] = [
   // The desktop app and the web site share the second name.
   { label: "claude.ai", clientNames: ["Anthropic/ClaudeAI", "claude-ai"] },

@@ -14,7 +14,7 @@ import { kilo } from "./kilo/index.ts"
 import { opencode } from "./opencode/index.ts"
 import { roo } from "./roo/index.ts"
 
-/** Every agent that we know. To add one, make its folder and name it here. */
+/** All supported agents. To add one, make its folder and name it here. */
 const agents: readonly Agent[] = [
   claudeCode,
   codex,
@@ -32,23 +32,23 @@ const agents: readonly Agent[] = [
   conversationLog,
 ]
 
-/** Whose conversations are captured. */
+/** Readers of conversations. */
 export const platforms = agents.flatMap(({ records }) => records)
 
-/** That can be reached in a terminal. */
+/** Agents reachable in a terminal. */
 export const consoles = agents.flatMap(({ console }) => console ?? [])
 
-/** That `throughline setup` can set up. */
+/** Agents that `throughline setup` supports. */
 export const agentSetups = agents.flatMap(({ setup }) => setup ?? [])
 
-/** That can go on with another's conversation. To any other agent a brief is handed over as a file. */
+/** Agents that can continue another's conversation. Any other agent gets a brief as a file. */
 export const handoffTargets = agents.flatMap(({ handoffTarget }) => handoffTarget ?? [])
 
-/** That offer a way into their sessions. */
+/** Agents with direct access to their sessions. */
 export const lines = agents.flatMap(({ line }) => line ?? [])
 
-/** Whose sessions can be heard asking, and answered, beside their terminals. */
+/** Agents whose permission requests can be answered outside of their terminals. */
 export const linesAsking = agents.flatMap(({ lineAsking }) => lineAsking ?? [])
 
-/** All that can run sessions in processes of ours. Each may hold processes: to be made once, and closed. */
+/** Drivers may hold processes: create them once, and close them. */
 export const createDrivers = () => Promise.all(agents.flatMap(({ loadDriver }) => loadDriver?.() ?? []))

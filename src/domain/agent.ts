@@ -5,20 +5,20 @@ import type { HandoffTarget } from "./handoff.ts"
 import type { Platform } from "./platform.ts"
 import type { AgentSetup } from "./setup.ts"
 
-/** All that we know of one agent: a folder of its own, which the list of agents names. What it lacks, nobody can do with it. */
+/** Everything we know about one agent. Each agent has a folder, and agents/list.ts names it. A missing part is not supported. */
 export interface Agent {
-  /** How its files are read; two, where it has kept them in two ways that share no session. */
+  /** How to read its files; two where it used two formats that share no session. */
   records: readonly Platform[]
-  /** How it is reached in a terminal. */
+  /** How to reach it in a terminal. */
   console?: AgentConsole
-  /** How it is told to report to us. */
+  /** How to make it report to us. */
   setup?: AgentSetup
-  /** How it goes on with a conversation that another agent began. */
+  /** How it continues a conversation of another agent. */
   handoffTarget?: HandoffTarget
-  /** A way into its sessions beside the terminal. */
+  /** Access to its sessions without a terminal. */
   line?: AgentLine
-  /** How it is heard asking there, and answered. */
+  /** How to hear and answer its permission requests there. */
   lineAsking?: LineAsking
-  /** Runs sessions in processes of ours. Loaded when it is needed: commands that only ask the daemon start without it. */
+  /** Runs sessions in our own processes. Loaded lazily: commands that only call the daemon start without it. */
   loadDriver?: () => Promise<Driver>
 }

@@ -1,30 +1,30 @@
 import type { Machine } from "./platform.ts"
 
-/** An agent that goes on with a conversation which another one began. One adapter, one file, one contract suite. */
+/** An agent that can continue another agent's conversation. */
 export type HandoffTarget = SessionWriter | PromptTaker
 
-/** Reads sessions that it has not written itself. */
+/** The agent opens sessions that it did not write itself. */
 export interface SessionWriter {
   platform: string
-  /** The file that makes the conversation a session of its own. Writes nothing. */
+  /** The file that gives it the conversation as a session. Writes nothing. */
   session(handoff: Handoff, machine: Machine): HandoffFile
 }
 
-/** Can only be told where things stand. */
+/** The agent can only be given a first prompt. */
 export interface PromptTaker {
   platform: string
-  /** What starts it; the first prompt follows. */
+  /** The command that starts it; the first prompt follows. */
   begin: readonly string[]
 }
 
 export interface Handoff {
-  /** For the new session; a UUID whose order is that of time. */
+  /** For the new session; a UUID that sorts by time. */
   id: string
   from: { platform: string; nativeId: string }
   title: string
   cwd: string
   gitBranch: string | null
-  /** The newest version of the agent that was seen here. */
+  /** The newest version of the agent seen here. */
   agentVersion: string | null
   atMs: number
   /** Oldest first, all from before the handoff. */
@@ -35,7 +35,7 @@ export interface HandoffMessage {
   by: "person" | "agent"
   text: string
   atMs: number
-  /** From a file in a repository. */
+  /** From a file in a repository, which anybody may have written. */
   isUntrusted?: boolean
 }
 

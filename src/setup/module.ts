@@ -10,7 +10,7 @@ import { hashOf, readBytes, removeFile, writeWhole } from "./files.ts"
 import { type AgentRecord, type FileRecord, readRecord, writeRecord } from "./record.ts"
 import { hookScript } from "./script.ts"
 
-/** Makes agents run our hooks and offer our tools, and takes it back. */
+/** Makes agents run our hooks and offer our tools, and undoes it. */
 export interface Setup {
   agents(): AgentState[]
   /** What would change. Nothing is written. */
@@ -26,7 +26,7 @@ export interface AgentState {
   /** Whether the agent was used on this machine. */
   found: boolean
   state: "ready" | "partly" | "not set up" | "unreadable"
-  /** What is left to do in the agent itself, where all files are ready. */
+  /** What is left to do in the agent once all files are ready. */
   awaits?: string
   afterwards?: string
   canAllowTools?: true
@@ -84,7 +84,7 @@ export function makeSetup({ agents, machine, program, places, clock }: Deps): Se
     planUndo: (platform) => undoSteps(platform).map(({ change }) => change),
 
     apply(platform) {
-      // Planned anew: agents write some of these files themselves while a person reads what would change.
+      // Plan again: agents may have written these files while the person read the preview.
       const agent = agentOf(platform)
       const edits = agent.plan(machine, program)
       writeHookScript(places, program)
@@ -96,7 +96,7 @@ export function makeSetup({ agents, machine, program, places, clock }: Deps): Se
         const name = `${index + 1}-${basename(edit.path)}`
         const backup = join(places.backupsDir, `${at.replaceAll(":", "-")}-${platform}`, name)
         files.set(edit.path, keepOriginal(edit, backup, files.get(edit.path), rulesOf(agent, edit.path)))
-        // Known before it is done: a crash in between is undone by taking out what is ours.
+        // Recorded first: after a crash in between, undo removes our entries.
         record.agents[platform] = { at, files: [...files.values()] }
         writeRecord(places.record, record)
         write(edit.path, edit.after, rulesOf(agent, edit.path))
@@ -118,7 +118,7 @@ export function makeSetup({ agents, machine, program, places, clock }: Deps): Se
   }
 }
 
-/** Also at every start of the daemon, once it is there: a newer version may have another. */
+/** Also called at every start of the daemon: a newer version may have another script. */
 export function writeHookScript(
   { hook, socket, spoolDir }: Pick<SetupPlaces, "hook" | "socket" | "spoolDir">,
   { node, entry }: Pick<Program, "node" | "entry">,
@@ -150,7 +150,7 @@ function stateOf(agent: FileSetup, machine: Machine, program: Program): AgentSta
   }
 }
 
-/** The bytes from before our first edit are the ones to go back to, as long as nobody else wrote in between. */
+/** Restore the bytes from before our first edit, as long as nobody else wrote in between. */
 function keepOriginal(edit: FileEdit, backup: string, before: FileRecord | undefined, rules?: Rules): FileRecord {
   const { path, after } = edit
   const original = readBytes(path, rules)
@@ -189,7 +189,7 @@ function changeOf({ path, before, after, summary }: FileEdit): Change {
   return { path, summary, kind, diff: diffText(before, after) }
 }
 
-/** Instructions are in a project, where links are whoever's who wrote it; everything else is in the agent's own folder. */
+/** Instructions are in a project, whose links are not trusted; everything else is in the agent's own folder. */
 const rulesOf = ({ onlyNamed }: FileSetup, path: string): Rules | undefined =>
   onlyNamed ? { within: dirname(path) } : undefined
 

@@ -1,6 +1,6 @@
 import { readBytes, writeWhole } from "./files.ts"
 
-/** What setup did, so that it can be undone. */
+/** What setup did, for undo. */
 export interface SetupRecord {
   version: 1
   agents: Record<string, AgentRecord>
@@ -15,9 +15,9 @@ export interface FileRecord {
   path: string
   /** The original bytes; null when there was no file. */
   backup: string | null
-  /** What we left behind: as long as the file is that, the backup is what it was before. */
+  /** Our version: while the file has this hash, the backup is its previous state. */
   afterHash: string
-  /** False once somebody else changed the file between two of our edits: the backup would undo that too. */
+  /** False once somebody else changed the file between our edits: the backup would undo that too. */
   restorable: boolean
 }
 
@@ -26,7 +26,7 @@ export function readRecord(path: string): SetupRecord {
     const record = JSON.parse(readBytes(path)?.toString("utf8") ?? "") as SetupRecord
     if (record.version === 1 && typeof record.agents === "object") return record
   } catch {
-    // Without a record, our entries are taken out one by one: that needs none.
+    // Without a record, undo removes our entries one by one.
   }
   return { version: 1, agents: {} }
 }

@@ -3,25 +3,25 @@ import { ASK_PATH, HOOK_ENV, HOOK_PATH, MAX_HOOK_BYTES, WAIT_PATH, WAITING_SINCE
 
 /** The daemon answers in a few milliseconds; one that hangs costs the agent this much, and the event goes to the spool. */
 const MAX_SECONDS = "0.3"
-/** At the start of a session it may have something to say, and looks it up first. */
+/** Building a session's context takes longer. */
 const MAX_START_SECONDS = "1.5"
-/** What it says at the end of a turn is said to nobody once the hook has gone. */
+/** A reply at the end of a turn is lost once the hook has gone. */
 const MAX_STOP_SECONDS = "1.5"
 /** Longer than the daemon lets a background hook wait before it has to ask again. */
 const MAX_WAIT_SECONDS = "70"
-/** That a question is kept is said at once; a daemon that hangs leaves it to the terminal. */
+/** The daemon accepts a question at once; if it hangs, the terminal asks. */
 const MAX_ASK_SECONDS = "5"
-/** So long a hook whose question is kept looks for the daemon that comes next. */
+/** How often a hook with an accepted question looks for a restarted daemon, once a second. */
 const LOOK_TIMES = 60
-/** Left in the spool by the start of a session that no daemon heard. */
+/** Marks in the spool that a session started without a daemon. */
 const MISSED = ".missed-start"
-/** A daemon that was just started is waited for so many tenths of a second, once, at the first prompt. */
+/** Tenths of a second that the first prompt waits for a daemon that was just started. */
 const FIRST_TRIES = 14
-/** With that wait it is less than the three seconds after which Codex kills a hook. */
+/** Together with that wait, less than the three seconds after which Codex kills a hook. */
 const MAX_FIRST_SECONDS = "1.2"
-/** A daemon that never comes must not fill the disk. */
+/** Without a daemon the spool must not fill the disk. */
 const MAX_SPOOLED = 10_000
-/** So much of a payload is looked at to see which event it is. */
+/** How much of a payload is searched for the event's name. */
 const MAX_MATCHED = 16_384
 
 export interface ScriptPlaces {
@@ -41,7 +41,7 @@ export function hookScript({ socket, spoolDir, program }: ScriptPlaces): string 
 # a session that begins or a turn that ends; of everything else there is no output.
 # With the word "wait" it runs in the background of the agent until the daemon has something to wake it with.
 # With the word "ask" it waits for a person's word, if the daemon knows of somebody who can be asked, and prints that. When
-# there is nobody, or no daemon, it prints nothing, and the agent's own dialog stays as it is. It never allows anything by itself.
+# there is nobody, or no daemon, it prints nothing, and the agent's own dialog stays as it is. It never allows anything on its own.
 exec 3>&1 4>&2 >/dev/null 2>&1
 [ -t 0 ] && exit 0
 case \${2-} in wait | ask) ;; *) trap '' HUP INT TERM PIPE ;; esac

@@ -28,7 +28,7 @@ export const aider: Platform = {
   },
 }
 
-/** Read whole: the end of a turn shows only when the next begins, which may be never, and the files are modest. */
+/** Read whole: a turn's end only shows when the next one starts. The files are small. */
 const history: WholeReader = {
   mode: "whole",
   async read(path) {
@@ -41,7 +41,7 @@ const history: WholeReader = {
 
 interface Block {
   kind: TurnKind
-  /** In bytes, from the session's beginning: a growing file moves nothing that is in it. */
+  /** In bytes from the start of the session: stable while the file grows. */
   offset: number
   lines: string[]
   closed?: true
@@ -57,7 +57,7 @@ interface HistorySession {
 const HEADER = /^# aider chat started at (\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)/
 
 function sessionsIn(bytes: Buffer): { sessions: HistorySession[]; strayLines: number } {
-  // A heading in an answer looks like a prompt, but for the two spaces at the end of each line of those.
+  // A heading in an answer looks like a prompt, except that prompt lines end with two spaces.
   const strict = /^#### .* {2}\r?$/m.test(bytes.toString("utf8"))
   const sessions: HistorySession[] = []
   let strayLines = 0
@@ -78,7 +78,7 @@ function add(session: HistorySession, line: string, offset: number, strict: bool
   const kind = isPrompt ? "prompt" : line.startsWith(">") ? "tool_result" : "reply"
   const text = kind === "prompt" ? line.slice(5) : kind === "tool_result" ? line.replace(/^> ?/, "") : line
   const open = session.blocks.at(-1)
-  // Two prompts with nothing in between are two.
+  // An empty line ends a prompt: the next one is separate.
   if (open?.kind === "prompt" && line.trim() === "") open.closed = true
   if (!open && kind === "tool_result") session.banner.push(text.trim())
   else if (open?.kind === kind && !open.closed) open.lines.push(kind === "reply" ? text : text.trimEnd())
@@ -121,7 +121,7 @@ function captures({ header, offset, banner, blocks }: HistorySession, path: stri
   return [session, ...turns]
 }
 
-/** Aider writes the local time, and no other. */
+/** Aider writes local time. */
 function startOf(header: string): number | undefined {
   const [year, month, day, hour, minute, second] = HEADER.exec(header)?.slice(1).map(Number) ?? []
   if (year === undefined) return undefined

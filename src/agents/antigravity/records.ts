@@ -8,7 +8,7 @@ import { asArray, asNumber, asObject, asString, type Json, parseLine, skipped } 
 import { timeOf, titleOf, wellFormed } from "../shared/records/text.ts"
 import { workspaceOf } from "./workspaces.ts"
 
-/** `agy`, which took Gemini CLI's place for individual accounts in 2026. */
+/** `agy`, which replaced Gemini CLI for individual accounts in 2026. */
 export const antigravity: Platform = {
   ...antigravityLike({
     id: "antigravity",
@@ -20,7 +20,7 @@ export const antigravity: Platform = {
   resume: ({ nativeId, projectPath }) => ({ argv: ["agy", "--conversation", nativeId], cwd: projectPath }),
 }
 
-/** The editor, and before it had a folder of its own. The command line cannot go on with its conversations. */
+/** The editor, also from before it had its own folder. The command line cannot resume its conversations. */
 export const antigravityIde: Platform = antigravityLike({
   id: "antigravity-ide",
   label: "Antigravity",
@@ -44,7 +44,7 @@ function antigravityLike({
       const [, short] = LOG.exec(relative) ?? []
       if (short === undefined) return undefined
       const full = join(dirname(path), "transcript_full.jsonl")
-      // The same steps, cut short where they are long.
+      // The short log has the same steps, with long ones truncated.
       if (short === "transcript" && existsSync(full)) return undefined
       return { key: full, reader: transcript }
     },
@@ -55,13 +55,13 @@ const LOG = /^[^/]+\/\.system_generated\/logs\/(transcript|transcript_full)\.jso
 
 type State = {
   sessionId: string
-  /** The folder of the program itself, which says where its conversations were held. */
+  /** The program's own folder, which lists the workspaces of conversations. */
   home: string
   begun: boolean
   titled: boolean
   projectPath: string | null
   model: string | null
-  /** Tools that were called and have not answered: they do so in their order, and do not say which of them it is. */
+  /** Pending tool calls: results come in call order and without an id. */
   calls: { id: string; name: string }[]
 }
 
@@ -79,7 +79,7 @@ const transcript: LinesReader = {
   line: (line, state) => step(parseLine(line), state as State),
 }
 
-/** What is said of the system to the model. */
+/** Context for the model. */
 const SIDE_DATA = new Set(
   "CONVERSATION_HISTORY EPHEMERAL_MESSAGE KNOWLEDGE_ARTIFACTS SYSTEM_MESSAGE ERROR_MESSAGE USER_SETTINGS".split(" "),
 )
@@ -107,7 +107,7 @@ function step(record: Json, state: State): Capture[] {
 
 type Draft = Omit<TurnCapture, "type" | "sessionId" | "atMs">
 
-/** Undefined where the kind is not known. */
+/** Undefined for unknown kinds. */
 function turnsOf(type: string, record: Json, id: string, state: State): Draft[] | undefined {
   const content = textIn(record.content)
   switch (type) {
@@ -157,7 +157,7 @@ function planned(record: Json, content: string, id: string, state: State): Draft
   return turns
 }
 
-/** A step of the model's that is none of its own words is what a tool said; its type is the tool's, and there are many. */
+/** Other steps of the model are tool results; their type names the tool, and there are many. */
 function answered(type: string, record: Json, content: string, id: string, state: State): Draft[] | undefined {
   const isTools = record.source === "MODEL" || type.startsWith("TOOL_")
   const call = isTools ? state.calls.shift() : undefined
@@ -170,7 +170,7 @@ function answered(type: string, record: Json, content: string, id: string, state
 const TOOLS =
   /^(RUN_|COMMAND_|VIEW_|LIST_|CODE_|GREP_|FIND|SEARCH|READ_|WRITE_|REPLACE_|BROWSER_|MCP_|TOOL_|GENERATE_|INVOKE_|TASK_|NOTIFY_)/
 
-/** The prompt is in one tag; context that the program adds is in others. */
+/** The prompt is in one tag, added context in others. */
 function requestIn(content: string): string {
   const open = content.indexOf(REQUEST)
   const close = content.lastIndexOf(`</${REQUEST.slice(1)}`)
@@ -187,7 +187,7 @@ const TOLD = new Set([
   "EPHEMERAL_MESSAGE",
 ])
 
-/** Up to the end of the sentence, and not to the point in a version. */
+/** Up to the end of the sentence; a version number has dots too. */
 function modelIn(content: string): string | undefined {
   return /`Model Selection` from [^\n]*? to (.+?)(?:\.\s|\.$|\n|$)/m.exec(content)?.[1]
 }
@@ -197,7 +197,7 @@ function about(turns: TurnCapture[], atMs: number | undefined, state: State): Se
   const found: SessionCapture = { type: "session", sessionId }
   if (!state.begun && atMs !== undefined) found.startedAtMs = atMs
   const prompt = turns.find(({ kind }) => kind === "prompt")
-  // Its list of conversations may be written after the first words of one.
+  // Its list of conversations may be written after the first prompt.
   const projectPath = state.projectPath ?? (prompt ? workspaceOf(state.home, sessionId) : undefined)
   if (projectPath !== undefined && projectPath !== state.projectPath)
     found.projectPath = state.projectPath = projectPath
@@ -215,7 +215,7 @@ function about(turns: TurnCapture[], atMs: number | undefined, state: State): Se
 
 const textIn = (value: unknown): string => asString(value) ?? asString(asObject(value)?.text) ?? ""
 
-/** Some versions write each argument as JSON in a string. */
+/** Some versions encode each argument as a JSON string. */
 function plain(args: unknown): unknown {
   const object = asObject(args)
   if (!object) return args

@@ -2,10 +2,7 @@ import { join } from "node:path"
 import { lookAtFile, readText } from "../../lib/untrusted-file.ts"
 import { asObject, asString } from "../shared/records/jsonl.ts"
 
-/**
- * The folder in which a conversation was held. Its own steps do not say it, but the list of all prompts does, and the list
- * of each folder's latest conversation.
- */
+/** The folder of a conversation: from the list of all prompts, or the list of each folder's latest conversation. */
 export function workspaceOf(home: string, conversationId: string): string | undefined {
   return (
     workspacesIn(join(home, "history.jsonl"), ofPrompts).get(conversationId) ??
@@ -13,7 +10,7 @@ export function workspaceOf(home: string, conversationId: string): string | unde
   )
 }
 
-/** One file for all conversations, so that it is parsed once for all of them. */
+/** One file covers all conversations, so cache it parsed. */
 const known = new Map<string, { stamp: string; folders: Map<string, string> }>()
 
 function workspacesIn(path: string, read: (content: string) => Map<string, string>): Map<string, string> {

@@ -14,7 +14,7 @@ export const claudeCode: AgentConsole = {
     if (why !== undefined) return { refused: why }
     if (isCommand) return asCommand(text.trim())
     const words = SPECIAL.test(text) ? introduced(text) : text
-    // Enter after a backslash makes a new line, and after the name of a file it takes the first of those that are offered.
+    // Enter after a backslash starts a new line; after a file name it accepts the first completion.
     return { text: AWAITS_MORE.test(words) ? `${words.trimEnd()} ` : words }
   },
   screen,
@@ -29,7 +29,7 @@ export const claudeCode: AgentConsole = {
     return {
       argv: [
         program,
-        // Nobody need be asked for what only reaches us. Before a flag: it takes every word that follows.
+        // Our own tools need no approval. Must precede a flag: it consumes every word that follows.
         ...["--allowedTools", "mcp__throughline"],
         ...mode,
         ...(team.settingsFile === null ? [] : ["--settings", team.settingsFile]),
@@ -42,8 +42,8 @@ export const claudeCode: AgentConsole = {
 }
 
 /**
- * A shell command, a command of its own, or the end of the session; also as Japanese keyboards write them. A blank in front
- * helps against none of them in every version. A path is not meant.
+ * A shell command, a slash command, or a word that ends the session, also as typed on Japanese keyboards; not a path. A
+ * leading blank does not prevent any of them in every version.
  */
 const SPECIAL = /^\s*(?:[!！]|[/／][^\s/]*(?:\s|$)|(?:exit|quit|:q!?|:wq!?)\s*$)/
 const AWAITS_MORE = /(?:\\|(?:^|\s)@\S*)\s*$/

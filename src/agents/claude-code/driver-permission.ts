@@ -6,7 +6,7 @@ export interface ControlRequest {
   request: { subtype: string }
 }
 
-/** As Claude Code asks, with what it would take as a rule from now on. */
+/** Claude Code's request, with the rules that it suggests. */
 export interface CanUseTool {
   subtype: "can_use_tool"
   tool_name: string
@@ -27,7 +27,7 @@ export function question(request: CanUseTool): PermissionRequest {
   }
 }
 
-/** The one chosen rule goes back and no other: all of them together would open more than was meant. */
+/** Return only the chosen rule: all of them together would allow more than the person meant. */
 export function allowed({ input, permission_suggestions = [] }: CanUseTool, word: Allowed): object {
   const { always } = word
   const updatedInput = answersTo(input, word) ?? input

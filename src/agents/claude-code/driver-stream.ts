@@ -1,6 +1,6 @@
 import { type DriverTurn, type DriverTurns, inOneLine } from "../shared/driver/turn.ts"
 
-/** A line that Claude Code prints, as far as anything of it matters here. The type need not be its first key. */
+/** A line that Claude Code prints; only the fields used here. `type` need not be its first key. */
 export interface StreamLine {
   type?: string
   subtype?: string
@@ -33,18 +33,18 @@ interface Part {
 }
 
 export interface ClaudeTurnReader {
-  /** A prompt was written; it will be said back under its uuid when it is taken. Null for a command, which is not. */
+  /** A prompt was written. Claude Code echoes it under its uuid once accepted; null for a command, which has no echo. */
   sent(uuid: string | null): void
-  /** "begun" for a line that says a turn has begun. */
+  /** "begun" if the line says that a turn has begun. */
   read(line: StreamLine): "begun" | undefined
 }
 
-/** Makes of the lines what the running turn is told. */
+/** Translates lines into events of the running turn. */
 export function claudeTurnReader(running: DriverTurns): ClaudeTurnReader {
   const toolNames = new Map<string, string>()
   let streamed = ""
   let costSoFar = 0
-  /** It also begins turns by itself, when something ends that was left running: what comes before ours is not ours. */
+  /** Background tasks start turns of their own: ignore everything until our prompt is echoed. */
   let waitsFor: string | null = null
   let held: NodeJS.Timeout | undefined
 
@@ -74,7 +74,7 @@ export function claudeTurnReader(running: DriverTurns): ClaudeTurnReader {
       inputTokens: (usage.input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0) + cached,
       outputTokens: usage.output_tokens ?? 0,
       cachedTokens: cached,
-      // It counts from the start of the process.
+      // The cost is a total since the process started.
       costUsd: total_cost_usd - costSoFar,
     }
     costSoFar = total_cost_usd
@@ -85,7 +85,7 @@ export function claudeTurnReader(running: DriverTurns): ClaudeTurnReader {
     else turn.end("failed", failureOf(line))
   }
 
-  /** The end of a turn although ours was not said back: of another, or of ours that was turned away. Then nothing follows. */
+  /** A result without our echo: another turn's end, or our prompt was rejected, and then nothing follows. */
   const hold = (line: StreamLine, turn: DriverTurn) => {
     clearTimeout(held)
     held = setTimeout(ended, FOLLOWS_MS, line, turn)
@@ -118,12 +118,12 @@ export function claudeTurnReader(running: DriverTurns): ClaudeTurnReader {
   }
 }
 
-/** When one turn ends and another waits, that one begins within milliseconds. */
+/** A queued turn starts within milliseconds of the previous one's end. */
 const FOLLOWS_MS = 700
 
 export function failureOf({ errors = [], result, subtype }: StreamLine): string {
   const said = errors.map((error) => (typeof error === "string" ? error : (error.message ?? JSON.stringify(error))))
-  return said.join("; ") || result || subtype || "the agent does not say why"
+  return said.join("; ") || result || subtype || "the agent gave no reason"
 }
 
 const partsOf = (content: string | Part[] | undefined): Part[] => (Array.isArray(content) ? content : [])

@@ -11,7 +11,7 @@ import { permission, turns } from "../shared/driver/turn.ts"
 import { allowed, type CanUseTool, type ControlRequest, denied, question } from "./driver-permission.ts"
 import { claudeTurnReader, failureOf, type StreamLine } from "./driver-stream.ts"
 
-/** Claude Code in print mode, that takes prompts and control requests as lines of JSON. One process per session. */
+/** Claude Code in print mode, which reads prompts and control requests as JSON lines. One process per session. */
 export const createClaudeCodeDriver = (): Driver => ({
   platform: "claude-code",
   can: {
@@ -54,7 +54,7 @@ async function start(options: DriveOptions): Promise<DrivenSession> {
       else if (line.type === "control_cancel_request") questions.get(line.request_id ?? "")?.abort()
       else {
         if (line.type === "result" && line.is_error) beforeReady ??= failureOf(line)
-        // It lets go of an interrupt that comes before the turn has begun.
+        // An interrupt sent before the turn has begun is lost: repeat it.
         if (reader.read(line) === "begun" && running.running?.isCancelled) void control("interrupt")
       }
     },
@@ -114,7 +114,7 @@ async function start(options: DriveOptions): Promise<DrivenSession> {
       await Promise.race([control("interrupt"), lines.gone])
     },
     compact: () => prompt({ id: randomUUID(), text: "/compact" }, { onEvent: () => {} }),
-    // Whatever it answers, it has read its input.
+    // Any answer shows that it reads its input.
     ping: async () => void (await control("mcp_status")),
     memoryBytes: async () => memoryOf(lines.pid),
     gone: lines.gone,
@@ -122,7 +122,7 @@ async function start(options: DriveOptions): Promise<DrivenSession> {
   }
 }
 
-/** The first turn does not wait for a server that is slow to start, and would not have our tools. */
+/** The first turn does not wait for a slow MCP server and would miss our tools. */
 async function serverReady(status: () => Promise<StreamLine | string>): Promise<void> {
   for (const endMs = Date.now() + SERVER_MS; Date.now() < endMs; await sleep(50)) {
     const answer = await status()
@@ -140,10 +140,10 @@ function argv({ session, permissionMode, mcp, instructionsFile, settingsFile }: 
   return [
     "-p",
     ...["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"],
-    // Our own message back, under its uuid, tells when it was taken; pieces come as they are written.
+    // The echo of our message, under its uuid, tells that it was accepted; partial messages stream the answer.
     ...["--replay-user-messages", "--include-partial-messages"],
     ...["--permission-prompt-tool", "stdio", "--permission-mode", permissionMode],
-    // Nobody need be asked for what only reaches us.
+    // Our own tools need no approval.
     ...(mcp ? ["--allowedTools", "mcp__throughline"] : []),
     ...ids[session.kind],
     ...(mcp ? ["--mcp-config", JSON.stringify({ mcpServers: { throughline: { type: "stdio", ...mcp } } })] : []),

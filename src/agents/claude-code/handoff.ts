@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs"
 import { posix, win32 } from "node:path"
 import type { Handoff, HandoffMessage, SessionWriter } from "../../domain/handoff.ts"
 
-/** Each line names the session it was copied from, by which `platforms/claude-code.ts` knows it; forks keep the mark. */
+/** Each line names the session it was copied from, so that records.ts recognises it; forks keep the mark. */
 export const claudeCode: SessionWriter = {
   platform: "claude-code",
   session(handoff, machine) {
@@ -45,7 +45,7 @@ function linesOf(handoff: Handoff): object[] {
 
 const prompt = ({ text }: HandoffMessage) => ({ type: "user", message: { role: "user", content: text } })
 
-/** Claude Code takes this model's name for its own words, and asks no price for them. */
+/** Claude Code treats messages of this model as its own and counts no cost. */
 const reply = ({ text }: HandoffMessage, uuid: string) => ({
   type: "assistant",
   message: {
@@ -62,7 +62,7 @@ const reply = ({ text }: HandoffMessage, uuid: string) => ({
 
 const LONGEST_FOLDER = 200
 
-/** As Claude Code names the folder of a project; the older versions look for a session only there. */
+/** Claude Code's name for a project's folder; older versions look for sessions only there. */
 function folderOf(cwd: string): string {
   const name = cwd.replaceAll(/[^A-Za-z0-9]/g, "-")
   if (name.length <= LONGEST_FOLDER) return name
@@ -71,7 +71,7 @@ function folderOf(cwd: string): string {
   return `${name.slice(0, LONGEST_FOLDER)}-${Math.abs(hash).toString(36)}`
 }
 
-/** A folder that is gone has the path it had. */
+/** A deleted folder keeps its path. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)

@@ -1,7 +1,7 @@
 import type { PermissionAnswer } from "../../domain/driver.ts"
 import type { PermissionQuestion } from "../../domain/permission.ts"
 
-/** A rule that Claude Code would take, as it offers it. */
+/** A permission rule that Claude Code suggests. */
 export interface Suggestion {
   type: string
   behavior?: string
@@ -26,7 +26,7 @@ interface AskedQuestion {
   multiSelect?: boolean
 }
 
-/** What the tool by which the model asks a person wants to know; nothing for other tools. */
+/** The questions of AskUserQuestion; none for other tools. */
 export function questionsIn(tool: string, input: Record<string, unknown>): PermissionQuestion[] {
   const { questions } = input as { questions?: AskedQuestion[] }
   if (tool !== "AskUserQuestion" || !Array.isArray(questions)) return []
@@ -46,7 +46,7 @@ export function questionsIn(tool: string, input: Record<string, unknown>): Permi
   )
 }
 
-/** The input with what was answered, or the one that was given instead; undefined when it stays as it is. */
+/** The input with the answers added, or the replaced input; undefined if unchanged. */
 export function answersTo(
   input: Record<string, unknown>,
   { updatedInput, answers }: Extract<PermissionAnswer, { behavior: "allow" }>,

@@ -2,26 +2,26 @@ import type { RewindCapture, TurnCapture } from "../../domain/capture.ts"
 import { asArray, asObject, asString, type Json } from "../shared/records/jsonl.ts"
 
 /**
- * The live line of a conversation. Claude Code never deletes what a person rewound: the next prompt's parent is a record
- * further up, and what stands between is on no line any more. Prompts alone are asked for their parents: results of tools
- * that ran side by side, notices and sub-agents leave the line without taking anything back.
+ * The current branch of a conversation. Claude Code never deletes rewound records: the next prompt's parent is simply a
+ * record further up, and everything between is abandoned. Only prompts count: results of parallel tools, notices and
+ * sub-agents branch off without rewinding anything.
  */
 export interface Line {
   sessionId: string
-  /** Each prompt or compaction, and the records since then that a later prompt may have as its parent. */
+  /** Each prompt or compaction, with the following records that may be a later prompt's parent. */
   steps: Step[]
-  /** Records have parents here: not every program that writes such files names them. */
+  /** Records name their parents here; not every program that writes such files does. */
   isLinked?: true
 }
 type Step = [firstTurn: string, records: string[]]
 
-/** What is further up is out of reach: all this is written down with every piece that is read. */
+/** Bounded because the state is stored with every batch that is read. */
 const MOST_STEPS = 300
 const MOST_RECORDS = 1_000
-/** Marks records in which the model speaks. */
+/** Prefix of records with a reply of the model. */
 const REPLY = "+"
 
-/** Takes a record of the main conversation in. What it takes back is to be captured before its own turns. */
+/** Adds a record of the main conversation. Capture the returned rewind before the record's own turns. */
 export function follow(line: Line, record: Json, turns: TurnCapture[]): RewindCapture | undefined {
   const [uuid, parent, first] = [asString(record.uuid), record.parentUuid, turns[0]]
   if (typeof parent === "string") line.isLinked = true
@@ -31,14 +31,14 @@ export function follow(line: Line, record: Json, turns: TurnCapture[]): RewindCa
     return undefined
   }
   const mayRewind = record.type === "user" && parent !== undefined
-  const rewind = mayRewind ? takenBack(line, asString(parent) ?? null) : undefined
+  const rewind = mayRewind ? rewound(line, asString(parent) ?? null) : undefined
   line.steps.push([first.nativeId, [short(uuid), ...carriedOver(record)]])
   shorten(line)
   const time = first.atMs === undefined ? {} : { atMs: first.atMs }
   return rewind && { type: "rewind", sessionId: line.sessionId, ...rewind, ...time }
 }
 
-function takenBack(line: Line, parent: string | null): Pick<RewindCapture, "fromNativeId" | "after"> | undefined {
+function rewound(line: Line, parent: string | null): Pick<RewindCapture, "fromNativeId" | "after"> | undefined {
   const last = line.steps.at(-1)
   if (!last) return undefined
   if (parent === null) {
@@ -50,7 +50,7 @@ function takenBack(line: Line, parent: string | null): Pick<RewindCapture, "from
   const isParent = (record: string) => record === id || record === REPLY + id
   const index = line.steps.findLastIndex(([, records]) => records.some(isParent))
   if (index < 0) {
-    // A record of another kind, at the end of the line; or one that is too far up.
+    // A record of another kind at the end of the branch, or one too far up.
     last[1].push(id)
     return undefined
   }
@@ -61,7 +61,7 @@ function takenBack(line: Line, parent: string | null): Pick<RewindCapture, "from
   return next && { fromNativeId: next[0] }
 }
 
-/** A compaction may keep the last messages: the conversation goes on from them although they stand above it. */
+/** A compaction may keep the last messages: the conversation continues from them although they precede it. */
 function carriedOver({ compactMetadata }: Json): string[] {
   const { preservedSegment, preservedMessages } = asObject(compactMetadata) ?? {}
   const kept = [asObject(preservedSegment)?.tailUuid, ...asArray(asObject(preservedMessages)?.uuids)]
@@ -77,5 +77,5 @@ function shorten(line: Line): void {
   }
 }
 
-/** The end of an id: its beginning may be a time. */
+/** The end of an id: its start may be a timestamp, shared by many. */
 const short = (uuid: string) => uuid.slice(-8)

@@ -4,7 +4,7 @@ import { withoutInjected } from "../shared/records/injected.ts"
 import { asArray, asObject, asString, type Json, skipped } from "../shared/records/jsonl.ts"
 import { textOf } from "../shared/records/text.ts"
 
-/** A turn as one message of Claude Code tells it, before it is known whose it is and when. */
+/** A turn in a message of Claude Code, still without its session and time. */
 export type MessageDraft = Omit<TurnCapture, "type" | "sessionId" | "nativeId"> & { nativeId?: string; type?: never }
 
 export function said(record: Json, message: Json): (MessageDraft | SkippedCapture)[] {
@@ -19,7 +19,7 @@ export function said(record: Json, message: Json): (MessageDraft | SkippedCaptur
 const summaryOf = (text: string): MessageDraft | SkippedCapture =>
   text === "" ? skipped("empty") : { kind: "summary", text }
 
-/** A prompt that was handed over in the middle of a turn has no record of its own but this. */
+/** The only record of a prompt that was sent during a turn. */
 export function queuedPrompt(attachment: Json | undefined): MessageDraft | undefined {
   if (attachment?.type !== "queued_command" || attachment.isMeta === true || isUnsaid(attachment.origin))
     return undefined
@@ -33,11 +33,11 @@ function isUnsaid(origin: unknown): boolean {
   return /^(task-notification|auto-continuation|plugin|unclassified)$/.test(asString(asObject(origin)?.kind) ?? "")
 }
 
-/** What a person typed, freed from the marks that the client puts around commands. */
+/** The person's words, without the tags that the client puts around commands. */
 function typed(whole: string): MessageDraft | SkippedCapture {
   const text = withoutInjected(whole)
   if (text === "" && whole !== "") return skipped("context")
-  // Older versions do not say that it is one.
+  // Older versions do not mark summaries.
   const summary = compactionSummary(text)
   if (summary !== undefined) return summaryOf(summary)
   const mark = /^\s*<([a-z][a-z_-]*)>/.exec(text)?.[1] ?? ""
@@ -46,13 +46,13 @@ function typed(whole: string): MessageDraft | SkippedCapture {
   if (mark === "bash-input") return { kind: "prompt", text: `! ${inside(mark)}` }
   if (mark.startsWith("command-") && inside("command-name"))
     return { kind: "prompt", text: `${inside("command-name")} ${inside("command-args")}`.trim() }
-  if (/^(local-command-|ide_|task-notification$)/.test(mark)) return besides(text, mark)
+  if (/^(local-command-|ide_|task-notification$)/.test(mark)) return afterTag(text, mark)
   if (text.startsWith("[Request interrupted by user")) return skipped("interrupted")
   return text.trim() === "" ? skipped("empty") : { kind: "prompt", text }
 }
 
-/** A person's words may follow in the same text; what Claude Code adds to a notification is none of them. */
-function besides(text: string, mark: string): MessageDraft | SkippedCapture {
+/** A person's words may follow the tag; text after a notification is Claude Code's own. */
+function afterTag(text: string, mark: string): MessageDraft | SkippedCapture {
   const said = text.slice(text.lastIndexOf(`</${mark}>`) + mark.length + 3)
   const isClosed = text.includes(`</${mark}>`)
   if (!isClosed || mark === "task-notification" || said.trim() === "") return skipped(`mark:${mark}`)

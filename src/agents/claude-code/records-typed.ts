@@ -3,7 +3,7 @@ import type { LinesReader } from "../../domain/platform.ts"
 import { asObject, asString, parseLine, skipped } from "../shared/records/jsonl.ts"
 import { digest, titleOf, wellFormed } from "../shared/records/text.ts"
 
-/** All prompts ever typed. Claude Code deletes transcripts after 30 days, but not these. */
+/** The prompt history. Claude Code deletes transcripts after 30 days, but not this file. */
 export const typedPrompts: LinesReader = {
   mode: "lines",
   begin: () => ({ titled: [] }),

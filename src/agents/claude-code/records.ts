@@ -59,32 +59,32 @@ export const claudeCode: Platform = {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 
-/** What the file's path says, for records that do not say it themselves. */
+/** From the file's path, for records without their own ids. */
 interface Origin {
   sessionId: string | undefined
   agentId: string | undefined
 }
 
 type State = {
-  /** Often one; old versions also wrote sub-agents, and what was resumed, into the same file. */
+  /** Usually one; old versions also wrote sub-agents and resumed sessions into the same file. */
   sessions: Known[]
-  /** What came before the first turn. A file may hold nothing but a title, and then there is no session. */
+  /** Held until the first turn: a file with nothing but a title is no session. */
   waiting: SessionCapture[]
   message?: { id: string; counted: Counted }
-  /** When the conversation was compacted last. */
+  /** Time of the last compaction. */
   resetAtMs?: number | undefined
-  /** The latest time that stands above the first record. */
+  /** The latest time above the first record. */
   aboveMs?: number
-  /** Of the main conversation; absent until it is known which one that is. */
+  /** Of the main conversation; absent until its first record. */
   line?: Line
 }
 type Known = { id: string; parentId?: string; titled?: true; about: Record<string, string> }
 type Counted = { inputTokens: number; outputTokens: number; cachedTokens: number }
 
-/** Below this, parsing costs less than looking for the type in the first bytes. */
+/** Below this, parsing is cheaper than peeking at the type. */
 const PEEK_FROM = 4096
 const SNAPSHOT = "file-history-snapshot"
-/** A snapshot is made a moment after its prompt, but stands above it. */
+/** A snapshot is made a moment after its prompt but written above it. */
 const COPIED_MS = 100
 const QUEUED = Buffer.from('"queued_command"')
 
@@ -93,7 +93,7 @@ function transcript(origin: Origin): LinesReader {
     mode: "lines",
     begin: () => ({ sessions: [], waiting: [] }) satisfies State,
     line(line, state) {
-      // Requests with all their tool schemas, and snapshots of files, make up most bytes of a new transcript.
+      // Requests with tool schemas and file snapshots make up most bytes of a new transcript.
       const type = line.length < PEEK_FROM ? undefined : peekString(line, "type")
       const mayTellTime = type === SNAPSHOT && state.line === undefined
       if (type !== undefined && isSideData(type) && !mayTellTime && !line.includes(QUEUED)) return [skipped(type)]
@@ -135,7 +135,7 @@ function read(record: Json, origin: Origin, state: State): Capture[] {
   return withSession(record, [{ kind: "reset", text: asString(record.content) ?? "" }], origin, state)
 }
 
-/** Puts what the record takes back before what it says. */
+/** Puts the record's rewind before its turns. */
 function onLine(record: Json, captures: Capture[], origin: Origin, state: State): Capture[] {
   if (origin.agentId !== undefined || record.isSidechain === true) return captures
   if (typeof record.uuid !== "string") {
@@ -162,7 +162,7 @@ function withSession(
     origin.agentId ?? (record.isSidechain === true ? (asString(record.agentId) ?? "sidechain") : undefined)
   const sessionId = agentId === undefined ? mainId : `${mainId}/${agentId}`
   const toldMs = timeOf(record.timestamp)
-  // A summary is made a moment before the mark that it belongs behind.
+  // A summary's time is slightly before the compaction that it follows.
   const atMs = record.isCompactSummary === true && toldMs ? Math.max(toldMs, state.resetAtMs ?? 0) : toldMs
   const time = atMs === undefined ? {} : { atMs }
   const id = asString(record.uuid) ?? digest(`${record.timestamp} ${JSON.stringify(message)}`)
@@ -184,7 +184,7 @@ function withSession(
     known.parentId = parentId
     found.parent = { sessionId: parentId, kind: agentId === undefined ? "fork" : "subagent" }
   }
-  // What `--fork-session` copies keeps its ids and times; the file's first lines are younger.
+  // `--fork-session` copies records with their ids and times; the file's first lines are newer.
   const isCopy = state.sessions.length === 0 && atMs !== undefined && (state.aboveMs ?? 0) > atMs + COPIED_MS
   if (isCopy && !found.parent) found.parent = { sessionId: null, kind: "fork" }
   const prompt = known.titled ? undefined : turns.find(({ kind, text }) => kind === "prompt" && !/^[/!]/.test(text))
@@ -200,7 +200,7 @@ function withSession(
   return [atMs === undefined ? found : { ...found, startedAtMs: atMs }, ...(waiting.now ?? []), ...captures]
 }
 
-/** Copied by a handoff of ours from another agent's session, where it is kept. */
+/** Copied by our handoff from another agent's session, which has these turns already. */
 function handedOff(record: Json, from: Json, origin: Origin, state: State): Capture[] {
   const [sessionId, parentId, platform] = [mainIdOf(record, origin), asString(from.sessionId), asString(from.platform)]
   const before = state.sessions.find(({ id }) => id === sessionId)
@@ -222,7 +222,7 @@ function mainIdOf(record: Json, origin: Origin): string {
 
 function changed(known: Known, record: Json, message: Json): Partial<SessionCapture> {
   const { cwd: projectPath, version: agentVersion } = record
-  // Claude Code says HEAD where there is no repository.
+  // Claude Code writes HEAD where there is no repository.
   const gitBranch = record.gitBranch === "HEAD" ? undefined : record.gitBranch
   const fresh: Record<string, string> = {}
   for (const [field, value] of Object.entries({ projectPath, gitBranch, agentVersion, model: message.model }))
@@ -231,7 +231,7 @@ function changed(known: Known, record: Json, message: Json): Partial<SessionCapt
   return fresh
 }
 
-/** Each line of a message repeats its usage, and old versions only know all of it on the last line: what is new counts. */
+/** Each line of a message repeats its usage, complete only on the last line in old versions: count the difference. */
 function usageOf({ id, usage }: Json, state: State): Counted | undefined {
   const tokens = asObject(usage)
   if (!tokens || typeof id !== "string") return undefined
@@ -277,7 +277,7 @@ function later(found: SessionCapture, state: State): Capture[] {
   return []
 }
 
-/** A tool's output that was too long for the transcript. */
+/** A tool output that was too long for the transcript. */
 function savedOutput(sessionId: string, name: string): WholeReader {
   return {
     mode: "whole",

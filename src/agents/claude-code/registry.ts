@@ -4,16 +4,16 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { LiveSession, LiveStatus } from "../../domain/live.ts"
 import { readText } from "../../lib/untrusted-file.ts"
 
-/** Claude Code writes one file per process, and not in one step: one that is half written is read again a moment later. */
+/** Claude Code writes one file per process, not atomically: retry a half-written one. */
 export async function liveSessions(dir: string): Promise<LiveSession[]> {
   const names = await readdir(dir).catch(() => [])
   const read = names.filter((name) => /^\d+\.json$/.test(name)).map((name) => liveSession(join(dir, name)))
   return (await Promise.all(read)).filter((one) => one !== undefined)
 }
 
-/** A few hundred bytes, as Claude Code writes them. */
+/** Real ones have a few hundred bytes. */
 const MAX_ENTRY_BYTES = 64 * 1024
-/** A session that is taken for closed gets a second process, so one look in the middle of a write is not believed. */
+/** A session mistaken for closed gets a second process, so do not trust one look in the middle of a write. */
 const LOOKS = 5
 const AGAIN_MS = 10
 
@@ -43,7 +43,7 @@ function sessionOf(entry: Record<string, unknown>): LiveSession | undefined {
     pid,
     processStart: word("procStart"),
     cwd: word("cwd"),
-    // A word that is not known is not taken for idle.
+    // Treat an unknown status as busy.
     status: STATUSES[word("status") ?? ""] ?? "busy",
     waitingFor: word("waitingFor"),
     statusAtMs: number("statusUpdatedAt"),

@@ -5,7 +5,7 @@ import { answersTo, questionsIn, suggestionLabel } from "./permission.ts"
 
 type Payload = Record<string, unknown>
 
-/** Claude Code's hooks that ask: for a permission, and for what a tool's server wants to know. */
+/** Claude Code's hooks that ask a person: for permissions, and for MCP elicitations. */
 export const claudeAsking: HookAsking = {
   question(payload) {
     if (payload.hook_event_name === "PermissionRequest") return permission(payload as Payload & PermissionPayload)
@@ -59,7 +59,7 @@ function permission(payload: Payload & PermissionPayload): HookQuestion | undefi
   }
 }
 
-/** The one chosen rule goes back and no other: all of them together would switch the session's mode. */
+/** Return only the chosen rule: all of them together would switch the session's mode. */
 function decision(
   { tool_name, tool_input = {}, permission_suggestions = [] }: PermissionPayload,
   answer: PermissionAnswer,
@@ -72,7 +72,7 @@ function decision(
   return { behavior: "allow", ...(updatedInput && { updatedInput }), ...(rule && { updatedPermissions: [rule] }) }
 }
 
-/** A plain yes to these is ignored. */
+/** These ignore an answer without input. */
 const NEEDS_INPUT = new Set(["ExitPlanMode"])
 
 function elicitation({ mcp_server_name, message, requested_schema }: ElicitationPayload): HookQuestion | undefined {

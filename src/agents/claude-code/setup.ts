@@ -29,19 +29,19 @@ const EVENTS = [
   "Notification",
 ]
 const TIMEOUT_S = 5
-/** After these a session is idle, and somebody must wait who can wake it. */
+/** After these the session is idle: a background hook waits to wake it. */
 const WAITED = ["SessionStart", "Stop"]
-/** One that is cut off leaves an idle session that cannot be woken until its next turn. */
+/** A hook that times out leaves a session that cannot be woken until its next turn. */
 const WAIT_TIMEOUT_S = 7 * 24 * 60 * 60
 
-/** Where a person's word is needed, which may be given elsewhere than at the terminal. */
+/** Events that ask a person, who may answer outside of the terminal. */
 const ASKED = ["PermissionRequest", "Elicitation"]
-/** Longer than any that is waited for: one that is cut off leaves the question to the terminal. */
+/** Longer than any wait: a hook that times out leaves the question to the terminal. */
 const ASK_TIMEOUT_S = WAIT_TIMEOUT_S + 60 * 60
 
 const folder = ({ homeDir, env }: Machine) => env.CLAUDE_CONFIG_DIR || join(homeDir, ".claude")
 const settings = (machine: Machine) => join(folder(machine), "settings.json")
-/** Beside the folder, but inside of it when the folder was chosen. */
+/** Beside the folder, or inside it if CLAUDE_CONFIG_DIR chose it. */
 const state = ({ homeDir, env }: Machine) => join(env.CLAUDE_CONFIG_DIR || homeDir, ".claude.json")
 
 const handler = (program: Program) => ({
@@ -57,13 +57,13 @@ const backgroundHook = (program: Program) => ({
   asyncRewake: true,
 })
 
-const asker = (program: Program) => ({
+const askHook = (program: Program) => ({
   type: "command",
   command: hookCommand(program, PLATFORM, "ask"),
   timeout: ASK_TIMEOUT_S,
 })
 
-/** All tools of our server, and of no other. */
+/** All tools of our server only. */
 const RULE = "mcp__throughline"
 const RULES = ["permissions", "allow"]
 
@@ -89,7 +89,7 @@ export const claudeCode: AgentSetup = {
     ...editStrictJson(settings(machine), `hooks for ${EVENTS.length + ASKED.length} events`, (file) => {
       addGrouped(file, EVENTS, handler(program), program)
       addGrouped(file, WAITED, backgroundHook(program), program)
-      addGrouped(file, ASKED, asker(program), program)
+      addGrouped(file, ASKED, askHook(program), program)
       if (program.allowTools) allowTools(file)
     }),
     ...editStrictJson(state(machine), "MCP server throughline, for all projects", (file) =>

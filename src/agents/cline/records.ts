@@ -13,7 +13,7 @@ export const cline: Platform = {
   id: "cline",
   label: "Cline",
   verified: "August 2026",
-  // Its command line goes on with a task only where a person sits before it.
+  // Its command line resumes tasks only interactively.
   can: { hooks: false, resume: false, times: true },
   clientNames: ["Cline", "@cline/core"],
   places(machine) {
@@ -61,7 +61,7 @@ const task: WholeReader = {
   },
 }
 
-/** One file for all tasks, so that it is parsed once for all of them. */
+/** One file covers all tasks, so cache it parsed. */
 let known: { path: string; mtimeMs: number; tasks: Map<string, Json> } | undefined
 
 async function taskHistory(path: string): Promise<Map<string, Json>> {
@@ -77,7 +77,7 @@ function sessionFiles(folder: string): string[] {
   return ["", ".messages", ".compaction"].map((part) => join(folder, `${basename(folder)}${part}.json`))
 }
 
-/** A session of the newer store: what is known of it, its messages, and what was made of them when they were too many. */
+/** A session of the newer store: manifest, messages, and the compacted messages. */
 const session: WholeReader = {
   mode: "whole",
   async read(path) {
@@ -99,7 +99,7 @@ const session: WholeReader = {
   },
 }
 
-/** Others that worked for a session lie in its folder, under their own names. */
+/** Sub-agents of a session have their own files in its folder. */
 const subagent: WholeReader = {
   mode: "whole",
   async read(path) {
@@ -168,7 +168,7 @@ function usageOf(metrics: Json | undefined): Usage | undefined {
   }
 }
 
-/** What is in the compacted messages and not in those before was written by the compaction: the summary. */
+/** Compacted messages that are not among the originals are the summary. */
 function summaryOf(compacted: unknown[], messages: Json[], sessionId: string): Capture[] {
   const known = new Set(messages.flatMap(({ id, content }) => [id, textOf(content)]))
   const text = compacted

@@ -7,7 +7,7 @@ import { introduced, sanitised, showsText, unfit } from "../shared/console/text.
 import { closeCodexSession } from "./line-close.ts"
 import { codexLive } from "./line-live.ts"
 
-/** The way in where Codex offers no line of its own: its registry is its daemon, and it has no place to put a draft aside. */
+/** Used where Codex offers no line: its daemon is the registry, and it cannot stash a draft. */
 export const codex: AgentConsole = {
   platform: "codex",
   can: { registry: true, wake: false, turn: false, promptHook: true, stash: false },
@@ -18,11 +18,11 @@ export const codex: AgentConsole = {
     const why = unfit(text)
     if (why !== undefined) return { refused: why }
     if (isCommand) return asCommand(text.trim())
-    // A blank in front keeps Codex from neither.
+    // A leading blank prevents neither.
     return { text: SPECIAL.test(text) ? introduced(text) : text }
   },
   screen(look) {
-    // Below an input line there is always something; below a question there is nothing, or how to answer it.
+    // There is always something below an input line; below a question there is nothing, or how to answer it.
     const below = look.lines.slice(look.cursor.row + 1).filter((line) => line.trim() !== "")
     const isQuestion = below.length === 0 || below.some((line) => DIALOG.test(line))
     const draft = isQuestion ? undefined : inputLine(look, { prompt: /^›(?:\s|$)/ })
@@ -56,7 +56,7 @@ const PLACEHOLDER = /^\[Pasted Content (\d+) chars\](?: #\d+)?$/
 const DIALOG = /^\s*› \d+\. |\b(?:enter to (?:confirm|continue|submit|select)|esc to (?:cancel|go back))\b/i
 const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"]
 
-/** Codex knows sandboxes instead of modes; it asks when something is to leave its own. */
+/** Codex has sandboxes instead of modes, and asks before anything leaves the sandbox. */
 function modeOf({ name, skipPermissions, permissionMode }: Team): string[] {
   if (skipPermissions) return ["--dangerously-bypass-approvals-and-sandbox"]
   const sandbox = permissionMode === "default" ? "workspace-write" : permissionMode

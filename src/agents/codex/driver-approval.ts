@@ -3,7 +3,7 @@ import type { Item } from "./driver-turn.ts"
 
 type Params = Record<string, unknown>
 
-/** What Codex asks, as a question to a person; undefined for what is no such question. */
+/** Codex's request as a question to a person; undefined for any other request. */
 export function codexQuestion(method: string, params: Params, item: Item | undefined): PermissionRequest | undefined {
   const { reason } = params as { reason?: string | null }
   if (method === "item/commandExecution/requestApproval") {
@@ -47,7 +47,7 @@ export function codexAnswer(
 
 type Decision = string | { acceptWithExecpolicyAmendment?: { execpolicy_amendment: string[] } }
 
-/** Of the answers that it would take, those that hold for longer than this once. */
+/** The available decisions that apply for longer than this one call. */
 function rulesIn(params: Params): PermissionRequest["suggestions"] {
   const { availableDecisions = ["acceptForSession"] } = params as { availableDecisions?: Decision[] | null }
   return (availableDecisions ?? []).flatMap((decision) => {
@@ -58,7 +58,7 @@ function rulesIn(params: Params): PermissionRequest["suggestions"] {
   })
 }
 
-/** Codex asks for tools of MCP servers as if the server itself did. */
+/** Approvals of MCP tools come as elicitations of the server. */
 function isToolApproval({ _meta }: Params): boolean {
   return (_meta as Params | null)?.codex_approval_kind === "mcp_tool_call"
 }

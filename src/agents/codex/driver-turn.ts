@@ -1,13 +1,13 @@
 import { type DriverTurns, inOneLine } from "../shared/driver/turn.ts"
 
-/** Makes of a thread's notifications what the running turn is told. */
+/** Translates a thread's notifications into events of the running turn. */
 export interface CodexTurnReader {
-  /** A turn was asked for; told when its id is known, and again when it runs: before that it cannot be ended. */
+  /** A turn was requested. `onId` is called when its id is known and again when it runs: it cannot be interrupted before. */
   begin(onId: (turnId: string) => void): void
   begun(turnId: string): void
   readonly turnId: string | undefined
   read(method: string, params: Record<string, unknown>): void
-  /** What an approval is about, where the request itself does not say. */
+  /** The item of an approval request, which may only name it. */
   item(id: string): Item | undefined
 }
 
@@ -76,7 +76,7 @@ export function codexTurnReader(running: DriverTurns): CodexTurnReader {
       if (tool) turn.event({ kind: "tool", name: tool.name, state: "ended", summary: inOneLine(came) })
     } else if (method === "thread/tokenUsage/updated") {
       const { total, last } = notice.tokenUsage!
-      // The same count may be told twice.
+      // The same count may come twice.
       if (total.totalTokens === totalTokens) return
       totalTokens = total.totalTokens
       turn.usage = {

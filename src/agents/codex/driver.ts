@@ -13,7 +13,7 @@ import { permission, turns } from "../shared/driver/turn.ts"
 import { codexAnswer, codexQuestion } from "./driver-approval.ts"
 import { codexTurnReader } from "./driver-turn.ts"
 
-/** Codex by its app-server: one process for a CODEX_HOME, with a thread in it for every session. */
+/** Codex through its app-server: one process per CODEX_HOME, one thread per session. */
 export function createCodexDriver(): Driver {
   const processes = hosts()
   return {
@@ -38,13 +38,13 @@ export function createCodexDriver(): Driver {
   }
 }
 
-/** The words of Claude Code for how much may be done unasked, in Codex's own. */
+/** Claude Code's permission modes as Codex settings. */
 const MODES: Record<string, { approvalPolicy: string; sandbox: string }> = {
   default: { approvalPolicy: "untrusted", sandbox: "workspace-write" },
   acceptEdits: { approvalPolicy: "on-request", sandbox: "workspace-write" },
   plan: { approvalPolicy: "on-request", sandbox: "read-only" },
   bypassPermissions: { approvalPolicy: "never", sandbox: "danger-full-access" },
-  // As teams name them: its own words for the sandbox.
+  // Codex's own sandbox names, which teams may use too.
   "workspace-write": { approvalPolicy: "on-request", sandbox: "workspace-write" },
   "read-only": { approvalPolicy: "on-request", sandbox: "read-only" },
   "danger-full-access": { approvalPolicy: "never", sandbox: "danger-full-access" },
@@ -72,7 +72,7 @@ async function startServer({ machine }: DriveOptions, program: string): Promise<
   const peer = await startRpc({
     command: program,
     args: ["app-server"],
-    // It outlives the project of the session that it was started for.
+    // The process outlives the project of its first session.
     cwd: machine.homeDir,
     env: childEnv(machine),
     envelope: {},
@@ -90,10 +90,10 @@ async function openThread(options: DriveOptions, peer: RpcPeer): Promise<string>
   const settings = {
     cwd: projectDir,
     ...mode,
-    // Questions go to a person, also where the user's own settings let a model decide.
+    // A person answers, even if the user's settings let a model decide.
     approvalsReviewer: "user",
     ...(instructionsFile === null ? {} : { developerInstructions: readNamed(instructionsFile, projectDir) }),
-    // Nobody need be asked for what only reaches us.
+    // Our own tools need no approval.
     ...(mcp ? { config: { "mcp_servers.throughline": { ...mcp, default_tools_approval_mode: "approve" } } } : {}),
   }
   const known = { threadId: session.id, excludeTurns: true, ...settings }
@@ -109,7 +109,7 @@ async function openThread(options: DriveOptions, peer: RpcPeer): Promise<string>
   }
 }
 
-/** Codex does not wait for MCP servers: a turn that begins at once would not have our tools. */
+/** Codex does not wait for MCP servers: an immediate turn would miss our tools. */
 function startedServers(peer: RpcPeer): { ready(threadId: string): Promise<void>; close(): void } {
   const settled: { threadId?: string | null }[] = []
   const close = peer.listen((method, params) => {
@@ -143,7 +143,7 @@ function drive(options: DriveOptions, peer: RpcPeer, threadId: string, release: 
   })
   const interrupt = (turnId: string) => peer.call("turn/interrupt", { threadId, turnId }).catch(() => {})
 
-  /** Begins a turn by the call, and waits for its end. */
+  /** Starts a turn and waits for its end. */
   const run = async (method: string, params: object, { onEvent }: PromptOptions) => {
     const { turn, end } = running.begin({ onEvent })
     reader.begin((turnId) => {
@@ -173,7 +173,7 @@ function drive(options: DriveOptions, peer: RpcPeer, threadId: string, release: 
     ping: () => peer.ping(),
     memoryBytes: async () => memoryOf(peer.pid),
     async close({ isHanging = false } = {}) {
-      /** One that hangs never answers. */
+      /** A hanging process never answers. */
       const told = (call: Promise<unknown>) => Promise.race([call, peer.gone, sleep(isHanging ? 0 : CLOSE_MS)])
       if (running.running && reader.turnId !== undefined) await told(interrupt(reader.turnId))
       setClosed("the session was closed")

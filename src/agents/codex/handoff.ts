@@ -3,7 +3,7 @@ import { parse } from "smol-toml"
 import type { HandoffMessage, SessionWriter } from "../../domain/handoff.ts"
 import { readText } from "../../lib/untrusted-file.ts"
 
-/** What was copied is older than the session says that it is, by which `records.ts` knows it. */
+/** Copied records are older than the session's own start: that is how records.ts recognises them. */
 export const codex: SessionWriter = {
   platform: "codex",
   session(handoff, machine) {
@@ -21,7 +21,7 @@ export const codex: SessionWriter = {
       cli_version: agentVersion ?? "0.150.0",
       source: "cli",
       thread_source: "user",
-      // Its shared daemon opens no session that names none.
+      // Its shared daemon refuses sessions without a provider.
       model_provider: modelProvider(join(home, "config.toml")),
       ...(gitBranch === null ? {} : { git: { branch: gitBranch } }),
       handed_over: { platform: from.platform, session_id: from.nativeId, title },
@@ -42,21 +42,21 @@ interface Settings {
   profiles?: Record<string, { model_provider?: unknown } | undefined>
 }
 
-/** The one that a person's own new session would have. */
+/** The provider that a new session of the person would use. */
 function modelProvider(configPath: string): string {
   try {
     const settings = parse(readText(configPath, { links: "own" })) as Settings
     const named = settings.profiles?.[String(settings.profile)]?.model_provider ?? settings.model_provider
     if (typeof named === "string" && named !== "") return named
   } catch {
-    // No settings, or none that Codex could read either.
+    // Missing or invalid settings: Codex cannot read them either.
   }
   return DEFAULT_PROVIDER
 }
 
 const DEFAULT_PROVIDER = "openai"
 
-/** What the model is told, and what the screen shows. */
+/** One record for the model, one for the screen. */
 function said({ by, text, atMs }: HandoffMessage): object[] {
   const timestamp = new Date(atMs).toISOString()
   const isPerson = by === "person"
@@ -69,7 +69,7 @@ function said({ by, text, atMs }: HandoffMessage): object[] {
   ]
 }
 
-/** Codex names folders and files by the clock on the wall. */
+/** Codex names folders and files by local time. */
 function localTime(atMs: number): [year: string, month: string, day: string, time: string] {
   const date = new Date(atMs)
   const two = (value: number) => String(value).padStart(2, "0")

@@ -11,8 +11,8 @@ import { type CodexServer, codexHome, joinDaemon } from "./line-server.ts"
 import type { Thread, ThreadStatus } from "./line-thread.ts"
 
 /**
- * Codex's daemon tells everybody which session waits for an approval, and whoever opens that session is asked too. The first
- * answer closes the terminal's dialog; a client that goes away leaves the dialog as it is, and one that comes is asked again.
+ * Codex's daemon tells all clients which session waits for an approval, and asks every client that opens the session. The
+ * first answer closes the terminal's dialog. A client that leaves changes nothing; one that joins is asked again.
  */
 export const codexAsking: LineAsking = {
   platform: "codex",
@@ -31,7 +31,7 @@ interface Opened extends Thread {
   turns?: { items: Item[] }[]
 }
 
-/** As long as there is this daemon. */
+/** Runs until this daemon is gone. */
 async function listen(home: string, heard: Parameters<LineAsking["follow"]>[1], signal: AbortSignal): Promise<void> {
   const ended = new AbortController()
   const threads = new Map<string, Opened>()
@@ -46,13 +46,13 @@ async function listen(home: string, heard: Parameters<LineAsking["follow"]>[1], 
   const changed = async (threadId: string, status: ThreadStatus) => {
     const isWaiting = status.type === "active" && status.activeFlags.includes("waitingOnApproval")
     if (isWaiting && !threads.has(threadId)) {
-      // Before it is opened: what it asks may come ahead of the answer.
+      // Set before the call: its requests may arrive ahead of the answer.
       threads.set(threadId, { id: threadId } as Opened)
       const { thread } = await server!.ask<{ thread: Opened }>("thread/resume", { threadId })
       threads.set(threadId, thread)
     } else if (!isWaiting && threads.delete(threadId)) {
       for (const [id, asked] of open) if (asked.threadId === threadId) close(id, ANSWERED)
-      // Everything that is said in it would come here.
+      // Otherwise all of its output would come here.
       await server!.ask("thread/unsubscribe", { threadId })
     }
   }
@@ -93,13 +93,13 @@ async function listen(home: string, heard: Parameters<LineAsking["follow"]>[1], 
   if (!server) return
   const stop = AbortSignal.any([ended.signal, signal])
   try {
-    // Those that waited before we came.
+    // Sessions that were waiting before we joined.
     const { data } = await server.ask<{ data: string[] }>("thread/loaded/list")
     for (const threadId of data) {
       const thread = await readThread(server, threadId)
       if (thread) await changed(threadId, thread.status)
     }
-    // A session that is opened asks again; one that waits for something else than an approval asks nothing.
+    // An opened session asks again, unless it waits for something other than an approval.
     const hasAsked = (threadId: string) => [...open.values()].some((one) => one.threadId === threadId)
     for (const untilMs = performance.now() + OPEN_MS; performance.now() < untilMs; await sleep(STEP_MS))
       if (stop.aborted || [...threads.keys()].every(hasAsked)) break
@@ -124,7 +124,7 @@ async function readThread(server: CodexServer, threadId: string): Promise<Thread
 const OPEN_MS = 5_000
 const STEP_MS = 20
 
-/** What it asks may come ahead of what it is. */
+/** A request may arrive before its thread's details. */
 async function opened(threads: Map<string, Opened>, threadId: string): Promise<Opened | undefined> {
   for (const untilMs = performance.now() + OPEN_MS; performance.now() < untilMs; await sleep(STEP_MS)) {
     const thread = threads.get(threadId)
@@ -133,7 +133,7 @@ async function opened(threads: Map<string, Opened>, threadId: string): Promise<O
   return undefined
 }
 
-/** It has gone in the middle, or is too old to know of this. */
+/** A Failure here means that the daemon has gone or is too old. */
 function unlessBug(error: unknown): void {
   if (!(error instanceof Failure)) throw error
 }

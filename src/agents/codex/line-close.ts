@@ -4,8 +4,8 @@ import { codexLive } from "./line-live.ts"
 import { type CodexServer, codexHome, joinDaemon } from "./line-server.ts"
 
 /**
- * Codex's daemon keeps a session open when the last terminal has left it, and its protocol has no word that closes one.
- * Archiving does, and taking it out of the archive at once leaves everything as it was.
+ * Codex's daemon keeps a session open after its last terminal, and its protocol cannot close one. Archiving does, and
+ * unarchiving at once restores everything.
  */
 export async function closeCodexSession(machine: Machine, nativeId: string): Promise<string | undefined> {
   const live = (await codexLive(machine)).find((session) => session.nativeId === nativeId)
@@ -16,7 +16,7 @@ export async function closeCodexSession(machine: Machine, nativeId: string): Pro
   try {
     return await archivedAndBack(daemon, nativeId)
   } catch (error) {
-    if (error instanceof Failure) return `Codex's shared daemon has it open and did not let go of it (${error.message})`
+    if (error instanceof Failure) return `Codex's shared daemon has it open and did not close it (${error.message})`
     throw error
   } finally {
     daemon.close()

@@ -9,9 +9,9 @@ import { codexTerminals } from "./line-terminals.ts"
 import { statusOf, type Thread } from "./line-thread.ts"
 
 /**
- * The sessions that Codex's daemon has open, the one that a terminal showed last first. Their process is the daemon's: it is
- * what runs them, also when their terminal is closed. Codex does not tell which terminal shows which session now: of a
- * folder's sessions as many as it has terminals count as those that somebody sits at, and at least the one shown last.
+ * The sessions that Codex's daemon has open, the most recently shown first. Their process is the daemon, which runs them even
+ * without a terminal. Codex does not report which terminal shows which session: per folder, as many sessions as it has
+ * terminals count as attended, and at least the last one shown.
  */
 export async function codexLive(machine: Machine): Promise<LiveSession[]> {
   const home = codexHome(machine)
@@ -28,7 +28,7 @@ export async function codexLive(machine: Machine): Promise<LiveSession[]> {
       .filter(({ ephemeral, parentThreadId }) => !ephemeral && parentThreadId === null)
     const shown = await Promise.all(own.map(async (thread) => ({ ...thread, atMs: await shownAtMs(home, thread) })))
     const lastFirst = shown.toSorted((a, b) => b.atMs - a.atMs)
-    // Looked at last: a terminal is there before its session.
+    // Read last: a terminal exists before its session.
     const terminals = codexTerminals(machine.os)
     const ranks = new Map<string, number>()
     return lastFirst.map(({ id, cwd, status }) => {
@@ -49,7 +49,7 @@ export async function codexLive(machine: Machine): Promise<LiveSession[]> {
       }
     })
   } catch (error) {
-    // Gone in the middle, or too old to say who it is.
+    // The daemon has gone, or is too old to identify itself.
     if (error instanceof Failure) return []
     throw error
   } finally {
@@ -62,8 +62,8 @@ async function pidOf(daemon: CodexServer): Promise<number> {
 }
 
 /**
- * Whether a session is written down. Those that Codex makes aside for titles are not, stay open turn after turn, and take it
- * long to tell of; a Codex without these files is asked about all.
+ * Whether a session is stored. Internal sessions for titles are not, stay open, and are slow to query. A Codex without these
+ * lock files is asked about all.
  */
 async function writtenIn(home: string): Promise<(threadId: string) => boolean> {
   try {
@@ -74,7 +74,7 @@ async function writtenIn(home: string): Promise<(threadId: string) => boolean> {
   }
 }
 
-/** Undefined when it was closed since it was listed. */
+/** Undefined if it was closed since it was listed. */
 async function read(daemon: CodexServer, threadId: string): Promise<Thread | undefined> {
   try {
     return (await daemon.ask<{ thread: Thread }>("thread/read", { threadId })).thread
@@ -84,12 +84,12 @@ async function read(daemon: CodexServer, threadId: string): Promise<Thread | und
   }
 }
 
-/** A terminal leaves a file for each session that it opens. */
+/** A terminal writes a file for each session that it opens. */
 async function shownAtMs(home: string, { id, createdAt }: Thread): Promise<number> {
   return lookAt(join(home, "tui-thread-reference-capabilities", id))?.mtimeMs ?? createdAt * 1000
 }
 
-/** As the daemon wrote it down for itself; null when that was about another process. */
+/** From the daemon's own pid file; null if that names another process. */
 async function startOf(home: string, pid: number, os: Machine["os"]): Promise<string | null> {
   try {
     const written = JSON.parse(readText(join(home, "app-server-daemon", "daemon.pid"), { links: "own" })) as {

@@ -8,19 +8,19 @@ import { makeJsonRpc, type Params, type RequestId, RpcError, type RpcMessage, Rp
 import { kindOf } from "../../lib/untrusted-file.ts"
 import { openWebSocket } from "./websocket.ts"
 
-/** An app server of Codex, whichever way it is spoken to. */
+/** A Codex app-server, over a socket or pipes. */
 export interface CodexServer {
-  /** Throws `agent_refused` when it says no, and `agent_unreachable` when it says nothing. */
+  /** Throws `agent_refused` for an error, and `agent_unreachable` without an answer. */
   ask<T>(method: string, params?: object, timeoutMs?: number): Promise<T>
-  /** To something that the server asked. */
+  /** Answers a request of the server. */
   answer(id: RequestId, result: object): void
   close(): void
 }
 
-/** What else is heard of a server, beside answers to what it is asked. */
-export interface Ears {
+/** Handlers for what the server sends of its own accord. */
+export interface ServerEvents {
   onEvent?: OnEvent
-  /** It asks for a person's word; who does not answer leaves it to the terminal. */
+  /** A request for a person; unanswered, it stays with the terminal. */
   onRequest?(id: RequestId, method: string, params: Params): void
   onEnd?(): void
 }
@@ -28,7 +28,7 @@ export type OnEvent = (method: string, params: Params) => void
 
 const CONNECT_MS = 2_000
 const ANSWER_MS = 15_000
-/** How long a server that was told to end may take for it. */
+/** How long a server may take to end. */
 const END_MS = 2_000
 
 export function codexHome({ homeDir, env }: Machine): string {
@@ -36,10 +36,10 @@ export function codexHome({ homeDir, env }: Machine): string {
   return isAbsolute(named) ? named : join(homeDir, ".codex")
 }
 
-/** The one that all terminals of this home share; undefined when nobody listens there. */
-export async function joinDaemon(home: string, ears: Ears = {}): Promise<CodexServer | undefined> {
+/** The daemon that all terminals of this home share; undefined if none is running. */
+export async function joinDaemon(home: string, events: ServerEvents = {}): Promise<CodexServer | undefined> {
   const socketPath = join(home, "app-server-control", "app-server-control.sock")
-  const talk = conversation("the daemon of Codex", ears)
+  const talk = conversation("the daemon of Codex", events)
   try {
     const line = await openWebSocket({ socketPath, timeoutMs: CONNECT_MS, onText: talk.heard, onEnd: talk.ended })
     return await handshake(talk.begin(line), CONNECT_MS)
@@ -48,7 +48,7 @@ export async function joinDaemon(home: string, ears: Ears = {}): Promise<CodexSe
   }
 }
 
-/** One of our own, for when no daemon runs: it opens no thread, and is gone when it is closed. */
+/** Our own process, used if no daemon is running: it opens no thread and ends with `close`. */
 export async function startServer(program: string, machine: Machine, home: string): Promise<CodexServer> {
   const talk = conversation(program, {})
   const env = { ...machine.env, HOME: machine.homeDir, CODEX_HOME: home }
@@ -65,7 +65,7 @@ export async function startServer(program: string, machine: Machine, home: strin
   return handshake(talk.begin({ send: (text) => void child.stdin.write(`${text}\n`), close }), ANSWER_MS)
 }
 
-/** The copy that the daemon runs from has served the sessions last; else what a person would start. */
+/** The daemon's own copy, which served the sessions last; otherwise the one on the PATH. */
 export function codexProgram(machine: Machine, home: string): string | undefined {
   const managed = join(home, "packages", "app-server-daemon", "current", "bin", "codex")
   const onPath = (machine.env.PATH ?? "").split(delimiter).filter(isAbsolute)
@@ -78,7 +78,7 @@ async function handshake(
 ): Promise<CodexServer> {
   try {
     const clientInfo = { name: "throughline", title: "Throughline", version: "1" }
-    // Its queue is among what it calls experimental.
+    // Its queue is an experimental API.
     await server.ask("initialize", { clientInfo, capabilities: { experimentalApi: true } }, timeoutMs)
     server.tell("initialized")
     return server
@@ -88,7 +88,7 @@ async function handshake(
   }
 }
 
-function conversation(who: string, { onEvent, onRequest, onEnd }: Ears) {
+function conversation(who: string, { onEvent, onRequest, onEnd }: ServerEvents) {
   let line: { send(text: string): void; close(): void }
   let isOver = false
   const lost = (why: string, cause?: unknown) =>
@@ -127,7 +127,7 @@ function conversation(who: string, { onEvent, onRequest, onEnd }: Ears) {
   }
 }
 
-/** What is no JSON answers nothing: whoever waits is told so in time. */
+/** Text that is not JSON answers nothing: the caller runs into its timeout. */
 function parsed(text: string): RpcMessage {
   try {
     return JSON.parse(text) as RpcMessage

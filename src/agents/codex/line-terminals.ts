@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import type { Machine } from "../../domain/platform.ts"
 
-/** How many terminals run Codex in each folder, as far as the system tells: on Linux. */
+/** How many terminals run Codex in each folder. Known on Linux only. */
 export function codexTerminals(os: Machine["os"]): Map<string, number> {
   const found = new Map<string, number>()
   if (os !== "linux") return found
@@ -12,7 +12,7 @@ export function codexTerminals(os: Machine["os"]): Map<string, number> {
   return found
 }
 
-/** What runs without a person, or serves others. */
+/** Subcommands that run without a person. */
 const ASIDE = new Set(["exec", "e", "review", "app-server", "queue"])
 
 function folderOf(process: string): string | undefined {
@@ -22,7 +22,7 @@ function folderOf(process: string): string | undefined {
     const [, ...args] = readFileSync(`${process}/cmdline`, "utf8").split("\0")
     return args.some((arg) => ASIDE.has(arg)) ? undefined : readlinkSync(`${process}/cwd`)
   } catch {
-    // Gone since it was listed, or another user's.
+    // The process ended, or belongs to another user.
     return undefined
   }
 }

@@ -1,13 +1,13 @@
 import type { LiveStatus } from "../../domain/live.ts"
 
-/** A conversation as an app server of Codex tells it; only what is read here. */
+/** A conversation in Codex's app-server; only the fields used here. */
 export interface Thread {
   id: string
   cwd: string
   status: ThreadStatus
   /** In seconds. */
   createdAt: number
-  /** Not written down: made for something aside, such as a title. */
+  /** Not stored: made for an internal task such as a title. */
   ephemeral: boolean
   /** Of a sub-agent. */
   parentThreadId: string | null

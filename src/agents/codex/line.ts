@@ -9,8 +9,8 @@ import { type CodexServer, codexHome, codexProgram, joinDaemon, startServer } fr
 import { statusOf, type Thread, type ThreadStatus } from "./line-thread.ts"
 
 /**
- * Everything goes into Codex's own queue under the message's id: exact, durable, one turn each, in order, busy or idle or
- * away. A new turn started past it would join the running one. An interrupt halts that queue, so whoever can waits for idle.
+ * Every message goes into Codex's own queue under its id: exact, durable, in order, one turn each, whether Codex is busy, idle
+ * or closed. A turn started past the queue would join the running one. An interrupt halts the queue: avoid it if possible.
  */
 export const codex: AgentLine = {
   platform: "codex",
@@ -27,7 +27,7 @@ export const codex: AgentLine = {
     if (daemon) {
       try {
         thread.status = await readStatus(daemon, nativeId)
-        // A Codex that has no queue yet says so here.
+        // Fails for a Codex without a queue.
         await queueOf(daemon, nativeId)
       } catch (error) {
         daemon.close()
@@ -92,20 +92,20 @@ function lineOf(threadId: string, thread: Seen, withServer: WithServer, close: (
           clientUserMessageId: id,
           input: [{ type: "text", text }],
         })
-        // It is taken by now, whatever comes.
-        await goOn(server, threadId, queuedSubmission.id, hasInterrupted).catch(unlessBug)
+        // The message is accepted by now, whatever follows.
+        await startQueue(server, threadId, queuedSubmission.id, hasInterrupted).catch(unlessBug)
       }),
     stateOf: (messageId, sinceMs) =>
       withServer(async (server) => {
         const state = await stateOf(server, threadId, messageId, sinceMs)
         if (state.kind !== "none") return state
-        // For a moment it is in the queue no more, and in no turn yet.
+        // For a moment it is neither in the queue nor in a turn.
         await sleep(LOOK_AGAIN_MS)
         return stateOf(server, threadId, messageId, sinceMs)
       }),
     async changed(withinMs, signal) {
       const until = AbortSignal.any([signal, AbortSignal.timeout(withinMs)])
-      // Either way it is over.
+      // The timeout is a normal end.
       await once(thread.changes, "change", { signal: until }).catch(() => {})
     },
     async interrupt() {
@@ -117,8 +117,8 @@ function lineOf(threadId: string, thread: Seen, withServer: WithServer, close: (
   }
 }
 
-/** After an interrupt the queue stands still until somebody starts it: the oldest of ours first, or what came with a stop. */
-async function goOn(server: CodexServer, threadId: string, queuedId: string, isFirst: boolean): Promise<void> {
+/** An interrupt halts the queue until it is started: with our oldest message, or with the one that interrupted. */
+async function startQueue(server: CodexServer, threadId: string, queuedId: string, isFirst: boolean): Promise<void> {
   for (const until = Date.now() + SETTLE_MS; Date.now() < until; await sleep(STEP_MS)) {
     const queue = await queueOf(server, threadId)
     if (!queue.some(({ id }) => id === queuedId)) return
@@ -126,7 +126,7 @@ async function goOn(server: CodexServer, threadId: string, queuedId: string, isF
     if (type === "active" || type === "notLoaded") return
     const oldest = queue.find(({ clientUserMessageId }) => clientUserMessageId.match(MESSAGE_ID))?.id
     const queuedSubmissionId = isFirst ? queuedId : (oldest ?? queuedId)
-    // Refused when a turn has begun meanwhile, which is as well.
+    // Refused if a turn has begun meanwhile, which is fine.
     await server.ask("thread/queue/start", { threadId, queuedSubmissionId }).catch(unlessBug)
   }
 }
@@ -136,7 +136,7 @@ async function endTurn(server: CodexServer, threadId: string): Promise<void> {
     if ((await readStatus(server, threadId)).type !== "active") return
     const { data } = await server.ask<{ data: Turn[] }>("thread/turns/list", { threadId, limit: 1 })
     const running = data.find(({ status }) => status === "inProgress")
-    // Refused when it has ended by itself.
+    // Refused if it has just ended.
     if (running) await server.ask("turn/interrupt", { threadId, turnId: running.id }).catch(unlessBug)
   }
   throw new Failure("agent_unreachable", `Codex did not end its turn within ${SETTLE_MS} ms`)
@@ -154,7 +154,7 @@ async function stateOf(server: CodexServer, threadId: string, messageId: string,
     const turn = page.data.find(({ items }) => items.some(({ clientId }) => clientId === messageId))
     if (turn) return ended(turn)
     const oldest = page.data.at(-1)?.startedAt
-    // It counts in whole seconds.
+    // `startedAt` is in whole seconds.
     const isBefore = oldest != null && (oldest + 1) * 1000 < sinceMs
     cursor = isBefore ? null : (page.nextCursor ?? null)
   }

@@ -4,13 +4,13 @@ import { withoutInjected } from "../shared/records/injected.ts"
 import { asArray, asNumber, asObject, asString, type Json, skipped } from "../shared/records/jsonl.ts"
 import { textOf } from "../shared/records/text.ts"
 
-/** A turn as one item of Codex's transcript tells it, before it is known whose it is and when. */
+/** A turn in an item of Codex's transcript, still without its session and time. */
 export type ItemDraft = Pick<TurnCapture, "kind" | "text" | "toolName" | "toolCallId" | "isError"> & { type?: never }
 
 export function draftOf(item: Json): ItemDraft | SkippedCapture {
   const type = asString(item.type) ?? ""
   const call = typeof item.call_id === "string" ? { toolCallId: item.call_id } : {}
-  // A migrated file has nulls where the old one had nothing.
+  // A migrated file has nulls for absent values.
   const calls = (toolName: string, text: unknown): ItemDraft => ({
     kind: "tool_call",
     text: typeof text === "string" ? text : JSON.stringify(text ?? {}, (_, value) => value ?? undefined),
@@ -61,7 +61,7 @@ function saidIn(parts: unknown[]): string {
   return texts.filter((text) => text !== "" && !isContext(text)).join("\n")
 }
 
-/** What the client tells the model in a user's name; also the marks around an attached image. */
+/** Context that the client adds as the user; also the tags around an attached image. */
 function isContext(text: string): boolean {
   const trimmed = text.trim()
   const mark = /^<(\/?[A-Za-z_]+)[^>]*>/.exec(trimmed)?.[1] ?? ""
@@ -83,7 +83,7 @@ function outputOf(output: unknown): Pick<ItemDraft, "text" | "isError"> {
   return { text: asString(wrapped?.output) ?? text, ...(isError && { isError }) }
 }
 
-/** Old versions put a command's output into JSON. */
+/** Old versions wrapped a command's output in JSON. */
 function unwrapped(text: string): Json | undefined {
   try {
     return text.startsWith('{"output":') ? asObject(JSON.parse(text)) : undefined

@@ -31,7 +31,7 @@ export const codex: Platform = {
   resume: ({ nativeId, projectPath }) => ({ argv: ["codex", "resume", nativeId], cwd: projectPath }),
 }
 
-/** The same wherever below Codex's home it lies: archiving moves it, also while nobody looks. */
+/** The same anywhere below Codex's home: archiving moves the file, at any time. */
 function keyOf(path: string): string {
   const { home, name } =
     /^(?<home>.*[\\/])(archived_)?sessions[\\/](\d+[\\/])*(?<name>[^\\/]+)$/.exec(path)?.groups ?? {}
@@ -40,36 +40,36 @@ function keyOf(path: string): string {
 
 type State = {
   id?: string
-  /** What was taken back stays in another file of the same session; this one goes on from there. */
+  /** This file continues a session after a rewind; the other file keeps what was rewound. */
   isReverted?: true
   announced?: true
   titled?: true
   projectPath?: string
   model?: string
-  /** Written by Codex for itself: nobody talked in it. */
+  /** An internal session of Codex, without a person. */
   internal?: true
-  /** A sub-agent's file may begin with what its parent said: up to an ordinal or, in old files, to its own first turn. */
+  /** A sub-agent's file may begin with its parent's records: up to an ordinal or, in old files, its own first turn. */
   subagent?: boolean
   ownFrom?: number
   inherited?: boolean
-  /** Made by a handoff of ours: what is older was copied from another agent's session, where it is kept. */
+  /** Made by our handoff: older records are copies from another agent's session, which has them already. */
   handoffAtMs?: number
-  /** In files older than the envelope, whose items have no times. */
+  /** Counts items in old files without envelopes, whose items have no times. */
   bareItems: number
   moment: string
   idsOfMoment: string[]
   prompts: string[]
-  /** The model's latest turn, until it is told what it used. */
+  /** The model's latest turn, until its token count arrives. */
   latest?: TurnCapture
   total?: Counted
 }
 type Counted = { inputTokens: number; outputTokens: number; cachedTokens: number }
 
-/** More turns than these are not taken back at once. */
+/** At most this many turns can be rewound at once. */
 const MOST_PROMPTS = 500
-/** A longer turn is not kept in the state; what it used is counted with the next. */
+/** A longer turn is not stored in the state; its tokens are counted with the next. */
 const LONGEST_LATEST = 16_384
-/** Below this, parsing costs less than looking for the type in the first bytes. */
+/** Below this, parsing is cheaper than peeking at the type. */
 const PEEK_FROM = 4096
 
 function rollout(name: string): LinesReader {
@@ -82,7 +82,7 @@ function rollout(name: string): LinesReader {
     },
     line(line, state: State) {
       if (state.internal) return [skipped("internal")]
-      // The events that matter here are short; the long ones repeat what response items say.
+      // Relevant events are short; long ones repeat response items.
       if (line.length >= PEEK_FROM && peekString(line, "type") === "event_msg") return [skipped("event_msg")]
       return read(parseLine(line), state)
     },
@@ -151,7 +151,7 @@ function begun(meta: Json, state: State): Capture[] {
   const forkedFrom = asString(meta.forked_from_id) ?? base
   const parentId = state.subagent ? spawner : forkedFrom
   state.announced = true
-  // The originator does not say it: Codex writes there who spoke to its daemon first.
+  // Not from the originator: Codex writes the daemon's first client there.
   if (meta.handed_over !== undefined && startedAtMs !== undefined) state.handoffAtMs = startedAtMs
   const found: SessionCapture = {
     type: "session",
@@ -174,7 +174,7 @@ function handedOff(from: Json | undefined, state: State): Partial<SessionCapture
   return { parent, title: { text: title, from: "prompt" } }
 }
 
-/** Ids of turns are UUIDv7, as the session's own is: a turn that was begun before the session is not its own. */
+/** Turn ids are UUIDv7 like the session's: a turn that began before the session is inherited. */
 function isInherited({ ordinal }: Json, { turn_id: turnId }: Json, state: State): boolean {
   if (state.ownFrom !== undefined) return typeof ordinal === "number" && ordinal < state.ownFrom
   const id = sessionIdOf(state)
@@ -203,7 +203,7 @@ function happened(event: Json, { timestamp }: Json, state: State): Capture[] {
   return [{ type: "rewind", sessionId: sessionIdOf(state), fromNativeId, ...(atMs !== undefined && { atMs }) }]
 }
 
-/** The same totals are told many times, and a fork goes on from its parent's: what was added to them counts. */
+/** Totals repeat, and a fork continues its parent's: count the difference. */
 function used(info: Json | undefined, state: State): Capture[] | undefined {
   const { latest, total: before } = state
   const [total, last] = [countedOf(info?.total_token_usage), countedOf(info?.last_token_usage)]
@@ -262,8 +262,8 @@ function sessionIdOf({ id }: State): string {
 }
 
 /**
- * Times and contents stay when a file is migrated to pages, archived or compressed; ordinals and offsets do not. An id
- * alone is not enough: some providers count theirs from one again in each answer.
+ * Built from time and content, which survive migration, archiving and compression; ordinals and offsets do not. An id alone
+ * is not unique: some providers restart theirs in each answer.
  */
 function nativeIdOf({ kind, text }: ItemDraft, { timestamp }: Json, payload: Json, state: State): string {
   if (typeof timestamp !== "string") return `item:${state.bareItems}`

@@ -70,12 +70,12 @@ export const codex: AgentSetup = {
   read: readCommon,
   async isUnattended({ transcripts: [path] }) {
     if (path === undefined) return false
-    // Within a string its quotes would be escaped.
+    // Inside a string the quotes would be escaped.
     return (await beginningOf(path)).includes('"source":"exec"')
   },
 }
 
-/** Who made a session stands in its first record, before the long instructions. */
+/** The first record names the session's source, before the long instructions. */
 const META_BYTES = 4_096
 
 async function beginningOf(path: string): Promise<string> {
@@ -86,7 +86,7 @@ async function beginningOf(path: string): Promise<string> {
   }
 }
 
-/** Codex names each handler by its file, event and place, and keeps the hashes of those that a person trusts. */
+/** Codex names each handler by file, event and position, and stores hashes of trusted ones. */
 function untrusted(machine: Machine, { hook }: Program): string | undefined {
   const path = hooks(machine)
   try {

@@ -1,7 +1,7 @@
 import { connect } from "node:net"
 import type { ClientOptions } from "ws"
 
-/** A WebSocket's client side over a unix socket, which Node's own cannot open: texts only, as app servers speak. */
+/** A WebSocket client over a unix socket, which Node's own client cannot open. Text messages only. */
 export interface WebSocketLine {
   send(text: string): void
   close(): void
@@ -11,13 +11,13 @@ export interface WebSocketOptions {
   socketPath: string
   timeoutMs: number
   onText(text: string): void
-  /** Once, whoever ended it and however. */
+  /** Called once, whoever closed it. */
   onEnd(cause: Error | undefined): void
 }
 
-/** A whole history may come in one text; more than this is not one. */
+/** A whole history may come in one message. */
 const MAX_BYTES = 256 * 1024 * 1024
-/** How long the other side may take to close, too. */
+/** How long the other side may take to close. */
 const CLOSE_MS = 200
 
 export async function openWebSocket({
@@ -26,11 +26,11 @@ export async function openWebSocket({
   onText,
   onEnd,
 }: WebSocketOptions): Promise<WebSocketLine> {
-  // Loaded here: most daemons never meet an app server.
+  // Loaded lazily: most daemons never meet an app-server.
   const { WebSocket } = await import("ws")
   // The published types lack closeTimeout.
   const options: ClientOptions & { closeTimeout: number } = {
-    // Not a "ws+unix:" URL: it cannot hold every path.
+    // A "ws+unix:" URL cannot express every path.
     createConnection: () => connect({ path: socketPath, timeout: timeoutMs }),
     handshakeTimeout: timeoutMs,
     closeTimeout: CLOSE_MS,

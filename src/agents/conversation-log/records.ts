@@ -9,8 +9,8 @@ import { skipped } from "../shared/records/jsonl.ts"
 import { titleOf } from "../shared/records/text.ts"
 
 /**
- * The file contract for agents that keep nothing we can read: lines of JSON in the project's own folder, written by the
- * agent itself or by `log_conversation_exchange`. The folder's README describes the format, version 1.
+ * The file contract for agents without readable files: JSON lines in the project's own folder, written by the agent or by
+ * `log_conversation_exchange`. The folder's README describes the format, version 1.
  */
 export const conversationLog: Platform = {
   id: "conversation-log",

@@ -19,7 +19,7 @@ export const copilotCli: Platform = {
     return homes.map((home) => ({ dir: join(home, "session-state"), depth: 1 }))
   },
   claim({ path, relative }) {
-    // Early versions had a file for a session, not a folder.
+    // Early versions had a file per session instead of a folder.
     return /^[^/]+(\/events)?\.jsonl$/.test(relative) ? { key: path, reader: events } : undefined
   },
   resume: ({ nativeId, projectPath }) => ({ argv: ["copilot", "--resume", nativeId.split("/")[0]!], cwd: projectPath }),
@@ -27,14 +27,14 @@ export const copilotCli: Platform = {
 
 type State = {
   session: SessionCapture
-  /** Held back until something is said: sessions are opened and closed again. */
+  /** Held back until the first turn: empty sessions are common. */
   spoken: boolean
   titled: boolean
-  /** Sub-agents that have spoken. They speak in the same file, each a session of its own here. */
+  /** Sub-agents with turns. They write to the same file; each is its own session here. */
   agents: string[]
-  /** What sub-agents are called, by their id and by the call that started them. */
+  /** Names of sub-agents, by their id and by the call that started them. */
   agentNames: Record<string, string>
-  /** Names of the tools that were called and have not answered yet. */
+  /** Names of tools with a pending call. */
   calls: Record<string, string>
 }
 
@@ -121,7 +121,7 @@ function eventCaptures({ id, type, data, event }: Event, state: State): Capture[
       return spoken(turns.map((each) => (model === undefined ? each : { ...each, model })))
     }
     case "tool.execution_start":
-      // Else it was asked for in the message before.
+      // Otherwise the message before requested it.
       if (toolCallId === "" || state.calls[toolCallId] !== undefined) return []
       return spoken([call(`${id}:call:${toolCallId}`, toolCallId, asString(data.toolName) ?? "", data.arguments)])
     case "tool.execution_complete": {
@@ -150,7 +150,7 @@ function eventCaptures({ id, type, data, event }: Event, state: State): Capture[
 const FAMILIES =
   /^(session|assistant|model|tool|tool_search|skill|subagent|hook|system|permission|user_input|elicitation|mcp|command|abort)(\.|$)/
 
-/** Sessions are named before their first turn, and by it. */
+/** The session captures that must precede its first turn. */
 function introduce(first: TurnCapture, speaker: string | undefined, state: State): SessionCapture[] {
   const known: SessionCapture[] = state.spoken ? [] : [{ ...state.session }]
   state.spoken = true
@@ -202,7 +202,7 @@ function describe(type: string, data: Json, state: State): SessionCapture[] {
   return []
 }
 
-/** A few plain `key: value` lines; nothing nested is needed. */
+/** Plain `key: value` lines; no nested values are needed. */
 function workspaceOf(path: string): Partial<SessionCapture> {
   let lines: string[]
   try {

@@ -25,14 +25,14 @@ export const copilotVscode: Platform = {
     ])
   },
   claim({ path, relative, place }) {
-    // The transcripts beside them hold the same sessions once more, under other ids, and the newest only.
+    // The transcripts beside them hold the newest sessions again under other ids.
     const isSession =
       /^(?:[^/]+\/chatSessions\/)?[^/]+\.jsonl?$/.test(relative) && place.depth > 0 === relative.includes("/")
     return isSession ? { key: path, reader: sessionFile } : undefined
   },
 }
 
-/** Read whole, because a later line of the log can change any earlier one, and a long log is replaced by its outcome. */
+/** Read whole: a later line can change any earlier one, and a long log is replaced by a snapshot. */
 const sessionFile: WholeReader = {
   mode: "whole",
   async read(path) {
@@ -134,7 +134,7 @@ function requestCaptures(request: Json, sessionId: string): Capture[] {
     const part = asObject(item) ?? {}
     const nativeId = `${id}:${index}`
     const said = saidIn(part)
-    // An answer comes in pieces, cut wherever a file is mentioned.
+    // An answer is split wherever it mentions a file.
     if (said !== undefined) reply = { nativeId: reply?.nativeId ?? nativeId, text: (reply?.text ?? "") + said }
     else if (part.kind === "thinking") {
       endReply()
@@ -169,7 +169,7 @@ function requestCaptures(request: Json, sessionId: string): Capture[] {
   return captures
 }
 
-/** What else VS Code shows in an answer: progress, edits of files that the tools name too, references, buttons. */
+/** Other parts of an answer: progress, file edits that tools report too, references, buttons. */
 const SIDE_DATA = new Set(
   `agentDetection clearToPreviousToolInvocation codeblockUri codeCitation command confirmation disabledClaudeHooks
   elicitation elicitationSerialized extensions externalEdit hook markdownVuln mcpServersStarting
@@ -179,7 +179,7 @@ const SIDE_DATA = new Set(
   workspaceEdit`.split(/\s+/),
 )
 
-/** What the reply itself says; undefined for parts of other kinds. */
+/** Text of the reply; undefined for parts of other kinds. */
 function saidIn(part: Json): string | undefined {
   if (part.kind === undefined) return asString(part.value)
   if (part.kind === "markdownContent") return asString(asObject(part.content)?.value) ?? asString(part.content) ?? ""
@@ -190,7 +190,7 @@ function saidIn(part: Json): string | undefined {
   return name === "" ? "" : `\`${name}\``
 }
 
-/** The reply shows that a tool was called; with what, and what came of it, is kept apart, not always under the same id. */
+/** The reply names tool calls; their inputs and results are stored elsewhere, sometimes under another id. */
 class ToolCalls {
   readonly #calls: Json[]
   readonly #results: Json
@@ -236,7 +236,7 @@ function commandLine(data: Json | undefined): string | undefined {
 
 const messageText = (message: unknown) => asString(message) ?? asString(asObject(message)?.value) ?? ""
 
-/** Outputs are strings, values, or trees of rendered elements. */
+/** Outputs are strings, values or trees of rendered elements. */
 function textIn(value: unknown): string {
   if (typeof value === "string") return value
   if (Array.isArray(value)) return value.map(textIn).filter(Boolean).join("\n")
@@ -244,7 +244,7 @@ function textIn(value: unknown): string {
   return part === undefined ? "" : (asString(part.text) ?? textIn(part.value ?? part.node ?? part.children))
 }
 
-/** A session stays readable when it was copied into another folder; it counts for the folder in which it is found. */
+/** A session copied to another workspace belongs to the workspace where it is found. */
 async function projectOf(path: string): Promise<string | undefined> {
   try {
     const workspace = asObject(JSON.parse(readText(join(dirname(dirname(path)), "workspace.json"))))

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path"
 import { asArray, asObject, asString, type Json } from "../shared/records/jsonl.ts"
 import { folderIn, foldersByItem, workspaceFolder } from "../shared/records/vscode.ts"
 
-/** A composer says which folder it belongs to since 2026; before, the workspaces say which composers are theirs. */
+/** Since 2026 a composer names its folder; before, workspaces list their composers. */
 export function makeProjects(path: string): (composerId: string, data: Json, bubbles: Json[]) => string | undefined {
   const storage = join(dirname(dirname(path)), "workspaceStorage")
   let listed: Map<string, string> | undefined

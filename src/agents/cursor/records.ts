@@ -17,31 +17,31 @@ export const cursor: Platform = {
   clientNames: ["cursor-vscode", "Cursor"],
   places(machine) {
     const { join } = machine.os === "win32" ? win32 : posix
-    // The transcripts in ~/.cursor/projects are not read: they hold the same conversations without results and times.
+    // Skips the transcripts in ~/.cursor/projects: the same conversations without results and times.
     return vscodeUserDirs(machine, ["Cursor"]).map((user) => ({ dir: join(user, "globalStorage"), depth: 0 }))
   },
   claim: ({ path, relative }) => (relative === "state.vscdb" ? { key: path, reader: database } : undefined),
 }
 
 interface Cursor {
-  /** Every write makes a new row, so that what came later has a higher number. */
+  /** Every write makes a new row with a higher number. */
   row: number
-  /** What that row holds: if that is gone, rows were removed, and their numbers are used again. */
+  /** That row's key: if it is gone, rows were deleted and their numbers reused. */
   key: string
-  /** The composers that changed last. */
+  /** The most recently changed composers. */
   composers: Record<string, { updatedAt: number; last: string }>
 }
 
 interface FoundComposer {
   id: string
   updatedAt: number
-  /** Its last bubble: once it is gone from the composer, the conversation was taken back. */
+  /** Its last bubble: once that is gone from the composer, the conversation was rewound. */
   last: string
 }
 
 const MAX_REMEMBERED = 300
 const MAX_REUSED_ROWS = 2_000
-/** The database is opened for a few rows at a time: a long reading holds up its owner. */
+/** Reads a few rows at a time: a long transaction would block Cursor. */
 const COMPOSERS_AT_ONCE = 200
 const BUBBLES_AT_ONCE = 100
 
@@ -63,7 +63,7 @@ const database: DatabaseReader = {
   },
 }
 
-/** Only ranges of keys and of rows are read: the table may hold a hundred gigabytes, nearly all of it nothing to us. */
+/** Reads ranges of keys and rows only: the table may hold a hundred gigabytes, mostly unrelated. */
 function changedIds(
   db: ForeignDb,
   before: Cursor | undefined,
@@ -77,7 +77,7 @@ function changedIds(
   const rows =
     since === 0
       ? db.all("SELECT key FROM cursorDiskKV WHERE key >= 'composerData:' AND key < 'composerData;'")
-      : // The plus keeps the search to the new rows; without it, it goes through all bubbles by their keys.
+      : // The plus restricts the scan to new rows; without it SQLite walks all bubbles by key.
         db.all(
           `SELECT key FROM cursorDiskKV WHERE rowid > ? AND ((+key >= 'composerData:' AND +key < 'composerData;')
              OR (+key >= 'bubbleId:' AND +key < 'bubbleId;'))`,
@@ -114,7 +114,7 @@ function* capturesOf(
     const known = before?.composers[id]
     const begun = withForeignDb(path, (db) => beginningOf(db, id, known?.last, since))
     if (begun === OVER_LIMIT.cell) yield skipped(begun)
-    // One that was opened and never used.
+    // Opened and never used.
     if (!begun || begun === OVER_LIMIT.cell) continue
     const { data, bubbles, rest, children, isRewound } = begun
     yield described(id, data, bubbles, known ? undefined : projectOf(id, data, bubbles))
@@ -127,7 +127,7 @@ function* capturesOf(
   }
 }
 
-/** All that is needed of most composers, in one go. */
+/** Everything needed of most composers in one read. */
 function beginningOf(db: ForeignDb, id: string, last: string | undefined, since: number) {
   const [data = {}] = valuesOf(db, [`composerData:${id}`], 0).values()
   if (data.type === OVER_LIMIT.cell) return OVER_LIMIT.cell
@@ -139,7 +139,7 @@ function beginningOf(db: ForeignDb, id: string, last: string | undefined, since:
   return { data, bubbles, rest, children: childrenOf(db, id, data), isRewound: Boolean(last) && read === 0 }
 }
 
-/** Of what was read before, only what was written since; a bubble can be written long before the composer names it. */
+/** Of known bubbles only changed ones; a bubble can be written long before the composer lists it. */
 function portions(ids: string[], read: number, since: number): { some: string[]; from: number }[] {
   const starts = (from: number, to: number) =>
     Array.from({ length: Math.ceil((to - from) / BUBBLES_AT_ONCE) }, (_, i) => from + i * BUBBLES_AT_ONCE)
@@ -149,7 +149,7 @@ function portions(ids: string[], read: number, since: number): { some: string[];
   ]
 }
 
-/** Those that were removed since are still named. */
+/** Deleted children are still listed. */
 function childrenOf(db: ForeignDb, id: string, data: Json): SessionCapture[] {
   const keys = asArray(data.subComposerIds).map((child) => `composerData:${child}`)
   const used = [...valuesOf(db, keys, 0)].filter(([, child]) => bubbleIdsOf(child).length > 0)
@@ -171,7 +171,7 @@ function valuesOf(db: ForeignDb, keys: string[], since: number): Map<string, Jso
   return new Map(values.filter((entry): entry is [string, Json] => entry[1] !== undefined))
 }
 
-/** The names of the bubbles, in their order; before 2025 the bubbles themselves. */
+/** The bubbles' headers, in order; before 2025 the bubbles themselves. */
 function listedIn({ fullConversationHeadersOnly, conversation }: Json): Map<string, Json> {
   const headers = asArray(fullConversationHeadersOnly)
   const listed = (headers.length > 0 ? headers : asArray(conversation)).map((bubble) => asObject(bubble) ?? {})
@@ -195,7 +195,7 @@ function bubblesOf(db: ForeignDb, id: string, data: Json, ids: string[], since: 
   })
 }
 
-/** Where tools were kept before each had a bubble. */
+/** Tool data from before each tool had a bubble. */
 function oldToolsOf(data: Json): Json {
   const tools = asArray(data.capabilities)
     .map(asObject)
@@ -247,7 +247,7 @@ function toolTurns(
   const isError = tool.status === "error" || tool.userDecision === "rejected"
   const result =
     textIn(tool.result) || textIn(tool.error) || (tool.userDecision === "rejected" ? "Rejected by the person" : "")
-  // Still at work.
+  // Still running.
   if (result === "" && tool.status !== "completed" && !isError) return [call]
   return [
     call,
@@ -255,7 +255,7 @@ function toolTurns(
   ]
 }
 
-/** Some values are JSON in a string, some are not. */
+/** Some values are JSON strings, some are objects. */
 function textIn(value: unknown): string {
   return typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value)
 }
@@ -263,7 +263,7 @@ function textIn(value: unknown): string {
 function timeOfBubble({ createdAt, timingInfo }: Json): number | undefined {
   const timing = asObject(timingInfo)
   const sent = asNumber(createdAt) ?? asNumber(timing?.clientRpcSendTime) ?? asNumber(timing?.clientStartTime)
-  // Some of them count from when the editor was started.
+  // Some times count from the editor's start.
   return timeOf(createdAt) ?? (sent !== undefined && sent > 1e12 ? Math.trunc(sent) : undefined)
 }
 

@@ -37,7 +37,7 @@ export const cursor: AgentSetup = {
       {
         ...payload,
         session_id: conversation ?? payload.session_id,
-        // Cursor's cwd is that of the hook; the folders that are open say where it works.
+        // Cursor's cwd is the hook's; the open folders say where it works.
         cwd: env.CURSOR_PROJECT_DIR ?? root ?? payload.cwd,
       },
       env,

@@ -1,10 +1,10 @@
 import { createAcpDriver } from "../shared/driver/acp.ts"
 import type { AcpQuestion } from "../shared/driver/acp-turn.ts"
 
-// It would start itself anew with more memory, and that one outlives a process that is killed.
+// It would relaunch itself with more memory, and that process would survive a kill.
 const env = { GEMINI_CLI_NO_RELAUNCH: "true" }
 
-/** The title alone would not do: that of a shell command is the command. Only for a server's tools the whole server is offered. */
+/** The title alone is not proof: a shell command's title is the command. Only MCP tools offer to trust the server. */
 function isOwnTool({ toolCall, options }: AcpQuestion): boolean {
   const isServers = options.some(({ optionId }) => optionId === "proceed_always_server")
   return isServers && /^[\w.-]+ \(throughline MCP Server\)$/.test(toolCall.title ?? "")
@@ -18,7 +18,7 @@ export const createGeminiCliDriver = () =>
     can: {
       chooseId: false,
       resume: true,
-      // It names a session's file by the minute: resumed within the same one, it begins the file anew.
+      // Session files are named by the minute: resuming within the same minute overwrites the file.
       resumeAfterMs: 61_000,
       fork: false,
       compact: false,

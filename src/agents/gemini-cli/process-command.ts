@@ -3,9 +3,9 @@ import { readFile, readlink } from "node:fs/promises"
 import { promisify } from "node:util"
 
 export interface ProcessCommand {
-  /** Empty when there is no such process, or it keeps its own to itself. */
+  /** Empty if there is no such process, or it is not readable. */
   words: string[]
-  /** Whether a terminal is its input; undefined where the system does not tell. */
+  /** Whether its input is a terminal; undefined if unknown. */
   hasTerminal?: boolean
 }
 

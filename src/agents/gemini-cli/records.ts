@@ -24,26 +24,26 @@ export const geminiCli: Platform = {
     const { parent, name } = LAYOUT.exec(relative)?.groups ?? {}
     if (!name || (parent === undefined && !name.startsWith("session-"))) return undefined
     if (name.endsWith("l")) return { key: path, reader: operations(parent) }
-    // Resuming moved all of it into a log beside it. What was rewound there must not come back from here.
+    // Resuming moved it into a log beside it, which may have rewound some of this.
     return existsSync(`${path}l`) ? undefined : { key: `${path}l`, reader: rewritten }
   },
   resume: ({ nativeId, projectPath }) => ({ argv: ["gemini", "--resume", nativeId], cwd: projectPath }),
 }
 
-/** A sub-agent's file lies in a folder named after the session that started it. */
+/** A sub-agent's file is in a folder named after its parent session. */
 const LAYOUT = /^[^/]+\/chats\/(?:(?<parent>[^/]+)\/)?(?<name>[^/]+\.jsonl?)$/
 
-/** What a compaction puts in the place of the conversation. */
+/** The end of a compaction's summary. */
 const SNAPSHOT = /<\/state_snapshot>\s*$/
 
 type State = {
   projectPath: string | null
   sessionId: string | null
-  /** Held back until something is said: each resuming leaves a file that holds a beginning and nothing else. */
+  /** Held back until the first turn: each resume leaves a file with only a header. */
   waiting: SessionCapture | null
   titled: boolean
   model: string | null
-  /** What the conversation consists of now: each message's id and its first turn, null where it has none. */
+  /** The current conversation: each message's id and first turn, null without one. */
   messages: [id: string, firstTurn: string | null][]
 }
 
@@ -55,7 +55,7 @@ function operations(parent: string | undefined): LinesReader {
   }
 }
 
-/** Before 2026: one object, rewritten. Resuming it writes the same ids into a log beside it: another form of one source. */
+/** Before 2026: one object, rewritten each time. Resuming writes a log with the same ids: another form of one source. */
 const rewritten: WholeReader = {
   mode: "whole",
   async read(path) {
@@ -102,7 +102,7 @@ function session(record: Json, state: State, parent: string | undefined): Sessio
   return []
 }
 
-/** The same id again replaces the message: its turns come again, and the archive takes the later text. */
+/** A repeated id replaces the message: its turns are captured again, and the later text wins. */
 function message(record: Json, state: State): Capture[] {
   const id = asString(record.id)
   if (id === undefined) return [{ type: "skipped", kind: "message", unknown: true }]
@@ -135,8 +135,8 @@ function rewind(id: string, state: State): Capture[] {
 }
 
 /**
- * The whole conversation as the model sees it from now on. Messages that are known are not read again: here they come
- * without times, thoughts and tokens, and with long outputs cut.
+ * The whole conversation as the model sees it from now on. Known messages are not read again: here they lack times, thoughts
+ * and tokens, and long outputs are truncated.
  */
 function checkpoint(value: unknown, state: State): Capture[] {
   if (value === undefined || state.sessionId === null) return []
@@ -146,11 +146,11 @@ function checkpoint(value: unknown, state: State): Capture[] {
   const added = messages.filter(({ id }) => !known.has(String(id)))
   const snapshot = added.find((record) => record.type === "user" && SNAPSHOT.test(textOf(record.content)))
   if (snapshot) {
-    // A compaction copies the end of the conversation under new ids. Nothing was taken back.
+    // A compaction copies the end of the conversation under new ids. Nothing was rewound.
     for (const { id } of added) if (id !== snapshot.id) state.messages.push([String(id), null])
     return message(snapshot, state)
   }
-  // Every start writes one that holds nothing but the context, and only then the one with what is resumed.
+  // Every start writes a checkpoint with only context before the one with the resumed conversation.
   const speaks = messages.some(({ id, ...record }) => turnsOf(record, "", "").some(({ type }) => type === "turn"))
   if (!speaks) return added.flatMap((record) => message(record, state))
   const gone = state.messages.findIndex(([id, first]) => first !== null && !ids.has(id))
@@ -175,7 +175,7 @@ function turnsOf(record: Json, id: string, sessionId: string): (Capture & { type
   })
   if (type === "user") {
     const text = saidIn(record.displayContent) || saidIn(record.content)
-    // A tool's answer to the model: it is read from the call that asked for it.
+    // A tool's result: it is read from its call.
     if (text.trim() === "")
       return [{ type: "skipped", kind: textOf(record.content).trim() === "" ? "user without text" : "context" }]
     return [turn({ nativeId: id, kind: SNAPSHOT.test(text) ? "summary" : "prompt", text })]
@@ -250,7 +250,7 @@ function thoughtsOf(record: Json): { text: string; atMs: number | undefined }[] 
   )
 }
 
-/** What is said in a string, a part, or a list of them; thoughts, calls and their answers are read elsewhere. */
+/** Text of a string, a part or a list of parts; thoughts, calls and results are read elsewhere. */
 function textOf(content: unknown): string {
   if (typeof content === "string") return content
   if (Array.isArray(content)) return content.map(textOf).join("")
@@ -258,7 +258,7 @@ function textOf(content: unknown): string {
   return part && part.thought !== true ? (asString(part.text) ?? "") : ""
 }
 
-/** Each part by itself: what a hook adds to a prompt stands in a part of its own, or before the prompt in the same. */
+/** Part by part: a hook's text is in its own part, or before the prompt in the same part. */
 function saidIn(content: unknown): string {
   return Array.isArray(content) ? content.map(saidIn).join("") : withoutInjected(textOf(content))
 }
@@ -267,11 +267,11 @@ function usageOf(tokens: Json | undefined): Usage | undefined {
   const [input, output, cachedTokens] = [tokens?.input, tokens?.output, tokens?.cached].map(asNumber)
   if (input === undefined || output === undefined) return undefined
   const outputTokens = output + (asNumber(tokens?.thoughts) ?? 0)
-  // Its input is all that was read.
+  // `input` includes cached tokens.
   return { inputTokens: input - (cachedTokens ?? 0), outputTokens, ...(cachedTokens !== undefined && { cachedTokens }) }
 }
 
-/** The folder says it, or the registry; before there was one, the folder's name is a hash of the path. */
+/** From a file in the folder, or from the registry; older folders are named by a hash of the path. */
 function projectOf(path: string): string | null {
   const folder = /^(.*[\\/]tmp[\\/][^\\/]+)[\\/]chats[\\/]/.exec(path)?.[1] ?? dirname(dirname(path))
   const named = textIfAny(join(folder, ".project_root"))?.trim()

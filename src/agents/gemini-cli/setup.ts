@@ -44,7 +44,7 @@ export const geminiCli: AgentSetup = {
   isUnattended: async ({ pid }) => pid !== undefined && isHeadless(await commandOf(pid)),
 }
 
-/** As it decides itself whether to open its screen. An editor that drives it by ACP has a person before it. */
+/** Gemini CLI's own rule for headless mode. An editor that drives it by ACP has a person. */
 function isHeadless({ words, hasTerminal }: ProcessCommand): boolean {
   const program = words.findIndex((word) => /^gemini(?:\.js|\.exe)?$/.test(basename(word)))
   const flags = words.slice(program + 1)

@@ -1,7 +1,7 @@
 import { opencodeLike } from "../shared/opencode/records.ts"
 import { rooLike } from "../shared/records/task-folders.ts"
 
-/** Since 2026 Kilo is made of opencode, and keeps what it has there. */
+/** Since 2026 Kilo is based on opencode and stores its sessions the same way. */
 export const kilo = opencodeLike({
   id: "kilo",
   label: "Kilo",
@@ -11,7 +11,7 @@ export const kilo = opencodeLike({
   databases: /^(kilo|opencode)[^/]*\.db$/,
 })
 
-/** Before that its extension was made of Roo Code; what it kept then counts as another agent's. */
+/** The older extension was based on Roo Code; its sessions count as another agent's. */
 export const kiloLegacy = rooLike({
   id: "kilo-legacy",
   label: "Kilo Code",

@@ -1,11 +1,11 @@
 import { createAcpDriver } from "../shared/driver/acp.ts"
 
-/** By itself it asks for hardly anything. What the user has set in the environment stands above this. */
+/** It asks for hardly anything by default. The user's own environment overrides this. */
 const asks = (...tools: string[]) => ({
   OPENCODE_PERMISSION: JSON.stringify(Object.fromEntries(tools.map((tool) => [tool, "ask"]))),
 })
 
-/** Half a gigabyte per process, so one process serves all its sessions. */
+/** A process takes half a gigabyte, so one serves all sessions. */
 export const createOpencodeDriver = () =>
   createAcpDriver({
     platform: "opencode",
@@ -17,12 +17,12 @@ export const createOpencodeDriver = () =>
       resumeAfterMs: 0,
       fork: true,
       compact: true,
-      // Its "always" holds for all sessions of the project, and for commands that it does not name.
+      // Its "always" applies to all sessions of the project, and to commands that it does not name.
       suggestions: false,
       updatedInput: false,
       denyReason: false,
       settings: false,
-      // It tells those of the last answer, not of the turn.
+      // It reports the last answer's tokens, not the turn's.
       usage: false,
       shared: true,
       ownServer: false,

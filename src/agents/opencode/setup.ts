@@ -14,7 +14,7 @@ const folder = ({ homeDir, env }: Machine) =>
   env.OPENCODE_CONFIG_DIR || join(env.XDG_CONFIG_HOME || join(homeDir, ".config"), "opencode")
 const plugin = (machine: Machine) => join(folder(machine), "plugins", "throughline.js")
 
-/** The one that is there; the plain one otherwise. */
+/** The existing file, or the plain one. */
 function config(machine: Machine): string {
   const [withComments, plain] = ["opencode.jsonc", "opencode.json"].map((name) => join(folder(machine), name))
   return existsSync(withComments!) ? withComments! : plain!
@@ -32,7 +32,7 @@ export const opencode: AgentSetup = {
     ...editJson(config(machine), "without the MCP server", (file) => removeServer(file, "mcp")),
     ...removePlugin(machine),
   ],
-  // The plugin puts it into the conversation as it is.
+  // The plugin adds it to the conversation unchanged.
   startContext: (text) => text,
   promptContext: (text) => text,
   read(payload, env) {
@@ -48,7 +48,7 @@ export const opencode: AgentSetup = {
   },
 }
 
-/** opencode's own form: program and arguments are one list. */
+/** opencode's own form: program and arguments in one list. */
 function addLocal(file: JsonFile, { node, entry, env }: Program): void {
   const path = ["mcp", SERVER]
   file.object(["mcp"])
@@ -64,7 +64,7 @@ function addLocal(file: JsonFile, { node, entry, env }: Program): void {
   }
 }
 
-/** Longer than the hook may take; one that hangs must not hold the prompt. */
+/** Longer than the hook may take; a hanging hook must not block the prompt. */
 const MOST_WAIT_MS = 4_000
 
 const MARK = "// Written by `throughline setup`; `throughline unsetup opencode` deletes it."
@@ -83,9 +83,8 @@ function removePlugin(machine: Machine): FileEdit[] {
 }
 
 /**
- * Runs beside the agent; what goes wrong in it stays in it. It waits only when a prompt is sent, for what the
- * session is told. Version 1 calls `server` of the default export, and before 1.18.29 every export that is a function; version 2
- * calls `setup` and refuses a file without one.
+ * Runs inside opencode and must not throw. It only waits for the context of a prompt. Version 1 calls `server` of the default
+ * export, and before 1.18.29 every exported function; version 2 calls `setup` and refuses a file without one.
  */
 function pluginText(hook: string): string {
   return `${MARK}

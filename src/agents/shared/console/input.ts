@@ -2,8 +2,8 @@ import type { ConsoleScreen } from "../../../domain/agent-console.ts"
 import type { PaneLook } from "../../../domain/panes.ts"
 
 /**
- * What is typed in the line that the cursor is in, if that is an agent's input line: a prompt sign in the first column,
- * further lines below it indented, and rules above and below where the agent draws them. Undefined if it is anything else.
+ * The draft at the cursor, if that is in an agent's input line: a prompt sign in the first column, further lines indented
+ * below it, and rules above and below if the agent draws them. Undefined elsewhere.
  */
 export function inputLine(
   { lines, bright, cursor }: Pick<PaneLook, "lines" | "bright" | "cursor">,
@@ -21,11 +21,11 @@ export function inputLine(
   return typed.join("\n").trim()
 }
 
-/** Where there is no input line: a question that Enter would answer, or something that is not known. */
+/** A screen without an input line: a question that Enter would answer, or unknown. */
 export function dialogIn(lines: readonly string[], sign: RegExp): ConsoleScreen {
   const at = lines.findIndex((line) => sign.test(line))
   if (at < 0) return { kind: "unknown" }
-  // What stands behind a question explains it.
+  // Text after the question mark explains the question.
   const asked = lines.slice(0, at + 1).findLast((line) => /\?(\s|$)/.test(line))
   return { kind: "dialog", what: (/^.*\?(?=\s|$)/.exec(asked ?? "")?.[0] ?? lines[at]!).trim() }
 }

@@ -1,7 +1,7 @@
 import type { DriverCan, PermissionAnswer, PermissionRequest, TurnEnd } from "../../../domain/driver.ts"
 import { type DriverTurn, type DriverTurns, inOneLine } from "./turn.ts"
 
-/** Makes of a session's updates what the running turn is told. */
+/** Translates a session's updates into events of the running turn. */
 export interface AcpTurnReader {
   update(update: AcpUpdate): void
   question(params: AcpQuestion): { question: PermissionRequest; choose(answer: PermissionAnswer): object }
@@ -36,7 +36,7 @@ export interface AcpResult {
 
 export function acpTurnReader(running: DriverTurns, can: DriverCan): AcpTurnReader {
   const tools = new Map<string, ToolCall>()
-  /** Where the agent does not say which message a piece is of, a tool ends one. */
+  /** For agents without message ids: a tool call ends a message. */
   let message = 0
 
   const started = (call: ToolCall): ToolCall => {
@@ -100,7 +100,7 @@ export function acpTurnReader(running: DriverTurns, can: DriverCan): AcpTurnRead
 
 const nameOf = ({ kind, title }: ToolCall): string => kind ?? title ?? "tool"
 
-/** Not every agent says what the tool is given; then what it shows of it to a person is all there is. */
+/** Some agents omit the tool's input; then use what they show to a person. */
 function inputOf({ rawInput, title, content, locations }: ToolCall): Record<string, unknown> {
   return rawInput ?? { title, content, locations }
 }

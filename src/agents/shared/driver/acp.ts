@@ -12,27 +12,27 @@ import { type RpcPeer, startRpc } from "./rpc.ts"
 import { checked, inTime, modeOf } from "./start.ts"
 import { permission, turns } from "./turn.ts"
 
-/** In what one agent that speaks the Agent Client Protocol differs from another. */
+/** How one agent with the Agent Client Protocol differs from others. */
 export interface AcpAgent {
   platform: string
   can: DriverCan
   program: string
   args: string[]
-  /** How much may be done unasked, in Claude Code's words, and what that is here. */
+  /** Claude Code's permission modes, and the agent's own for each. */
   modes: Record<string, AcpMode>
-  /** A prompt that makes it shorten its history. */
+  /** A prompt that makes it compact its history. */
   compactPrompt?: string
-  /** Whether it asks for a tool of our own server; absent where it never does. */
+  /** Whether the request is for one of our own tools; absent if it never asks for those. */
   isOwnTool?(question: AcpQuestion): boolean
 }
 
 interface AcpMode {
-  /** The agent's own name of it. */
+  /** The agent's own name of the mode. */
   id: string
   env: Record<string, string>
 }
 
-/** Any agent that speaks the Agent Client Protocol, version 1, over its standard input and output. */
+/** Any agent that speaks version 1 of the Agent Client Protocol over stdio. */
 export function createAcpDriver(agent: AcpAgent): Driver {
   const processes = hosts()
   return {
@@ -71,7 +71,7 @@ async function start(agent: AcpAgent, options: DriveOptions, processes: Hosts): 
     const sessionId = await openSession(options, peer, mode)
     const instructions =
       options.instructionsFile === null ? null : readNamed(options.instructionsFile, options.projectDir)
-    // The protocol has no place for instructions: they go before the first prompt.
+    // The protocol has no field for instructions: they precede the first prompt.
     const first = session.kind === "new" ? instructions : null
     return drive(agent, options, peer, { sessionId, first, release })
   } catch (error) {
@@ -99,10 +99,7 @@ async function openSession({ session, projectDir, mcp }: DriveOptions, peer: Rpc
   return sessionId
 }
 
-/**
- * The session's history comes as if it were said now: before the answer, says the protocol, and after it from some. Only
- * when it is quiet does what comes belong to a prompt.
- */
+/** Loading replays the history as updates, from some agents also after the answer: wait until the session is quiet. */
 async function afterReplay<T>(peer: RpcPeer, sessionId: string, opening: () => Promise<T>): Promise<T> {
   let updates = 0
   const detach = peer.attach(sessionId, {

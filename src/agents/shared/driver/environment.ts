@@ -2,9 +2,8 @@ import { AGENT_SHELLS } from "../../../domain/agent-shells.ts"
 import type { Machine } from "../../../domain/platform.ts"
 
 /**
- * What an agent tells the programs that run inside it. A daemon that was started from within one has them, and an agent
- * started by us would then take itself for a part of that one: refuse to start, or write under its session.
- * The user's own settings, such as CLAUDE_CONFIG_DIR or CLAUDE_CODE_USE_BEDROCK, are none of these.
+ * Variables that agents set for programs that they run. If a daemon was started inside an agent, our own agents would inherit
+ * them and refuse to start, or write to the outer session. User settings such as CLAUDE_CONFIG_DIR stay.
  */
 const OF_AN_OUTER_AGENT = new Set([
   ...Object.keys(AGENT_SHELLS),
@@ -24,7 +23,7 @@ const OF_AN_OUTER_AGENT = new Set([
   "KILO_PID",
 ])
 
-/** The user's own environment, as an agent finds it that is started from a shell. */
+/** The environment that an agent started from the user's shell would have. */
 export function childEnv(machine: Machine, more: Record<string, string> = {}): Record<string, string> {
   const own = Object.entries(machine.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !OF_AN_OUTER_AGENT.has(entry[0]),

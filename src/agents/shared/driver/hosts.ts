@@ -1,8 +1,8 @@
 import type { RpcPeer } from "./rpc.ts"
 
-/** Processes that sessions share. One is started for the first session that needs it and closed with the last. */
+/** Processes shared by sessions: started with the first, closed with the last. */
 export interface Hosts {
-  /** Under the same key the same process, unless it is gone: then another is started. */
+  /** The same process for the same key; a new one if it is gone. */
   take(key: string, start: () => Promise<RpcPeer>): Promise<HeldPeer>
   close(): Promise<void>
 }

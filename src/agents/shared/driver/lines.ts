@@ -10,31 +10,31 @@ export interface Launch {
   args: string[]
   cwd: string
   env: Record<string, string>
-  /** One line of JSON that the program printed. Lines that are none are counted, and told of when it is gone. */
+  /** One JSON line of the program's output. Other lines are counted and reported when it exits. */
   onLine(line: Record<string, unknown>): void
 }
 
-/** A program that speaks in lines of JSON, both ways. */
+/** A program that reads and writes JSON lines. */
 export interface LineProcess {
   pid: number
   send(value: unknown): void
-  /** Resolves when the process is gone and its last lines were read, with why in words. */
+  /** Resolves with the reason when the process is gone and its last lines are read. */
   readonly gone: Promise<string>
   readonly isGone: boolean
-  /** Ends its input; when that is not enough, or it hangs, the process, and what it started. */
+  /** Ends its input; if that is not enough, or it hangs, kills the process and its children. */
   close(options?: { isHanging?: boolean }): Promise<void>
 }
 
 const MAX_LINE_BYTES = 256 * 1024 * 1024
 const STDERR_CHARS = 4_000
-/** How long something it started may hold its output open before it counts as gone. */
+/** How long a child process may hold its output open before it counts as gone. */
 const DRAIN_MS = 200
-const END_BY_ITSELF_MS = 2_000
-const END_WHEN_TOLD_MS = 2_000
+const END_OF_INPUT_MS = 2_000
+const TERMINATE_MS = 2_000
 
 export async function startLines({ command, args, cwd, env, onLine }: Launch): Promise<LineProcess> {
   const mark = randomUUID()
-  // A group of its own: a Ctrl-C that is meant for us is not meant for it.
+  // Its own process group: a Ctrl-C for us must not reach it.
   const child = spawn(command, args, { cwd, env: { ...env, [DRIVEN]: mark }, stdio: "pipe", detached: true })
   let stderr = ""
   let garbage = 0
@@ -50,7 +50,7 @@ export async function startLines({ command, args, cwd, env, onLine }: Launch): P
   child.stderr.setEncoding("utf8").on("data", (piece: string) => {
     stderr = (stderr + piece).slice(-STDERR_CHARS)
   })
-  // Writing to one that just ended is no error of ours: that it is gone is told by `gone`.
+  // Writing to an ended process is no error: `gone` reports it.
   child.stdin.on("error", () => {})
   child.once("exit", async (code, signal) => {
     endLeftBehind(child.pid!, mark)
@@ -77,9 +77,9 @@ export async function startLines({ command, args, cwd, env, onLine }: Launch): P
     },
     async close({ isHanging = false } = {}) {
       child.stdin.end()
-      if (!isHanging && (await within(gone, END_BY_ITSELF_MS))) return
+      if (!isHanging && (await within(gone, END_OF_INPUT_MS))) return
       if (!isHanging) child.kill("SIGTERM")
-      if (!isHanging && (await within(gone, END_WHEN_TOLD_MS))) return
+      if (!isHanging && (await within(gone, TERMINATE_MS))) return
       child.kill("SIGKILL")
       await gone
     },
@@ -103,7 +103,7 @@ function notStarted(error: NodeJS.ErrnoException, command: string, cwd: string):
   return new Failure("agent_failed", `${command} could not be started: ${error.message}`, {}, { cause: error })
 }
 
-/** Cuts bytes into lines without joining what has come so far again and again: one line may be many megabytes. */
+/** Splits bytes into lines without repeated concatenation: one line may have many megabytes. */
 function lineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
   let pieces: Buffer[] = []
   let bytes = 0
@@ -119,7 +119,7 @@ function lineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
     }
     if (from === chunk.length) return
     bytes += chunk.length - from
-    // What has no end is no line; its tail counts as one that cannot be read.
+    // Drop an endless line; its tail counts as unreadable.
     if (bytes > MAX_LINE_BYTES) pieces = []
     else pieces.push(chunk.subarray(from))
   }

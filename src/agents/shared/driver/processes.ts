@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-/** Stands in the environment of an agent's process and of all that it starts: they may leave its group, and outlive it. */
+/** Marks the environment of an agent's process and its children, which may leave its group and outlive it. */
 export const DRIVEN = "TL_DRIVEN"
 
-/** Resident memory of a process and all that hangs on it, in bytes; undefined when that cannot be known. */
+/** Resident memory of a process and its descendants in bytes; undefined if unknown. */
 export function memoryOf(pid: number): number | undefined {
   const own = residentBytes(pid)
   if (own === undefined) return undefined
-  return familyOf(pid).reduce((sum, relative) => sum + (residentBytes(relative) ?? 0), own)
+  return descendantsOf(pid).reduce((sum, child) => sum + (residentBytes(child) ?? 0), own)
 }
 
-/** Ends what an agent's process left running when it went: its group, and all that bears its mark. */
+/** Kills what an agent's process left running: its group, and every process with its mark. */
 export function endLeftBehind(pid: number, mark: string): void {
   kill(-pid)
   for (const other of numbersIn("/proc")) if (other !== process.pid && isMarked(other, mark)) kill(other)
@@ -24,8 +24,8 @@ function isMarked(pid: number, mark: string): boolean {
   }
 }
 
-/** Everything that hangs on a process. */
-function familyOf(pid: number): number[] {
+/** All descendants of a process. */
+function descendantsOf(pid: number): number[] {
   const parents = numbersIn("/proc").map((other) => [other, parentOf(other)] as const)
   const below = (parent: number): number[] =>
     parents.flatMap(([child, of]) => (of === parent ? [child, ...below(child)] : []))
@@ -65,6 +65,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL")
   } catch {
-    // Gone already, or not ours to end.
+    // Gone already, or not ours.
   }
 }

@@ -2,27 +2,27 @@ import { Failure } from "../../../domain/failure.ts"
 import { makeJsonRpc, type Params, type RequestId, RpcError } from "../../../lib/json-rpc.ts"
 import { type Launch, type LineProcess, startLines } from "./lines.ts"
 
-/** A program that answers requests and makes some of its own, for many sessions over one pair of pipes. */
+/** A JSON-RPC program that also sends requests, for many sessions over one pair of pipes. */
 export interface RpcPeer extends Pick<LineProcess, "pid" | "gone" | "isGone" | "close"> {
-  /** Throws an RpcError with the program's own words, or a Failure when it is gone. */
+  /** Throws an RpcError with the program's own message, or a Failure when it is gone. */
   call<T>(method: string, params: object): Promise<T>
   notify(method: string, params?: object): void
-  /** Asks for something that nobody serves. That it is refused is an answer. */
+  /** Calls a method that does not exist: the refusal is the answer. */
   ping(): Promise<void>
-  /** Hears every notification, of whatever session. Returns how to let go. */
+  /** Subscribes to the notifications of all sessions. Returns how to unsubscribe. */
   listen(listener: RpcSession["notified"]): () => void
-  /** From now on, what concerns the session goes there. Returns how to let go. */
+  /** Routes the session's messages to this handler. Returns how to detach. */
   attach(sessionId: string, session: RpcSession): () => void
 }
 
 export interface RpcSession {
   notified(method: string, params: Params): void
-  /** What is thrown goes back as an error. */
+  /** A thrown error is the answer. */
   asked(method: string, params: Params): Promise<object>
 }
 
 export interface RpcLaunch extends Omit<Launch, "onLine"> {
-  /** Stands in every line, where the protocol wants that. */
+  /** Fields that the protocol requires in every message. */
   envelope: object
   /** The parameter that names the session. */
   sessionKey: string

@@ -4,13 +4,13 @@ import type { DriveOptions } from "../../../domain/driver.ts"
 import { Failure } from "../../../domain/failure.ts"
 import type { RpcPeer } from "./rpc.ts"
 
-/** The slowest agent takes six seconds on a free machine. */
+/** The slowest agent takes six seconds on an idle machine. */
 export const START_MS = 60_000
-/** So long a first prompt waits for the server that brings our tools. */
+/** How long a first prompt waits for our MCP server. */
 export const SERVER_MS = 10_000
 export const notStartedInTime = `the agent was not ready after ${START_MS / 1000} seconds`
 
-/** Resolves when the time is over, and holds nothing up until then. */
+/** Resolves after this time, and does not keep the process alive. */
 export const within = (ms: number): Promise<undefined> => sleep(ms, undefined, { ref: false })
 
 /** Closes a process that does not answer in time. */
@@ -24,11 +24,11 @@ export async function inTime<T>(peer: RpcPeer, answer: Promise<T>): Promise<T> {
 
 const late = Symbol("late")
 
-/** What a process that sessions share would not notice by itself, or would pass over. */
+/** Checks what a shared process would not notice or would ignore. */
 export function checked({ projectDir, settingsFile }: DriveOptions, can: { settings: boolean }): void {
   if (!existsSync(projectDir)) throw new Failure("root_not_found", `the folder ${projectDir} does not exist`)
   if (settingsFile !== null && !can.settings)
-    throw new Failure("bad_input", `settingsFile ${settingsFile}: this agent takes no file with settings`)
+    throw new Failure("bad_input", `settingsFile ${settingsFile}: this agent takes no settings file`)
 }
 
 /** The agent's mode for a permission mode in Claude Code's words. */

@@ -9,20 +9,20 @@ import { errorText, Failure } from "../../../domain/failure.ts"
 
 type Usage = NonNullable<TurnEnd["usage"]>
 
-/** One running turn: what is heard of it is passed on, and gathered for its end. */
+/** One running turn: passes its events on and collects them for its end. */
 export interface DriverTurn {
-  /** A piece of the answer. Pieces of one message have one key; another message begins a new paragraph. */
+  /** A piece of the answer. Pieces of one message share a key; another message starts a new paragraph. */
   say(piece: string, message: string): void
   event(event: DriverEvent): void
-  /** The whole of the last message, where the agent says it in one piece. */
+  /** The last message. */
   text: string
   usage: Usage | null
-  /** What went wrong on the way, if the agent says no more at the end. */
+  /** An error during the turn, reported if the end gives none. */
   error: string | null
   readonly isCancelled: boolean
-  /** It is to be over soon. */
+  /** Marks the turn as cancelled; its end follows. */
   cancel(): void
-  /** Aborted when the turn is over, or to be: nobody needs the answer to a question of it then. */
+  /** Aborted when the turn has ended or is cancelled: its questions need no answer then. */
   readonly over: AbortSignal
   end(status: TurnEnd["status"], error?: string | null): void
 }
@@ -30,9 +30,9 @@ export interface DriverTurn {
 /** One turn at a time. */
 export interface DriverTurns {
   readonly running: DriverTurn | undefined
-  /** Throws when one is running: agents would merge the two. */
+  /** Throws while a turn is running: agents would merge the two. */
   begin(options: PromptOptions): { turn: DriverTurn; end: Promise<TurnEnd> }
-  /** The process is gone, and with it what ran. */
+  /** The process is gone: fails the running turn and all later ones. */
   lost(reason: string): void
 }
 
@@ -72,7 +72,7 @@ export function turns(): DriverTurns {
         if (running !== turn) return
         running = undefined
         over.abort()
-        const why = status === "failed" ? (error ?? turn.error ?? "the agent does not say why") : null
+        const why = status === "failed" ? (error ?? turn.error ?? "the agent gave no reason") : null
         const durationMs = Math.round(performance.now() - startedMs)
         resolve({ status, text: turn.text, error: why, durationMs, usage: turn.usage })
       },
@@ -116,7 +116,7 @@ export async function permission(
   }
 }
 
-/** What a tool is about to do, or what came of it, in one short line. */
+/** A tool's input or result in one short line. */
 export function inOneLine(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value ?? "")
   const line = text.replaceAll(/\s+/g, " ").trim()

@@ -8,11 +8,11 @@ import { described, type FoundSession, type Message, revertOf, SessionReading } 
 import { messageOfVersion2 } from "./version2.ts"
 
 interface Cursor {
-  /** The latest change that was seen. */
+  /** The latest change seen. */
   at: number
-  /** From which message on a session is taken back; that can be taken back too. */
+  /** The message from which a session is reverted; a revert can be undone. */
   reverted: Record<string, string>
-  /** The latest change that was seen in version 1's tables: later they may be gone, and version 2 has copies under other ids. */
+  /** The latest change seen in version 1's tables, which may be dropped later; version 2 has copies under other ids. */
   oldAt?: number
 }
 
@@ -20,15 +20,15 @@ interface Found extends FoundSession {
   updatedAt: number
 }
 
-/** A change gets its time before it is committed, so that one can come to light behind the cursor. */
+/** A change gets its time before it is committed, so it can appear behind the cursor. */
 const OVERLAP_MS = 5_000
-/** A prompt touches its session's row, and what follows need not. No index leads to changed parts but through sessions. */
+/** A prompt updates its session's row, later parts need not; changed parts are only indexed through sessions. */
 const LONGEST_RUN_MS = DAY_MS
 const MESSAGES_AT_ONCE = 50
 
 /**
- * Version 2 keeps its tables beside those of version 1, which it copies once and never writes again; whoever goes on with
- * version 1 writes there alone. Messages keep their ids when they are copied, so that each is read from one place.
+ * Version 2 has its own tables beside version 1's, which it copies once; version 1 keeps writing its own. Copied messages keep
+ * their ids, so each is read from one place.
  */
 export const opencodeDatabase: DatabaseReader = {
   mode: "database",
@@ -54,18 +54,18 @@ export const opencodeDatabase: DatabaseReader = {
 interface Tables {
   old: boolean
   new: boolean
-  /** Whether version 2 says what a session is a fork of; its first releases do not. */
+  /** Whether version 2 records forks; its first releases do not. */
   forks: boolean
 }
 
 const KNOWN = ["session", "message", "part", "session_v2", "session_message"]
-/** Of the migrations themselves. */
+/** The tables of the migrations. */
 const MADE_FIRST = 2
 
 function tablesIn(db: ForeignDb): Tables {
   const names = new Set(db.all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => String(name)))
   const has = (...all: string[]) => all.every((name) => names.has(name))
-  // While a new database is made, some of them are there before the others.
+  // A new database has only some of the tables for a moment.
   const isForeign = names.size > MADE_FIRST && !KNOWN.some((name) => names.has(name))
   if (isForeign) throw new TypeError(`no table in it is known: it has ${[...names].sort().join(", ").slice(0, 200)}`)
   const columns = db.all("SELECT name FROM pragma_table_info('session_v2')").map(({ name }) => name)
@@ -76,7 +76,7 @@ function tablesIn(db: ForeignDb): Tables {
   }
 }
 
-/** Newest first. A session that is in both generations is one; what version 2 says of it is newer. */
+/** Newest first. A session in both generations is one; version 2's row is newer. */
 function sessionsWhere(db: ForeignDb, tables: Tables, condition: string, value: string | number): Found[] {
   const found = new Map<string, Found>()
   for (const table of [...(tables.old ? ["session"] : []), ...(tables.new ? ["session_v2"] : [])]) {
@@ -116,8 +116,8 @@ function changedSessions(
     ...(tables.old ? [["session", "message"] as const, ["session", "part"] as const] : []),
     ...(tables.new ? [["session_v2", "session_message"] as const] : []),
   ]
-  // At first the sessions' own times must do: to look at every part takes long, and some read twice do no harm.
-  // CROSS keeps the order: sessions are few, and nothing else leads to the rows that belong to them.
+  // The first read uses the sessions' own times: scanning every part is slow, and reading some twice is harmless.
+  // CROSS JOIN fixes the order: sessions are few, and only they lead to the rows by an index.
   const latest = rows.map(([parent, child]) =>
     before
       ? db.all(
@@ -127,17 +127,17 @@ function changedSessions(
       : 0,
   )
   const at = Math.max(before?.at ?? 0, sessions[0]?.updatedAt ?? 0, ...latest.map((time) => asNumber(time) ?? 0))
-  // A clock that was wrong once must not make everything later look old.
+  // A clock that was ahead once must not hide later changes.
   return { at: Math.min(at, Date.now()), sessions, hasOld: tables.old }
 }
 
-/** The database is opened for a few messages at a time: the whole may not fit, and a long reading holds up its owner. */
+/** Reads a few messages at a time: all may not fit into memory, and a long transaction blocks opencode. */
 function* sessionsFrom(path: string, sessions: Found[], before: Cursor | undefined): Generator<Capture> {
   const since = before ? before.at - OVERLAP_MS : 0
   for (const session of sessions) {
     const { sessionId } = session.capture
     const marks = [before?.reverted[sessionId], session.revert?.messageId]
-    // Undone, done again, or undone further: everything from the earlier mark on comes again.
+    // The revert changed: read again from the earlier mark on.
     const moved = before && marks[0] !== marks[1] ? marks.filter((mark) => mark !== undefined).toSorted()[0] : undefined
     const query = { sessionId, since, from: moved ?? "~", oldAt: before?.oldAt ?? 0 }
     const [old, fresh] = withForeignDb(path, (db) => {
@@ -151,7 +151,7 @@ function* sessionsFrom(path: string, sessions: Found[], before: Cursor | undefin
       for (const message of withForeignDb(path, (db) => oldMessages(db, some))) yield* reading.captures(message)
     for (const some of portions(fresh))
       for (const message of withForeignDb(path, (db) => newMessages(db, some)))
-        yield* reading.captures(isCopy(message, session) ? unpaid(message) : message)
+        yield* reading.captures(isCopy(message, session) ? withoutUsage(message) : message)
     yield* reading.end()
   }
 }
@@ -175,7 +175,7 @@ function oldIds(db: ForeignDb, { sessionId, since, from }: IdQuery): string[] {
   return rows.map(({ id }) => String(id))
 }
 
-/** Without the copies of what is, or was, in version 1's tables. */
+/** Without copies of messages that are, or were, in version 1's tables. */
 function newIds(db: ForeignDb, tables: Tables, { sessionId, since, from, oldAt }: IdQuery): string[] {
   const isCopy = tables.old ? "EXISTS (SELECT 1 FROM message o WHERE o.id = m.id)" : "(m.time_created <= ?4)"
   const more = tables.old ? [] : [oldAt]
@@ -190,13 +190,13 @@ function newIds(db: ForeignDb, tables: Tables, { sessionId, since, from, oldAt }
   return rows.map(({ id }) => String(id))
 }
 
-/** A fork begins with its original's messages, with their times and under new ids. */
+/** A fork starts with copies of the original's messages, with their times and new ids. */
 function isCopy({ createdAt = 0 }: Message, { capture }: FoundSession): boolean {
   return capture.parent?.kind === "fork" && createdAt < (capture.startedAtMs ?? 0)
 }
 
-/** What its tokens cost was counted in the original. */
-function unpaid({ data: { tokens, cost, ...data }, ...message }: Message): Message {
+/** Copied tokens were counted in the original. */
+function withoutUsage({ data: { tokens, cost, ...data }, ...message }: Message): Message {
   return { ...message, data }
 }
 
@@ -227,7 +227,7 @@ function oldMessages(db: ForeignDb, ids: string): Message[] {
   return rows.map((row) => {
     const message = withData(row)
     const own = (parts.get(row.id) ?? []).map(withData)
-    // Counted like a part, because messages themselves are not.
+    // A part, because only parts are counted as skipped.
     return { ...message, parts: message.data.type === OVER_LIMIT.cell ? [message, ...own] : own }
   })
 }

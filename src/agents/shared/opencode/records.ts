@@ -7,12 +7,12 @@ import { wholeText } from "../records/whole.ts"
 import { opencodeDatabase } from "./database.ts"
 import { described, revertOf, SessionReading } from "./session.ts"
 
-/** opencode and the programs made of it: they differ in names only. */
+/** opencode and its forks, which differ in names only. */
 export function opencodeLike(program: {
   id: string
   label: string
   verified: string
-  /** Also the name of its folder, and of itself as an MCP client. */
+  /** Also its folder's name, and its name as an MCP client. */
   command: string
   databaseVariable: string
   databases: RegExp
@@ -50,7 +50,7 @@ function namedPlace(machine: Machine, dataDir: string, named: string | undefined
   return [{ dir: dirname(path), depth: 0, database: basename(path) } as SourcePlace]
 }
 
-/** Before February 2026 each row was a file. The ids are the same, so that a tree which was taken over adds nothing. */
+/** Before February 2026 each row was a file. Ids stay the same, so a migrated tree adds nothing. */
 const legacyTree: WholeReader = {
   mode: "whole",
   async read(path) {
@@ -92,7 +92,7 @@ async function jsonFile(path: string): Promise<Json> {
   return value
 }
 
-/** In the order of their names, which are ids that rise with time. */
+/** Sorted by name: ids increase with time. */
 async function jsonFiles(dir: string): Promise<Json[]> {
   const names = await readdir(dir).catch((): string[] => [])
   return Promise.all(

@@ -6,10 +6,10 @@ import { withoutInjected } from "../records/injected.ts"
 import { asNumber, asObject, asString, type Json } from "../records/jsonl.ts"
 import { titleOf, wellFormed } from "../records/text.ts"
 
-/** Turns a session's messages, wherever they were stored, into captures, in order. */
+/** Turns a session's messages into captures, in order. */
 export class SessionReading {
   readonly #session: FoundSession
-  /** What was left out before this is counted already. */
+  /** Parts skipped before this time are counted already. */
   readonly #countedUntil: number
   #model: string | undefined
   #firstHidden: string | undefined
@@ -68,7 +68,7 @@ export class SessionReading {
 type PartCapture = Omit<TurnCapture, "sessionId"> | { type: "skipped"; kind: string; unknown?: true }
 
 const SIDE_DATA = new Set(["file", "patch", "snapshot", "step-start", "step-finish", "agent", "retry"])
-/** Of version 2: what tells the model something, or a person what was chosen. Nobody said it. */
+/** Version 2's messages for the model, and records of choices: nobody's words. */
 for (const type of ["synthetic", "system", "skill", "idle", "unfinished compaction"]) SIDE_DATA.add(type)
 SIDE_DATA.add(OVER_LIMIT.cell)
 for (const what of ["agent", "model", "location"]) SIDE_DATA.add(`${what}-switched`)
@@ -90,7 +90,9 @@ function partCaptures(part: Json, nativeId: string, message: Json): PartCapture[
     return text.trim() === "" ? [] : [{ type: "turn", nativeId, kind: "reasoning", text, ...time }]
   if (type === "subtask") return [{ type: "turn", nativeId, kind: "prompt", text: asString(part.prompt) ?? "" }]
   if (type === "compaction")
-    return [{ type: "turn", nativeId, kind: "reset", text: part.auto === true ? "Compacted by itself" : "Compacted" }]
+    return [
+      { type: "turn", nativeId, kind: "reset", text: part.auto === true ? "Compacted automatically" : "Compacted" },
+    ]
   return [{ type: "skipped", kind: type, ...(!SIDE_DATA.has(type) && { unknown: true as const }) }]
 }
 
@@ -147,7 +149,7 @@ export function described(
 ): SessionCapture {
   const [parent, fork, directory, version] = [info.parent, info.fork, info.directory, info.version].map(asString)
   const named = asString(info.title) ?? ""
-  // Until a title is thought of, the time stands for it.
+  // A placeholder until a title is generated.
   const title = /^(New|Child) session - \d{4}-/.test(named) ? undefined : titleOf(named)
   const startedAtMs = asNumber(info.created)
   return {

@@ -3,7 +3,7 @@ import { asArray, asNumber, asObject, asString, type Json } from "../records/jso
 import { textOf } from "../records/text.ts"
 import type { Message } from "./session.ts"
 
-/** A message of opencode 2, in which all parts are one value, in the form that version 1 had. */
+/** A message of opencode 2, whose parts are one value, in the form of version 1. */
 export function messageOfVersion2(id: string, type: string, data: Json, createdAt: number | undefined): Message {
   const part = (name: string, value: Json) => ({ id: name, data: value, createdAt })
   const message = (role: "user" | "assistant", more: Json, parts: Message["parts"]) => ({
@@ -27,7 +27,7 @@ export function messageOfVersion2(id: string, type: string, data: Json, createdA
     case "shell":
       return message("user", {}, [part(id, shellPart(data))])
     case "compaction": {
-      // It is there while it is made, and when it failed; the conversation is as it was until it is done.
+      // A running or failed compaction leaves the conversation unchanged.
       if (data.status !== "completed") return message("assistant", {}, [part(id, { type: "unfinished compaction" })])
       const [reset, summary] = [
         { type: "compaction", auto: data.reason === "auto" },
@@ -59,13 +59,13 @@ function contentPart(item: Json): Json {
   }
 }
 
-/** What went wrong, and what the tool had said until then. */
+/** The error, after the tool's output so far. */
 function errorText({ error, content }: Json): string {
   const why = asString(asObject(error)?.message) ?? asString(error)
   return [textOf(content), why].filter(Boolean).join("\n")
 }
 
-/** A command that a person ran themselves. */
+/** A shell command run by the person. */
 function shellPart({ command, status, output, exit, time, shellID }: Json): Json {
   const said = asString(asObject(output)?.output) ?? asString(output) ?? ""
   const [start, end] = [asObject(time)?.created, asObject(time)?.completed]

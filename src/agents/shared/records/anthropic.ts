@@ -3,10 +3,10 @@ import { withoutInjected } from "./injected.ts"
 import { asArray, asObject, asString, type Json, skipped } from "./jsonl.ts"
 import { digest, textOf, wellFormed } from "./text.ts"
 
-/** A turn without the session it belongs to; its kind and tool are known, its id is its platform's matter. */
+/** A turn without session and id, which each agent adds. */
 export type BlockTurn = Omit<TurnCapture, "sessionId" | "nativeId">
 
-/** What a message in the form of Anthropic's API holds, or in that of the AI SDK, whose names differ. */
+/** The turns of a message in the form of Anthropic's API or of the AI SDK, whose names differ. */
 export function turnsOfMessage(role: unknown, content: unknown): (BlockTurn | SkippedCapture)[] {
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : asArray(content)
   return blocks.flatMap((block) => turnsOfBlock(role, asObject(block) ?? {}))
@@ -56,9 +56,8 @@ function jsonText(value: unknown): string {
 }
 
 /**
- * Names the turns of a session whose messages have no ids: by what they say and how often it was said before.
- * Messages that are added change no name, nor do messages that are removed; one that is written anew gets a new name,
- * so that what it said before is kept as superseded.
+ * Ids for the turns of messages without ids: by content and number of occurrence. Added or removed messages change no id; a
+ * rewritten message gets a new id, so that its old text is kept as superseded.
  */
 export function makeNaming(): (turn: BlockTurn) => string {
   const counts = new Map<string, number>()
@@ -70,7 +69,7 @@ export function makeNaming(): (turn: BlockTurn) => string {
   }
 }
 
-/** A result says which call it answers, and only the call says of which tool. */
+/** Adds tool names to results, which only name their call. */
 export function withToolNames(captures: Capture[]): Capture[] {
   const names = new Map<string, string>()
   return captures.map((capture) => {
@@ -82,8 +81,8 @@ export function withToolNames(captures: Capture[]): Capture[] {
 }
 
 /**
- * The same for Cline and the programs made of it. They tell the model in tags what a person said and what the editor
- * shows, and models without tools of their own write their calls as tags and get the results as text.
+ * The same for Cline and its forks. They wrap the person's words and the editor's state in tags, and models without native
+ * tools write their calls as tags and get results as text.
  */
 export function turnsOfTaggedMessage(role: unknown, content: unknown): (BlockTurn | SkippedCapture)[] {
   const turns = turnsOfMessage(role, content)
@@ -95,9 +94,9 @@ export function turnsOfTaggedMessage(role: unknown, content: unknown): (BlockTur
 
 const NOTICE = /^\s*(?:\[ERROR\]|\[TASK RESUMPTION\]|# (?:task_progress|todo))/i
 const RESULT = /^\[(\w+)(?: [\s\S]{0,4000}?)?\] Result:\s*/
-/** Around what a person said. */
+/** Tags around a person's words. */
 const PERSON = /^<(task|feedback|answer|user_message|user_input)(?: [^>\n]*)?>/gm
-/** In a result only where it is announced: a file that was read may hold such tags, too. */
+/** In a result only if announced: a file that was read may have such tags, too. */
 const ANNOUNCED = /(?<=following (?:feedback|context|answer)[^\n]*\n\s*)<(feedback|answer)>/g
 const ASKING = new Set(["ask_followup_question", "attempt_completion", "plan_mode_respond", "plan_mode_response"])
 
@@ -131,7 +130,7 @@ function saidByPerson(turns: (BlockTurn | SkippedCapture)[]): (BlockTurn | Skipp
   return said
 }
 
-/** What stands in tags that begin so, and the text without them; a tag that never ends is left as it is. */
+/** The contents of these tags, and the text without them; an unclosed tag stays. */
 function takeTags(text: string, begin: RegExp): { inner: string[]; rest: string } {
   const inner: string[] = []
   let rest = ""
@@ -151,7 +150,7 @@ function takeTags(text: string, begin: RegExp): { inner: string[]; rest: string 
 
 const TOOLS =
   "execute_command|read_file|write_to_file|replace_in_file|apply_diff|insert_content|search_and_replace|search_files|list_files|list_code_definition_names|codebase_search|browser_action|use_mcp_tool|access_mcp_resource|web_fetch|fetch_instructions|load_mcp_documentation|switch_mode|new_task|update_todo_list|new_rule|condense|run_slash_command|generate_image|edit_file"
-/** At the beginning of a line, because models write about tools, too. */
+/** At the start of a line, because models write about tools, too. */
 const CALL = new RegExp(`^[ \\t]*<(thinking|(?:${TOOLS}|${[...ASKING].join("|")})(?=>\\s*<))>`, "gm")
 
 function saidByModel(text: string): BlockTurn[] {
@@ -166,7 +165,7 @@ function saidByModel(text: string): BlockTurn[] {
     turns.push(...textTurn("reply", text.slice(from, match.index).trim()))
     from = end < 0 ? text.length : end + name.length + 3
     if (name === "thinking") turns.push(...textTurn("reasoning", inner))
-    // Such a call does nothing but say something to the person, in its first parameter.
+    // Such a call only says something to the person, in its first parameter.
     else if (ASKING.has(name)) turns.push(...textTurn("reply", Object.values(parametersIn(inner))[0]))
     else turns.push({ type: "turn", kind: "tool_call", toolName: name, text: JSON.stringify(parametersIn(inner)) })
   }

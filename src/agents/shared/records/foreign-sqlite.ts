@@ -11,16 +11,16 @@ export type ForeignRow = Record<string, null | number | string | Uint8Array>
 
 export interface ForeignDb {
   all(sql: string, ...params: SQLInputValue[]): ForeignRow[]
-  /** For results too big to hold; used up before the reading ends. */
+  /** For results too big for memory; consume it before the read ends. */
   iterate(sql: string, ...params: SQLInputValue[]): Iterable<ForeignRow>
 }
 
-/** The database cannot be read now without touching it. It is tried again at its next change. */
+/** The database cannot be read without touching it now. It is retried at its next change. */
 export class ForeignDbBusy extends Error {}
 
 /**
- * Reads another program's SQLite database so that not a byte in its folder changes, and closes it at once.
- * `read` must be short and without effects: it is called again when the file changed under it.
+ * Reads another program's SQLite database without changing a byte in its folder, and closes it at once.
+ * `read` must be short and free of side effects: it is repeated if the file changed meanwhile.
  */
 export function withForeignDb<T>(path: string, read: (db: ForeignDb) => T): T {
   assertRegular(path)
@@ -31,7 +31,7 @@ export function withForeignDb<T>(path: string, read: (db: ForeignDb) => T): T {
       const way = wayOf(path)
       if (way === "copy") return readCopy(path, before, read)
       const result = readAt(uri(path, way), read)
-      // A live reading is a transaction; an immutable one takes no locks, so that it holds only if nothing moved.
+      // A live read is a transaction; an immutable one takes no locks and is only valid if nothing changed.
       if (way === "live" || stampOf(path) === before) return result
       last = undefined
     } catch (error) {
@@ -42,13 +42,13 @@ export function withForeignDb<T>(path: string, read: (db: ForeignDb) => T): T {
   try {
     return readCopy(path, stampOf(path), read)
   } catch (error) {
-    throw new ForeignDbBusy(`${path} cannot be read now; it is tried again at its next change`, {
+    throw new ForeignDbBusy(`${path} cannot be read now; it is retried at its next change`, {
       cause: last ?? error,
     })
   }
 }
 
-/** SQLite opens by name and waits for a FIFO, so its files are looked at first; of links it would follow any. */
+/** Checked first because SQLite would follow any link and block on a FIFO. */
 function assertRegular(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"]) {
     const found = lookAt(path + suffix)
@@ -57,10 +57,10 @@ function assertRegular(path: string): void {
   }
 }
 
-/** Beyond this, copying would fill the disk of someone whose agent crashed. */
+/** Larger copies could fill the disk after an agent's crash. */
 const COPY_LIMIT_BYTES = 64 * 1024 * 1024
 
-/** Busy, locked, read-only, I/O, corrupt, cannot open, not a database: what a file in motion can look like. */
+/** Busy, locked, read-only, I/O, corrupt, cannot open, not a database: possible while the file changes. */
 const PASSING_CODES = new Set([5, 6, 8, 10, 11, 14, 26])
 
 function isPassing(error: unknown): boolean {
@@ -72,17 +72,17 @@ type Way = "live" | "immutable" | "copy"
 
 function wayOf(path: string): Way {
   const wal = sizeOf(`${path}-wal`)
-  // Opening read-only makes a missing -wal and -shm in the agent's folder; that both are there keeps it from doing so.
+  // Opening read-only would create a missing -wal and -shm in the agent's folder; existing ones prevent that.
   if (wal !== undefined && sizeOf(`${path}-shm`)) return "live"
   return wal || isHot(`${path}-journal`) ? "copy" : "immutable"
 }
 
-/** A journal that was kept but is done with begins with zeros. */
+/** A finished journal that is kept starts with zeros. */
 function isHot(journal: string): boolean {
   return sizeOf(journal) ? headerOf(journal)[0] !== 0 : false
 }
 
-/** `readonly_shm` because even a read-only connection writes its marks into the shared memory otherwise. */
+/** `readonly_shm` because even a read-only connection would write to the shared memory. */
 function uri(path: string, way: Exclude<Way, "copy">): string {
   const url = pathToFileURL(path)
   url.search = way === "live" ? "mode=ro&readonly_shm=1" : "mode=ro&immutable=1"
@@ -99,7 +99,7 @@ function readCopy<T>(path: string, before: string, read: (db: ForeignDb) => T): 
   return inTransaction(kept.db, read)
 }
 
-/** Kept for a moment: a database is read in many short readings. */
+/** Cached for a moment: a database is read in many short reads. */
 const COPY_KEPT_MS = 5_000
 let kept: { path: string; stamp: string; db: DatabaseSync; folder: string; end?: NodeJS.Timeout } | undefined
 
@@ -115,7 +115,7 @@ function openCopy(path: string, before: string): { db: DatabaseSync; folder: str
   const parts = ["", "-wal", "-journal"].filter((suffix) => sizeOf(path + suffix))
   const bytes = parts.reduce((sum, suffix) => sum + (sizeOf(path + suffix) ?? 0), 0)
   if (bytes > COPY_LIMIT_BYTES)
-    throw new ForeignDbBusy(`${path} has unfinished changes and is too big to copy; it is read at its next change`)
+    throw new ForeignDbBusy(`${path} has unfinished changes and is too big to copy; it is retried at its next change`)
   const folder = mkdtempSync(join(tmpdir(), "throughline-"))
   try {
     for (const suffix of parts)
@@ -123,7 +123,7 @@ function openCopy(path: string, before: string): { db: DatabaseSync; folder: str
     if (stampOf(path) !== before) throw new ForeignDbBusy(`${path} changed while it was copied`)
     const db = openAt(pathToFileURL(join(folder, "copy.db")).href, false)
     db.exec("PRAGMA journal_mode = DELETE")
-    // Open, it can be read without its name, and nothing is left however this process ends; not so on Windows.
+    // An open file needs no name, so nothing is left behind if this process dies; not on Windows.
     if (process.platform !== "win32") rmSync(folder, { recursive: true, force: true })
     return { db, folder }
   } catch (error) {
@@ -153,17 +153,17 @@ function inTransaction<T>(db: DatabaseSync, read: (db: ForeignDb) => T): T {
     try {
       db.exec("ROLLBACK")
     } catch {
-      // Some errors have rolled it back already.
+      // Some errors roll back on their own.
     }
   }
 }
 
-/** Longer than any cell of an agent that we have seen. */
+/** Longer than any cell seen of an agent. */
 export const MAX_CELL_BYTES = 32 * 1024 * 1024
-/** One query's cells are held together; of what comes after this much, only short ones are. */
+/** Limit for all cells of one query; beyond it only short cells are read. */
 const MAX_RESULT_CHARS = 256 * 1024 * 1024
 const SHORT_CHARS = 64 * 1024
-/** Stands for a cell that was not read: JSON, as nearly all cells of agents are, of a kind that adapters count. */
+/** Placeholder for a cell that was not read: JSON, like nearly all cells, of a kind that readers count as skipped. */
 export const CELL_LEFT_OUT = JSON.stringify({ type: OVER_LIMIT.cell })
 
 function* rowsOf(db: DatabaseSync, sql: string, params: SQLInputValue[]): Generator<ForeignRow> {
@@ -178,9 +178,9 @@ function* rowsOf(db: DatabaseSync, sql: string, params: SQLInputValue[]): Genera
   }
 }
 
-/** SQLite looks up the length of a cell without reading it, so one that is too long never comes into memory. */
+/** SQLite knows a cell's length without reading it, so an oversized cell never enters memory. */
 function capped(db: DatabaseSync, sql: string): string {
-  // Node before 22.16 cannot name them.
+  // Node before 22.16 lacks `columns`.
   const columns = db.prepare(sql).columns?.() ?? []
   if (columns.length === 0) return sql
   const cells = columns.map(({ name }) => {
@@ -191,13 +191,13 @@ function capped(db: DatabaseSync, sql: string): string {
 }
 
 function openAt(location: string, readOnly: boolean): DatabaseSync {
-  // Node's own SQLite, because better-sqlite3 is built without URI names; asked for late, because Node 22 warns of it.
+  // Node's SQLite, because better-sqlite3 is built without URI names; loaded lazily, because Node 22 prints a warning.
   const sqlite = process.getBuiltinModule("node:sqlite")
   if (!sqlite) throw new Error("Reading another program's database needs Node 22.15 or newer")
   return new sqlite.DatabaseSync(location, { readOnly })
 }
 
-/** Changes whenever the database does: times alone are too coarse, so the header with its change counter is part of it. */
+/** Changes with the database. Times are too coarse, so it includes the header with its change counter. */
 function stampOf(path: string): string {
   const sizes = ["", "-wal", "-journal"].map((suffix) => {
     const found = lookAt(path + suffix)

@@ -1,9 +1,6 @@
 import { cutBlocks } from "../../../lib/blocks.ts"
 
-/**
- * What agents put around text that hooks gave them, ours among it, and around reminders of their own. It stands in a
- * user's message and is none of the user's words.
- */
+/** Tags that agents put around text of hooks (ours included) and around their own reminders, inside a user's message. */
 const INJECTED = new Set([
   "hook_context",
   "session_context",
@@ -15,7 +12,7 @@ const INJECTED = new Set([
   "additional_context",
 ])
 
-/** What a person said in a message of theirs; empty where all of it was injected. */
+/** The person's words in a message; empty if all of it was injected. */
 export function withoutInjected(text: string, isOwnTag: (name: string) => boolean = () => false): string {
   return text.includes("<") ? cutBlocks(text, (name) => INJECTED.has(name) || isOwnTag(name)) : text
 }

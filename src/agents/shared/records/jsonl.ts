@@ -2,10 +2,10 @@ import type { SkippedCapture } from "../../../domain/capture.ts"
 
 export type Json = Record<string, unknown>
 
-/** The object on a line. Throws on a torn line, on garbage, and on JSON that is no object. */
+/** The object on a line. Throws on anything else. */
 export function parseLine(line: Buffer): Json {
   let from = 0
-  // A crash of the machine leaves zeros where the last write should have been; the next record follows them.
+  // A crash of the machine can leave zeros in place of the last write; the next record follows them.
   while (line[from] === 0) from++
   const value = asObject(JSON.parse(line.toString("utf8", from)))
   if (!value) throw new TypeError("not an object")
@@ -22,10 +22,7 @@ export function skipped(kind: string, unknown = false): SkippedCapture {
   return unknown ? { type: "skipped", kind, unknown } : { type: "skipped", kind }
 }
 
-/**
- * The string under a key of the outermost object, without parsing the line; undefined where it does not come within
- * the first bytes, so that the line must be parsed.
- */
+/** The string under a key of the outermost object, without parsing; undefined if it is not in the first bytes. */
 export function peekString(line: Buffer, key: string, within = 1024): string | undefined {
   const end = Math.min(line.length, within)
   let depth = 0
@@ -48,7 +45,7 @@ export function peekString(line: Buffer, key: string, within = 1024): string | u
 const [QUOTE, COMMA, COLON, BACKSLASH, SPACE] = [34, 44, 58, 92, 32]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125]
 
-/** `end` where the string goes on past it. */
+/** `end` if the string continues past it. */
 function closingQuote(line: Buffer, open: number, end: number): number {
   for (let at = open + 1; at < end; at++) {
     if (line[at] === BACKSLASH) at++

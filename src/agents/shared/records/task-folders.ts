@@ -9,7 +9,7 @@ import { textOf, titleOf, wellFormed } from "./text.ts"
 import { extensionDirs } from "./vscode.ts"
 import { wholeText } from "./whole.ts"
 
-/** Roo Code and what was made of it: they differ in names only. */
+/** Roo Code and its forks, which differ in names only. */
 export function rooLike({
   extension,
   ...named
@@ -54,7 +54,7 @@ const task: WholeReader = {
   },
 }
 
-/** The task's own file is the truth; the list of all tasks is there for those that are older than the file. */
+/** The task's own file, or the list of all tasks for tasks older than that file. */
 async function aboutTask(folder: string): Promise<Json> {
   const own = asObject(await jsonAt(join(folder, "history_item.json")).catch(() => undefined))
   if (own) return own
@@ -63,7 +63,7 @@ async function aboutTask(folder: string): Promise<Json> {
   return entries.map((entry) => asObject(entry) ?? {}).find(({ id }) => id === basename(folder)) ?? {}
 }
 
-/** Of the store that Cline began with; Cline's own reader uses this, too. */
+/** Files of Cline's original store, also used by Cline's reader. */
 export const TASK_FILE = /^[^/]+\/(?:api_conversation_history|ui_messages|claude_messages)\.json$/
 
 export function taskFiles(folder: string): string[] {
@@ -78,14 +78,14 @@ export interface Task {
   startedAtMs: number | undefined
 }
 
-/** A task of the old store: what went to the model, with the times of what was shown. */
+/** A task of the original store: the messages to the model, with the times of the displayed ones. */
 export async function readTask(folder: string): Promise<Task> {
   const sessionId = basename(folder)
   const [api, ui, veryOld] = taskFiles(folder) as [string, string, string]
   const shown = asArray((await jsonAt(ui).catch(absent)) ?? (await jsonAt(veryOld).catch(absent)))
     .map((message) => asObject(message) ?? {})
     .filter(({ partial }) => partial !== true)
-  const messages = asArray(await jsonOnceThere(api)).map((message) => asObject(message) ?? {})
+  const messages = asArray(await jsonWithRetry(api)).map((message) => asObject(message) ?? {})
   const captures = messages.length > 0 ? sentTurns(messages, shown, sessionId) : shownTurns(shown, sessionId)
   if (!messages.some(({ isSummary }) => isSummary === true)) captures.push(...shownSummaries(shown, sessionId))
   const turns = captures.filter((capture) => capture.type === "turn")
@@ -144,7 +144,7 @@ function shownSummaries(shown: Json[], sessionId: string): Capture[] {
   })
 }
 
-/** What is shown says how many messages there were when it was said; an answer is there when the last of it is shown. */
+/** Displayed messages name their place in the history; an answer is complete with its last displayed message. */
 function timesOf(shown: Json[], startedAtMs: number | undefined): (index: number, role: unknown) => number | undefined {
   const spans = new Map<number, { first: number; last: number }>()
   for (const { ts, conversationHistoryIndex } of shown) {
@@ -176,7 +176,7 @@ const SHOWN: Record<string, TurnCapture["kind"]> = {
   mcp_server_response: "tool_result",
 }
 
-/** What was shown is all that is left of some tasks. */
+/** For tasks of which only the displayed messages are left. */
 function shownTurns(shown: Json[], sessionId: string): Capture[] {
   let isFirst = true
   return shown.flatMap((message): Capture[] => {
@@ -193,13 +193,13 @@ function shownTurns(shown: Json[], sessionId: string): Capture[] {
   })
 }
 
-/** What the editor shows is told to the model, and its folder with it. */
+/** The editor's state in the first message names the folder. */
 function folderNamedIn(messages: Json[]): string | undefined {
   const first = JSON.stringify(messages[0]?.content ?? "")
   return /# Current (?:Working|Workspace) Directory \(([^)"]+?)\)/.exec(first)?.[1]
 }
 
-/** Ids of tasks are the time at which they began. */
+/** Task ids are their start time. */
 function startOf(id: string): number | undefined {
   return /^1\d{12}$/.test(id) ? Number(id) : undefined
 }
@@ -216,8 +216,8 @@ export function absent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== "ENOENT") throw error
 }
 
-/** While it is written anew a file is gone for an instant, and must not be taken for one that never was. */
-async function jsonOnceThere(path: string): Promise<unknown> {
+/** A file that is being rewritten is missing for an instant: retry before treating it as absent. */
+async function jsonWithRetry(path: string): Promise<unknown> {
   for (const pauseMs of [30, 120]) {
     const value = await jsonAt(path).catch(absent)
     if (value !== undefined) return value

@@ -6,7 +6,7 @@ import { readText } from "../../../lib/untrusted-file.ts"
 import { withForeignDb } from "./foreign-sqlite.ts"
 import { asObject, asString, type Json } from "./jsonl.ts"
 
-/** The folders in which VS Code, or what is made of it, keeps a person's data. They need not exist. */
+/** User data folders of VS Code and its forks. They need not exist. */
 export function vscodeUserDirs({ os, homeDir, env }: Machine, products: readonly string[]): string[] {
   const { join } = os === "win32" ? win32 : posix
   const base = {
@@ -17,7 +17,7 @@ export function vscodeUserDirs({ os, homeDir, env }: Machine, products: readonly
   return products.map((product) => join(base, product, "User"))
 }
 
-/** The folders in which an extension keeps its files, in every editor that can run it, here or at the far end. */
+/** An extension's storage in every editor that can run it, local or remote. */
 export function extensionDirs(machine: Machine, extension: string): string[] {
   const { join } = machine.os === "win32" ? win32 : posix
   const users = [
@@ -29,7 +29,7 @@ export function extensionDirs(machine: Machine, extension: string): string[] {
   return users.map((user) => join(user, "globalStorage", extension))
 }
 
-/** The folder that was open in a workspace; undefined where none was, or where it is not known any more. */
+/** The folder open in a workspace; undefined if none or unknown. */
 export function workspaceFolder(storage: string, id: string): string | undefined {
   try {
     const about = asObject(JSON.parse(readText(join(storage, id, "workspace.json"))))
@@ -40,7 +40,7 @@ export function workspaceFolder(storage: string, id: string): string | undefined
   }
 }
 
-/** Which folder each of the things belongs to that the workspaces name under a key; no other key is read. */
+/** The folder of each item that workspaces list under a key; reads no other key. */
 export function foldersByItem(storage: string, key: string, namesIn: (value: Json) => string[]): Map<string, string> {
   const folders = new Map<string, string>()
   for (const id of existsSync(storage) ? readdirSync(storage) : []) {
@@ -53,13 +53,13 @@ export function foldersByItem(storage: string, key: string, namesIn: (value: Jso
       const value = asObject(JSON.parse(String(row?.text ?? "{}")))
       for (const name of namesIn(value ?? {})) folders.set(name, folder)
     } catch {
-      // A workspace that cannot be read now leaves its things without a folder, and no more.
+      // An unreadable workspace only leaves its items without a folder.
     }
   }
   return folders
 }
 
-/** Folders at the far end of a connection are none of this machine's, but those of its own Linux within Windows are. */
+/** Remote folders are not on this machine, except those of WSL. */
 export function folderIn(uri: unknown): string | undefined {
   const text = asString(uri) ?? ""
   try {

@@ -1,6 +1,6 @@
 import type { PermissionAnswers, PermissionQuestion } from "../../../domain/permission.ts"
 
-/** The simple form of a schema that MCP allows for what a server asks a person. */
+/** The flat schema that MCP allows in elicitations. */
 export interface Schema {
   properties?: Record<string, Field>
   required?: string[]
@@ -17,7 +17,7 @@ interface Field {
 
 const YES_NO = ["yes", "no"]
 
-/** Its fields as questions, those that need not be answered left out; undefined where one cannot be answered in a line. */
+/** Its required fields as questions; undefined if one cannot be answered in a line. */
 export function fieldsOf({ properties = {}, required = [] }: Schema = {}): PermissionQuestion[] | undefined {
   const asked = Object.entries(properties).filter(([key]) => required.includes(key))
   if (asked.some(([, { type = "string" }]) => !["string", "number", "integer", "boolean"].includes(type)))
@@ -29,7 +29,7 @@ export function fieldsOf({ properties = {}, required = [] }: Schema = {}): Permi
   })
 }
 
-/** What was answered, in the types that the schema names. */
+/** The answers in the types of the schema. */
 export function contentOf({ properties = {} }: Schema = {}, answers: PermissionAnswers): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(answers).map(([key, [said = ""]]) => {

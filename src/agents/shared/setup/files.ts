@@ -2,7 +2,7 @@ import { Failure } from "../../../domain/failure.ts"
 import { isRefusal, type Rules } from "../../../lib/path-rules.ts"
 import { bytesOrNull } from "../../../lib/untrusted-file.ts"
 
-/** The whole text, or null where there is no file. What is not text is refused: it could not be written back as it was. */
+/** The whole text, or null without a file. Refuses anything but UTF-8, which could not be written back unchanged. */
 export function readText(path: string, rules: Rules = { links: "own" }): string | null {
   let bytes: Buffer | null
   try {

@@ -5,7 +5,7 @@ import type { Program } from "../../../domain/setup.ts"
 import { shellWord } from "./files.ts"
 import type { JsonFile } from "./json.ts"
 
-/** The hook does nothing once the script is gone, and its parent is the agent itself, because of the exec. */
+/** Does nothing once the script is gone. `exec` makes the agent its parent process. */
 export function hookCommand({ hook }: Program, platform: string, mode?: "wait" | "ask"): string {
   const script = shellWord(hook)
   return `[ ! -x ${script} ] || exec ${script} ${platform}${mode === undefined ? "" : ` ${mode}`}`
@@ -15,7 +15,7 @@ interface Handler extends Record<string, unknown> {
   command: string
 }
 
-/** Files of the form that Claude Code has made common: hooks.<Event>[] = { matcher?, hooks: [handler] }. */
+/** Claude Code's form, used by most agents: hooks.<Event>[] = { matcher?, hooks: [handler] }. */
 export function addGrouped(file: JsonFile, events: readonly string[], handler: Handler, { hook }: Program): void {
   file.object(["hooks"])
   for (const event of events) {
@@ -72,7 +72,7 @@ export function removeFlat(file: JsonFile, { hook }: Program): void {
   }
 }
 
-/** Only what our own removal has emptied. */
+/** Drops lists that our removal has emptied. */
 function dropEmpty(file: JsonFile, event: string, before: unknown[]): void {
   if (before.length === 0) return
   file.removeIfEmpty(["hooks", event])
@@ -91,7 +91,7 @@ function isOurs(handler: unknown, hook: string): boolean {
 
 const modeOf = ({ command }: Handler) => / (wait|ask)$/.exec(command)?.[1]
 
-/** The fields that Claude Code's, Codex's and Gemini's hooks have in common. */
+/** The fields shared by the hooks of Claude Code, Codex and Gemini CLI. */
 export function readCommon(payload: Record<string, unknown>, env: Record<string, string>): HookEvent {
   const word = (key: string) => {
     const value = payload[key]
@@ -118,20 +118,20 @@ export function readCommon(payload: Record<string, unknown>, env: Record<string,
   }
 }
 
-/** By which a message is known again that was put in, without keeping what was said. */
+/** Identifies a message that we sent, without storing the prompt. */
 function promptDetails(prompt: string): Record<string, string> {
   const ids = new Set(prompt.match(MESSAGE_ID))
   return { prompt_hash: promptHash(prompt), ...(ids.size === 0 ? {} : { message_ids: [...ids].join(",") }) }
 }
 
-/** By which the reply is known again that a turn ended with. */
+/** Identifies the turn's last reply. */
 const replyDetails = (reply: string | undefined) => (reply === undefined ? {} : { reply_hash: promptHash(reply) })
 
-/** The kind of an error is a word; anything longer may hold what was said. */
+/** An error's kind is one word; anything longer may contain the conversation. */
 const errorDetails = (error: string | undefined) =>
   error !== undefined && /^[a-z][a-z0-9_-]{0,40}$/i.test(error) ? { error } : {}
 
-/** Short words that say what an event is about, never what was said. */
+/** Short fields that describe the event, never the conversation. */
 const DETAILS = [
   "trigger",
   "tool_name",
@@ -144,16 +144,16 @@ const DETAILS = [
   "notification_type",
 ]
 
-/** How Claude Code's form of hooks lets a session begin with a text. */
+/** Hook output that gives a new session context, in Claude Code's form. */
 export function contextAtStart(text: string): string {
   return JSON.stringify({ hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: text } })
 }
 
-/** And how it adds one to a prompt; the event has another name in each agent. */
+/** Hook output that adds context to a prompt; the event's name differs by agent. */
 export const contextAtPrompt = (hookEventName: string) => (text: string) =>
   JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext: text } })
 
-/** And how it lets a turn go on that is about to end. */
+/** Hook output that continues a turn that is about to end. */
 export function contextAtStop(text: string): string {
   return JSON.stringify({ hookSpecificOutput: { hookEventName: "Stop", additionalContext: text } })
 }

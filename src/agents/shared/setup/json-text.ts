@@ -5,8 +5,8 @@ const COMMA = 5
 const TRIVIA = [12, 13, 14, 15]
 
 /**
- * Changes of a JSON text that leave every other character where it is: jsonc-parser's own would lay out anew whatever
- * shares a line with the change, and drop comments that stand between.
+ * Edits of a JSON text that leave every other character in place: jsonc-parser's own edits reformat whatever shares a line
+ * with the change, and drop comments in between.
  */
 export function nodeAt(text: string, path: JSONPath): Node | undefined {
   const tree = parseTree(text, [], { allowTrailingComma: true })
@@ -26,7 +26,7 @@ export function insertInto(text: string, container: Node, key: string | undefine
   const written = isOneLine ? JSON.stringify(value) : pretty(value, layout, indent)
   const line = `${layout.eol}${indent}${name}${written}`
   if (!last) {
-    // A comment may stand in it all the same.
+    // It may still have a comment.
     const inside = text.slice(container.offset + 1, close).trimEnd()
     const start = container.offset + 1 + inside.length
     if (isOneLine) return splice(text, start, close, ` ${name}${written} `)
@@ -44,7 +44,7 @@ export function insertInto(text: string, container: Node, key: string | undefine
     const at = hasTrailingComma ? comma + 1 : lastEnd
     return splice(text, at, at, `${hasTrailingComma ? "" : ","} ${name}${written}${hasTrailingComma ? "," : ""}`)
   }
-  // After what else stands on the last one's line: a comment there belongs to it.
+  // After the rest of the last item's line: a comment there belongs to it.
   const end = hasTrailingComma ? comma + 1 : lastEnd
   const eol = text.indexOf("\n", end)
   const at = eol < 0 || eol > close ? end : text[eol - 1] === "\r" ? eol - 1 : eol
@@ -60,7 +60,7 @@ export function replace(text: string, node: Node, value: unknown): string {
   return splice(text, node.offset, node.offset + node.length, written)
 }
 
-/** Takes out a value, with its key, its comma, and its lines where it has them for itself. */
+/** Removes a value with its key and comma, and its lines if nothing else is on them. */
 export function cut(text: string, value: Node): string {
   const node = value.parent?.type === "property" ? value.parent : value
   const container = node.parent
@@ -91,13 +91,13 @@ export function cut(text: string, value: Node): string {
   return children.length > 1 ? left : collapse(left, container.offset)
 }
 
-/** An object or array in which nothing is left but blanks. */
+/** Removes blanks from an empty object or array. */
 function collapse(text: string, open: number): string {
   const blanks = /^\s*(?=[}\]])/.exec(text.slice(open + 1))?.[0].length ?? 0
   return splice(text, open + 1, open + 1 + blanks, "")
 }
 
-/** Where the comma is that comes next, if nothing but blanks and comments come before it. */
+/** The offset of the next comma, if only blanks and comments precede it. */
 function tokenAfter(text: string, from: number, to: number): number | undefined {
   const scanner = createScanner(text.slice(0, to), false)
   scanner.setPosition(from)
@@ -112,7 +112,7 @@ interface Layout {
   eol: string
 }
 
-/** As the file does it itself; a file on one line stays on one line. */
+/** The file's own layout; a file on one line stays on one line. */
 function layoutOf(text: string): Layout {
   return {
     isMultiline: text.trim() === "{}" || text.trim().includes("\n"),

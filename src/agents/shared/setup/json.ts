@@ -5,7 +5,7 @@ import { cut, insertInto, nodeAt, replace } from "./json-text.ts"
 
 const BOM = "\uFEFF"
 
-/** A JSON file under change. Comments, order and layout of what is not changed stay as they are. */
+/** A JSON file being edited. Comments, order and layout of everything else stay. */
 export class JsonFile {
   readonly path: string
   text: string
@@ -15,7 +15,7 @@ export class JsonFile {
     this.text = text
   }
 
-  /** Undefined where nothing stands. */
+  /** Undefined if the path does not exist. */
   at(path: JSONPath): unknown {
     return path.reduce<unknown>(
       (value, name) => (typeof value === "object" && value !== null ? (value as never)[name] : undefined),
@@ -59,7 +59,7 @@ export class JsonFile {
     if (there) this.text = cut(this.text, there)
   }
 
-  /** Not where a comment is left in it. */
+  /** Keeps one that still has a comment. */
   removeIfEmpty(path: JSONPath): void {
     const there = nodeAt(this.text, path)
     if (there && /^(\{\s*\}|\[\s*\])$/.test(this.text.slice(there.offset, there.offset + there.length)))
@@ -71,7 +71,7 @@ export class JsonFile {
   }
 }
 
-/** For agents that read their file as strict JSON: comments stay, but a person should know that the agent objects. */
+/** For agents that read strict JSON: comments stay, but the person is told that the agent rejects them. */
 export function editStrictJson(path: string, summary: string, change: (file: JsonFile) => void): FileEdit[] {
   return editJson(path, summary, change).map((edit) =>
     isStrict(edit.after!) ? edit : { ...edit, summary: `${summary}; ${NOT_READ}` },
@@ -80,7 +80,7 @@ export function editStrictJson(path: string, summary: string, change: (file: Jso
 
 const NOT_READ = "but the agent does not read this file while it has comments or trailing commas"
 
-/** What the change makes of the file; nothing when it changes nothing. */
+/** The edit that a change makes, or none. */
 export function editJson(path: string, summary: string, change: (file: JsonFile) => void): FileEdit[] {
   const before = readText(path)
   const mark = before?.startsWith(BOM) ? BOM : ""
@@ -92,7 +92,7 @@ export function editJson(path: string, summary: string, change: (file: JsonFile)
   if (file.text === start) return []
   const after = file.text
   check(path, after)
-  // Done again it must change nothing; a key that is there twice is read from one place and written at the other.
+  // Must be idempotent: a duplicate key is read from one place and written to the other.
   change(file)
   if (file.text !== after) throw malformed(path, start, 0, "a key occurs more than once")
   return [{ path, before, after: mark + after, summary }]

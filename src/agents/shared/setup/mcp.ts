@@ -3,7 +3,7 @@ import type { JsonFile } from "./json.ts"
 
 export const SERVER = "throughline"
 
-/** In the form that most agents have: <key>.throughline = { command, args, env }. What a person added to it stays. */
+/** Most agents' form: <key>.throughline = { command, args, env }. A person's additions stay. */
 export function addServer(file: JsonFile, key: string, { node, entry, env }: Program, more: object = {}): void {
   const path = [key, SERVER]
   file.object([key])

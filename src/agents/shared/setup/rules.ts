@@ -2,12 +2,12 @@ import { dirname, join } from "node:path"
 import type { FileSetup } from "../../../domain/setup.ts"
 import { readText } from "./files.ts"
 
-/** Instructions in a project's own files: for agents that run no hooks, and for those that get messages. */
+/** Instructions in a project's own files: for agents without hooks, and for agents that get messages. */
 export function projectRules(projectDir: string): FileSetup[] {
   const file = (name: string) => join(projectDir, name)
   return [
-    rules("cursor-rules", "Cursor's rules of this project", file(".cursorrules"), KEEPING),
-    rules("cline-rules", "Cline's rules of this project", file(".clinerules"), KEEPING),
+    rules("cursor-rules", "Cursor's rules of this project", file(".cursorrules"), LOGGING),
+    rules("cline-rules", "Cline's rules of this project", file(".clinerules"), LOGGING),
     rules("claude-queue", "Messages in this project's CLAUDE.md", file("CLAUDE.md"), QUEUE),
     rules("agents-queue", "Messages in this project's AGENTS.md", file("AGENTS.md"), QUEUE),
   ]
@@ -18,8 +18,8 @@ interface Rules {
   text: string
 }
 
-/** For agents that run no hooks. Their files are read; where they are not on this machine, the agent brings what was said. */
-const KEEPING: Rules = {
+/** For agents without hooks. If their files are on another machine, the agent logs the conversation itself. */
+const LOGGING: Rules = {
   summary: "tell the agent how its conversations are stored, and where to find earlier ones",
   text: `When a conversation begins in a project that has a history, call init with {"operation":"load_context"} first. Throughline
 reads your conversations from your own files, so do not log them. Only if sync_conversation_history answers push_required, keep
@@ -69,7 +69,7 @@ function rules(platform: string, label: string, path: string, { summary, text }:
   }
 }
 
-/** The text as it would be without ours; an older wording between the marks goes too. */
+/** The text without our block, whatever its wording. */
 function withoutBlock(text: string): string {
   const start = text.indexOf(BEGIN)
   const end = text.indexOf(END, start)

@@ -3,10 +3,10 @@ import { parse, TomlError } from "smol-toml"
 import type { FileEdit } from "../../../domain/setup.ts"
 import { malformed, malformedAt, readText } from "./files.ts"
 
-/** One table of a TOML file, such as mcp_servers.throughline, set or taken out as text: the rest stays as it is. */
+/** One table of a TOML file, such as mcp_servers.throughline, edited as text: the rest stays unchanged. */
 export interface TomlTable {
   path: readonly [string, string]
-  /** Stands above it, so that a person sees where it comes from. */
+  /** Written above the table, to show its origin. */
   comment: string
 }
 
@@ -21,7 +21,7 @@ export function setTable(
   const value = parsed(file, text)
   const there = at(value, path)
   const wanted = change(there ?? {})
-  // What a person has added to the table, such as a timeout, is not ours to judge.
+  // Keep a person's additions to the table, such as a timeout.
   if (there && Object.keys(wanted).every((name) => same(there[name], wanted[name]))) return []
   const rest = there ? without(file, text, path) : text
   const eol = text.includes("\r\n") ? "\r\n" : "\n"
@@ -41,7 +41,7 @@ export function removeTable(file: string, { path }: TomlTable, summary: string):
   return [{ path: file, before, after: after.trim() === "" ? "" : after, summary }]
 }
 
-/** Everything but the table, its own tables and the comment above it. */
+/** Everything but the table, its subtables and the comment above it. */
 function without(file: string, text: string, path: TomlTable["path"]): string {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
   const name = path.map((part) => `(?:${part}|"${part}"|'${part}')`).join("\\s*\\.\\s*")
@@ -61,25 +61,25 @@ function without(file: string, text: string, path: TomlTable["path"]): string {
   return after
 }
 
-/** The comment and the blank line that were written with the table. */
+/** The comment and blank line written with the table. */
 function dropCommentAbove(kept: string[]): void {
   if (kept.at(-1)?.startsWith("# Added by `throughline setup`")) kept.pop()
   if (kept.length > 1 && kept.at(-1)?.trim() === "") kept.pop()
 }
 
-/** Text was cut and glued: it must mean exactly what was meant. */
+/** Checks that the edited text parses to exactly the expected value. */
 function verify(file: string, before: string, after: string, expected: unknown): void {
   try {
     if (same(parse(after), expected)) return
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw malformed(file, before, 0, "it is written in a way that cannot be changed without touching the rest")
 }
 
 type Table = Record<string, unknown>
 
-/** Whatever the parser builds its tables from; a table without entries is as good as none. */
+/** Ignores the parser's prototypes and empty tables. */
 function same(a: unknown, b: unknown): boolean {
   return isDeepStrictEqual(plain(a), plain(b))
 }
