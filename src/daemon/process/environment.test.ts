@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { childEnv } from "../../agents/shared/driver/environment.ts"
 import { DRIVEN } from "../../agents/shared/driver/processes.ts"
-import { AGENT_SHELLS } from "../../domain/agent-shells.ts"
+import { OF_OUTER_AGENTS } from "../../agents/shared/shells.ts"
 import {
   agentOf,
   daemonEnvironment,
@@ -59,7 +59,7 @@ test.each([
 })
 
 test("a terminal that a daemon opens is none of the agent that the daemon was started by", () => {
-  const marks = Object.fromEntries(Object.keys(AGENT_SHELLS).map((name) => [name, "1"]))
+  const marks = Object.fromEntries([...OF_OUTER_AGENTS].map((name) => [name, "1"]))
   expect(terminalEnvironment({ ...marks, LANG: "C" })).toEqual({ LANG: "C" })
   expect(childEnv({ os: "linux", homeDir: "/h", env: { ...marks, LANG: "C" } })).toEqual({ HOME: "/h", LANG: "C" })
 })

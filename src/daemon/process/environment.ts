@@ -2,7 +2,7 @@ import { homedir, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import type { DemoPlace } from "../../../demo/place.ts"
 import { DRIVEN } from "../../agents/shared/driver/processes.ts"
-import { AGENT_SHELLS } from "../../domain/agent-shells.ts"
+import { AGENT_VARIABLES, OF_OUTER_AGENTS } from "../../agents/shared/shells.ts"
 import type { Machine } from "../../domain/platform.ts"
 
 /** Given to our own server beside an agent that is started for a pair. */
@@ -63,24 +63,13 @@ export function daemonEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.
   return { ...GIVES_BACK, ...own }
 }
 
-/** What an agent tells its own children. An agent that is started anew must not take itself for one of them. */
-const AGENTS_OWN = [
-  ...Object.keys(AGENT_SHELLS),
-  "CLAUDE_CODE_ENTRYPOINT",
-  "CLAUDE_CODE_SESSION_ID",
-  "CLAUDE_CODE_SSE_PORT",
-  "CLAUDE_PROJECT_DIR",
-  "CLAUDE_PID",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "GEMINI_SESSION_ID",
-  "CURSOR_PROJECT_DIR",
-  "TMUX",
-  "TMUX_PANE",
-]
+const PANE = new Set(["TMUX", "TMUX_PANE"])
 
-/** For terminals in which agents are started: whoever started the daemon may have been an agent. */
+/** For terminals in which agents start: the daemon itself may have been started by an agent, or in a pane. */
 export function terminalEnvironment(env: Record<string, string | undefined>): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !AGENTS_OWN.includes(name) && !(name in GIVES_BACK)))
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !OF_OUTER_AGENTS.has(name) && !PANE.has(name) && !(name in GIVES_BACK)),
+  )
 }
 
 const NOT_SETTINGS = new Set(["THROUGHLINE_HOME", PAIR])
@@ -115,7 +104,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
 }
 
 const SHELLS: Record<string, string> = {
-  ...AGENT_SHELLS,
+  ...AGENT_VARIABLES,
   // Given to agents that Throughline itself starts for a pair.
   [DRIVEN]: "an agent that Throughline drives",
   [PAIR]: "an agent that Throughline drives",

@@ -1,26 +1,10 @@
 import { readFileSync } from "node:fs"
 import { basename } from "node:path"
+import { AGENT_PROGRAMS } from "../../agents/shared/shells.ts"
 import { Failure } from "../../domain/failure.ts"
 import { agentOf, type Environment } from "../process/environment.ts"
 import { parentOf, processTable } from "../process/process-identity.ts"
 
-/** How agents' programs are called, and which agent each is. */
-const PROGRAMS: Record<string, string> = {
-  claude: "claude-code",
-  codex: "codex",
-  gemini: "gemini-cli",
-  opencode: "opencode",
-  kilo: "kilo",
-  kilocode: "kilo",
-  cline: "cline",
-  "cursor-agent": "cursor",
-  aider: "aider",
-  goose: "goose",
-  copilot: "copilot-cli",
-  amp: "amp",
-  agy: "antigravity",
-  qwen: "qwen-code",
-}
 /** What runs a script, whose name is the first word that is no option. */
 const INTERPRETER = /^(?:node|nodejs|bun|deno|python\d*(?:\.\d+)?|sh|bash|zsh|dash)$/
 /** Options of theirs whose value is the next word. */
@@ -98,7 +82,7 @@ function programOf([program = "", ...words]: readonly string[]): string | undefi
   const name = basename(program)
   const called = INTERPRETER.test(name) ? basename(scriptOf(words)) : name
   const known = called.replace(/\.(?:js|mjs|cjs|py|exe)$/, "")
-  return Object.hasOwn(PROGRAMS, known) ? PROGRAMS[known] : undefined
+  return Object.hasOwn(AGENT_PROGRAMS, known) ? AGENT_PROGRAMS[known] : undefined
 }
 
 /** Some agents start themselves again with options for the interpreter. */
