@@ -63,11 +63,11 @@ describe.each(Object.keys(samples))("records of a kind that nobody has heard of,
 
 const claude = platforms.find(({ id }) => id === "claude-code")!
 
-test("one strange record in a short conversation is no reason to warn", async () => {
+test("unknown records in a short conversation are warned of, too", async () => {
   const kept = await archived(claude)
   samples["claude-code"]!(kept.homeDir, { prompts: ["Paint"], unknown: 2 })
   await kept.read()
-  expect((await shown(claude, kept)).warning).toBeUndefined()
+  expect((await shown(claude, kept)).warning).toMatch(/^2 of 3 records/)
 })
 
 test("a long history does not hide what an agent writes since its last update", async () => {
