@@ -74,7 +74,7 @@ test("after /clear the agent still gets its mail, although its server names the 
 test("a person reads them, and is told which value was wrong", async () => {
   const { stdout } = await home.run("updates", "api")
   expect(stdout).toMatch(/session_restart {2}⚠️ Agent session restarted \(clear\)/)
-  expect(stdout).toMatch(/was working on: nothing that is known; nothing waits/)
+  expect(stdout).toMatch(/The restarted session was working on: unknown; no pending messages/)
   for (const [args, message] of [
     [["updates"], "say whose"],
     [["updates", "nobody"], "unknown target: nobody"],
