@@ -58,6 +58,9 @@ export function isCutHook({ body }: SentHook): boolean {
   }
 }
 
+/** In the spool: a session was told nothing at its start, so the next prompt's hook waits longer for the daemon. */
+export const MISSED_START = ".missed-start"
+
 export const HOOK_PATH = "/hook"
 /** Where a hook asks that waits in the background of its agent. */
 export const WAIT_PATH = "/wait"

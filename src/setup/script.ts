@@ -1,5 +1,13 @@
 import { dirname } from "node:path"
-import { ASK_PATH, HOOK_ENV, HOOK_PATH, MAX_HOOK_BYTES, WAIT_PATH, WAITING_SINCE } from "../domain/hook.ts"
+import {
+  ASK_PATH,
+  HOOK_ENV,
+  HOOK_PATH,
+  MAX_HOOK_BYTES,
+  MISSED_START,
+  WAIT_PATH,
+  WAITING_SINCE,
+} from "../domain/hook.ts"
 
 /** The daemon answers in a few milliseconds; one that hangs costs the agent this much, and the event goes to the spool. */
 const MAX_SECONDS = "0.3"
@@ -13,8 +21,6 @@ const MAX_WAIT_SECONDS = "70"
 const MAX_ASK_SECONDS = "5"
 /** How often a hook with an accepted question looks for a restarted daemon, once a second. */
 const LOOK_TIMES = 60
-/** Marks in the spool that a session started without a daemon. */
-const MISSED = ".missed-start"
 /** Tenths of a second that the first prompt waits for a daemon that was just started. */
 const FIRST_TRIES = 14
 /** Together with that wait, less than the three seconds after which Codex kills a hook. */
@@ -121,7 +127,7 @@ case $seen in
 *'"hook_event_name":"Stop"'*) most=${MAX_STOP_SECONDS} ;;
 *UserPromptSubmit* | *BeforeAgent* | *'"hook_event_name":"chat.message"'*)
   # After a start that no daemon heard, the first prompt is answered with what that start would have been told.
-  [ -f "$spool/${MISSED}" ] && rm -f "$spool/${MISSED}" && most=${MAX_FIRST_SECONDS} tries=${FIRST_TRIES} || most=${MAX_SECONDS} ;;
+  [ -f "$spool/${MISSED_START}" ] && rm -f "$spool/${MISSED_START}" && most=${MAX_FIRST_SECONDS} tries=${FIRST_TRIES} || most=${MAX_SECONDS} ;;
 *) most=${MAX_SECONDS} ;;
 esac
 while [ -S "$socket" ] && [ $tries -gt 0 ]; do
@@ -152,7 +158,7 @@ set -- "$spool"/*
 
 # A socket that nobody listens on is what a daemon leaves behind that was killed; one that was stopped takes it away.
 if [ "$begins" ] && [ -S "$socket" ]; then
-  : >"$spool/${MISSED}"
+  : >"$spool/${MISSED_START}"
   detached=$(command -v setsid)
   (
     trap - HUP INT TERM PIPE

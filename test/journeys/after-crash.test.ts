@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs"
+import { existsSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { ask, makeHome, type TestHome } from "../fixtures/daemon.ts"
@@ -62,6 +62,16 @@ describe.each([
     expect((await said("SessionStart", { source: "startup", ...later })).output).toContain("blue rope")
     expect((await said(prompting, { prompt: "Hello", ...later })).output).toBe("")
   })
+})
+
+test("the daemon that comes back gives the next prompt's hook more time to be told", async () => {
+  await home.kill()
+  const mark = join(home.dir, "spool", ".missed-start")
+  await runHook(home, { hook_event_name: "SessionStart", session_id: "late", cwd, source: "startup" })
+  // As if a prompt had taken it and the daemon had not been up in time.
+  rmSync(mark)
+  await expect.poll(() => existsSync(mark), SOON).toBe(true)
+  expect(spooled(home)).toEqual([])
 })
 
 test("a daemon that was stopped on purpose is not brought back by a hook", async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type SentHook, sentHook } from "../../domain/hook.ts"
+import { MISSED_START, type SentHook, sentHook } from "../../domain/hook.ts"
 import { isRefusal } from "../../lib/path-rules.ts"
 import { HOUR_MS } from "../../lib/time.ts"
 import { bytesOrNull, lookAt } from "../../lib/untrusted-file.ts"
@@ -51,6 +51,12 @@ export async function writeSpool(
   const draft = join(dir, `.${name}-${randomUUID()}`)
   await writeFile(draft, `${lines.join("\n")}\n\n${body}`, { mode: 0o600 })
   await rename(draft, join(dir, `${name}${SUFFIX}`))
+}
+
+/** Gives the next prompt's hook more time for an answer. */
+export async function markMissedStart(dir: string): Promise<void> {
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  await writeFile(join(dir, MISSED_START), "", { mode: 0o600 })
 }
 
 /** Removes drafts of killed hooks. */

@@ -22,7 +22,10 @@ const hear = (hook: SentHook) => ({
 
 /** Every session that begins is told the same. */
 function made() {
-  const missed = makeMissedStarts(clock)
+  let marks = 0
+  const missed = makeMissedStarts(clock, () => {
+    marks += 1
+  })
   const hooks = agentHooks({
     agents,
     intake: { receive: async (hook) => hear(hook), meet: async () => true, run: async () => {} },
@@ -31,7 +34,7 @@ function made() {
     reach: { turnContext: async () => undefined, wait: async () => ({ kind: "over" }) },
     asking: { heard: () => {} } as unknown as HookApprovals,
   })
-  return { missed, onHook: hooks.onHook }
+  return { missed, onHook: hooks.onHook, marks: () => marks }
 }
 const gone = AbortSignal.abort()
 
@@ -55,6 +58,17 @@ describe("what a session that begins is told", () => {
     missed.add(hear(sent("session.created")))
     missed.add(hear(sent("session.deleted")))
     expect(await onHook(sent("chat.message"))).toBe("The rope is blue.")
+  })
+
+  test("gets more time for its next prompt each time nobody read it: opencode on a busy machine was never told", async () => {
+    const { onHook, marks } = made()
+    await onHook(sent("session.created"), gone)
+    expect(marks()).toBe(1)
+    await onHook(sent("chat.message"), gone)
+    expect(marks()).toBe(2)
+    await onHook(sent("chat.message"))
+    await onHook(sent("chat.message"))
+    expect(marks()).toBe(2)
   })
 
   test("is not told to a sub-agent whose start was spooled", async () => {

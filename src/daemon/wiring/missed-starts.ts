@@ -1,6 +1,7 @@
+/** Sessions that began while no daemon could answer: they get their start context at a prompt, once. */
 import type { KeptHook } from "../../capture/store/intake.ts"
-/** Sessions that began while no daemon could answer: they are told at their first prompt, once. */
 import type { Clock } from "../../lib/clock.ts"
+
 export interface MissedStarts {
   add(spooled: KeptHook): void
   /** The start of the session that this event is of, if it was missed. */
@@ -11,7 +12,8 @@ export interface MissedStarts {
 const RECENT_MS = 30 * 60 * 1000
 const MOST = 500
 
-export function makeMissedStarts(clock: Clock): MissedStarts {
+/** `onMissed` gives the next prompt's hook more time: on a busy machine its usual limit would be missed each time. */
+export function makeMissedStarts(clock: Clock, onMissed: () => void): MissedStarts {
   const starts = new Map<string, KeptHook>()
   const keyOf = ({ sent, event }: KeptHook) => `${sent.platform} ${event.sessionId}`
   return {
@@ -24,6 +26,7 @@ export function makeMissedStarts(clock: Clock): MissedStarts {
         starts.set(keyOf(spooled), spooled)
         const [oldest] = starts.keys()
         if (starts.size > MOST && oldest !== undefined) starts.delete(oldest)
+        onMissed()
       }
     },
     take(heard) {

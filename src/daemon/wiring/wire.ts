@@ -4,6 +4,7 @@ import { o200k } from "../../adapters/tokens/o200k.ts"
 import { knownClients } from "../../agents/known-clients.ts"
 import { agentSetups, createDrivers, handoffTargets, platforms } from "../../agents/list.ts"
 import { makeCapture } from "../../capture/module.ts"
+import { markMissedStart } from "../../capture/read/spool.ts"
 import type { CaptureProgress } from "../../capture/store/capturing.ts"
 import { redactorOf } from "../../capture/watch/rules.ts"
 import { makeClients } from "../../domain/clients.ts"
@@ -112,7 +113,9 @@ export async function wire({
   const unwatch = watchConfig(home.config, roster.reload)
   const own = privacy(home, config.capture, log)
   const sessions = makeSessions({ ...environment, ...own, store, clock, isAlive: isRunning })
-  const missed = makeMissedStarts(clock)
+  const missed = makeMissedStarts(clock, () => {
+    markMissedStart(home.spool).catch((err: unknown) => log.warn({ err }, "a prompt's hook was given no more time"))
+  })
   const clients = makeClients({ platforms, others: knownClients, redact: redactorOf(config.capture) })
   const capture = makeCapture({
     store,
